@@ -40,7 +40,7 @@ async function sourceFiles(): Promise<string[]> {
   return names.filter((name) => name.endsWith('.ts')).map((name) => join(root, 'src', name));
 }
 
-/** The packages whose code or fonts the build puts into dist: what the sources import, and what that needs. */
+/** The packages whose code or fonts the build puts into dist: the imports of the sources, and their dependencies. */
 async function shippedPackages(): Promise<Map<string, string>> {
   const packages = await lockedPackages();
   const shipped = new Map<string, string>();
@@ -59,14 +59,14 @@ async function shippedPackages(): Promise<Map<string, string>> {
   return shipped;
 }
 
-/** `MIT OR Apache-2.0` needs one that is free, `MIT AND ISC` each. */
+/** `MIT OR Apache-2.0` needs one allowed license, `MIT AND ISC` needs both. */
 function isFree(licence: string): boolean {
   const bare = licence.replace(/[()]/g, '');
   if (bare.includes(' AND ')) return bare.split(' AND ').every((one) => FREE.has(one.trim()));
   return bare.split(' OR ').some((one) => FREE.has(one.trim()));
 }
 
-it('every package that is shipped may be shipped', async () => {
+it('every shipped package has an allowed license', async () => {
   const shipped = await shippedPackages();
   for (const one of ['undici', 'zod', '@oclif/core', '@libpdf/core', 'harfbuzzjs'])
     expect(shipped.has(`node_modules/${one}`), one).toBe(true);

@@ -3,7 +3,7 @@ import { Limiter } from '../../src/kernel/limiter.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-it('lets so many work at once, the others in the order in which they came', async () => {
+it('runs the allowed number at the same time, the others in their order', async () => {
   const limiter = new Limiter(2);
   const begun: number[] = [];
   let [running, most] = [0, 0];
@@ -19,7 +19,7 @@ it('lets so many work at once, the others in the order in which they came', asyn
   expect([all, begun, most]).toEqual([[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], 2]);
 });
 
-it('gives a place back when work fails', async () => {
+it('frees a slot when work fails', async () => {
   const limiter = new Limiter(1);
   const failing = limiter.run(() => Promise.reject(new Error('no')));
   const next = limiter.run(() => Promise.resolve('yes'));

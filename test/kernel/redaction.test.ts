@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createRedactor, maskKey } from '../../src/kernel/redaction.ts';
 
 describe('a known secret', () => {
-  it('is removed however it is written', () => {
+  it('is removed in any encoding', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 6, maxLength: 30 }), (secret) => {
         const whole = Buffer.from(secret).toString();
@@ -28,14 +28,14 @@ describe('a known secret', () => {
     );
   });
 
-  it('has 6 characters or more: less stands in any text', () => {
+  it('has at least 6 characters: shorter text occurs anywhere', () => {
     const redactor = createRedactor(['12345', 'abcdef']);
     redactor.add(undefined);
     redactor.add('');
     expect(redactor.redact('12345 undefined abcdef')).toBe('12345 undefined [redacted]');
   });
 
-  it('leaves no part of itself where another is a part of it', () => {
+  it('is removed completely if another contains it', () => {
     for (const secrets of [
       ['hunter22', 'hunter22-and-more'],
       ['hunter22-and-more', 'hunter22'],
@@ -59,7 +59,7 @@ describe('a known secret', () => {
     );
   });
 
-  it('is removed wherever it stands among thousands that begin alike', () => {
+  it('is removed anywhere among thousands with the same beginning', () => {
     const secrets = Array.from(
       { length: 5_000 },
       (_, n) => `whsec_${String(n).padStart(n % 7 === 0 ? 4 : 40, 'x')}`,
@@ -74,13 +74,13 @@ describe('a known secret', () => {
       );
   });
 
-  it('leaves nothing of itself where another lies over it', () => {
+  it('is removed completely if another overlaps it', () => {
     const redactor = createRedactor(['abcdefgh', 'defghijk', 'ghijklmnop']);
     expect(redactor.redact('<abcdefghijklmnop> <defghijk>')).toBe('<[redacted]> <[redacted]>');
   });
 });
 
-describe('what has the shape of a secret', () => {
+describe('text that looks like a secret', () => {
   it.each([
     ['Authorization: Bearer abc.def', 'Authorization: Bearer [redacted]'],
     ['authorization: bearer   a b c\r\nHost: x', 'authorization: bearer   [redacted]\r\nHost: x'],
@@ -128,19 +128,19 @@ describe('what has the shape of a secret', () => {
     'https://example.com:8080?to=a@b.c',
     '{"url":"https://example.com:8080","email":"a@b.c"}',
     'see https://example.com: ask a@b.c',
-  ])('is not seen in %s', (text) => {
+  ])('is not detected in %s', (text) => {
     expect(createRedactor().redact(text)).toBe(text);
   });
 });
 
-describe('a key that is shown', () => {
+describe('a displayed key', () => {
   it.each([
     ['sk_live_0123456789', 'sk_live_…'],
     ['sk_live_01234', 'sk_live_…'],
     ['sk_live_0123', '…'],
     ['short', '…'],
     ['', '…'],
-  ])('%j shows its first 8 characters, and none when short: %s', (key, shown) => {
+  ])('for %j shows the first 8 characters, and none if it is short: %s', (key, shown) => {
     expect(maskKey(key)).toBe(shown);
   });
 });

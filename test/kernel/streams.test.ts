@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BodyLimitError, BoundedBody, mapAhead, readBounded } from '../../src/kernel/streams.ts';
 
-/** Work whose end the test decides. */
+/** Work that ends when the test says so. */
 function gates(count: number) {
   const started: number[] = [];
   const open: (() => void)[] = [];
@@ -22,7 +22,7 @@ function gates(count: number) {
 }
 
 describe('mapAhead', () => {
-  it('works on while the first result is waited for, and yields in order', async () => {
+  it('continues working while the first result is awaited, and yields in order', async () => {
     const { started, open, work } = gates(5);
     const results = mapAhead([0, 1, 2, 3, 4], 2, work);
     const first = results.next();
@@ -35,7 +35,7 @@ describe('mapAhead', () => {
     expect(all).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('never runs more than its limit', async () => {
+  it('never exceeds its concurrency limit', async () => {
     let running = 0;
     let most = 0;
     const work = async (item: number) => {
@@ -52,7 +52,7 @@ describe('mapAhead', () => {
     expect(most).toBe(7);
   });
 
-  it('starts nothing after a failure and waits for what runs', async () => {
+  it('starts nothing after a failure and waits for running tasks', async () => {
     const { started, open, fail, work } = gates(6);
     const results = mapAhead([0, 1, 2, 3, 4, 5], 2, work);
     const first = results.next();
@@ -75,11 +75,11 @@ describe('a bounded body', () => {
     for (let at = 0; at < count; at++) yield await Promise.resolve(piece);
   };
 
-  it('has every byte, however it is cut', async () => {
+  it('is complete for any chunking', async () => {
     const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, at) => at % 251));
     for (const size of [1, 2, 3, 1_000, 4_999, 5_000, 6_000]) {
       const body = new BoundedBody(5_000);
-      // Few tiny pieces are ordinary.
+      // A few tiny chunks are normal.
       const start = size < 3 ? 3_000 : 0;
       if (start > 0) body.add(bytes.subarray(0, start));
       for (let at = start; at < bytes.length; at += size) body.add(bytes.subarray(at, at + size));
@@ -88,12 +88,12 @@ describe('a bounded body', () => {
     expect(new BoundedBody(1).bytes()).toHaveLength(0);
   });
 
-  it('may be as large as allowed and no larger', async () => {
+  it('may have the maximum size and no more', async () => {
     expect(await readBounded(pieces(10, Buffer.alloc(100)), 1_000)).toHaveLength(1_000);
     await expect(readBounded(pieces(10, Buffer.alloc(100)), 999)).rejects.toMatchObject({ limit: 'bytes' });
   });
 
-  it('may not come in thousands of tiny pieces', async () => {
+  it("can't arrive in thousands of tiny chunks", async () => {
     await expect(readBounded(pieces(5_000, Buffer.alloc(1)), 2 ** 20)).rejects.toThrow(BodyLimitError);
     await expect(readBounded(pieces(5_000, Buffer.alloc(0)), 2 ** 20)).rejects.toMatchObject({
       limit: 'pieces',
@@ -101,7 +101,7 @@ describe('a bounded body', () => {
     expect(await readBounded(pieces(5_000, Buffer.alloc(64)), 2 ** 20)).toHaveLength(320_000);
   });
 
-  it('takes no more memory than twice its bytes', () => {
+  it('takes at most twice its size in memory', () => {
     const body = new BoundedBody(2 ** 20);
     for (let at = 0; at < 1_000; at++) body.add(Buffer.alloc(300));
     expect(body.bytes().buffer.byteLength).toBeLessThanOrEqual(600_000);

@@ -49,7 +49,7 @@ const put = (lines: readonly string[], name = 'log-000001.jsonl') =>
   writeFile(join(folder, name), lines.map((line) => `${line}\n`).join(''));
 
 describe('the log', () => {
-  it('is private, and keeps entries in the order of writing when the clock jumps', async () => {
+  it('is private, and keeps entries in writing order if the clock jumps', async () => {
     const log = await written([]);
     await log.append(begin('a', '2026-11-01T10:00:00.000Z'));
     await log.append(begin('b', '2020-01-01T00:00:00.000Z'));
@@ -76,7 +76,7 @@ describe('the log', () => {
     expect((await readLog(folder)).writes).toHaveLength(36);
   });
 
-  it('continues after a line that a crash has torn', async () => {
+  it('continues after a line that was truncated by a crash', async () => {
     await written(['a']);
     await appendFile(join(folder, 'log-000001.jsonl'), '{"type":"begin","id":"torn"');
     expect(await verifyLog(folder)).toMatchObject({ break: undefined });
@@ -98,13 +98,13 @@ describe('the log', () => {
 describe('verification', () => {
   beforeEach(() => written(['a', 'b', 'c', 'd']));
 
-  it('names an entry that was changed', async () => {
+  it('reports an entry that was changed', async () => {
     const lines = await linesOf();
     await put(lines.map((line) => line.replace('env_b', 'env_x')));
     expect((await verifyLog(folder)).break).toMatchObject({ id: 'b', reason: 'changed', line: 4 });
   });
 
-  it('names the entries around lines that were removed or put elsewhere', async () => {
+  it('reports the entries around removed or moved lines', async () => {
     const [header = '', ...rest] = await linesOf();
     await put([header, ...rest.slice(0, 2), ...rest.slice(4)]);
     expect((await verifyLog(folder)).break).toMatchObject({ id: 'c', after: 'a', reason: 'not chained' });
@@ -116,7 +116,7 @@ describe('verification', () => {
     ['its last lines', async () => put((await linesOf()).slice(0, -2))],
     ['its last file', () => rm(join(folder, 'log-000001.jsonl'))],
     ['the stored head', () => rm(join(folder, 'head.json'))],
-  ])('finds that %s was removed, also after further entries', async (what, remove) => {
+  ])('detects that %s was removed, even after more entries', async (what, remove) => {
     await remove();
     expect((await verifyLog(folder)).break).toBeDefined();
     if (what === 'the stored head') return;
@@ -124,7 +124,7 @@ describe('verification', () => {
     expect((await verifyLog(folder)).break).toMatchObject({ reason: 'not chained' });
   });
 
-  it('finds a missing file', async () => {
+  it('detects a missing file', async () => {
     await rm(folder, { recursive: true });
     await written(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'], 1_000);
     expect(await verifyLog(folder)).toMatchObject({ break: undefined });

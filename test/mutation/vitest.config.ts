@@ -3,7 +3,7 @@ import areas from './areas.json' with { type: 'json' };
 
 const area = Object.entries(areas).find(([name]) => name === process.env.MUTATION_AREA)?.[1] ?? areas.core;
 
-// The unit tests of what is mutated; those of `watch` play weeks and would be played again for each mutant.
+// The unit tests of mutated code. Those of `watch` simulate weeks and would run for each mutant.
 export default defineConfig({
   test: {
     include: area.tests,

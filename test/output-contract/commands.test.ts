@@ -14,7 +14,7 @@ const ids = Object.keys(commands).sort();
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** One line for each thing a script may rely on, so that a change of it is a line of a diff. */
+/** One line for each interface that a script may use, so that a change shows as a line in a diff. */
 function contractOf(id: string, command: CommandFacts): string {
   const args = Object.values(command.args).map(
     (arg) => `  ${arg.name.toUpperCase()}${command.strict === false ? '...' : ''}${factsOf(arg)}`,
@@ -55,8 +55,8 @@ function listOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-describe('the contract with scripts', () => {
-  it('has these commands, arguments and flags: contract/commands.txt', async () => {
+describe('the output contract', () => {
+  it('has these commands, arguments, and flags: contract/commands.txt', async () => {
     const all = ids.flatMap((id) => {
       const command = commands[id];
       return command === undefined ? [] : [contractOf(id, command)];
@@ -64,11 +64,11 @@ describe('the contract with scripts', () => {
     await expect(all.join('\n')).toMatchFileSnapshot(join(root, 'contract/commands.txt'));
   });
 
-  it('describes what each of them prints with --json', () => {
+  it('describes the --json output of each command', () => {
     expect(Object.keys(SHAPES).sort()).toEqual(ids);
   });
 
-  it('says what each of them does to the world', () => {
+  it('defines the effect of each command', () => {
     expect(Object.keys(COMMAND_EFFECTS).sort()).toEqual(ids);
   });
 
@@ -81,13 +81,13 @@ describe('the contract with scripts', () => {
     expect(nameless).toEqual([]);
   });
 
-  it.each(Object.entries(outputSchemas()))('contract/output/%s.json', async (name, schema) => {
+  it.each(Object.entries(outputSchemas()))('matches contract/output/%s.json', async (name, schema) => {
     expect(schema.$id).toBe(`${name}.json`);
     const text = `${JSON.stringify(schema, null, 2)}\n`;
     await expect(text).toMatchFileSnapshot(join(root, `contract/output/${name}.json`));
   });
 
-  it('keeps no schema of a command that is gone', async () => {
+  it('contains no schema of a removed command', async () => {
     const known = new Set(Object.keys(outputSchemas()).map((name) => `${name}.json`));
     const files = await readdir(join(root, 'contract/output'));
     expect(files.filter((file) => !known.has(file))).toEqual([]);

@@ -3,12 +3,12 @@ import { join, sep } from 'node:path';
 import ts from 'typescript';
 
 /*
- * Finds every message of the sources: errors with their hints, notices, questions, and any other text of at least three
- * words. Values show as {expression}.
+ * Finds every message in the sources: errors with their hints, notices, prompts, and any other text of at least three
+ * words. Values are shown as {expression}.
  */
 
 const SRC = join(import.meta.dirname, '../../src');
-/** Folders whose parts are topics of their own. */
+/** Folders whose subfolders are separate topics. */
 const DIVIDED = new Set(['commands', 'sandbox']);
 /** Help is in docs/reference. */
 const HELP = new Set(['summary', 'description', 'examples', 'helpValue', 'helpGroup']);
@@ -55,7 +55,7 @@ function messagesOf(file: string): string[] {
   return messages.filter((message) => message !== '');
 }
 
-/** An error: its class, its message, and the hint on a line of its own. */
+/** An error: its class, its message, and the hint on a separate line. */
 function errorText(node: ts.NewExpression): string {
   const texts: string[] = [];
   let hint = '';
@@ -70,7 +70,7 @@ function errorText(node: ts.NewExpression): string {
   return texts.length + hint.length === 0 ? '' : `${node.expression.getText()}: ${texts.join(' | ')}${hint}`;
 }
 
-/** The text of a literal, or of literals that are joined with +. */
+/** The text of a literal, or of literals joined with +. */
 function textOf(node: ts.Node): string | undefined {
   if (ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node)) return oneLine(node.text);
   if (ts.isTemplateExpression(node)) {
@@ -88,7 +88,7 @@ function isSentence(text: string): boolean {
   return (text.replace(/\{[^}]*\}/g, 'x').match(WORD)?.length ?? 0) >= 3 && !CODE.test(text);
 }
 
-/** What the text is for: the property it is the value of, or the function it is passed to. */
+/** The use of the text: the property that it is assigned to, or the function that it is passed to. */
 function labelOf(node: ts.Node): string {
   const user = ts.findAncestor(node.parent, (one) => nameOf(one) !== undefined);
   return user === undefined ? 'text' : (nameOf(user) ?? 'text');

@@ -5,10 +5,10 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** The name of a command's schema: `envelopes-list`. */
+/** Returns the name of a command's schema: `envelopes-list`. */
 export const nameOf = (id: string): string => id.replaceAll(':', '-');
 
-/** Every schema by its name: those that several commands share, and one for each command. */
+/** Every schema by name: shared ones, and one for each command. */
 export function outputSchemas(): Record<string, JsonSchema> {
   const parts = generated();
   const found: Record<string, JsonSchema> = {};
@@ -28,7 +28,7 @@ export function outputSchemas(): Record<string, JsonSchema> {
   return found;
 }
 
-/** The schema of one occasion: a pointer to a shared one, or its own. */
+/** Returns the schema of one case: a reference to a shared one, or its own. */
 function bodyOf(parts: Record<string, JsonSchema>, { schema }: Shape, own: string): JsonSchema {
   const shared = Object.keys(SHARED).find((name) => SHARED[name] === schema);
   if (shared !== undefined) return { $ref: `${shared}.json` };
@@ -48,7 +48,7 @@ function generated(): Record<string, JsonSchema> {
     for (const [occasion, { schema }] of Object.entries(shapes))
       if (!registry.has(schema)) registry.add(schema, { id: `${id}/${occasion}` });
   const { schemas } = z.toJSONSchema(registry, {
-    // As input, an object says nothing of further properties: a later version may add some.
+    // An input schema allows further properties: a later version may add some.
     io: 'input',
     uri: (id) => `${id}.json`,
     override: ({ jsonSchema }) => {

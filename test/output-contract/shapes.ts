@@ -4,9 +4,8 @@ import { SIGNER_STATES } from '../../src/bulk/status/signer-states.ts';
 import { EFFECTS } from '../../src/kernel/vocabulary.ts';
 
 /*
- * What each command prints with --json. The service's own resources are as the client reads them; the rest is
- * ours, written out by hand. contract/output/ is made from this: change it
- * here, then `npm run contract:update`.
+ * The --json output of each command. The service's own resources have the shapes that the client reads; the others are
+ * defined here. contract/output/ is generated from this file: edit it, then run `npm run contract:update`.
  */
 const text = z.string();
 const maybe = z.nullable(z.string());
@@ -512,7 +511,7 @@ const demo = z.object({
   seconds: z.number(),
 });
 
-/** What several commands share, each a file of its own that the others point to. */
+/** Shared shapes, each in a separate file that the others refer to. */
 export const SHARED: Readonly<Record<string, z.ZodMiniType>> = {
   envelope,
   signer,
@@ -538,7 +537,7 @@ export const SHARED: Readonly<Record<string, z.ZodMiniType>> = {
 export interface Shape {
   form: 'value' | 'lines';
   schema: z.ZodMiniType;
-  /** When it is printed; always, where nothing stands here. */
+  /** When it is printed; always if undefined. */
   when?: string;
 }
 
@@ -552,12 +551,12 @@ const lines = (schema: z.ZodMiniType, when?: string): Shape => ({
   schema,
   ...(when ? { when } : {}),
 });
-/** Every list takes --fields, which leaves of each item what was asked for. */
+/** Every list accepts --fields, which keeps only the requested properties of each item. */
 const fields = value(z.array(z.record(z.string(), z.unknown())), '--fields');
 const eachEnvelope = { one: value(envelope, 'one id'), several: lines(envelopeResult, 'several ids, or -') };
 const actionOnEach = { ...eachEnvelope, dryRun: lines(envelopeDryRun, '--dry-run') };
 
-/** By command, then by a name for the occasion. */
+/** By command, then by a name for the case. */
 export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
   api: {
     reply: value(z.unknown(), 'what the service answered'),

@@ -5,7 +5,7 @@ import type { ForwardResult } from '../../src/webhooks/forward/send.ts';
 import type { Delivery } from '../../src/webhooks/receive/delivery.ts';
 import type { EventFacts } from '../../src/webhooks/receive/payload.ts';
 
-/* What `esign listen` shows a person. What a refused delivery says of itself is a stranger's word. */
+/* The output of `esign listen` on a terminal. The content of a refused delivery is untrusted. */
 const screen = { ...processTerminal({}, { NO_COLOR: '1' }), outIsTty: true };
 const pipe = { ...screen, outIsTty: false };
 
@@ -20,7 +20,7 @@ const facts: EventFacts = {
 const delivery: Delivery = {
   deliveryId: 'dlv_1',
   id: 'evt_1',
-  // Without a zone: the time of this machine, wherever it is.
+  // Without a zone: the local time of any machine.
   receivedAt: '2026-01-02T03:04:06',
   facts,
   verified: true,
@@ -75,7 +75,7 @@ const result: ForwardResult = {
 };
 const failed = { status: 500, error: 'responded with 500', attempt: 3, nextMs: 5_000, waiting: 3 };
 
-it('shows what came of passing it on', () => {
+it('shows the result of forwarding it', () => {
   const line = (some: Partial<ForwardResult>) => forwardLine({ ...result, ...some }, screen, false);
   const name = '          → envelope.sent env_4cc9…  ';
   expect(line({})).toBe(`${name}200 in 12 ms\n`);
@@ -100,7 +100,7 @@ it('shows what came of passing it on', () => {
   );
 });
 
-it('is a line of tabs in a pipe', () => {
+it('is a tab-separated line in a pipe', () => {
   expect(renderDelivery({ ...delivery, ...refused, facts: null }, pipe)).toBe(
     '2026-01-02T03:04:06\t\t\t\tunverified\tthe signature is wrong\n',
   );

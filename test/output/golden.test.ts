@@ -86,7 +86,7 @@ const others: Envelope[] = [
   },
   { id: 'env_4', status: 'ARCHIVING' },
 ];
-/** Many that differ in little: how one tells them apart. */
+/** Many similar envelopes: can they be told apart? */
 const contracts: Envelope[] = [1377, 1378, 1379].map((number, index) => ({
   ...envelope,
   id: `env_085994b08deaa0744d2${index}`,
@@ -240,7 +240,7 @@ function watched(columns: number): string {
   return table.final(terminalOf(columns), 24, now);
 }
 
-/** Every table and every view of one thing, by the name of its golden file. */
+/** Every table and every detail view, by the name of its golden file. */
 const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<string>>> = {
   'envelope-list': (columns) =>
     listed(
@@ -394,11 +394,11 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
     ),
 };
 
-describe.each([60, 80, 120])('on a terminal of %i columns', (columns) => {
-  it.each(Object.entries(VIEWS))('%s', async (name, view) => {
+describe.each([60, 80, 120])('on a terminal with %i columns', (columns) => {
+  it.each(Object.entries(VIEWS))('%s matches its golden file', async (name, view) => {
     const text = await view(columns);
     await expect(text).toMatchFileSnapshot(`golden/${name}-${columns}.txt`);
-    // Copied commands and ids stay in one piece: they alone may be wider.
+    // Commands and IDs for copying are not wrapped, so only they may be wider.
     const isCommand = (line: string) => /^\s*(?:esign|Go on:|Resume:)/.test(line);
     const tooWide = text.split('\n').filter((line) => widthOf(line) > columns && !isCommand(line));
     expect(tooWide).toEqual([]);
@@ -406,7 +406,7 @@ describe.each([60, 80, 120])('on a terminal of %i columns', (columns) => {
   });
 });
 
-it('nothing is lost in the view of one thing, however narrow', async () => {
+it('a detail view loses nothing at any width', async () => {
   const words = async (columns: number) => (await VIEWS.envelope?.(columns))?.replaceAll(/\s+/g, '');
   expect(await words(60)).toBe(await words(1_000));
 });

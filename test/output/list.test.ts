@@ -57,7 +57,7 @@ async function writeRows<T>(
 }
 
 describe('a list', () => {
-  it.each([60, 80, 120])('is a table that fits %i columns, ids whole', async (columns) => {
+  it.each([60, 80, 120])('is a table that fits in %i columns, with complete IDs', async (columns) => {
     const table = await write({}, columns);
     await expect(table).toMatchFileSnapshot(`golden/envelopes-${columns}.txt`);
     for (const line of table.split('\n')) expect(widthOf(line)).toBeLessThanOrEqual(columns);
@@ -65,7 +65,7 @@ describe('a list', () => {
     expect(table).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   });
 
-  it('is tab-separated in a pipe: no header, exact times, nothing cut', async () => {
+  it('is tab-separated in a pipe: no header, exact times, nothing truncated', async () => {
     const lines = (await write({})).trimEnd().split('\n');
     expect(lines).toHaveLength(3);
     expect(lines[0]?.split('\t')).toEqual([
@@ -79,7 +79,7 @@ describe('a list', () => {
     expect(lines[2]).toContain('契約書 '.repeat(20).trim());
   });
 
-  it('is one bare JSON array, each item as it was sent', async () => {
+  it('is one bare JSON array, each item as received', async () => {
     expect(JSON.parse(await write({ json: true }))).toEqual(items);
     expect(JSON.parse(await write({ json: true, fields: 'id,signers.1.name,nope' }))).toContainEqual({
       id: 'env_085994b08deaa0744d20',
@@ -88,7 +88,7 @@ describe('a list', () => {
     });
   });
 
-  it('is CSV with a header, and no cell a spreadsheet would run', async () => {
+  it('is CSV with a header, and no cell that a spreadsheet would evaluate', async () => {
     const csv = await write({ csv: true, fields: 'id,templateName' });
     expect(csv.split('\n').slice(0, 2)).toEqual([
       'id,templateName',
@@ -96,7 +96,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('is ids only with -q', async () => {
+  it('contains only IDs with -q', async () => {
     expect(await write({ quiet: true })).toBe('env_085994b08deaa0744d20\nenv_2\nenv_3\n');
   });
 
@@ -105,7 +105,7 @@ describe('a list', () => {
   });
 });
 
-describe('text of strangers in a list', () => {
+describe('untrusted text in a list', () => {
   const hostile = '\u001b]52;c;ZXZpbA==\u0007\u009b2J\u202egpj.exe\u2066\u200b\ufeff\u{e0041}';
   const forms: ListFormat[] = [
     {},
@@ -123,14 +123,14 @@ describe('text of strangers in a list', () => {
     error: { code: hostile, message: hostile, status: 400, details: { [hostile]: [hostile] } },
   };
 
-  it.each(forms)('acts on no terminal as %j', async (format) => {
+  it.each(forms)("doesn't affect a terminal as %j", async (format) => {
     for (const columns of [80, Number.POSITIVE_INFINITY]) {
       expect(await writeRows([evil], view, format, columns)).not.toMatch(acting);
       expect(await writeRows([result], resultList, format, columns)).not.toMatch(acting);
     }
   });
 
-  it('keeps line breaks and tabs in CSV, and quotes what a spreadsheet would run', async () => {
+  it('keeps line breaks and tabs in CSV, and escapes cells that a spreadsheet would evaluate', async () => {
     const notes = ['a\tb\nc', ' =1+1'].map((note) => ({ ...evil, note }));
     expect(await writeRows(notes, view, { csv: true, fields: 'note' })).toBe('note\n"a\tb\nc"\n\' =1+1\n');
   });

@@ -4,7 +4,7 @@ import { ListenView } from '../../src/commands/listen/view.ts';
 import { createRedactor } from '../../src/kernel/redaction.ts';
 import type { ForwardResult } from '../../src/webhooks/forward/send.ts';
 
-/* What happens to a listener comes on two streams, and a terminal shows both: in the order in which it happened. */
+/* A listener prints events to two streams, and a terminal shows both in chronological order. */
 const result: ForwardResult = {
   id: 'dlv_1',
   event: 'envelope.sent',
@@ -18,7 +18,7 @@ const result: ForwardResult = {
   waiting: 0,
 };
 
-it('shows a try to pass a delivery on before it is given up', async () => {
+it('shows the last forwarding attempt before it reports the failure', async () => {
   const shown: string[] = [];
   const terminal = {
     ...createTerminal({}, { redactor: createRedactor(), output: { undelivered: undefined } }),

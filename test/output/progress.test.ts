@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What a terminal on which nothing moves says of a progress, so many seconds after its start. */
+/** The progress text without animation, this many seconds after the start. */
 async function said(progress: Partial<Progress>, seconds: number): Promise<string> {
   const lines: string[] = [];
   const terminal = {
@@ -56,6 +56,6 @@ it.each<[string, Partial<Progress>, number, string]>([
     4,
     '1 of 2 files  2.0 MB  500.0 KB/s\n',
   ],
-])('says %s', async (_, progress, seconds, text) => {
+])('shows %s', async (_, progress, seconds, text) => {
   expect(await said(progress, seconds)).toBe(text);
 });

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { indentJson } from '../../src/kernel/text/json-text.ts';
 import { safeJson } from '../../src/output/text.ts';
 
-describe('JSON text made readable', () => {
-  it('is laid out as JSON.stringify does it, for any value in any layout', () => {
+describe('pretty-printed JSON text', () => {
+  it('is formatted like JSON.stringify does, for any value in any layout', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(undefined, 1, '\t', '\n\r  '), (value, layout) => {
         const pretty = JSON.stringify(value, null, 2);
@@ -13,13 +13,13 @@ describe('JSON text made readable', () => {
     );
   });
 
-  it('keeps digits, doubled members and their order', () => {
+  it('keeps digits, duplicate members, and their order', () => {
     expect(indentJson('{"b":12345678901234567890,"2":1.50,"1":1e2,"b":[ ]}')).toBe(
       '{\n  "b": 12345678901234567890,\n  "2": 1.50,\n  "1": 1e2,\n  "b": []\n}',
     );
   });
 
-  it('escapes what a terminal would act on, and stays the same JSON', () => {
+  it('escapes control characters, and stays equivalent JSON', () => {
     const value = { note: 'a\u009b31mred\u202egnirts\u007f\u{e0041}👨‍👩‍👧é' };
     const safe = safeJson(JSON.stringify(value, null, 2));
     expect(safe).not.toMatch(/[\u007f-\u009f\u202e\u{e0041}]/u);

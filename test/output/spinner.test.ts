@@ -9,15 +9,15 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** What is said on a terminal, or in a log. */
+/** The output on a terminal, or in a log. */
 function listen(errIsTty: boolean) {
   const said: string[] = [];
   const terminal = { ...processTerminal({}), errIsTty, err: (text: string) => void said.push(text) };
   return { said, lines: plainLines('0 of 3 files\u001b[2J', terminal) };
 }
 
-describe('progress in lines', () => {
-  it('is said at once on a terminal, and again only when it has changed', () => {
+describe('progress lines', () => {
+  it('are printed immediately on a terminal, and again only after a change', () => {
     const { said, lines } = listen(true);
     expect(said).toEqual(['0 of 3 files␛[2J\n']);
     vi.advanceTimersByTime(60_000);
@@ -33,7 +33,7 @@ describe('progress in lines', () => {
     expect(said).toHaveLength(2);
   });
 
-  it('is not said in a log unless it takes long', () => {
+  it('are not printed in a log unless it takes long', () => {
     const { said, lines } = listen(false);
     lines.text('1 of 3 files');
     vi.advanceTimersByTime(29_000);

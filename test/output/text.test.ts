@@ -11,7 +11,7 @@ import {
   wrapped,
 } from '../../src/output/text.ts';
 
-describe('text from strangers', () => {
+describe('untrusted text', () => {
   it.each([
     ['\u001b[31mred', '␛[31mred'],
     ['title\u001b]0;owned\u0007', 'title␛]0;owned␇'],
@@ -33,7 +33,7 @@ describe('text from strangers', () => {
     ['no\u2060break', 'no<2060>break'],
     ['क\u2060ष', 'क<2060>ष'],
     ['👩\u200b💻', '👩<200B>💻'],
-  ])('%j is made visible', (text, shown) => {
+  ])('has %j made visible', (text, shown) => {
     expect(safeLine(text)).toBe(shown);
   });
 
@@ -52,11 +52,11 @@ describe('text from strangers', () => {
     '👩‍💻👩‍💻',
     'space ~ and tilde',
     'naïve — “quoted”',
-  ])('%s is left alone', (text) => {
+  ])('keeps %s unchanged', (text) => {
     expect(safeLine(text)).toBe(text);
   });
 
-  it('never lets a control character through, whatever comes', () => {
+  it('never contains a control character, for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(safeLine(text)).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
@@ -65,11 +65,11 @@ describe('text from strangers', () => {
     );
   });
 
-  it('keeps its lines as a block, however they end', () => {
+  it('keeps its lines as a block, with any line endings', () => {
     expect(safeBlock('one\ntwo\r\nthree\rhalf\n\nfour\u001b[2J')).toBe('one\ntwo\nthree␍half\n\nfour␛[2J');
   });
 
-  it('is the same JSON when it is escaped in JSON, with nothing left to act on a terminal', () => {
+  it('is equivalent JSON after escaping, without control characters', () => {
     expect(safeJson('{\n  "a": "\u007f\u{e0041}\u200d"\n}')).toBe(
       '{\n  "a": "\\u007f\\udb40\\udc41\\u200d"\n}',
     );
@@ -85,7 +85,7 @@ describe('text from strangers', () => {
     );
   });
 
-  it('is cut to a width by columns, not by code units', () => {
+  it('is truncated by columns, not by code units', () => {
     expect(truncate('hello world', 8)).toBe('hello w…');
     expect(truncate('李小龍李小龍', 8)).toBe('李小龍…');
     expect(truncate('short', 8)).toBe('short');
@@ -101,7 +101,7 @@ describe('text from strangers', () => {
 });
 
 describe('text in columns', () => {
-  it('is filled up by columns, and never cut', () => {
+  it('is padded by columns, and never truncated', () => {
     expect(padded('ab', 4)).toBe('ab  ');
     expect(padded('李小', 5)).toBe('李小 ');
     expect(padded('too long', 4)).toBe('too long');
@@ -119,11 +119,11 @@ describe('text in columns', () => {
     ['李小龍', 5, ['李小', '龍']],
     ['👩‍💻👩‍💻👩‍💻', 4, ['👩‍💻👩‍💻', '👩‍💻']],
     ['', 4, ['']],
-  ])('is broken between words: %j at %i', (text, width, lines) => {
+  ])('is wrapped between words: %j at %i', (text, width, lines) => {
     expect(wrapped(text, width)).toEqual(lines);
   });
 
-  it('loses nothing in lines, and none is too long', () => {
+  it('loses nothing when it is wrapped, and no line is too long', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }), { maxLength: 8 }),
@@ -131,7 +131,7 @@ describe('text in columns', () => {
         (words, width) => {
           const text = safeLine(words.join(' '));
           const lines = wrapped(text, width);
-          // What a reader sees as one character is never broken, however wide it is.
+          // A grapheme is never split, however wide it is.
           for (const line of lines.filter((one) => [...new Intl.Segmenter().segment(one)].length > 1))
             expect(widthOf(line)).toBeLessThanOrEqual(width);
           expect(lines.join('').replaceAll(/\s/g, '')).toBe(text.replaceAll(/\s/g, ''));
@@ -142,7 +142,7 @@ describe('text in columns', () => {
 });
 
 describe('sentences on a terminal', () => {
-  it('are broken between words, and a command stays whole', () => {
+  it('are wrapped between words, and a command stays in one piece', () => {
     const text = 'Error: there is no such thing.\nSee them all: `esign envelopes list --all`. Or ask.';
     expect(paragraph(text, 24).split('\n')).toEqual([
       'Error: there is no such',
@@ -154,7 +154,7 @@ describe('sentences on a terminal', () => {
     expect(paragraph(text, Number.POSITIVE_INFINITY)).toBe(text);
   });
 
-  it('keep their indentation and what fits', () => {
+  it('keep their indentation and short lines', () => {
     expect(paragraph('  field: one two\n\nshort\n', 12)).toBe('  field: one\n  two\n\nshort\n');
   });
 });

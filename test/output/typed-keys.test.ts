@@ -7,7 +7,7 @@ afterEach(() => {
   heard.mockReset();
 });
 
-it('tells of Ctrl-C on Windows, where a signal would end the process before it has stopped cleanly', () => {
+it('reports Ctrl-C on Windows, where a signal would end the process before it has stopped cleanly', () => {
   const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
   process.on('SIGINT', heard);
   for (const signal of ['SIGINT', 'SIGTSTP', 'SIGQUIT'] as const) signalTyped(signal, 'win32');
@@ -15,7 +15,7 @@ it('tells of Ctrl-C on Windows, where a signal would end the process before it h
   expect(kill).not.toHaveBeenCalled();
 });
 
-it('sends the signal of the key elsewhere', () => {
+it('sends the signal of the key on other systems', () => {
   const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
   signalTyped('SIGTSTP', 'linux');
   expect(kill.mock.calls).toEqual([[process.pid, 'SIGTSTP']]);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { reachedFiles, reportText } from '../../scripts/coverage/report.js';
 import { spawnedCoverage } from '../../scripts/coverage/spawned.js';
 
-/* What `npm run test:coverage` says of a small program, run as processes. */
+/* The output of `npm run test:coverage` for a small program that runs as processes. */
 const SOURCE = `interface Word {
   text: string;
 }
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(root, { recursive: true, force: true }));
 
-/** What processes reach that were called with these words. */
+/** The lines that processes with these arguments execute. */
 async function spawned(...words: string[]) {
   const raw = join(root, `raw-${words.join('-')}`);
   await mkdir(raw);
@@ -58,7 +58,7 @@ async function spawned(...words: string[]) {
   return spawnedCoverage(raw, join(root, 'dist'), root);
 }
 
-it('counts the lines that any process reaches, and passes over one that was killed as it wrote', async () => {
+it('counts the lines that any process executes, and ignores a process that was killed while writing', async () => {
   const [one, both] = [await spawned('one'), await spawned('two', 'one')];
   expect([both.processes, both.torn]).toEqual([2, 1]);
 
@@ -76,7 +76,7 @@ it('counts the lines that any process reaches, and passes over one that was kill
   });
 });
 
-it('shows a sum for each folder, and names the files that are reached least', async () => {
+it('shows a sum for each folder, and names the least covered files', async () => {
   const { map } = await spawned('three');
   const [file] = reachedFiles(map, map, root);
   if (file === undefined) throw new Error('no file');

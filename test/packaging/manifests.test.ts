@@ -22,7 +22,7 @@ const fill = (template: string, list = sums) =>
   );
 
 describe('the manifests of a release', () => {
-  it('tell winget the zip, its hash, and the program in it', () => {
+  it('give winget the zip, its hash, and the program in it', () => {
     expect(parse(fill('winget.yaml'))).toMatchObject({
       Installers: [
         {
@@ -34,7 +34,7 @@ describe('the manifests of a release', () => {
     });
   });
 
-  it('tell scoop the zip, its hash, and the program in it', () => {
+  it('give scoop the zip, its hash, and the program in it', () => {
     expect(JSON.parse(fill('scoop.json'))).toMatchObject({
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/) as unknown,
       architecture: {
@@ -44,14 +44,14 @@ describe('the manifests of a release', () => {
     });
   });
 
-  it('tell Homebrew the archive of each system with its hash', () => {
+  it('give Homebrew the archive of each system with its hash', () => {
     const formula = fill('esign.rb');
     for (const file of files.slice(0, 4))
       expect(formula).toContain(`/v1/${file}"\n      sha256 "${hash(file)}"`);
     expect(formula).not.toMatch(/@[A-Z]/);
   });
 
-  it('are not made for a file without a hash', () => {
+  it('are not created for a file without a hash', () => {
     const incomplete = join(folder, 'incomplete');
     writeFileSync(incomplete, readFileSync(sums, 'utf8').replace(/.*\.zip\n/, ''));
     expect(() => fill('winget.yaml', incomplete)).toThrow(/no line for esign-win32-x64\.zip/);

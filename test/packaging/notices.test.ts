@@ -8,7 +8,7 @@ import { parseJson } from '../../src/kernel/json.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** CycloneDX 1.6, as far as it is used. */
+/** CycloneDX 1.6, as far as we use it. */
 const sbomSchema = z.object({
   bomFormat: z.literal('CycloneDX'),
   specVersion: z.literal('1.6'),
@@ -56,7 +56,7 @@ it('the notices name each package whose code is in the bundle, with a license te
   expect(notices).toContain('Apache License');
 });
 
-it('leave out what was shaken off, and modules of our own', () => {
+it('the notices omit tree-shaken packages and our own modules', () => {
   const inputs = {
     'src/cli/main.ts': { bytesInOutput: 10 },
     'stand-in:node_modules/x/index.js': { bytesInOutput: 10 },
@@ -67,7 +67,7 @@ it('leave out what was shaken off, and modules of our own', () => {
   expect(packagesOf(paths)).toEqual(['node_modules/a/node_modules/@b/c']);
 });
 
-describe('the record of the bundler, and what is copied as it is', async () => {
+describe("the bundler's record and the copied files", async () => {
   const recorded: unknown = parseJson(await readFile(join(root, 'dist/.bundled.json'), 'utf8'));
   const files = z.array(z.string()).parse(recorded);
   const folders = packagesOf(files);
@@ -76,14 +76,14 @@ describe('the record of the bundler, and what is copied as it is', async () => {
   const sbom: unknown = parseJson(await readFile(join(root, 'sbom.cdx.json'), 'utf8'));
   const listed = sbomSchema.parse(sbom);
 
-  it('names packages, fonts, and the shaping engine', () => {
+  it('contain packages, fonts, and the shaping engine', () => {
     expect(folders.length).toBeGreaterThan(100);
     expect(folders).toContain('node_modules/harfbuzzjs');
-    // The icons are ours.
+    // The icons are our own.
     expect(fontPackages.length).toBeGreaterThan(5);
   });
 
-  it.each(packages)('is in the notices with its license, and in the SBOM: %s', async (folder) => {
+  it.each(packages)('are in the notices with their license, and in the SBOM: %s', async (folder) => {
     const text = await readFile(join(root, folder, 'package.json'), 'utf8');
     const { name, version } = z.object({ name: z.string(), version: z.string() }).parse(parseJson(text));
     expect(notices).toMatch(new RegExp(`^${name} ${version.replaceAll('.', '\\.')} \\(.+\\)$`, 'm'));
@@ -100,7 +100,7 @@ describe('the record of the bundler, and what is copied as it is', async () => {
     }
   });
 
-  it('is all that the SBOM lists, with hashes and licenses', () => {
+  it('are all that the SBOM lists, with hashes and licenses', () => {
     expect(listed.components).toHaveLength(new Set(listed.components.map(({ purl }) => purl)).size);
     expect(listed.components.length).toBeLessThanOrEqual(packages.length);
     expect(listed.metadata.component.purl).toMatch(/^pkg:npm\/esign-cli@/);

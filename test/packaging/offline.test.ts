@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { snippetsOf } from '../docs/page.ts';
 
-/* The commands of docs/offline.md, on files that were built here. Those that were not built are skipped. */
+/* The commands of docs/offline.md with locally built files. Missing builds are skipped. */
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'esign-offline-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -33,7 +33,7 @@ function newFolder(name: string): string {
   return path;
 }
 
-describe.skipIf(process.platform === 'win32')('an installation without a network', () => {
+describe.skipIf(process.platform === 'win32')('an offline installation', () => {
   it('works from the tarball', { tags: ['full'] }, () => {
     const cwd = newFolder('npm');
     execFileSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', cwd], { cwd: root });
@@ -51,7 +51,7 @@ describe.skipIf(process.platform === 'win32')('an installation without a network
   });
 
   it.skipIf(!existsSync(deb))(
-    'works from the .deb, with the database of dpkg elsewhere',
+    'works from the .deb, with the dpkg database elsewhere',
     { tags: ['full'] },
     () => {
       const cwd = newFolder('deb');

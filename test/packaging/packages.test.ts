@@ -4,13 +4,13 @@ import { isInstalled, programOf } from '../../scripts/packages.js';
 const windows = { platform: 'win32', execPath: 'C:\\Program Files\\nodejs\\node.exe', env: {} };
 
 describe('a command of the scripts', () => {
-  it('is started as it is, also by a path with blanks', () => {
+  it('is started directly, even from a path with blanks', () => {
     const words = ['C:\\my work\\scripts\\build.js'];
     expect(programOf(windows.execPath, words, windows)).toEqual([windows.execPath, words]);
     expect(programOf('npm', ['ci'], { ...windows, platform: 'linux' })).toEqual(['npm', ['ci']]);
   });
 
-  it('is npm, which Windows starts through a shell only: then Node itself, with the npm that runs or its own', () => {
+  it('starts npm through Node, with the running npm or its own, since Windows needs a shell for npm', () => {
     const env = { npm_execpath: 'D:\\npm\\bin\\npm-cli.js' };
     expect(programOf('npm', ['a b'], { ...windows, env })).toEqual([
       windows.execPath,
@@ -21,7 +21,7 @@ describe('a command of the scripts', () => {
   });
 });
 
-describe('what npm installed', () => {
+describe('an npm installation', () => {
   const lock = {
     packages: {
       '': {},
@@ -37,7 +37,7 @@ describe('what npm installed', () => {
     ['less', { packages: {} }, false],
     ['another version', { packages: { 'node_modules/a': { ...a, version: '1.0.1' } } }, false],
     ['other bytes', { packages: { 'node_modules/a': { ...a, integrity: 'sha512-b' } } }, false],
-  ])('is %s', (_, installed, enough) => {
+  ])('contains %s', (_, installed, enough) => {
     expect(isInstalled(lock, installed)).toBe(enough);
   });
 });

@@ -5,7 +5,7 @@ const HEADER = 0x80;
 const ENTRY = HEADER + 24 + 112 + 32;
 const CODE = 0x200;
 
-/** As much of a program of Windows as says where its certificates are. */
+/** The part of a Windows program that locates its certificates. */
 function program({ signature = '', more = '' } = {}): Buffer {
   const head = Buffer.alloc(CODE, 0xaa);
   head.writeUInt32LE(HEADER, 0x3c);
@@ -15,17 +15,17 @@ function program({ signature = '', more = '' } = {}): Buffer {
   return Buffer.concat([head, Buffer.from(signature + more)]);
 }
 
-describe('a program of Windows', () => {
+describe('a Windows program', () => {
   it('loses its signature and nothing else', () => {
     expect(unsigned(program({ signature: 'certificates' }))).toEqual(program());
     expect(unsigned(program())).toEqual(program());
   });
 
-  it('with something behind the signature is left alone', () => {
+  it('is unchanged if data follow the signature', () => {
     expect(() => unsigned(program({ signature: 'certificates', more: '!' }))).toThrow('after its');
   });
 
-  it('of another kind is not taken for one', () => {
+  it('is distinguished from other files', () => {
     expect(() => unsigned(program().fill(0, HEADER))).toThrow('64-bit');
   });
 });

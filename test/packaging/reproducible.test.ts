@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
-/** The hash of each file below a folder. */
+/** The hash of each file in a folder. */
 function hashesIn(path: string): Record<string, string> {
   const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
   const paths = files.map((one) => join(one.parentPath, one.name)).sort();

@@ -30,8 +30,8 @@ const scripts = isRecord(manifest) && isRecord(manifest.scripts) ? Object.keys(m
 const workflows = (await readdir(join(root, '.github/workflows'))).map((name) => `.github/workflows/${name}`);
 const pages = ['.github/CONTRIBUTING.md', 'docs/packaging.md'];
 
-describe('what the workflows and pages on packaging name', () => {
-  it.each([...workflows, ...pages])('is there: %s', async (name) => {
+describe('the references in workflows and packaging pages', () => {
+  it.each([...workflows, ...pages])('exist: %s', async (name) => {
     const text = await read(name);
     const run = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, script]) => script);
     const files = [...text.matchAll(/\b(?:scripts|test|src)\/[\w./-]+\.(?:js|mjs|json|rb|ts)\b/g)].map(
@@ -42,16 +42,16 @@ describe('what the workflows and pages on packaging name', () => {
     expect(run.length + files.length).toBeGreaterThan(0);
   });
 
-  it.each(workflows)('is well formed and reaches no fixed host: %s', async (name) => {
+  it.each(workflows)('are well-formed and contact no fixed host: %s', async (name) => {
     const text = await read(name);
     const workflow: unknown = parse(text);
     expect(workflow).toHaveProperty('jobs');
-    // Rights are given where they are needed, not by default.
+    // Permissions are granted where they are needed, not by default.
     expect(workflow).toHaveProperty('permissions', { contents: 'read' });
     expect(text).not.toMatch(/https?:\/\//);
   });
 
-  it.each(workflows)('runs nothing that can change under its name: %s', async (name) => {
+  it.each(workflows)('run only pinned versions: %s', async (name) => {
     const text = await read(name);
     const used = [...text.matchAll(/uses: (.+)/g)].map(([, action]) => action);
     expect(used.length).toBeGreaterThan(0);
@@ -59,7 +59,7 @@ describe('what the workflows and pages on packaging name', () => {
     expect(text).not.toMatch(/\bnpx\b|npm (install|i|exec)\b/);
   });
 
-  it.each(workflows)('goes on with the other systems when one fails: %s', async (name) => {
+  it.each(workflows)('continue with the other systems when one fails: %s', async (name) => {
     const workflow: unknown = parse(await read(name));
     const jobs = isRecord(workflow) && isRecord(workflow.jobs) ? Object.values(workflow.jobs) : [];
     for (const job of jobs)
@@ -68,7 +68,7 @@ describe('what the workflows and pages on packaging name', () => {
   });
 
   it.each(['dependabot.yml', 'ISSUE_TEMPLATE/bug.yml', 'ISSUE_TEMPLATE/wish.yml'])(
-    'is well formed: %s',
+    'are well-formed: %s',
     async (name) => {
       const value: unknown = parse(await read(join('.github', name)));
       expect(isRecord(value)).toBe(true);
@@ -77,7 +77,7 @@ describe('what the workflows and pages on packaging name', () => {
 });
 
 describe('the supply chain', () => {
-  it('runs nothing of the repository with rights, and signs only with a certificate', async () => {
+  it('runs no repository code with write permissions, and signs only with a certificate', async () => {
     const { jobs } = releaseSchema.parse(parse(await read('.github/workflows/release.yml')));
     const withRights = Object.values(jobs).filter(({ permissions }) => permissions?.['id-token'] === 'write');
     expect(withRights).toHaveLength(1);
@@ -90,7 +90,7 @@ describe('the supply chain', () => {
     for (const step of signing) expect(step.if).toMatch(/env\.SIGNS_\w+ == 'true'/);
   });
 
-  it('fetches no tool past a lock file', async () => {
+  it('downloads no tool without a lock file', async () => {
     const texts = (await readdir(join(root, 'scripts'), { recursive: true, withFileTypes: true }))
       .filter(
         (entry) => entry.isFile() && /\.m?js$/.test(entry.name) && !entry.parentPath.includes('node_modules'),
@@ -100,7 +100,7 @@ describe('the supply chain', () => {
     expect(all.filter((text) => /'npx'|npx --yes|--yes', /.test(text))).toEqual([]);
   });
 
-  it('names exact versions, and a lock file with the sum of each', async () => {
+  it('pins exact versions, in a lock file with the checksum of each', async () => {
     for (const folder of ['.', 'scripts/tools', 'test/contract']) {
       const facts = parseJson(await read(join(folder, 'package.json')));
       const given = isRecord(facts)
@@ -118,7 +118,7 @@ describe('the supply chain', () => {
     }
   });
 
-  it('is released by the Node that executables are made of, its version whole', async () => {
+  it('releases with the exact Node version that executables contain', async () => {
     const workflow: unknown = parse(await read('.github/workflows/release.yml'));
     const node = /const NODE = '(\d+\.\d+\.\d+)'/.exec(await read('scripts/sea.js'))?.[1];
     expect(node).toBeDefined();
@@ -127,20 +127,20 @@ describe('the supply chain', () => {
     for (const [, version] of versions) expect(version).toContain('env.NODE');
   });
 
-  it('is looked over each night for known weaknesses', async () => {
+  it('is scanned each night for known vulnerabilities', async () => {
     const text = await read('.github/workflows/faults.yml');
     expect(text).toContain('schedule:');
     for (const check of ['npm audit signatures', 'npm audit --audit-level=moderate'])
       expect(text).toContain(check);
   });
 
-  it('has the same line ends on every system', async () => {
+  it('has the same line endings on every system', async () => {
     expect(await read('.gitattributes')).toMatch(/^\* text=auto eol=lf$/m);
   });
 });
 
 describe('the package', () => {
-  it('brings its machine code as an option and everything else in the bundle', () => {
+  it('has its native modules as optional dependencies and everything else in the bundle', () => {
     expect(manifest).not.toHaveProperty('dependencies');
   });
 });

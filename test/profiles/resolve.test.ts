@@ -13,7 +13,7 @@ const store = {
 const none = { current: undefined, profiles: {} };
 
 describe('settings', () => {
-  it('come from the current profile when nothing else is said', () => {
+  it('come from the current profile by default', () => {
     expect(resolveSettings({ flags: {}, env: {}, store })).toMatchObject({
       profileName: { value: 'acme', source: 'default' },
       baseUrl: { value: 'https://acme.example/api/v1', source: 'profile' },
@@ -23,7 +23,7 @@ describe('settings', () => {
     });
   });
 
-  it('take flag before environment before profile, each for itself', () => {
+  it('come from flag, environment, and profile in this order, separately for each setting', () => {
     const env = {
       ESIGN_BASE_URL: 'https://env.example/api/v1',
       ESIGN_API_KEY: 'key-of-env',
@@ -44,7 +44,7 @@ describe('settings', () => {
     });
   });
 
-  it('need no profile when the environment has both', () => {
+  it('need no profile if the environment has both', () => {
     const env = { ESIGN_BASE_URL: 'https://env.example/api/v1', ESIGN_API_KEY: 'k' };
     expect(resolveSettings({ flags: {}, env, store: none }).profileName).toBeUndefined();
     expect(requireConnection(resolveSettings({ flags: {}, env, store: none }))).toMatchObject({
@@ -67,13 +67,13 @@ describe('settings', () => {
     ['the key of a profile and the address of the environment', { ESIGN_BASE_URL: 'https://env.example/v1' }],
     ['the key of the environment and the address of a profile', { ESIGN_API_KEY: 'k' }],
     ['the same with a profile that the environment names', { ESIGN_API_KEY: 'k', ESIGN_PROFILE: 'other' }],
-  ])('never bring together %s, unless --base-url says so', (_what, env) => {
+  ])('never combine %s, unless --base-url is given', (_what, env) => {
     expect(() => requireConnection(resolveSettings({ flags: {}, env, store }))).toThrow(UsageError);
     const flags = { baseUrl: 'https://flag.example/v1' };
     expect(requireConnection(resolveSettings({ flags, env, store })).baseUrl).toBe(flags.baseUrl);
   });
 
-  it('of the environment alone go together, whatever profile is named beside them', () => {
+  it('come from the environment alone if it has both, even if a profile is named', () => {
     const env = { ESIGN_BASE_URL: 'https://env.example/v1', ESIGN_API_KEY: 'k', ESIGN_PROFILE: 'acme' };
     const settings = resolveSettings({ flags: {}, env, store });
     expect(requireConnection(settings)).toMatchObject({
@@ -83,7 +83,7 @@ describe('settings', () => {
     expect(settings.storage).toEqual({ bucket: 'b' });
   });
 
-  it('take plain http for the address of the profile that accepts it, and for no other', () => {
+  it('allow plain http for the address of the profile that accepts it, and for no other', () => {
     expect(resolveSettings({ flags: {}, env: {}, store: plain }).baseUrl?.value).toBe('http://intra/api/v1');
     for (const flags of [{ baseUrl: 'http://intra/api/v1' }, { baseUrl: 'http://intra/api/v1/' }])
       expect(resolveSettings({ flags, env: {}, store: plain }).baseUrl?.value).toBe('http://intra/api/v1');
@@ -93,7 +93,7 @@ describe('settings', () => {
       );
   });
 
-  it('name the bucket by the environment where there is no profile', () => {
+  it('take the bucket from the environment if there is no profile', () => {
     const env = {
       ESIGN_BASE_URL: 'https://env.example/v1',
       ESIGN_API_KEY: 'k',
@@ -110,13 +110,13 @@ describe('settings', () => {
     expect(() => resolveSettings({ flags: {}, env: endpoint, store })).toThrow('user name or password');
   });
 
-  it('use the sandbox profile for sandbox commands, unless told otherwise', () => {
+  it('use the sandbox profile for sandbox commands by default', () => {
     const at = (flags: { profile?: string }) =>
       resolveSettings({ flags, env: {}, store, fallbackProfile: 'sandbox' }).profileName?.value;
     expect([at({}), at({ profile: 'acme' })]).toEqual(['sandbox', 'acme']);
   });
 
-  it('name what is missing, and the two ways on', () => {
+  it('report missing values with both solutions', () => {
     expect(() => requireConnection(resolveSettings({ flags: {}, env: {}, store: none }))).toThrow(
       NoProfileError,
     );

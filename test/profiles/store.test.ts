@@ -22,12 +22,12 @@ afterEach(async () => {
 const profile = { baseUrl: 'https://api.example.com/api/v1', apiKey: 'sk_live_0123456789' };
 
 describe('the profile store', () => {
-  it('is empty before the first profile, and makes nothing by being read', async () => {
+  it('is empty before the first profile, and reading creates nothing', async () => {
     expect(readProfiles(folder)).toEqual({ current: undefined, profiles: {} });
     await expect(stat(folder)).rejects.toThrow('ENOENT');
   });
 
-  it('keeps a 0600 file in a 0700 folder; the first profile becomes current', async () => {
+  it('has a 0600 file in a 0700 folder; the first profile becomes current', async () => {
     await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
     await updateProfiles(folder, (store) => addProfile(store, 'other', profile));
     expect(readProfiles(folder)).toMatchObject({
@@ -38,7 +38,7 @@ describe('the profile store', () => {
     expect(isPrivate(folder)).toBe(true);
   });
 
-  it('loses none of many changes at once', async () => {
+  it('loses none of many concurrent changes', async () => {
     const names = Array.from({ length: 20 }, (_, i) => `p${i}`);
     await Promise.all(
       names.map((name) => updateProfiles(folder, (store) => addProfile(store, name, profile))),
@@ -47,7 +47,7 @@ describe('the profile store', () => {
   });
 
   it.each(['{', '[]', '{"profiles":{"a":{"baseUrl":5}}}', ''])(
-    'reports a corrupt file (%j) with its path and leaves it',
+    "reports a corrupt file (%j) with its path and doesn't change it",
     async (text) => {
       await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
       await writeFile(storePath(folder), text);
@@ -59,7 +59,7 @@ describe('the profile store', () => {
     },
   );
 
-  it('keeps what a newer version wrote into a profile', async () => {
+  it('keeps unknown fields of a profile from a newer version', async () => {
     await updateProfiles(folder, (store) =>
       addProfile(store, 'acme', { ...profile, future: { setting: 1 } }),
     );
@@ -67,13 +67,13 @@ describe('the profile store', () => {
     expect(readProfiles(folder).profiles.acme).toMatchObject({ future: { setting: 1 } });
   });
 
-  it('keeps what a newer version wrote beside the profiles, and names its format', async () => {
+  it('keeps unknown fields next to the profiles, and reports its format', async () => {
     await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
     const path = storePath(folder);
     const { format: _, ...old } = z
       .record(z.string(), z.unknown())
       .parse(parseJson(await readFile(path, 'utf8')));
-    // As 0.2 wrote it, and with what it does not know.
+    // As 0.2 wrote it, with unknown fields.
     await writeFile(path, JSON.stringify({ ...old, aliases: { a: 'acme' } }));
     await updateProfiles(folder, (store) => addProfile(store, 'b', profile));
     expect(parseJson(await readFile(path, 'utf8'))).toMatchObject({
@@ -84,7 +84,7 @@ describe('the profile store', () => {
     });
   });
 
-  it('refuses a file of a later format, and leaves it', async () => {
+  it("refuses a file of a later format, and doesn't change it", async () => {
     await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
     const text = JSON.stringify({ format: 'esign-profiles/2', profiles: {} });
     await writeFile(storePath(folder), text);
@@ -94,7 +94,7 @@ describe('the profile store', () => {
     expect(await readFile(storePath(folder), 'utf8')).toBe(text);
   });
 
-  it('forgets which profile is current when that one is removed', async () => {
+  it('has no current profile after that profile is removed', async () => {
     await updateProfiles(folder, (store) => addProfile(store, 'acme', profile));
     await updateProfiles(folder, (store) => removeProfile(store, 'acme'));
     expect(readProfiles(folder)).toEqual({ current: undefined, profiles: {} });
@@ -114,7 +114,7 @@ describe('changes to a profile', () => {
     expect(() => checkName(name)).toThrow(UsageError);
   });
 
-  it('keep what is not named and remove what is emptied', () => {
+  it('keep unnamed fields and remove emptied ones', () => {
     const before = applyChanges(undefined, {
       ...profile,
       bucket: 'b',
@@ -125,7 +125,7 @@ describe('changes to a profile', () => {
     expect(after).toEqual({ ...profile, storage: { bucket: 'b', region: 'us' } });
   });
 
-  it('replace a key by a command, never keep both', () => {
+  it('replace a key with a command, never keep both', () => {
     const after = applyChanges(applyChanges(undefined, profile), { apiKeyCommand: 'op read x' });
     expect(after).toEqual({ baseUrl: profile.baseUrl, apiKeyCommand: 'op read x' });
   });
@@ -146,14 +146,14 @@ describe('changes to a profile', () => {
     },
   );
 
-  it('that move a profile ask anew for plain http', () => {
+  it('need consent again for plain http if the profile moves', () => {
     const before = applyChanges(undefined, { ...profile, baseUrl: 'http://intra/v1', insecureHttp: true });
     expect(applyChanges(before, { region: 'eu' }).insecureHttp).toBe(true);
     expect(applyChanges(before, { baseUrl: 'https://intra/v1' })).not.toHaveProperty('insecureHttp');
     expect(() => applyChanges(before, { baseUrl: 'http://other/v1' })).toThrow('plain http');
   });
 
-  it('take http on loopback, and elsewhere only when told so; slashes at the end do not matter', () => {
+  it("allow http on loopback, and elsewhere only with consent; trailing slashes don't matter", () => {
     expect(applyChanges(undefined, { ...profile, baseUrl: 'http://127.0.0.1:4010/api/v1/' }).baseUrl).toBe(
       'http://127.0.0.1:4010/api/v1',
     );

@@ -47,11 +47,11 @@ const planAt = (at: number) =>
 const differences = (one: Template | undefined, at = NOW) =>
   planDifferences(planAt(at), FACTS, templates(one), LIMITS);
 
-it('finds nothing in the same template, whatever the order of its keys', () => {
+it('finds no difference in the same template, for any key order', () => {
   expect(differences(template(field('a', 'A'), { label: 'B', type: 'TEXT', fieldId: 'b' }))).toEqual([]);
 });
 
-it('names each field that is new, removed, or changed, and a template that is gone', () => {
+it('reports each new, removed, or changed field, and a deleted template', () => {
   expect(differences(template(field('a', 'X'), field('c', 'C')))).toEqual([
     expect.stringContaining('Field c'),
     expect.stringContaining('Field a'),
@@ -60,7 +60,7 @@ it('names each field that is new, removed, or changed, and a template that is go
   expect(differences(undefined)).toEqual([expect.stringContaining('tmpl_a')]);
 });
 
-it('accepts a plan for exactly the age, and none from the future', () => {
+it('accepts a plan up to the maximum age, and none from the future', () => {
   const same = template(field('a', 'A'), field('b', 'B'));
   expect(differences(same, NOW - LIMITS.maxAgeMs)).toEqual([]);
   expect(differences(same, NOW - LIMITS.maxAgeMs - 1)).toHaveLength(1);

@@ -28,7 +28,7 @@ const ODD = [
   '../../../escape.pdf',
 ];
 
-/** A profile of the home for a user of the gateway. */
+/** Adds a profile for a user of the gateway. */
 async function addProfile(
   home: Home,
   name: string,
@@ -111,7 +111,7 @@ describe('a real Ceph bucket', needsRgw, () => {
       input: `${keys.join('\n')}\n`,
     });
 
-  it('gives every key, however odd, and keeps it in the folder', async () => {
+  it('returns any key, however unusual, and stores it inside the folder', async () => {
     const keys = [...papers.keys()];
     const { code, stdout, stderr } = await download(keys, '--dir', 'odd', '--name-template', '{key}');
     expect(code, stderr).toBe(0);
@@ -125,7 +125,7 @@ describe('a real Ceph bucket', needsRgw, () => {
     }
     expect((await home.shell('cd odd && sha256sum -c --strict SHA256SUMS')).code).toBe(0);
     expect((await readdir(home.folder)).sort()).toEqual(['config', 'odd', 'owner.secret', 'stranger.secret']);
-    // One after the other, so that all but the first go the quick way.
+    // One after the other, so that all but the first use the fast path.
     const singly = await download(
       keys,
       '--dir',
@@ -142,7 +142,7 @@ describe('a real Ceph bucket', needsRgw, () => {
     expect(again.stderr.match(/← 304/g)).toHaveLength(keys.length);
   });
 
-  it('links to odd keys and describes them', async () => {
+  it('links to unusual keys and describes them', async () => {
     for (const key of ODD.slice(0, 4)) {
       const { stdout } = await home.run`documents link ${key} --expires 1m`;
       const reply = await fetch(stdout.trim());
@@ -151,7 +151,7 @@ describe('a real Ceph bucket', needsRgw, () => {
     }
   });
 
-  it('refuses a stranger and a wrong secret in words', async () => {
+  it('reports an unknown user and a wrong secret', async () => {
     const key = ODD[0] ?? '';
     const refused = await home.run`documents head ${key} -p stranger --json`;
     expect([refused.code, reportedError(refused).code]).toEqual([9, 'STORAGE_DENIED']);
@@ -162,7 +162,7 @@ describe('a real Ceph bucket', needsRgw, () => {
     expect(await readdir(home.path('wrong'))).toEqual([]);
   });
 
-  it('says that 403 can mean a missing object without the right to list', async () => {
+  it('reports that a 403 can mean a missing object without the right to list', async () => {
     const client = clientOf(rgw);
     const Statement = [
       {
@@ -184,7 +184,7 @@ describe('a real Ceph bucket', needsRgw, () => {
     expect(reportedError(owners).code).toBe('STORAGE_NOT_FOUND');
   });
 
-  it('is asked for no body of an object uploaded in parts that is there already', async () => {
+  it('sends no body for an existing file that was uploaded in parts', async () => {
     const client = clientOf(rgw);
     const parts = [Buffer.concat([paper(0), Buffer.alloc(5 * 1024 * 1024, 'a')]), paper(300_000)];
     await putInParts(client, 'parts/big.pdf', parts);
@@ -196,7 +196,7 @@ describe('a real Ceph bucket', needsRgw, () => {
     expect(again.stderr).toContain('← 304');
   });
 
-  it('goes on with a part file by Range and If-Match', async () => {
+  it('resumes a part file with Range and If-Match', async () => {
     const client = clientOf(rgw);
     const body = paper(3_000_000);
     await put(client, 'resume.pdf', body);
@@ -221,7 +221,7 @@ describe('a real Ceph bucket', needsRgw, () => {
   });
 });
 
-describe('a real Ceph bucket behind TLS with an authority of its own', needsRgw, () => {
+describe('a real Ceph bucket with TLS and its own authority', needsRgw, () => {
   const home = new Home();
   let rgw: Rgw;
   const body = paper(10_000);
@@ -238,7 +238,7 @@ describe('a real Ceph bucket behind TLS with an authority of its own', needsRgw,
     await home.close();
   });
 
-  it('is reached with NODE_EXTRA_CA_CERTS, and without it says so', async () => {
+  it('is reached with NODE_EXTRA_CA_CERTS, which the error names otherwise', async () => {
     const refused = await home.run`documents download a.pdf --wait 0s`;
     expect(refused.code).toBe(9);
     expect(refused.stderr).toContain('NODE_EXTRA_CA_CERTS');

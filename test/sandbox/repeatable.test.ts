@@ -40,7 +40,7 @@ async function create(sandbox: RunningSandbox, more: Record<string, unknown> = {
 }
 
 describe('a sandbox with counted IDs', () => {
-  it('answers, emails, and delivers the same in each run', async () => {
+  it('gives the same responses, emails, and deliveries in each run', async () => {
     const once = async () => {
       const sandbox = await start(COUNTED);
       const { origin, seen } = await receiver();
@@ -62,14 +62,14 @@ describe('a sandbox with counted IDs', () => {
     );
   });
 
-  it('skips IDs of the seed, also of a later one', async () => {
+  it('skips IDs of the seed, including a later one', async () => {
     const sandbox = await start({ ...COUNTED, seed: { envelopes: [{ id: 'env_1' }, { id: 'env_3' }] } });
     expect([(await create(sandbox)).id, (await create(sandbox)).id]).toEqual(['env_2', 'env_4']);
     await sandbox.seed({ envelopes: [{ id: 'env_5' }] });
     expect((await create(sandbox)).id).toBe('env_6');
   });
 
-  it('counts from the start after a reset, and on after a snapshot', async () => {
+  it('counts from the start after a reset, and continues after a snapshot', async () => {
     const sandbox = await start(COUNTED);
     await create(sandbox);
     await sandbox.snapshot('one');
@@ -86,7 +86,7 @@ describe('a sandbox with counted IDs', () => {
 });
 
 describe('a frozen clock', () => {
-  it('moves with advance alone', async () => {
+  it('moves only with advance', async () => {
     const sandbox = await start({ clock: { at: AT, frozen: true } });
     const before = await create(sandbox, { expiresInDays: 1 });
     expect(before.text).toContain(`"createdAt":"${AT}"`);
@@ -97,7 +97,7 @@ describe('a frozen clock', () => {
     expect(events).toContain('expired');
   });
 
-  it('refuses what is not a clock or a kind of IDs', async () => {
+  it('refuses an invalid clock or kind of IDs', async () => {
     const refused = (options: object) =>
       expect(startSandbox(options)).rejects.toMatchObject({ code: 'USAGE' });
     await refused({ clock: { at: 'soon' } });

@@ -7,9 +7,9 @@ const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 1, 10);
 
 /*
- * Envelope, template, status, when it was sent, its order (sequential or parallel), and what each signer did: signed (+) or
- * declined (-) a number of hours after the envelope was sent, or nothing (0). The expected figures were computed from this table
- * by a program in another language, with its own percentiles and calendar.
+ * Envelope, template, status, when it was sent, its order (sequential or parallel), and the actions of each signer: signed
+ * (+) or declined (-) a number of hours after the envelope was sent, or nothing (0). The expected figures were computed
+ * from this table by a program in another language, with its own percentiles and calendar.
  */
 const TABLE = `
 e1 A COMPLETED 2026-01-05T09:00 S Buyer:+5 Seller:+29
@@ -64,7 +64,7 @@ async function groupsBy(by: GroupBy, all?: Envelope[]) {
 }
 
 describe('a report', () => {
-  it('has the figures of the independent calculation', async () => {
+  it('matches the independent calculation', async () => {
     const { report, details } = await reportBy();
     expect(report).toEqual({
       since: null,
@@ -122,7 +122,7 @@ describe('a report', () => {
     ]);
   });
 
-  it('calls a template by its latest name', async () => {
+  it('uses the latest name of a template', async () => {
     const renamed: Envelope = {
       id: 'new',
       templateId: 'A',

@@ -7,7 +7,7 @@ const NOW = Date.UTC(2026, 2, 1);
 const DAY = 86_400_000;
 const ago = (days: number) => new Date(NOW - days * DAY).toISOString();
 
-/** A client that lists these and gets them whole. */
+/** A client that lists these and returns them in full. */
 function listing(items: Envelope[], whole: Envelope[] = items) {
   const client = clientFor('http://127.0.0.1:1');
   const gets: string[] = [];
@@ -28,7 +28,7 @@ const summaryOf = (items: Envelope[], whole?: Envelope[]) => {
 };
 
 describe('the summary of envelopes', () => {
-  it('counts by status and names what waits longest and expires soon', async () => {
+  it('counts by status and names the longest waiting and the soonest expiring', async () => {
     const sent = (id: string, days: number, left: number): Envelope => ({
       id,
       status: 'SENT',
@@ -52,7 +52,7 @@ describe('the summary of envelopes', () => {
     expect(summary.completion).toEqual({ count: 0, medianMs: null, p90Ms: null });
   });
 
-  it('counts and names what needs attention', async () => {
+  it('counts and names envelopes that need attention', async () => {
     const signer = (status: string, declinedAt?: string) => ({ name: status, status, declinedAt });
     const summary = await summaryOf([
       { id: 'declined', status: 'DECLINED', signers: [signer('SIGNED'), signer('DECLINED', ago(2))] },
@@ -83,7 +83,7 @@ describe('the summary of envelopes', () => {
     expect(summary.needsAttention.declined.envelopes[1]?.waitingFor).toEqual(['DECLINED']);
   });
 
-  it('finds those in turn whose next signer was never asked, and asks for signers only there', async () => {
+  it('finds sequential envelopes whose next signer was never asked, and requests signers only for those', async () => {
     const base = { status: 'IN_PROGRESS', signingOrder: 'SEQUENTIAL', sentAt: ago(3) };
     const whole = [
       {
@@ -116,7 +116,7 @@ describe('the summary of envelopes', () => {
     expect(gets).toEqual(['ok', 'stuck']);
   });
 
-  it('says how long completion takes', async () => {
+  it('includes the time to completion', async () => {
     const done = Array.from(
       { length: 10 },
       (_, i): Envelope => ({

@@ -1,9 +1,9 @@
-/** What may stand in a command line: a word or a part of one, or several words. */
+/** A value in a command line: one argument or a part of one, or several arguments. */
 export type WordValue = string | number | readonly string[];
 
 /**
- * The words of a command line: argv`envelopes get ${id} --subject 'Two words'`. A value is never broken up: blanks in it
- * stay in its word. A list that stands alone is a word each. Single quotes keep blanks together, as in a shell.
+ * Splits a command line into arguments: argv`envelopes get ${id} --subject 'Two words'`. A value is never split: its blanks
+ * stay in its argument. A separate list becomes one argument per item. Single quotes keep blanks together, as in a shell.
  */
 export function argv(line: TemplateStringsArray, ...values: readonly WordValue[]): string[] {
   const found: string[] = [];

@@ -32,7 +32,7 @@ const OID = {
 };
 const DAY_MS = 86_400_000;
 
-/** A certificate and the key it belongs to. */
+/** A certificate and its key. */
 export interface Issued {
   x509: X509Certificate;
   pem: string;
@@ -40,14 +40,14 @@ export interface Issued {
   keys: webcrypto.CryptoKeyPair;
 }
 
-/** What a certificate says; without anything it is a signer's, valid from yesterday until tomorrow. */
+/** The content of a certificate; by default a signer's, valid from yesterday until tomorrow. */
 export interface Wanted {
   name: string;
   organization?: string;
   email?: string;
-  /** Signs it; itself without one. */
+  /** The issuer; self-signed without one. */
   issuer?: Issued;
-  /** A key that another certificate has already. */
+  /** The key of another certificate. */
   keys?: webcrypto.CryptoKeyPair;
   authority?: boolean | undefined;
   pathLength?: number;
@@ -62,7 +62,7 @@ export interface Wanted {
   hash?: 'SHA-1' | 'SHA-256';
   from?: number;
   to?: number;
-  /** RSA of that many bits instead of P-256. */
+  /** RSA with this many bits instead of P-256. */
   rsaBits?: number;
 }
 
@@ -95,7 +95,7 @@ export async function issue(wanted: Wanted): Promise<Issued> {
 
 async function newKeys(rsaBits: number | undefined): Promise<webcrypto.CryptoKeyPair> {
   if (rsaBits === undefined) return webcrypto.subtle.generateKey(EC, true, ['sign', 'verify']);
-  // WebCrypto makes no key as short as some tests need.
+  // WebCrypto doesn't create keys as short as some tests need.
   const pair = await promisify(generateKeyPair)('rsa', { modulusLength: rsaBits });
   const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
   const [spki, pkcs8] = [
@@ -147,7 +147,7 @@ function extensionsOf(wanted: Wanted): Extension[] {
 
 type NameParts = Partial<Record<keyof typeof OID, string | undefined>>;
 
-/** A name with one attribute in each of its parts; pkijs alone would put all of them into one. */
+/** A name with one attribute in each of its parts; pkijs would put all of them into one. */
 function distinguishedName(parts: NameParts): RelativeDistinguishedNames {
   const kinds = ['country', 'organization', 'commonName', 'email'] as const;
   const value = kinds.flatMap((kind) => {

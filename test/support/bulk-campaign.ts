@@ -17,7 +17,7 @@ import { JournalError } from '../../src/kernel/errors.ts';
 import { BulkService, type Fate } from './bulk-service.ts';
 import { seeded } from './faulty-proxy.ts';
 
-/** What a campaign came to; anything in `wrong` breaks a promise. */
+/** The result of a campaign; anything in `wrong` is a broken promise. */
 export interface Campaign {
   wrong: string[];
   facts: string;
@@ -30,10 +30,9 @@ const HOUR = 3_600_000;
 const BASE_URL = 'http://127.0.0.1/api/v1';
 
 /**
- * One list, sent through everything that may go wrong, all of it decided by the seed: processes killed at any request and
- * any entry of the journal, replies lost, lists that lag or show no metadata, clocks hours apart, state folders put back
- * from a copy of any moment, a second state folder, and the list run again. At the end, without faults, every signer must
- * have had one email.
+ * Sends one list through every fault that the seed chooses: processes killed at any request and any journal entry, lost
+ * responses, lists that lag or omit metadata, clocks hours apart, state folders restored from an earlier copy, a second
+ * state folder, and the list run again. At the end, without faults, every signer must have got one email.
  */
 export async function campaign(seed: number): Promise<Campaign> {
   const root = await mkdtemp(join(tmpdir(), 'esign-campaign-'));
@@ -50,7 +49,7 @@ class Course {
   readonly #service: BulkService;
   readonly #mode: Mode;
   readonly #rows: BulkRow[];
-  /** The sizes of the waves in which the list is sent; empty where it is sent in one go. */
+  /** The sizes of the waves in which the list is sent; empty if it is sent at once. */
   readonly #waves: number[];
   readonly #copies: string[] = [];
   readonly #lossRate: number;
@@ -88,12 +87,12 @@ class Course {
       await this.#again(true);
     }
     const ending = await this.#finish();
-    // Once more: nothing is left to do.
+    // A second time: nothing is left to do.
     await this.#begin(0, false);
     return this.#judged(ending);
   }
 
-  /** Without faults, every run of each state folder is brought to its end. */
+  /** Completes every run of each state folder, without faults. */
   async #finish(): Promise<Ending | undefined> {
     const endings = new Map<string, Ending>();
     for (let attempt = 0; attempt < 6; attempt++) {
@@ -126,13 +125,13 @@ class Course {
     return { ...this.#result, facts: JSON.stringify(facts) };
   }
 
-  /** What happens between two processes. */
+  /** Events between two processes. */
   async #somethingHappens(): Promise<void> {
     this.#service.time += this.#pick([100, 5_000, 90_000]);
     this.#shift = this.#pick([0, 0, 2 * HOUR, -5 * HOUR, 30 * HOUR]);
     const copy = this.#copies[Math.floor(this.#random() * this.#copies.length)];
     if (copy === undefined || this.#random() < 0.4) return;
-    // The state of an earlier moment comes back, here or on another machine.
+    // An earlier state is restored, on this or another machine.
     const folder = this.#folder(this.#random() < 0.5 ? 0 : 1);
     await rm(folder, { recursive: true, force: true });
     await cp(copy, folder, { recursive: true });
@@ -156,7 +155,7 @@ class Course {
     return this.#begin(other, isFaulty);
   }
 
-  /** The list is run, as `bulk create` does it; where an earlier run of it is not finished, that one is resumed. */
+  /** Runs the list as `bulk create` does; if an earlier run of it is not finished, that one is resumed. */
   async #begin(index: number, isFaulty: boolean): Promise<Ending | undefined> {
     const folder = this.#folder(index);
     const clock = this.#clock();
@@ -172,7 +171,7 @@ class Course {
     const found = await findIdentifiedRows(client, idsOf(folder, client), wanted, earlier);
     const known = sortKnown(found.values(), this.#mode);
     const [unfinished] = known.unfinished;
-    // Without state, only request ids tell what was sent.
+    // Without state, only request IDs show what was sent.
     const isForgotten = known.existing.length + known.drafts.length === 0 && this.#runId !== '';
     if (unfinished !== undefined || (isForgotten && this.#rows[0]?.requestId === undefined)) {
       await draft.discard();
@@ -220,7 +219,7 @@ class Course {
     const fate = async (request: HttpRequest): Promise<Fate> => {
       const alive = !killed();
       await step();
-      // A killed process sends nothing more; what was on its way may arrive.
+      // A killed process sends nothing more, but requests in flight may arrive.
       if (killed()) return alive && this.#random() < 0.5 ? 'lost' : 'refused';
       return isFaulty && request.method === 'POST' ? this.#fateOfWrite() : 'whole';
     };
@@ -258,7 +257,7 @@ class Course {
     this.#copies.push(copy);
   }
 
-  /** A machine's clock: off by hours, and moved on by the service's time. */
+  /** A machine's clock: hours off, and advanced by the service's time. */
   #clock(): Clock {
     const shift = this.#shift;
     return {
@@ -278,7 +277,7 @@ class Course {
   }
 }
 
-/** The request IDs of a machine lie next to its runs, so that they are restored with them. */
+/** The request IDs of a machine are stored next to its runs, so they are restored with them. */
 function idsOf(folder: string, { account, clock, serviceClock }: Client): RequestIds {
   return requestIdsIn(folder, account, { clock, serviceNow: () => serviceClock.now() });
 }

@@ -4,9 +4,9 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import type { Home, Sandbox } from './cli.ts';
 
-/** What a service holds after a run: signers with their envelopes, and drafts that are left over. */
+/** The state of a service after a run: signers with their envelopes, and leftover drafts. */
 export interface Holdings {
-  /** Envelopes per signer's address, those that were cancelled as drafts left out. */
+  /** Envelopes per signer's address, except canceled drafts. */
   perSigner: Map<string, number>;
   drafts: number;
   /** Requests to sign in the mailbox, per address. */
@@ -48,7 +48,7 @@ async function mailsOf({ baseUrl, apiKey }: Sandbox): Promise<Map<string, number
   return mails;
 }
 
-/** A CSV file of so many rows with a signer each. */
+/** A CSV file with this many rows of one signer each. */
 export function rowsOf(count: number): string {
   return [
     'email,name,meta.n',
@@ -57,7 +57,7 @@ export function rowsOf(count: number): string {
   ].join('\n');
 }
 
-/** Runs `bulk resume --last` until it ends well; it is killed after each of the delays (ms) first. */
+/** Runs `bulk resume --last` until it succeeds; before that, it is killed after each of the delays (ms). */
 export async function resumeThroughKills(
   home: Home,
   first: readonly string[],
@@ -78,7 +78,7 @@ export async function resumeThroughKills(
     running.child.kill('SIGKILL');
     await running.ended;
     kills++;
-    // A kill before the run was kept leaves nothing to resume.
+    // If a kill comes before the run is stored, there is nothing to resume.
     if ((await countRuns()) > before) words = ['bulk', 'resume', '--last', '--json'];
   }
   for (let attempt = 1; ; attempt++) {

@@ -9,16 +9,16 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { NetworkError, ServiceError } from '../../src/kernel/errors.ts';
 import { isRecord } from '../../src/kernel/json.ts';
 
-/** How a service misbehaves during a whole campaign. */
+/** The faults of a service during a whole campaign. */
 export interface Habits {
   /** A list is this old, in ms. */
   lagMs: number;
-  /** What list items show of their metadata. */
+  /** The metadata in list items. */
   metadata: 'whole' | 'null' | 'empty' | 'absent';
   order: 'newest' | 'oldest' | 'id';
-  /** How far `createdAt` is off the service's own time, in ms. */
+  /** The difference between `createdAt` and the service's own time, in ms. */
   createdSkewMs: number;
-  /** Replies tell the service's time. */
+  /** Responses have a Date header. */
   tellsTime: boolean;
 }
 
@@ -27,16 +27,16 @@ interface Stored {
   row: string;
   metadata: Record<string, unknown>;
   createdAt: number;
-  /** Its statuses, and since when each. */
+  /** Its statuses, each with its start time. */
   history: { status: string; at: number }[];
   signers: unknown;
   templateId: unknown;
 }
 
-/** What happens to one request. */
+/** The outcome of one request. */
 export type Fate = 'whole' | 'lost' | 'refused' | { status: number };
 
-/** An e-signature service in memory, on a clock of its own: what it did is what counts. */
+/** An e-signature service in memory, with its own clock. Only the requests that it processed count. */
 export class BulkService {
   readonly stored: Stored[] = [];
   /** How often each row's signer was emailed. */
@@ -56,7 +56,7 @@ export class BulkService {
     return this.stored.filter((one) => statusOf(one) === 'DRAFT');
   }
 
-  /** A client as a process has it. `fate` decides on each write; `clock` is that machine's. */
+  /** A client of one process. `fate` decides on each write; `clock` is that machine's. */
   client(clock: Clock, fate: (request: HttpRequest) => Fate | Promise<Fate>): Client {
     const serviceClock = new ServiceClock(clock, () => clock.now());
     const exchange: SendRequest = async (request) => {
@@ -160,7 +160,7 @@ function statusOf(stored: Stored): string {
   return stored.history.at(-1)?.status ?? '';
 }
 
-/** Who a row is for: in a campaign each row has a signer of its own. */
+/** The row of a signer: in a campaign, each row has a different signer. */
 function keyOf(signers: unknown): string {
   const first: unknown = Array.isArray(signers) ? signers[0] : undefined;
   return isRecord(first) ? String(first.email) : '';

@@ -26,8 +26,8 @@ const IP_ADDRESS = 7;
 const DAY_MS = 86_400_000;
 
 /**
- * A certificate that is signed by the authority's key or, without one, by its own; it may sign others then. For
- * servers of tests: good from yesterday until tomorrow.
+ * Creates a certificate signed with the authority's key or, without one, with its own; then it can sign others. For test
+ * servers: valid from yesterday until tomorrow.
  */
 export async function certify(name: string, authority?: Certified): Promise<Certified> {
   const pair = await promisify(generateKeyPair)('rsa', { modulusLength: 2_048 });

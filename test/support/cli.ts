@@ -11,7 +11,7 @@ import { isFree, runInProcess } from './in-process.ts';
 
 const BIN = resolve(process.env.ESIGN_BIN || join(import.meta.dirname, '../../bin/run.js'));
 
-/** How the binary under test is called: the built one, or any other that ESIGN_BIN names. */
+/** The command for the binary under test: the built one, or any other in ESIGN_BIN. */
 export const COMMAND: readonly [string, ...string[]] = /\.[cm]?js$/.test(BIN)
   ? [process.execPath, BIN]
   : [BIN];
@@ -19,11 +19,11 @@ export const COMMAND: readonly [string, ...string[]] = /\.[cm]?js$/.test(BIN)
 /** The folder of the package under test; a standalone executable has none. */
 export const PACKAGE = COMMAND.length > 1 ? resolve(BIN, '../..') : undefined;
 
-/** Of the caller's environment only this reaches a command: no key, profile, proxy or colour of theirs. */
+/** Only these variables of the caller's environment reach a command: no key, profile, proxy, or color. */
 const INHERITED = ['PATH', 'TMPDIR', 'LANG', 'SystemRoot', 'TEMP'];
-/** One for all homes: what it holds makes commands start faster and changes nothing else. */
+/** Shared by all homes: it only makes commands start faster. */
 const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/e2e');
-/** A process that ignores its signal for so long is killed. */
+/** A process that ignores its signal for this long is killed. */
 const PATIENCE_MS = 10_000;
 
 /** One switch for all of them; a binary given by name is a process, too. */
@@ -34,7 +34,7 @@ export const AT_A_TIME = ALWAYS_REAL ? 10 : 1;
 const FOR_NODE = /^(NODE_|OPENSSL_|DBUS_|TZ$|LANG$|LC_|PATH$|TMPDIR$)/;
 /** Commands that run until they are stopped or start others. */
 const STAYS = /^(listen|mcp|demo|__\w+|help|version|sandbox (start|exec))\b/;
-/** What bin/run.js answers before it loads the program. */
+/** Handled by bin/run.js before it loads the program. */
 const ANSWERED_FIRST = new Set(['--help', '-h', '--version', '-V', '-v']);
 
 export interface Finished {
@@ -48,16 +48,16 @@ export interface RunOptions {
   env?: Record<string, string>;
   input?: string;
   cwd?: string;
-  /** The words of a program that runs the command, such as strace. */
+  /** The command line of a program that runs the command, such as strace. */
   under?: readonly string[];
 }
 
-/** A home of its own for a test file: settings, state and files in one folder that goes away. */
+/** A separate home for a test file: settings, state, and files in one folder that is deleted at the end. */
 export class Home {
   readonly folder = mkdtempSync(join(tmpdir(), 'esign-e2e-'));
   readonly env: Record<string, string>;
   readonly #started: LongRunning[] = [];
-  /** What a new home's commands find in their environment; the rest was set by the test. */
+  /** The environment of a new home's commands; the others were set by the test. */
   readonly #usual = inherited();
   readonly #inProcess: boolean;
 
@@ -78,7 +78,7 @@ export class Home {
     return join(this.folder, ...parts);
   }
 
-  /** Runs a command to its end: home.run`envelopes get ${id} --json`, or words and options. */
+  /** Runs a command to its end: home.run`envelopes get ${id} --json`, or arguments and options. */
   run(line: TemplateStringsArray, ...values: WordValue[]): Promise<Finished>;
   run(args: readonly string[], options?: RunOptions): Promise<Finished>;
   run(args: readonly string[], ...rest: (RunOptions | WordValue | undefined)[]): Promise<Finished> {
@@ -96,7 +96,7 @@ export class Home {
     return finish(spawn('bash', ['--norc', '-c', line], options));
   }
 
-  /** Runs a command that must succeed; its JSON. */
+  /** Runs a command that must succeed; returns its JSON. */
   async json(line: TemplateStringsArray, ...values: WordValue[]): Promise<unknown>;
   async json(args: readonly string[], options?: RunOptions): Promise<unknown>;
   async json(args: readonly string[], ...rest: (RunOptions | WordValue | undefined)[]): Promise<unknown> {
@@ -106,7 +106,7 @@ export class Home {
     return parseJson(stdout);
   }
 
-  /** The same, for one object. */
+  /** Like `json`, for a single object. */
   async object(line: TemplateStringsArray, ...values: WordValue[]): Promise<Record<string, unknown>>;
   async object(args: readonly string[], options?: RunOptions): Promise<Record<string, unknown>>;
   async object(args: readonly string[], ...rest: (RunOptions | WordValue | undefined)[]) {
@@ -116,7 +116,7 @@ export class Home {
     return value;
   }
 
-  /** Starts a command that goes on; it is stopped with the home at the latest. */
+  /** Starts a long-running command; it is stopped with the home at the latest. */
   start(line: TemplateStringsArray, ...values: WordValue[]): LongRunning;
   start(args: readonly string[], options?: RunOptions): LongRunning;
   start(args: readonly string[], ...rest: (RunOptions | WordValue | undefined)[]): LongRunning {
@@ -126,7 +126,7 @@ export class Home {
     return running;
   }
 
-  /** A sandbox whose connection settings the home's later commands use. */
+  /** Starts a sandbox whose connection settings the home's later commands use. */
   async sandbox(args: readonly string[] = []): Promise<Sandbox> {
     const process = this.start(['sandbox', 'start', '--ephemeral', '--port', '0', '--json', ...args]);
     const ready = await process.object();
@@ -139,7 +139,7 @@ export class Home {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** The base URL as the commands see it: during the contract check that of a relay which reads along. */
+  /** The base URL for the commands: during the contract check, that of a recording relay. */
   async #relayed(baseUrl: string, inProfile: boolean): Promise<string> {
     const proxy = process.env.ESIGN_E2E_PROXY;
     if (!proxy) return baseUrl;
@@ -150,7 +150,7 @@ export class Home {
     return seen;
   }
 
-  /** Whether only a real process shows what these words do. */
+  /** Returns true if these arguments need a real process. */
   #needsProcess(words: readonly string[], { env, under }: RunOptions): boolean {
     if (!this.#inProcess || under !== undefined || words.length === 0 || !isFree()) return true;
     const set = Object.entries({ ...this.env, ...env });
@@ -172,7 +172,7 @@ export interface Sandbox {
   ready: Record<string, unknown>;
 }
 
-/** A command that goes on until it is stopped. */
+/** A command that runs until it is stopped. */
 export class LongRunning {
   readonly child: ChildProcess;
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
@@ -191,21 +191,21 @@ export class LongRunning {
     this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   }
 
-  /** Its next line of stdout. */
+  /** Returns its next line of stdout. */
   async line(): Promise<string> {
     const next = await this.#lines.next();
     if (next.done) throw new Error(`it ended: ${await this.stderr}`);
     return next.value;
   }
 
-  /** Its next line, as a JSON object. */
+  /** Returns its next line, as a JSON object. */
   async object(): Promise<Record<string, unknown>> {
     const value = parseJson(await this.line());
     if (!isRecord(value)) throw new Error('the line is no JSON object');
     return value;
   }
 
-  /** What the pattern finds in its stderr, from its start on, as soon as it is there. */
+  /** Returns the match of the pattern in its stderr, from its start, as soon as there is one. */
   async says(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this.#said);
@@ -231,7 +231,7 @@ export class LongRunning {
   }
 }
 
-/** The two ways to call a home: a command line as a template, or words and options. */
+/** The two ways to run a command: a command line as a template, or arguments and options. */
 function readCall(
   args: readonly string[] | TemplateStringsArray,
   rest: readonly (RunOptions | WordValue | undefined)[],
@@ -251,7 +251,7 @@ function inherited(): Record<string, string> {
 }
 
 async function finish(child: ChildProcess, input = ''): Promise<Finished> {
-  // A command that reads no stdin may be gone before its input is.
+  // A command that reads no stdin may exit before its input is written.
   child.stdin?.on('error', () => undefined).end(input);
   const [stdout, stderr, end] = await Promise.all([textOf(child.stdout), textOf(child.stderr), endOf(child)]);
   return { ...end, stdout, stderr };
@@ -270,7 +270,7 @@ function endOf(child: ChildProcess): Promise<{ code: number | null; signal: Node
   });
 }
 
-/** The error a command reported with --json: one line on stderr, nothing on stdout. */
+/** Returns the error of a command with --json: one line on stderr, nothing on stdout. */
 export function reportedError(finished: Finished): Record<string, unknown> {
   const lines = finished.stderr.trim().split('\n');
   const value = parseJson(lines.at(-1) ?? '');
@@ -280,12 +280,12 @@ export function reportedError(finished: Finished): Record<string, unknown> {
   return value.error;
 }
 
-/** The lines of a text, without the line break at its end. */
+/** Returns the lines of a text, without the line break at its end. */
 export function linesOf(text: string): string[] {
   return text === '' ? [] : text.replace(/\n$/, '').split('\n');
 }
 
-/** The JSON Lines of a text. */
+/** Parses the JSON Lines of a text. */
 export function jsonLines(text: string): unknown[] {
   return linesOf(text).map(parseJson);
 }

@@ -1,7 +1,7 @@
 import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
 import { fakeClock } from './clock.ts';
 
-/** A client for a test server: short time-outs, no real waiting. */
+/** A client for a test server: short timeouts, no real waiting. */
 export function clientFor(origin: string, options: Partial<ClientOptions> = {}): Client {
   return createClient({
     baseUrl: `${origin}/api/v1`,

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/kernel/clock.ts';
 
-/** A clock that stands still until something sleeps on it, and then is there at once. */
+/** A clock that stands still until something sleeps on it, and then jumps to the end of the sleep. */
 export interface FakeClock extends Clock {
-  /** Every sleep asked for, in ms. */
+  /** Every requested sleep, in ms. */
   slept: number[];
   time: number;
 }

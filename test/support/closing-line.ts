@@ -1,8 +1,8 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /**
- * Closes a run with plain lines: `12 passed, 0 failed, 1 skipped, 30 left to npm run test:full`, and the packages that
- * the skipped tests need (test/support/tools.ts).
+ * Prints the result of a run in plain lines: `12 passed, 0 failed, 1 skipped, 30 left to npm run test:full`, and the
+ * packages that the skipped tests need (test/support/tools.ts).
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

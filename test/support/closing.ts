@@ -5,8 +5,8 @@ interface Closable {
 }
 
 /**
- * What a file or a `describe` opens goes through the function this returns, and is closed at its end, last first: also
- * what was open already when a later part of a `beforeAll` failed.
+ * Returns a function that registers what a file or a `describe` opens. It is closed at the end, last first, even if a later
+ * part of a `beforeAll` failed.
  */
 export function closing(): <T extends Closable>(opened: T) => T {
   const all: Closable[] = [];

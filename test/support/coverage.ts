@@ -1,7 +1,7 @@
 /*
- * `npm run test:coverage` names a folder: each process of Node that a test starts writes there what it ran. Node hands
- * NODE_V8_COVERAGE on to every child; set here and not from the start, it leaves out the process of the tests, whose
- * coverage is measured by Vitest.
+ * `npm run test:coverage` names a folder: each Node process that a test starts writes its coverage there. Node passes
+ * NODE_V8_COVERAGE on to every child. It is set here and not from the start to leave out the process of the tests, whose
+ * coverage Vitest measures.
  */
 const folder = process.env.ESIGN_COVERAGE;
 if (folder) process.env.NODE_V8_COVERAGE = folder;

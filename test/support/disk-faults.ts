@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Finished, Home } from './cli.ts';
 import { needs } from './tools.ts';
 
-/** The calls that change a disk; plain writes are left out, since those to pipes can't be told apart. */
+/** The system calls that change a disk, except plain writes, since those to pipes can't be distinguished. */
 const CHANGES = [
   'mkdir',
   'chmod',
@@ -24,15 +24,15 @@ const FAULTS = { EIO: 'error=EIO', ENOSPC: 'error=ENOSPC', kill: 'signal=KILL' }
 export type DiskFault = keyof typeof FAULTS;
 
 const works = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
-/** For tests that make system calls fail; a container may forbid that though strace is there. */
+/** For tests that make system calls fail; a container may forbid that even if strace is installed. */
 export const needsInjection = {
   ...needs('strace'),
   skip: !works('strace', '-f', '-o', '/dev/null', '--inject=rename:error=EIO', 'true'),
 };
-/** Whether a small disk can be had here. */
+/** Whether a small disk can be mounted here. */
 export const canMount = works('unshare', '-Urm', 'mount', '-t', 'tmpfs', '-o', 'size=8k', 'none', '/mnt');
 
-/** Runs a program with a small disk of its own at the folder, seen from outside below `/proc/PID/root`. */
+/** Runs a program with a separate small disk at the folder, visible from outside below `/proc/PID/root`. */
 export function withSmallDisk(folder: string, kib: number): string[] {
   const mounted = 'mount -t tmpfs -o "size=$1" none "$2" && shift 2 && exec "$@"';
   return ['unshare', '-Urm', 'bash', '-c', mounted, 'bash', `${kib}k`, folder];
@@ -44,8 +44,8 @@ export interface Struck extends Finished {
 }
 
 /**
- * Runs a command again and again, with the fault at the first, second, … call of each kind that changes the
- * disk, until it no longer makes so many or `calls` of them have failed.
+ * Runs a command repeatedly, with the fault at the first, second, … call of each kind that changes the disk, until it makes
+ * fewer calls or `calls` of them have failed.
  */
 export async function* strike(
   home: Home,
@@ -60,10 +60,10 @@ export async function* strike(
       for (let nth = 1; nth <= calls; nth++) {
         const log = join(folder, `${call}-${nth}`);
         const inject = `--inject=${call}:${FAULTS[fault]}:when=${nth}`;
-        // With seccomp-bpf strace is faster, and overlooks all but the first call that it is to kill at.
+        // With seccomp-bpf strace is faster, but misses all except the first call that it should kill at.
         const fast = fault === 'kill' ? [] : ['--seccomp-bpf'];
         const under = ['strace', '-f', '-qq', ...fast, '-o', log, '-e', `trace=${call}`, inject];
-        // One thread for the disk, so that its calls have an order.
+        // One thread for the disk, so that its calls are ordered.
         const env = { ...more.env, UV_THREADPOOL_SIZE: '1' };
         const run = await home.run(await args(), { ...more, under, env });
         if (!/INJECTED|killed by SIGKILL/.test(await readFile(log, 'utf8'))) break;
@@ -78,7 +78,7 @@ export async function* strike(
 const ON_SMALL_DISK = `mount -t tmpfs -o "size=$1" none "$2" && cp -a "$2.full/." "$2/" || exit 99
 disk=$2; shift 2; "$@"; code=$?; rm -rf "$disk.full"; cp -a "$disk/." "$disk.full"; exit $code`;
 
-/** Runs a command with the folder on a disk of so many KiB; what it left there lies in the folder afterwards. */
+/** Runs a command with the folder on a disk of this many KiB; its files are in the folder afterward. */
 export async function onSmallDisk(
   home: Home,
   folder: string,

@@ -3,30 +3,30 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { portOf } from './server.ts';
 
-/** What may go wrong with a request on its way, and how often: shares of 1. */
+/** The faults of a request in transit, and how often they occur: shares of 1. */
 export interface Faults {
-  /** The service does the work and the reply is lost. */
+  /** The service processes the request and the response is lost. */
   lost?: number;
-  /** The connection is reset before the service sees the request. */
+  /** The connection is reset before the service gets the request. */
   reset?: number;
-  /** The reply ends half-way. */
+  /** The response is truncated. */
   cut?: number;
-  /** The reply comes after `slowMs`. */
+  /** The response comes after `slowMs`. */
   slow?: number;
-  /** A gateway's page in place of the reply. */
+  /** A gateway's page instead of the response. */
   gateway?: number;
-  /** Bytes that are no HTTP. */
+  /** Bytes that are not HTTP. */
   garbage?: number;
 }
 
 export interface FaultyProxy {
   origin: string;
-  /** How many requests came, and how many of them went wrong in which way. */
+  /** The number of requests, and the number of faults by kind. */
   counts: Record<string, number>;
   close(): Promise<void>;
 }
 
-/** A network between a client and a service that fails at random, the same for the same seed. */
+/** A network between a client and a service that fails at random, in the same way for the same seed. */
 export async function startFaultyProxy(options: {
   target: string;
   seed: number;
@@ -67,7 +67,7 @@ export async function startFaultyProxy(options: {
   };
 }
 
-/** Faults for which the service never sees the request. */
+/** Faults for which the service never gets the request. */
 function failsAtOnce(fault: string, request: IncomingMessage, response: ServerResponse): boolean {
   if (fault === 'reset') request.socket.resetAndDestroy();
   else if (fault === 'garbage') request.socket.end('\u0000\u0001 this is no HTTP\r\n\r\n');
@@ -77,7 +77,7 @@ function failsAtOnce(fault: string, request: IncomingMessage, response: ServerRe
   return true;
 }
 
-/** Asks the service behind for what was asked. */
+/** Forwards a request to the service. */
 export async function forward(request: IncomingMessage, target: string) {
   const { host: _, connection: __, 'content-length': ___, ...headers } = request.headers;
   const body = await buffer(request);

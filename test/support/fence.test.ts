@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 
 describe('the fence around the tests', () => {
-  it('lets nothing out, by any way there is', async () => {
+  it('blocks every kind of outside connection', async () => {
     expect(() => connect(80, '192.0.2.1')).toThrow('loopback only');
     expect(() => connect({ port: 80, host: '192.0.2.1' })).toThrow('loopback only');
     await expect(request('http://192.0.2.1/')).rejects.toThrow('loopback only');

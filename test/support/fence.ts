@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 
 /*
- * Tests talk to loopback alone: a connection to anywhere else fails. The fence is at the socket, since
- * a fence made of mocks (nock, undici's mock agent) changes the bytes of real requests that pass through it.
+ * Tests can only connect to loopback: a connection to anywhere else fails. The fence is at the socket, since mocks (nock,
+ * undici's mock agent) change the bytes of real requests that pass through them.
  */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1|0\.0\.0\.0|::)$/;
 
@@ -22,7 +22,7 @@ if (!(FENCED in Socket.prototype)) {
   });
 }
 
-/** The host of `connect(options)`, `connect(port, host)`, or of the list that net.connect makes of either. */
+/** The host of `connect(options)`, `connect(port, host)`, or of the normalized arguments that net.connect creates. */
 function hostOf(args: readonly unknown[]): string | undefined {
   const list: readonly unknown[] = Array.isArray(args[0]) ? args[0] : args;
   const [first, second] = list;

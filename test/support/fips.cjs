@@ -1,4 +1,4 @@
-// Loaded by `node --require`: a Node in FIPS mode, as far as MD5 goes. Each use of MD5 is noted in FIPS_LOG and fails.
+// Loaded by `node --require`: emulates Node in FIPS mode for MD5. Each use of MD5 is logged to FIPS_LOG and fails.
 const { appendFileSync } = require('node:fs');
 const crypto = require('node:crypto');
 const { syncBuiltinESMExports } = require('node:module');

@@ -2,22 +2,22 @@ import { createServer } from 'node:http';
 import { forward } from './faulty-proxy.ts';
 import { portOf } from './server.ts';
 
-/** What happens to a request: it never gets through, or its answer never gets back. Whoever waits for it waits on. */
+/** The outcome of a request: it never arrives, or its response never returns. The client keeps waiting. */
 type Held = 'request' | 'answer';
 
-/** A way to a service on which one request is held up when it is reached. */
+/** A proxy for a service that holds up one chosen request. */
 export interface Gate {
   origin: string;
-  /** Holds up the request with this number, counted from now on; resolves once it is. */
+  /** Holds up the request with this number, counted from now; resolves once it is held. */
   hold(number: number, what: Held): Promise<void>;
   /** Lets everything through. */
   open(): void;
-  /** How many requests came since the last `hold` or `open`. */
+  /** The number of requests since the last `hold` or `open`. */
   count(): number;
   close(): Promise<void>;
 }
 
-/** A gate before a service on this machine. */
+/** Starts a gate in front of a local service. */
 export async function startGate(target: string): Promise<Gate> {
   let count = 0;
   let held: { number: number; what: Held; reached: () => void } | undefined;

@@ -10,13 +10,13 @@ import { compileFunction } from 'node:vm';
 import { IN_PROCESS_BUNDLE } from '../../scripts/in-process.js';
 
 /*
- * Runs the program as a function in the process of the tests: its modules run again for each command, with a process
- * object of their own. This saves the start of Node, which is most of what a short command costs (docs/decisions/0021).
- * Whatever only a process can show (signals, pipes, a terminal, concurrent runs) is left to real ones.
+ * Runs the program as a function in the process of the tests: its modules run again for each command, with a separate
+ * process object. This saves the start of Node, which is most of the time of a short command (docs/decisions/0021). Real
+ * processes are used for everything else (signals, pipes, a terminal, concurrent runs).
  */
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Where the bundle would lie if it were the built one: assets are found relative to it. */
+/** Where the built bundle would be: assets are found relative to it. */
 const FILE = join(ROOT, 'dist/program/esign.cjs');
 const PARAMETERS = ['exports', 'require', '__dirname', '__filename', '__url', 'process'];
 const realRequire: (name: string) => unknown = createRequire(FILE);
@@ -35,13 +35,13 @@ export interface InProcessResult {
   stderr: string;
 }
 
-/** Leaves the command that called process.exit; nothing it does afterward is seen. */
+/** Leaves the command that called process.exit; nothing it does afterward has an effect. */
 class Exited extends Error {}
 
 let compiled: ReturnType<typeof compileFunction> | undefined;
 let running = false;
 
-/** Whether a command can run here now: one at a time, since the folder and the process id are the worker's. */
+/** Whether a command can run here now: one at a time, since it uses the worker's folder and process ID. */
 export function isFree(): boolean {
   return !running;
 }
@@ -136,7 +136,7 @@ class FakeProcess {
     return true;
   }
 
-  /** The worker's process object with what belongs to this run in its place. */
+  /** The worker's process object with the parts of this run replaced. */
   #proxied(): NodeJS.Process {
     const own = this.#own;
     const events = this.#events;
@@ -156,7 +156,7 @@ class FakeProcess {
   }
 }
 
-/** What the program requires, with its own process object, its own home folder, and no terminal. */
+/** The modules that the program requires, with its own process object, its own home folder, and no terminal. */
 function requireFor(own: NodeJS.Process): (name: string) => unknown {
   const replaced: Record<string, unknown> = {
     process: own,

@@ -6,7 +6,7 @@ import { needs } from './tools.ts';
 export const needsKeychain = needs('dbus-run-session', 'gnome-keyring-daemon');
 
 export interface Keyring {
-  /** What a process needs to find it. */
+  /** The environment that a process needs to find it. */
   env: { DBUS_SESSION_BUS_ADDRESS: string };
   close(): void;
 }
@@ -14,7 +14,7 @@ export interface Keyring {
 const SCRIPT = `printf pass | gnome-keyring-daemon --unlock --components=secrets >&2
 echo "$DBUS_SESSION_BUS_ADDRESS"; exec sleep 600`;
 
-/** An unlocked keychain of its own, on a session bus of its own, with its files in the folder. */
+/** An unlocked keychain on a separate session bus, with its files in the folder. */
 export async function startKeyring(folder: string): Promise<Keyring> {
   const child = spawn('dbus-run-session', ['--', 'bash', '-c', SCRIPT], {
     env: { PATH: process.env.PATH, HOME: folder, XDG_RUNTIME_DIR: folder },

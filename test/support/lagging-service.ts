@@ -5,17 +5,17 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { json, loseReply, type SeenRequest, startServer, type TestServer } from './server.ts';
 
-/** What happens to a request that writes. `late`: the reply is lost, and it is processed after `lateMs`. */
+/** The outcome of a write. `late`: the response is lost, and the request is processed after `lateMs`. */
 export type Fate = 'ok' | 'lost' | 'never came' | 'late' | 408 | 499 | 500;
 
-/** How a service may behave without contradicting the API document. */
+/** Variants of a service that don't contradict the API document. */
 export interface Behavior {
-  /** A created envelope appears in the list after so long, in ms. */
+  /** A created envelope appears in the list after this time, in ms. */
   listLagMs?: number;
   lateMs?: number;
   /** Metadata in list items. */
   listMetadata?: 'shown' | 'null' | 'empty' | 'missing';
-  /** What becomes of metadata keys everywhere. */
+  /** Changes to metadata keys everywhere. */
   keys?: 'kept' | 'lower-cased' | 'dropped';
   order?: 'newest-first' | 'oldest-first' | 'id';
   /** How far the Date header is ahead of the clock, and `createdAt` ahead of the Date header, in ms. */
@@ -23,7 +23,7 @@ export interface Behavior {
   createdSkewMs?: number;
   /** How the service spells the template of an envelope. */
   templateIn?: (templateId: string) => string;
-  /** What happens to each write, counted from 1. */
+  /** The outcome of each write, counted from 1. */
   fateOf?: (request: { path: string; number: number }) => Fate;
 }
 
@@ -33,7 +33,7 @@ interface Stored {
   at: number;
 }
 
-/** A service that does what the API document leaves open, on a real socket and by the test's clock. It counts emails. */
+/** A service with every behavior that the API document allows, on a real socket and with the test's clock. It counts emails. */
 export class LaggingService {
   readonly behavior: Behavior;
   readonly stored: Stored[] = [];
@@ -75,7 +75,7 @@ export class LaggingService {
     });
   }
 
-  /** How often each address was invited, whatever the envelope. */
+  /** How often each address was invited, for any envelope. */
   emailsByAddress(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { email } of this.emails) counts[email] = (counts[email] ?? 0) + 1;

@@ -2,7 +2,7 @@ import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from './argv.ts';
 import type { Home, LongRunning, RunOptions } from './cli.ts';
 
-/** What a tool answered. */
+/** The result of a tool. */
 export interface Called {
   isError: boolean;
   /** The JSON of its text. */
@@ -10,7 +10,7 @@ export interface Called {
   text: string;
 }
 
-/** An assistant: `esign mcp` and somebody who talks to it. */
+/** An MCP client that talks to `esign mcp`. */
 export class Assistant {
   readonly running: LongRunning;
   /** Every line of its stdout. */
@@ -39,7 +39,7 @@ export class Assistant {
     this.running.child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
   }
 
-  /** A request, and its whole answer. */
+  /** Sends a request and returns the complete response. */
   ask(method: string, params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
     const id = ++this.#last;
     const answered = new Promise<Record<string, unknown>>((resolve) => this.#waiting.set(id, resolve));
@@ -52,7 +52,7 @@ export class Assistant {
     return isRecord(result) && isList(result.tools) ? result.tools.filter(isRecord) : [];
   }
 
-  /** What the tool answered; a call that the protocol refuses is an error like any other. */
+  /** Returns the result of the tool; a call that the protocol refuses is a normal error. */
   async call(name: string, args: Record<string, unknown> = {}): Promise<Called> {
     const message = await this.ask('tools/call', { name, arguments: args });
     const { result } = message;
@@ -62,7 +62,7 @@ export class Assistant {
     return { isError, text, reply: objectIn(text) };
   }
 
-  /** The data of a call that must succeed. */
+  /** Returns the data of a call that must succeed. */
   async data(name: string, args: Record<string, unknown> = {}): Promise<Record<string, unknown>> {
     const { isError, reply, text } = await this.call(name, args);
     if (isError || !isRecord(reply.data)) throw new Error(`${name}: ${text}`);

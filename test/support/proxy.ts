@@ -6,7 +6,7 @@ import { portOf } from './server.ts';
 export interface TestProxy {
   /** Without http://. */
   address: string;
-  /** What it was asked for, as it was written: `GET http://…` or `CONNECT host:port`. */
+  /** The requested target as written: `GET http://…` or `CONNECT host:port`. */
   asked: string[];
   /** The user and password of each request, or undefined. */
   users: (string | undefined)[];
@@ -14,15 +14,15 @@ export interface TestProxy {
 }
 
 export interface ProxyOptions {
-  /** Answers everything with this status instead of passing it on. */
+  /** Returns this status for everything instead of forwarding it. */
   refuse?: number;
-  /** Takes what it is asked and never answers. */
+  /** Reads the request and never responds. */
   hang?: boolean;
-  /** Where every request goes, whatever host it names: `127.0.0.1:port`. */
+  /** Where every request goes, for any host in it: `127.0.0.1:port`. */
   to?: string;
 }
 
-/** A real HTTP proxy on loopback: passes plain requests on and opens tunnels. */
+/** A real HTTP proxy on loopback: forwards plain requests and opens tunnels. */
 export async function startProxy(options: ProxyOptions = {}): Promise<TestProxy> {
   const proxy: TestProxy = { address: '', asked: [], users: [], close: () => undefined };
   const sockets = new Set<Socket>();
@@ -41,7 +41,7 @@ export async function startProxy(options: ProxyOptions = {}): Promise<TestProxy>
     const { 'proxy-authorization': _, ...headers } = incoming.headers;
     const target = new URL(incoming.url ?? '');
     const [host, port] = (options.to ?? `${target.hostname}:${target.port}`).split(':');
-    // The path as it was written: a URL tidies it.
+    // The path as written: a URL would normalize it.
     const path = (incoming.url ?? '').slice(target.origin.length);
     const onward = request({ host, port, path, method: incoming.method, headers }, (reply) => {
       response.writeHead(reply.statusCode ?? 502, reply.headers);

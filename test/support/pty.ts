@@ -1,20 +1,20 @@
 import { spawn } from '@lydell/node-pty';
 import { Terminal } from '@xterm/headless';
 
-/** A command in a real pseudo-terminal, and the screen as a person would see it. */
+/** A command in a real pseudo-terminal, with the screen as a person would see it. */
 export interface Screen {
   type(text: string): void;
-  /** Waits until the screen shows the text; fails with the screen when it does not. */
+  /** Waits until the screen shows the text; fails with the screen otherwise. */
   shows(text: string): Promise<void>;
   text(): string;
-  /** The lines as they were written: those that did not fit are put together again. */
+  /** The lines as written: wrapped lines are joined again. */
   written(): string[];
-  /** The rows that are in sight. */
+  /** The visible rows. */
   visible(): string[];
   resize(columns: number, rows: number): void;
   /** Every byte that was written to it. */
   raw(): string;
-  /** Hangs up, for a program that would not end by itself. */
+  /** Hangs up, for a program that would not exit by itself. */
   hangUp(): void;
   /** How it ended. */
   ended: Promise<{ code: number; signal: number | undefined }>;
@@ -26,7 +26,7 @@ export function openScreen(
   options: { env: Record<string, string>; columns?: number; rows?: number },
 ): Screen {
   const { columns: cols = 80, rows = 24, env } = options;
-  // To other children Node itself hands this on (test/support/coverage.ts).
+  // Node passes this on to other children itself (test/support/coverage.ts).
   const { NODE_V8_COVERAGE } = process.env;
   const coverage = NODE_V8_COVERAGE === undefined ? {} : { NODE_V8_COVERAGE };
   const terminal = new Terminal({ cols, rows, allowProposedApi: true });
@@ -42,7 +42,7 @@ export function openScreen(
   });
   const ended = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
     child.onExit(({ exitCode, signal }) =>
-      // What it wrote last is on the screen by then.
+      // Its latest output is on the screen by then.
       terminal.write('', () => resolve({ code: exitCode, signal: signal === 0 ? undefined : signal })),
     );
   });

@@ -7,11 +7,11 @@ import { portOf } from './server.ts';
 
 export const DRILL_SECRET = 'canarysecret-of-the-drill-01';
 
-/** The steps of a receiver that does everything right; a faulty one does some otherwise. */
+/** The steps of a correct receiver; a faulty one replaces some of them. */
 interface Steps {
   read: (request: IncomingMessage) => Promise<Buffer>;
   trusts: (raw: Buffer, signature: string | undefined) => boolean;
-  /** What it answers to a delivery that it trusts. */
+  /** The response to a trusted delivery. */
   take: (body: Record<string, unknown>, raw: Buffer) => number | Promise<number>;
 }
 
@@ -27,7 +27,7 @@ const RIGHT: Steps = {
   take: () => 200,
 };
 
-/** An application that takes webhooks, with the steps that it does otherwise. */
+/** An application that receives webhooks, with some steps replaced. */
 export function receiver(otherwise: Partial<Steps> = {}): RequestListener {
   const { read, trusts, take } = { ...RIGHT, ...otherwise };
   const answer = async (request: IncomingMessage): Promise<number> => {
@@ -57,7 +57,7 @@ function once(): Steps['take'] {
   };
 }
 
-/** Keeps the time of the latest event, and refuses what is older. */
+/** Remembers the time of the latest event, and refuses older ones. */
 function inOrder(): Steps['take'] {
   const latest = new Map<string, string>();
   return (body) => {
@@ -74,11 +74,11 @@ async function limited(request: IncomingMessage, bytes: number): Promise<Buffer>
   return raw;
 }
 
-/** The checks whose deliveries are to be taken. */
+/** The checks whose deliveries must be accepted. */
 const TAKEN =
   'good repeated out-of-order raw-bytes unknown-event extra-fields payload-shape large slow'.split(' ');
 
-/** Twelve kinds of faults as they are seen in the field, and more, each with the checks that name it. */
+/** Twelve kinds of common faults, and more, each with the checks that detect it. */
 export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: readonly string[] }[] = [
   {
     fault: 'trusts anybody',
@@ -166,7 +166,7 @@ export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: rea
   },
 ];
 
-/** Receivers that are right, each in its way. */
+/** Correct receivers of different kinds. */
 export const GOOD: readonly { kind: string; steps: Partial<Steps> }[] = [
   { kind: 'as the pages say', steps: {} },
   {
@@ -177,7 +177,7 @@ export const GOOD: readonly { kind: string; steps: Partial<Steps> }[] = [
   { kind: 'takes its time', steps: { take: () => pause(400).then(() => 204) } },
 ];
 
-/** It at an address of this machine. */
+/** The receiver at a local address. */
 export async function serve(listener: RequestListener): Promise<{ url: string; close: () => Promise<void> }> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => {

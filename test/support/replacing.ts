@@ -21,7 +21,7 @@ import { controlUrl, type SandboxControl, sandboxControl } from '../../src/sandb
 import { fakeClock } from './clock.ts';
 import { seeded } from './faulty-proxy.ts';
 
-/** The process was killed: no code of ours gets to say anything. */
+/** The process was killed: none of our code runs. */
 export class Killed extends Error {
   override readonly name = 'Killed';
 }
@@ -34,7 +34,7 @@ export interface Rig {
   close(): Promise<void>;
 }
 
-/** The real service, a client without retries and with a clock that never waits, and a folder for memories. */
+/** The real service, a client without retries and with a clock that never waits, and a folder for local records. */
 export async function startRig(choices: Record<string, string> = {}): Promise<Rig> {
   const folder = await mkdtemp(join(tmpdir(), 'esign-replace-'));
   const rateLimit = { requests: 10_000_000, seconds: 900 };
@@ -82,7 +82,7 @@ export const requestFor = (id: string, more: Partial<ReplaceRequest> = {}): Repl
   ...more,
 });
 
-/** One run of the command: with its memory opened and closed. */
+/** One run of the command, with its local record opened and closed. */
 export async function replaceOnce(
   { client, folder }: Pick<Rig, 'client' | 'folder'>,
   request: ReplaceRequest,
@@ -105,7 +105,7 @@ export async function replaceOnce(
   }
 }
 
-/** Those that were made in place of an envelope. */
+/** The envelopes that replace an envelope. */
 export async function madeFor({ client }: Pick<Rig, 'client'>, old: Envelope): Promise<Envelope[]> {
   const found: Envelope[] = [];
   const since = Date.parse(old.createdAt ?? '');
@@ -116,7 +116,7 @@ export async function madeFor({ client }: Pick<Rig, 'client'>, old: Envelope): P
 
 const IN_FLIGHT = ['SENT', 'IN_PROGRESS'];
 
-/** Never are both sent; and where the old one is gone, a new one is there at least as a draft. */
+/** Both are never sent; and if the old one is gone, a new one exists at least as a draft. */
 export async function expectOneAtMost(rig: Pick<Rig, 'client'>, old: Envelope): Promise<void> {
   const [now, made] = [await rig.client.envelopes.get(old.id), await madeFor(rig, old)];
   const sent = [now, ...made].filter(({ status }) => IN_FLIGHT.includes(status ?? ''));
@@ -126,7 +126,7 @@ export async function expectOneAtMost(rig: Pick<Rig, 'client'>, old: Envelope): 
   if (wasLive && now.status === 'CANCELLED') expect(made).toHaveLength(1);
 }
 
-/** The requests to sign that went out for an envelope, per address. */
+/** The requests to sign that were sent for an envelope, per address. */
 export async function askedBy(
   { sandbox }: Pick<Rig, 'sandbox'>,
   id: string,
@@ -141,7 +141,7 @@ export async function askedBy(
   return asked;
 }
 
-/** What can happen to a request or an entry of the journal. */
+/** Possible faults of a request or a journal entry. */
 function fate(random: () => number): 'well' | 'killed before' | 'killed after' | 'lost' | 'never came' {
   const at = random();
   if (at < 0.12) return 'killed before';
@@ -152,7 +152,7 @@ function fate(random: () => number): 'well' | 'killed before' | 'killed after' |
 
 const lost = () => new NetworkError('NETWORK', 'the reply was lost', { maybeReceived: true });
 
-/** The client of a process that is killed, and a network that loses, wherever the seed says. */
+/** The client of a process that is killed, on a network that loses responses, as the seed chooses. */
 function unreliable(client: Client, random: () => number): Client {
   const at = async <T>(work: () => Promise<T>): Promise<T> => {
     const what = fate(random);
@@ -176,7 +176,7 @@ function unreliable(client: Client, random: () => number): Client {
   };
 }
 
-/** The journal of such a process: an entry may be missing, or be its last act. */
+/** The journal of such a process: an entry may be missing, or be the last one. */
 function unreliableMemory(memory: ReplaceMemory, random: () => number): ReplaceMemory {
   const at = async (work: () => Promise<void>) => {
     const what = fate(random);
@@ -191,7 +191,7 @@ function unreliableMemory(memory: ReplaceMemory, random: () => number): ReplaceM
   };
 }
 
-/** Replaces one envelope through everything that the seed lets happen, and checks what is there after each try. */
+/** Replaces one envelope with every fault that the seed chooses, and checks the state after each try. */
 export async function replaceThroughFaults(rig: Rig, seed: number): Promise<{ tries: number }> {
   const random = seeded(seed);
   const kind = KINDS[Math.floor(random() * KINDS.length)] ?? 'SENT';
@@ -201,7 +201,7 @@ export async function replaceThroughFaults(rig: Rig, seed: number): Promise<{ tr
     const isLast = tries > 8;
     const client = isLast ? rig.client : unreliable(rig.client, random);
     const request = requestFor(old.id, { draft: !isLast && random() < 0.1 });
-    // Sometimes the memory is lost with the machine.
+    // Sometimes the local record is lost with the machine.
     const folder = forgets ? join(rig.folder, `memory-${seed}-${tries}`) : rig.folder;
     const around = (memory: ReplaceMemory) => (isLast ? memory : unreliableMemory(memory, random));
     const done = await replaceOnce({ client, folder }, request, around).catch((error: unknown) => {

@@ -12,15 +12,15 @@ import { portOf } from './server.ts';
 import { needs } from './tools.ts';
 
 /*
- * A real S3 server that customers run, for tests: Ceph's object gateway with one monitor and one store in memory,
- * from Debian's or Ubuntu's packages. It is in a folder of its own, on loopback, and leaves nothing behind.
+ * A real S3 server for tests: Ceph's object gateway with one monitor and one store in memory, from Debian's or Ubuntu's
+ * packages. It runs in a temporary folder, on loopback, and leaves nothing behind.
  */
 const run = promisify(execFile);
 const READY_WITHIN_MS = 60_000;
 
 export const RGW_USERS = {
   owner: { accessKeyId: 'RGWOWNER000000000000', secretAccessKey: 'owner-secret' },
-  /** Has an account and no right to anything of the owner's. */
+  /** Has an account without access to the owner's objects. */
   stranger: { accessKeyId: 'RGWSTRANGER000000000', secretAccessKey: 'stranger-secret' },
 };
 
@@ -96,7 +96,7 @@ async function writeConfig(
       pid_file: `${dir}/run/$name.pid`,
       log_file: `${dir}/run/$name.log`,
       crash_dir: `${dir}/run`,
-      // One monitor has nobody to wait for; by default each decision takes a second, and the start eleven.
+      // A single monitor needs no quorum; by default each decision takes a second, and the start eleven.
       paxos_propose_interval: 0.02,
       paxos_min_wait: 0.02,
       mon_tick_interval: 1,
@@ -115,7 +115,7 @@ async function writeConfig(
       osd_objectstore: 'memstore',
       memstore_device_bytes: 4_294_967_296,
       osd_memory_target: 939_524_096,
-      // Debian 13 has a relative path here, and then the gateway does not start.
+      // Debian 13 has a relative path here, with which the gateway does not start.
       osd_class_dir: classFolder(),
     },
     'client.rgw': {

@@ -16,13 +16,13 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** A real server on loopback that notes each request and answers as the test says. */
+/** A real server on loopback that records each request and responds as the test specifies. */
 export async function startServer(
   answer: (request: SeenRequest, response: ServerResponse, number: number) => void | Promise<void>,
 ): Promise<TestServer> {
   const seen: SeenRequest[] = [];
   const server = createServer((incoming, response) => {
-    // A test says what time it is; the machine's would be another than its clock's.
+    // A test sets the time; the machine's would differ from its clock.
     response.sendDate = false;
     void (async () => {
       const url = new URL(incoming.url ?? '/', 'http://x');
@@ -61,7 +61,7 @@ export function portOf(server: { address(): AddressInfo | string | null }): numb
   return address.port;
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export function json(
   response: ServerResponse,
   status: number,
@@ -71,7 +71,7 @@ export function json(
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 
-/** Takes the request and closes the connection without an answer: the reply is lost. */
+/** Reads the request and closes the connection without a response: the response is lost. */
 export function loseReply(response: ServerResponse): void {
   response.destroy();
 }

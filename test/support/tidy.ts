@@ -3,8 +3,8 @@ import { afterAll, vi } from 'vitest';
 
 /*
  * Test files share a process. A file fails if it leaves something behind that could break a later one: process listeners,
- * variables, the working directory, replaced functions, open servers, timers, or child processes. Vitest runs the hook
- * that was registered first last, so this one runs after those of the file.
+ * variables, the working directory, replaced functions, open servers, timers, or child processes. Vitest runs the first
+ * registered hook last, so this one runs after those of the file.
  */
 const before = state();
 
@@ -19,7 +19,7 @@ interface State {
   values: Map<string, unknown>;
 }
 
-/** How long servers and timers get to close. */
+/** How long servers and timers have to close. */
 const GRACE_MS = 1_000;
 const STEP_MS = 20;
 
@@ -57,7 +57,7 @@ function state(): State {
   return { counts, values };
 }
 
-/** Accessors are left out: some make what they return. */
+/** Accessors are skipped: some create what they return. */
 function functionsOf(name: string, object: object): (readonly [string, unknown])[] {
   return Object.entries(Object.getOwnPropertyDescriptors(object)).flatMap(([key, { value }]) =>
     typeof value === 'function' ? [[`${name}.${key}`, value] as const] : [],

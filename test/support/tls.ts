@@ -14,13 +14,13 @@ export interface TlsFront {
 }
 
 export interface TlsFrontOptions {
-  /** How many bytes of replies a connection, counted from 1, passes on before it breaks; all where undefined. */
+  /** How many bytes of the responses a connection, counted from 1, forwards before it breaks; all if undefined. */
   breaksAfter?: (connection: number) => number | undefined;
-  /** Whether the reply to these bytes of a request is kept back, and its connection broken. */
+  /** Whether the response to these bytes of a request is held back, and its connection broken. */
   breaksOn?: (request: string) => boolean;
 }
 
-/** TLS in front of a plain server on loopback, which sees the same bytes. */
+/** TLS in front of a plain server on loopback, which gets the same bytes. */
 export async function startTlsFront(
   certified: Certified,
   plainPort: number,

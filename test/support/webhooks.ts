@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 
-/** Posts the very bytes, as a service does; returns the response. */
+/** Posts exactly these bytes, as a service does; returns the response. */
 export async function post(
   url: unknown,
   body: string | Buffer,
@@ -12,7 +12,7 @@ export async function post(
   return reply.statusCode;
 }
 
-/** The header of a good signature. */
+/** The header of a valid signature. */
 export function signed(body: string | Buffer, secret: string): Record<string, string> {
   return { 'X-Service-Signature': sign(Buffer.from(body), secret) };
 }
@@ -26,7 +26,7 @@ export function payload(
   return JSON.stringify({ event, timestamp: '2026-01-02T03:04:05Z', data: { envelopeId, ...more } });
 }
 
-/** JSON that is nested so deep. */
+/** JSON with this nesting depth. */
 export function nested(levels: number, envelopeId = 'env_deep'): string {
   const deep = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
   return `{"event":"envelope.sent","data":{"envelopeId":"${envelopeId}","deep":${deep}}}`;

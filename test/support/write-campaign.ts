@@ -12,14 +12,14 @@ import { type Fate, LaggingService } from './lagging-service.ts';
 import { replaceOnce, requestFor } from './replacing.ts';
 
 /*
- * Seeded campaigns for writes, in process and by a fake clock: two processes at the same time, two machines, state restored
- * from an older copy, a list that lags, metadata that the list leaves out, shifted clocks, and replies that are lost or say
- * 408 after the request was processed.
+ * Seeded campaigns for writes, in process and with a fake clock: two processes at the same time, two machines, state
+ * restored from an older copy, a list that lags, metadata that the list omits, shifted clocks, and responses that are lost
+ * or are a 408 after the request was processed.
  */
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** What was created is in the list by then; another machine or restored state knows nothing else. */
+/** By then, created envelopes are listed; another machine or restored state knows only the list. */
 const LISTED_MS = 70_000;
 const FATES: [Fate, ...Fate[]] = ['ok', 'lost', 'never came', 'late', 408, 499, 500];
 const STEPS = ['run', 'two processes', 'other machine', 'save', 'restore'] as const;
@@ -31,7 +31,7 @@ interface Campaign {
   folderOf: (machine: string) => string;
   /** A machine's clock, which may be wrong. */
   timeOf: () => Clock;
-  /** Does one step of the campaign with `run`, whatever comes of it. */
+  /** Performs one step of the campaign with `run`, for any outcome. */
   step: (run: (folder: string, time: Clock) => Promise<unknown>) => Promise<void>;
   /** Lets time pass and ends all faults. */
   settle: () => void;
@@ -45,7 +45,7 @@ async function inCampaign(seed: number, work: (campaign: Campaign) => Promise<vo
   const clock = fakeClock();
   const dateSkewMs = pick<number | 'no header'>([0, 0, 90 * MINUTE, -90 * MINUTE, 'no header']);
   const service = await LaggingService.start(clock, {
-    // With a late request, still less than the 60 s after which an envelope must be listed.
+    // Including a late request, still less than the 60 s after which an envelope must be listed.
     listLagMs: pick([0, 1_000, 20_000, 40_000]),
     listMetadata: pick(['shown', 'null', 'empty', 'missing']),
     keys: pick(['kept', 'lower-cased']),
@@ -55,7 +55,7 @@ async function inCampaign(seed: number, work: (campaign: Campaign) => Promise<vo
     lateMs: pick([1_000, 8_000]),
   });
   const folderOf = (machine: string) => join(root, machine);
-  // Without a Date header, a clock that is set while a run waits can't be noticed.
+  // Without a Date header, a clock that is set while a run waits can't be detected.
   const offsets: [number, ...number[]] = dateSkewMs === 'no header' ? [0] : [0, 0, 2 * HOUR, -2 * HOUR];
   const timeOf = (): Clock => {
     const offset = pick(offsets);
@@ -80,7 +80,7 @@ async function inCampaign(seed: number, work: (campaign: Campaign) => Promise<vo
         const count = step === 'two processes' ? 2 : 1;
         const runs = Array.from({ length: count }, () => run(folder, timeOf()));
         await Promise.allSettled(runs);
-        // A machine that is used next knows only what the list shows.
+        // The next machine knows only the list.
         if (step === 'other machine') clock.time += LISTED_MS;
       },
       settle() {
@@ -102,7 +102,7 @@ const WANTED: NewEnvelope = {
   send: true,
 };
 
-/** Creates one envelope under one request ID, through everything that the seed chooses. */
+/** Creates one envelope under one request ID, with every fault that the seed chooses. */
 export function createThroughFaults(seed: number): Promise<void> {
   return inCampaign(seed, async ({ service, random, folderOf, timeOf, step, settle }) => {
     service.behavior.fateOf = () =>
@@ -123,7 +123,7 @@ export function createThroughFaults(seed: number): Promise<void> {
   });
 }
 
-/** Replaces one envelope, from two machines, through everything that the seed chooses. */
+/** Replaces one envelope, from two machines, with every fault that the seed chooses. */
 export function replaceThroughLag(seed: number): Promise<void> {
   return inCampaign(seed, async ({ service, random, folderOf, timeOf, step, settle }) => {
     const old = await service.client().envelopes.create({

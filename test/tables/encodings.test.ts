@@ -30,15 +30,12 @@ describe('a text file', () => {
       expect(await text(bytes, label)).toEqual({ text: '€’“”…Šü\n', encoding: 'windows-1252' });
   });
 
-  it.each(['utf16le', 'utf16be'])(
-    'is decoded as %s by its byte order mark, whatever the option says',
-    async (kind) => {
-      const bytes = Buffer.from('\ufeffemail;name\r\na@b.c;Žofie 日本\r\n', 'utf16le');
-      if (kind === 'utf16be') bytes.swap16();
-      for (const encoding of [undefined, 'windows-1252'])
-        expect((await text(bytes, encoding)).text).toBe('email;name\na@b.c;Žofie 日本\n');
-    },
-  );
+  it.each(['utf16le', 'utf16be'])('is decoded as %s by its byte order mark, for any option', async (kind) => {
+    const bytes = Buffer.from('\ufeffemail;name\r\na@b.c;Žofie 日本\r\n', 'utf16le');
+    if (kind === 'utf16be') bytes.swap16();
+    for (const encoding of [undefined, 'windows-1252'])
+      expect((await text(bytes, encoding)).text).toBe('email;name\na@b.c;Žofie 日本\n');
+  });
 
   it.each([
     ['iso-8859-2', single('iso-8859-2', 'Łukasz Żółć'), 'Łukasz Żółć'],
@@ -51,7 +48,7 @@ describe('a text file', () => {
     expect((await text(bytes, encoding)).text).toBe(expected);
   });
 
-  it('is refused in UTF-8 where a single-byte encoding is named: its letters would arrive as others', async () => {
+  it('is refused in UTF-8 if a single-byte encoding is named: its letters would be garbled', async () => {
     await expect(text(Buffer.from('name\nZoë\n'), 'windows-1252')).rejects.toThrow(UsageError);
     expect((await text(Buffer.from('name\nZoe\n'), 'windows-1252')).text).toBe('name\nZoe\n');
   });
@@ -64,11 +61,11 @@ describe('a text file', () => {
     ['shift_jis', multi('shift_jis', 'email,name\ni@x.jp,山田 太郎\n')],
     ['utf-16le', Buffer.from('email;name\na@b.c;Ada\n', 'utf16le')],
     ['utf-16be', Buffer.from('email;name\na@b.c;Ada\n', 'utf16le').swap16()],
-  ])('is refused without a name for its encoding; the error names %s', async (encoding, bytes) => {
+  ])('is refused if its encoding is not named; the error names %s', async (encoding, bytes) => {
     await expect(text(bytes, undefined, 64)).rejects.toThrow(encoding);
   });
 
-  it('has an encoding that exists', async () => {
+  it('must have an existing encoding', async () => {
     await expect(encodingNamed('windows-12525')).rejects.toThrow(UsageError);
     await expect(encodingNamed('')).rejects.toThrow(UsageError);
     await expect(encodingNamed('hz-gb-2312')).rejects.toThrow(UsageError);

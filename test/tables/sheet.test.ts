@@ -8,7 +8,7 @@ async function* pieces(bytes: Buffer, size = 65_536) {
   for (let at = 0; at < bytes.length; at += size) yield await Promise.resolve(bytes.subarray(at, at + size));
 }
 
-/** The cells of each row and what was found, of a workbook or the bytes of one. */
+/** The cells of each row and the findings, of a workbook or its bytes. */
 async function read(book: TestBook | Buffer, sheet?: string) {
   const bytes = Buffer.isBuffer(book) ? book : xlsxOf(book);
   const table = await openTableFile({ name: 'f.xlsx', bytes: pieces(bytes) }, { sheet });
@@ -40,7 +40,7 @@ async function number(value: string, format = 'General', is1904 = false): Promis
   return rows[1]?.[0];
 }
 
-describe('numbers of a sheet', () => {
+describe('sheet numbers', () => {
   it.each([
     ['12345678901234567890', '12345678901234567890'],
     ['1.2345678901234567E+19', '12345678901234567000'],
@@ -52,9 +52,9 @@ describe('numbers of a sheet', () => {
     ['1E999', '1'.padEnd(1000, '0')],
     ['1E999999999', '1E999999999'],
     ['4915112345678', '4915112345678'],
-  ])('writes %s as %s', async (value, text) => expect(await number(value)).toBe(text));
+  ])('are converted from %s to %s', async (value, text) => expect(await number(value)).toBe(text));
 
-  it('shows the zeros of a format that fills up with them', async () => {
+  it('keep the zeros of a zero-padded format', async () => {
     expect(await number('1067', '00000')).toBe('01067');
     expect(await number('1067', '#,##0')).toBe('1067');
   });
@@ -73,17 +73,17 @@ describe('numbers of a sheet', () => {
     ['12', '[Red]0.00', '12'],
     ['-3', 'yyyy-mm-dd', '-3'],
     ['99999999', 'yyyy-mm-dd', '99999999'],
-  ])('reads %s with the format %s as %s', async (value, format, text) => {
+  ])('read %s with the format %s as %s', async (value, format, text) => {
     expect(await number(value, format)).toBe(text);
   });
 
-  it('counts the days of some files from 1904', async () => {
+  it('count days from 1904 in some files', async () => {
     expect(await number('44894', 'yyyy-mm-dd', true)).toBe('2026-11-30');
   });
 });
 
-describe('texts of a sheet', () => {
-  it('joins the runs of rich text, and reads shared, inline, formula, boolean, error, and date cells', async () => {
+describe('sheet texts', () => {
+  it('join the runs of rich text, and include shared, inline, formula, boolean, error, and date cells', async () => {
     const { rows } = await read({
       strings: [
         '<t>email</t>',
@@ -101,7 +101,7 @@ describe('texts of a sheet', () => {
     ]);
   });
 
-  it('ignores empty rows and columns at the end and between, and numbers rows as the spreadsheet does', async () => {
+  it('ignore empty rows and columns at the end and in between, and number rows like the spreadsheet', async () => {
     const { rows, lines } = await read({
       sheets: data(
         '<row r="1"><c t="inlineStr"><is><t>email</t></is></c><c s="1"/><c s="1"/></row><row r="2"/><row r="7"><c t="inlineStr"><is><t>a@b.c</t></is></c><c t="inlineStr"><is><t> </t></is></c></row><row r="1048576"><c s="1"/></row>',
@@ -114,8 +114,8 @@ describe('texts of a sheet', () => {
   });
 });
 
-describe('what a person sees and a program does not', () => {
-  it('refuses merged cells in the header and in rows, but not outside of the table', async () => {
+describe('content that a program would misread', () => {
+  it('is refused in merged cells in the header and in rows, but not outside the table', async () => {
     const rows =
       '<row><c t="str"><v>email</v></c><c t="str"><v>name</v></c></row><row><c t="str"><v>x</v></c></row>';
     const merged = (ref: string) =>
@@ -126,7 +126,7 @@ describe('what a person sees and a program does not', () => {
     expect((await read({ sheets: { A: merged('D1:E2') } })).problems).toEqual([]);
   });
 
-  it('refuses a formula without a value', async () => {
+  it('is refused in a formula without a value', async () => {
     const { problems } = await read({
       sheets: data(
         '<row><c t="str"><v>email</v></c></row><row><c><f>A1</f></c></row><row><c t="str"><v>a@b.c</v></c><c><f>A1</f></c></row>',
@@ -135,7 +135,7 @@ describe('what a person sees and a program does not', () => {
     expect(problems).toEqual([[2, 'email']]);
   });
 
-  it('warns about hidden rows and columns, and numbers with more digits than spreadsheets keep', async () => {
+  it('causes a warning in hidden rows and columns, and in numbers with more digits than spreadsheets keep', async () => {
     const { warnings, rows } = await read({
       sheets: {
         A: '<cols><col min="2" max="9" hidden="1"/></cols><sheetData><row><c t="str"><v>email</v></c><c t="str"><v>meta.iban</v></c></row><row hidden="1"><c t="str"><v>a</v></c><c><v>12345678901234500000</v></c></row></sheetData>',
@@ -150,15 +150,15 @@ describe('what a person sees and a program does not', () => {
   });
 });
 
-describe('which sheet', () => {
+describe('the sheet', () => {
   const sheets = { Lists: [['x']], People: [['email']], Old: [['y']] };
-  it('takes the first visible one, or the one that is named', async () => {
+  it('is the first visible one, or the one that is named', async () => {
     expect((await read({ sheets, hidden: ['Lists'] })).sheet).toBe('People');
     expect((await read({ sheets }, 'Old')).rows).toEqual([['y']]);
     expect((await read({ sheets }, 'people')).sheet).toBe('People');
   });
 
-  it('refuses an unknown one', async () => {
+  it('is refused if it is unknown', async () => {
     await expect(read({ sheets }, 'Poeple')).rejects.toThrow(UsageError);
   });
 });
@@ -192,11 +192,11 @@ describe('a file that is damaged or too large', () => {
       xlsxOf({ sheets: { A: [['email'], ...Array.from({ length: 100_001 }, (_, n) => [String(n)])] } }),
     ],
     ['1,001 columns', xlsxOf({ sheets: { A: [Array.from({ length: 1_001 }, () => 'x')] } })],
-  ])('refuses %s', async (_, bytes) => {
+  ])('is refused: %s', async (_, bytes) => {
     await expect(read(bytes)).rejects.toThrow(UsageError);
   });
 
-  it('refuses a part that is larger than its directory says', async () => {
+  it('is refused if a part is larger than its directory says', async () => {
     const bomb = xlsxOf({ sheets: { A: ' '.repeat(1_000_000) } });
     const lie = Buffer.from(bomb);
     for (let at = lie.indexOf('PK\x01\x02'); at !== -1; at = lie.indexOf('PK\x01\x02', at + 4))

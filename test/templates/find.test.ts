@@ -4,7 +4,7 @@ import { ServiceError } from '../../src/kernel/errors.ts';
 import { findTemplate } from '../../src/templates/find.ts';
 import { clientFor } from '../support/client.ts';
 
-/** Looks for a template among these. */
+/** Finds a template among these. */
 function find(all: readonly Template[], idOrName: string) {
   const client = clientFor('http://127.0.0.1:1');
   async function* list() {
@@ -28,15 +28,15 @@ describe('a template', () => {
     { id: 'Lease', name: null },
   ];
 
-  it('is found by its id before any name', async () => {
+  it('is found by its ID before any name', async () => {
     expect(await find(all, 'Lease')).toEqual(all[3]);
   });
 
-  it('is found by its name, whatever case and accents', async () => {
+  it('is found by its name, with any case and accents', async () => {
     expect(await find(all, 'contrato de arrendamiento (espana)')).toEqual(all[1]);
   });
 
-  it('is refused where several have the name, and where none has', async () => {
+  it('is refused if several have the name, or none', async () => {
     await expect(find(all, 'lease')).rejects.toMatchObject({
       code: 'USAGE',
       message: '2 templates have the name "lease".',

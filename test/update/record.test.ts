@@ -22,19 +22,19 @@ describe('versions', () => {
     ['0.9.0', '0.10.0', false],
     ['1.0.0', '1.0.0-beta.1', true],
     ['1.0.0', '1.0.1-beta.1', false],
-  ])('%s is newer than %s: %s', (one, other, newer) => {
+  ])('compare %s with %s as newer: %s', (one, other, newer) => {
     expect(isNewer(one, other)).toBe(newer);
   });
 
-  it('are three numbers and nothing else', () => {
+  it('have three numbers and nothing else', () => {
     const not = ['1.2', '1.2.3-rc.1', '1.2.3\n', '1.2.3\u001b[31m', 'v1.2.3', '9999999.0.0', ''];
     expect(isVersion('10.20.30')).toBe(true);
     expect(not.filter(isVersion)).toEqual([]);
   });
 });
 
-describe('a day', () => {
-  it('is over after 24 hours, and when the clock was set back', () => {
+describe('the daily interval', () => {
+  it('is over after 24 hours, or when the clock was set back', () => {
     const now = 1_800_000_000_000;
     const day = 24 * 60 * 60_000;
     expect([undefined, now - day, now + 1].map((at) => isDayAgo(at, now))).toEqual([true, true, true]);
@@ -49,7 +49,7 @@ describe('the record', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('is what was written, for its owner alone', async () => {
+  it('is stored as written, readable only by its owner', async () => {
     const path = recordPath(join(folder, 'new', 'state'));
     const record = { askedAt: 1, latest: '1.2.3', toldAt: undefined };
     writeRecord(path, record);

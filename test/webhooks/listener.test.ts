@@ -37,7 +37,7 @@ const options = (): ListenerOptions => ({
   health: undefined,
 });
 
-/** All its events; what is done about one may stop it. */
+/** All its events; the handler of one may stop it. */
 async function eventsOf(
   wanted: ListenerOptions,
   react: (event: ListenEvent) => unknown,
@@ -51,7 +51,7 @@ async function eventsOf(
 }
 
 describe('a listener', () => {
-  it('yields that it is ready, each delivery, each try to pass one on, and a summary at last', async () => {
+  it('yields ready, each delivery, each forwarding attempt, and finally a summary', async () => {
     const app = createServer((request, response) => {
       request.resume().on('end', () => response.end());
     });
@@ -81,7 +81,7 @@ describe('a listener', () => {
     ]);
   });
 
-  it('says nothing, and ends, when its journal cannot be written', async () => {
+  it("stops without an event if its journal can't be written", async () => {
     await writeFile(join(folder, 'events'), '');
     await expect(eventsOf(options(), () => undefined)).rejects.toMatchObject({ code: 'USAGE' });
   });
@@ -94,7 +94,7 @@ describe('a listener', () => {
     expect(seen).toEqual(['ready', 'tunnel', 'summary']);
   });
 
-  it('is closed when nobody wants its events any more', async () => {
+  it('is closed when its events are no longer read', async () => {
     let url = '';
     for await (const event of listen(options(), over.signal)) {
       if (event.type === 'ready') url = event.url;

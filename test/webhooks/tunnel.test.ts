@@ -44,7 +44,7 @@ INF |  https://four-odd-words-here.trycloudflare.com                 |
     ['one that may go on', 'https://half.examp', undefined],
     ['http', 'http://plain.example \n', undefined],
     ['nonsense', 'https:// https://% \n', undefined],
-  ])('of %s', (_, text, expected) => {
+  ])('is found for %s', (_, text, expected) => {
     expect(findAddress(text, '/webhooks')).toBe(expected);
   });
 });
@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('a tunnel', () => {
 
   const open = (line: string, clock: Clock = systemClock, signal = new AbortController().signal) =>
     openTunnel(`cd '${folder}'; ${line}`, { listensAt: 'http://0.0.0.0:4242/webhooks', clock, signal });
-  /** The process id that the line wrote into a file, once it is there. */
+  /** The process ID that the command wrote into a file, once it is there. */
   async function written(name: string): Promise<string> {
     for (;;) {
       const text = await readFile(join(folder, name), 'utf8').catch(() => '');
@@ -74,7 +74,7 @@ describe.skipIf(process.platform === 'win32')('a tunnel', () => {
     }
   }
 
-  it('is told where we listen, shows its address, and ends with us in its own time', async () => {
+  it('is given our address, shows its own, and is stopped with us after a grace period', async () => {
     const tunnel = await open(
       'echo "$$ {port} {url}" > args; echo noise; printf "\\033[32mhttps://a.example\\033[0m\\n" >&2; trap "echo bye > bye; exit" TERM; while :; do sleep 0.05; done',
     );
@@ -86,7 +86,7 @@ describe.skipIf(process.platform === 'win32')('a tunnel', () => {
     await gone(pid);
   });
 
-  it('that will not end is killed, with what it has started', async () => {
+  it("that doesn't stop is killed, with its children", async () => {
     const impatient: Clock = {
       ...systemClock,
       sleep: (ms, signal) => (ms > 5_000 ? systemClock.sleep(ms, signal) : Promise.resolve()),
@@ -108,20 +108,20 @@ describe.skipIf(process.platform === 'win32')('a tunnel', () => {
       'it exited with 1. Its output:\nno route to the edge',
     ],
     ['no-such-tunnel-program http {port}', UsageError, 'it exited with 127. Its output:'],
-  ])('that ends early is an error with its last words: %s', async (line, kind, words) => {
+  ])('that ends early is an error with its last output: %s', async (line, kind, words) => {
     const error = await open(line).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(kind);
     expect(String(error)).toContain(words);
   });
 
-  it('that shows no address in its time is an error, and is ended', async () => {
+  it('that shows no address in time is an error, and is stopped', async () => {
     await writeFile(join(folder, 'late'), '');
     const error = await open('echo hello; sleep 1000', fakeClock()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(NetworkError);
     expect(String(error)).toContain('no https address within 30 seconds');
   });
 
-  it('says when it breaks down later', async () => {
+  it('reports a later failure', async () => {
     const tunnel = await open(
       'echo https://a.example; while [ ! -e stop ]; do sleep 0.05; done; echo lost; exit 7',
     );

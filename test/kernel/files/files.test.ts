@@ -81,8 +81,8 @@ describe('makeFolder', () => {
     );
   });
 
-  // Node's own way never comes back from here.
-  it.runIf(process.platform === 'linux')('stops where nothing can be made', () => {
+  // Node's recursive mkdir never returns here.
+  it.runIf(process.platform === 'linux')('fails if no folder can be created', () => {
     expect(() => makeFolder('/proc/1/nope/x/y')).toThrow(/ENOENT|EACCES/);
   });
 });

@@ -25,7 +25,7 @@ const systems: [string, LockOptions][] = [
 ];
 
 describe.each(systems)('a lock, %s', (_name, options) => {
-  it('lets one in at a time, however many tasks of this process ask, and leaves nothing behind', async () => {
+  it('has one owner at a time, for any number of tasks of this process, and leaves nothing behind', async () => {
     let inside = 0;
     let most = 0;
     let turns = 0;
@@ -44,7 +44,7 @@ describe.each(systems)('a lock, %s', (_name, options) => {
     expect(await readdir(folder)).toEqual([]);
   }, 60_000);
 
-  it('of a killed process goes to one of many at once', async () => {
+  it('of a killed process goes to one of many that ask at the same time', async () => {
     const killed = await holder(options);
     killed.kill('SIGKILL');
     await once(killed, 'exit');
@@ -63,14 +63,14 @@ describe.each(systems)('a lock, %s', (_name, options) => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('of a living process is refused with its number', async () => {
+  it('of a running process is refused with its process ID', async () => {
     const living = await holder(options);
     expect(await isLocked(lock)).toBe(true);
     await expect(lockFile(lock, taken, options)).rejects.toThrow(`taken by ${living.pid}`);
     living.kill('SIGKILL');
   });
 
-  it('is free although the number of its owner belongs to another process by now', async () => {
+  it('is free even if the process ID of its owner is in use again', async () => {
     const killed = await holder(options);
     const mark = await readFile(lock, 'utf8');
     killed.kill('SIGKILL');
@@ -85,17 +85,17 @@ describe.each(systems)('a lock, %s', (_name, options) => {
 });
 
 describe('a lock', () => {
-  it.each(['', 'rubbish'])('that says nothing of its owner (%j) is free after a moment', async (text) => {
+  it.each(['', 'rubbish'])('without its owner (%j) is free after a moment', async (text) => {
     await writeFile(lock, text);
     await (await lockFile(lock, taken))();
   });
 
-  it('of a process of which the system tells nothing stays', async () => {
+  it('of a process that the system has no information about stays', async () => {
     expect(await isPresent(`${process.pid} 1 x`, withoutProc)).toBe(true);
     expect(await isPresent(`${process.pid}  x`)).toBe(true);
   });
 
-  it('is waited for by counted time, so that a clock that is set back changes nothing', async () => {
+  it('is awaited by counted time, so that a clock that is set back has no effect', async () => {
     const release = await lockFile(lock, taken);
     let now = 0;
     const clock = {
@@ -106,15 +106,15 @@ describe('a lock', () => {
     await release();
   });
 
-  it('needs no files beside it once it is taken', async () => {
+  it('needs no other files while it is held', async () => {
     const release = await lockFile(lock, taken);
     expect(await readdir(folder)).toEqual(['lock']);
     await release();
   });
 });
 
-describe.skipIf(process.platform === 'win32')('a pipe in the place of a lock', () => {
-  it('is nobody’s and is never waited for', async () => {
+describe.skipIf(process.platform === 'win32')('a pipe in place of a lock', () => {
+  it("is an error without an owner, and doesn't block", async () => {
     execFileSync('mkfifo', [lock]);
     expect(await isLocked(lock)).toBe(false);
     await expect(lockFile(lock, taken)).rejects.toMatchObject({ code: 'ENOTFILE' });
@@ -122,8 +122,8 @@ describe.skipIf(process.platform === 'win32')('a pipe in the place of a lock', (
   });
 });
 
-describe('a presence', () => {
-  it('without /proc ends with the socket that shows it', async () => {
+describe('the liveness marker', () => {
+  it('without /proc ends with its socket', async () => {
     const presence = await announce(withoutProc);
     expect(await isPresent(presence.mark)).toBe(true);
     await presence.end();
@@ -131,7 +131,7 @@ describe('a presence', () => {
   });
 });
 
-/** The lock as a program of its own. */
+/** The lock in a separate program. */
 let program: string;
 beforeAll(async () => {
   program = join(await mkdtemp(join(tmpdir(), 'esign-holder-')), 'holder.mjs');
@@ -147,7 +147,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dirname(program), { recursive: true }));
 
-/** Another process that has the lock until it is killed. */
+/** Another process that holds the lock until it is killed. */
 async function holder(options: LockOptions): Promise<ChildProcess> {
   const child = fork(program, [lock, options.read ? 'no' : 'yes']);
   await once(child, 'message');

@@ -12,7 +12,7 @@ describe.each(['config', 'state', 'cache'] as const)('the folder for %s', (kind)
     ['darwin', posix, ELSEWHERE, '/given'],
     ['win32', win32, ON_WINDOWS, 'C:\\given'],
   ] as const)(
-    'is at home on %s when its variable is unset, empty or relative',
+    'is in the home folder on %s if its variable is unset, empty, or relative',
     (platform, path, variables, given) => {
       const folder = (value?: string) => platformFolder(kind, { [variables[kind]]: value }, platform);
       expect(folder(given)).toBe(path.join(given, 'esign'));

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
-/** As a killed process leaves it: the lock names one that is gone. */
+/** The folder of a killed process: its lock names a process that is gone. */
 async function left(name: string): Promise<string> {
   const { path, remove } = await temporaryFolder('x-', parent);
   const [lock = ''] = readdirSync(path);
@@ -23,7 +23,7 @@ async function left(name: string): Promise<string> {
   return folder;
 }
 
-it('is there until it is removed, and others of living processes stay', async () => {
+it('exists until it is deleted, and those of running processes stay', async () => {
   const [first, second] = [await temporaryFolder('x-', parent), await temporaryFolder('x-', parent)];
   expect(readdirSync(parent)).toHaveLength(2);
   await first.remove();
@@ -32,7 +32,7 @@ it('is there until it is removed, and others of living processes stay', async ()
   expect(readdirSync(parent)).toEqual([]);
 });
 
-it('takes away what killed processes have left, and nothing else of that name', async () => {
+it('deletes the folders of killed processes, and nothing else with that name', async () => {
   await left('x-killed');
   await left('y-other');
   mkdirSync(join(parent, 'x-without'));
@@ -43,7 +43,7 @@ it('takes away what killed processes have left, and nothing else of that name', 
   expect(readdirSync(parent).sort()).toEqual(['x-file', 'x-link', 'x-without', 'y-other']);
 });
 
-it.skipIf(process.platform === 'win32')('leaves alone what others may write to', async () => {
+it.skipIf(process.platform === 'win32')('ignores folders that others may write to', async () => {
   chmodSync(await left('x-open'), 0o777);
   const folder = await temporaryFolder('x-', parent);
   await folder.remove();

@@ -11,7 +11,7 @@ afterEach(() => lookup.mockReset());
 
 describe('localhost names', () => {
   it.each(['localhost', 'evil.localhost', 'a.b.LOCALHOST', 'x.localhost.'])(
-    '%s is this machine, without DNS',
+    '%s resolves to this machine, without DNS',
     async (name) => {
       expect(isLocalhostName(name)).toBe(true);
       const all = await promisify(lookupHost)(name, { all: true });

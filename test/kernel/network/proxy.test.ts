@@ -12,7 +12,7 @@ const way = (env: Record<string, string>, address: string) => {
   return proxy === undefined ? 'direct' : nameOf(proxy);
 };
 
-describe('the way to an address', () => {
+describe('the proxy of an address', () => {
   it.each<[string, Record<string, string>, string]>([
     ['https://api.example', {}, 'direct'],
     ['https://api.example', { HTTPS_PROXY: 'http://p:1' }, 'http://p:1 (HTTPS_PROXY)'],
@@ -27,12 +27,12 @@ describe('the way to an address', () => {
     ['http://evil.localhost', { HTTP_PROXY: 'http://p:1' }, 'direct'],
     ['http://localhost', { HTTP_PROXY: 'http://p:1' }, 'direct'],
     ['http://evillocalhost', { HTTP_PROXY: 'http://p:1' }, 'http://p:1 (HTTP_PROXY)'],
-  ])('%s with %j: %s', (address, env, expected) => {
+  ])('for %s with %j is %s', (address, env, expected) => {
     expect(way(env, address)).toBe(expected);
   });
 
   it.each(['socks5://p:1', 'http://', 'http://p:99999', 'p:0', 'http://a b'])(
-    'is not led through %j',
+    'is refused if it is %j',
     (bad) => {
       const failing = () => way({ HTTPS_PROXY: bad }, 'https://api.example');
       expect(failing).toThrow('HTTPS_PROXY is not the address of an HTTP proxy.');
@@ -73,7 +73,7 @@ describe('NO_PROXY', () => {
 });
 
 describe("a proxy's password", () => {
-  it('is told to the proxy, as it is meant', () => {
+  it('is decoded and sent to the proxy', () => {
     const env = { HTTP_PROXY: 'http://me:p%40ss@p', HTTPS_PROXY: 'http://me:100%@p' };
     const told = ['http://x', 'https://x'].map((address) => {
       const proxy = proxyFor(env, new URL(address));
@@ -83,7 +83,7 @@ describe("a proxy's password", () => {
     expect(told).toEqual(['me:p@ss', 'me:100%']);
   });
 
-  it('is a secret in all its forms, also beside an address that is none', () => {
+  it('is redacted in all its forms, even in an invalid address', () => {
     const basic = Buffer.from('me:p@ssword').toString('base64');
     const env = { HTTP_PROXY: 'http://me:p%40ssword@p', HTTPS_PROXY: 'http://' };
     expect(proxySecrets(env)).toEqual(['p%40ssword', 'p@ssword', basic]);

@@ -11,7 +11,7 @@ describe('the command that opens a browser', () => {
     ['on X11', { DISPLAY: ':0' }, 'linux', ['xdg-open', URL]],
     ['on Wayland', { WAYLAND_DISPLAY: 'wayland-0' }, 'linux', ['xdg-open', URL]],
     ['without a screen', {}, 'linux', undefined],
-  ] as const)('is known: %s', (_, env, platform, command) => {
+  ] as const)('is detected: %s', (_, env, platform, command) => {
     expect(browserCommand(URL, env, platform)).toEqual(command);
   });
 });

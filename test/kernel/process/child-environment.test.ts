@@ -11,12 +11,12 @@ const env = {
   AWS_REGION: 'd',
 };
 
-describe('the environment of a program that is started', () => {
-  it('is ours without our secrets, however they are written', () => {
+describe('the environment of a started program', () => {
+  it('is ours without our secrets, in any spelling', () => {
     expect(childEnvironment({}, [], env)).toEqual({ PATH: '/bin', AWS_REGION: 'd' });
   });
 
-  it('has what the program is given and what it needs', () => {
+  it('contains given variables and those that the program needs', () => {
     expect(childEnvironment({ ESIGN_API_KEY: 'own' }, ['AWS_SESSION_TOKEN'], env)).toEqual({
       PATH: '/bin',
       AWS_SESSION_TOKEN: 'c',
@@ -25,7 +25,7 @@ describe('the environment of a program that is started', () => {
     });
   });
 
-  it('is made in one place, for all that is started', async () => {
+  it('is built in one place for all programs', async () => {
     const folder = join(import.meta.dirname, '../../../src');
     const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'));
     const texts = await Promise.all(files.map((name) => readFile(join(folder, name), 'utf8')));
@@ -34,7 +34,7 @@ describe('the environment of a program that is started', () => {
     for (const text of starting) expect(text).toContain('childEnvironment(');
   });
 
-  it('tells which secrets are in it', () => {
+  it('lists the secrets in it', () => {
     expect(secretsOf(env)).toEqual(['a', 'c']);
   });
 });

@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe.skipIf(process.platform === 'win32')('a program on the PATH', () => {
   const env = { PATH: ['/nowhere', folder].join(delimiter) };
 
-  it('is one that can be run', () => {
+  it('must be executable', () => {
     expect([isOnPath('tool', env), isOnPath('notes', env), isOnPath('other', env)]).toEqual([
       true,
       false,

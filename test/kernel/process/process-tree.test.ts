@@ -7,16 +7,16 @@ it.each<[NodeJS.Platform, ReturnType<typeof treeEnding>]>([
   ['linux', { group: -4242 }],
   ['darwin', { group: -4242 }],
   ['win32', { file: 'D:\\Win\\System32\\taskkill.exe', args: ['/pid', '4242', '/T', '/F'] }],
-])('ends a process and what it started: %s', (platform, ending) => {
+])('stops a process and its children: %s', (platform, ending) => {
   expect(treeEnding(4242, platform, { SystemRoot: 'D:\\Win' })).toEqual(ending);
 });
 
-it.skipIf(process.platform === 'win32')('does so here, and minds no process that is gone', async () => {
+it.skipIf(process.platform === 'win32')('stops real processes, and ignores one that is gone', async () => {
   const script = 'trap "" TERM; (trap "" TERM; echo ready; exec sleep 1000) & wait';
   const parent = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
   await once(parent.stdout, 'data');
   endTree(parent.pid ?? 0);
-  // The pipe ends when nobody holds it any more: neither the shell nor its child.
+  // The pipe ends when neither the shell nor its child holds it any longer.
   await once(parent.stdout, 'end');
   expect(() => endTree(parent.pid ?? 0)).not.toThrow();
 });

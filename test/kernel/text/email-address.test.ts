@@ -6,7 +6,7 @@ import { email as serviceEmail } from '../../../src/sandbox/service/base/validat
 
 describe('an email address', () => {
   it.each(['ada@example.com', 'a.b+c@x.example', "o'neil@example.co.uk", 'žofie@příklad.cz'])(
-    'may be %s',
+    'can be %s',
     (text) => {
       expect([isEmailAddress(text), addressProblem(text)]).toEqual([true, undefined]);
     },
@@ -23,7 +23,7 @@ describe('an email address', () => {
     [`${'a'.repeat(65)}@example.com`, 'not an email address'],
     [`a@${'b'.repeat(250)}.com`, 'not an email address'],
     ['', 'not an email address'],
-  ])('may not be %j', (text, problem) => {
+  ])("can't be %j", (text, problem) => {
     expect([isEmailAddress(text), addressProblem(text)]).toEqual([false, expect.stringContaining(problem)]);
   });
 
@@ -38,7 +38,7 @@ describe('an email address', () => {
     );
   });
 
-  it('one letter away from a well-known provider is pointed out', () => {
+  it('one letter away from a well-known provider is reported', () => {
     expect([lookAlike('ada@gmial.com'), lookAlike('ada@gmail.com')]).toEqual(['gmail.com', undefined]);
   });
 });

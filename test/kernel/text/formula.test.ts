@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withoutFormula } from '../../../src/kernel/text/formula.ts';
 
-describe('a cell of a spreadsheet', () => {
+describe('a spreadsheet cell', () => {
   it.each([
     '=1',
     '+1',
@@ -15,9 +15,11 @@ describe('a cell of a spreadsheet', () => {
     '\t1',
     '\r1',
     '\uff1d1',
-  ])('%j is not run as a formula', (text) => expect(withoutFormula(text)).toBe(`'${text}`));
+  ])('with %j is escaped, so that it is not evaluated', (text) =>
+    expect(withoutFormula(text)).toBe(`'${text}`),
+  );
 
-  it.each(['', 'a=1', 'Ada - Bo', ' Ada', '1', "'=1"])('%j stays as it is', (text) =>
+  it.each(['', 'a=1', 'Ada - Bo', ' Ada', '1', "'=1"])('with %j stays unchanged', (text) =>
     expect(withoutFormula(text)).toBe(text),
   );
 });

@@ -18,7 +18,7 @@ describe('the items of a list as text', () => {
     );
   });
 
-  it('keep digits and doubled members, and follow the last list of that name', () => {
+  it('keep digits and duplicate members, and follow the last list of that name', () => {
     expect(
       itemTexts(
         '{"data":[1,2],"x":{"data":[9]},"data": [ 12345678901234567890 , {"a":1.0,"a":[ ]} ]}',

@@ -5,7 +5,7 @@ import { command, shellWord } from '../../../src/kernel/text/shell-words.ts';
 import { safeBlock } from '../../../src/output/text.ts';
 import { hasBash } from '../../support/system.ts';
 
-/** What a shell makes of the words. */
+/** The arguments that a shell parses. */
 const readByBash = (words: string[]) =>
   execFileSync('bash', ['--norc', '-c', `printf '%s\\0' ${words.join(' ')}`], {
     encoding: 'utf8',
@@ -23,7 +23,7 @@ const text = fc
   })
   .filter((word) => !word.includes('\0'));
 
-describe('a word of a command line', () => {
+describe('an argument', () => {
   it.each([
     ['tmpl_nda', 'tmpl_nda'],
     ['a@b.c', 'a@b.c'],
@@ -32,7 +32,7 @@ describe('a word of a command line', () => {
     ['--send', `'--send'`],
     ['a\nb', `$'a\\nb'`],
     ['red\u001b[31m', `$'red\\u001b[31m'`],
-  ])('%j is %s', (word, quoted) => {
+  ])('%j is quoted as %s', (word, quoted) => {
     expect(shellWord(word, 'linux')).toBe(quoted);
   });
 
@@ -41,11 +41,11 @@ describe('a word of a command line', () => {
     ['a\n$b', '"a`n`$b"'],
     ['red\u001b[31m', '"red$([char]0x001b)[31m"'],
     ['\u{E0041}', '"$([char]::ConvertFromUtf32(0xe0041))"'],
-  ])('%j is %s in PowerShell', (word, quoted) => {
+  ])('%j is quoted as %s in PowerShell', (word, quoted) => {
     expect(shellWord(word, 'win32')).toBe(quoted);
   });
 
-  it.runIf(hasBash)('reaches the program as it was, and shows nothing that acts on a terminal', () => {
+  it.runIf(hasBash)('reaches the program unchanged, and contains nothing that affects a terminal', () => {
     fc.assert(
       fc.property(fc.array(text, { minLength: 1, maxLength: 20 }), (words) => {
         const quoted = words.map((word) => shellWord(word, 'linux'));
@@ -58,7 +58,7 @@ describe('a word of a command line', () => {
 });
 
 describe('a command for copying', () => {
-  it.skipIf(process.platform === 'win32' || !hasBash)('runs nothing but esign, whatever an id holds', () => {
+  it.skipIf(process.platform === 'win32' || !hasBash)('runs only esign, for any ID', () => {
     for (const id of [
       'env_$(touch x)`touch y`;touch z',
       "'; touch x; '",
@@ -71,7 +71,7 @@ describe('a command for copying', () => {
       expect(readByBash([command('envelopes', 'get', id)])).toEqual(['esign', 'envelopes', 'get', id]);
   });
 
-  it('leaves flags as they are and quotes their values', () => {
+  it('keeps flags unchanged and quotes their values', () => {
     const words = ['bulk', 'create', 'a b.csv', '--dry-run', '--name=x y'];
     expect(command(...words)).toBe("esign bulk create 'a b.csv' --dry-run --name='x y'");
   });

@@ -3,7 +3,7 @@ import { folded, hasWords, wordsOf } from '../../../src/kernel/text/words.ts';
 
 const fits = (question: string, ...texts: string[]) => hasWords(texts.map(folded), wordsOf(question));
 
-describe('words that begin words', () => {
+describe('words matched by prefix', () => {
   it.each([
     ['lukasz', 'Łukasz Řehoř'],
     ['REHOR lukasz', 'Łukasz Řehoř'],
@@ -36,7 +36,7 @@ describe('words that begin words', () => {
     expect(fits(question, text)).toBe(false);
   });
 
-  it('may stand in different texts', () => {
+  it('may be in different texts', () => {
     expect(fits('lukasz 1377', 'Contract 1377', 'Łukasz Řehoř')).toBe(true);
     expect(fits('lukasz 1378', 'Contract 1377', 'Łukasz Řehoř')).toBe(false);
   });

@@ -21,8 +21,8 @@ async function rigWithObject(options: Parameters<typeof startRig>[0] = {}): Prom
   return rig;
 }
 
-describe('without the right key', () => {
-  it('the SDK is told which of the two was wrong', async () => {
+describe('a request without a valid key', () => {
+  it('reports to the SDK whether the key or the secret was wrong', async () => {
     const rig = await rigWithObject();
     const wrongSecret = rig.client({ credentials: { ...owner, secretAccessKey: 'nope' } });
     expect(await refusal(wrongSecret.send(get))).toBe('SignatureDoesNotMatch 403');
@@ -35,14 +35,21 @@ describe('without the right key', () => {
     expect(await refusal(elsewhere.send(get))).toBe('AuthorizationHeaderMalformed 400');
   });
 
-  it.each(['GET', 'PUT', 'DELETE', 'POST', 'OPTIONS'])('an anonymous %s is denied', async (method) => {
-    const rig = await rigWithObject();
-    for (const target of ['/', `/${BUCKET}`, `/${BUCKET}/k`, `/${BUCKET}/none`, '/nowhere/x']) {
-      const reply = await send(rig.endpoint, { method, target, ...(method === 'PUT' ? { body: 'x' } : {}) });
-      expect([reply.status, reply.code]).toEqual([403, 'AccessDenied']);
-    }
-    expect(await rig.server.objects(BUCKET).get('k')).toEqual(Buffer.from('secret'));
-  });
+  it.each(['GET', 'PUT', 'DELETE', 'POST', 'OPTIONS'])(
+    'is denied without a signature: %s',
+    async (method) => {
+      const rig = await rigWithObject();
+      for (const target of ['/', `/${BUCKET}`, `/${BUCKET}/k`, `/${BUCKET}/none`, '/nowhere/x']) {
+        const reply = await send(rig.endpoint, {
+          method,
+          target,
+          ...(method === 'PUT' ? { body: 'x' } : {}),
+        });
+        expect([reply.status, reply.code]).toEqual([403, 'AccessDenied']);
+      }
+      expect(await rig.server.objects(BUCKET).get('k')).toEqual(Buffer.from('secret'));
+    },
+  );
 
   it.each([
     ['Basic YTpi', 'InvalidRequest'],
@@ -57,7 +64,7 @@ describe('without the right key', () => {
       'AWS4-HMAC-SHA256 Credential=a/20260101/x/s3/aws4_request,SignedHeaders=,Signature=',
       'AuthorizationHeaderMalformed',
     ],
-  ])('an authorization of %j is refused', async (authorization, code) => {
+  ])('is refused with the authorization %j', async (authorization, code) => {
     const rig = await rigWithObject();
     const { headers, target } = signed(rig.endpoint, { path: `${BUCKET}/k` });
     const reply = await send(rig.endpoint, { target, headers: { ...headers, authorization } });
@@ -67,7 +74,7 @@ describe('without the right key', () => {
 });
 
 describe('a second account', () => {
-  it('without the bucket sees nothing of it, not even whether it exists', async () => {
+  it("without the bucket can't see it, not even whether it exists", async () => {
     const rig = await rigWithObject();
     const client = rig.client({ credentials: stranger });
     expect(await refusal(client.send(get))).toBe('AccessDenied 403');
@@ -84,7 +91,7 @@ describe('a second account', () => {
     );
   });
 
-  it('that may only read can do no more', async () => {
+  it('with read access can do nothing else', async () => {
     const rig = await rigWithObject();
     const client = rig.client({ credentials: reader });
     expect(await refusal(client.send(get))).toBe('none');
@@ -98,7 +105,7 @@ describe('a second account', () => {
 });
 
 describe('a signed request', () => {
-  it('of the witness is accepted', async () => {
+  it('of the independent signer is accepted', async () => {
     const rig = await rigWithObject();
     const reply = await send(
       rig.endpoint,
@@ -107,7 +114,7 @@ describe('a signed request', () => {
     expect(reply.body.toString()).toBe('secret');
   });
 
-  it('that was changed on its way is refused', async () => {
+  it('that was modified is refused', async () => {
     const rig = await rigWithObject();
     const request = signed(rig.endpoint, {
       path: `${BUCKET}/k`,
@@ -129,7 +136,7 @@ describe('a signed request', () => {
     expect(await header('x-amz-meta-new', 'x')).toBe('AccessDenied');
   });
 
-  it('whose body was changed stores nothing', async () => {
+  it('with a modified body stores nothing', async () => {
     const rig = await rigWithObject();
     const before = await rig.tree();
     const request = signed(rig.endpoint, { method: 'PUT', path: `${BUCKET}/k`, body: 'good' });
@@ -139,7 +146,7 @@ describe('a signed request', () => {
     expect(await rig.tree()).toEqual(before);
   });
 
-  it('is good for a quarter of an hour, in the server’s time', async () => {
+  it('is valid for 15 minutes of the server’s time', async () => {
     const now = Date.UTC(2027, 1, 1);
     const rig = await rigWithObject({ now: () => now });
     const at = async (offset: number) =>
@@ -151,7 +158,7 @@ describe('a signed request', () => {
     expect(await at(901_000)).toBe('RequestTimeTooSkewed');
   });
 
-  it('of a client whose clock is wrong succeeds once the client has read the server’s time', async () => {
+  it('of a client with a wrong clock succeeds once the client has read the server’s time', async () => {
     const rig = await rigWithObject({ now: () => Date.now() + 5 * 3_600_000 });
     expect(await refusal(rig.client().send(get))).toBe('RequestTimeTooSkewed 403');
     const reply = await rig.client({ maxAttempts: 2 }).send(get);
@@ -207,7 +214,7 @@ describe('a presigned request', () => {
     expect(await rig.server.objects(BUCKET).get('new')).toEqual(Buffer.from('new'));
   });
 
-  it('ends when it said', async () => {
+  it('expires on time', async () => {
     const rig = await start();
     const reply = (options: object) => send(rig.endpoint, { target: presigned(rig, options) });
     expect((await reply({ at: now - 60_000 })).status).toBe(200);
@@ -220,7 +227,7 @@ describe('a presigned request', () => {
       expect((await reply({ expires })).code).toBe('AuthorizationQueryParametersError');
   });
 
-  it('that was changed is refused', async () => {
+  it('that was modified is refused', async () => {
     const rig = await start();
     const target = presigned(rig);
     const code = async (change: (text: string) => string, headers: Record<string, string> = {}) =>

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHECKSUM_ALGORITHMS, startChecksum } from '../../../src/sandbox/bucket/checksums.ts';
 
-/** Over "123456789": the check values of the catalogues of CRCs, and of FIPS 180. */
+/** The published check values for "123456789", from the CRC catalogues and FIPS 180. */
 const CHECK = {
   CRC32: 'cbf43926',
   CRC32C: 'e3069283',
@@ -23,7 +23,7 @@ describe.each(CHECKSUM_ALGORITHMS)('the checksum %s', (algorithm) => {
     expect(sumOf(Buffer.from('123456789'))).toBe(CHECK[algorithm]);
   });
 
-  it('is the same however the bytes are cut', { tags: ['full'] }, () => {
+  it('is the same for any chunking', { tags: ['full'] }, () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 6 }), (chunks) => {
         expect(sumOf(...chunks)).toBe(sumOf(Buffer.concat(chunks)));
@@ -32,7 +32,7 @@ describe.each(CHECKSUM_ALGORITHMS)('the checksum %s', (algorithm) => {
   });
 });
 
-it('CRC32 of any bytes is zlib’s, in four bytes', () => {
+it('CRC32 of any bytes equals zlib’s, in four bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       const sum = startChecksum('CRC32');

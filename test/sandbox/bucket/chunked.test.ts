@@ -5,7 +5,7 @@ import { signingKey } from '../../../src/sandbox/bucket/canonical.ts';
 import { unchunk } from '../../../src/sandbox/bucket/chunked.ts';
 import { S3Error } from '../../../src/sandbox/bucket/s3-error.ts';
 
-/** Cuts bytes at these places, as a network may. */
+/** Splits bytes at these positions, like a network. */
 async function* cut(bytes: Buffer, places: readonly number[]): AsyncGenerator<Buffer> {
   let start = 0;
   for (const place of [...places.map((one) => one % (bytes.length + 1)), bytes.length].sort(
@@ -38,7 +38,7 @@ describe('an aws-chunked body', () => {
     await expect(read('b')).rejects.toMatchObject({ code: 'SignatureDoesNotMatch' });
   });
 
-  it('is the same however the network cut it', { tags: ['full'] }, async () => {
+  it('is the same for any chunking', { tags: ['full'] }, async () => {
     const chunk = fc.uint8Array({ minLength: 1, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(fc.array(chunk, { maxLength: 5 }), fc.array(fc.nat(400)), async (chunks, places) => {

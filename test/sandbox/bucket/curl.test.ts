@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { needs } from '../../support/tools.ts';
 import { BUCKET, bytes, owner, REGION, startRig } from './rig.ts';
 
-/** curl signs by itself since 7.75: a reading of the specification that is nobody's here. */
+/** curl has signed requests itself since 7.75, so it is an independent implementation. */
 function canSign(): boolean {
   const { stdout = '' } = spawnSync('curl', ['--version'], { encoding: 'utf8' });
   const [, major = 0, minor = 0] = /^curl (\d+)\.(\d+)/.exec(stdout)?.map(Number) ?? [];
@@ -16,7 +16,7 @@ function canSign(): boolean {
 const run = promisify(execFile);
 
 describe.skipIf(!canSign())('curl', needs('curl'), () => {
-  it('can put, get, list and resume, and is refused with a wrong secret', async () => {
+  it('can put, get, list, and resume, and is refused with a wrong secret', async () => {
     const rig = await startRig();
     const [up, down] = [join(rig.outside, 'up'), join(rig.outside, 'down')];
     const body = bytes(30_000);
@@ -35,7 +35,7 @@ describe.skipIf(!canSign())('curl', needs('curl'), () => {
           '%{http_code}',
         ],
         ...['--aws-sigv4', `aws:amz:${REGION}:s3`, '--user', `${owner.accessKeyId}:${secret}`],
-        // Older curls leave this header, which S3 insists on, to the user.
+        // Older curls leave this header, which S3 requires, to the user.
         ...['--header', 'x-amz-content-sha256: UNSIGNED-PAYLOAD', ...more, `${rig.endpoint}/${path}`],
       ]);
       return stdout;

@@ -22,7 +22,7 @@ const facts = (key: string): ObjectFacts => ({
 });
 
 describe('a restart', () => {
-  it('keeps buckets, objects and what is known of them', async () => {
+  it('keeps buckets, objects, and their metadata', async () => {
     const rig = await startRig();
     const put = signed(rig.endpoint, {
       ...{ method: 'PUT', path: `${BUCKET}/été`, body: 'body' },
@@ -41,7 +41,7 @@ describe('a restart', () => {
     expect(before.body).toBe('body');
   });
 
-  it('clears away what an interrupted upload left, and nothing that is not its own', async () => {
+  it('deletes the files of an interrupted upload, and nothing else', async () => {
     const rig = await startRig();
     const folder = join(rig.dir, BUCKET);
     await writeFile(join(folder, '.0123456789abcdef.tmp'), 'half');
@@ -52,7 +52,7 @@ describe('a restart', () => {
     expect((await rig.client().send(new ListObjectsV2Command({ Bucket }))).KeyCount).toBe(0);
   });
 
-  it('does not hide an object file that is damaged', async () => {
+  it('reports a damaged object file', async () => {
     const rig = await startRig();
     const path = join(rig.dir, BUCKET, sha256('k'));
     for (const damaged of [
@@ -70,7 +70,7 @@ describe('a restart', () => {
     await rm(path);
   });
 
-  it('on a port that is taken fails with the system’s error', async () => {
+  it('on a port in use fails with the system’s error', async () => {
     const rig = await startRig();
     const port = Number(new URL(rig.endpoint).port);
     const again = startBucket({
@@ -88,7 +88,7 @@ describe.skipIf(isUnderWine)('10,000 objects', () => {
   );
   const inOrder = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 
-  it('are found again at a start and listed in the order of their bytes', async () => {
+  it('are found again after a restart and listed in byte order', async () => {
     const rig = await startRig();
     const folder = join(rig.dir, BUCKET);
     for (let at = 0; at < keys.length; at += 200) {
@@ -116,7 +116,7 @@ describe.skipIf(isUnderWine)('10,000 objects', () => {
     expect(got.body.toString()).toBe('abc');
   });
 
-  it('stay in order as they come and go', () => {
+  it('stay in order as objects are added and deleted', () => {
     const index = new KeyIndex([]);
     for (const key of keys) index.set(facts(key));
     expect([...index.from('')].map(({ key }) => key)).toEqual(inOrder);
@@ -126,7 +126,7 @@ describe.skipIf(isUnderWine)('10,000 objects', () => {
   });
 });
 
-it('Keys are compared as their UTF-8 bytes are', () => {
+it('keys are compared by their UTF-8 bytes', () => {
   const key = fc.string({
     unit: fc.constantFrom('a', 'b', 'é', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}'),
   });
@@ -137,11 +137,11 @@ it('Keys are compared as their UTF-8 bytes are', () => {
   );
 });
 
-/** A slow machine may take longer than vitest waits. */
+/** A slow machine may take longer than Vitest's timeout. */
 const PATIENCE = { timeout: 15_000 };
 
-describe('uploads of one key', () => {
-  it('at once never mix: bytes, ETag and metadata are of one of them', async () => {
+describe('uploads to one key', () => {
+  it('never mix when they run at the same time: bytes, ETag, and metadata come from one of them', async () => {
     const rig = await startRig();
     const bodies = Array.from({ length: 12 }, (_, at) => Buffer.alloc(150_000 + at, 65 + at));
     const puts = { areDone: false };
@@ -174,7 +174,7 @@ describe('uploads of one key', () => {
     expect(list.Contents).toMatchObject([{ Key: 'k', ETag: head.ETag, Size: head.ContentLength }]);
   });
 
-  it('cut off in the middle leave the old object and no trace', async () => {
+  it('leave the old object and no trace when they are interrupted', async () => {
     const rig = await startRig();
     await rig.server.objects(BUCKET).put('k', Buffer.from('old'), 'text/plain');
     const before = await rig.tree();
@@ -185,14 +185,14 @@ describe('uploads of one key', () => {
     const lines = Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`);
     socket.write(`PUT ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
     socket.write(body.subarray(0, 600_000));
-    // The upload is under way once its temporary file is there.
+    // The upload is in progress once its temporary file exists.
     await vi.waitFor(async () => expect(await rig.tree()).not.toEqual(before), PATIENCE);
     socket.resetAndDestroy();
     await vi.waitFor(async () => expect(await rig.tree()).toEqual(before), PATIENCE);
     expect((await rig.server.objects(BUCKET).get('k'))?.toString()).toBe('old');
   });
 
-  it('are cut off by a close, which waits until they are cleared away', async () => {
+  it('are interrupted by a close, which waits until they are cleaned up', async () => {
     const rig = await startRig();
     const before = await rig.tree();
     const { hostname, port } = new URL(rig.endpoint);
@@ -211,7 +211,7 @@ describe('uploads of one key', () => {
   });
 });
 
-it('A reader who does not read holds up the file, not the memory', async () => {
+it("a reader who doesn't read blocks the file, not the memory", async () => {
   let pending = () => 0;
   const rig = await startRig({
     intercept: (_, response) => {

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { BUCKET, bytes, type Raw, signed, startRig, type Wanted } from './rig.ts';
 
-/** Sends the headers, and the body only when the server asks for it. */
+/** Sends the headers, and the body only when the server requests it. */
 function sendWhenAsked(
   endpoint: string,
   raw: Raw,
@@ -30,7 +30,7 @@ function sendWhenAsked(
   });
 }
 
-describe('a client that waits to be asked for its body', () => {
+describe('a client that sends Expect: 100-continue', () => {
   const body = bytes(200_000);
   const put = (endpoint: string, wanted: Partial<Wanted> = {}) =>
     sendWhenAsked(
@@ -41,7 +41,7 @@ describe('a client that waits to be asked for its body', () => {
       }),
     );
 
-  it('is asked once its signature was found right', async () => {
+  it('is asked for its body once its signature is valid', async () => {
     const rig = await startRig();
     expect(await put(rig.endpoint)).toEqual({ asked: true, status: 200, code: '' });
     expect(await rig.server.objects(BUCKET).get('k')).toEqual(body);
@@ -52,7 +52,7 @@ describe('a client that waits to be asked for its body', () => {
     ['for a bucket that is not there', { path: 'nowhere/k' }, 404, 'NoSuchBucket'],
     ['for a key that is too long', { path: `${BUCKET}/${'x'.repeat(1_025)}` }, 400, 'KeyTooLongError'],
     ['for a part of an upload', { query: { uploadId: 'a'.repeat(32) } }, 501, 'NotImplemented'],
-  ])('%s is refused instead', async (_, wanted, status, code) => {
+  ])('is refused instead %s', async (_, wanted, status, code) => {
     const rig = await startRig();
     expect(await put(rig.endpoint, wanted)).toEqual({ asked: false, status, code });
   });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BUCKET, type Rig, send, signed, startRig } from './rig.ts';
 
-/** Sends bytes as they are and returns all that comes back. */
+/** Sends raw bytes and returns the complete response. */
 async function raw(rig: Rig, data: string | Uint8Array): Promise<string> {
   const { hostname, port } = new URL(rig.endpoint);
   const socket = connect(Number(port), hostname);
@@ -17,7 +17,7 @@ async function isAlive(rig: Rig): Promise<void> {
   expect((await send(rig.endpoint, signed(rig.endpoint, { path: BUCKET }))).status).toBe(200);
 }
 
-describe('what no client should send', () => {
+describe('an invalid request', () => {
   it.each([
     'nonsense\r\n\r\n',
     'GET / HTTP/9.9\r\n\r\n',
@@ -31,7 +31,7 @@ describe('what no client should send', () => {
     'GET http://[::1 HTTP/1.1\r\nhost: x\r\n\r\n',
     'OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00',
-  ])('%j is refused with an id, and the server lives on', async (data) => {
+  ])('%j is refused with an ID, and the server keeps running', async (data) => {
     const rig = await startRig();
     const reply = await raw(rig, Buffer.from(data, 'latin1'));
     expect(reply).toMatch(/^HTTP\/1\.1 4\d\d /);
@@ -39,7 +39,7 @@ describe('what no client should send', () => {
     await isAlive(rig);
   });
 
-  it('of any bytes does no harm', { tags: ['full'] }, async () => {
+  it('of random bytes does no harm', { tags: ['full'] }, async () => {
     const rig = await startRig();
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (data) => {
@@ -50,7 +50,7 @@ describe('what no client should send', () => {
     await isAlive(rig);
   });
 
-  it('under a good signature is answered like anything else, never with 500', {
+  it('with a valid signature gets a normal error, never a 500', {
     tags: ['full'],
   }, async () => {
     const rig = await startRig();
@@ -105,7 +105,7 @@ describe('what no client should send', () => {
           });
           const reply = await send(rig.endpoint, request);
           expect(reply.headers['x-amz-request-id']).toBeDefined();
-          // Only the chunks of a body, which nobody signed here, may be found wrong.
+          // Only the chunks of the body, which were not signed here, may be refused.
           if (!signedAs?.startsWith('STREAMING-AWS4')) expect(reply.code).not.toBe('SignatureDoesNotMatch');
           expect(reply.status === 501 || reply.status < 500).toBe(true);
         },

@@ -28,8 +28,8 @@ const ODD = [
   'x'.repeat(1024),
 ];
 
-describe('any key', () => {
-  it.each(ODD)('%j can be put, got, listed and deleted', async (Key) => {
+describe('a key', () => {
+  it.each(ODD)('%j can be put, fetched, listed, and deleted', async (Key) => {
     const rig = await startRig();
     const put = signed(rig.endpoint, { method: 'PUT', path: `${Bucket}/${Key}`, body: Key });
     expect((await send(rig.endpoint, put)).status).toBe(200);
@@ -42,7 +42,7 @@ describe('any key', () => {
     expect((await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount).toBe(0);
   });
 
-  it('that the SDK can carry comes back through the SDK', async () => {
+  it('that the SDK can send is returned by the SDK', async () => {
     const rig = await startRig();
     const client = rig.client();
     const keys = ODD.filter((key) => !key.includes('..'));
@@ -52,12 +52,12 @@ describe('any key', () => {
       expect(await reply.Body?.transformToString()).toBe(Key);
     }
     const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket }));
-    // XML has no U+FFFF, which is why S3 offers to encode keys in lists.
+    // XML has no U+FFFF, so S3 can encode keys in lists.
     const readable = keys.map((key) => key.replace('\uffff', '\ufffd'));
     expect(Contents.map(({ Key }) => Key).sort()).toEqual(readable.sort());
   });
 
-  it('leads to one file in the bucket’s folder and nowhere else', async () => {
+  it('maps to one file in the bucket’s folder and nowhere else', async () => {
     const rig = await startRig();
     const before = await rig.tree();
     for (const key of ODD) {
@@ -70,7 +70,7 @@ describe('any key', () => {
     expect(isPrivate(join(rig.outside, made[0] ?? ''))).toBe(true);
   });
 
-  it('of a bucket leads nowhere else, either', async () => {
+  it("of a bucket doesn't leave the folder, either", async () => {
     const rig = await startRig();
     const before = await rig.tree();
     for (const path of ['..', '.', '.uploads', '\0', 'a..b', '1.2.3.4', 'Papers', 'ab', '../../papers']) {
@@ -82,7 +82,7 @@ describe('any key', () => {
     expect(await rig.tree()).toEqual(before);
   });
 
-  it('too long or not UTF-8 is refused', async () => {
+  it('is refused if it is too long or not UTF-8', async () => {
     const rig = await startRig();
     const put = signed(rig.endpoint, { method: 'PUT', path: `${Bucket}/${'é'.repeat(513)}`, body: 'x' });
     expect((await send(rig.endpoint, put)).code).toBe('KeyTooLongError');
@@ -91,7 +91,7 @@ describe('any key', () => {
     expect((await send(rig.endpoint, { ...good, target: `/${Bucket}/%` })).code).toBe('InvalidURI');
   });
 
-  it('of Unicode is kept apart from every other', async () => {
+  it('with Unicode is distinct from every other', async () => {
     const rig = await startRig();
     const objects = rig.server.objects(BUCKET);
     const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });

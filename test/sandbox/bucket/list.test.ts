@@ -24,7 +24,7 @@ interface Wanted {
   after: string;
 }
 
-/** What a whole listing says, computed without pages, index or order kept: from all keys each time. */
+/** The expected listing, computed without pages, index, or stored order: from all keys each time. */
 function model(keys: readonly string[], { prefix, delimiter, after }: Wanted): Entry[] {
   const entries = keys
     .filter((key) => key.startsWith(prefix) && Buffer.compare(Buffer.from(key), Buffer.from(after)) > 0)
@@ -34,7 +34,7 @@ function model(keys: readonly string[], { prefix, delimiter, after }: Wanted): E
         ? { kind: 'object', name: key }
         : { kind: 'prefix', name: prefix + head + delimiter };
     })
-    // A prefix in which the listing begins counts as seen.
+    // A prefix that the listing starts in counts as seen.
     .filter(({ kind, name }) => kind === 'object' || !after.startsWith(name));
   const unique = new Map(entries.map((entry) => [`${entry.kind} ${entry.name}`, entry]));
   return [...unique.values()];
@@ -48,7 +48,7 @@ interface Page {
   root: XmlElement;
 }
 
-/** One page as a client reads it: through the XML, with encoded names. */
+/** One page as a client parses it: through the XML, with encoded names. */
 function pageOf(index: KeyIndex, query: Record<string, string>): Page {
   const given = Object.entries({ ...query, 'encoding-type': 'url' }).filter(([, value]) => value !== '');
   const root = readXml(xmlDocument('ListBucketResult', listResult('b', index, new Map(given))));
@@ -65,7 +65,7 @@ function pageOf(index: KeyIndex, query: Record<string, string>): Page {
   };
 }
 
-/** Walks all pages; each but the last must be full and lie after the one before. */
+/** Walks all pages; each but the last must be full and come after the previous one. */
 function walk(
   index: KeyIndex,
   first: Record<string, string>,
@@ -83,22 +83,22 @@ function walk(
       expect(alike).toEqual(inOrder(alike));
     }
     seen.push(...inOrder(entries));
-    // An end even when the pages have none.
+    // Limits the walk even if the pages never end.
     expect(seen.length).toBeLessThan(1_000);
     query = isTruncated ? { ...query, ...following(root) } : undefined;
   }
   return seen;
 }
 
-// Few letters, so that prefixes and delimiters meet; the last two stand in another order in UTF-16.
+// Few letters, so that prefixes and delimiters occur together; the last two have another order in UTF-16.
 const letters = fc.constantFrom('a', 'b', '/', '-', 'é', ' ', '\uffee', '\u{1F58B}');
 const text = (minLength: number, maxLength: number) => fc.string({ unit: letters, minLength, maxLength });
 const keys = fc.uniqueArray(text(1, 6), { maxLength: 30 });
 const delimiter = fc.oneof(fc.constant('/'), text(0, 2));
 const max = fc.integer({ min: 1, max: 12 });
 
-describe('walking through a listing finds everything exactly once and in order', () => {
-  it('in the second version', () => {
+describe('a listing contains every key exactly once and in order', () => {
+  it('in version 2', () => {
     const next = (root: XmlElement) => ({
       'continuation-token': childText(root, 'NextContinuationToken') ?? '',
     });
@@ -113,7 +113,7 @@ describe('walking through a listing finds everything exactly once and in order',
     );
   });
 
-  it('in the first version, whose clients go on from the marker', () => {
+  it('in version 1, whose clients continue from the marker', () => {
     const next = (root: XmlElement) => ({ marker: decodeURIComponent(childText(root, 'NextMarker') ?? '') });
     fc.assert(
       fc.property(keys, text(0, 2), delimiter, text(0, 3), max, (all, prefix, cut, after, size) => {
@@ -126,7 +126,7 @@ describe('walking through a listing finds everything exactly once and in order',
     );
   });
 
-  it('also when objects come and go between the pages: what stays is never missed', () => {
+  it('even if objects are added and deleted between pages: those that stay are never missed', () => {
     fc.assert(
       fc.property(keys, keys, fc.nat(5), max, (all, others, every, size) => {
         const index = indexOf(all);
@@ -150,7 +150,7 @@ describe('walking through a listing finds everything exactly once and in order',
   });
 });
 
-it('No page has more than 1,000 entries, and asking for none gives none', () => {
+it('a page has at most 1,000 entries, and none if none are requested', () => {
   const index = indexOf(Array.from({ length: 1_001 }, (_, at) => `k${at}`));
   const page = pageOf(index, { 'list-type': '2', 'max-keys': '5000' });
   expect(page.entries).toHaveLength(1_000);

@@ -30,7 +30,7 @@ const body = async (client: S3Client, Key: string, options: object = {}) => {
 const md5 = (data: Uint8Array) => createHash('md5').update(data).digest('hex');
 
 describe('objects', () => {
-  it('come back as they were put: bytes, type, metadata, headers, ETag and checksum', async () => {
+  it('are returned as they were stored: bytes, type, metadata, headers, ETag, and checksum', async () => {
     const now = Date.UTC(2026, 4, 6, 7, 8, 9, 10);
     const rig = await startRig({ now: () => now });
     const client = rig.client({ systemClockOffset: now - Date.now() });
@@ -75,7 +75,7 @@ describe('objects', () => {
     expect(await refusal(body(client, 'k', { Range: 'bytes=0-' }))).toBe('InvalidRange 416');
   });
 
-  it('are the same through the service’s own door', async () => {
+  it('are the same through the service’s internal interface', async () => {
     const rig = await startRig();
     const objects = rig.server.objects(BUCKET);
     await objects.put('esign/x.pdf', Buffer.from('%PDF-1.7'), 'application/pdf');
@@ -96,7 +96,7 @@ describe('objects', () => {
     ['bytes=-5', [9_995, 10_000]],
     ['bytes=-99999', [0, 10_000]],
     ['bytes=9999-99999', [9_999, 10_000]],
-  ])('give the range %s', async (Range, [start = 0, end = 0]) => {
+  ])('return the range %s', async (Range, [start = 0, end = 0]) => {
     const rig = await startRig();
     const client = rig.client();
     const content = bytes(10_000);
@@ -112,7 +112,7 @@ describe('objects', () => {
     expect(head.ContentLength).toBe(end - start);
   });
 
-  it('refuse a range beyond their end, and say how long they are', async () => {
+  it('refuse a range beyond their end, and report their length', async () => {
     const rig = await startRig();
     await put(rig.client(), 'k', 'four');
     const reply = await send(
@@ -124,7 +124,7 @@ describe('objects', () => {
     expect(reply.headers['content-range']).toBe('bytes */4');
   });
 
-  it('judge If-Match before the range, so that a resumed download never mixes two versions', async () => {
+  it('evaluate If-Match before the range, so that a resumed download never mixes two versions', async () => {
     const rig = await startRig();
     const client = rig.client();
     const first = await put(client, 'k', 'first version');
@@ -134,7 +134,7 @@ describe('objects', () => {
     expect(await resumed('bytes=5-')).toBe('PreconditionFailed 412');
   });
 
-  it('keep the conditions of HTTP', async () => {
+  it('support conditional requests', async () => {
     const now = Date.UTC(2026, 4, 6, 7, 8, 9, 500);
     const rig = await startRig({ now: () => now });
     const client = rig.client({ systemClockOffset: now - Date.now() });
@@ -155,7 +155,7 @@ describe('objects', () => {
     expect(await outcome({ IfNoneMatch: '"other"', IfModifiedSince: same })).toBe('none');
   });
 
-  it('can be written on a condition', async () => {
+  it('can be written conditionally', async () => {
     const rig = await startRig();
     const client = rig.client();
     const conditional = (conditions: object) =>
@@ -170,7 +170,7 @@ describe('objects', () => {
     expect(await body(client, 'k')).toBe('new');
   });
 
-  it('of many writers who want to be the first, have one', async () => {
+  it('have one winner when many writers create the same key', async () => {
     const rig = await startRig();
     const client = rig.client();
     const tries = Array.from({ length: 10 }, (_, at) =>
@@ -179,7 +179,7 @@ describe('objects', () => {
     expect((await Promise.all(tries)).filter((outcome) => outcome === 'none')).toHaveLength(1);
   });
 
-  it('answer with the headers a signed query asks for, unless they would break the reply', async () => {
+  it('return the headers that a signed query requests, unless they would break the response', async () => {
     const rig = await startRig();
     const client = rig.client();
     await put(client, 'k');
@@ -199,7 +199,7 @@ describe('objects', () => {
     expect(await refusal(split)).toBe('InvalidArgument 400');
   });
 
-  it('go when deleted, and a second time does no harm', async () => {
+  it('are deleted, and a second deletion does no harm', async () => {
     const rig = await startRig();
     const client = rig.client();
     for (const key of ['a', 'b & <c>']) await put(client, key);
@@ -211,7 +211,7 @@ describe('objects', () => {
 });
 
 describe('buckets', () => {
-  it('are listed, found and placed', async () => {
+  it('are listed, found, and located', async () => {
     const rig = await startRig();
     const client = rig.client();
     const { Buckets } = await client.send(new ListBucketsCommand());
@@ -223,7 +223,7 @@ describe('buckets', () => {
     expect(location.LocationConstraint).toBe(REGION);
   });
 
-  it('that are not there are told by every operation', async () => {
+  it("that don't exist are reported by every operation", async () => {
     const rig = await startRig();
     const client = rig.client();
     const at = { Bucket: 'nowhere', Key: 'k' };
@@ -236,7 +236,7 @@ describe('buckets', () => {
     expect(await refusal(client.send(new HeadObjectCommand({ ...at, Bucket })))).toBe('NotFound 404');
   });
 
-  it('list in pages, by prefix, by delimiter and after a key', async () => {
+  it('are listed in pages, by prefix, by delimiter, and after a key', async () => {
     const rig = await startRig();
     const client = rig.client();
     const keys = ['a', 'a/1', 'a/2', 'a/b/3', 'b', 'c/1', 'c/2', 'd'];
@@ -279,8 +279,8 @@ describe('buckets', () => {
   });
 });
 
-describe('replies', () => {
-  it('carry an id of their own, and errors their place', async () => {
+describe('responses', () => {
+  it('have a unique ID, and errors have a resource', async () => {
     const rig = await startRig();
     const ids = new Set<unknown>();
     for (const path of [BUCKET, `${BUCKET}/none`, '', 'nowhere', `${BUCKET}/%00`]) {
@@ -295,14 +295,14 @@ describe('replies', () => {
     expect(missing.body.toString()).toContain('<Key>a&amp;&lt;b&gt;</Key>');
   });
 
-  it('of a failed HEAD have no body', async () => {
+  it('to a failed HEAD have no body', async () => {
     const rig = await startRig();
     const reply = await send(rig.endpoint, signed(rig.endpoint, { method: 'HEAD', path: `${BUCKET}/none` }));
     expect(reply.status).toBe(404);
     expect(reply.body).toHaveLength(0);
   });
 
-  it('refuse what is not supported instead of doing something else', async () => {
+  it('refuse unsupported operations instead of doing something else', async () => {
     const rig = await startRig();
     const client = rig.client();
     await put(client, 'k');
@@ -330,7 +330,7 @@ describe('replies', () => {
 });
 
 describe('an interceptor', () => {
-  it('sees each request first and may answer it', async () => {
+  it('sees each request first and may respond to it', async () => {
     const seen: unknown[] = [];
     const rig = await startRig({
       intercept: (request, response) => {

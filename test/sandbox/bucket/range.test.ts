@@ -5,7 +5,7 @@ import { parseRange } from '../../../src/sandbox/bucket/range.ts';
 const size = fc.integer({ min: 0, max: 50 });
 const position = fc.integer({ min: 0, max: 60 });
 
-/** What a range means, by looking at each byte. */
+/** The meaning of a range, by examining each byte. */
 function meant(length: number, isWanted: (at: number) => boolean) {
   const wanted = Array.from({ length }, (_, at) => at).filter(isWanted);
   const [start] = wanted;
@@ -13,7 +13,7 @@ function meant(length: number, isWanted: (at: number) => boolean) {
 }
 
 describe('a Range header', () => {
-  it('means the bytes it names', () => {
+  it('selects the bytes that it names', () => {
     fc.assert(
       fc.property(size, position, position, (length, a, b) => {
         const [first, last] = [Math.min(a, b), Math.max(a, b)];
@@ -53,7 +53,7 @@ describe('a Range header', () => {
     'items=0-1',
     'bytes=0-1,3-4',
     '0-1',
-  ])('of %j means the whole object', (header) => {
+  ])('of %j selects the whole object', (header) => {
     expect(parseRange(header, 10)).toBe('whole');
   });
 });

@@ -18,7 +18,7 @@ export const stranger = { accessKeyId: 'AKIDSTRANGER', secretAccessKey: 'strange
 export interface Rig {
   server: BucketServer;
   endpoint: string;
-  /** The folder above the server's own, so that what escapes is seen. */
+  /** The folder above the server's own, which makes escapes visible. */
   outside: string;
   dir: string;
   client(config?: Partial<S3ClientConfig>): S3Client;
@@ -27,7 +27,7 @@ export interface Rig {
   restart(): Promise<void>;
 }
 
-/** A server on a free port over a new folder; both go when the test ends. */
+/** A server on a free port with a new folder; both are removed when the test ends. */
 export async function startRig(options: Partial<BucketOptions> = {}): Promise<Rig> {
   const outside = await mkdtemp(join(tmpdir(), 'esign-bucket-'));
   const dir = join(outside, 'a', 'b', 'data');
@@ -84,7 +84,7 @@ export interface Raw {
   body?: Uint8Array | string;
 }
 
-/** Sends exactly that: no library touches path or headers. */
+/** Sends exactly this: no library changes path or headers. */
 export function send(endpoint: string, raw: Raw): Promise<Reply> {
   const { hostname, port } = new URL(endpoint);
   return new Promise((resolve, reject) => {
@@ -110,11 +110,11 @@ export type Wanted = Partial<Omit<ToSign, 'path'>> & {
   path: string;
   body?: Uint8Array | string;
   who?: Partial<Who>;
-  /** Sent along without being signed. */
+  /** Sent without being signed. */
   unsigned?: Record<string, string>;
 };
 
-/** A request signed by the witness. */
+/** A request signed by the independent signer. */
 export function signed(endpoint: string, wanted: Wanted): Raw & { signature: string; at: Date } {
   const body = wanted.body ?? '';
   const at = wanted.at ?? new Date();
@@ -133,7 +133,7 @@ export function signed(endpoint: string, wanted: Wanted): Raw & { signature: str
   };
 }
 
-/** The name and status of the error that an SDK call ends with. */
+/** The name and status of the error of an SDK call. */
 export async function refusal(call: Promise<unknown>): Promise<string> {
   return call.then(
     () => 'none',
@@ -148,5 +148,5 @@ export async function refusal(call: Promise<unknown>): Promise<string> {
   );
 }
 
-/** Bytes that no compression or repetition makes equal by chance. */
+/** Bytes that differ under any compression or repetition. */
 export const bytes = (count: number) => randomBytes(count);

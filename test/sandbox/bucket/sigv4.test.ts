@@ -75,12 +75,12 @@ describe('a signature', () => {
         '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7',
       ),
     ],
-  ])('of Amazon’s own examples is right', (request) => {
+  ])('is correct for Amazon’s own examples', (request) => {
     expect(verifySignature(request, options).accessKeyId).toBe(EXAMPLE.id);
     expect(() => verifySignature({ ...request, method: 'HEAD' }, options)).toThrow('does not match');
   });
 
-  it('of Amazon’s presigned example is right', () => {
+  it('is correct for Amazon’s presigned example', () => {
     const rawQuery =
       'X-Amz-Algorithm=AWS4-HMAC-SHA256' +
       `&X-Amz-Credential=${EXAMPLE.id}%2F20130524%2Fus-east-1%2Fs3%2Faws4_request` +
@@ -104,7 +104,7 @@ const query = fc.dictionary(
 const value = fc.string({ unit: 'grapheme-ascii', maxLength: 12 });
 const headerName = fc.stringMatching(/^x-[a-z]{1,8}$/);
 
-describe('whatever is signed', () => {
+describe('any signed request', () => {
   const who = {
     accessKeyId: EXAMPLE.id,
     secretAccessKey: EXAMPLE.secret,
@@ -122,7 +122,7 @@ describe('whatever is signed', () => {
     ),
   });
 
-  it('by the witness is verified, in the headers and presigned', () => {
+  it('from the independent signer is verified, in the headers and presigned', () => {
     fc.assert(
       fc.property(request, (wanted) => {
         const toSign = {
@@ -144,7 +144,7 @@ describe('whatever is signed', () => {
     );
   });
 
-  it('and then changed is refused', () => {
+  it('that is modified afterwards is refused', () => {
     const digit = fc.integer({ min: 0, max: 63 });
     fc.assert(
       fc.property(request, digit, (wanted, at) => {
@@ -168,7 +168,7 @@ describe('whatever is signed', () => {
     );
   });
 
-  it('has one canonical form, however it was encoded on the wire', () => {
+  it('has one canonical form, in any encoding on the wire', () => {
     const everything = (one: string) =>
       [...Buffer.from(one)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
     fc.assert(
@@ -210,7 +210,7 @@ describe('whatever is signed', () => {
   });
 });
 
-it('Header values are judged by their bytes and without surplus blanks', () => {
+it('header values are compared by their bytes, without extra blanks', () => {
   const canonical = canonicalRequest(
     { method: 'GET', rawPath: '/', rawQuery: '', headers: { b: ['  x   y '], a: ['1', ' 2'] } },
     ['b', 'a'],
@@ -219,7 +219,7 @@ it('Header values are judged by their bytes and without surplus blanks', () => {
   expect(canonical).toBe(`GET\n/\n\na:1,2\nb:x y\n\na;b\n${EMPTY}`);
 });
 
-it('Query parameters stand in the order of their names, also where one begins like another', () => {
+it('query parameters are sorted by name, even if one is a prefix of another', () => {
   const request = { method: 'GET', rawPath: '/', rawQuery: 'a%00=2&a=1&B=3&a-b=4', headers: {} };
   expect(canonicalRequest(request, [], EMPTY).split('\n')[2]).toBe('B=3&a=1&a%00=2&a-b=4');
 });

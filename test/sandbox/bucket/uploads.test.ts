@@ -26,7 +26,7 @@ const content = async (client: S3Client, Key = 'k') => {
 
 describe('a checksum', () => {
   it.each(CHECKSUM_ALGORITHMS)(
-    '%s is compared, kept and used by the SDK on the way back',
+    '%s is verified, stored, and used by the SDK when it downloads',
     async (algorithm) => {
       const rig = await startRig();
       const client = rig.client();
@@ -39,7 +39,7 @@ describe('a checksum', () => {
     },
   );
 
-  it('that is wrong stops the upload', async () => {
+  it('that is wrong rejects the upload', async () => {
     const rig = await startRig();
     const client = rig.client();
     const put = (wrong: Partial<PutObjectCommandInput>) =>
@@ -55,7 +55,7 @@ describe('a checksum', () => {
     expect(await put({ ContentMD5: digest('md5', 'body') })).toBe('none');
   });
 
-  it('must be one, of a kind that is known', async () => {
+  it('must be a single one of a known kind', async () => {
     const rig = await startRig();
     const put = async (headers: Record<string, string>) =>
       (await send(rig.endpoint, signed(rig.endpoint, { method: 'PUT', path, body: 'x', headers }))).code;
@@ -66,7 +66,7 @@ describe('a checksum', () => {
 });
 
 describe('a streamed upload', () => {
-  it('of the SDK arrives without its framing', async () => {
+  it('of the SDK is stored without its framing', async () => {
     const rig = await startRig();
     const client = rig.client();
     const body = bytes(3_145_745);
@@ -118,7 +118,7 @@ describe('a streamed upload', () => {
 
   const at = new Date();
   const who = { ...owner, region: REGION, service: 's3' };
-  /** With the payload in signed chunks; the seed is only known once the headers are signed. */
+  /** With the payload in signed chunks; the seed is known only once the headers are signed. */
   function inSignedChunks(endpoint: string, chunks: Buffer[], trailer?: string) {
     const length = Buffer.concat(chunks).length;
     const announced: Record<string, string> = trailer === undefined ? {} : crc;
@@ -143,7 +143,7 @@ describe('a streamed upload', () => {
     expect((await rig.server.objects(BUCKET).get('k'))?.toString()).toBe('123456789');
   });
 
-  it('in signed chunks of which one was changed, left out or moved is refused', async () => {
+  it('in signed chunks is refused if one was changed, removed, or moved', async () => {
     const rig = await startRig();
     const trailer = 'x-amz-checksum-crc32:y/Q5Jg==';
     const good = inSignedChunks(rig.endpoint, [Buffer.from('12345'), Buffer.from('6789')], trailer);
@@ -164,7 +164,7 @@ describe('a streamed upload', () => {
 });
 
 describe('an upload', () => {
-  it('needs a length, and one that is allowed', async () => {
+  it('needs a length within the limit', async () => {
     const rig = await startRig();
     const put = async (wanted: Partial<Wanted>) =>
       (await send(rig.endpoint, signed(rig.endpoint, { method: 'PUT', path, ...wanted }))).code;
@@ -182,7 +182,7 @@ describe('an upload', () => {
     expect(await put({ body: 'x', headers: { 'x-amz-meta-a': 'x'.repeat(2_048) } })).toBe('MetadataTooLarge');
   });
 
-  it.skipIf(isUnderWine)('that is refused is told so while its body is still on the way', async () => {
+  it.skipIf(isUnderWine)('is refused while its body is still being sent', async () => {
     const rig = await startRig();
     const body = bytes(6_000_000);
     const wrong = { secretAccessKey: 'nope' };

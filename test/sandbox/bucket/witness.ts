@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto';
 
 /*
- * A second, independent reading of AWS Signature Version 4: it starts from names and values, where the server
- * starts from what came over the wire.
+ * A second, independent implementation of AWS Signature Version 4: it starts from names and values, whereas the server
+ * starts from the bytes on the wire.
  */
 
 export interface Who {
@@ -14,12 +14,12 @@ export interface Who {
 
 export interface ToSign {
   method: string;
-  /** Decoded, without slash at the front. */
+  /** Decoded, without a leading slash. */
   path: string;
   query?: Record<string, string>;
-  /** Lower-case names; all are signed. `host` must be among them. */
+  /** Lowercase names; all are signed. `host` must be among them. */
   headers: Record<string, string>;
-  /** What goes into x-amz-content-sha256. */
+  /** The value of x-amz-content-sha256. */
   payload: string;
   at: Date;
 }
@@ -42,7 +42,7 @@ export function pathOf(path: string): string {
   return `/${percent(path, (character) => character === '/')}`;
 }
 
-/** In the order of the encoded names, not of the pairs: `a=` comes before `a%00=`, although % is less than =. */
+/** Sorted by the encoded names, not by the pairs: `a=` comes before `a%00=`, although % is less than =. */
 export function queryOf(query: Record<string, string>): string {
   const encoded = Object.fromEntries(
     Object.entries(query).map(([name, value]) => [percent(name), percent(value)]),
@@ -111,7 +111,7 @@ export function presign(request: Omit<ToSign, 'payload'>, who: Who, expires: num
   return `${pathOf(request.path)}?${queryOf(query)}&X-Amz-Signature=${signature}`;
 }
 
-/** An aws-chunked body with signed chunks, and a signed trailer where there is one. */
+/** An aws-chunked body with signed chunks, and a signed trailer if there is one. */
 export function signChunks(
   chunks: readonly Buffer[],
   seed: string,

@@ -1,4 +1,4 @@
-/** An element as S3's request bodies have them: text or children, no attributes, no namespace prefix. */
+/** An element of an S3 request body: text or children, no attributes, no namespace prefix. */
 export interface XmlElement {
   name: string;
   text: string;
@@ -16,8 +16,8 @@ const TOKENS = {
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
 /**
- * Reads a small XML document; no document type, so that no entity can be defined.
- * @throws Error when it is not well-formed.
+ * Parses a small XML document without a document type, so that no entity can be defined.
+ * @throws Error if it is not well-formed.
  */
 export function readXml(text: string): XmlElement {
   const document: XmlElement = { name: '', text: '', children: [] };
@@ -30,12 +30,12 @@ export function readXml(text: string): XmlElement {
   return root;
 }
 
-/** The text of the first child of that name; undefined when there is none. */
+/** Returns the text of the first child with that name; undefined if there is none. */
 export function childText(element: XmlElement, name: string): string | undefined {
   return element.children.find((child) => child.name === name)?.text;
 }
 
-/** Reads what begins at `at` into the innermost open element and returns where it ends. */
+/** Parses what begins at `at` into the innermost open element and returns its end. */
 function readToken(source: string, at: number, path: XmlElement[]): number {
   const match = (pattern: RegExp) => {
     pattern.lastIndex = at;

@@ -4,7 +4,7 @@ import { xmlDocument } from '../../../src/sandbox/bucket/xml.ts';
 import { childText, readXml } from './xml-reader.ts';
 
 describe('XML', () => {
-  it('that is written is read back, whatever the text', () => {
+  it('is parsed back after it is written, for any text', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 30 });
     const isXml = (one: string) => !/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(one);
     fc.assert(

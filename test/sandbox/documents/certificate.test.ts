@@ -10,10 +10,10 @@ beforeAll(prepareFonts);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const nda = template('tmpl_nda');
 
-describe('hash chain', () => {
+describe('the hash chain', () => {
   const history = envelope(nda, [signer(1), signer(2)]).history;
 
-  it('is what its description says', () => {
+  it('matches its description', () => {
     const [first, second] = history;
     const one = sha256(`${'0'.repeat(64)}\n["${first?.at}","created",null,null]`);
     expect(hashChain(history).slice(0, 2)).toEqual([
@@ -22,7 +22,7 @@ describe('hash chain', () => {
     ]);
   });
 
-  it('changes from a changed line on', () => {
+  it('changes from the first changed line', () => {
     const changed = history.map((entry, index) => (index === 2 ? { ...entry, detail: 'x' } : entry));
     const [before, after] = [hashChain(history), hashChain(changed)];
     expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
@@ -31,7 +31,7 @@ describe('hash chain', () => {
 });
 
 describe('certificate.pdf', needsReader, () => {
-  it('states the facts of the envelope', async () => {
+  it('contains the facts of the envelope', async () => {
     const text = textOf(
       await certificate(nda, [signer(1)], { subject: 'Lease for Quayside 4', signingOrder: 'SEQUENTIAL' }),
     );
@@ -51,7 +51,7 @@ describe('certificate.pdf', needsReader, () => {
     }
   });
 
-  it('shows a drawn signature beside its signer', { tags: ['full'] }, async () => {
+  it('shows a drawn signature next to its signer', { tags: ['full'] }, async () => {
     const drawings = { nda_signature: [[0, 0, 500, 200, 900, 0]] };
     const [drawn, typed] = [
       await certificate(nda, [signer(1, { drawings })]),
@@ -68,7 +68,7 @@ describe('certificate.pdf', needsReader, () => {
     expect(textOf(drawn)).toContain(signer(1).signatureId);
   });
 
-  it('lists each signer with times, address, device and signature ID', async () => {
+  it('lists each signer with times, address, device, and signature ID', async () => {
     const declined = signer(2, {
       status: 'DECLINED',
       signedAt: null,
@@ -106,7 +106,7 @@ describe('certificate.pdf', needsReader, () => {
     }
   });
 
-  it('runs over as many pages as 20 signers and 100 events need, none of them lost', {
+  it('has as many pages as 20 signers and 100 events need, with none of them lost', {
     tags: ['full'],
   }, async () => {
     const signers = Array.from({ length: 20 }, (_, index) => signer(index + 1));
@@ -141,7 +141,7 @@ describe('certificate.pdf', needsReader, () => {
     expect(text).toContain(hashes.at(-1));
   });
 
-  it('stays inside its margins whatever the values', { tags: ['full'] }, async () => {
+  it('stays inside its margins for any values', { tags: ['full'] }, async () => {
     const long = 'Maximilian'.repeat(500);
     const hostile = signer(1, {
       name: long,
@@ -171,7 +171,7 @@ describe('certificate.pdf', needsReader, () => {
     }
   });
 
-  it('is the same bytes for the same input, in any time zone', async () => {
+  it('has the same bytes for the same input, in any time zone', async () => {
     const first = await certificate(nda, [signer(1)]);
     const zone = process.env.TZ;
     process.env.TZ = 'Pacific/Auckland';

@@ -5,7 +5,7 @@ import { maker, template } from './samples.ts';
 beforeAll(prepareFonts);
 
 describe('document.pdf', needsReader, () => {
-  it.each(maker.templates())('$name: has its pages, its labels and a footer', async (of) => {
+  it.each(maker.templates())('has its pages, its labels, and a footer: $name', async (of) => {
     const pdf = await maker.document(of);
     const info = infoOf(pdf);
     expect(info.get('Pages')).toBe(String(of.pageCount));
@@ -19,12 +19,12 @@ describe('document.pdf', needsReader, () => {
     expect(pdf.length).toBeLessThan(100_000);
   });
 
-  it.each(maker.templates())('$name: keeps its text out of its fields', async (of) => {
+  it.each(maker.templates())('keeps its text out of its fields: $name', async (of) => {
     const pdf = await maker.document(of);
     for (const field of of.fields) expect(textIn(pdf, field).replace('×', ''), field.fieldId).toBe('');
   });
 
-  it.each(maker.templates())('$name: puts each label at its field', async (of) => {
+  it.each(maker.templates())('puts each label at its field: $name', async (of) => {
     const pdf = await maker.document(of);
     for (const field of of.fields) {
       const around =
@@ -35,12 +35,12 @@ describe('document.pdf', needsReader, () => {
     }
   });
 
-  it('is the same bytes each time', async () => {
+  it('has the same bytes each time', async () => {
     const of = template('tmpl_lease');
     expect(Buffer.compare(await maker.document(of), await maker.document(of))).toBe(0);
   });
 
-  it('shows the name and the fields of a template that is not built in', async () => {
+  it('shows the name and the fields of a custom template', async () => {
     const base = template('tmpl_intake');
     const own = {
       ...base,

@@ -6,15 +6,15 @@ import { fileURLToPath } from 'node:url';
 import { PDF, PdfStream } from '@libpdf/core';
 import { needs } from '../../support/tools.ts';
 
-/** For the tests that read documents back with poppler's programs. */
+/** For tests that read documents back with poppler. */
 export const needsReader = needs('pdftotext', 'pdfinfo', 'pdftoppm');
 
-/** Fills dist/fonts as a build does; takes no time when they are there. */
+/** Fills dist/fonts like a build; returns quickly if they exist. */
 export function prepareFonts(): void {
   execFileSync(process.execPath, [fileURLToPath(new URL('../../../scripts/fonts.mjs', import.meta.url))]);
 }
 
-/** The text a reader finds, page by page, without bidi marks. Options as for pdftotext. */
+/** The text that a reader finds, page by page, without bidi marks. Options as for pdftotext. */
 export function pagesOf(pdf: Uint8Array, ...options: string[]): string[] {
   return withoutMarks(withFile(pdf, (path) => run('pdftotext', [...options, path, '-'])))
     .split('\f')
@@ -29,14 +29,14 @@ interface Word {
   page: number;
   left: number;
   right: number;
-  /** Half way between the top and the bottom of its line. */
+  /** Midway between the top and the bottom of its line. */
   middle: number;
   text: string;
 }
 
 const words = new WeakMap<Uint8Array, Word[]>();
 
-/** The words that reach into a rectangle of one page, in points from the top left. */
+/** The words that overlap a rectangle of one page, in points from the top left. */
 export function textIn(
   pdf: Uint8Array,
   { page, x, y, width, height }: { page: number; x: number; y: number; width: number; height: number },
@@ -77,7 +77,7 @@ function withoutMarks(text: string): string {
   return text.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '');
 }
 
-/** How many pixels of a rectangle are dark when a viewer shows the page at one pixel a point. */
+/** The number of dark pixels in a rectangle when the page is rendered at one pixel per point. */
 export function darkIn(
   pdf: Uint8Array,
   { page, x, y, width, height }: { page: number; x: number; y: number; width: number; height: number },
@@ -89,7 +89,7 @@ export function darkIn(
   return [...pixels].filter((pixel) => pixel.charCodeAt(0) < 140).length;
 }
 
-/** The points of what is drawn on a page in the colour of the pen, in points from the top left. */
+/** The points drawn on a page in the color of the pen, in points from the top left. */
 export async function strokesIn(bytes: Uint8Array, page: number): Promise<{ x: number; y: number }[]> {
   const pdf = await PDF.load(bytes);
   const sheet = pdf.getPage(page - 1);
@@ -108,7 +108,7 @@ export async function strokesIn(bytes: Uint8Array, page: number): Promise<{ x: n
     .map(([, x, y]) => ({ x: Number(x), y: sheet.height - Number(y) }));
 }
 
-/** The fields of pdfinfo; throws when it finds the file damaged. */
+/** The fields of pdfinfo; throws if it finds the file damaged. */
 export function infoOf(pdf: Uint8Array): Map<string, string> {
   const lines = withFile(pdf, (path) => run('pdfinfo', [path])).split('\n');
   return new Map(

@@ -40,7 +40,7 @@ export function signer(number: number, facts: Partial<SignerRecord> = {}): Signe
   };
 }
 
-/** A completed envelope whose history follows from its signers. */
+/** A completed envelope with a history derived from its signers. */
 export function envelope(
   of: TemplateRecord,
   signers: SignerRecord[],

@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** The parts of the file that the seal covers, and the CMS inside it. */
+/** The parts of the file that the seal covers, and its CMS. */
 function partsOf(pdf: Buffer): { covered: Buffer; cms: Buffer; end: number } {
   const text = pdf.toString('latin1');
   const [, a = '', b = '', c = '', d = ''] =
@@ -42,7 +42,7 @@ function partsOf(pdf: Buffer): { covered: Buffer; cms: Buffer; end: number } {
   };
 }
 
-/** What openssl says of the seal: its subject's name, or the failure. */
+/** The result of openssl for the seal: its subject's name, or the failure. */
 async function opensslOn(pdf: Buffer): Promise<string> {
   const { covered, cms } = partsOf(pdf);
   await writeFile(join(folder, 'covered'), covered);
@@ -55,17 +55,21 @@ async function opensslOn(pdf: Buffer): Promise<string> {
 }
 
 describe('the seal of a signed document', () => {
-  it('covers the whole file, holds by openssl, and breaks with any byte', needs('openssl'), async () => {
-    const sealed = Buffer.from(await sealPdf(pdf, key, AT));
-    expect(sealed.toString('latin1')).toContain('/ETSI.CAdES.detached');
-    expect(partsOf(sealed).end).toBe(sealed.length);
-    expect(await opensslOn(sealed)).toContain('successful');
-    const flipped = Buffer.from(sealed);
-    flipped[20] = (flipped[20] ?? 0) ^ 1;
-    expect(await opensslOn(flipped)).not.toContain('successful');
-  });
+  it(
+    'covers the whole file, is valid in openssl, and is invalid after a change of any byte',
+    needs('openssl'),
+    async () => {
+      const sealed = Buffer.from(await sealPdf(pdf, key, AT));
+      expect(sealed.toString('latin1')).toContain('/ETSI.CAdES.detached');
+      expect(partsOf(sealed).end).toBe(sealed.length);
+      expect(await opensslOn(sealed)).toContain('successful');
+      const flipped = Buffer.from(sealed);
+      flipped[20] = (flipped[20] ?? 0) ^ 1;
+      expect(await opensslOn(flipped)).not.toContain('successful');
+    },
+  );
 
-  it('is taken by a PDF reader, which names the sandbox', needs('pdfsig'), async () => {
+  it('is accepted by a PDF reader, which shows the sandbox as the signer', needs('pdfsig'), async () => {
     await writeFile(join(folder, 'sealed.pdf'), await sealPdf(pdf, key, AT));
     const { stdout } = await run('pdfsig', ['-nocert', join(folder, 'sealed.pdf')]);
     expect(stdout).toContain('Signature is Valid');
@@ -73,12 +77,12 @@ describe('the seal of a signed document', () => {
     expect(stdout).toContain('Total document signed');
   });
 
-  it('has the same bytes for the same document, key and time', async () => {
+  it('has the same bytes for the same document, key, and time', async () => {
     const [one, two] = [await sealPdf(pdf, key, AT), await sealPdf(pdf, key, AT)];
     expect(Buffer.from(one).equals(Buffer.from(two))).toBe(true);
   });
 
-  it('has a private key that a restart takes up again, and a certificate for fifty years', async () => {
+  it('has a private key that survives a restart, and a certificate for fifty years', async () => {
     const again = await sealKeyOf(folder);
     expect(Buffer.from(again.certificate).equals(Buffer.from(key.certificate))).toBe(true);
     expect(isPrivate(join(folder, 'seal-key.json'))).toBe(true);

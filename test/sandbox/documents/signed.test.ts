@@ -5,7 +5,7 @@ import { envelope, maker, signedPdf, signer, template } from './samples.ts';
 
 beforeAll(prepareFonts);
 
-/** A signer per role, with something in each field. */
+/** One signer per role, with a value in each field. */
 function filled(of: TemplateRecord): SignerRecord[] {
   return of.roles.map((role, index) => {
     const values: Record<string, string> = {};
@@ -36,7 +36,7 @@ function inside(point: { x: number; y: number }, { x, y, width, height }: Templa
 }
 
 describe('signed.pdf', needsReader, () => {
-  it.each(maker.templates())('$name: has each value in its own field', async (of) => {
+  it.each(maker.templates())('has each value in its own field: $name', async (of) => {
     const signers = filled(of);
     const pdf = await signedPdf(of, signers);
     expect(infoOf(pdf).get('Pages')).toBe(String(of.pageCount));
@@ -50,7 +50,7 @@ describe('signed.pdf', needsReader, () => {
     }
   });
 
-  it('marks every page as made in a sandbox and names the envelope', async () => {
+  it('marks every page as created in a sandbox and names the envelope', async () => {
     const pages = pagesOf(await signedPdf(template('tmpl_lease'), filled(template('tmpl_lease'))), '-layout');
     expect(pages).toHaveLength(4);
     for (const page of pages) {
@@ -60,7 +60,7 @@ describe('signed.pdf', needsReader, () => {
     }
   });
 
-  it('says in its properties what it is', async () => {
+  it('describes itself in its properties', async () => {
     const pdf = await signedPdf(template('tmpl_nda'), [signer(1)]);
     const info = infoOf(pdf);
     expect(info.get('Title')).toBe('Confidentiality undertaking (signed)');
@@ -70,7 +70,7 @@ describe('signed.pdf', needsReader, () => {
     expect(info.get('CreationDate')).toContain('2026');
   });
 
-  it('fills in what a required field lacks: name, initials, day of signature', async () => {
+  it('fills in missing required fields: name, initials, day of signature', async () => {
     const of = template('tmpl_intake');
     const pdf = await signedPdf(of, [signer(1, { role: 'Patient', name: 'Grace Brewster Hopper' })]);
     const inField = (id: string): string =>
@@ -85,7 +85,7 @@ describe('signed.pdf', needsReader, () => {
     expect(inField('intake_address')).toBe('');
   });
 
-  it('draws what was drawn by hand as lines within the box, and no typed name there', async () => {
+  it('shows drawn signatures as lines within the box, without the typed name', async () => {
     const of = template('tmpl_intake');
     const zigzag = [0, 0, 250, 1000, 500, 0, 750, 1000, 1000, 0];
     const drawings = { intake_signature: [zigzag, [500, 500]], intake_initials: [zigzag] };
@@ -107,7 +107,7 @@ describe('signed.pdf', needsReader, () => {
     expect(Buffer.compare(pdf, await signedPdf(of, [patient]))).toBe(0);
   });
 
-  it('puts drawings of signers without fields of their own on the appended page', {
+  it('puts drawings of signers without fields on the appended page', {
     tags: ['full'],
   }, async () => {
     const of = template('tmpl_intake');
@@ -119,7 +119,7 @@ describe('signed.pdf', needsReader, () => {
     expect(pagesOf(pdf, '-layout')[2]).toContain('Initials');
   });
 
-  it('draws a tick only where the box was ticked', { tags: ['full'] }, async () => {
+  it('draws a tick only in ticked boxes', { tags: ['full'] }, async () => {
     const of = template('tmpl_intake');
     const pdf = (value: string): Promise<Uint8Array> =>
       signedPdf(of, [signer(1, { role: 'Patient', values: { intake_smoker: value } })]);
@@ -142,7 +142,7 @@ describe('signed.pdf', needsReader, () => {
     'محمد عبد الله',
     'דוד בן גוריון',
     'Zoë 😀',
-  ])('draws %s so that it can be read back', async (name) => {
+  ])('draws %s so that it can be extracted', async (name) => {
     const pdf = await signedPdf(template('tmpl_nda'), [signer(1, { name })]);
     const text = textOf(pdf).replace(/\s+/gu, ' ');
     expect(text.split(name).length, 'as signature and below it').toBe(3);
@@ -150,14 +150,14 @@ describe('signed.pdf', needsReader, () => {
     expect(pdf.length).toBeLessThan(300_000);
   });
 
-  it('shows characters it has no glyph for, and those that would mislead, as code points', async () => {
+  it('shows characters without a glyph, and misleading ones, as code points', async () => {
     const of = template('tmpl_nda');
     const text = textOf(await signedPdf(of, [signer(1, { name: 'Ann\u202egnp.exe\u0007 ქ \u2068x' })]));
     for (const shown of ['U+202E', 'U+0007', 'U+10E5', 'U+2068']) expect(text).toContain(shown);
     expect(text).toMatch(/Ann\s*U\+202E\s*gnp\.exe/);
   });
 
-  it('appends a page for signers whose role has its fields taken', { tags: ['full'] }, async () => {
+  it("appends a page for signers whose role's fields are used by others", { tags: ['full'] }, async () => {
     const of = template('tmpl_nda');
     const signers = Array.from({ length: 20 }, (_, index) => signer(index + 1));
     const pages = pagesOf(await signedPdf(of, signers), '-layout');
@@ -174,7 +174,7 @@ describe('signed.pdf', needsReader, () => {
     expect(pages[1]).toContain(signers[0]?.signatureId);
   });
 
-  it('also appends signers of a role the template does not have, with what they entered', {
+  it('also appends signers with an unknown role, with their values', {
     tags: ['full'],
   }, async () => {
     const of = template('tmpl_nda');
@@ -189,7 +189,7 @@ describe('signed.pdf', needsReader, () => {
     expect(pages[2]).toContain('Beta Works');
   });
 
-  it('leaves out who has not signed', { tags: ['full'] }, async () => {
+  it('omits those who have not signed', { tags: ['full'] }, async () => {
     const pdf = await signedPdf(template('tmpl_nda'), [
       signer(1),
       signer(2, { signedAt: null, status: 'SENT' }),
@@ -198,7 +198,7 @@ describe('signed.pdf', needsReader, () => {
     expect(textOf(pdf)).not.toContain('Person Number 2');
   });
 
-  it('keeps a value of 5,000 characters whole: its beginning in the box, all of it on appended pages', {
+  it('keeps all 5,000 characters of a value: the beginning in the box, everything on appended pages', {
     tags: ['full'],
   }, async () => {
     const of = template('tmpl_intake');
@@ -216,7 +216,7 @@ describe('signed.pdf', needsReader, () => {
     for (const word of words) expect(appended.split(word).length).toBeGreaterThanOrEqual(3);
   });
 
-  it('keeps long texts inside their box', { tags: ['full'] }, async () => {
+  it('keeps long text inside its box', { tags: ['full'] }, async () => {
     const of = template('tmpl_intake');
     const values = Object.fromEntries(
       of.fields.map(({ fieldId, type }) => [fieldId, type === 'CHECKBOX' ? '' : 'Wide '.repeat(60)]),
@@ -254,7 +254,7 @@ describe('signed.pdf', needsReader, () => {
     }
   });
 
-  it('is the same bytes for the same input', async () => {
+  it('has the same bytes for the same input', async () => {
     const of = template('tmpl_employment');
     const [first, second] = [await signedPdf(of, filled(of)), await signedPdf(of, filled(of))];
     expect(Buffer.compare(first, second)).toBe(0);

@@ -5,7 +5,7 @@ import { FIELD_TYPES } from '../../../src/sandbox/model.ts';
 import { maker, template } from './samples.ts';
 
 describe('built-in templates', () => {
-  it('are the four a sandbox starts with', () => {
+  it('are the four of a new sandbox', () => {
     expect(maker.templates().map(({ id, name, pageCount, roles }) => [id, name, pageCount, roles])).toEqual([
       ['tmpl_nda', 'Confidentiality undertaking', 2, ['Signer']],
       ['tmpl_lease', 'Residential lease', 4, ['Landlord', 'Tenant']],
@@ -15,18 +15,18 @@ describe('built-in templates', () => {
     expect(template('tmpl_employment').description).toContain('SEQUENTIAL');
   });
 
-  it('hands out copies', () => {
+  it('are returned as copies', () => {
     const [first] = maker.templates();
     if (first) first.fields.length = 0;
     expect(maker.templates()[0]?.fields.length).toBeGreaterThan(0);
   });
 
-  it('has every type of field in the intake form', () => {
+  it('include every type of field in the intake form', () => {
     expect(new Set(template('tmpl_intake').fields.map(({ type }) => type))).toEqual(new Set(FIELD_TYPES));
   });
 
   it.each(maker.templates())(
-    '$name: fields stand on its pages, apart from each other',
+    'have fields inside their pages, without overlap: $name',
     ({ fields, pageCount, roles }) => {
       expect(new Set(fields.map(({ fieldId }) => fieldId)).size).toBe(fields.length);
       expect(new Set(fields.map(({ role }) => role))).toEqual(new Set(roles));

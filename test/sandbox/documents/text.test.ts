@@ -15,7 +15,7 @@ import { prepareFonts } from './reader.ts';
 
 beforeAll(prepareFonts);
 
-/** The characters in the order in which their glyphs stand from left to right. */
+/** The characters in the order of their glyphs, left to right. */
 function fromLeft(line: ShapedLine): string {
   return line.pieces
     .map((piece) =>
@@ -35,7 +35,7 @@ describe('shaping', () => {
     );
   });
 
-  it('keeps a quoted right-to-left name from drawing its context in', () => {
+  it('isolates a quoted right-to-left name from its context', () => {
     const type = createTypesetter();
     const line = type.shape(`by ${quoted('דוד')} · 2026`, 'text');
     expect(fromLeft(line)).toBe(`by ${reversed('דוד')} · 2026`);
@@ -51,7 +51,7 @@ describe('shaping', () => {
     expect(shapes('حمد').toSorted()).not.toEqual([...'حمد'].flatMap(shapes).toSorted());
   });
 
-  it('gives no glyph zero, and shows what no font has', () => {
+  it('emits no glyph zero, and shows characters that no font has', () => {
     const type = createTypesetter();
     for (const text of [
       'Łukasz',
@@ -73,7 +73,7 @@ describe('shaping', () => {
     expect(fromLeft(type.shape('a\u{10380}\u202e\u0007b', 'text'))).toBe('a[U+10380][U+202E][U+0007]b');
   });
 
-  it('knows when handwriting has every character', () => {
+  it('detects whether the handwriting font has every character', () => {
     const type = createTypesetter();
     expect(
       ['Łukasz Řehoř', 'Дмитрий', 'Nguyễn', '李小龍', 'Ann\u202e'].map((text) => type.covers(text, 'hand')),
@@ -87,7 +87,7 @@ const anyText = fc.oneof(
 );
 
 describe('typesetting', () => {
-  it('breaks any text into lines no wider than asked, and loses nothing but white space', {
+  it('wraps any text into lines of the given width, and loses nothing but white space', {
     tags: ['full'],
   }, () => {
     const type = createTypesetter();
@@ -96,7 +96,7 @@ describe('typesetting', () => {
       fc.property(anyText, (text) => {
         const lines = type.wrap(text, 'text', 10, 120);
         expect(squeezed(lines.join(''))).toBe(squeezed(text));
-        // Shaping a line as a whole may differ from its words by a little kerning.
+        // Shaping a line as a whole can differ from its words by a little kerning.
         for (const line of lines)
           if ([...line].length > 1) expect(type.width(line, 'text', 10)).toBeLessThan(122);
       }),
@@ -118,7 +118,7 @@ describe('typesetting', () => {
     );
   });
 
-  it('says so when a text had to be cut', () => {
+  it('reports when text had to be truncated', () => {
     const type = createTypesetter();
     const options = { width: 100, height: 12, largest: 10, smallest: 8, leading: 1.2 };
     expect(type.fit(['short'], 'text', options)).toMatchObject({
@@ -139,7 +139,7 @@ describe('fonts', () => {
     folder = undefined;
   });
 
-  it('are found above a bundle, and missed with advice', () => {
+  it('are found above a bundle, and reported with a fix if they are missing', () => {
     folder = mkdtempSync(join(tmpdir(), 'esign-fonts-'));
     const chunk = join(folder, 'dist', 'chunks', 'documents.js');
     expect(() => fontFolder(chunk)).toThrow('scripts/fonts.mjs');
@@ -149,7 +149,7 @@ describe('fonts', () => {
     expect(() => openFaces(join(folder ?? '', 'dist', 'fonts'))).toThrow();
   });
 
-  it('are cut down to the glyphs in use and those these are built from', { tags: ['full'] }, () => {
+  it('are subset to the used glyphs and their components', { tags: ['full'] }, () => {
     const face = openFaces().byUse('text');
     const glyph = (character: string): number => face.font.nominalGlyph(character.codePointAt(0) ?? 0) ?? 0;
     const one = subsetFont(face.data, [glyph('A')]);
@@ -160,14 +160,14 @@ describe('fonts', () => {
   });
 });
 
-describe('words for the documents', () => {
+describe('text for the documents', () => {
   it.each([
     ['Ada Lovelace', 'AL'],
     ['  jean-luc   picard ', 'jp'],
     ['李小龍', '李'],
     ['A B C D E F', 'ABCD'],
     ['', ''],
-  ])('initials of %j', (name, initials) => {
+  ])('has the initials of %j', (name, initials) => {
     expect(initialsOf(name)).toBe(initials);
   });
 
@@ -182,7 +182,7 @@ describe('words for the documents', () => {
     ],
     ['curl/8.5.0', 'curl/8.5.0'],
     ['x'.repeat(100), `${'x'.repeat(60)}…`],
-  ])('device of %s', (userAgent, device) => {
+  ])('describes the device of %s', (userAgent, device) => {
     expect(deviceOf(userAgent)).toBe(device);
   });
 });

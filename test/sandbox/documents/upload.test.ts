@@ -36,7 +36,7 @@ function uploaded(pages: { width: number; height: number }[], fields = [field]):
 }
 
 describe('an uploaded PDF', () => {
-  it('is measured as it is shown', async () => {
+  it('is measured as displayed', async () => {
     expect(await maker.inspect(await plainPdf())).toEqual({
       pages: [
         { width: 595, height: 842 },
@@ -55,7 +55,7 @@ describe('an uploaded PDF', () => {
     ['no PDF inside', async () => Buffer.from(`%PDF-1.7\n${'x'.repeat(5_000)}`), 'damaged or incomplete'],
     ['another file', async () => Buffer.from('PK\u0003\u0004'), 'does not begin with %PDF-'],
     ['empty', async () => new Uint8Array(), 'does not begin with %PDF-'],
-  ])('%s is refused with a sentence', async (_, make, words) => {
+  ])('is refused with a sentence: %s', async (_, make, words) => {
     const inspection = await maker.inspect(await make());
     expect('problem' in inspection && inspection.problem).toContain(words);
   });
@@ -63,7 +63,7 @@ describe('an uploaded PDF', () => {
 
 describe('the documents of an uploaded template', needsReader, () => {
   it.each([0, 90, 180, 270])(
-    'have values where the page turned by %i degrees shows the field',
+    'have values where the page rotated by %i degrees shows the field',
     async (degrees) => {
       const pdf = turnedPdf(degrees);
       const inspection = await maker.inspect(pdf);
@@ -115,7 +115,7 @@ describe('the documents of an uploaded template', needsReader, () => {
     expect(textIn(signed, { ...place, page: 2 })).toBe('On the second');
   });
 
-  it('cannot be made of a document that is signed already', async () => {
+  it('cannot be created from a document that is already signed', async () => {
     const sealFolder = await mkdtemp(join(tmpdir(), 'esign-seal-'));
     try {
       const sealing = createDocumentMaker({ sealFolder });

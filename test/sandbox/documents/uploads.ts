@@ -1,6 +1,6 @@
 import { PDF } from '@libpdf/core';
 
-/** Two pages, the second wide, as a word processor would write them. */
+/** Two pages, the second in landscape, like a word processor's output. */
 export async function plainPdf(): Promise<Uint8Array> {
   const pdf = PDF.create();
   pdf.addPage({ width: 595, height: 842 }).drawText('Contract of sale', { x: 64, y: 760, size: 18 });
@@ -14,7 +14,7 @@ export async function protectedPdf(): Promise<Uint8Array> {
   return pdf.save();
 }
 
-/** A page that is cropped and turned by `degrees`, and inherits its fonts, its box and its turn. */
+/** A page that is cropped and rotated by `degrees`, and inherits its fonts, box, and rotation. */
 export function turnedPdf(degrees: number): Uint8Array {
   const stream = 'BT /F1 18 Tf 100 700 Td (Inherited) Tj ET';
   const objects = [
@@ -27,7 +27,7 @@ export function turnedPdf(degrees: number): Uint8Array {
   return written(objects);
 }
 
-/** A page and a bracket too many: the PDF library reads it forever. */
+/** An extra page and an extra bracket: the PDF library reads it forever. */
 export function endlessPdf(): Uint8Array {
   return written([
     '<< /Type /Catalog /Pages 2 0 R /Lang ) >>',

@@ -9,7 +9,7 @@ let sandbox: Sandbox;
 let folder: string;
 const ids: string[] = [];
 
-/** Each describe has a sandbox of its own, since its tests may change what the pages show. */
+/** Each describe has its own sandbox, since its tests may change the pages. */
 async function open(envelopes: number): Promise<void> {
   ids.length = 0;
   folder = await mkdtemp(join(tmpdir(), 'esign-dashboard-'));
@@ -47,7 +47,7 @@ describe('the dashboard', () => {
   beforeAll(() => open(120));
   afterAll(close);
 
-  it('leads to all envelopes, page by page, each once', async () => {
+  it('lists all envelopes, page by page, each once', async () => {
     expect(await text('/')).toContain('All 120 envelopes');
     const seen = new Set<string>();
     for (const page of [1, 2, 3]) {
@@ -70,7 +70,7 @@ describe('the dashboard', () => {
     expect(page).toContain(ids[42] ?? '');
   });
 
-  it('keeps the search in the links to further pages, and narrows by status', async () => {
+  it('keeps the search in the links to other pages, and filters by status', async () => {
     expect(await text('/envelopes?q=contract&status=SENT')).toContain(
       '?q=contract&amp;status=SENT&amp;page=2',
     );
@@ -100,7 +100,7 @@ describe('the dashboard', () => {
     expect((await fetch(at('/envelopes/env_none'))).status).toBe(404);
   });
 
-  it('lists the requests of the API with their query, newest first, and shows each one', async () => {
+  it('lists the API requests with their query, newest first, and shows each one', async () => {
     await fetch(`${sandbox.baseUrl}/esign/envelopes/env_none?expand=x`, {
       headers: { authorization: `Bearer ${sandbox.apiKey}` },
     });

@@ -38,7 +38,7 @@ async function api(path: string, body?: unknown): Promise<Record<string, unknown
   return isRecord(json.data) ? json.data : json;
 }
 
-/** A sent envelope and the signing links of its mails, in the order of its signers. */
+/** A sent envelope and the signing links in its emails, in signer order. */
 async function sent(signers: Record<string, unknown>[], more: Record<string, unknown> = {}) {
   const envelope = await api('/api/v1/esign/envelopes', {
     templateId: 'tmpl_lease',
@@ -72,7 +72,7 @@ const filled = {
 };
 
 describe('the pages', () => {
-  it('escape what strangers wrote, and let nothing foreign load', async () => {
+  it('escape untrusted text, and load nothing external', async () => {
     const { links } = await sent([landlord, tenant], { subject: hostile, message: hostile });
     for (const path of [
       '/',
@@ -92,7 +92,7 @@ describe('the pages', () => {
     }
   });
 
-  it('sign only what is complete and agreed to, and say what is missing', async () => {
+  it('accept only a complete signature with consent, and list missing fields', async () => {
     const { id, links } = await sent([landlord, tenant]);
     const [path = ''] = links;
     const { consent, 'f.lease_rent': _rent, ...rest } = filled;
@@ -107,7 +107,7 @@ describe('the pages', () => {
     expect(await (await fetch(at(path))).text()).toContain('You have signed');
   });
 
-  it('show whose turn it is not, who declined and why, and the documents at the end', async () => {
+  it('show whose turn it is, who declined and why, and the documents at the end', async () => {
     const { id, links } = await sent([landlord, tenant], { signingOrder: 'SEQUENTIAL' });
     expect(links).toHaveLength(1);
     await post(links[0] ?? '', filled);
@@ -125,7 +125,7 @@ describe('the pages', () => {
     }
   });
 
-  it('prefill the day of signing and no other date, leave the signature empty, and take several lines where there is room', async () => {
+  it('prefill the day of signing and no other date, leave the signature empty, and have several lines where there is room', async () => {
     const patient = { email: 'p@x.org', name: 'Ada King Lovelace' };
     const { links } = await sent([patient], { templateId: 'tmpl_intake' });
     const text = await (await fetch(at(links[0] ?? ''))).text();
@@ -142,7 +142,7 @@ describe('the pages', () => {
     expect(await (await fetch(at(lease.links[0] ?? ''))).text()).toMatch(/id="lease_start"[^>]*value=""/);
   });
 
-  it('draw the lines of a tall text under each other', needsReader, async () => {
+  it('draw the lines of a tall text below each other', needsReader, async () => {
     const { id, links } = await sent([{ email: 'p@x.org', name: 'Ada' }], { templateId: 'tmpl_intake' });
     const values = {
       'f.intake_name': 'Ada',
@@ -164,7 +164,7 @@ describe('the pages', () => {
     expect(textIn(pdf, { ...box, y: 292 })).toBe('Z1 2AB');
   });
 
-  it('take a drawn signature in place of a typed one, keep it while something is missing, and refuse other text', async () => {
+  it('accept a drawn signature instead of a typed one, keep it while a field is missing, and refuse other text', async () => {
     const { id, links } = await sent([landlord]);
     const [path = ''] = links;
     const zigzag = '0,0 250,300 500,0;500,500';
@@ -204,7 +204,7 @@ describe('the pages', () => {
     expect(await strokesIn(certificate ?? new Uint8Array(), 1)).toHaveLength(7);
   });
 
-  it('take drawings only where something is written by hand', async () => {
+  it('accept drawings only in signature fields', async () => {
     const { links } = await sent([landlord]);
     const { 'f.lease_address': _address, ...rest } = filled;
     const refused = await post(links[0] ?? '', { ...rest, 'd.lease_address': '0,0 1,1' });
@@ -225,11 +225,11 @@ describe('the pages', () => {
     '/mailbox/none',
     '/assets/nothing.js',
     '/assets/..%2f..%2fpackage.json',
-  ])('have nothing at %s', async (path) => {
+  ])('return 404 at %s', async (path) => {
     expect((await fetch(at(path))).status).toBe(404);
   });
 
-  it('act only on their own forms', async () => {
+  it('accept only their own forms', async () => {
     const { data } = await api('/__sandbox/keys');
     const key = Array.isArray(data) && isRecord(data[0]) ? String(data[0].id) : '';
     expect((await post(`/keys/${key}/revoke`, { form: 'guessed' })).status).toBe(403);
@@ -253,7 +253,7 @@ describe('the pages', () => {
     expect(await refused.text()).toContain('At least one scope is required');
   });
 
-  it('refuse a form that is too large, or of no known length, and go on over the same connection', async () => {
+  it('refuse a form that is too large or has no length, and keep the connection open', async () => {
     const pool = new Pool(new URL(sandbox.dashboardUrl).origin, { connections: 1 });
     const send = async (body: string | Readable) => {
       const reply = await pool.request({ path: '/keys', method: 'POST', body });
@@ -270,7 +270,7 @@ describe('the pages', () => {
     }
   });
 
-  it('open only under their own address', async () => {
+  it('are available only under their own address', async () => {
     const { port } = new URL(sandbox.dashboardUrl);
     for (const path of ['/', '/envelopes', '/requests', '/mailbox', '/sign/x', '/assets/style.css']) {
       const status = await new Promise((resolve) => {

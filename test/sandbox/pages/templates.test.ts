@@ -95,11 +95,11 @@ function form(rows: Record<string, string>[], more: Record<string, string> = {})
   return { ...words, ...Object.fromEntries(parts), ...more };
 }
 
-/** The first template makes the folder. */
+/** The first template creates the folder. */
 const filesKept = () => readdir(join(folder, 'templates')).catch(() => []);
 
 describe('a template from a PDF', () => {
-  it('is listed once saved; its envelopes carry values where the fields are', needsReader, async () => {
+  it('is listed once saved, and its envelopes have values at the fields', needsReader, async () => {
     const id = await uploaded();
     const listed = async () =>
       (await api('/api/v1/esign/templates?pageSize=100')).list.some((one) => isRecord(one) && one.id === id);
@@ -143,7 +143,7 @@ describe('a template from a PDF', () => {
     expect(textIn(pdf, { page: 1, x: 60, y: 60, width: 300, height: 40 })).toBe('Contract of sale');
   });
 
-  it('keeps its fields once there are envelopes of it; a copy can be changed', async () => {
+  it('keeps its fields once it has envelopes; a copy can be changed', async () => {
     const id = await uploaded();
     await post(`/templates/${id}`, form([signature, colour]));
     const signers = [{ email: 's@x.org', name: 'S' }];
@@ -168,7 +168,7 @@ describe('a template from a PDF', () => {
     ]);
   });
 
-  it('leaves the list and comes back', async () => {
+  it('can be removed from the list and restored', async () => {
     const id = await uploaded();
     expect((await post(`/templates/${id}/active`, { active: 'yes' })).status).toBe(400);
     await post(`/templates/${id}`, form([signature, colour]));
@@ -225,7 +225,7 @@ describe('a template from a PDF', () => {
     expect((await api(`/api/v1/esign/templates/${id}`)).data.fields).toEqual([]);
   });
 
-  it('can be edited without script: rows are added and taken out, nothing typed is lost', async () => {
+  it('can be edited without scripts: rows are added and removed, and no input is lost', async () => {
     const id = await uploaded();
     const added = await (
       await post(`/templates/${id}`, form([{ ...signature, label: 'Kept' }], { do: 'add' }))
@@ -239,7 +239,7 @@ describe('a template from a PDF', () => {
     expect(removed).not.toContain('name="1.label"');
   });
 
-  it('escapes what was typed', async () => {
+  it('escapes input', async () => {
     const id = await uploaded();
     const rows = [
       { ...signature, label: hostile },
@@ -261,7 +261,7 @@ describe('a template from a PDF', () => {
   });
 });
 
-describe('a file that is no template', () => {
+describe('an invalid file', () => {
   it.each([
     ['protected', protectedPdf, 400, 'The PDF is protected'],
     ['cut short', async () => (await plainPdf()).subarray(0, 600), 400, 'damaged or incomplete'],
@@ -269,7 +269,7 @@ describe('a file that is no template', () => {
     ['nothing', () => Promise.resolve(new Uint8Array()), 400, 'Choose a PDF to upload'],
     ['too large', () => Promise.resolve(Buffer.alloc(10_000_001, '%PDF-')), 413, 'larger than 10 MB'],
     ['far too large', () => Promise.resolve(Buffer.alloc(12_000_000, '%PDF-')), 413, 'larger than 10 MB'],
-  ])('%s: is refused with a sentence and leaves nothing', async (_, make, status, words) => {
+  ])('is refused with a sentence and leaves nothing behind: %s', async (_, make, status, words) => {
     const before = await filesKept();
     const reply = await upload(await make());
     expect(reply.status).toBe(status);
@@ -277,7 +277,7 @@ describe('a file that is no template', () => {
     expect(await filesKept()).toEqual(before);
   });
 
-  it('is not taken from a form of somebody else', async () => {
+  it("is not accepted from another site's form", async () => {
     const before = await filesKept();
     expect((await upload(await plainPdf(), { form: 'guessed' })).status).toBe(403);
     const id = await uploaded();
@@ -297,7 +297,7 @@ describe('a file that is no template', () => {
 });
 
 describe('uploaded templates', () => {
-  it('are seen by their own organisation alone', async () => {
+  it('are visible only to their own organization', async () => {
     const id = await uploaded();
     await post(`/templates/${id}`, form([signature, colour]));
     const { data } = await api('/__sandbox/keys', {
@@ -313,7 +313,7 @@ describe('uploaded templates', () => {
     expect((await api('/api/v1/esign/envelopes', { templateId: id, signers }, key)).status).toBe(404);
   });
 
-  it('go with a reset, and files that belong to none with the next start', async () => {
+  it('are deleted by a reset; orphaned files are deleted at the next start', async () => {
     const id = await uploaded();
     await post(`/templates/${id}`, form([signature, colour]));
     expect(await filesKept()).toContain(`${id}.pdf`);

@@ -20,7 +20,7 @@ test('A missing or invalid key gives 401 UNAUTHORIZED, without rate headers', as
   expect(errorIn(await rig.api('GET', '/nowhere', undefined, null)).is).toBe('401 UNAUTHORIZED');
 });
 
-test('Every request carries Authorization: Bearer, whatever the case of the scheme', async () => {
+test('Every request carries Authorization: Bearer, with the scheme in any case', async () => {
   const rig = await startRig();
   const reply = await request(`${rig.service.origin}/api/v1/esign/templates`, 'GET', undefined, null, {
     authorization: `bearer ${rig.service.apiKey}`,
@@ -28,7 +28,7 @@ test('Every request carries Authorization: Bearer, whatever the case of the sche
   expect(reply.status).toBe(200);
 });
 
-test('Scoped permissions: esign:read and esign:write; a key lacking one gives 403 FORBIDDEN before anything else', async () => {
+test('Scoped permissions: esign:read and esign:write; a key without one gets 403 FORBIDDEN before anything else', async () => {
   const rig = await startRig();
   const { id } = await rig.create();
   const reads = [
@@ -97,7 +97,7 @@ test('A key cannot reach other organizations: a foreign envelope is not found, n
   expect(listIn(await rig.api('GET', '/esign/envelopes')).data.map((one) => one.id)).toEqual([id]);
 });
 
-test('The full key is shown once at creation; the list shows name, prefix, dates and expiration status', async () => {
+test('The full key is shown once at creation; the list shows name, prefix, dates, and expiration status', async () => {
   const rig = await startRig();
   const made = await rig.makeKey({ name: 'CI', description: 'for builds' });
   await rig.api('GET', '/esign/templates', undefined, made.key);
@@ -155,7 +155,7 @@ test.each([
   expect([error.is, Object.keys(error.details ?? {})]).toEqual(['400 VALIDATION_ERROR', [name]]);
 });
 
-test('Exceeding the limit gives 429 RATE_LIMITED; every authenticated reply has the three headers', async () => {
+test('Exceeding the limit gives 429 RATE_LIMITED; every authenticated response has the three headers', async () => {
   let now = Date.parse('2026-03-01T00:00:00.250Z');
   const clock: Clock = { ...systemClock, now: () => now };
   const rig = await startRig({ clock, rateLimit: { requests: 3, seconds: 10 } });
@@ -183,7 +183,7 @@ test('Exceeding the limit gives 429 RATE_LIMITED; every authenticated reply has 
   expect(rateOf((await rig.api('GET', '/esign/templates')).headers).slice(0, 2)).toEqual(['3', '2']);
 });
 
-test('The Date header tells the clock of the sandbox on every reply, and X-RateLimit-Reset goes by it', async () => {
+test("The Date header has the sandbox's time in every response, and X-RateLimit-Reset is based on it", async () => {
   const rig = await startRig({ rateLimit: { requests: 4, seconds: 900 } });
   const { origin } = rig.service;
   for (const time of [{ days: 0 }, { days: 31 }]) {
@@ -211,7 +211,7 @@ test('The Date header tells the clock of the sandbox on every reply, and X-RateL
   expect(rateOf((await rig.api('GET', '/esign/templates')).headers)[1]).toBe('3');
 });
 
-test('Key creation, revocation, requests with success and failure and rate-limit violations are in the audit log', async () => {
+test('The audit log contains key creation, revocation, successful and failed requests, and rate-limit violations', async () => {
   const rig = await startRig({ rateLimit: { requests: 2, seconds: 900 } });
   const { id, key } = await rig.makeKey({});
   await rig.api('GET', '/esign/templates?page=1', undefined, key);

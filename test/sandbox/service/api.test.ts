@@ -52,7 +52,7 @@ test('Only active templates are listed', async () => {
   expect(errorIn(create).is).toBe('400 VALIDATION_ERROR');
 });
 
-test('GET /esign/templates/{id}: data is one template; an unknown id gives NOT_FOUND', async () => {
+test('GET /esign/templates/{id}: data is one template; an unknown ID gives NOT_FOUND', async () => {
   const rig = await startRig({ choices: literal });
   const reply = await rig.api('GET', '/esign/templates/tmpl_lease');
   const { data } = z.strictObject({ data: templateShape }).parse(reply.body);
@@ -99,7 +99,7 @@ test('POST /esign/envelopes: 201, a draft with every default, document.pdf alrea
   expect(await rig.get(envelope.id)).toEqual(envelope);
 });
 
-test('Every field of the body is kept; webhookSecret is accepted and never returned', async () => {
+test('Every field of the body is stored; webhookSecret is accepted and never returned', async () => {
   const rig = await startRig();
   const secret = 'a-very-secret-word';
   const reply = await rig.api('POST', '/esign/envelopes', {
@@ -224,14 +224,14 @@ test('An unknown route gives NOT_FOUND and another method 405 in the same shape'
   expect(errorIn(await rig.api('PATCH', '/esign/templates')).is).toBe('405 NOT_FOUND');
 });
 
-test('HEAD answers like GET without a body', async () => {
+test('HEAD responds like GET without a body', async () => {
   const rig = await startRig();
   const reply = await rig.api('HEAD', '/esign/templates');
   expect([reply.status, reply.text]).toEqual([200, '']);
   expect(reply.headers.get('x-ratelimit-limit')).toBe('10000');
 });
 
-test('Monthly envelope limit: QUOTA_EXCEEDED counts envelopes, also when two ask at once, and starts anew next month', async () => {
+test('Monthly envelope limit: QUOTA_EXCEEDED counts envelopes, also in concurrent requests, and restarts next month', async () => {
   const rig = await startRig({ quota: 2 });
   await rig.create({ signers: Array(20).fill(ada) });
   const replies = await Promise.all([1, 2].map(() => rig.api('POST', '/esign/envelopes', twoSigners)));

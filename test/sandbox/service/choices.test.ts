@@ -39,7 +39,7 @@ const viewShape = z.strictObject({
 });
 const choicesOf = async (rig: Rig) => viewShape.parse((await rig.control('GET', '/choices')).body).data;
 
-test('GET /__sandbox/choices lists every choice with value, default, values, what it decides and why', async () => {
+test('GET /__sandbox/choices lists every choice with value, default, values, effect, and reason', async () => {
   const rig = await started({ 'list-order': 'asc' });
   const listed = await choicesOf(rig);
   expect(listed.map((one) => one.name)).toEqual(Object.keys(CHOICES));
@@ -49,7 +49,7 @@ test('GET /__sandbox/choices lists every choice with value, default, values, wha
   }
 });
 
-test('POST /__sandbox/choices changes those named; reset goes back to those of the start', async () => {
+test('POST /__sandbox/choices changes the given ones; reset returns to those of the start', async () => {
   const rig = await started({ viewed: 'every' });
   const value = async (name: string) => (await choicesOf(rig)).find((one) => one.name === name)?.value;
   await rig.control('POST', '/choices', { 'list-order': 'asc' });
@@ -60,7 +60,7 @@ test('POST /__sandbox/choices changes those named; reset goes back to those of t
   expect([await value('list-order'), await value('viewed')]).toEqual(['desc', 'every']);
 });
 
-test('A choice that is not one is refused over HTTP, and none of the others is set', async () => {
+test('An invalid choice is refused over HTTP, and none of the others is set', async () => {
   const rig = await startRig();
   const wrong = { 'list-ordr': 'asc', viewed: 'never', 'list-items': 'summary', __proto__x: 'y' };
   const error = errorIn(await rig.control('POST', '/choices', wrong));
@@ -76,7 +76,7 @@ test('A choice that is not one is refused over HTTP, and none of the others is s
   expect((await choicesOf(rig)).every((one) => one.value === one.default)).toBe(true);
 });
 
-test('A wrong choice at start is a UsageError naming the nearest or the allowed, and the folder stays free', async () => {
+test('An invalid choice at start is a UsageError with the closest or the allowed ones, and the folder stays free', async () => {
   const dataDir = await tempFolder();
   const start = (choices: Record<string, string>) => startRig({ dataDir, choices });
   await expect(start({ 'action-replay': 'success' })).rejects.toThrow(UsageError);
@@ -89,7 +89,7 @@ test('A wrong choice at start is a UsageError naming the nearest or the allowed,
   expect((await start({})).service.orgId).toMatch(/^org_/);
 });
 
-test('list-items: summary leaves signers, message, metadata, webhookUrl and keys out of the list alone', async () => {
+test('list-items: summary omits signers, message, metadata, webhookUrl, and keys only in the list', async () => {
   const rig = await started({ 'list-items': 'summary' });
   const envelope = await rig.create({ metadata: { a: 1 } });
   const { data } = listIn(await rig.api('GET', '/esign/envelopes'));
@@ -121,7 +121,7 @@ test('list-order: asc lists the oldest first, across pages', async () => {
   expect([await page(1), await page(2)]).toEqual([ids.slice(0, 2), ids.slice(2)]);
 });
 
-test('action-reply: success answers send, cancel and remind with {"data":{"success":true}}', async () => {
+test('action-reply: success answers send, cancel, and remind with {"data":{"success":true}}', async () => {
   const rig = await started({ 'action-reply': 'success' });
   const { id } = await rig.create();
   for (const [what, status] of [
@@ -136,7 +136,7 @@ test('action-reply: success answers send, cancel and remind with {"data":{"succe
   expect(errorIn(await action(rig, id, 'send')).is).toBe('400 INVALID_STATE');
 });
 
-test('action-reply: empty204 answers them with 204 and no body, rate headers included', async () => {
+test('action-reply: empty204 answers them with 204 and no body, with rate headers', async () => {
   const rig = await started({ 'action-reply': 'empty204' });
   const { id } = await rig.create();
   for (const what of ['send', 'remind', 'cancel']) {
@@ -147,7 +147,7 @@ test('action-reply: empty204 answers them with 204 and no body, rate headers inc
   expect((await rig.get(id)).status).toBe('CANCELLED');
 });
 
-test('bad-paging: clamp takes the nearest allowed number, and an unknown status lists nothing', async () => {
+test('bad-paging: clamp uses the nearest allowed number, and an unknown status lists nothing', async () => {
   const rig = await started({ 'bad-paging': 'clamp' });
   for (let n = 0; n < 3; n += 1) await rig.create();
   const seen = async (query: string) => {
@@ -164,7 +164,7 @@ test('bad-paging: clamp takes the nearest allowed number, and an unknown status 
   expect(await seen('status=DRAFT')).toEqual([3, 1, 20]);
 });
 
-/** A service with one request per 10 s, asked for the first time at :00.250 and then at :03.250. */
+/** A service with one request per 10 s, which gets its first request at :00.250 and the next at :03.250. */
 async function limitedRig(choices: Record<string, string>) {
   let now = Date.parse('2026-03-01T00:00:00.250Z');
   const clock: Clock = { ...systemClock, now: () => now };
@@ -184,11 +184,11 @@ test('retry-after: on adds Retry-After in seconds to a 429, off does not', async
   expect(await (await limitedRig({ 'retry-after': 'on' }))()).toEqual([429, '7', reset]);
 });
 
-test('reset-header: milliseconds name the same moment exactly', async () => {
+test('reset-header: milliseconds has exactly the same time', async () => {
   expect(await (await limitedRig({ 'reset-header': 'milliseconds' }))()).toEqual([429, null, String(RESET)]);
 });
 
-test('byob: off refuses every call of a good key with FORBIDDEN, after 401 and the permission', async () => {
+test('byob: off refuses every call of a valid key with FORBIDDEN, after 401 and the permission', async () => {
   const rig = await started({ byob: 'off' });
   const reader = await rig.makeKey({ scopes: ['esign:read'] });
   for (const [method, path] of [
@@ -208,7 +208,7 @@ test('byob: off refuses every call of a good key with FORBIDDEN, after 401 and t
   expect((await rig.api('GET', '/esign/templates')).status).toBe(200);
 });
 
-test('template-roles: shown from the start; hidden leaves out what the document does not have', async () => {
+test('template-roles: shown is the default; hidden omits fields that the document does not have', async () => {
   const rig = await startRig();
   const [template] = listIn(await rig.api('GET', '/esign/templates')).data;
   expect(template).toMatchObject({ roles: ['Tenant', 'Landlord'] });
@@ -222,7 +222,7 @@ test('template-roles: shown from the start; hidden leaves out what the document 
   expect((await rig.api('GET', '/esign/templates')).text).not.toMatch(/"roles?"/);
 });
 
-test('signer-statuses: unknown shows words that no client knows, SENT and SIGNED stay', async () => {
+test('signer-statuses: unknown shows statuses that no client knows; SENT and SIGNED stay', async () => {
   const rig = await started({ 'signer-statuses': 'unknown' });
   const words = async (path: string, method = 'GET') => {
     const { body } = await rig.api(method, path);
@@ -240,14 +240,14 @@ test('signer-statuses: unknown shows words that no client knows, SENT and SIGNED
   expect(await words(path)).toEqual(['SIGNED', 'SENT']);
 });
 
-test('default-signing-order: sequential asks one after the other when the body does not say', async () => {
+test('default-signing-order: sequential asks signers in sequence if the body has no order', async () => {
   const rig = await started({ 'default-signing-order': 'sequential' });
   const { signingOrder, signers } = await rig.create({ sendImmediately: true });
   expect([signingOrder, signers.map((one) => one.status)]).toEqual(['SEQUENTIAL', ['SENT', 'PENDING']]);
   expect((await rig.create({ signingOrder: 'PARALLEL' })).signingOrder).toBe('PARALLEL');
 });
 
-test('viewed: every makes an event of every look, but none of the signing after a look', async () => {
+test('viewed: every creates an event for every view, but none for a signature after a view', async () => {
   const receiver = await startReceiver();
   const rig = await started({ viewed: 'every' });
   const { id } = await rig.create({ signers: [ada], sendImmediately: true, webhookUrl: receiver.url });
@@ -265,7 +265,7 @@ test('viewed: every makes an event of every look, but none of the signing after 
   ]);
 });
 
-test('last-signed: completed shows COMPLETED in the last envelope.signed alone', async () => {
+test('last-signed: completed shows COMPLETED only in the last envelope.signed', async () => {
   const receiver = await startReceiver();
   const rig = await started({ 'last-signed': 'completed' });
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
@@ -275,7 +275,7 @@ test('last-signed: completed shows COMPLETED in the last envelope.signed alone',
   expect(shown.map((one) => one.body.data.status)).toEqual(['IN_PROGRESS', 'COMPLETED']);
 });
 
-test('cancel: strict refuses a draft and a declined envelope; active ones can be cancelled', async () => {
+test('cancel: strict refuses a draft and a declined envelope; active ones can be canceled', async () => {
   const rig = await started({ cancel: 'strict' });
   const draft = await rig.create();
   const declined = await rig.create({ sendImmediately: true });
@@ -309,7 +309,7 @@ test.each(['1h', '24h'] as const)('reminder-gap: %s between two reminders of one
   expect((await action(rig, id, 'remind')).status).toBe(200);
 });
 
-test('expiry-from: sending counts the days from the moment it is sent', async () => {
+test('expiry-from: sending counts the days from the time of sending', async () => {
   const rig = await started({ 'expiry-from': 'sending' });
   const { id, expiresAt, createdAt } = await rig.create({ expiresInDays: 3 });
   expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(3 * DAY);
@@ -332,7 +332,7 @@ test('quota-counts: signers counts each signer', async () => {
   ]);
 });
 
-test('payload: type sends {id, type, createdAt, data}; retries and replays keep the id', async () => {
+test('payload: type sends {id, type, createdAt, data}; retries and replays keep the ID', async () => {
   const receiver = await startReceiver((nth) => (nth === 1 ? 500 : 200));
   const rig = await started({ payload: 'type' });
   const { id, sentAt } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
@@ -387,7 +387,7 @@ test('finalisation: delayed is IN_PROGRESS with all signed, and COMPLETED with d
   expect(receiver.events().slice(-2)).toEqual(['envelope.signed', 'envelope.completed']);
 });
 
-test('finalisation: delayed survives a restart, a failure of the documents and the expiry; cancel still works', async () => {
+test('finalisation: delayed survives a restart, a failure of the documents, and the expiry; cancel still works', async () => {
   let broken = true;
   const documents = {
     ...plainDocuments,
@@ -410,7 +410,7 @@ test('finalisation: delayed survives a restart, a failure of the documents and t
   expect([(await rig.get(id)).status, (await rig.get(other.id)).status]).toEqual(['COMPLETED', 'CANCELLED']);
 });
 
-test('With every switch at its other value an envelope still runs from creation to completion', async () => {
+test('With every switch at its other value, an envelope still runs from creation to completion', async () => {
   const others = Object.entries(CHOICES).flatMap(([name, { values }]): [string, string][] =>
     name === 'byob' || values.length === 1 ? [] : [[name, values[1]]],
   );
@@ -423,7 +423,7 @@ test('With every switch at its other value an envelope still runs from creation 
   expect(envelopeShape.parse(await rig.get(id)).status).toBe('COMPLETED');
 });
 
-test('Every choice with a switch has a test of its own here', async () => {
+test('Every choice with a switch is tested here', async () => {
   const source = await readFile(new URL(import.meta.url), 'utf8');
   const untested = Object.entries(CHOICES)
     .filter(([name, { values }]) => values.length > 1 && !source.includes(`('${name}: `))

@@ -7,7 +7,7 @@ import type { Reply } from './rig.ts';
 
 const file = new URL('../../../contract/openapi.yaml', import.meta.url);
 const ID = 'https://contract.invalid/openapi';
-/** The code belongs to its status (Errors); anything else is a code the document does not have. */
+/** The code belongs to its status (Errors); any other code is not in the document. */
 const CODES: Readonly<Record<number, readonly string[]>> = {
   400: ['VALIDATION_ERROR', 'INVALID_STATE'],
   401: ['UNAUTHORIZED'],
@@ -15,9 +15,9 @@ const CODES: Readonly<Record<number, readonly string[]>> = {
   404: ['NOT_FOUND'],
   429: ['RATE_LIMITED'],
 };
-/** What is no rule for a value. */
+/** Keywords that don't restrict a value. */
 const ANNOTATIONS = ['components', 'x-not-shown', 'example'];
-/** Objects whose fields the document lists to the last one. */
+/** Objects whose fields the document lists completely. */
 const COMPLETE = [
   ['Template', 'TemplateField', 'TemplateReply', 'TemplateList', 'Envelope', 'EnvelopeReply', 'EnvelopeList'],
   ['Signer', 'Pagination', 'ListMeta', 'Error'],
@@ -35,17 +35,17 @@ const responseSchema = z.looseObject({
 });
 type Response = z.infer<typeof responseSchema>;
 
-/** The contract as a judge of replies. */
+/** Judges responses by the contract. */
 export class Contract {
-  /** Every response described, as `GET /esign/templates 200`. */
+  /** Every described response, as `GET /esign/templates 200`. */
   readonly described = new Map<string, Response>();
-  /** Those a reply was judged by. */
+  /** Those that a response was judged by. */
   readonly met = new Set<string>();
   private readonly ajv: Ajv2020;
   private readonly validators = new Map<string, ValidateFunction>();
   private readonly root: z.infer<typeof documentSchema>;
 
-  /** `closed`: objects have no field more than the document lists. */
+  /** `closed`: objects have only fields that the document lists. */
   constructor(text: string, options: { closed: boolean }) {
     this.root = documentSchema.parse(parse(text));
     const { schemas } = this.root.components;
@@ -64,12 +64,12 @@ export class Contract {
     return new Contract(await readFile(file, 'utf8'), options);
   }
 
-  /** What goes against a schema of the contract. */
+  /** The violations of a schema of the contract. */
   problemsOf(name: string, value: unknown): string[] {
     return this.check({ $ref: `#/components/schemas/${name}` }, value);
   }
 
-  /** What of a reply goes against the contract. `path` is the one called. */
+  /** The violations of a response. `path` is the path of the request. */
   problemsIn(method: string, path: string, reply: Reply): string[] {
     const operation = `${method} ${templated(path)}`;
     const range = `${Math.trunc(reply.status / 100)}XX`;
@@ -93,7 +93,7 @@ export class Contract {
       this.described.set(`${operation} ${status}`, responseSchema.parse(this.resolved(response)));
   }
 
-  /** The document promises the three rate-limit headers; the sandbox sends them with every reply that describes them. */
+  /** The document promises the three rate-limit headers; the sandbox sends them with every response that describes them. */
   private headerProblems(response: Response, { headers }: Reply): string[] {
     return Object.entries(response.headers ?? {}).flatMap(([name, header]) => {
       const value = headers.get(name);

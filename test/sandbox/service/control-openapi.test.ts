@@ -33,7 +33,7 @@ const operations = new Map<string, z.infer<typeof operationSchema>>(
   ),
 );
 
-/** What a reply or a body has against its schema. */
+/** The violations of a response or a body. */
 async function judge(): Promise<(schema: Record<string, unknown>, value: unknown) => string[]> {
   const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, allErrors: true });
   for (const keyword of ['components', 'x-not-shown', 'example']) ajv.addKeyword(keyword);
@@ -61,7 +61,7 @@ async function judge(): Promise<(schema: Record<string, unknown>, value: unknown
 
 const withoutNames = (operation: string) => operation.replaceAll(/\{\w+\}|:\w+/g, '{}');
 
-test('Every route of the control plane is described, and nothing else', async () => {
+test('Every control route is described, and nothing else', async () => {
   const folder = join(root, 'src/sandbox/service/control');
   const sources = await Promise.all(
     (await readdir(folder)).map((file) => readFile(join(folder, file), 'utf8')),
@@ -73,7 +73,7 @@ test('Every route of the control plane is described, and nothing else', async ()
   expect([...operations.keys()].map(withoutNames).sort()).toEqual(routes.sort());
 });
 
-test('Every operation answers as described, and takes the body that is described', async () => {
+test('Every operation responds as described, and accepts the described body', async () => {
   const problemsOf = await judge();
   const rig = await startRig();
   const met = new Set<string>();
@@ -165,7 +165,7 @@ async function everything(
   await call('POST /reset');
 }
 
-test('GET /sandbox-openapi.yaml serves the file as it is, to anybody', async () => {
+test('GET /sandbox-openapi.yaml returns the file unchanged, without a key', async () => {
   const rig = await startRig();
   const reply = await request(`${rig.service.origin}/sandbox-openapi.yaml`, 'GET');
   expect([reply.status, reply.text]).toEqual([

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { startReceiver } from './receiver.ts';
 import { ada, bob, DAY, errorIn, lease, listIn, mailsOf, request, startRig } from './rig.ts';
 
-/** A request with a Host header of one's own, which fetch does not allow. */
+/** A request with a custom Host header, which fetch does not allow. */
 function withHost(origin: string, path: string, host: string, key?: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const headers = { host, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) };
@@ -17,7 +17,7 @@ function withHost(origin: string, path: string, host: string, key?: string): Pro
   });
 }
 
-test('GET /__sandbox/ tells name, version, now, orgId and clockOffsetMs', async () => {
+test('GET /__sandbox/ returns name, version, now, orgId, and clockOffsetMs', async () => {
   const rig = await startRig();
   const shape = z.strictObject({
     name: z.literal('esign sandbox'),
@@ -29,7 +29,7 @@ test('GET /__sandbox/ tells name, version, now, orgId and clockOffsetMs', async 
   shape.parse((await rig.control('GET', '/')).body);
 });
 
-test('The control plane needs a key of the default organisation with esign:write', async () => {
+test('The control plane requires a key of the default organization with esign:write', async () => {
   const rig = await startRig();
   const url = `${rig.service.origin}/__sandbox/`;
   const reader = await rig.makeKey({ scopes: ['esign:read'] });
@@ -42,7 +42,7 @@ test('The control plane needs a key of the default organisation with esign:write
   expect((await request(url, 'GET', undefined, writer.key)).status).toBe(200);
 });
 
-test('A Host header that is not this machine is refused, on the control plane and on the page', async () => {
+test('A foreign Host header is refused, by the control plane and by the page', async () => {
   const rig = await startRig();
   const { origin, apiKey } = rig.service;
   const port = new URL(origin).port;
@@ -66,14 +66,14 @@ test('A Host header that is not this machine is refused, on the control plane an
     ]).toEqual([host, 200, 200]);
 });
 
-test('Unknown control routes are 404, other methods 405, in the same shape', async () => {
+test('Unknown control routes are 404 and other methods 405, in the same shape', async () => {
   const rig = await startRig();
   expect(errorIn(await rig.control('GET', '/nothing')).is).toBe('404 NOT_FOUND');
   expect(errorIn(await rig.control('GET', '/reset')).is).toBe('405 NOT_FOUND');
   expect(errorIn(await rig.control('DELETE', '/keys')).is).toBe('405 NOT_FOUND');
 });
 
-test('sign fills the fields of the role: given values, else plausible ones', async () => {
+test('sign fills the fields of the role: given values, otherwise plausible ones', async () => {
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true });
   await rig.act(id, 'sign', {
@@ -97,7 +97,7 @@ test('sign fills the fields of the role: given values, else plausible ones', asy
   ]);
 });
 
-test('sign refuses values that do not fit, and changes nothing', async () => {
+test('sign refuses invalid values, and changes nothing', async () => {
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true });
   const before = await rig.get(id);
@@ -122,7 +122,7 @@ test('sign refuses values that do not fit, and changes nothing', async () => {
   );
 });
 
-test('sign says plainly why not: a stranger, a signature twice, an ended envelope, a draft', async () => {
+test('sign gives the reason for a refusal: a stranger, a second signature, an ended envelope, a draft', async () => {
   const rig = await startRig();
   const { id, signers } = await rig.create({ sendImmediately: true });
   const sign = async (body?: unknown) => {
@@ -147,7 +147,7 @@ test('One person in two roles signs twice, each in turn', async () => {
   expect((await rig.act(id, 'sign', { signer: ada.email })).status).toBe('COMPLETED');
 });
 
-test('advance moves the clock: new envelopes, signatures and dates follow it', async () => {
+test('advance moves the clock for new envelopes, signatures, and dates', async () => {
   const rig = await startRig();
   const before = Date.now();
   const reply = await rig.control('POST', '/clock/advance', { ms: 400 * DAY });
@@ -173,7 +173,7 @@ test('The clock stays within a century', async () => {
   expect(errorIn(await rig.control('POST', '/clock/advance', decade)).is).toBe('400 VALIDATION_ERROR');
 });
 
-test('reset goes back to the templates and keeps the default key', async () => {
+test('reset restores the templates and keeps the default key', async () => {
   const receiver = await startReceiver(() => 500);
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
@@ -197,7 +197,7 @@ test('reset goes back to the templates and keeps the default key', async () => {
   expect(listIn(await again.api('GET', '/esign/envelopes')).data).toEqual([]);
 });
 
-test('A seeded source of ids is used for every id', async () => {
+test('A seeded source of IDs is used for every ID', async () => {
   let n = 0;
   const rig = await startRig({ randomId: (bytes) => (n++).toString(16).padStart(bytes * 2, '0') });
   const envelope = await rig.create();
@@ -205,7 +205,7 @@ test('A seeded source of ids is used for every id', async () => {
   expect(envelope.signers[0]?.id).toMatch(/^signer_0{10,}[0-9a-f]+$/);
 });
 
-test('GET / is a page whose parts are all its own, with every text escaped and no signing links', async () => {
+test('GET / is a page without external parts, with all text escaped and no signing links', async () => {
   const rig = await startRig();
   await rig.create({
     subject: '<script>alert(1)</script>',

@@ -3,7 +3,7 @@ import { RateWindow } from '../../../src/sandbox/service/api/rate-window.ts';
 import { startReceiver } from './receiver.ts';
 import { deliveriesOf, envelopeIn, errorIn, request, startRig, twoSigners } from './rig.ts';
 
-test('The API lies under /api/v1 and nowhere else', async () => {
+test('The API is under /api/v1 and nowhere else', async () => {
   const rig = await startRig();
   const { origin, apiKey } = rig.service;
   expect((await request(`${origin}/api/v1/esign/templates`, 'GET', undefined, apiKey)).status).toBe(200);
@@ -38,7 +38,7 @@ test('A key without an expiration never expires', async () => {
   expect((await rig.api('GET', '/esign/templates', undefined, key)).status).toBe(200);
 });
 
-test.each([2_000, 10_000])('A tier of %i requests per 15 minutes allows exactly as many', (requests) => {
+test.each([2_000, 10_000])('A tier of %i requests per 15 minutes allows exactly this number', (requests) => {
   const window = new RateWindow({ requests, seconds: 15 * 60 });
   const allowed = (at: number) => window.take('key_1', at).allowed;
   const start = Date.parse('2026-03-01T00:00:00Z');
@@ -47,7 +47,7 @@ test.each([2_000, 10_000])('A tier of %i requests per 15 minutes allows exactly 
   expect(allowed(start + 900_000)).toBe(true);
 });
 
-test('Webhooks are configured per envelope: each goes to its own webhookUrl, without one nothing is sent', async () => {
+test('Webhooks are configured per envelope: each goes to its own webhookUrl; without one, nothing is sent', async () => {
   const one = await startReceiver();
   const two = await startReceiver();
   const rig = await startRig();
@@ -60,7 +60,7 @@ test('Webhooks are configured per envelope: each goes to its own webhookUrl, wit
   expect(await deliveriesOf(rig, silent.id)).toEqual([]);
 });
 
-test('signers[].order is kept, and role must be one of the template', async () => {
+test("signers[].order is kept, and role must be one of the template's", async () => {
   const rig = await startRig();
   const signers = [{ email: 'a@example.com', name: 'A', role: 'Witness', order: 2 }];
   const error = errorIn(await rig.api('POST', '/esign/envelopes', { ...twoSigners, signers }));

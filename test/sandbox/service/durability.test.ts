@@ -19,12 +19,12 @@ async function everything(rig: Rig): Promise<unknown[]> {
   const mails = await rig.control('GET', '/mails');
   const deliveries = await rig.control('GET', '/deliveries');
   const templates = await rig.api('GET', '/esign/templates');
-  // Links lead to where the sandbox listens now.
+  // Links use the current address of the sandbox.
   const shown: unknown = JSON.parse(mails.text.replaceAll(`"link":"${rig.service.origin}/`, '"link":"/'));
   return [envelopes, shown, deliveries.body, templates.body];
 }
 
-test('A restart keeps everything: envelopes, mails, deliveries, keys, audit log, clock', async () => {
+test('A restart keeps everything: envelopes, emails, deliveries, keys, audit log, clock', async () => {
   const first = await startRig();
   const draft = await first.create({ metadata: { n: 1 } });
   const { id } = await first.create({ sendImmediately: true });
@@ -49,7 +49,7 @@ test('A restart keeps everything: envelopes, mails, deliveries, keys, audit log,
   expect(data.filter((entry) => entry.keyId === keyId && entry.action === 'api.request')).toHaveLength(2);
 });
 
-test('A drawn signature is kept over a restart, for the documents that are drawn when the last signer signs', async () => {
+test('A drawn signature survives a restart, for documents that are created when the last signer signs', async () => {
   const seen: unknown[] = [];
   const documents: DocumentMaker = {
     ...plainDocuments,
@@ -86,7 +86,7 @@ test('A drawn signature is kept over a restart, for the documents that are drawn
   ]);
 });
 
-test('The key is kept in a 0600 file, and the journal holds only its hash', async () => {
+test('The key is kept in a 0600 file, and the journal contains only its hash', async () => {
   const rig = await startRig();
   const path = join(rig.dataDir, 'api-key');
   expect((await readFile(path, 'utf8')).trim()).toBe(rig.service.apiKey);
@@ -94,7 +94,7 @@ test('The key is kept in a 0600 file, and the journal holds only its hash', asyn
   expect(await readFile(join(rig.dataDir, 'service.jsonl'), 'utf8')).not.toContain(rig.service.apiKey);
 });
 
-test('A revoked or lost default key is replaced at the next start, in the same organisation', async () => {
+test('A revoked or lost default key is replaced at the next start, in the same organization', async () => {
   const first = await startRig();
   const { id } = await first.create();
   await first.service.close();
@@ -104,7 +104,7 @@ test('A revoked or lost default key is replaced at the next start, in the same o
   expect((await second.get(id)).id).toBe(id);
 });
 
-test('What came due while the sandbox was stopped happens at the start, once and after what was pending', async () => {
+test('Events that were due while the sandbox was stopped happen at the start, once and after pending ones', async () => {
   let slow = true;
   const receiver = await startReceiver(() => (slow ? null : 200));
   let now = Date.now();
@@ -128,7 +128,7 @@ test('What came due while the sandbox was stopped happens at the start, once and
   expect(receiver.events()).toEqual(['envelope.sent', 'envelope.sent', 'envelope.expired']);
 });
 
-test('A torn last line is dropped and everything before it is there; writing goes on', async () => {
+test('An incomplete last line is dropped and everything before it is kept; writing continues', async () => {
   const first = await startRig();
   const kept = await first.create();
   await first.service.close();
@@ -145,7 +145,7 @@ test('A torn last line is dropped and everything before it is there; writing goe
   }
 });
 
-test('Cut at any byte, the journal opens with the acknowledged envelopes that lie before the cut', async () => {
+test('Truncated at any byte, the journal opens with the acknowledged envelopes before that byte', async () => {
   const first = await startRig();
   const ids: string[] = [];
   for (let n = 0; n < 3; n += 1) ids.push((await first.create()).id);
@@ -179,7 +179,7 @@ test('Damage inside the journal is reported with path and line, and nothing is c
       [header, lines[0]?.replace('NDA', 'NDB'), ...lines.slice(1)],
     ],
     [`The journal ${path} can't be used: its first line is damaged or it is another file.`, ['{"a":1}']],
-    // What version 0.1 wrote is taken over, but not with a line missing.
+    // A journal of version 0.1 is migrated, but not with a line missing.
     [
       `Line 2 of the journal ${path} is damaged.`,
       ['[{"kind":"org","value":"org_1"}]', '[{"kind":"key"}]', '[]'],
@@ -198,7 +198,7 @@ test('Damage inside the journal is reported with path and line, and nothing is c
   await startRig({ dataDir: first.dataDir });
 });
 
-test('Two sandboxes on one folder: the second is refused with a sentence, and may have it after the first has closed', async () => {
+test('Two sandboxes with one folder: the second is refused with a sentence, and can use it after the first has closed', async () => {
   const first = await startRig();
   await expect(startRig({ dataDir: first.dataDir })).rejects.toMatchObject({
     code: 'USAGE',
@@ -208,7 +208,7 @@ test('Two sandboxes on one folder: the second is refused with a sentence, and ma
   await startRig({ dataDir: first.dataDir });
 });
 
-test('The lock of a process that is gone does not bar the folder', async () => {
+test("The lock of a dead process doesn't block the folder", async () => {
   const dataDir = await tempFolder();
   const gone = spawn(process.execPath, ['-e', '']);
   await new Promise((resolve) => gone.once('exit', resolve));
@@ -216,7 +216,7 @@ test('The lock of a process that is gone does not bar the folder', async () => {
   await startRig({ dataDir });
 });
 
-test('A taken port rejects with the original EADDRINUSE error and gives the folder back', async () => {
+test('A port in use rejects with the original EADDRINUSE error and releases the folder', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void taken.close());
@@ -226,7 +226,7 @@ test('A taken port rejects with the original EADDRINUSE error and gives the fold
   await startRig({ dataDir });
 });
 
-test('A journal that has grown is compacted while it runs, losing nothing', async () => {
+test('A journal that has grown is compacted while the sandbox runs, without loss', async () => {
   const dataDir = await tempFolder();
   const store = await Store.open(dataDir, { compactAt: 20_000 });
   const audit = (n: number) => ({
@@ -255,7 +255,7 @@ test('A journal that has grown is compacted while it runs, losing nothing', asyn
   await again.close();
 });
 
-test('What the disk does not take is not in memory either; once closed, nothing is written', async () => {
+test("A change that can't be written is not in memory either; after close, nothing is written", async () => {
   const dataDir = await tempFolder();
   const store = await Store.open(dataDir);
   await store.commit([{ kind: 'clock', value: 1 }]);
@@ -304,7 +304,7 @@ test('An acknowledged request is never lost by kill -9', { timeout: 30_000 }, as
   }
 });
 
-/** A sandbox that creates envelopes, eight at a time, and prints each acknowledged id. */
+/** A sandbox that creates envelopes, eight at a time, and prints each acknowledged ID. */
 const RUNNER = `
 import { startService } from '../../../src/sandbox/service/server.ts';
 import { systemClock } from '../../../src/kernel/clock.ts';

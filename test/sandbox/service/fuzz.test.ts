@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { fuzz } from './fuzzing.ts';
 
-test("1,000 hostile requests: no 500, every reply in the API's shape, and nothing is lost", {
+test("1,000 hostile requests: no 500, every response in the API's shape, and nothing is lost", {
   timeout: 60_000,
 }, async () => {
   const { created, statuses } = await fuzz(1_000, 20_260_301);

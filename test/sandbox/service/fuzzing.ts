@@ -6,9 +6,9 @@ import { SCOPES, SERVICE_ERROR_CODES } from '../../../src/kernel/vocabulary.ts';
 import { Dice, damagedBytes, type HostileRequest, hostileRequest } from './hostile-requests.ts';
 import { envelopeShape, listIn, MemoryObjects, type Rig, startRig } from './rig.ts';
 
-/** Requests under way at once. */
+/** Concurrent requests. */
 const AT_ONCE = 16;
-/** Share of requests whose HTTP itself may be damaged. */
+/** The share of requests whose HTTP itself may be damaged. */
 const DAMAGED = 0.05;
 
 const errorReply = z.strictObject({
@@ -25,12 +25,12 @@ const CODE_STATUS: Record<string, number[]> = {
   VALIDATION_ERROR: [400, 413],
   INVALID_STATE: [400],
 };
-/** A stack trace or a path of this machine in a reply would tell of the inside. */
+/** A stack trace or a local path in a response would reveal internals. */
 const INSIDE = /\n {4}at |node:internal|\/src\/sandbox\/|correct horse battery staple/;
 
 /**
- * Attacks a service of its own with `count` requests from `seed`. Every reply must be the API's, none may be a 500, and
- * afterwards the service knows the envelopes it said it created, also after a restart.
+ * Attacks a separate service with `count` requests from `seed`. Every response must be the API's, none may be a 500, and
+ * afterward the service has the envelopes that it reported as created, even after a restart.
  */
 export async function fuzz(
   count: number,
@@ -70,7 +70,7 @@ export async function fuzz(
   const keys = [rig.service.apiKey, otherOrgKey];
   const known = await envelopesOf(rig, keys);
   expect(made.filter((id) => !known.has(id))).toEqual([]);
-  // A damaged request may have been understood while its reply got lost.
+  // A damaged request may have been processed although its response was lost.
   expect(known.size - made.length).toBeLessThanOrEqual(damaged);
   await rig.service.close();
   const again = await startRig({ dataDir: rig.dataDir, objects: rig.objects });
@@ -79,7 +79,7 @@ export async function fuzz(
   return { created: made.length, statuses };
 }
 
-/** Keeps nothing, so that memory stays flat over many envelopes. */
+/** Stores nothing, so memory stays flat over many envelopes. */
 class ForgetfulObjects extends MemoryObjects {
   override put(): Promise<void> {
     return Promise.resolve();
@@ -109,12 +109,12 @@ async function sendWhole(pool: Pool, { method, path, headers, body }: HostileReq
   return { status: reply.statusCode, createdIds };
 }
 
-/** The ids of the envelopes the reply says were created. */
+/** The IDs of the envelopes that the response reports as created. */
 function checkReply(status: number, type: string, text: string, facts: string): string[] {
   expect(text, facts).not.toMatch(INSIDE);
   if (!type.startsWith('application/json')) {
     expect(type, facts).toMatch(/^(text\/html|application\/yaml)/);
-    // The pages refuse a form that is too large, or from elsewhere, with a page.
+    // The pages refuse a form that is too large or from another site with a page.
     expect([200, 400, 403, 404, 411, 413], facts).toContain(status);
     return [];
   }
@@ -129,7 +129,7 @@ function checkReply(status: number, type: string, text: string, facts: string): 
   return status === 201 && created.success ? [created.data.data.id] : [];
 }
 
-/** Writes the bytes, closes its side, and takes whatever comes: nothing, or replies that are HTTP and no 500. */
+/** Writes the bytes, closes its side, and reads the result: nothing, or HTTP responses without a 500. */
 function sendDamaged(rig: Rig, bytes: Buffer): Promise<Outcome> {
   const { hostname, port } = new URL(rig.service.origin);
   return new Promise((resolve, reject) => {
@@ -164,7 +164,7 @@ function checkDamaged(text: string, facts: string): Outcome {
   return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1] ?? 0), createdIds };
 }
 
-/** The ids of all envelopes the keys reach, each in the documented shape. */
+/** The IDs of all envelopes that the keys can read, each in the documented shape. */
 async function envelopesOf(rig: Rig, keys: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (const key of keys) {

@@ -1,6 +1,6 @@
 import { ada, bob, lease, twoSigners } from './rig.ts';
 
-/** A stream of numbers from a seed, and what a generator of requests needs from it. */
+/** A stream of numbers from a seed, with helpers for a generator of requests. */
 export class Dice {
   #state: number;
 
@@ -34,10 +34,10 @@ export class Dice {
   }
 }
 
-/** What a generator knows of the service it attacks. */
+/** The generator's knowledge of the service. */
 export interface Target {
   apiKey: string;
-  /** Keys that are not good for everything. */
+  /** Keys with restricted permissions. */
   otherKeys: readonly string[];
   envelopeIds: readonly string[];
 }
@@ -120,7 +120,7 @@ const ACTIONS: readonly [object, ...object[]] = [
 
 const fitting = (path: string) => (/envelopes(\?|$)/.test(path) ? CREATIONS : ACTIONS);
 
-/** What exists; creation is there more often than the rest. */
+/** The existing routes; creation is more frequent than the others. */
 const ROUTES = [
   'GET /api/v1/esign/templates',
   'GET /api/v1/esign/templates/tmpl_lease',
@@ -152,7 +152,7 @@ const TYPES = [
   ';',
 ] as const;
 
-/** The next request of the stream: mostly near to a good one, since what is far off is refused at the door. */
+/** The next request of the stream: mostly close to a valid one, since others are refused immediately. */
 export function hostileRequest(dice: Dice, target: Target): HostileRequest {
   const [right = '', route = ''] = dice.pick(ROUTES).split(' ');
   const method = dice.chance(0.85) ? right : dice.pick(METHODS);
@@ -227,7 +227,7 @@ function hostileBody(dice: Dice, path: string): Buffer | undefined {
   return bytes;
 }
 
-/** The same value with one place in it replaced, removed or added. */
+/** The same value with one part replaced, removed, or added. */
 function changed(dice: Dice, value: unknown): unknown {
   if (dice.chance(0.15) || typeof value !== 'object' || value === null) return dice.pick(VALUES);
   const entries: [string, unknown][] = Object.entries(value);
@@ -239,7 +239,7 @@ function changed(dice: Dice, value: unknown): unknown {
   return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries);
 }
 
-/** The request as bytes of HTTP/1.1 that may be damaged: framing that lies, a flipped byte, a missing end. */
+/** The request as bytes of HTTP/1.1 that may be damaged: wrong framing, a flipped byte, a missing end. */
 export function damagedBytes(dice: Dice, request: HostileRequest): Buffer {
   const body = request.body ?? Buffer.alloc(0);
   const framing = dice.pick([

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { isUnderWine } from '../../support/system.ts';
 import { ada, envelopeIn, errorIn, request, startRig, twoSigners } from './rig.ts';
 
-/** Sends raw bytes and returns all that comes back until the connection ends or goes quiet after a reply. */
+/** Sends raw bytes and returns the complete response, until the connection ends or is idle. */
 function raw(origin: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
@@ -22,7 +22,7 @@ function raw(origin: string, bytes: string | Buffer): Promise<string> {
   });
 }
 
-test('metadata with __proto__, constructor and prototype keys is echoed and harmless', async () => {
+test('metadata with __proto__, constructor, and prototype keys is returned and harmless', async () => {
   const rig = await startRig();
   const metadata =
     '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":1,"":null}';
@@ -41,7 +41,7 @@ test('metadata with __proto__, constructor and prototype keys is echoed and harm
   expect(Reflect.get({}, 'polluted')).toBeUndefined();
 });
 
-test('__proto__ as a field of the body, of a signer or of values is an unknown field', async () => {
+test('__proto__ as a field of the body, a signer, or values is an unknown field', async () => {
   const rig = await startRig();
   const base = JSON.stringify(twoSigners);
   const top = await rig.api('POST', '/esign/envelopes', base.replace(/}$/, ',"__proto__":{}}'));
@@ -62,7 +62,7 @@ test('__proto__ as a field of the body, of a signer or of values is an unknown f
   expect(values.status).toBe(400);
 });
 
-test('NUL, lone surrogates, escapes and right-to-left marks are kept as they came', async () => {
+test('NUL, lone surrogates, escapes, and right-to-left marks are kept unchanged', async () => {
   const rig = await startRig();
   const subject = 'a\u0000b\u001b[31m\u202e\ud800"\\ 😀';
   const reply = await rig.api('POST', '/esign/envelopes', {
@@ -88,7 +88,7 @@ test('Bytes that are not UTF-8 are refused', async () => {
   expect(text).toMatch(/^HTTP\/1\.1 400 .*"details":\{"body":\["Must be JSON"\]\}/s);
 });
 
-test('Nesting too deep to be written out again is refused, in metadata and elsewhere', async () => {
+test('Nesting that is too deep to be serialized is refused, in metadata and elsewhere', async () => {
   const rig = await startRig();
   const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   const withMetadata = (text: string) =>
@@ -101,7 +101,7 @@ test('Nesting too deep to be written out again is refused, in metadata and elsew
 });
 
 test.skipIf(isUnderWine)(
-  'A body over 1 MiB is refused with 413 in the same shape, announced or not; the service goes on',
+  'A body over 1 MiB is refused with 413 in the same shape, with or without a length; the service continues',
   async () => {
     const rig = await startRig();
     const big = JSON.stringify({ ...twoSigners, message: 'x'.repeat(2 ** 20) });
@@ -123,7 +123,7 @@ test.skipIf(isUnderWine)(
   },
 );
 
-test('Another content type is a VALIDATION_ERROR; a charset is fine', async () => {
+test('Another content type is a VALIDATION_ERROR; a charset is allowed', async () => {
   const rig = await startRig();
   const post = (type: string) =>
     request(`${rig.service.origin}/api/v1/esign/envelopes`, 'POST', twoSigners, rig.service.apiKey, {
@@ -140,7 +140,7 @@ test.each([
   ['no host', 'GET /api/v1/esign/templates HTTP/1.1\r\nConnection: close\r\n\r\n'],
   ['a bad host', 'GET /api/v1/esign/templates HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n'],
   ['a bad target', 'GET http://[ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'],
-])('%s gets the error shape and no stack', async (_name, bytes) => {
+])('%s gets the error shape without a stack', async (_name, bytes) => {
   const rig = await startRig();
   const text = await raw(rig.service.origin, bytes);
   expect(text).toMatch(/^HTTP\/1\.1 400 /);
@@ -151,7 +151,7 @@ test.each([
   expect(text).not.toMatch(/at .*\.(js|ts):/);
 });
 
-test('Odd paths and queries never break the service', async () => {
+test('Unusual paths and queries never break the service', async () => {
   const rig = await startRig();
   const paths = [
     '/esign/envelopes/%E0%A4%A',
@@ -169,7 +169,7 @@ test('Odd paths and queries never break the service', async () => {
   }
 });
 
-test('A client that hangs up in the middle of its body leaves nothing behind', async () => {
+test('A client that disconnects in the middle of its body leaves nothing behind', async () => {
   const rig = await startRig();
   const { hostname, port } = new URL(rig.service.origin);
   await new Promise<void>((resolve) => {

@@ -35,7 +35,7 @@ function fresh(orders: (number | undefined)[], signingOrder: 'SEQUENTIAL' | 'PAR
   });
 }
 
-/** The step of an action, or null when it is refused. Any other failure fails the test. */
+/** Returns the step of an action, or null if it is refused. Any other failure fails the test. */
 function attempt(envelope: EnvelopeRecord, what: string, signer: number, now: number): Step | null {
   const signerId = envelope.signers[signer]?.id ?? 'signer_stranger';
   try {
@@ -62,7 +62,7 @@ function attempt(envelope: EnvelopeRecord, what: string, signer: number, now: nu
   }
 }
 
-/** The rows of the state table, as an independent list: action, from, to, the events that go with it. */
+/** The rows of the state table as an independent list: action, from, to, and its events. */
 const ROWS: Record<string, { from: string[]; to: Record<string, string[]> }> = {
   send: { from: ['DRAFT'], to: { SENT: ['envelope.sent'] } },
   cancel: { from: ['DRAFT', 'SENT', 'IN_PROGRESS', 'DECLINED'], to: { CANCELLED: ['envelope.cancelled'] } },
@@ -110,7 +110,7 @@ function checkInvariants(envelope: EnvelopeRecord): void {
   if (standing.isActive(envelope)) expect(standing.nextSigner(envelope)).toBeDefined();
 }
 
-/** Whether the table allows the action, reasoned from the status and the signer alone. */
+/** Whether the table allows the action, derived from the status and the signer alone. */
 function isAllowed(what: string, envelope: EnvelopeRecord, signer: number): boolean {
   if (!ROWS[what]?.from.includes(envelope.status)) return false;
   if (['send', 'cancel', 'expire'].includes(what)) return true;
@@ -118,7 +118,7 @@ function isAllowed(what: string, envelope: EnvelopeRecord, signer: number): bool
   return ['SENT', 'VIEWED'].includes(envelope.signers[signer]?.status ?? '');
 }
 
-test('Whatever is done in whatever order, the state table holds', () => {
+test('Any sequence of actions follows the state table', () => {
   fc.assert(
     fc.property(scenario, ({ orders, signingOrder, actions }) => {
       let envelope = fresh(orders, signingOrder);
@@ -143,7 +143,7 @@ test('Whatever is done in whatever order, the state table holds', () => {
   );
 });
 
-test('Every envelope that is sent and signed by all in turn completes, in as many signatures as signers', () => {
+test('Every envelope that is sent and signed by all in turn completes, with one signature per signer', () => {
   fc.assert(
     fc.property(scenario, ({ orders, signingOrder }) => {
       let { envelope } = lifecycle.send(fresh(orders, signingOrder), START);
@@ -161,13 +161,13 @@ test('Every envelope that is sent and signed by all in turn completes, in as man
   );
 });
 
-test('A draft sent after its expiresAt expires at sending, not before', () => {
+test('A draft that is sent after its expiresAt expires when it is sent, not before', () => {
   const { envelope } = lifecycle.send(fresh([1], 'PARALLEL'), START + 60 * 24 * HOUR);
   const expired = lifecycle.expire(envelope);
   expect(expired.events[0]?.at).toBe(envelope.sentAt);
 });
 
-test('The due queue gives ids in order of time, whatever the order of pushing and taking', () => {
+test('The due queue returns IDs in chronological order, for any sequence of operations', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(50), fc.boolean())), (script) => {
       const queue = new DueQueue();

@@ -8,7 +8,7 @@ import { draftEnvelope } from '../../../src/sandbox/service/engine/draft.ts';
 import { State } from '../../../src/sandbox/service/store/state.ts';
 import { ada, lease, listIn, startRig } from './rig.ts';
 
-test('The list is by createdAt, also when the clock was set back between two envelopes', async () => {
+test('The list is sorted by createdAt, even if the clock was set back between two envelopes', async () => {
   let now = Date.parse('2026-03-01T12:00:00Z');
   const rig = await startRig({ clock: { ...systemClock, now: () => now } });
   const ids: string[] = [];
@@ -42,7 +42,7 @@ function checkPages(
   }
 }
 
-test('A page of any list is that of all envelopes sorted, whatever their times and however they changed', () => {
+test('A page of any list is part of all envelopes sorted, for any times and changes', () => {
   let made = 0;
   const envelope = (orgId: string, minute: number): EnvelopeRecord =>
     draftEnvelope(orgId, lease, { templateId: lease.id, signers: [ada] }, minute * 60_000, {
@@ -72,7 +72,7 @@ test('A page of any list is that of all envelopes sorted, whatever their times a
           if (known) all[all.indexOf(known)] = value;
           else all.push(value);
           put(value);
-          // A compaction may replay a change that is there already.
+          // A compaction may replay a change that is already applied.
           put(value);
         }
         for (const status of [undefined, ...ENVELOPE_STATUSES])

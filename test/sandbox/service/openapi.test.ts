@@ -14,7 +14,7 @@ import { literal, request, startRig, tempFolder } from './rig.ts';
 const file = new URL('../../../contract/openapi.yaml', import.meta.url);
 const text = await readFile(file, 'utf8');
 
-/** The lines of a block-style YAML text that hold keys or list items, without the texts of block scalars. */
+/** The lines of a block-style YAML text that contain keys or list items, without the texts of block scalars. */
 function* structure(yaml: string): Iterable<{ indent: number; rest: string }> {
   let scalarBelow = Number.POSITIVE_INFINITY;
   for (const line of yaml.split('\n')) {
@@ -26,7 +26,7 @@ function* structure(yaml: string): Iterable<{ indent: number; rest: string }> {
   }
 }
 
-/** Every key with the keys above it, and the scalar behind it; list items count from 0. */
+/** Every key with its parent keys and its scalar; list items count from 0. */
 function outline(yaml: string): Map<string, string> {
   const found = new Map<string, string>();
   const open: { indent: number; key: string; items: number }[] = [];
@@ -46,7 +46,7 @@ function outline(yaml: string): Map<string, string> {
 }
 
 const contract = outline(text);
-/** The keys right below a path. */
+/** The keys directly below a path. */
 const below = (path: string) =>
   [...contract.keys()]
     .filter((key) => key.startsWith(`${path} `) && !key.slice(path.length + 1).includes(' '))
@@ -62,7 +62,7 @@ const operations = below('paths').flatMap((path) =>
     .map((method): [string, string] => [method.toUpperCase(), path]),
 );
 
-test('GET /openapi.yaml serves the file as it is, to anybody; other methods are 405', async () => {
+test('GET /openapi.yaml returns the file unchanged, without a key; other methods are 405', async () => {
   const rig = await startRig();
   const url = `${rig.service.origin}/openapi.yaml`;
   const reply = await request(url, 'GET');
@@ -72,7 +72,7 @@ test('GET /openapi.yaml serves the file as it is, to anybody; other methods are 
   expect((await request(url, 'POST')).status).toBe(405);
 });
 
-test('The contract is found above the module wherever it lies, and null when it is nowhere', async () => {
+test('The contract is found above the module at any location, and null if it is nowhere', async () => {
   const root = await tempFolder();
   const module = join(root, 'dist', 'chunks', 'service-ABC.js');
   expect(await readContract('openapi.yaml', module)).toBeNull();
@@ -84,7 +84,7 @@ test('The contract is found above the module wherever it lies, and null when it 
   );
 });
 
-test('It is OpenAPI 3.1, without tabs or references that lead nowhere', () => {
+test('It is OpenAPI 3.1, without tabs or broken references', () => {
   expect(contract.get('openapi')).toBe('3.1.0');
   expect(text).not.toMatch(/\t/);
   const references = [...text.matchAll(/\$ref: "#\/([^"]+)"/g)].map(([, target]) => target ?? '');
@@ -93,7 +93,7 @@ test('It is OpenAPI 3.1, without tabs or references that lead nowhere', () => {
     expect([target, contract.has(target.replaceAll('/', ' '))]).toEqual([target, true]);
 });
 
-test('It names the eight routes, each with its scope, its own id and the errors of every call', async () => {
+test('It names the eight routes, each with its scope, an operation ID, and the errors of every call', async () => {
   expect(operations).toEqual([
     ['GET', '/esign/templates'],
     ['GET', '/esign/templates/{templateId}'],
@@ -124,7 +124,7 @@ test('It names the eight routes, each with its scope, its own id and the errors 
   }
 });
 
-test('Its schemas name exactly the fields the service sends', async () => {
+test('Its schemas name exactly the fields that the service sends', async () => {
   const rig = await startRig({ choices: literal });
   const { id } = await rig.create();
   const record = z.record(z.string(), z.unknown());
@@ -153,7 +153,7 @@ test('Its schemas name exactly the fields the service sends', async () => {
   }
 });
 
-test('Its words are those of the document, and it stays open where nothing is shown', () => {
+test('Its values are those of the document, and it stays open where nothing is shown', () => {
   const schema = 'components schemas';
   expect(listAt(`${schema} EnvelopeStatus enum`)).toEqual(ENVELOPE_STATUSES);
   expect(listAt(`${schema} SigningOrder enum`)).toEqual(SIGNING_ORDERS);
@@ -181,7 +181,7 @@ test('Its words are those of the document, and it stays open where nothing is sh
     expect([open, contract.has(open)]).toEqual([open, false]);
   expect(listAt('components schemas EnvelopeListItem required')).toEqual(['id']);
   expect(propertiesOf('EnvelopeListItem')).toEqual(propertiesOf('Envelope'));
-  // Generators of TypeScript make a property with a default required, also in a request body.
+  // TypeScript generators make a property with a default required, also in a request body.
   const defaults = [...contract.keys()].filter((key) => /^components schemas Create\w* .*default$/.test(key));
   expect(defaults).toEqual([]);
 });

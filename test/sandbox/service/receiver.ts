@@ -16,7 +16,7 @@ const payloadShape = z.strictObject({
   data: z.record(z.string(), z.unknown()),
 });
 
-/** The other frame a service may use, read as if it were the first; `raw` shows what came. */
+/** The other payload shape, converted to the first; `raw` has the original. */
 const typedShape = z
   .strictObject({
     id: z.string().regex(/^evt_\w+$/),
@@ -27,7 +27,7 @@ const typedShape = z
   .transform(({ type, createdAt, data }) => ({ event: type, timestamp: createdAt, data }));
 const anyShape = z.union([payloadShape, typedShape]);
 
-/** A real receiver: answers with `answer(n)` for its n-th request (from 1), or not at all for null. */
+/** A real receiver: responds with `answer(n)` to its n-th request (from 1), or not at all for null. */
 export async function startReceiver(answer: (nth: number, event: string) => number | null = () => 200) {
   const received: Received[] = [];
   const waiting = new Set<() => void>();
@@ -53,7 +53,7 @@ export async function startReceiver(answer: (nth: number, event: string) => numb
     url: `http://127.0.0.1:${port}/hooks`,
     received,
     events: () => received.map((one) => one.event),
-    /** Resolves once `count` requests have come in. */
+    /** Resolves once `count` requests have arrived. */
     count: (count: number) =>
       new Promise<void>((resolve) => {
         const check = () => {

@@ -15,7 +15,7 @@ import {
 const Bucket = 'esign-sandbox';
 const account = { accessKeyId: 'AKID', secretAccessKey: 'secret' };
 
-/** A real bucket, and what an S3 client sees of it. */
+/** A real bucket, as an S3 client sees it. */
 async function realBucket() {
   const options = { dir: await tempFolder(), host: '127.0.0.1', port: 0, region: 'us-east-1' };
   const open = () =>
@@ -47,7 +47,7 @@ async function realBucket() {
   };
 }
 
-test('reset takes the documents of all envelopes out of the bucket, and nothing that somebody else put there', async () => {
+test('reset deletes the documents of all envelopes from the bucket, and nothing that somebody else put there', async () => {
   const bucket = await realBucket();
   const dataDir = await tempFolder();
   const first = await startRig({ objects: bucket.objects(), dataDir });
@@ -92,7 +92,7 @@ test('missingObject: reads counts the reads of an S3 client', async () => {
   expect(await bucket.text(key)).toMatch(/^%PDF/);
 });
 
-test('reset takes back documents that have not come yet', async () => {
+test('reset also deletes documents that have not been stored yet', async () => {
   const rig = await startRig({ faults: { missingObject: { reads: 5 } } });
   const { documentStorageKey } = await rig.create();
   await rig.control('POST', '/reset');
@@ -100,7 +100,7 @@ test('reset takes back documents that have not come yet', async () => {
   expect(rig.objects.text(documentStorageKey)).toBeUndefined();
 });
 
-test('An envelope created while a reset runs keeps its document', async () => {
+test('An envelope created during a reset keeps its document', async () => {
   const objects = new MemoryObjects();
   const rig = await startRig({ objects });
   await rig.create();
@@ -108,7 +108,7 @@ test('An envelope created while a reset runs keeps its document', async () => {
   const reset = rig.control('POST', '/reset');
   await clear.reached;
   const creating = rig.api('POST', '/esign/envelopes', twoSigners);
-  // The sandbox answers others meanwhile, so that the creation is on its way when the reset goes on.
+  // The sandbox handles other requests meanwhile, so the creation is in progress when the reset continues.
   await rig.api('GET', '/esign/envelopes');
   clear.release();
   await reset;
@@ -117,7 +117,7 @@ test('An envelope created while a reset runs keeps its document', async () => {
   expect([...objects.stored.keys()]).toEqual([created.documentStorageKey]);
 });
 
-test('An envelope that is completed while a reset takes it away leaves no documents', async () => {
+test('An envelope that is completed while a reset deletes it leaves no documents', async () => {
   const drawing = gate();
   const documents = {
     ...plainDocuments,
@@ -136,7 +136,7 @@ test('An envelope that is completed while a reset takes it away leaves no docume
   expect([...rig.objects.stored.keys()]).toEqual([]);
 });
 
-/** Holds up the next clearing of a bucket, before anything is taken away. */
+/** Blocks the next clearing of a bucket before anything is deleted. */
 function held(objects: ObjectWriter) {
   const barrier = gate();
   const clear = objects.clear.bind(objects);

@@ -60,7 +60,7 @@ function field(fieldId: string, type: TemplateField['type'], role: string, label
   return { fieldId, type, label, required: true, page: 1, role, x: 10, y: 10, width: 100, height: 20 };
 }
 
-/** Choices under which replies have exactly the fields that the document lists. */
+/** Choices that give responses exactly the fields of the document. */
 export const literal = { 'template-roles': 'hidden' };
 
 const AT = '2026-01-01T00:00:00.000Z';
@@ -121,7 +121,7 @@ export class MemoryObjects implements ObjectWriter {
   onMiss(listener: (key: string) => Promise<boolean>): void {
     this.listeners.push(listener);
   }
-  /** What somebody reads from outside the service. */
+  /** The responses to a client outside the service. */
   async read(key: string | null): Promise<string | undefined> {
     const found = this.text(key);
     if (found !== undefined || key === null) return found;
@@ -137,7 +137,7 @@ export class MemoryObjects implements ObjectWriter {
 
 const pdf = (text: string) => Promise.resolve(Buffer.from(`%PDF-1.7 ${text}`));
 
-/** Documents whose text shows what they were made from. */
+/** Documents whose text shows what they were created from. */
 export const plainDocuments: DocumentMaker = {
   templates: () => [lease, ...others],
   inspect: () => Promise.resolve({ pages: [{ width: 600, height: 800 }] }),
@@ -167,7 +167,7 @@ export interface Rig {
   control(method: string, path: string, body?: unknown): Promise<Reply>;
   create(body?: Record<string, unknown>): Promise<Envelope>;
   get(id: string): Promise<Envelope>;
-  /** sign, view or decline by control; the envelope afterwards. */
+  /** sign, view, or decline through control; returns the envelope afterward. */
   act(id: string, what: 'sign' | 'view' | 'decline', body?: unknown): Promise<Envelope>;
   makeKey(body: Record<string, unknown>): Promise<{ id: string; key: string }>;
 }
@@ -249,14 +249,14 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** The envelope of a reply; fails on an error reply and on any undocumented field. */
+/** The envelope of a response; fails on an error response and on any undocumented field. */
 export function envelopeIn(reply: Reply): Envelope {
   const parsed = z.strictObject({ data: envelopeShape }).safeParse(reply.body);
   if (!parsed.success) throw new Error(`not an envelope: ${reply.status} ${reply.text}`);
   return parsed.data.data;
 }
 
-/** The error of a reply as `status code`, and its facts; fails when it isn't in the API's shape. */
+/** The error of a response as `status code`, with its details; fails if it isn't in the API's shape. */
 export function errorIn(reply: Reply) {
   const { error } = errorShape.parse(reply.body);
   return { is: `${reply.status} ${error.code}`, message: error.message, details: error.details };

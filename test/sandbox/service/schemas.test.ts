@@ -6,9 +6,9 @@ import { Contract } from './contract.ts';
 import { startReceiver } from './receiver.ts';
 import { ada, bob, DAY, literal, type Reply, type Rig, startRig, twoSigners } from './rig.ts';
 
-/* Every reply and event of the sandbox, whole, against contract/openapi.yaml. */
+/* Every complete response and event of the sandbox, compared with contract/openapi.yaml. */
 
-/** Settings that go against the document: the sandbox has them because they are met in the field. */
+/** Settings that contradict the document: the sandbox has them because they occur in practice. */
 const AGAINST_THE_DOCUMENT = ['payload=type', 'signature=prefixed'];
 
 const settings = Object.entries(CHOICES).flatMap(([name, { values }]) =>
@@ -32,7 +32,7 @@ const everything = {
   signingOrder: 'SEQUENTIAL',
 };
 
-/** A sandbox whose every reply is judged at once. */
+/** A sandbox whose every response is judged immediately. */
 async function judged(contract: Contract, options: Parameters<typeof startRig>[0] = {}) {
   const rig = await startRig({ ...options, choices: { ...literal, ...options.choices } });
   const call = async (method: string, path: string, body?: unknown, key?: string | null) => {
@@ -44,7 +44,7 @@ async function judged(contract: Contract, options: Parameters<typeof startRig>[0
 }
 type Call = Awaited<ReturnType<typeof judged>>['call'];
 
-/** Everything that can happen to envelopes, each state read back alone and in the list. */
+/** Everything that can happen to envelopes; each state is read alone and in the list. */
 async function tour(rig: Rig, call: Call, webhookUrl: string): Promise<void> {
   await call('GET', '/esign/templates');
   await call('GET', '/esign/templates/tmpl_lease');
@@ -85,7 +85,7 @@ async function statusOf(rig: Rig, id: string): Promise<string> {
   return z.object({ data: z.object({ status: z.string() }) }).parse(reply.body).data.status;
 }
 
-/** Every refusal the API has. */
+/** Every refusal of the API. */
 async function refusals(rig: Rig, call: Call): Promise<void> {
   const id = idIn(await call('POST', envelopes, { ...twoSigners, sendImmediately: true }));
   await call('GET', '/esign/templates?page=0');
@@ -116,7 +116,7 @@ const routes = (id: string): [string, string][] => [
   ...['send', 'cancel', 'remind'].map((action): [string, string] => ['POST', `${envelopes}/${id}/${action}`]),
 ];
 
-test('Every reply the contract describes is given, and is as described, no field more and none fewer', async () => {
+test('Every response of the contract occurs, and has exactly the described fields', async () => {
   const contract = await Contract.read({ closed: true });
   const receiver = await startReceiver();
   const { rig, call } = await judged(contract);
@@ -132,7 +132,7 @@ test('Every reply the contract describes is given, and is as described, no field
 });
 
 test.each([...allowed, ['template-roles', 'shown']])(
-  'With %s=%s every reply and event still is as described',
+  'With %s=%s, every response and event is still as described',
   async (name, value) => {
     const contract = await Contract.read({ closed: `${name}=${value}` !== 'template-roles=shown' });
     const receiver = await startReceiver();
@@ -160,7 +160,7 @@ test('Events are as described, with a signature as described', async () => {
   }
 });
 
-test('The two settings that go against the document do go against it', async () => {
+test('The two settings that contradict the document do contradict it', async () => {
   const contract = await Contract.read({ closed: true });
   const receiver = await startReceiver();
   const { rig, call } = await judged(contract, { choices: { payload: 'type', signature: 'prefixed' } });
@@ -174,7 +174,7 @@ test('The two settings that go against the document do go against it', async () 
   }
 });
 
-test('The check sees what is wrong with a reply', async () => {
+test('The check detects what is wrong with a response', async () => {
   const contract = await Contract.read({ closed: true });
   const { call } = await judged(contract);
   const right = await call('POST', envelopes, twoSigners);

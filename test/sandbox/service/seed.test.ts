@@ -34,7 +34,7 @@ const statusesOf = async (rig: Rig, id: string) => {
   return [status, ...signers.map((one) => one.status)].join(' ');
 };
 
-test('A seed puts envelopes into any state, with nothing but an id', async () => {
+test('A seed puts envelopes into any state, with only an ID', async () => {
   const rig = await startRig({ choices: literal });
   await put(rig, {
     envelopes: ENVELOPE_STATUSES.map((status) => ({ id: `env_${status}`, status, template: 'tmpl_lease' })),
@@ -73,13 +73,13 @@ test.each<[string, NonNullable<SandboxSeed['envelopes']>[number]['signers'], str
     'DECLINED SIGNED DECLINED',
   ],
   ['all have signed', [{ name: 'A', status: 'SIGNED' }], 'COMPLETED SIGNED'],
-])('The signers alone say where it stands: %s', async (_, signers, expected) => {
+])('The status follows from the signers: %s', async (_, signers, expected) => {
   const rig = await startRig({ choices: literal });
   await put(rig, { envelopes: [{ id: 'env_1', signers }] });
   expect(await statusesOf(rig, 'env_1')).toBe(expected);
 });
 
-test('What was seeded goes on like any other envelope', async () => {
+test('A seeded envelope continues like any other', async () => {
   const rig = await startRig({ choices: literal });
   const signers = [
     { name: 'Łukasz Řehoř', status: 'SIGNED' as const },
@@ -102,7 +102,7 @@ test('What was seeded goes on like any other envelope', async () => {
   expect((await rig.act('env_1', 'sign')).status).toBe('COMPLETED');
 });
 
-test('What is old and under way does not expire at once; what is to expire does by its time', async () => {
+test('An old active envelope does not expire immediately; one with a due expiry does', async () => {
   const rig = await startRig({ choices: literal });
   await put(rig, {
     envelopes: [
@@ -116,7 +116,7 @@ test('What is old and under way does not expire at once; what is to expire does 
   expect((await rig.get('env_old')).status).toBe('EXPIRED');
 });
 
-test('Documents are drawn when they are first asked for, and not again when somebody took them away', async () => {
+test('Documents are created when they are first requested, and not again after they were deleted', async () => {
   const objects = new MemoryObjects();
   const rig = await startRig({ choices: literal, objects });
   await put(rig, { envelopes: [{ id: 'env_1', status: 'COMPLETED' }] });
@@ -129,7 +129,7 @@ test('Documents are drawn when they are first asked for, and not again when some
   expect(await objects.read(key)).toBeUndefined();
 });
 
-test('Templates, organisations and keys: each organisation sees its own', async () => {
+test('Templates, organizations, and keys: each organization sees its own', async () => {
   const rig = await startRig({ choices: literal });
   const seed: SandboxSeed = {
     templates: [
@@ -157,7 +157,7 @@ test('Templates, organisations and keys: each organisation sees its own', async 
   expect((await put(rig, seed)).keys).toEqual(keys);
 });
 
-test('reset goes back to the seed of the start, with the same keys and links', async () => {
+test('reset returns to the seed of the start, with the same keys and links', async () => {
   const seed = await readSeed({ keys: [{}], envelopes: [{ id: 'env_1', status: 'SENT' }] });
   const rig = await startRig({ seed, choices: literal });
   const { keys } = rig.service;
@@ -170,7 +170,7 @@ test('reset goes back to the seed of the start, with the same keys and links', a
   expect((await rig.service.control.mails({}))[0]?.link).toBe(link);
 });
 
-test('A restart with the same seed leaves what happened since as it is', async () => {
+test('A restart with the same seed keeps later changes', async () => {
   const seed = await readSeed({ envelopes: [{ id: 'env_1', status: 'SENT' }] });
   const dataDir = await tempFolder();
   const first = await startRig({ seed, dataDir, choices: literal });
@@ -180,7 +180,7 @@ test('A restart with the same seed leaves what happened since as it is', async (
   expect((await again.get('env_1')).status).toBe('DECLINED');
 });
 
-test('What cannot be is refused by field, and nothing is put in', async () => {
+test('Impossible values are refused by field, and nothing is stored', async () => {
   const rig = await startRig();
   const envelopes = (...some: object[]) => ({
     envelopes: some.map((one, at) => ({ id: `env_${at}`, ...one })),
@@ -234,7 +234,7 @@ test.each([
     'seed.json',
     `{"templates": [{"id": "tmpl_rent",\n"name": "Rent"}],\n\n"envelopes": [{"id": "env_1",\n"status": "SIGNED"},\n{"id": "env_2",\n"signers": [\n{"email": "ada@example.com"}],\n"colour": "red"}]}`,
   ],
-])('A mistake in a file names line and field: %s', async (name, text) => {
+])('An error in a file names line and field: %s', async (name, text) => {
   const path = join(await tempFolder(), name);
   await writeFile(path, text);
   const lines = name === 'seed.yaml' ? [6, 9, 10] : [5, 8, 9];
@@ -255,11 +255,11 @@ test.each([
     /line 1, templates\.0\.pdf: .*package\.json is not a PDF/,
   ],
   ['templates: [{id: t, name: T, pdf: /dev/zero}]', /Can't read \/dev\/zero \(it is not a regular file\)/],
-])('A file that is no seed: %j', async (text, message) => {
+])('A file that is not a seed is refused: %j', async (text, message) => {
   await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(message);
 });
 
-test('A seed is read in linear time, and each of its mistakes has its line', async () => {
+test('A seed is read in linear time, and each of its errors has a line', async () => {
   const text = Array.from({ length: 100_000 }, (_, at) => `key${at}: 1`).join('\n');
   await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(/line 10, key9: .* 99990 more/);
 });
@@ -270,6 +270,6 @@ test.each([
   ['envelopes:\n- id: env_1\n  id: env_2', 'line 3'],
   // The value begins below the name of its field.
   ['envelopes:\n  - id: env_1\n    status:\n      NOT_A_STATUS', 'line 3, envelopes.0.status'],
-])('A seed with a mistake names the alias or the line: %j', async (text, fact) => {
+])('A seed with an error names the alias or the line: %j', async (text, fact) => {
   await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(fact);
 });

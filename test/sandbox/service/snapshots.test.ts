@@ -22,7 +22,7 @@ const load = async (rig: Rig, name: string) =>
 const idsOf = async (rig: Rig, key?: string) =>
   listIn(await rig.api('GET', '/esign/envelopes', undefined, key)).data.map(({ id }) => id);
 
-test('A snapshot brings back envelopes, mails, keys, documents and the clock', async () => {
+test('A snapshot restores envelopes, emails, keys, documents, and the clock', async () => {
   const rig = await startRig({ choices: literal });
   const kept = await rig.create({ sendImmediately: true });
   await rig.act(kept.id, 'sign', { all: true });
@@ -42,11 +42,11 @@ test('A snapshot brings back envelopes, mails, keys, documents and the clock', a
   expect(await idsOf(rig, key)).toEqual([kept.id]);
   expect((await rig.api('GET', '/esign/envelopes', undefined, gone)).status).toBe(401);
   expect((await rig.control('GET', '/')).body).toMatchObject({ clockOffsetMs: 0 });
-  // Life goes on from there.
+  // The sandbox continues from there.
   expect((await rig.create({ sendImmediately: true })).status).toBe('SENT');
 });
 
-test('It outlives a reset, and what it brings back outlives a restart', async () => {
+test('A snapshot survives a reset, and its restored data survive a restart', async () => {
   const rig = await startRig({ choices: literal });
   const { id } = await rig.create({ sendImmediately: true });
   await save(rig, 'one');
@@ -57,13 +57,13 @@ test('It outlives a reset, and what it brings back outlives a restart', async ()
   await rig.service.close();
   const again = await startRig({ choices: literal, dataDir: rig.dataDir, objects: rig.objects });
   expect((await idsOf(again)).sort()).toEqual([id, other.id].sort());
-  // Read from the disk this time.
+  // Read from disk this time.
   await load(again, 'one');
   expect(await idsOf(again)).toEqual([id]);
   expect((await again.act(id, 'sign')).status).toBe('IN_PROGRESS');
 });
 
-test('A webhook that was pending is sent again, and what is under way belongs to nobody', async () => {
+test('A webhook that was pending in a snapshot is sent again after it is loaded', async () => {
   let status = 500;
   const receiver = await startReceiver(() => status);
   const rig = await startRig({ choices: literal });
@@ -79,7 +79,7 @@ test('A webhook that was pending is sent again, and what is under way belongs to
   expect((await deliveriesOf(rig, id))[0]?.state).toBe('delivered');
 });
 
-test('Snapshots are listed, replaced and removed; a name that is none is refused', async () => {
+test('Snapshots are listed, replaced, and removed; an invalid name is refused', async () => {
   const rig = await startRig({ choices: literal, objects: new MemoryObjects() });
   for (const name of ['a', 'b']) await save(rig, name);
   await rig.create();
@@ -100,12 +100,12 @@ test('Snapshots are listed, replaced and removed; a name that is none is refused
     expect([name, await save(rig, name)]).toEqual([name, 400]);
 });
 
-test('What a kill left of snapshots is finished at the next start, and half of one hides no other', async () => {
+test('Incomplete operations on snapshots are finished at the next start, and half a snapshot hides no other', async () => {
   const rig = await startRig({ choices: literal });
   for (const name of ['kept', 'cut', 'broken']) await save(rig, name);
   await rig.service.close();
   const at = (...names: string[]) => join(rig.dataDir, 'snapshots', ...names);
-  // Before the new one had its name, while it was written, and while one went.
+  // Before the new one had its name, while it was written, and while one was deleted.
   await rename(at('cut'), at('.old-cut'));
   await cp(at('kept'), at('.old-kept'), { recursive: true });
   for (const name of ['.new-cut', '.gone-x']) await cp(at('kept', 'objects'), at(name), { recursive: true });
@@ -121,7 +121,7 @@ test('What a kill left of snapshots is finished at the next start, and half of o
   expect((await readdir(at())).sort()).toEqual(['cut', 'kept']);
 });
 
-test('A journal is replaced while requests go on, and none of them is lost', async () => {
+test('A journal is replaced while requests continue, and none of them is lost', async () => {
   const dataDir = await tempFolder();
   const rig = await startRig({ choices: literal, dataDir });
   await rig.create();
@@ -137,7 +137,7 @@ test('A journal is replaced while requests go on, and none of them is lost', asy
   expect(after).toEqual(expect.arrayContaining(await idsOf(again)));
 });
 
-test('A clock that was started elsewhere goes back there with a reset, and where it was with a snapshot', async () => {
+test('A clock with a custom start returns there with a reset, and to its saved time with a snapshot', async () => {
   const startsAt = Date.parse('2020-01-01T00:00:00Z');
   const rig = await startRig({ choices: literal, startsAt });
   const dayOf = async () => (await rig.api('GET', '/esign/templates')).headers.get('date')?.slice(5, 16);
@@ -157,7 +157,7 @@ test('A clock that was started elsewhere goes back there with a reset, and where
   expect([await dayOf(), (await rig.get(id)).status]).toEqual(['10 Jan 2020', 'SENT']);
 });
 
-test('A snapshot brings back the PDFs of uploaded templates', async () => {
+test('A snapshot restores the PDFs of uploaded templates', async () => {
   const rig = await startRig({ choices: literal });
   const uploads = new Uploads(join(rig.dataDir, 'templates'));
   await uploads.put('tmpl_own', Buffer.from('%PDF-own'));

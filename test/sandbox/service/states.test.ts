@@ -23,7 +23,7 @@ const mailKinds = async (rig: Rig, id: string) =>
 const action = (rig: Rig, id: string, what: string, body?: unknown) =>
   rig.api('POST', `/esign/envelopes/${id}/${what}`, body);
 
-/** An envelope brought into a status by the doors a user has. */
+/** An envelope that is brought into a status by public requests. */
 async function inStatus(rig: Rig, status: Envelope['status']): Promise<Envelope> {
   const draft = await rig.create({ webhookUrl, expiresInDays: 2 });
   if (status === 'DRAFT') return draft;
@@ -55,7 +55,7 @@ test('(new), sendImmediately omitted: a draft and no signer is notified', async 
   expect(await eventsOf(rig, envelope.id)).toEqual([]);
 });
 
-test('DRAFT, send: SENT, event envelope.sent, the signers get mail with their own links', async () => {
+test('DRAFT, send: SENT, event envelope.sent, the signers get emails with their own links', async () => {
   const rig = await startRig();
   const { id } = await rig.create({ webhookUrl, message: 'Before Friday' });
   const reply = await action(rig, id, 'send');
@@ -172,7 +172,7 @@ test('active, expiresAt reached: EXPIRED, event envelope.expired, timed at expir
   expect(await mailKinds(rig, sent.id)).toEqual(['request ada', 'request bob', 'expired ada', 'expired bob']);
 });
 
-test('advance emits expiry events in order of time', async () => {
+test('advance emits expiry events in chronological order', async () => {
   const receiver = await startReceiver();
   const rig = await startRig();
   const days = [3, 1, 2];
@@ -192,7 +192,7 @@ test('advance emits expiry events in order of time', async () => {
   }
 });
 
-test('An envelope expires on the real clock with nobody asking', async () => {
+test('An envelope expires on the real clock without any request', async () => {
   let ahead = 0;
   const clock = {
     now: () => Date.now() + ahead,
@@ -207,7 +207,7 @@ test('An envelope expires on the real clock with nobody asking', async () => {
   expect(receiver.events()).toEqual(['envelope.sent', 'envelope.expired']);
 });
 
-test('SEQUENTIAL: the lowest order is asked first, equal orders together, the next when all of them signed', async () => {
+test('SEQUENTIAL: the lowest order is asked first, equal orders together, the next when all of them have signed', async () => {
   const rig = await startRig();
   const { id } = await rig.create({
     signingOrder: 'SEQUENTIAL',
@@ -258,7 +258,7 @@ test('a signer viewed: VIEWED and envelope.viewed once per signer, the envelope 
   expect(await eventsOf(rig, id)).toEqual(['envelope.sent', 'envelope.viewed', 'envelope.viewed']);
 });
 
-test('a signer declined: DECLINED at once, the others keep their state, event envelope.declined', async () => {
+test('a signer declined: DECLINED immediately, the others keep their state, event envelope.declined', async () => {
   const rig = await startRig();
   const { id } = await inStatus(rig, 'IN_PROGRESS');
   const envelope = await rig.act(id, 'decline', { reason: 'Too expensive' });
@@ -268,7 +268,7 @@ test('a signer declined: DECLINED at once, the others keep their state, event en
   expect((await eventsOf(rig, id)).at(-1)).toBe('envelope.declined');
 });
 
-test('remind: all pending signers when signerId is omitted, else the one; nothing else changes', async () => {
+test('remind: all pending signers if signerId is omitted, otherwise one; nothing else changes', async () => {
   const rig = await startRig();
   const before = await inStatus(rig, 'IN_PROGRESS');
   const [first, second] = before.signers;
@@ -291,7 +291,7 @@ test('remind on an envelope that is not active: INVALID_STATE', async () => {
   }
 });
 
-test('SEQUENTIAL, remind: only who has been asked', async () => {
+test('SEQUENTIAL, remind: only signers whose turn has come', async () => {
   const rig = await startRig();
   const { id, signers } = await rig.create({ signingOrder: 'SEQUENTIAL', sendImmediately: true });
   await action(rig, id, 'remind');
@@ -299,7 +299,7 @@ test('SEQUENTIAL, remind: only who has been asked', async () => {
   expect(errorIn(await action(rig, id, 'remind', { signerId: signers[1]?.id })).is).toBe('400 INVALID_STATE');
 });
 
-test('Two at once: one send wins, one last signature completes once', async () => {
+test('Concurrent actions: one send wins, one last signature completes once', async () => {
   const rig = await startRig();
   const { id } = await rig.create({ webhookUrl });
   const sends = await Promise.all([1, 2, 3].map(() => action(rig, id, 'send')));
@@ -309,7 +309,7 @@ test('Two at once: one send wins, one last signature completes once', async () =
   expect((await eventsOf(rig, id)).filter((event) => event === 'envelope.completed')).toHaveLength(1);
 });
 
-test('A signature whose documents cannot be drawn does not count', async () => {
+test("A signature whose documents can't be created does not count", async () => {
   const { plainDocuments } = await import('./rig.ts');
   let broken = true;
   const documents = {

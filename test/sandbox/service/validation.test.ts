@@ -122,7 +122,7 @@ test('An invalid body gives VALIDATION_ERROR, with details mapping a field name 
   }
 });
 
-test('Every wrong field is reported at once, and no body at all names what is required', async () => {
+test('Every wrong field is reported at the same time, and a missing body lists the required fields', async () => {
   const rig = await startRig();
   const many = errorIn(
     await rig.api('POST', '/esign/envelopes', { signers: [{}, { email: 'x' }], subject: 1 }),
@@ -139,7 +139,7 @@ test('Every wrong field is reported at once, and no body at all names what is re
   expect(Object.keys(none.details ?? {}).sort()).toEqual(['signers', 'templateId']);
 });
 
-test('The edges are allowed: 1 and 20 signers, a secret of 16, 1 and 365 days, an order of 0', async () => {
+test('The limits are allowed: 1 and 20 signers, a secret of 16, 1 and 365 days, an order of 0', async () => {
   const rig = await startRig();
   for (const body of [
     signer({ order: 0 }),
@@ -158,7 +158,7 @@ test('The edges are allowed: 1 and 20 signers, a secret of 16, 1 and 365 days, a
     expect((await rig.api('POST', '/esign/envelopes', body)).status).toBe(201);
 });
 
-test('cancel and remind take an optional body and refuse a wrong one', async () => {
+test('cancel and remind accept an optional body and refuse an invalid one', async () => {
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true });
   const wrong = [

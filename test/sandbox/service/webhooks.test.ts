@@ -64,7 +64,7 @@ test('Payload of envelope.signed: event, timestamp, data with envelopeId, status
   );
 });
 
-test('The other events come in the same frame with what they are about', async () => {
+test('The other events have the same payload shape with their own data', async () => {
   const receiver = await startReceiver();
   const rig = await startRig();
   const first = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
@@ -94,7 +94,7 @@ test('The other events come in the same frame with what they are about', async (
   expect(data('envelope.cancelled')).toEqual({ envelopeId: second.id, status: 'CANCELLED', reason: 'Sold' });
 });
 
-test('A 500 is tried again after 10 s, 1 min, 5 min, 30 min and 2 h of the sandbox clock with the same bytes, then given up', async () => {
+test('A 500 is retried after 10 s, 1 min, 5 min, 30 min, and 2 h of the sandbox clock with the same bytes, then fails', async () => {
   const receiver = await startReceiver(() => 500);
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url, webhookSecret: secret });
@@ -120,7 +120,7 @@ test('A 500 is tried again after 10 s, 1 min, 5 min, 30 min and 2 h of the sandb
   ).toBe(1);
 });
 
-test('One long advance passes through every retry at its own time', async () => {
+test('One long advance performs every retry at its own time', async () => {
   const receiver = await startReceiver((nth) => (nth < 4 ? 503 : 204));
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
@@ -133,7 +133,7 @@ test('One long advance passes through every retry at its own time', async () => 
   expect(gaps).toEqual([1, 6, 30]);
 });
 
-test.each([301, 302, 307, 404])('A %i is no success, and a redirect is not followed', async (status) => {
+test.each([301, 302, 307, 404])('A %i is not a success, and a redirect is not followed', async (status) => {
   const receiver = await startReceiver(() => status);
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
@@ -144,7 +144,7 @@ test.each([301, 302, 307, 404])('A %i is no success, and a redirect is not follo
   expect(receiver.received).toHaveLength(1);
 });
 
-test('A receiver that is not there is recorded with the reason', async () => {
+test('A missing receiver is recorded with the reason', async () => {
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: 'http://127.0.0.1:9/' });
   await vi.waitFor(async () => {
@@ -154,7 +154,7 @@ test('A receiver that is not there is recorded with the reason', async () => {
   });
 });
 
-test('A receiver that does not answer in time is a failed attempt', async () => {
+test('A receiver that does not respond in time is a failed attempt', async () => {
   const receiver = await startReceiver(() => null);
   const { signal } = new AbortController();
   const body = JSON.stringify({ event: 'envelope.sent', timestamp: new Date().toISOString(), data: {} });
@@ -175,7 +175,7 @@ test('A later event does not start before the first attempt of the earlier one h
   expect((await deliveriesOf(rig, id)).map((one) => one.attempts.length)).toEqual([0, 0, 0, 0, 0, 0]);
 });
 
-test('close does not wait for a slow receiver, and what was pending goes out after a restart, in order', async () => {
+test('close does not wait for a slow receiver, and pending deliveries are sent after a restart, in order', async () => {
   let slow = true;
   const receiver = await startReceiver(() => (slow ? null : 200));
   const rig = await startRig();
@@ -200,7 +200,7 @@ test('close does not wait for a slow receiver, and what was pending goes out aft
   });
 });
 
-test('replay sends the same bytes again as a delivery of its own', async () => {
+test('replay sends the same bytes again as a separate delivery', async () => {
   const receiver = await startReceiver();
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url, webhookSecret: secret });
@@ -215,7 +215,7 @@ test('replay sends the same bytes again as a delivery of its own', async () => {
   expect(errorIn(await rig.control('POST', '/deliveries/dlv_none/replay')).is).toBe('404 NOT_FOUND');
 });
 
-test('A receiver that hangs delays nobody else, neither other receivers nor advance', async () => {
+test('A hanging receiver delays nothing else, neither other receivers nor advance', async () => {
   const hanging = await startReceiver(() => null);
   const good = await startReceiver();
   const rig = await startRig();
@@ -229,7 +229,7 @@ test('A receiver that hangs delays nobody else, neither other receivers nor adva
   expect(hanging.received).toHaveLength(8);
 });
 
-test('Many webhooks in flight leave no warning', async () => {
+test('Many concurrent webhooks cause no warning', async () => {
   const warnings: string[] = [];
   const take = (warning: Error) => warnings.push(warning.message);
   process.on('warning', take);

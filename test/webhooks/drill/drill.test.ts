@@ -10,7 +10,7 @@ import { isUnderWine } from '../../support/system.ts';
 
 const CHECKS = drillChecks({ secret: DRILL_SECRET, events: EVENTS, now: 0 }).map(({ name }) => name);
 
-/** Under wine an early answer can be lost. */
+/** Under wine an early response can be lost. */
 const HERE = FAULTY.filter(({ fault }) => !isUnderWine || fault !== 'answers before it has read the body');
 
 async function drillAt(url: string, events: readonly string[] = EVENTS): Promise<CheckResult[]> {
@@ -31,13 +31,13 @@ async function findings(...[steps, events]: [Parameters<typeof receiver>[0], str
 const names = (results: readonly CheckResult[]) => results.filter(({ ok }) => !ok).map(({ check }) => check);
 
 describe('a drill', () => {
-  it.concurrent.each(HERE)('names by its checks a receiver that $fault', async ({ steps, named }) => {
+  it.concurrent.each(HERE)('reports by its checks a receiver that $fault', async ({ steps, named }) => {
     const results = await findings(steps);
     expect(names(results)).toEqual(named);
     for (const { ok, finding } of results) expect(ok).toBe(finding === null);
   });
 
-  it.concurrent.each(GOOD)('has nothing to say against a right one: $kind', async ({ steps }) => {
+  it.concurrent.each(GOOD)('reports no failure of a correct receiver: $kind', async ({ steps }) => {
     expect(names(await findings(steps))).toEqual([]);
     expect(names(await findings(steps, ['envelope.completed']))).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe('a drill', () => {
     expect(Math.max(...sizes)).toBe(1024 * 1024);
   });
 
-  it('tells of upper case and of one that does one thing at a time, and blames neither', async () => {
+  it('reports uppercase and sequential receivers, as information only', async () => {
     const lenient = await findings(GOOD[1]?.steps);
     expect(lenient.find(({ check }) => check === 'upper-case-signature')).toMatchObject({
       ok: true,
@@ -63,7 +63,7 @@ describe('a drill', () => {
     expect(lenient.filter(({ notice }) => notice !== undefined)).toHaveLength(1);
   });
 
-  it.concurrent('takes ten seconds at most, also where nothing is ever answered', async () => {
+  it.concurrent('takes at most ten seconds, even without any response', async () => {
     const { url, close } = await serve((request) => request.resume());
     const started = performance.now();
     const results = await drillAt(url).finally(() => void close());
@@ -75,7 +75,7 @@ describe('a drill', () => {
     );
   });
 
-  it('says what to fix first where the good one is refused, too', async () => {
+  it('names the first fix if even the valid delivery is refused', async () => {
     const results = await findings({ trusts: () => false });
     expect(results.filter(({ ok }) => !ok).slice(0, 2)).toMatchObject([
       {
@@ -87,7 +87,7 @@ describe('a drill', () => {
     ]);
   });
 
-  it('says that one which an event ends is gone from then on', async () => {
+  it('reports that a receiver that an event ends is gone afterward', async () => {
     const { url, close } = await serve(
       receiver({
         take: (body) => {
@@ -101,7 +101,7 @@ describe('a drill', () => {
     expect(results.at(-1)?.finding).toContain('stopped listening');
   });
 
-  it('fails when nobody listens', async () => {
+  it('fails if nothing is listening', async () => {
     const message = 'No response from http://127.0.0.1:9/hooks: connection refused.';
     await expect(drillAt('http://127.0.0.1:9/hooks?token=x')).rejects.toMatchObject({
       code: 'NETWORK',
@@ -109,7 +109,7 @@ describe('a drill', () => {
     });
   });
 
-  it('fails when what answers is no web server', async () => {
+  it('fails if the receiver is not a web server', async () => {
     const server = createServer((socket) => socket.end('220 mail.example.com ESMTP\r\n'));
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', resolve);

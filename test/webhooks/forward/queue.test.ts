@@ -13,7 +13,7 @@ import type { EventRecord } from '../../../src/webhooks/journal/record.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { portOf } from '../../support/server.ts';
 
-/** An application: what it got, and what it says to each. */
+/** An application: the deliveries it received, and its response to each. */
 let got: { id: string; body: Buffer }[] = [];
 let says: (id: string, body: Buffer) => number = () => 200;
 const app = createServer((request, response) => {
@@ -28,7 +28,7 @@ let folder: string;
 let clock = fakeClock();
 let ends: string[] = [];
 let results: ForwardResult[] = [];
-/** Both of them, as they were told. */
+/** Both of them, as reported. */
 let order: string[] = [];
 
 beforeEach(async () => {
@@ -89,7 +89,7 @@ const record = (
   ...more,
 });
 
-/** Writes records as a listener would that has ended since. */
+/** Writes records like an earlier listener. */
 async function written(...records: EventRecord[]): Promise<void> {
   const journal = new EventJournal(events(), clock);
   for (const one of records) await journal.append(one);
@@ -99,15 +99,15 @@ async function written(...records: EventRecord[]): Promise<void> {
 async function takenOver(ledger: ForwardLedger): Promise<PendingForward[]> {
   return ledger.takeOver(events(), [targetName(url)], clock.now() - 2 * FORWARDED_FOR_MS, () => undefined);
 }
-/** Waits until nothing is left; on a clock that nobody waits for. */
+/** Waits until nothing is left, on a clock that never waits. */
 async function over(forwards: Forwarder): Promise<void> {
   while (forwards.pending > 0) await new Promise((resolve) => setImmediate(resolve));
   await forwards.drain(0);
 }
 const ledgerOf = () => new ForwardLedger(join(folder, 'forwards'), clock);
 
-describe('what is still to be forwarded', () => {
-  it('comes from the journal, byte for byte, the oldest first, and once it is taken never again', async () => {
+describe('pending forwards', () => {
+  it('come from the journal, byte for byte, the oldest first, and never again once delivered', async () => {
     await written(record('dlv_1', 'env_a'), record('dlv_2', 'env_a'), record('dlv_3', null));
     const ledger = ledgerOf();
     await ledger.claimOwn('me', [targetName(url)]);
@@ -127,7 +127,7 @@ describe('what is still to be forwarded', () => {
     await next.close();
   });
 
-  it('is not taken over from a listener that lives, nor by two at once', async () => {
+  it('are taken over neither from a running listener nor by two at the same time', async () => {
     const journal = new EventJournal(events(), clock);
     const [first, second, third] = [ledgerOf(), ledgerOf(), ledgerOf()];
     await first.claimOwn(journal.name, [targetName(url)]);
@@ -146,7 +146,7 @@ describe('what is still to be forwarded', () => {
     await late.close();
   });
 
-  it('is nothing that was received for another address, or refused', async () => {
+  it('exclude deliveries for another address and refused ones', async () => {
     await written(
       record('dlv_1', 'env_a', { owedTo: [targetName('http://127.0.0.1:1/other')] }),
       record('dlv_2', 'env_a', { owedTo: undefined }),
@@ -180,7 +180,7 @@ describe('the forwarder', () => {
     for (const { pending, delivery } of all) forwards.take(pending, delivery);
   };
 
-  it('keeps the order of an envelope through failures, and holds up no other', async () => {
+  it('keeps the order of an envelope through failures, and delays no other', async () => {
     says = (id) => (id === 'dlv_1' && got.filter((one) => one.id === id).length <= 7 ? 503 : 200);
     const forwards = forwarder();
     take(forwards, owe('dlv_1', 'env_a'), owe('dlv_2', 'env_a'), owe('dlv_3', 'env_b'));
@@ -193,7 +193,7 @@ describe('the forwarder', () => {
     expect(forwards.pending).toBe(0);
   });
 
-  it('gives up what is refused five times, and goes on behind it', async () => {
+  it('drops a delivery after five refusals, and continues with the next one', async () => {
     says = (id) => (id === 'dlv_1' ? 422 : 200);
     const forwards = forwarder();
     take(forwards, owe('dlv_1', 'env_a'), owe('dlv_2', 'env_a'));
@@ -208,11 +208,11 @@ describe('the forwarder', () => {
       ['dlv_1', 5, null, 1],
       ['dlv_2', 1, null, 0],
     ]);
-    // It is told of the last try before it is told of the end.
+    // The last attempt is reported before the end.
     expect(order.slice(-4)).toEqual(['dlv_1 try 5', 'dlv_1 refused', 'dlv_2 try 1', 'dlv_2 taken']);
   });
 
-  it('gives up after a day, not before', async () => {
+  it('drops a delivery after a day, not before', async () => {
     const started = clock.now();
     says = () => (clock.now() - started > FORWARDED_FOR_MS - 120_000 ? 200 : 500);
     const forwards = forwarder();
@@ -222,7 +222,7 @@ describe('the forwarder', () => {
     expect(got.length).toBeGreaterThan(1_000);
   });
 
-  it('stops without waiting for a try that comes too late, which is pending still', async () => {
+  it('stops without waiting for a late attempt, which stays pending', async () => {
     says = () => 500;
     const forwards = forwarder(systemClock);
     take(forwards, owe('dlv_1', 'env_a'), owe('dlv_2', 'env_a'));
@@ -231,7 +231,7 @@ describe('the forwarder', () => {
     expect([forwards.pending, ends]).toEqual([2, []]);
   });
 
-  it('breaks off what an application never answers', async () => {
+  it('aborts an attempt that the application never answers', async () => {
     const silent = createServer(() => undefined);
     await new Promise<void>((resolve) => {
       silent.listen(0, '127.0.0.1', resolve);

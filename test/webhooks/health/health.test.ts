@@ -7,10 +7,10 @@ import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 
-/** A clock that is moved by hand; what sleeps on it wakes only when it is told to stop. */
+/** A clock that the test moves; its sleepers wake only when they are aborted. */
 class HandClock implements Clock {
   time = Date.UTC(2026, 0, 2, 3, 4, 5);
-  /** How far it is off. */
+  /** The offset of the clock. */
   skew = 0;
   now = () => this.time + this.skew;
   /** How long the machine has slept. */
@@ -58,7 +58,7 @@ function world(knowsService = false): World {
   return found;
 }
 
-/** A delivery of something that happened so long ago. */
+/** A delivery of an event of this age. */
 function delivery(clock: HandClock, ageMs: number, kind: 'good' | 'forged' | 'noise' = 'good'): Delivery {
   const isGood = kind === 'good';
   const timestamp = new Date(clock.time - ageMs).toISOString();
@@ -86,10 +86,10 @@ function delivery(clock: HandClock, ageMs: number, kind: 'good' | 'forged' | 'no
 }
 
 const codes = async ({ health }: World) => (await health.reasons()).map(({ code }) => code);
-/** What came is settled: an answer of the service, too. */
+/** Waits until everything pending is done, including a response of the service. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-/** What happens in a day: so often, in seconds, at which of them, and what. None of it is a fault. */
+/** The events of a day: how often, in seconds, and what. None of them is a fault. */
 const DAY: readonly (readonly [every: number, at: number, what: (one: World, hour: number) => void])[] = [
   [
     600,
@@ -102,7 +102,7 @@ const DAY: readonly (readonly [every: number, at: number, what: (one: World, hou
   [
     7_200,
     1_000,
-    // After an outage of the service what it has kept comes at once.
+    // After an outage of the service, its queued events arrive together.
     ({ clock, health }) => {
       for (let n = 1; n < 50; n++) health.taken(delivery(clock, n * MINUTE));
     },
@@ -119,7 +119,7 @@ const DAY: readonly (readonly [every: number, at: number, what: (one: World, hou
   [
     3_600,
     10,
-    // An application that restarts takes a delivery at the fourth try.
+    // An application that restarts accepts a delivery at the fourth attempt.
     (one) => {
       one.held = { url: 'http://localhost/', ms: 20 * SECOND, error: 'ECONNREFUSED', behind: 0 };
     },
@@ -134,7 +134,7 @@ const DAY: readonly (readonly [every: number, at: number, what: (one: World, hou
   [
     28_800,
     40,
-    // A lid is closed for half an hour.
+    // A laptop is closed for half an hour.
     ({ clock }) => {
       clock.time += 30 * MINUTE;
       clock.slept += 30 * MINUTE;
@@ -143,26 +143,23 @@ const DAY: readonly (readonly [every: number, at: number, what: (one: World, hou
 ];
 
 describe('the health of a listener', () => {
-  it.each([false, true])(
-    'is never red over a day without a fault; it knows the service: %s',
-    async (knows) => {
-      const one = world(knows);
-      const { clock, health } = one;
-      health.taken(delivery(clock, 0));
-      const reds: unknown[] = [];
-      for (let second = 0; second < 24 * 3_600; second += 10) {
-        clock.time += 10 * SECOND;
-        for (const [every, at, what] of DAY) if (second % every === at) what(one, Math.floor(second / 3_600));
-        reds.push(...(await health.reasons()));
-        await settled();
-      }
-      expect(reds).toEqual([]);
-      // Late ones make it ask, and it is not asked all the time.
-      expect(one.asked).toBeLessThan(knows ? 400 : 1);
-    },
-  );
+  it.each([false, true])('is never red over a day without a fault (with the service: %s)', async (knows) => {
+    const one = world(knows);
+    const { clock, health } = one;
+    health.taken(delivery(clock, 0));
+    const reds: unknown[] = [];
+    for (let second = 0; second < 24 * 3_600; second += 10) {
+      clock.time += 10 * SECOND;
+      for (const [every, at, what] of DAY) if (second % every === at) what(one, Math.floor(second / 3_600));
+      reds.push(...(await health.reasons()));
+      await settled();
+    }
+    expect(reds).toEqual([]);
+    // Late deliveries cause requests, but not all the time.
+    expect(one.asked).toBeLessThan(knows ? 400 : 1);
+  });
 
-  it('is red while the disk takes nothing, and while a delivery could not be taken', async () => {
+  it("is red while the disk can't be written, and while a delivery could not be stored", async () => {
     const one = world();
     one.disk = new Error('the disk is full');
     expect(await one.health.reasons()).toEqual([{ code: 'journal', message: 'the disk is full' }]);
@@ -187,7 +184,7 @@ describe('the health of a listener', () => {
     ]);
   });
 
-  it('is red when a forward is held back for over 30 s, and says by what', async () => {
+  it('is red when a forward is delayed for over 30 s, and gives the reason', async () => {
     const one = world();
     one.held = {
       url: 'http://localhost:3000/hooks?key=x',
@@ -202,7 +199,7 @@ describe('the health of a listener', () => {
     expect(await one.health.reasons()).toEqual([{ code: 'forward', message }]);
   });
 
-  it('is red when nothing can be verified: from the first on, or from three in a row on', async () => {
+  it('is red when nothing can be verified: the first delivery, or three in a row', async () => {
     const one = world();
     one.clock.time += 5 * MINUTE;
     one.health.taken(delivery(one.clock, 0, 'forged'));
@@ -222,7 +219,7 @@ describe('the health of a listener', () => {
   });
 
   it.each([-HOUR, HOUR])(
-    'is red when its clock is off by %s ms against the service, until it is set',
+    "is red when its clock differs by %s ms from the service's, until it is corrected",
     async (skew) => {
       const one = world(true);
       expect(await codes(one)).toEqual([]);
@@ -240,21 +237,21 @@ describe('the health of a listener', () => {
     },
   );
 
-  it('knows without asking that nothing comes from the future', async () => {
+  it('treats deliveries from the future as a wrong clock, without a request', async () => {
     const one = world();
     one.clock.skew = -10 * MINUTE;
     one.health.taken(delivery(one.clock, 0));
     expect(await one.health.reasons()).toMatchObject([
       { code: 'clock', message: "The clock on this machine is 10 minutes behind the service's." },
     ]);
-    // One that comes late by any clock takes nothing back.
+    // A delivery that is late by any clock doesn't revert that.
     one.health.taken(delivery(one.clock, HOUR));
     expect(await codes(one)).toEqual(['clock']);
     one.clock.skew = 0;
     expect(await codes(one)).toEqual([]);
   });
 
-  it('asks when a delivery seems late, and claims nothing by what it heard before the machine slept', async () => {
+  it('requests the time when a delivery seems late, and ignores what it received before the machine slept', async () => {
     const one = world(true);
     await one.health.reasons();
     await settled();
@@ -269,7 +266,7 @@ describe('the health of a listener', () => {
     expect([one.asked, await codes(one)]).toEqual([3, []]);
   });
 
-  it('is told to Prometheus', async () => {
+  it('is exported to Prometheus', async () => {
     const one = world();
     one.health.taken(delivery(one.clock, 0));
     one.health.failed(new Error('full'));
@@ -292,7 +289,7 @@ describe('the health of a listener', () => {
 });
 
 describe('dropped connections', () => {
-  it('are red for a minute, counted, and a warning once', async () => {
+  it('are red for a minute, counted, and reported once as a warning', async () => {
     const one = world();
     expect(one.health.dropped()).toBe(true);
     expect(one.health.dropped()).toBe(false);

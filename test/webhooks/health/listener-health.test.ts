@@ -19,7 +19,7 @@ let folder: string;
 let over: AbortController;
 let events: ListenEvent[];
 let run: Promise<void>;
-/** How far the clock of the listener is moved. */
+/** The offset of the listener's clock. */
 let skew: number;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'esign-health-'));
@@ -33,7 +33,7 @@ afterEach(async () => {
 
 const clock: Clock = { now: () => Date.now() + skew, sleep: systemClock.sleep };
 
-/** Starts a listener, and waits for the first event of a kind; it goes on until the test is over. */
+/** Starts a listener, and waits for the first event of a kind; it runs until the test is over. */
 async function start(
   more: Partial<ListenerOptions>,
   first: ListenEvent['type'] = 'ready',
@@ -78,7 +78,7 @@ async function asked(url: string): Promise<{ status: number; codes: unknown[]; t
   return { status: reply.status, codes: reasons.map((one) => (isRecord(one) ? one.code : one)), text };
 }
 
-/** Within ten seconds red for this reason alone, with these words. */
+/** Within ten seconds, red for this reason alone, with this text. */
 const red = (url: string, code: string, words: string) =>
   until(async () => {
     const { status, codes, text } = await asked(url);
@@ -96,7 +96,7 @@ async function ready(more: Partial<ListenerOptions> = {}): Promise<{ url: string
 }
 
 let sent = 0;
-/** A delivery of something that happens now, by the clock of the service. */
+/** A delivery of a current event, by the clock of the service. */
 async function deliver(url: string, secret = SECRET): Promise<number> {
   const data = { envelopeId: `env_${sent++}` };
   const body = JSON.stringify({ event: 'envelope.sent', timestamp: new Date().toISOString(), data });
@@ -109,10 +109,10 @@ async function occupy(port = 0): Promise<{ server: Server; port: number }> {
   return { server, port: portOf(server) };
 }
 
-describe('a listener that is watched turns red within ten seconds, and green again', () => {
-  // The tunnel is a line for sh, and Windows lets no folder go in which a file is open.
+describe('a watched listener turns red within ten seconds, and green again', () => {
+  // The tunnel is a shell command, and Windows doesn't delete a folder with open files.
   it.skipIf(isWindows)(
-    'when the journal cannot be written: what could not be taken is said, and comes again',
+    "when the journal can't be written: rejected deliveries are reported and sent again",
     async () => {
       const { url, health } = await ready();
       expect(await deliver(url)).toBe(200);
@@ -126,7 +126,7 @@ describe('a listener that is watched turns red within ten seconds, and green aga
     },
   );
 
-  it('when the folder of the journal is gone: it is made again', async () => {
+  it('when the folder of the journal is gone: it is created again', async () => {
     const { url, health } = await ready();
     await rm(join(folder, 'events'), { recursive: true });
     await systemClock.sleep(2_100);
@@ -134,7 +134,7 @@ describe('a listener that is watched turns red within ten seconds, and green aga
     expect(await deliver(url)).toBe(200);
   });
 
-  it.skipIf(isWindows)('when its tunnel is gone, which is started again', async () => {
+  it.skipIf(isWindows)('when its tunnel is gone: it is started again', async () => {
     const lives = join(folder, 'lives');
     await writeFile(lives, '');
     const tunnel = `test -e ${lives} || exit 3; echo https://odd-words.example.com; while test -e ${lives}; do sleep 0.05; done; echo canarytoken; exit 4`;
@@ -148,7 +148,7 @@ describe('a listener that is watched turns red within ten seconds, and green aga
     await until(() => (events.filter(({ type }) => type === 'tunnel').length === 2 ? true : undefined));
   });
 
-  it('when a forward is held back for over 30 s', async () => {
+  it('when a forward is delayed for over 30 s', async () => {
     let status = 500;
     const app = createServer((request, response) => {
       request.resume().on('end', () => response.writeHead(status).end());
@@ -179,7 +179,7 @@ describe('a listener that is watched turns red within ten seconds, and green aga
     await green(health);
   });
 
-  it('when its clock is off, by what it receives or by what the service says', async () => {
+  it('when its clock is off, compared with deliveries or with the service', async () => {
     const serviceTime = () => Promise.resolve(Date.now());
     const { url, health } = await ready({ health: { port: 0, serviceTime, askEveryMs: 1_000 } });
     skew = -10 * MINUTE;
@@ -193,7 +193,7 @@ describe('a listener that is watched turns red within ten seconds, and green aga
     await green(health);
   });
 
-  it('when its port is taken: it waits for it', async () => {
+  it('when its port is in use: it waits for it', async () => {
     const [taken, free] = [await occupy(), await occupy()];
     free.server.close();
     const health = { port: free.port, serviceTime: undefined, askEveryMs: undefined };
@@ -207,8 +207,8 @@ describe('a listener that is watched turns red within ten seconds, and green aga
   });
 });
 
-describe('the port for health', () => {
-  it('ends the listener when it is taken, and says how to give another', async () => {
+describe('the health port', () => {
+  it('stops the listener if it is in use, and shows how to choose another', async () => {
     const { server, port } = await occupy();
     await expect(
       Promise.all([
@@ -223,7 +223,7 @@ describe('the port for health', () => {
     server.close();
   });
 
-  it('answers GET and HEAD, has metrics, and knows no other path', async () => {
+  it('answers GET and HEAD, has metrics, and no other path', async () => {
     const { url, health } = await ready();
     await deliver(url);
     const metrics = await fetch(new URL('/metrics', health));

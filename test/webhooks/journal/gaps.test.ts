@@ -43,7 +43,7 @@ async function journal(...events: { event: string; envelopeId: string; signer?: 
 
 const NOT_FOUND = new ServiceError('NOT_FOUND', 'no such envelope', { status: 404 });
 
-/** The gaps in a few words, with a service that lists these. */
+/** The gaps as short texts, with a service that lists these. */
 async function gaps(listed: Envelope[], options: { get?: Envelope[]; failure?: Error; since?: number } = {}) {
   const gets: string[] = [];
   const list = async function* () {
@@ -83,14 +83,14 @@ const told = (event: string, signer?: string) => ({
 });
 
 describe('gaps between the journal and the API', () => {
-  it('are found signer by signer, any case; an event that names nobody stands for one of them', async () => {
+  it('are found signer by signer, in any case; an event without a signer counts for one of them', async () => {
     await journal(told('sent'), told('signed', 'BO@x.y'));
     expect((await gaps([envelope()])).words).toEqual(['missing env_1 signed ada@x.y']);
     await journal(told('signed'));
     expect((await gaps([envelope()])).words).toEqual([]);
   });
 
-  it('are no gaps before the time asked for, within the grace, without a webhook, or in a draft', async () => {
+  it('are not reported before the start time, within the grace period, without a webhook, or in a draft', async () => {
     expect((await gaps([envelope()], { since: 1.5 })).words).toEqual(['missing env_1 signed bo@x.y']);
     expect((await gaps([envelope({ webhookUrl: null })])).words).toEqual([]);
     expect((await gaps([envelope({ status: 'DRAFT', sentAt: null, signers: [] })])).words).toEqual([]);
@@ -98,7 +98,7 @@ describe('gaps between the journal and the API', () => {
     expect((await gaps([fresh])).words).toEqual([]);
   });
 
-  it('are told of a cancellation only where this machine could have heard of it', async () => {
+  it('are reported for a cancellation only if this machine could have received it', async () => {
     const old = envelope({ status: 'CANCELLED', createdAt: ago(90), sentAt: ago(80), signers: [] });
     expect((await gaps([old])).words).toEqual([]);
     await journal({ event: 'envelope.sent', envelopeId: 'env_1', hours: 80 });
@@ -114,14 +114,14 @@ describe('gaps between the journal and the API', () => {
     ['viewed', 'cy@x.y', {}, []],
     ['cancelled', undefined, { status: 'PAUSED' }, []],
     ['sent', undefined, { status: 'DRAFT', sentAt: null, signers: [] }, ['contradicted env_1 sent']],
-  ])('are events that are not so: %s of %s where the API says %j', async (event, signer, more, expected) => {
+  ])('include contradictory events: %s of %s if the API has %j', async (event, signer, more, expected) => {
     await journal(told('sent'), told('signed', 'ada@x.y'), told('signed', 'bo@x.y'));
     await journal(told(event, signer));
     const { words } = await gaps([envelope(more)]);
     expect([...new Set(words.filter((one) => one.includes(event)))]).toEqual(expected);
   });
 
-  it('asks for what the list leaves out, and only where something may have moved', async () => {
+  it('are found with requests for fields that the list omits, only if something may have changed', async () => {
     const lean = (id: string, more: Partial<Envelope>): Envelope => ({ id, ...more });
     const { gets, words, checked } = await gaps(
       [
@@ -135,14 +135,14 @@ describe('gaps between the journal and the API', () => {
     expect(words).toHaveLength(3);
   });
 
-  it('knows an envelope that is not there from a service that is not', async () => {
+  it('distinguish a missing envelope from an unreachable service', async () => {
     await journal({ event: 'envelope.sent', envelopeId: 'env_9' });
     expect((await gaps([])).words).toEqual(['unknown env_9 sent']);
     const away = new NetworkError('NETWORK', 'away', { maybeReceived: false });
     await expect(gaps([], { failure: away })).rejects.toBe(away);
   });
 
-  it('leaves out what a drill or a trigger made up', async () => {
+  it('exclude events of a drill or a trigger', async () => {
     const madeUp = [madeUpId('drill'), madeUpId('trigger')];
     await journal(...madeUp.map((envelopeId) => ({ event: 'envelope.completed', envelopeId })));
     const { words, gets } = await gaps([]);

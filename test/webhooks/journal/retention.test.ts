@@ -17,7 +17,7 @@ async function day(kind: string, name: string): Promise<void> {
   await writeFile(join(folder, kind, name, '1-abc.jsonl'), '');
 }
 
-/** Runs it for so many days; what it told. */
+/** Runs it for this many days; returns its reports. */
 async function tidy(days: number, keepMs: number): Promise<{ removed: number[]; failures: unknown[] }> {
   const clock = fakeClock(Date.UTC(2026, 0, 31, 12));
   const stop = new AbortController();
@@ -39,7 +39,7 @@ async function tidy(days: number, keepMs: number): Promise<{ removed: number[]; 
   return { removed, failures };
 }
 
-it('removes days that are older, at once and then daily, and nothing else', async () => {
+it('deletes older days, immediately and then daily, and nothing else', async () => {
   for (const kind of ['events', 'forwards'])
     for (const name of ['2025-12-31', '2026-01-01', '2026-01-02', '2026-01-03', '2026-01-31', 'notes'])
       await day(kind, name);
@@ -50,7 +50,7 @@ it('removes days that are older, at once and then daily, and nothing else', asyn
   expect(await readdir(join(folder, 'events'))).toEqual(left);
   expect(await readdir(join(folder, 'forwards'))).toEqual(
     [
-      // Whose events are still there may owe something.
+      // Days with events may have pending forwards.
       '1-abc.0123.lock',
       ...left,
     ].toSorted(),
@@ -59,12 +59,12 @@ it('removes days that are older, at once and then daily, and nothing else', asyn
   expect(await readdir(join(folder, 'events'))).toEqual(left.slice(2));
 });
 
-it('keeps what is owed within a day', async () => {
+it('keeps pending forwards of the last day', async () => {
   await day('events', '2026-01-30');
   expect(await tidy(0, DAY)).toEqual({ removed: [], failures: [] });
 });
 
-it('goes on after a failure, and does without folders', async () => {
+it('continues after a failure, and works without folders', async () => {
   expect(await tidy(1, DAY)).toEqual({ removed: [], failures: [] });
   await writeFile(join(folder, 'events'), 'a file');
   expect((await tidy(1, DAY)).failures).toHaveLength(2);

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type * as signature from '../../../src/webhooks/receive/signature.ts';
 
 /*
- * How long a comparison takes can't be tried here. What can: that the one comparison which takes the same time for all bytes
- * is asked for every secret, and that nothing else decides.
+ * The duration of a comparison can't be tested here. Instead, the tests show that the one constant-time comparison is
+ * called for every secret, and that nothing else decides.
  */
 const compare = vi.fn<typeof crypto.timingSafeEqual>();
 let checkSignature: typeof signature.checkSignature;
 let sign: typeof signature.sign;
 
-// Test files share their modules, so that these are loaded again for this one.
+// Test files share their modules, so these are loaded again for this one.
 beforeAll(async () => {
   vi.resetModules();
   vi.doMock('node:crypto', async (original) => ({
@@ -27,13 +27,13 @@ afterAll(() => {
 const body = Buffer.from('{"event":"envelope.sent"}');
 beforeEach(() => compare.mockReset());
 
-it('asks it for every secret, also after one has matched', () => {
+it('compares every secret, even after one has matched', () => {
   compare.mockReturnValue(true);
   checkSignature(body, sign(body, 'one'), ['one', 'two', 'three']);
   expect(compare).toHaveBeenCalledTimes(3);
 });
 
-it.each([true, false])('lets it alone decide (%s)', (verdict) => {
+it.each([true, false])('depends only on the constant-time comparison (%s)', (verdict) => {
   compare.mockReturnValue(verdict);
   for (const secret of ['right', 'wrong'])
     expect(checkSignature(body, sign(body, 'right'), [secret]).ok).toBe(verdict);

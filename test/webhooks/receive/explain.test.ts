@@ -11,7 +11,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe('why a signature does not match', () => {
+describe('the reason for a signature mismatch', () => {
   it.each<[string, string | Buffer, string, string]>([
     ['the secret of another envelope', body, known.others[0] ?? '', 'secret of another envelope'],
     ['a line break behind the secret', body, `${secret}\n`, 'a space or line break'],
@@ -20,7 +20,7 @@ describe('why a signature does not match', () => {
     ['with blanks', '{"b": 1, "a": {"c": [1, 2]}}', secret, 'parsed and serialized again'],
     ['base64', Buffer.from(body).toString('base64'), secret, 'decoded from base64'],
     ['anything else', body, 'a different secret', MISMATCH],
-  ])('is found out: %s', (_, signedBytes, by, reason) => {
+  ])('is detected: %s', (_, signedBytes, by, reason) => {
     const signature = sign(Buffer.from(signedBytes), by);
     expect(explainMismatch(Buffer.from(body), `sha256=${signature}`, known)).toContain(reason);
   });
@@ -32,7 +32,7 @@ describe('why a signature does not match', () => {
     ['9,000 levels', nested(9_000)],
     ['31 levels around 60 KiB', nested(28).replace('1}', `${list(60_000)}}`)],
     ['no levels and 60 KiB', `{"a":${list(60_000)}}`],
-  ])('costs little for %s', (_, bomb) => {
+  ])('takes few resources for %s', (_, bomb) => {
     const write = vi.spyOn(JSON, 'stringify');
     expect(explainMismatch(Buffer.from(bomb), 'f'.repeat(64), known)).toBe(MISMATCH);
     const written = write.mock.results.reduce((sum, { value: text }) => sum + String(text).length, 0);

@@ -8,8 +8,8 @@ const SEED = Number(process.env.FAULT_SEED ?? 20_261_121);
 
 type Change = (good: string) => string;
 
-describe('bad signatures', () => {
-  it('100,000 of them are all refused', () => {
+describe('forged signatures', () => {
+  it('are all refused in 100,000 tries', () => {
     const random = seeded(SEED);
     const below = (limit: number) => Math.floor(random() * limit);
     const pick = <T>(list: readonly [T, ...T[]]): T => list[below(list.length)] ?? list[0];

@@ -50,7 +50,7 @@ async function deliver(): Promise<number> {
   return reply.statusCode;
 }
 
-/** Sends the bytes, says that nothing follows, and waits for what comes back. */
+/** Sends the bytes, ends its side, and waits for the response. */
 async function raw(bytes: string | Buffer): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   let text = '';
@@ -73,7 +73,7 @@ const message = (head: readonly string[], body = BODY) => `${head.join('\r\n')}\
 const chunk = (size: string, text = BODY) => `${size}\r\n${text}\r\n0\r\n\r\n`;
 const HEX = BODY.length.toString(16);
 
-/** Everything in it would be accepted, but for what is wrong with it. */
+/** A valid request except for the given fault. */
 const withLine = (line: string) => message([line, HOST, SIGNATURE, LENGTH]);
 const withHeaders = (...headers: string[]) => message([LINE, HOST, SIGNATURE, LENGTH, ...headers]);
 const withLength = (...lengths: string[]) => message([LINE, HOST, SIGNATURE, ...lengths]);
@@ -170,7 +170,7 @@ const MALFORMED: string[] = [
   withLength(`Content-Length: ${BODY.length - 1}`),
   withLength('Content-Length: 0'),
   withLength(),
-  // Lengths and chunks at once: what one server ends here, another reads on.
+  // Lengths and chunks together: two servers could disagree on the end.
   withHeaders(CHUNKED),
   message([LINE, HOST, SIGNATURE, CHUNKED, LENGTH], chunk(HEX)),
   message([LINE, HOST, SIGNATURE, LENGTH, 'Transfer-Encoding : chunked'], chunk(HEX)),
@@ -197,7 +197,7 @@ const MALFORMED: string[] = [
   withChunks(`${HEX}\r\n${BODY}0\r\n\r\n`),
   withChunks(`${HEX}\r\n${BODY.slice(1)}\r\n0\r\n\r\n`),
   withChunks(`${HEX}\r\n${BODY}\r\n0\r\n`),
-  // The signature where it does not count.
+  // A signature in the wrong place.
   message(
     [LINE, HOST, CHUNKED, 'Trailer: X-Service-Signature'],
     `${HEX}\r\n${BODY}\r\n0\r\n${SIGNATURE}\r\n\r\n`,
@@ -209,8 +209,8 @@ const MALFORMED: string[] = [
   message([LINE, HOST, LENGTH, `X-Service-Signature:\r\n ${GOOD}`]),
 ];
 
-describe('malformed requests over a raw socket, signed all the same', () => {
-  it(`are none of them accepted (${MALFORMED.length} cases), and do no harm`, async () => {
+describe('malformed requests over a raw socket with a valid signature', () => {
+  it(`are not accepted (${MALFORMED.length} cases), and do no harm`, async () => {
     expect(MALFORMED.length).toBeGreaterThanOrEqual(100);
     const taken: string[] = [];
     for (const bytes of MALFORMED) {
@@ -222,7 +222,7 @@ describe('malformed requests over a raw socket, signed all the same', () => {
     expect(await deliver()).toBe(200);
   });
 
-  it('cut off at any byte are not accepted either', async () => {
+  it('are not accepted when they are truncated at any byte, either', async () => {
     const whole = Buffer.from(withHeaders('Connection: close'));
     const answers = await Promise.all(
       Array.from({ length: whole.length }, (_, end) => raw(whole.subarray(0, end))),
@@ -234,7 +234,7 @@ describe('malformed requests over a raw socket, signed all the same', () => {
 });
 
 describe('slow senders', () => {
-  it('1,000 at once hold up no good delivery, and are cut off', async () => {
+  it("are disconnected, and 1,000 of them don't delay a valid delivery", async () => {
     const beginnings = [
       'P',
       LINE,
@@ -292,8 +292,8 @@ async function open(bytes = ''): Promise<Socket> {
   return socket;
 }
 
-describe('a body in tiny pieces', () => {
-  it('is cut off long before its end', async () => {
+describe('a body in tiny chunks', () => {
+  it('is disconnected long before its end', async () => {
     const socket = await open(`${message([LINE, HOST, CHUNKED], '')}${'1\r\nx\r\n'.repeat(6_000)}`);
     let reply = '';
     socket.on('data', (bytes: Buffer) => {
@@ -304,14 +304,14 @@ describe('a body in tiny pieces', () => {
     expect(await deliver()).toBe(200);
   });
 
-  it('is taken as long as there are few of them', async () => {
+  it('is accepted if there are few of them', async () => {
     const pieces = Array.from(BODY, (character) => `1\r\n${character}\r\n`).join('');
     expect(await raw(withChunks(`${pieces}0\r\n\r\n`))).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
 
 describe('many connections', () => {
-  it('that say nothing leave room for those that do', { timeout: 30_000 }, async () => {
+  it('that send nothing leave room for those that do', { timeout: 30_000 }, async () => {
     const silent: Socket[] = [];
     try {
       for (let at = 0; at < 2_100; at += 100)
@@ -323,7 +323,7 @@ describe('many connections', () => {
     }
   });
 
-  it('that are too many are counted', { timeout: 30_000 }, async () => {
+  it('that exceed the limit are counted', { timeout: 30_000 }, async () => {
     const busy: Socket[] = [];
     const begun = `${message([LINE, HOST, 'Content-Length: 10'], '')}x`;
     try {

@@ -55,7 +55,7 @@ afterEach(async () => {
 });
 
 describe('the webhook receiver', () => {
-  it('answers 200 to a good signature and reads the event', async () => {
+  it('returns 200 for a valid signature and parses the event', async () => {
     const url = await start();
     expect((await post(url, body, sign(Buffer.from(body), secret))).status).toBe(200);
     expect(seen).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('the webhook receiver', () => {
     });
   });
 
-  it('reads the other payload form', async () => {
+  it('parses the other payload shape', async () => {
     const url = await start();
     const other =
       '{"id":"evt_1","type":"envelope.completed","createdAt":"2026-01-02T03:04:05Z","data":{"envelopeId":"env_2"}}';
@@ -83,7 +83,7 @@ describe('the webhook receiver', () => {
     expect((await post(url, spaced, sign(Buffer.from(body), secret))).status).toBe(401);
   });
 
-  it('answers 401 to a bad or missing signature and tells the reason to nobody but the operator', async () => {
+  it('returns 401 for an invalid or missing signature and gives the reason only to the operator', async () => {
     const url = await start();
     for (const signature of [undefined, 'nonsense', sign(Buffer.from(body), 'another secret here')]) {
       const reply = await post(url, body, signature);
@@ -94,7 +94,7 @@ describe('the webhook receiver', () => {
     expect(seen.every((one) => one.reason !== null)).toBe(true);
   });
 
-  it('marks what it has seen before, but not because of a forged copy', async () => {
+  it('marks duplicates, but not because of a forged copy', async () => {
     const url = await start();
     await post(url, body, 'forged');
     await post(url, body, sign(Buffer.from(body), secret));
@@ -102,7 +102,7 @@ describe('the webhook receiver', () => {
     expect(seen.map((one) => one.duplicate)).toEqual([false, false, true]);
   });
 
-  it('answers 400 to what is not JSON, keeping the bytes', async () => {
+  it('returns 400 for a body that is not JSON, and keeps the bytes', async () => {
     const url = await start();
     const bytes = Uint8Array.from([0xff, 0xfe, 0x00, 0x41]);
     expect((await post(url, bytes, sign(bytes, secret))).status).toBe(400);
@@ -110,7 +110,7 @@ describe('the webhook receiver', () => {
     expect([...(seen[0]?.raw ?? [])]).toEqual([...bytes]);
   });
 
-  it('answers 413, 405 and 404 without showing a delivery', async () => {
+  it('returns 413, 405, and 404 without reporting a delivery', async () => {
     const url = await start();
     expect((await post(url, 'x'.repeat(1024 * 1024 + 1))).status).toBe(413);
     const wrongMethod = await fetch(url);
@@ -120,7 +120,7 @@ describe('the webhook receiver', () => {
     expect(seen).toEqual([]);
   });
 
-  it('asks for another try when the delivery could not be recorded, says why, and takes it then as new', async () => {
+  it('requests a retry if the delivery could not be recorded, with the reason, and then treats it as new', async () => {
     let isFull = true;
     const url = await start({
       onDelivery: (delivery) => {
@@ -136,7 +136,7 @@ describe('the webhook receiver', () => {
     expect(seen).toMatchObject([{ duplicate: false }]);
   });
 
-  it('takes everything, unverified, only when told so', async () => {
+  it('accepts unverified deliveries only with an explicit option', async () => {
     const url = await start({
       verify: false,
       secretsFor: () => Promise.resolve({ secrets: [], others: [] }),
@@ -155,7 +155,7 @@ describe('the webhook receiver', () => {
     { 'user-agent': 'Mozilla/5.0', 'content-type': 'text/plain;charset=UTF-8' },
     { referer: 'http://evil.example/', 'content-type': 'application/x-www-form-urlencoded' },
     { referer: 'http://evil.example/', 'content-type': 'multipart/form-data; boundary=x' },
-  ])('takes nothing unverified from a web page: %o', async (headers) => {
+  ])('accepts nothing unverified from a web page: %o', async (headers) => {
     const url = await start({ verify: false });
     const reply = await request(url, { method: 'POST', body, headers });
     expect([reply.statusCode, await reply.body.text()]).toEqual([403, 'web pages are refused\n']);
@@ -165,7 +165,7 @@ describe('the webhook receiver', () => {
     const other = await request(checked.url, { method: 'POST', body, headers: signed });
     await other.body.dump();
     await checked.close();
-    // A good signature says more than where it came from.
+    // A valid signature is stronger than the origin of the request.
     expect(other.statusCode).toBe(200);
   });
 
@@ -173,14 +173,14 @@ describe('the webhook receiver', () => {
     { 'user-agent': 'curl/8.5.0', 'content-type': 'application/x-www-form-urlencoded' },
     { 'user-agent': 'node', 'content-type': 'text/plain;charset=UTF-8', 'sec-fetch-mode': 'cors' },
     { 'user-agent': 'Mozilla/5.0 (compatible; esign-hooks)', 'content-type': 'application/json' },
-  ])('takes unverified what no page can send: %o', async (headers) => {
+  ])('accepts unverified what no web page can send: %o', async (headers) => {
     const url = await start({ verify: false });
     const reply = await request(url, { method: 'POST', body, headers });
     await reply.body.dump();
     expect(reply.statusCode).toBe(200);
   });
 
-  it('keeps of a refused delivery only its first 4 KiB, and not long facts', async () => {
+  it('keeps only the first 4 KiB of a refused delivery, and no long facts', async () => {
     const url = await start();
     const long = 'x'.repeat(100_000);
     const signer = { email: long };
@@ -199,7 +199,7 @@ describe('the webhook receiver', () => {
   it.each([
     ['20,000 levels', 20_000],
     ['nearly 1 MiB of levels', 170_000],
-  ])('takes JSON nested too deep to be written again: %s', async (_, levels) => {
+  ])('accepts JSON that is nested too deep to be serialized: %s', async (_, levels) => {
     const url = await start();
     const deep = `{"event":"envelope.sent","data":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`;
     expect((await post(url, deep, sign(Buffer.from(deep), secret))).status).toBe(200);
@@ -213,7 +213,7 @@ describe('the webhook receiver', () => {
     expect(failures).toEqual([]);
   });
 
-  it('survives raw garbage on the socket', async () => {
+  it('survives random bytes on the socket', async () => {
     const url = await start();
     for (const garbage of [
       '\u0000\u0001\u0002\r\n\r\n',
@@ -231,7 +231,7 @@ describe('the webhook receiver', () => {
     expect((await post(url, body, sign(Buffer.from(body), secret))).status).toBe(200);
   });
 
-  it('says plainly that a port is taken', async () => {
+  it('reports a port in use', async () => {
     const url = await start();
     const again = startReceiver({
       host: '127.0.0.1',
