@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 import { lookupHost } from '../kernel/network/localhost.ts';
 import { authorization, type HttpProxy, proxyFor } from '../kernel/network/proxy.ts';
-import { connectTrusting, type Trust } from '../kernel/network/trust.ts';
+import { connectTrusting, type TlsTrust } from '../kernel/network/trust.ts';
 import { createAgent, createConnector, type HttpAgent } from './undici.ts';
 
 /** The connections of one run, and the proxy they use. */
@@ -24,8 +24,8 @@ export function connectionsTo(target: URL, timeoutMs: number): Connections {
 
 /** Connects directly to the host. */
 function directly(timeoutMs: number): buildConnector.connector {
-  let trusted: Trust = {};
-  const connectorFor = (trust: Trust) =>
+  let trusted: TlsTrust = {};
+  const connectorFor = (trust: TlsTrust) =>
     createConnector({ timeout: timeoutMs, lookup: lookupHost, ...trust });
   let connector = connectorFor(trusted);
   return (target, callback) => {

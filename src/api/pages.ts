@@ -21,7 +21,7 @@ export interface PageRequest {
 }
 
 /** One page: its items as sent by the service, and the number of pages if the service returns it. */
-export interface Page {
+export interface ApiPage {
   items: unknown[];
   status: number;
   /** The whole response as text. */
@@ -31,7 +31,7 @@ export interface Page {
 }
 
 /** Reads one page of a list. */
-export async function readPage(send: SendRequest, request: PageRequest, page: number): Promise<Page> {
+export async function readPage(send: SendRequest, request: PageRequest, page: number): Promise<ApiPage> {
   const pageSize = request.pageSize ?? LIMITS.pageSize;
   const query = { ...request.query, page: String(page), pageSize: String(pageSize) };
   let text = '';
@@ -54,7 +54,7 @@ export async function readPage(send: SendRequest, request: PageRequest, page: nu
 
 /** A page, and the indexes of items that were not on earlier pages. */
 export interface WalkedPage {
-  page: Page;
+  page: ApiPage;
   fresh: number[];
 }
 
@@ -71,11 +71,11 @@ export interface WalkedPage {
 export async function* eachPage(
   send: SendRequest,
   request: PageRequest,
-  { from = 1, first }: { from?: number; first?: Page | undefined } = {},
+  { from = 1, first }: { from?: number; first?: ApiPage | undefined } = {},
 ): AsyncGenerator<WalkedPage, void, undefined> {
   const seen = new Set<string>();
   let before = '';
-  const freshOf = (page: Page) => {
+  const freshOf = (page: ApiPage) => {
     const isAgain = page.text === before;
     before = page.text;
     return [...page.items.keys()].filter((index) => isNew(page.items[index], seen, isAgain));
@@ -110,7 +110,7 @@ export async function* walkPages<T extends { id: string }>(
   send: SendRequest,
   request: PageRequest,
   read: (item: unknown, status: number) => T,
-  first?: Page,
+  first?: ApiPage,
 ): AsyncGenerator<T, void, undefined> {
   let isFirst = true;
   for await (const { page, fresh } of eachPage(send, request, { first })) {

@@ -1,7 +1,7 @@
 import { isAmbiguous, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
 import { itemTexts } from '../kernel/text/json-text.ts';
 import type { Method, RawReply, SendRequest } from './http.ts';
-import { eachPage, type Page } from './pages.ts';
+import { type ApiPage, eachPage } from './pages.ts';
 
 /** Any call, including undocumented ones. */
 export interface RawCall {
@@ -124,7 +124,7 @@ function listOf(call: RawCall): { path: string; from: number; pageSize: string |
 }
 
 /** The items as they were sent; as they were read, should the text be written in a way nobody writes it. */
-function textsOf({ items, text }: Page): string[] {
+function textsOf({ items, text }: ApiPage): string[] {
   const texts = itemTexts(text, 'data');
   return texts.length === items.length ? texts : items.map((item) => JSON.stringify(item));
 }

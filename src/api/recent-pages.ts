@@ -1,6 +1,6 @@
 import { timeOf } from '../kernel/clock.ts';
 import type { SendRequest } from './http.ts';
-import { type Page, type PageRequest, readPage, walkPages } from './pages.ts';
+import { type ApiPage, type PageRequest, readPage, walkPages } from './pages.ts';
 
 /** A created envelope may take a moment to appear in the list; after this long (ms) it is sure to. */
 export const LISTED_AFTER_MS = 60_000;
@@ -24,7 +24,7 @@ export async function* walkRecent<T extends { id: string; createdAt?: string | n
 ): AsyncGenerator<T, void, undefined> {
   const first = await readPage(send, request, 1);
   const since = sinceWhen();
-  const items = (page: Page) => page.items.map((item) => read(item, page.status));
+  const items = (page: ApiPage) => page.items.map((item) => read(item, page.status));
   const order = orderOf(items(first));
   const last = first.totalPages;
   if (order === 'unknown' || last === undefined) {
@@ -45,7 +45,7 @@ export async function* walkRecent<T extends { id: string; createdAt?: string | n
 async function* fromTheEnd<T extends { createdAt?: string | null | undefined }>(
   send: SendRequest,
   request: PageRequest,
-  items: (page: Page) => T[],
+  items: (page: ApiPage) => T[],
   last: number,
   since: number,
 ): AsyncGenerator<T, void, undefined> {

@@ -117,10 +117,10 @@ const entrySchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('cancelled'), id: z.string() }),
   z.object({ type: z.literal('finished'), at: z.number() }),
 ]);
-export type Entry = z.infer<typeof entrySchema>;
+export type RunEntry = z.infer<typeof entrySchema>;
 
 /** The journal of a run. */
-export const RUN_FORMAT: JournalFormat<Entry> = {
+export const RUN_FORMAT: JournalFormat<RunEntry> = {
   kind: 'bulk',
   version: 1,
   read: (value) => {

@@ -10,7 +10,7 @@ const WEIGHT = 0.2;
  * How many requests are in progress at the same time: additive increase while the service answers as fast as it can, multiplicative
  * decrease when it fails or slows down, between one and the most that is wanted.
  */
-export class Pace {
+export class BulkPace {
   readonly #most: number;
   #limit: number;
   #active = 0;

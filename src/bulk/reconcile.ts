@@ -2,8 +2,8 @@ import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { isAmbiguous } from '../kernel/errors.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
-import { isOf, type Survey, survey } from './lookup/survey.ts';
-import type { Session } from './session.ts';
+import { isOf, type RunSurvey, survey } from './lookup/survey.ts';
+import type { BulkSession } from './session.ts';
 import { settleRow } from './settle-row.ts';
 
 /** A created envelope may take a moment to appear in the list; ms before each look. */
@@ -15,7 +15,7 @@ const REFUSALS = new Set(['REQUEST_ID_USED', 'INVALID_STATE']);
  * Looks for the rows whose reply was lost in this session, all in one pass over the list. With `again`, what is not found
  * will be created again.
  */
-export async function settleDoubtful(session: Session, options: { again: boolean }): Promise<void> {
+export async function settleDoubtful(session: BulkSession, options: { again: boolean }): Promise<void> {
   const { state } = session.run;
   for (const wait of LOOKS) {
     if (state.count('maybe') === 0) return;
@@ -33,7 +33,7 @@ export async function settleDoubtful(session: Session, options: { again: boolean
 }
 
 /** Finds second envelopes of rows that are settled. Drafts are canceled: they have emailed nobody. */
-export async function clearSeconds(session: Session): Promise<void> {
+export async function clearSeconds(session: BulkSession): Promise<void> {
   const { run, options } = session;
   const { state } = run;
   if (!session.doubtful) return;
@@ -55,12 +55,12 @@ export async function clearSeconds(session: Session): Promise<void> {
 }
 
 /** True for the draft of a row that was refused afterwards, since its request ID turned out to be used. */
-function isLeftover({ run: { state } }: Session, row: number, { status }: Envelope): boolean {
+function isLeftover({ run: { state } }: BulkSession, row: number, { status }: Envelope): boolean {
   const code = state.errorOf(row)?.code ?? '';
   return state.of(row) === 'failed' && status === 'DRAFT' && REFUSALS.has(code);
 }
 
-function passOver(session: Session, since?: number): Promise<Survey> {
+function passOver(session: BulkSession, since?: number): Promise<RunSurvey> {
   const { head } = session.run.state;
   const own = session.run.state.ownEnvelopes();
   const wanted = { runId: head.id, own, requestIds: new Map<string, number>(), complete: true, since };
@@ -74,7 +74,7 @@ function passOver(session: Session, since?: number): Promise<Survey> {
   );
 }
 
-async function clearSecond(session: Session, row: number, envelope: Envelope): Promise<void> {
+async function clearSecond(session: BulkSession, row: number, envelope: Envelope): Promise<void> {
   const { id, status } = envelope;
   if (status !== 'DRAFT') return session.second({ row, id, status: status ?? 'unknown' });
   try {

@@ -2,16 +2,16 @@ import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { createBody } from '../envelopes/create.ts';
 import { contentOf } from '../envelopes/request-ids/request-ids.ts';
-import { settleAction } from '../envelopes/settle.ts';
+import { actWithOutcome } from '../envelopes/settle.ts';
 import { EsignError, isAmbiguous, isRefusedByState, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 import type { BulkRow } from './rows/row.ts';
 import { derivedRequestId } from './run-state.ts';
-import type { Session } from './session.ts';
+import type { BulkSession } from './session.ts';
 import { settleByRequestId } from './settle-row.ts';
 
 /** Brings a row as far as one try can: created, and sent where that is asked for. */
-export async function workOnRow(session: Session, row: BulkRow): Promise<void> {
+export async function workOnRow(session: BulkSession, row: BulkRow): Promise<void> {
   const { state } = session.run;
   if (state.of(row.row) === 'pending') await createRow(session, row, { isDraft: false });
   const id = state.of(row.row) === 'created' ? state.idOf(row.row) : undefined;
@@ -19,12 +19,16 @@ export async function workOnRow(session: Session, row: BulkRow): Promise<void> {
 }
 
 /** Creates a row as a draft, whatever the run does with the others; false when it failed or its reply was lost. */
-export async function createDraft(session: Session, row: BulkRow): Promise<boolean> {
+export async function createDraft(session: BulkSession, row: BulkRow): Promise<boolean> {
   return createRow(session, row, { isDraft: true });
 }
 
 /** Creates a row's envelope; true when it did. Its request ID may turn out to have an envelope already. */
-async function createRow(session: Session, row: BulkRow, options: { isDraft: boolean }): Promise<boolean> {
+async function createRow(
+  session: BulkSession,
+  row: BulkRow,
+  options: { isDraft: boolean },
+): Promise<boolean> {
   const { requestId } = row;
   if (requestId === undefined) return (await create(session, row, options)) !== undefined;
   const { ids } = session.options;
@@ -40,7 +44,11 @@ async function createRow(session: Session, row: BulkRow, options: { isDraft: boo
 }
 
 /** The body of a row's envelope, with the marks by which it is found again. */
-function bodyOf(row: BulkRow, { run: { state }, options }: Session, isDraft: boolean): CreateEnvelopeBody {
+function bodyOf(
+  row: BulkRow,
+  { run: { state }, options }: BulkSession,
+  isDraft: boolean,
+): CreateEnvelopeBody {
   const { id, mode } = state.head;
   const metadata = { ...row.envelope.metadata, [RUN_KEY]: id, [ROW_KEY]: row.row };
   const webhookSecret = row.envelope.webhookUrl === undefined ? undefined : options.webhookSecret;
@@ -53,7 +61,7 @@ function bodyOf(row: BulkRow, { run: { state }, options }: Session, isDraft: boo
 
 /** Creates a row's envelope and notes it; undefined when it failed or its outcome is unknown. Retried only where that is safe. */
 async function create(
-  session: Session,
+  session: BulkSession,
   row: BulkRow,
   { isDraft }: { isDraft: boolean },
 ): Promise<Envelope | undefined> {
@@ -70,7 +78,7 @@ async function create(
 }
 
 async function requestCreate(
-  session: Session,
+  session: BulkSession,
   row: BulkRow,
   isDraft: boolean,
 ): Promise<Envelope | undefined> {
@@ -99,7 +107,7 @@ async function requestCreate(
 }
 
 /** Sends a draft; what is not settled stays `created` and is tried again, since a second send is refused. */
-async function send(session: Session, row: BulkRow, id: string): Promise<void> {
+async function send(session: BulkSession, row: BulkRow, id: string): Promise<void> {
   const envelope = await sendOnce(session, id).catch(async (error: unknown) => {
     if (isAmbiguous(error)) return undefined;
     const own = session.ofRowAlone(error);
@@ -118,12 +126,12 @@ async function send(session: Session, row: BulkRow, id: string): Promise<void> {
 }
 
 /** The envelope as it stands after it was sent, now or before. */
-async function sendOnce(session: Session, id: string): Promise<Envelope> {
+async function sendOnce(session: BulkSession, id: string): Promise<Envelope> {
   const { envelopes } = session.options.client;
   for (;;) {
     try {
       return await session.request(true, async (signal) => {
-        const outcome = await settleAction(
+        const outcome = await actWithOutcome(
           session.options.client,
           id,
           // Whatever a 2xx carries: the draft was sent.

@@ -1,13 +1,13 @@
 import { type RowResult, resultsOf } from './results.ts';
 import type { RunState, SecondEnvelope } from './run-state.ts';
-import { filesOf, readRun, runIds, type Standing, standingOf } from './runs.ts';
+import { filesOf, type RunStatus, readRun, runIds, runStatusOf } from './runs.ts';
 
 /** A run in `bulk list`. */
 export interface RunSummary {
   id: string;
   file: string;
   createdAt: string;
-  state: Standing;
+  state: RunStatus;
   total: number;
   done: number;
   failed: number;
@@ -37,7 +37,7 @@ async function summaryOf(root: string, state: RunState): Promise<RunSummary> {
     id,
     file,
     createdAt: new Date(at).toISOString(),
-    state: await standingOf(root, state),
+    state: await runStatusOf(root, state),
     total,
     done: state.count('done'),
     failed: state.count('failed'),

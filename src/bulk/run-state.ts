@@ -1,4 +1,4 @@
-import type { Entry, RowError, RunHead, Waves } from './entries.ts';
+import type { RowError, RunEntry, RunHead, Waves } from './entries.ts';
 
 /**
  * The state of a row. `maybe`: it was requested, and the outcome is unknown. `existing`: an earlier run created its
@@ -50,7 +50,7 @@ export class RunState {
   }
 
   /** Takes an entry of the journal, read back or just written. */
-  apply(entry: Entry): void {
+  apply(entry: RunEntry): void {
     switch (entry.type) {
       case 'rows':
         for (const [index, [line]] of entry.rows.entries()) this.#lines[entry.from + index] = line;

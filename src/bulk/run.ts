@@ -10,7 +10,7 @@ import { writeResults } from './results.ts';
 import { workOnRow } from './row-work.ts';
 import type { BulkRow } from './rows/row.ts';
 import type { OpenRun } from './runs.ts';
-import { type RunOptions, Session } from './session.ts';
+import { BulkSession, type RunOptions } from './session.ts';
 
 /** How a run's work ended; all but `finished` can be resumed. `wave`: further waves are left. */
 export type Ending =
@@ -31,7 +31,7 @@ const ROUNDS = 10;
  * in the journal before it is made; no create is repeated while its outcome is unknown.
  */
 export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Ending> {
-  const session = new Session(run, options);
+  const session = new BulkSession(run, options);
   const onAbort = () => session.halt(undefined);
   if (options.signal.aborted) onAbort();
   options.signal.addEventListener('abort', onAbort, { once: true });
@@ -53,7 +53,7 @@ export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Endi
   return run.state.settled === run.state.head.total ? finish(session) : endWave(session);
 }
 
-async function rounds(session: Session): Promise<void> {
+async function rounds(session: BulkSession): Promise<void> {
   const { state } = session.run;
   const isSentAtOnce = state.head.mode === 'one-step';
   for (let round = 1; round <= ROUNDS && !session.isClosed(); round++) {
@@ -65,12 +65,12 @@ async function rounds(session: Session): Promise<void> {
   }
 }
 
-function isSettled({ run: { state } }: Session): boolean {
+function isSettled({ run: { state } }: BulkSession): boolean {
   return state.areBegunSettled;
 }
 
 /** Works on every row that is neither settled nor in doubt. */
-async function goThroughRows(session: Session): Promise<void> {
+async function goThroughRows(session: BulkSession): Promise<void> {
   const most = session.options.concurrency * ROWS_PER_REQUEST;
   const { state } = session.run;
   const requests = state.head.mode === 'two-step' ? 2 : 1;
@@ -108,7 +108,7 @@ class Crowd {
 }
 
 /** The rows to work on, in order; the next ones are announced while these are worked on. */
-async function* announcedRows(session: Session): AsyncGenerator<BulkRow, void, undefined> {
+async function* announcedRows(session: BulkSession): AsyncGenerator<BulkRow, void, undefined> {
   const plan = readPlan(session.run.files.plan, isSettled(session) ? 0 : session.run.state.head.total);
   try {
     let next = announce(session, plan);
@@ -126,7 +126,7 @@ async function* announcedRows(session: Session): AsyncGenerator<BulkRow, void, u
 }
 
 async function announce(
-  session: Session,
+  session: BulkSession,
   plan: AsyncGenerator<BulkRow, void, undefined>,
 ): Promise<BulkRow[]> {
   const { run, options } = session;
@@ -144,7 +144,7 @@ async function announce(
   return rows;
 }
 
-async function finish(session: Session): Promise<Ending> {
+async function finish(session: BulkSession): Promise<Ending> {
   const { run, options } = session;
   if (run.state.finishedAt !== undefined) return { kind: 'finished' };
   await run.note({ type: 'finished', at: options.client.clock.now() });
@@ -156,14 +156,14 @@ async function finish(session: Session): Promise<Ending> {
   return { kind: 'finished' };
 }
 
-async function endWave(session: Session): Promise<Ending> {
+async function endWave(session: BulkSession): Promise<Ending> {
   await session.run.note({ type: 'stopped', maybe: [] });
   await keepResults(session);
   return { kind: 'wave' };
 }
 
 /** Notes the state of an unfinished run. */
-async function leave(session: Session): Promise<Ending> {
+async function leave(session: BulkSession): Promise<Ending> {
   const { run, options, why } = session;
   const { state } = run;
   try {
@@ -188,7 +188,7 @@ async function leave(session: Session): Promise<Ending> {
   };
 }
 
-async function keepResults({ run, options }: Session): Promise<boolean> {
+async function keepResults({ run, options }: BulkSession): Promise<boolean> {
   try {
     await writeResults(run.state, run.files);
     return true;

@@ -9,7 +9,7 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, syncFolder } from '../kernel/files/files.ts';
 import { isLocked, lockFile } from '../kernel/files/lock.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import { type Entry, type RowKeys, RUN_FORMAT, type RunHead } from './entries.ts';
+import { type RowKeys, RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
 import { failedFile, forgetFailedRows } from './failed-rows.ts';
 import { PlanWriter, readPlan } from './plan.ts';
 import type { BulkRow } from './rows/row.ts';
@@ -33,7 +33,7 @@ export interface OpenRun {
   /** True when this process did not start it. */
   resumed: boolean;
   /** On disk, and in the state, when it resolves. */
-  note(entry: Entry): Promise<void>;
+  note(entry: RunEntry): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export interface RunDraft {
   id: string;
   add(row: BulkRow): Promise<void>;
   /** Writes the journal with what is known of the rows already; from here on the run can be resumed. */
-  start(head: Omit<RunHead, 'type' | 'id'>, known?: Iterable<Entry>): Promise<OpenRun>;
+  start(head: Omit<RunHead, 'type' | 'id'>, known?: Iterable<RunEntry>): Promise<OpenRun>;
   discard(): Promise<void>;
 }
 
@@ -115,7 +115,7 @@ function draftOf(id: string, files: RunFiles, plan: PlanWriter, release: () => P
 }
 
 /** The first entries of a journal: either all of them exist, or the run doesn't. */
-async function writeJournal(files: RunFiles, head: RunHead, known: Iterable<Entry>): Promise<void> {
+async function writeJournal(files: RunFiles, head: RunHead, known: Iterable<RunEntry>): Promise<void> {
   const unfinished = `${files.journal}.new`;
   const writer = await PlanWriter.create(unfinished);
   try {
@@ -134,9 +134,9 @@ async function writeJournal(files: RunFiles, head: RunHead, known: Iterable<Entr
 async function openJournal(
   files: RunFiles,
   id: string,
-): Promise<{ state: RunState; journal: Journal<Entry> }> {
+): Promise<{ state: RunState; journal: Journal<RunEntry> }> {
   let state: RunState | undefined;
-  const journal = await Journal.open<Entry>({ path: files.journal, format: RUN_FORMAT }, (entry) => {
+  const journal = await Journal.open<RunEntry>({ path: files.journal, format: RUN_FORMAT }, (entry) => {
     if (entry.type === 'run') state = new RunState(entry);
     else state?.apply(entry);
   });
@@ -149,7 +149,7 @@ async function openJournal(
 }
 
 /** What identifies the rows of a plan, many to an entry: each entry is a write to the disk. */
-async function* rowEntries(plan: string): AsyncGenerator<Entry, void, undefined> {
+async function* rowEntries(plan: string): AsyncGenerator<RunEntry, void, undefined> {
   let from = 1;
   let rows: RowKeys[] = [];
   for await (const { line, content, cells, requestId } of readPlan(plan)) {
@@ -164,7 +164,7 @@ async function* rowEntries(plan: string): AsyncGenerator<Entry, void, undefined>
 
 function openRunOf(
   files: RunFiles,
-  { state, journal }: { state: RunState; journal: Journal<Entry> },
+  { state, journal }: { state: RunState; journal: Journal<RunEntry> },
   release: () => Promise<void>,
   resumed: boolean,
 ): OpenRun {
@@ -235,7 +235,7 @@ export async function readRun(root: string, id: string): Promise<RunState> {
 export async function readRunIfHere(root: string, id: string): Promise<RunState | undefined> {
   if (!RUN_ID.test(id)) return undefined;
   let state: RunState | undefined;
-  await scan<Entry>({ path: filesOf(root, id).journal, format: RUN_FORMAT }, (entry) => {
+  await scan<RunEntry>({ path: filesOf(root, id).journal, format: RUN_FORMAT }, (entry) => {
     if (entry.type === 'run') state = new RunState(entry);
     else state?.apply(entry);
   });
@@ -243,10 +243,10 @@ export async function readRunIfHere(root: string, id: string): Promise<RunState 
   return state;
 }
 
-export type Standing = 'running' | 'interrupted' | 'finished';
+export type RunStatus = 'running' | 'interrupted' | 'finished';
 
 /** Whether a run is over, being worked on, or waiting to be resumed. */
-export async function standingOf(root: string, state: RunState): Promise<Standing> {
+export async function runStatusOf(root: string, state: RunState): Promise<RunStatus> {
   if (state.finishedAt !== undefined) return 'finished';
   return (await isLocked(filesOf(root, state.head.id).lock)) ? 'running' : 'interrupted';
 }

@@ -12,7 +12,7 @@ import {
 } from '../kernel/errors.ts';
 import type { RowError } from './entries.ts';
 import { Outage } from './outage.ts';
-import { Pace, SLOW_MS } from './pace.ts';
+import { BulkPace, SLOW_MS } from './pace.ts';
 import { type RowResult, resultOf, secondResult } from './results.ts';
 import type { BulkRow } from './rows/row.ts';
 import type { SecondEnvelope } from './run-state.ts';
@@ -59,10 +59,10 @@ const GRACE_MS = 3_000;
 const STOPPING = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED']);
 
 /** One process's work on a run: what its parts share. */
-export class Session {
+export class BulkSession {
   readonly run: OpenRun;
   readonly options: RunOptions;
-  readonly pace: Pace;
+  readonly pace: BulkPace;
   readonly outage: Outage;
   /** Why the run stops before its end. */
   why: Error | undefined;
@@ -89,7 +89,7 @@ export class Session {
     this.run = run;
     this.options = options;
     this.doubtful = run.resumed;
-    this.pace = new Pace(options.concurrency);
+    this.pace = new BulkPace(options.concurrency);
     const { client } = options;
     this.startedAt = client.clock.now();
     this.#lostAt = this.startedAt;

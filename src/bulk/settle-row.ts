@@ -1,5 +1,5 @@
 import type { Envelope } from '../api/schemas.ts';
-import { markedEnvelopes, readIfThere } from '../envelopes/marked-envelopes.ts';
+import { markedEnvelopes, readIfExists } from '../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../envelopes/markers.ts';
 import { contentOf, isOtherContent, type KnownRequest } from '../envelopes/request-ids/request-ids.ts';
 import { isMadeFrom } from '../envelopes/request-ids/same-content.ts';
@@ -9,10 +9,10 @@ import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
 import { endedMessage } from './lookup/known-rows.ts';
 import { isOf } from './lookup/survey.ts';
 import type { BulkRow } from './rows/row.ts';
-import type { Session } from './session.ts';
+import type { BulkSession } from './session.ts';
 
 /** Notes what was found for a row. */
-export async function settleRow(session: Session, row: number, envelope: Envelope): Promise<void> {
+export async function settleRow(session: BulkSession, row: number, envelope: Envelope): Promise<void> {
   const { state } = session.run;
   const { id, mode } = state.head;
   const requestId = ownRequestId(session, envelope);
@@ -29,7 +29,11 @@ export async function settleRow(session: Session, row: number, envelope: Envelop
 }
 
 /** Refuses a row whose request ID has an envelope with another template or other signers. */
-export async function refuseUsedId(session: Session, row: BulkRow, id: string | undefined): Promise<void> {
+export async function refuseUsedId(
+  session: BulkSession,
+  row: BulkRow,
+  id: string | undefined,
+): Promise<void> {
   const used = id === undefined ? 'with another template or other signers' : `for ${id}`;
   const text = `The request ID ${row.requestId ?? ''} was already used ${used}. Use another one for another envelope.`;
   await session.failed(row, new RequestIdUsedError(text));
@@ -40,7 +44,7 @@ export async function refuseUsedId(session: Session, row: BulkRow, id: string | 
  * created its envelope. False when it is certain that nothing did.
  */
 export async function settleByRequestId(
-  session: Session,
+  session: BulkSession,
   row: BulkRow & { requestId: string },
   known: KnownRequest,
 ): Promise<boolean> {
@@ -58,14 +62,14 @@ export async function settleByRequestId(
 }
 
 async function findRecorded(
-  session: Session,
+  session: BulkSession,
   requestId: string,
   known: KnownRequest,
 ): Promise<Envelope | undefined> {
   const { signal } = session;
   const { client } = session.options;
   if (known.state === 'made') {
-    const made = await session.persistently(() => readIfThere(client, known.envelopeId, signal));
+    const made = await session.persistently(() => readIfExists(client, known.envelopeId, signal));
     if (made === undefined || !isVoid(made)) return made;
     // It may have been the second of two drafts.
     return (await session.persistently(() => findLive(session, requestId))) ?? made;
@@ -75,7 +79,7 @@ async function findRecorded(
   return session.persistently(() => searchUntilListed(client, requestId, { signal, msLeft }));
 }
 
-async function findLive({ options, signal }: Session, requestId: string): Promise<Envelope | undefined> {
+async function findLive({ options, signal }: BulkSession, requestId: string): Promise<Envelope | undefined> {
   for await (const envelope of markedEnvelopes(options.client, { signal }))
     if (requestIdOf(envelope) === requestId && !isVoid(envelope)) return envelope;
   return undefined;
@@ -86,6 +90,6 @@ function ended(requestId: string | undefined, { id, status }: Envelope): Service
   return new ServiceError('INVALID_STATE', text, { status: 400 });
 }
 
-function ownRequestId(session: Session, envelope: Envelope): string | undefined {
+function ownRequestId(session: BulkSession, envelope: Envelope): string | undefined {
   return session.run.state.head.ownRequestIds > 0 ? requestIdOf(envelope) : undefined;
 }

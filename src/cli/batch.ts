@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import { errorText, reportOf } from './report.ts';
 
 /** The result of one item. */
-export interface Outcome {
+export interface ItemResult {
   /** Its JSON line. */
   json: unknown;
   /** Its row on stdout, if it has one. */
@@ -42,7 +42,7 @@ export class Batch {
     this.#options = options;
   }
 
-  async report(outcome: Outcome): Promise<void> {
+  async report(outcome: ItemResult): Promise<void> {
     const { aside = (write) => write() } = this.#options;
     const { failure } = outcome;
     if (failure === undefined) this.#done++;
@@ -51,7 +51,7 @@ export class Batch {
     await aside(() => this.#write(outcome));
   }
 
-  async #write({ json, text, failure }: Outcome): Promise<void> {
+  async #write({ json, text, failure }: ItemResult): Promise<void> {
     const context = this.#context;
     const isSecret = this.#options.secret === true && failure === undefined;
     if (context.terminal.json)
@@ -61,7 +61,7 @@ export class Batch {
     if (text !== undefined) await (isSecret ? context.terminal : context.terminal.hidingSecrets()).out(text);
   }
 
-  #complain(failure: NonNullable<Outcome['failure']>): void {
+  #complain(failure: NonNullable<ItemResult['failure']>): void {
     const words = this.#wordsOf(failure);
     if (words === this.#said) return;
     this.#said = words;
@@ -70,7 +70,7 @@ export class Batch {
     else this.#context.terminal.err(words);
   }
 
-  #wordsOf(failure: NonNullable<Outcome['failure']>): string {
+  #wordsOf(failure: NonNullable<ItemResult['failure']>): string {
     const { terminal } = this.#context;
     const { redactor } = terminal;
     if (typeof failure === 'string') return redactor.redact(failure);

@@ -2,7 +2,7 @@ import type { SeenForm } from './record.ts';
 import { requestsOf } from './words.ts';
 
 /** Something in the service's replies. */
-export interface Finding {
+export interface CompatibilityFinding {
   what: string;
   /** The section of the API document, and the requests. */
   where: string;
@@ -12,20 +12,20 @@ export interface Finding {
   times: number;
 }
 
-export interface OpenPointFinding extends Finding {
+export interface OpenPointFinding extends CompatibilityFinding {
   /** How the service reads it. */
   seen: string[];
 }
 
-export interface Report {
-  documented: Finding[];
+export interface CompatibilityReport {
+  documented: CompatibilityFinding[];
   openPoints: OpenPointFinding[];
-  contradictions: Finding[];
+  contradictions: CompatibilityFinding[];
   neverSeen: { what: string; where: string }[];
 }
 
 /** One finding for one or more forms of a place. */
-export function findingOf(what: string, section: string, forms: readonly SeenForm[]): Finding {
+export function findingOf(what: string, section: string, forms: readonly SeenForm[]): CompatibilityFinding {
   const operations = [...new Set(forms.flatMap((form) => form.in))];
   return {
     what,

@@ -1,5 +1,5 @@
 import { DOCUMENT } from './document.ts';
-import { findingOf, type Report, ROLES } from './findings.ts';
+import { type CompatibilityReport, findingOf, ROLES } from './findings.ts';
 import { OPEN_POINTS, type OpenPoint } from './open-points.ts';
 import type { Places, SeenForm } from './record.ts';
 
@@ -15,7 +15,7 @@ const OTHER_STATUSES = ['AWAITING_TURN', 'DELIVERED'];
 const SUMMARY_LACKS = ['signers', 'message', 'metadata', 'webhookUrl'];
 
 /** Adds the open points of the sandbox to a report. Those that no reply can show are listed with the reason. */
-export function openPointsIn(places: Places, report: Report): void {
+export function openPointsIn(places: Places, report: CompatibilityReport): void {
   for (const [name, point] of Object.entries(OPEN_POINTS)) {
     const { readings } = observed(name, places);
     const what = `${name}: ${point.decides}`;
@@ -125,7 +125,7 @@ function eventData(places: Places): Observed {
 }
 
 /** Values of lists that are not complete in the document, apart from those of an open point. */
-function addOpenWords(places: Places, report: Report): void {
+function addOpenWords(places: Places, report: CompatibilityReport): void {
   const place = 'TemplateField.type';
   const seen = [...(places.get(place) ?? [])].filter(([form]) => form === 'string' || form.startsWith('='));
   if (seen.length === 0) return;

@@ -8,7 +8,7 @@ import { addToRecord } from './record.ts';
 import { ReplyPoints } from './reply-points.ts';
 import { noteHeaders } from './response-headers.ts';
 import { ObjectShapes } from './shape.ts';
-import { Tally } from './tally.ts';
+import { FactTally } from './tally.ts';
 
 /** A webhook as it was received. */
 export interface SeenWebhook {
@@ -27,10 +27,10 @@ const STORABLE_CODE = /^[A-Z_]{1,40}$/;
  * Compares what the service sends with the API document, in passing: only shapes are kept, and written to one file. Whatever
  * fails here fails silently.
  */
-export class Recorder {
+export class CompatibilityRecorder {
   readonly #path: string;
   readonly #now: () => number;
-  readonly #tally: Tally;
+  readonly #tally: FactTally;
   readonly #shapes = new Map<string, ObjectShapes>();
   readonly #replyPoints: ReplyPoints;
   readonly #eventPoints = new EventPoints();
@@ -40,7 +40,7 @@ export class Recorder {
   constructor(path: string, now: () => number = Date.now) {
     this.#path = path;
     this.#now = now;
-    this.#tally = new Tally(now);
+    this.#tally = new FactTally(now);
     this.#replyPoints = new ReplyPoints(now);
     this.#writtenAt = now();
   }

@@ -1,14 +1,14 @@
 import type { DocumentedValue } from './api-document.ts';
 import { DOCUMENT } from './document.ts';
-import { findingOf, type Report, ROLES } from './findings.ts';
+import { type CompatibilityReport, findingOf, ROLES } from './findings.ts';
 import { FORMS, type Form, judge } from './forms.ts';
 import { openPointsIn } from './observed-points.ts';
 import type { Places, SeenForm } from './record.ts';
 import { describeForm, expectationOf, sectionOf } from './words.ts';
 
 /** Compares what was seen with the API document. */
-export function reportOf(places: Places): Report {
-  const report: Report = { documented: [], openPoints: [], contradictions: [], neverSeen: [] };
+export function reportOf(places: Places): CompatibilityReport {
+  const report: CompatibilityReport = { documented: [], openPoints: [], contradictions: [], neverSeen: [] };
   for (const [object, properties] of Object.entries(DOCUMENT.objects)) {
     if (object === 'EnvelopeListItem') continue;
     for (const [name, value] of Object.entries(properties))
@@ -26,7 +26,7 @@ export function reportOf(places: Places): Report {
   return report;
 }
 
-function addValue(place: string, value: DocumentedValue, places: Places, report: Report): void {
+function addValue(place: string, value: DocumentedValue, places: Places, report: CompatibilityReport): void {
   const section = sectionOf(place);
   const forms = [...(places.get(place) ?? [])].map(([form, seen]) => ({ form: readForm(form), seen }));
   for (const { form, seen } of forms.filter((one) => judge(value, one.form) === 'contradiction')) {
@@ -49,7 +49,7 @@ function addWords(
   place: string,
   words: readonly string[],
   documented: readonly { form: Form; seen: SeenForm }[],
-  report: Report,
+  report: CompatibilityReport,
 ): void {
   const section = sectionOf(place);
   // Each event is on the list by itself.
@@ -61,7 +61,7 @@ function addWords(
   }
 }
 
-function addStatuses(places: Places, report: Report): void {
+function addStatuses(places: Places, report: CompatibilityReport): void {
   for (const { id, method, path, status } of DOCUMENT.operations) {
     const seen = [...(places.get(`status ${id}`) ?? [])];
     const what = `${method} ${path}`;
@@ -77,7 +77,7 @@ function addStatuses(places: Places, report: Report): void {
   }
 }
 
-function addCodes(places: Places, report: Report): void {
+function addCodes(places: Places, report: CompatibilityReport): void {
   for (const [code, status] of Object.entries(DOCUMENT.errorStatuses)) {
     const seen = [...(places.get(`code ${code}`) ?? [])];
     if (seen.length === 0) report.neverSeen.push({ what: `${code} (${status})`, where: 'Errors' });
@@ -92,7 +92,7 @@ function addCodes(places: Places, report: Report): void {
   }
 }
 
-function addOtherCodes(places: Places, report: Report): void {
+function addOtherCodes(places: Places, report: CompatibilityReport): void {
   for (const [place, forms] of places) {
     const code = /^code (.+)$/.exec(place)?.[1];
     if (code === undefined || Object.hasOwn(DOCUMENT.errorStatuses, code)) continue;
@@ -109,7 +109,7 @@ const HEADER_FORMS: Readonly<Record<string, string>> = {
   other: 'not application/json',
 };
 
-function addHeaders(places: Places, report: Report): void {
+function addHeaders(places: Places, report: CompatibilityReport): void {
   const expected = new Map([
     ...DOCUMENT.rateHeaders.map((name) => [name, 'a whole number'] as const),
     ['X-RateLimit-Reset', 'a Unix timestamp'] as const,
@@ -133,7 +133,7 @@ function addHeaders(places: Places, report: Report): void {
   }
 }
 
-function addOtherHeaders(places: Places, report: Report): void {
+function addOtherHeaders(places: Places, report: CompatibilityReport): void {
   for (const [place, forms] of places) {
     const name = /^header ([a-z-]+|\*)$/.exec(place)?.[1];
     if (name === undefined) continue;
@@ -142,7 +142,7 @@ function addOtherHeaders(places: Places, report: Report): void {
   }
 }
 
-function addEvents(places: Places, report: Report): void {
+function addEvents(places: Places, report: CompatibilityReport): void {
   for (const event of DOCUMENT.events) {
     const seen = places.get(`event ${event}`)?.get('object');
     if (seen) report.documented.push({ ...findingOf(event, 'Events', [seen]), where: 'Events' });
@@ -153,7 +153,7 @@ function addEvents(places: Places, report: Report): void {
 }
 
 /** Properties that the document doesn't mention. Those that an open point of the sandbox is about are with that one. */
-function addUndocumented(places: Places, report: Report): void {
+function addUndocumented(places: Places, report: CompatibilityReport): void {
   for (const [place, forms] of places) {
     const at = place.lastIndexOf('.');
     const properties = DOCUMENT.objects[place.slice(0, Math.max(0, at))];

@@ -1,7 +1,7 @@
 import { isRecord } from '../kernel/json.ts';
 import type { ApiDocument } from './api-document.ts';
 import { ValueForms } from './forms.ts';
-import type { Fact, Tally } from './tally.ts';
+import type { Fact, FactTally } from './tally.ts';
 
 /** A property name of the service's own, and not an id or an address that it uses as a key. */
 const STORABLE_KEY = /^(?!(?:env|tmpl|signer|org|usr|user|key|evt|dlv)_)[A-Za-z][A-Za-z_]{0,39}$/;
@@ -30,13 +30,13 @@ export class ObjectShapes {
   readonly #place: string;
   readonly #name: string;
   readonly #operation: string;
-  readonly #tally: Tally;
+  readonly #tally: FactTally;
   readonly #names: readonly string[];
   readonly #forms: readonly ValueForms[];
   readonly #nested: readonly { name: string; object: ObjectShapes }[];
   readonly #shapes = new Map<number, Shape>();
 
-  constructor(name: string, operation: string, document: ApiDocument, tally: Tally) {
+  constructor(name: string, operation: string, document: ApiDocument, tally: FactTally) {
     const documented = Object.entries(document.objects[name] ?? {});
     this.#name = name;
     this.#place = SAME_OBJECT[name] ?? name;

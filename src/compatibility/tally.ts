@@ -14,7 +14,7 @@ export interface Fact {
 const MAX_FACTS = 2_000;
 
 /** What was seen since it was last written down. */
-export class Tally {
+export class FactTally {
   readonly #facts = new Map<string, Fact>();
   readonly #now: () => number;
   /** The number of the reply being read. */

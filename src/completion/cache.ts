@@ -22,7 +22,7 @@ const cacheSchema = z.object({ envelopes: z.array(entrySchema), templates: z.arr
 type Cache = z.infer<typeof cacheSchema>;
 
 /** Where IDs were seen. Those seen with one key are not offered to another. */
-export interface Scope {
+export interface CacheScope {
   baseUrl: string;
   profile: string | undefined;
   /** The key, or the command that prints it; only its first characters count. */
@@ -30,7 +30,7 @@ export interface Scope {
 }
 
 /** The cache file of a scope. Its name is a checksum, without the address or the key. */
-export function cacheFile(stateDir: string, scope: Scope): string {
+export function cacheFile(stateDir: string, scope: CacheScope): string {
   const facts = JSON.stringify([scope.baseUrl, scope.profile ?? null, maskKey(scope.apiKey)]);
   return join(stateDir, 'completion', `${shortDigest(facts)}.json`);
 }

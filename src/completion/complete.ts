@@ -2,25 +2,25 @@ import { METHODS } from '../api/raw.ts';
 import { entryOf } from '../kernel/json.ts';
 import { DOCUMENT_KINDS, ENVELOPE_STATUSES, EVENTS, isTerminal } from '../kernel/vocabulary.ts';
 import type { CommandTree, FlagFacts } from './commands.ts';
-import { flagNamed, type Line, readLine } from './line.ts';
+import { type CompletionLine, flagNamed, readLine } from './line.ts';
 import type { Recent, RecentKind } from './recent.ts';
 
 /** A candidate for the word at the cursor. */
-export interface Candidate {
+export interface CompletionCandidate {
   value: string;
   description: string;
 }
 
 /** The candidates at the cursor, and whether files or folders are valid as well. */
 export interface Completion {
-  candidates: Candidate[];
+  candidates: CompletionCandidate[];
   paths: 'none' | 'files' | 'dirs';
 }
 
 /** Values that can change; looked up only when they are needed. */
 export interface Lookup {
-  profiles(): Candidate[];
-  recent(kind: RecentKind, line: Line): Recent[];
+  profiles(): CompletionCandidate[];
+  recent(kind: RecentKind, line: CompletionLine): Recent[];
 }
 
 const NOTHING: Completion = { candidates: [], paths: 'none' };
@@ -47,7 +47,7 @@ export function complete(
   return { candidates: candidates.filter(({ value }) => value.startsWith(current)), paths };
 }
 
-function atCursor(tree: CommandTree, line: Line, current: string, lookup: Lookup): Completion {
+function atCursor(tree: CommandTree, line: CompletionLine, current: string, lookup: Lookup): Completion {
   if (line.pending) return flagValues(line.pending, line, current, lookup);
   if (!line.flagsEnded && current.startsWith('-')) {
     const [, name, value] = /^--([^=]+)=(.*)$/s.exec(current) ?? [];
@@ -61,7 +61,7 @@ function atCursor(tree: CommandTree, line: Line, current: string, lookup: Lookup
 }
 
 /** The topics and commands one level down. */
-function nextWords(tree: CommandTree, line: Line): Candidate[] {
+function nextWords(tree: CommandTree, line: CompletionLine): CompletionCandidate[] {
   // After an unknown word, nothing can be completed.
   if (line.args.length > 0) return [];
   const before = line.path === '' ? '' : `${line.path}:`;
@@ -75,7 +75,7 @@ function nextWords(tree: CommandTree, line: Line): Candidate[] {
   return [...found].map(([value, description]) => ({ value, description }));
 }
 
-function flagNames(line: Line): Candidate[] {
+function flagNames(line: CompletionLine): CompletionCandidate[] {
   const flags = Object.values(line.command?.flags ?? {}).filter(
     (flag) => !flag.hidden && (flag.multiple || !line.flags.has(flag.name)),
   );
@@ -87,7 +87,7 @@ function flagNames(line: Line): Candidate[] {
   return [...names, { value: '--help', description: 'show help' }];
 }
 
-function flagValues(flag: FlagFacts, line: Line, current: string, lookup: Lookup): Completion {
+function flagValues(flag: FlagFacts, line: CompletionLine, current: string, lookup: Lookup): Completion {
   const list = entryOf(LISTS, flag.name);
   if (list) return { candidates: listItems(list, current), paths: 'none' };
   if (flag.options) return words(flag.options);
@@ -99,7 +99,7 @@ function flagValues(flag: FlagFacts, line: Line, current: string, lookup: Lookup
 }
 
 /** The next item of a comma-separated list, without those already in it. */
-function listItems(known: readonly string[], current: string): Candidate[] {
+function listItems(known: readonly string[], current: string): CompletionCandidate[] {
   const given = current.split(',').slice(0, -1);
   const before = given.map((item) => `${item},`).join('');
   const left = known.filter((item) => !given.some((one) => one.toUpperCase() === item.toUpperCase()));
@@ -109,7 +109,7 @@ function listItems(known: readonly string[], current: string): Candidate[] {
   );
 }
 
-function argValues(line: Line, lookup: Lookup): Completion {
+function argValues(line: CompletionLine, lookup: Lookup): Completion {
   const declared = Object.values(line.command?.args ?? {});
   const arg = declared[line.args.length] ?? (line.command?.strict === false ? declared.at(-1) : undefined);
   if (arg === undefined) return NOTHING;
@@ -119,7 +119,7 @@ function argValues(line: Line, lookup: Lookup): Completion {
 }
 
 /** What an argument takes, by its topic and name. */
-function namedValues(line: Line, name: string, lookup: Lookup): Completion {
+function namedValues(line: CompletionLine, name: string, lookup: Lookup): Completion {
   const [topic = ''] = line.path.split(':');
   if (topic === 'profiles' && line.path !== 'profiles:add')
     return { candidates: lookup.profiles(), paths: 'none' };
@@ -137,7 +137,7 @@ const FITTING: Readonly<Record<string, (status: string) => boolean>> = {
   'sandbox:sign': (status) => status !== 'DRAFT' && !isTerminal(status),
 };
 
-function recents(kind: RecentKind, line: Line, lookup: Lookup): Completion {
+function recents(kind: RecentKind, line: CompletionLine, lookup: Lookup): Completion {
   const fits = kind === 'envelopes' ? entryOf(FITTING, line.path) : undefined;
   const found = lookup
     .recent(kind, line)
@@ -153,6 +153,6 @@ function words(values: readonly string[]): Completion {
   return { candidates: values.map((value) => ({ value, description: '' })), paths: 'none' };
 }
 
-function prefixed(before: string, candidates: readonly Candidate[]): Candidate[] {
+function prefixed(before: string, candidates: readonly CompletionCandidate[]): CompletionCandidate[] {
   return candidates.map(({ value, description }) => ({ value: `${before}${value}`, description }));
 }

@@ -1,7 +1,7 @@
 import type { CommandFacts, CommandTree, FlagFacts } from './commands.ts';
 
 /** The parsed command line up to the cursor. */
-export interface Line {
+export interface CompletionLine {
   /** `envelopes:list`, or a topic. */
   path: string;
   command: CommandFacts | undefined;
@@ -16,10 +16,10 @@ export interface Line {
 }
 
 /** Reads the words before the one that is completed. */
-export function readLine(tree: CommandTree, words: readonly string[]): Line {
+export function readLine(tree: CommandTree, words: readonly string[]): CompletionLine {
   const depth = commandDepth(tree, words);
   const path = words.slice(0, depth).join(':');
-  const line: Line = {
+  const line: CompletionLine = {
     path,
     command: Object.hasOwn(tree.commands, path) ? tree.commands[path] : undefined,
     args: [],
@@ -43,7 +43,7 @@ function commandDepth(tree: CommandTree, words: readonly string[]): number {
   return depth;
 }
 
-function readWord(line: Line, word: string): void {
+function readWord(line: CompletionLine, word: string): void {
   if (line.pending) {
     line.flags.set(line.pending.name, word);
     line.pending = undefined;
@@ -52,7 +52,7 @@ function readWord(line: Line, word: string): void {
   else readFlag(line, word);
 }
 
-function readFlag(line: Line, word: string): void {
+function readFlag(line: CompletionLine, word: string): void {
   const [, long, value] = /^--([^=]+)(?:=(.*))?$/s.exec(word) ?? [];
   const flag = long === undefined ? flagOfLetters(line, word) : flagNamed(line, long);
   if (flag === undefined) return;
@@ -61,7 +61,7 @@ function readFlag(line: Line, word: string): void {
 }
 
 /** The flag of that name, `--no-…` included. */
-export function flagNamed(line: Line, name: string): FlagFacts | undefined {
+export function flagNamed(line: CompletionLine, name: string): FlagFacts | undefined {
   const flags = line.command?.flags ?? {};
   if (Object.hasOwn(flags, name)) return flags[name];
   const positive = name.replace(/^no-/, '');
@@ -69,14 +69,14 @@ export function flagNamed(line: Line, name: string): FlagFacts | undefined {
 }
 
 /** `-q`, `-yq`, `-p`: the last letter is the flag that may want a value. */
-function flagOfLetters(line: Line, word: string): FlagFacts | undefined {
+function flagOfLetters(line: CompletionLine, word: string): FlagFacts | undefined {
   const flags = Object.values(line.command?.flags ?? {});
   const first = flags.find((flag) => flag.char === word.charAt(1));
   return first?.type === 'option' ? first : flags.find((flag) => flag.char === word.at(-1));
 }
 
 /** `-pacme`: the value is in the same word. */
-function attachedValue(line: Line, word: string): boolean {
+function attachedValue(line: CompletionLine, word: string): boolean {
   if (word.startsWith('--') || word.length <= 2) return false;
   return flagOfLetters(line, word.slice(0, 2))?.type === 'option';
 }

@@ -1,4 +1,4 @@
-import type { Candidate, Completion } from './complete.ts';
+import type { Completion, CompletionCandidate } from './complete.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -39,7 +39,7 @@ const LONGEST = 70;
 
 function lineOf(
   shell: Shell,
-  { value, description }: Candidate,
+  { value, description }: CompletionCandidate,
   typed: Typed,
   clean: (text: string) => string,
 ): string | undefined {

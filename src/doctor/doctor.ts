@@ -2,13 +2,13 @@ import { guardsInWords, policyInWords } from '../guards/guards.ts';
 import { counted } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
 import type { Settings } from '../profiles/resolve.ts';
-import { type Finding, failed, ok, skipped, warning } from './check.ts';
+import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
 import { checkNode, checkPermissions, checkProxy, checkState } from './machine.ts';
 import { checkBaseUrl, checkKey, checkService, skipService } from './service.ts';
 
 /** Checks everything that commands depend on, and yields the findings. Changes nothing. */
-export async function* examine(context: DoctorContext): AsyncGenerator<Finding, void, undefined> {
+export async function* examine(context: DoctorContext): AsyncGenerator<DoctorFinding, void, undefined> {
   yield checkNode(context);
   yield await checkPermissions(context);
   const settings = await readSettings(context);
@@ -27,7 +27,7 @@ export async function* examine(context: DoctorContext): AsyncGenerator<Finding, 
 
 async function readSettings(
   context: DoctorContext,
-): Promise<{ finding: Finding; value: Settings | undefined }> {
+): Promise<{ finding: DoctorFinding; value: Settings | undefined }> {
   try {
     const value = await context.settings();
     const { profileName } = value;
@@ -40,7 +40,7 @@ async function readSettings(
 }
 
 /** What limits writes, and whether the policy of this machine can be used. */
-async function checkGuards(context: DoctorContext, settings: Settings | undefined): Promise<Finding> {
+async function checkGuards(context: DoctorContext, settings: Settings | undefined): Promise<DoctorFinding> {
   const name = 'guards';
   if (settings === undefined) return skipped(name, 'the settings are not usable');
   const guards = await context.guards();
@@ -55,7 +55,7 @@ async function checkGuards(context: DoctorContext, settings: Settings | undefine
   return ok(name, all.join('; ') || 'none');
 }
 
-async function* examineService(context: DoctorContext, settings: Settings): AsyncGenerator<Finding> {
+async function* examineService(context: DoctorContext, settings: Settings): AsyncGenerator<DoctorFinding> {
   const baseUrl = checkBaseUrl(settings);
   const proxy = checkProxy(context, settings.baseUrl && new URL(settings.baseUrl.value));
   const passable = baseUrl.error === undefined && proxy.error === undefined;
@@ -69,14 +69,14 @@ async function* examineService(context: DoctorContext, settings: Settings): Asyn
 }
 
 /** What commands noted about the service's responses, this one included: a line only where they contradict the document. */
-async function checkCompatibility(context: DoctorContext): Promise<Finding[]> {
+async function checkCompatibility(context: DoctorContext): Promise<DoctorFinding[]> {
   const count = await context.contradictions();
   if (count === 0) return [];
   const message = `${counted(count, 'contradiction')} with the API document`;
   return [warning('compatibility', message, 'Show what differs: `esign compat`.')];
 }
 
-async function checkStorage(context: DoctorContext, { storage }: Settings): Promise<Finding> {
+async function checkStorage(context: DoctorContext, { storage }: Settings): Promise<DoctorFinding> {
   const name = 'bucket';
   if (storage.bucket === undefined)
     return skipped(name, 'not configured; set it with `esign profiles edit NAME --bucket BUCKET`');

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { isExempt, nameOf, proxyOf } from '../kernel/network/proxy.ts';
-import { type Finding, failed, ok, skipped, warning } from './check.ts';
+import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
 
 const LEAST_NODE = [20, 19] as const;
 
 /** Node is one this tool is made for. */
-export function checkNode({ nodeVersion }: DoctorContext): Finding {
+export function checkNode({ nodeVersion }: DoctorContext): DoctorFinding {
   const [major = 0, minor = 0] = nodeVersion.replace(/^v/, '').split('.').map(Number);
   const [leastMajor, leastMinor] = LEAST_NODE;
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return ok('node', nodeVersion);
@@ -22,7 +22,11 @@ export function checkNode({ nodeVersion }: DoctorContext): Finding {
 }
 
 /** Checks that no other user can read the stored keys. */
-export async function checkPermissions({ configDir, storeFile, platform }: DoctorContext): Promise<Finding> {
+export async function checkPermissions({
+  configDir,
+  storeFile,
+  platform,
+}: DoctorContext): Promise<DoctorFinding> {
   const name = 'config';
   const [folder, file] = await Promise.all([modeOf(configDir), modeOf(storeFile)]);
   if (folder === undefined) return skipped(name, `${configDir} does not exist yet`);
@@ -55,7 +59,7 @@ function octal(mode: number): string {
 }
 
 /** Journals and the sandbox's data can be written. */
-export async function checkState({ stateDir }: DoctorContext): Promise<Finding> {
+export async function checkState({ stateDir }: DoctorContext): Promise<DoctorFinding> {
   try {
     await tryWriting(stateDir);
     return ok('state', `${stateDir} can be written`);
@@ -89,7 +93,7 @@ async function tryWriting(folder: string): Promise<void> {
 }
 
 /** Which proxy the requests to this address go through, if any. */
-export function checkProxy({ env }: DoctorContext, baseUrl: URL | undefined): Finding {
+export function checkProxy({ env }: DoctorContext, baseUrl: URL | undefined): DoctorFinding {
   const name = 'proxy';
   const { protocol, hostname, host } = baseUrl ?? new URL('https://x');
   try {

@@ -6,7 +6,7 @@ import { NoProfileError, ServiceError } from '../kernel/errors.ts';
 import { maskKey } from '../kernel/redaction.ts';
 import type { Settings } from '../profiles/resolve.ts';
 import { verifyKey } from '../profiles/verify.ts';
-import { type Finding, failed, ok, skipped, warning } from './check.ts';
+import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
 
 const ADD = 'Add a profile: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.';
@@ -17,7 +17,7 @@ const NOTABLE_SKEW_MS = 60_000;
 const HARMFUL_SKEW_MS = 15 * 60_000;
 
 /** Checks that a key may be sent to the address. */
-export function checkBaseUrl({ baseUrl, profileName }: Settings): Finding {
+export function checkBaseUrl({ baseUrl, profileName }: Settings): DoctorFinding {
   const name = 'base-url';
   if (baseUrl === undefined) return failed(name, new NoProfileError('No base URL is set.'), ADD);
   const from = baseUrl.source === 'profile' ? `profile ${profileName?.value ?? ''}` : baseUrl.source;
@@ -29,7 +29,10 @@ export function checkBaseUrl({ baseUrl, profileName }: Settings): Finding {
 }
 
 /** Checks the key and its source. Runs the profile's key command if there is one. */
-export async function checkKey(context: DoctorContext, { apiKey, profileName }: Settings): Promise<Finding> {
+export async function checkKey(
+  context: DoctorContext,
+  { apiKey, profileName }: Settings,
+): Promise<DoctorFinding> {
   const name = 'key';
   if (apiKey === undefined) return failed(name, new NoProfileError('No API key is set.'), ADD);
   const from = apiKey.source === 'profile' ? `profile ${profileName?.value ?? ''}` : apiKey.source;
@@ -50,13 +53,16 @@ interface Answer {
 }
 
 /** Checks service, key, scopes, clock, and rate limit with a single request. */
-export async function checkService(context: DoctorContext, { profileName }: Settings): Promise<Finding[]> {
+export async function checkService(
+  context: DoctorContext,
+  { profileName }: Settings,
+): Promise<DoctorFinding[]> {
   const answer = await ask(context);
   return [...checkAccess(answer), checkClock(answer, profileName?.value === 'sandbox'), checkRate(answer)];
 }
 
 /** The same checks, skipped. */
-export function skipService(why: string): Finding[] {
+export function skipService(why: string): DoctorFinding[] {
   return ['service', 'key-accepted', 'scopes', 'clock', 'rate-limit'].map((name) => skipped(name, why));
 }
 
@@ -76,7 +82,7 @@ async function ask({ client, now, signal }: DoctorContext): Promise<Answer> {
   return answer;
 }
 
-function checkAccess({ error, askedAt, answeredAt }: Answer): [Finding, Finding, Finding] {
+function checkAccess({ error, askedAt, answeredAt }: Answer): [DoctorFinding, DoctorFinding, DoctorFinding] {
   const answers = ok('service', `answers in ${answeredAt - askedAt} ms`);
   if (error === undefined)
     return [answers, ok('key-accepted', 'yes'), ok('scopes', 'read: yes; write: not checked')];
@@ -104,7 +110,7 @@ function checkAccess({ error, askedAt, answeredAt }: Answer): [Finding, Finding,
  * Compares this machine's clock with the Date of the response, which has whole seconds and some latency. A sandbox's clock
  * can be moved.
  */
-function checkClock({ reply, askedAt, answeredAt }: Answer, isSandbox: boolean): Finding {
+function checkClock({ reply, askedAt, answeredAt }: Answer, isSandbox: boolean): DoctorFinding {
   const name = 'clock';
   const header = reply?.headers.date;
   const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
@@ -125,7 +131,7 @@ function checkClock({ reply, askedAt, answeredAt }: Answer, isSandbox: boolean):
   return failed(name, new Error(`${message}; a bucket rejects such signatures`), fix);
 }
 
-function checkRate({ reply, error, answeredAt }: Answer): Finding {
+function checkRate({ reply, error, answeredAt }: Answer): DoctorFinding {
   const name = 'rate-limit';
   if (error instanceof ServiceError && error.code === 'RATE_LIMITED')
     return failed(name, error, 'Wait for the rate limit to reset, or send fewer requests.');

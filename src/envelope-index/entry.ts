@@ -21,7 +21,7 @@ export interface EntryHead {
 }
 
 /** An envelope as a line of the index. The texts and the envelope come last, so that the head can be parsed without them. */
-export interface Entry extends EntryHead {
+export interface IndexEntry extends EntryHead {
   texts: string;
   envelope: Envelope;
 }
@@ -48,7 +48,7 @@ export interface Completeness {
 export const BETWEEN_TEXTS = '\n';
 
 /** Creates the line for an envelope that was just read. `alone`: it was requested by its ID, so no field is missing. */
-export function entryOf(envelope: Envelope, alone: boolean, seen: number): Entry {
+export function entryOf(envelope: Envelope, alone: boolean, seen: number): IndexEntry {
   const { id, status, createdAt } = envelope;
   return {
     id,

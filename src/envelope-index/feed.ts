@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { type Entry, entryOf, type IndexEvent } from './entry.ts';
+import { entryOf, type IndexEntry, type IndexEvent } from './entry.ts';
 import { type IndexScope, IndexWriter } from './index-writer.ts';
 import { type Observer, observed } from './observed.ts';
 
@@ -31,7 +31,7 @@ export class Feed implements Pick<Observer, 'envelope'> {
   readonly #file: IndexWriter;
   /** A checksum of the last line added for each envelope. */
   readonly #taken = new Map<string, number>();
-  #waiting: (Entry | IndexEvent)[] = [];
+  #waiting: (IndexEntry | IndexEvent)[] = [];
   #hasFailed = false;
   /** True if the file has grown by CHECK_EVERY since its last check. */
   #hasGrown = false;
@@ -93,7 +93,7 @@ export class Feed implements Pick<Observer, 'envelope'> {
     await new IndexFile(this.#stateDir, this.#scope).tidyIfFree().catch(() => undefined);
   }
 
-  #take(line: Entry | IndexEvent): void {
+  #take(line: IndexEntry | IndexEvent): void {
     if (this.#hasFailed) return;
     this.#waiting.push(line);
     if (this.#waiting.length >= BATCH) this.flush();

@@ -4,7 +4,7 @@ import { writeLine } from '../journal/line.ts';
 import { shortDigest } from '../kernel/digest.ts';
 import { codeOf } from '../kernel/errors.ts';
 import { makeFolder } from '../kernel/files/folder.ts';
-import type { Entry, IndexEvent } from './entry.ts';
+import type { IndexEntry, IndexEvent } from './entry.ts';
 
 /** The account of an index. What one key can see is never shown to another. */
 export interface IndexScope {
@@ -52,7 +52,7 @@ export class IndexWriter {
    * Appends lines, and returns their size and that of the file, in bytes. A process that is killed meanwhile leaves at most one
    * incomplete line.
    */
-  append(entries: readonly (Entry | IndexEvent)[]): { added: number; size: number } {
+  append(entries: readonly (IndexEntry | IndexEvent)[]): { added: number; size: number } {
     if (isNearlyFull(this.#stateDir)) throw new Error('the disk is nearly full');
     // The line break ends a line that another process left incomplete.
     const text = `\n${entries.map(writeLine).join('')}`;

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import { isAmbiguous, UnknownOutcomeError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { signersNamed } from './named-signer.ts';
-import { type Acted, readQuietly, settleAction } from './settle.ts';
+import { type ActionResult, actWithOutcome, readQuietly } from './settle.ts';
 
 /** Statuses that an envelope never leaves (API document, States). */
 const ENDED_FOR_GOOD = new Set(['COMPLETED', 'CANCELLED', 'EXPIRED']);
@@ -16,8 +16,8 @@ export function isCancellable(status: string, evenIfDeclined: boolean): boolean 
 }
 
 /** Sends a draft. A lost reply is settled by the state: an envelope that is no draft any more was sent. */
-export async function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<Acted> {
-  const outcome = await settleAction(
+export async function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<ActionResult> {
+  const outcome = await actWithOutcome(
     client,
     id,
     () => client.envelopes.send(id, signal),
@@ -38,8 +38,8 @@ export async function cancelEnvelope(
   id: string,
   reason?: string,
   signal?: AbortSignal,
-): Promise<Acted> {
-  const outcome = await settleAction(
+): Promise<ActionResult> {
+  const outcome = await actWithOutcome(
     client,
     id,
     () => client.envelopes.cancel(id, reason, signal),
@@ -63,7 +63,7 @@ export async function remindEnvelope(
   id: string,
   signer?: string,
   signal?: AbortSignal,
-): Promise<Acted> {
+): Promise<ActionResult> {
   const signerId = signer?.includes('@') ? await signerIdOf(client, id, signer, signal) : signer;
   try {
     const told = await client.envelopes.remind(id, signerId, signal);

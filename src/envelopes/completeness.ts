@@ -15,7 +15,7 @@ export interface KnownRoles {
 }
 
 /** Something about an envelope's signers that is seldom meant. */
-export interface Remark {
+export interface SignerProblem {
   /**
    * `wrong` can't be created; `incomplete` leaves a role of the template without a signer, and goes out only when somebody
    * says so; `odd` may be meant.
@@ -27,11 +27,11 @@ export interface Remark {
 export const NO_ROLES: KnownRoles = { names: [], inferred: false };
 
 /** What is to be said of these signers before an envelope of the template is created or sent. */
-export function remarksOn(parties: readonly Party[], roles: KnownRoles): Remark[] {
+export function findProblems(parties: readonly Party[], roles: KnownRoles): SignerProblem[] {
   return [
     ...(roles.inferred ? [] : unknownRoles(parties, roles.names)),
     ...rolesWithoutSigner(rolesOf(parties), parties.filter(({ role }) => !role).length, roles.names).map(
-      (role): Remark =>
+      (role): SignerProblem =>
         roles.inferred
           ? {
               weight: 'odd',
@@ -41,7 +41,7 @@ export function remarksOn(parties: readonly Party[], roles: KnownRoles): Remark[
     ),
     ...repeatedRoles(parties),
     ...repeatedAddresses(parties),
-    ...likelySlips(parties),
+    ...likelyTypos(parties),
   ];
 }
 
@@ -59,14 +59,14 @@ export function rolesWithoutSigner(
   return names.filter((role) => !named.includes(role)).slice(free);
 }
 
-function unknownRoles(parties: readonly Party[], names: readonly string[]): Remark[] {
+function unknownRoles(parties: readonly Party[], names: readonly string[]): SignerProblem[] {
   if (names.length === 0) return [];
-  return parties.flatMap(({ email, role }): Remark[] => {
+  return parties.flatMap(({ email, role }): SignerProblem[] => {
     if (!role || names.includes(role)) return [];
     return [
       {
         weight: 'wrong',
-        text: `The template has no role "${role}" for ${email ?? 'a signer'}; ${meant(role, names)}`.replace(
+        text: `The template has no role "${role}" for ${email ?? 'a signer'}; ${suggestRole(role, names)}`.replace(
           /[^?]$/,
           '$&.',
         ),
@@ -76,12 +76,12 @@ function unknownRoles(parties: readonly Party[], names: readonly string[]): Rema
 }
 
 /** The role that was most likely meant, else all there are. */
-export function meant(role: string, names: readonly string[]): string {
+export function suggestRole(role: string, names: readonly string[]): string {
   const near = nearest(role, names);
   return near === undefined ? `it has ${names.join(', ')}` : `did you mean ${near}?`;
 }
 
-function repeatedRoles(parties: readonly Party[]): Remark[] {
+function repeatedRoles(parties: readonly Party[]): SignerProblem[] {
   return [...groups(parties, ({ role }) => role ?? '')].map(([role, several]) => {
     const who = several.map(({ email }) => email ?? 'a signer');
     const all = who.length === 2 ? 'both' : 'all';
@@ -89,7 +89,7 @@ function repeatedRoles(parties: readonly Party[]): Remark[] {
   });
 }
 
-function repeatedAddresses(parties: readonly Party[]): Remark[] {
+function repeatedAddresses(parties: readonly Party[]): SignerProblem[] {
   return [...groups(parties, ({ email }) => email?.toLowerCase() ?? '')].map(([, several]) => ({
     weight: 'odd',
     text: `${several[0]?.email ?? ''} stands here ${several.length === 2 ? 'twice' : `${several.length} times`}.`,
@@ -97,8 +97,8 @@ function repeatedAddresses(parties: readonly Party[]): Remark[] {
 }
 
 /** Addresses whose domain looks like a slip of a well-known one. */
-function likelySlips(parties: readonly Party[]): Remark[] {
-  return parties.flatMap(({ email }): Remark[] => {
+function likelyTypos(parties: readonly Party[]): SignerProblem[] {
+  return parties.flatMap(({ email }): SignerProblem[] => {
     const domain = lookAlike(email ?? '');
     return domain === undefined
       ? []

@@ -14,7 +14,7 @@ export interface Composition {
 }
 
 export const PARTS = ['template', 'signers', 'order', 'subject', 'message'] as const;
-export type Part = (typeof PARTS)[number];
+export type CompositionPart = (typeof PARTS)[number];
 
 /** Sets who signs after whom; without turns, all sign at the same time. Each signer keeps the place among the roles. */
 export function setOrder(composition: Composition, turns: readonly NewSigner[] | undefined): void {

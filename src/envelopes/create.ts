@@ -13,18 +13,18 @@ import {
 } from '../kernel/errors.ts';
 import { isTerminal, LIMITS, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import { sendEnvelope } from './actions.ts';
-import { readIfThere } from './marked-envelopes.ts';
+import { readIfExists } from './marked-envelopes.ts';
 import { requestIdOf } from './markers.ts';
 import {
   checkRequestId,
   contentOf,
   isOtherContent,
-  type OpenRequest,
+  type LockedRequestId,
   type RequestIds,
 } from './request-ids/request-ids.ts';
 import { isMadeFrom } from './request-ids/same-content.ts';
 import { msUntilListed, type Searching, searchUntilListed } from './request-ids/search.ts';
-import { readQuietly, settleCreate } from './settle.ts';
+import { createWithOutcome, readQuietly } from './settle.ts';
 import type { NewSigner } from './signer-mailbox.ts';
 
 export interface NewEnvelope {
@@ -132,10 +132,10 @@ const DAMAGED: CreateWarning = {
 async function createNew(
   client: Client,
   body: CreateEnvelopeBody,
-  request: OpenRequest,
+  request: LockedRequestId,
   { requestId, signal, searching }: CreateOptions,
 ): Promise<Created> {
-  const outcome = await settleCreate(client, body, requestId, { signal, searching }).catch(
+  const outcome = await createWithOutcome(client, body, requestId, { signal, searching }).catch(
     async (error: unknown) => {
       if (error instanceof EsignError && !isAmbiguous(error)) await request.refused();
       throw error;
@@ -185,10 +185,10 @@ function notEchoed(requestId: string): CreateWarning {
 async function findEarlier(
   client: Client,
   wanted: NewEnvelope,
-  { known }: OpenRequest,
+  { known }: LockedRequestId,
   { requestId, rerun, signal, searching }: CreateOptions,
 ): Promise<Envelope | undefined> {
-  const made = known.state === 'made' ? await readIfThere(client, known.envelopeId, signal) : undefined;
+  const made = known.state === 'made' ? await readIfExists(client, known.envelopeId, signal) : undefined;
   if (isOtherContent(known, contentOf(wanted))) throw idUsed(requestId, made);
   if (made) return refuseEnded(made, requestId);
   if (known.state === 'new' && !rerun) return undefined;

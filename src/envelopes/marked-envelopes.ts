@@ -62,7 +62,7 @@ async function* readAll(
 ): AsyncGenerator<Envelope, void, undefined> {
   for (let at = 0; at < items.length; at += CONCURRENCY) {
     const batch = items.slice(at, at + CONCURRENCY);
-    const read = await Promise.all(batch.map(({ id }) => readIfThere(client, id, signal)));
+    const read = await Promise.all(batch.map(({ id }) => readIfExists(client, id, signal)));
     yield* read.filter((envelope) => envelope !== undefined);
   }
 }
@@ -84,7 +84,7 @@ async function* itemsOf(
 }
 
 /** The envelope; undefined when the service has none with this id. */
-export async function readIfThere(
+export async function readIfExists(
   client: Client,
   id: string,
   signal?: AbortSignal,

@@ -8,7 +8,7 @@ import { UsageError } from '../kernel/errors.ts';
 export function signersNamed(envelope: Envelope, name: string): Signer[] {
   const named = findSigners(envelope, name);
   if (named.length > 0) return named;
-  throw new UsageError(`${name} is not a signer of ${envelope.id}.`, { hint: theSignersOf(envelope) });
+  throw new UsageError(`${name} is not a signer of ${envelope.id}.`, { hint: signersHint(envelope) });
 }
 
 /** Returns the signers with that id or address. */
@@ -27,7 +27,7 @@ export function whoseTurn({ signers, signingOrder }: Envelope): Signer[] {
 }
 
 /** The signers there are, for a hint; undefined when there are none. */
-export function theSignersOf({ signers }: Envelope): string | undefined {
+export function signersHint({ signers }: Envelope): string | undefined {
   const known = (signers ?? []).flatMap(({ email }) => email ?? []);
   return known.length > 0 ? `Its signers: ${known.join(', ')}.` : undefined;
 }

@@ -18,7 +18,7 @@ import {
   reminderFile,
   UNKNOWN_SIGNER,
 } from './reminder-times.ts';
-import type { Acted } from './settle.ts';
+import type { ActionResult } from './settle.ts';
 
 /** How long another process may have the log before we give up, in ms. */
 const PATIENCE_MS = 30_000;
@@ -122,7 +122,7 @@ async function takeTurn(folder: string, path: string, clock: Clock): Promise<() 
   }
 }
 
-export interface ReminderResult extends Acted {
+export interface ReminderResult extends ActionResult {
   /** The signers who were emailed. */
   reminded: readonly Signer[];
 }
@@ -157,7 +157,7 @@ export async function remindWithGap(
     const acted = await log.noting(id, undefined, remind);
     return { ...acted, reminded: due };
   }
-  let acted: Acted = { envelope, by: 'reply' };
+  let acted: ActionResult = { envelope, by: 'reply' };
   for (const [index, one] of due.entries()) {
     if (index > 0 && signal?.aborted) throw stoppedBefore(id, due, index);
     acted = await log.noting(id, one.email ?? one.id ?? undefined, () =>

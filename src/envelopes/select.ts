@@ -31,7 +31,7 @@ export interface Selection {
 
 const READS_AT_ONCE = 8;
 
-export interface SelectOptions {
+export interface SelectEnvelopesOptions {
   pageSize?: number | undefined;
   /** Told how many there are in all, where the service says so and nothing is left out here. */
   onTotal?: ((total: number) => void) | undefined;
@@ -46,7 +46,7 @@ export interface SelectOptions {
 export async function* selectEnvelopes(
   client: Client,
   selection: Selection,
-  options: SelectOptions = {},
+  options: SelectEnvelopesOptions = {},
 ): AsyncGenerator<Envelope, void, undefined> {
   const { run, ...rest } = selection;
   if (run === undefined) yield* selectListed(client, rest, options);
@@ -56,7 +56,7 @@ export async function* selectEnvelopes(
 async function* selectListed(
   client: Client,
   selection: Selection,
-  { signal, pageSize, onTotal }: SelectOptions,
+  { signal, pageSize, onTotal }: SelectEnvelopesOptions,
 ): AsyncGenerator<Envelope, void, undefined> {
   const status = selection.statuses?.length === 1 ? selection.statuses[0] : undefined;
   const list = { status, pageSize, signal, onTotal: isUnfiltered(selection) ? onTotal : undefined };

@@ -7,24 +7,24 @@ import { isAmbiguous, isRefusedByState } from '../kernel/errors.ts';
 import { type Searching, searchUntilListed } from './request-ids/search.ts';
 
 /** What became of a write: we know, or the reply was lost and looking did not settle it. */
-export type Outcome<T> =
+export type WriteOutcome<T> =
   | { kind: 'settled'; value: T /** How we know. */; by: 'reply' | 'lookup' }
   | { kind: 'unknown'; error: Error };
 
 /** The outcome of a create; where it is unknown, also why the search for the envelope failed, if it did. */
-export type CreateOutcome = Outcome<Envelope> & { searchError?: Error };
+export type CreateWriteOutcome = WriteOutcome<Envelope> & { searchError?: Error };
 
 /**
  * Creates an envelope once. After a lost reply it is searched for by its request ID until it must have appeared in the list,
  * and never created again. `searching` is called when the search begins.
  * @throws whatever the service answered, when it is certain that nothing was created.
  */
-export async function settleCreate(
+export async function createWithOutcome(
   client: Client,
   body: CreateEnvelopeBody,
   requestId: string,
   { signal, searching }: { signal?: AbortSignal | undefined; searching?: Searching | undefined } = {},
-): Promise<CreateOutcome> {
+): Promise<CreateWriteOutcome> {
   const startedAt = client.clock.now();
   try {
     return { kind: 'settled', value: await client.envelopes.create(body, signal), by: 'reply' };
@@ -49,43 +49,43 @@ async function searchAfterLoss(
   { requestId, startedAt }: { requestId: string; startedAt: number },
   { signal, searching }: { signal?: AbortSignal | undefined; searching?: Searching | undefined },
 ): Promise<{ found?: Envelope | undefined; searchError?: Error | undefined }> {
-  const looking = lookingOn(client, signal);
+  const deadline = graceDeadline(client, signal);
   let searchError: Error | undefined;
   try {
     const found = await searchUntilListed(client, requestId, {
       since: () => client.serviceClock.earliest(startedAt),
       msLeft: () => LISTED_AFTER_MS - (client.clock.now() - startedAt),
-      signal: looking.signal,
+      signal: deadline.signal,
       searching,
       onError: (error) => {
-        if (looking.signal.aborted) throw error;
+        if (deadline.signal.aborted) throw error;
         searchError = error;
       },
     });
     return { found, searchError };
   } catch (error) {
-    if (isTornOff(client, signal)) throw error;
+    if (isAborted(client, signal)) throw error;
     return { searchError };
   } finally {
-    looking.end();
+    deadline.end();
   }
 }
 
 /** How often the grace for a reply the looking for what became of a write has: it may take several requests. */
-const LOOKING = 2;
+const GRACE_FACTOR = 2;
 
 /** What was sent is looked after for a moment longer than the caller's signal. */
-function lookingOn(client: Client, signal: AbortSignal | undefined): Deadline {
-  return startDeadline(signal, { graceMs: LOOKING * client.graceMs });
+function graceDeadline(client: Client, signal: AbortSignal | undefined): Deadline {
+  return startDeadline(signal, { graceMs: GRACE_FACTOR * client.graceMs });
 }
 
 /** The caller wants no word of what was under way. */
-function isTornOff({ graceMs }: Client, signal: AbortSignal | undefined): boolean {
+function isAborted({ graceMs }: Client, signal: AbortSignal | undefined): boolean {
   return graceMs === 0 && signal?.aborted === true;
 }
 
 /** What acting on an envelope came to, and whether the reply told or the envelope's state. */
-export interface Acted {
+export interface ActionResult {
   envelope: Envelope;
   by: 'reply' | 'lookup';
 }
@@ -98,29 +98,29 @@ const ACTION_PAUSE_MS = 500;
  * shows that nothing happened it is tried again, which is safe: a second send or cancel is refused (API document,
  * Envelope states).
  */
-export async function settleAction(
+export async function actWithOutcome(
   client: Client,
   id: string,
   act: () => Promise<Envelope | undefined>,
   happened: (envelope: Envelope) => boolean,
   signal?: AbortSignal,
-): Promise<Outcome<Envelope>> {
-  let tried = await actOnce(client, id, { act, happened, again: false }, signal);
-  for (let attempt = 2; tried.nothingHappened && attempt <= ACTION_TRIES; attempt++) {
+): Promise<WriteOutcome<Envelope>> {
+  let attempt = await actOnce(client, id, { act, happened, again: false }, signal);
+  for (let number = 2; attempt.nothingHappened && number <= ACTION_TRIES; number++) {
     try {
-      await client.clock.sleep(ACTION_PAUSE_MS * attempt, signal);
-      tried = await actOnce(client, id, { act, happened, again: true }, signal);
+      await client.clock.sleep(ACTION_PAUSE_MS * number, signal);
+      attempt = await actOnce(client, id, { act, happened, again: true }, signal);
     } catch (error) {
       // No further try; what the last one came to stays as it is.
-      if (!signal?.aborted || isTornOff(client, signal)) throw error;
+      if (!signal?.aborted || isAborted(client, signal)) throw error;
       break;
     }
   }
-  return tried.outcome;
+  return attempt.outcome;
 }
 
-interface Tried {
-  outcome: Outcome<Envelope>;
+interface ActionAttempt {
+  outcome: WriteOutcome<Envelope>;
   /** The reply was lost, and the state shows that the service had done nothing by then. */
   nothingHappened: boolean;
 }
@@ -135,8 +135,8 @@ async function actOnce(
     again: boolean;
   },
   signal?: AbortSignal,
-): Promise<Tried> {
-  const settled = (value: Envelope, by: 'reply' | 'lookup'): Tried => ({
+): Promise<ActionAttempt> {
+  const settled = (value: Envelope, by: 'reply' | 'lookup'): ActionAttempt => ({
     outcome: { kind: 'settled', value, by },
     nothingHappened: false,
   });
@@ -156,15 +156,15 @@ async function actOnce(
 
 /** The state after a reply that told nothing of it. */
 async function readAfter(client: Client, id: string, signal?: AbortSignal): Promise<Envelope> {
-  const looking = lookingOn(client, signal);
+  const deadline = graceDeadline(client, signal);
   try {
-    return await client.envelopes.get(id, looking.signal);
+    return await client.envelopes.get(id, deadline.signal);
   } catch (error) {
     // It was done, whatever else is not known.
-    if (looking.signal.aborted && !isTornOff(client, signal)) return { id };
+    if (deadline.signal.aborted && !isAborted(client, signal)) return { id };
     throw error;
   } finally {
-    looking.end();
+    deadline.end();
   }
 }
 
@@ -174,13 +174,13 @@ export async function readQuietly(
   id: string,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
-  const looking = lookingOn(client, signal);
+  const deadline = graceDeadline(client, signal);
   try {
-    return await client.envelopes.get(id, looking.signal);
+    return await client.envelopes.get(id, deadline.signal);
   } catch (error) {
-    if (isTornOff(client, signal)) throw error;
+    if (isAborted(client, signal)) throw error;
     return undefined;
   } finally {
-    looking.end();
+    deadline.end();
   }
 }

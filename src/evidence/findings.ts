@@ -9,7 +9,7 @@ export interface DocumentFacts {
   seal: JudgedSeal | null;
 }
 
-export interface Finding {
+export interface EvidenceFinding {
   code: 'SEAL_MISSING' | 'SEAL_UNKNOWN' | 'SEAL_TIME' | 'WRONG_DOCUMENT';
   message: string;
 }
@@ -28,7 +28,7 @@ export function findingOn(
   document: DocumentFacts,
   envelope: Envelope,
   others: readonly DocumentFacts[],
-): Finding | null {
+): EvidenceFinding | null {
   const { what, sha256, seal } = document;
   const other = otherEnvelopeIn(document, envelope.id);
   if (other !== undefined)
@@ -58,7 +58,7 @@ export function accountOf(documents: readonly Pick<DocumentFacts, 'key'>[]): str
   return names.find((name) => name !== undefined) ?? null;
 }
 
-function timeFinding({ time }: JudgedSeal, { completedAt }: Envelope): Finding | null {
+function timeFinding({ time }: JudgedSeal, { completedAt }: Envelope): EvidenceFinding | null {
   if (time === null || !completedAt) return null;
   const distance = Math.abs(Date.parse(time) - Date.parse(completedAt));
   if (distance <= MAX_DISTANCE_MS) return null;
@@ -66,7 +66,7 @@ function timeFinding({ time }: JudgedSeal, { completedAt }: Envelope): Finding |
   return { code: 'SEAL_TIME', message };
 }
 
-function signerFinding({ trust, subject }: JudgedSeal): Finding | null {
+function signerFinding({ trust, subject }: JudgedSeal): EvidenceFinding | null {
   if (trust === 'pinned' || trust === 'trusted') return null;
   const message = `It is sealed by ${subject ?? 'someone'}, but whose certificate that is was never confirmed.`;
   return { code: 'SEAL_UNKNOWN', message };

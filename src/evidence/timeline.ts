@@ -2,7 +2,7 @@ import type { Envelope } from '../api/schemas.ts';
 import type { KeptReminder, KeptWebhook } from './sources.ts';
 
 /** An event of the envelope and its source. */
-export interface Moment {
+export interface TimelineEntry {
   at: string;
   what: string;
   who: string | null;
@@ -23,11 +23,11 @@ export function timelineOf(
   envelope: Envelope,
   webhooks: readonly ReceivedEvent[],
   reminders: readonly KeptReminder[],
-): Moment[] {
+): TimelineEntry[] {
   const moments = [
     ...movesOf(envelope),
     ...webhooks.filter(({ duplicate }) => !duplicate).map(momentOf),
-    ...reminders.map(({ at, signer }): Moment => {
+    ...reminders.map(({ at, signer }): TimelineEntry => {
       return { at, what: 'reminder asked for', who: signer ?? 'all who had not signed', ...HERE };
     }),
   ];
@@ -37,8 +37,8 @@ export function timelineOf(
 const SERVICE = { source: 'service', verified: null } as const;
 const HERE = { source: 'here', verified: null } as const;
 
-function movesOf({ createdAt, sentAt, completedAt, expiresAt, status, signers }: Envelope): Moment[] {
-  const moves: Moment[] = [];
+function movesOf({ createdAt, sentAt, completedAt, expiresAt, status, signers }: Envelope): TimelineEntry[] {
+  const moves: TimelineEntry[] = [];
   const add = (at: string | null | undefined, what: string, who: string | null = null) => {
     if (at && !Number.isNaN(Date.parse(at))) moves.push({ at, what, who, ...SERVICE });
   };
@@ -54,7 +54,7 @@ function movesOf({ createdAt, sentAt, completedAt, expiresAt, status, signers }:
   return moves;
 }
 
-function momentOf({ receivedAt, happenedAt, event, signer, verified }: ReceivedEvent): Moment {
+function momentOf({ receivedAt, happenedAt, event, signer, verified }: ReceivedEvent): TimelineEntry {
   const at = happenedAt !== null && !Number.isNaN(Date.parse(happenedAt)) ? happenedAt : receivedAt;
   // One vocabulary for both sources: the service says `envelope.signed` in a webhook, `signed` in the envelope.
   const what = event?.replace(/^envelope\./, '') ?? 'an event without a name';

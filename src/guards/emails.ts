@@ -51,7 +51,7 @@ export function emailsOfCreate({
 }
 
 /** The emails of one command so far. */
-export class Tally {
+export class EmailTally {
   #count = 0;
   readonly #people = new Set<string>();
 

@@ -3,7 +3,7 @@ import { envelopeSchema, matches, readAs, resourceReplySchema } from '../api/sch
 import type { OpenGate, PlannedWrite, RunEnd, WriteGate } from '../api/write-gate.ts';
 import { GuardError } from '../kernel/errors.ts';
 import { isRecord } from '../kernel/json.ts';
-import { Recorder, type RecorderOptions, type WriteFacts } from '../log/recorder.ts';
+import { LogRecorder, type RecorderOptions, type WriteFacts } from '../log/recorder.ts';
 import { Guard, type GuardOptions, type ReadEnvelope } from './guard.ts';
 import { readWrite } from './write.ts';
 
@@ -12,7 +12,7 @@ type CompleteRun = (end: RunEnd) => Promise<void>;
 /** What the gates of one command share. */
 interface Shared {
   guard: Guard;
-  recorder: Recorder;
+  recorder: LogRecorder;
   /** Begins the entry of the bulk run that all writes belong to. */
   beginRun: (() => Promise<CompleteRun>) | undefined;
 }
@@ -20,7 +20,7 @@ interface Shared {
 /** Opens the gates of a command, one for each client: writes pass if the guards allow them, with an entry in the log. */
 export function guardedGate(options: GuardOptions & RecorderOptions): OpenGate {
   const guard = new Guard(options);
-  const shared: Shared = { guard, recorder: new Recorder(options), beginRun: undefined };
+  const shared: Shared = { guard, recorder: new LogRecorder(options), beginRun: undefined };
   return (send) => new GuardedGate(shared, send);
 }
 

@@ -5,18 +5,18 @@ import { GuardError } from '../kernel/errors.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import {
   type Emails,
+  EmailTally,
   emailsOfCreate,
   emailsOfEnvelope,
   hintFor,
   NO_EMAILS,
-  Tally,
   UNKNOWN_EMAILS,
 } from './emails.ts';
 import { type Guards, requireUsablePolicy, sourceInWords } from './guards.ts';
 import type { Write } from './write.ts';
 
 /** What a person must type, or pass as --confirm, where the guard `confirmName` applies. */
-export interface Confirmation {
+export interface NameConfirmation {
   names: readonly [string, ...string[]];
   given: string | undefined;
   /** Undefined without a terminal to ask on. */
@@ -26,7 +26,7 @@ export interface Confirmation {
 export interface GuardOptions {
   /** Read at the first write. */
   guards: () => Promise<Guards>;
-  confirmation: Confirmation;
+  confirmation: NameConfirmation;
 }
 
 /** Reads an envelope to see whom a write would email. */
@@ -38,7 +38,7 @@ const READING_AT_ONCE = 8;
 export class Guard {
   readonly #options: GuardOptions;
   #guards: Promise<Guards> | undefined;
-  #tally = new Tally();
+  #tally = new EmailTally();
   /** Writes whose emails were counted: a second try emails nobody else. */
   readonly #counted = new Set<string>();
   /** Whom the drafts of this process are for. */
@@ -52,11 +52,11 @@ export class Guard {
 
   /** Checks all writes of a command; the emails of the next one are counted from zero. @throws GuardError */
   async check(planned: readonly PlannedWrite[], read: ReadEnvelope): Promise<void> {
-    this.#tally = new Tally();
+    this.#tally = new EmailTally();
     this.#counted.clear();
     const guards = await this.refuseAll();
     if (!hasLimits(guards)) return;
-    const tally = new Tally();
+    const tally = new EmailTally();
     for await (const emails of mapInOrder(planned, READING_AT_ONCE, (one) => this.#emailsOf(one, read)))
       tally.add(emails, guards);
     this.#requireConfirmation(tally, guards);
@@ -125,7 +125,7 @@ export class Guard {
     return emailsOfEnvelope(await read(planned.envelopeId), planned);
   }
 
-  #requireConfirmation(tally: Tally, guards: Guards): void {
+  #requireConfirmation(tally: EmailTally, guards: Guards): void {
     this.#mustConfirm = guards.confirmName !== null && tally.emailsSeveral;
     if (!this.#mustConfirm) return;
     const { given, ask, names } = this.#options.confirmation;

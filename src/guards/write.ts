@@ -3,11 +3,11 @@ import type { HttpRequest } from '../api/http.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 import { countMembers } from '../kernel/text/json-text.ts';
 import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
-import type { Action } from '../log/entry.ts';
+import type { LoggedAction } from '../log/entry.ts';
 
 /** What a request does, as far as it shows by itself. */
 export interface Write {
-  action: Action;
+  action: LoggedAction;
   effect: Effect;
   envelopeId: string | undefined;
   /** Of a create. */

@@ -10,7 +10,7 @@ import { type JournalFormat, type Span, scan } from './scan.ts';
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** The place of an entry, for reading it again. */
-export interface Place extends Span {
+export interface JournalPosition extends Span {
   path: string;
 }
 
@@ -42,7 +42,7 @@ export class DayJournal<T> {
    * After a failure the next one is tried again: a disk that was full may have room by then.
    * @throws JournalError or UsageError when it can't be written.
    */
-  async append(entry: T): Promise<Place> {
+  async append(entry: T): Promise<JournalPosition> {
     const journal = await this.#today();
     if (journal.hasFailed) await journal.reopen();
     return { path: journal.path, ...(await journal.append(entry)) };
@@ -132,7 +132,7 @@ export async function scanDays<T>(
   folder: string,
   format: JournalFormat<T>,
   since: number,
-  take: (entry: T, place: Place) => void,
+  take: (entry: T, place: JournalPosition) => void,
   onDamage?: OnDamage,
 ): Promise<void> {
   for (const path of (await dayFiles(folder, since)).flat()) {

@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { codeOf } from '../kernel/errors.ts';
 
 /** A whole line without its line break, and the offset in bytes where the next one starts. */
-export interface Line {
+export interface JournalLine {
   bytes: Buffer;
   end: number;
 }
@@ -12,23 +12,23 @@ const ROOM = 1024 * 1024;
 const BREAK = 10;
 
 /** The whole lines of a file from an offset on; a last line without its line break is not there yet. Missing file: none. */
-export async function* linesOf(path: string, from = 0): AsyncGenerator<Line, void, undefined> {
+export async function* linesOf(path: string, from = 0): AsyncGenerator<JournalLine, void, undefined> {
   let end = from;
   for await (const block of blocksOf(path, from)) {
-    const lines: Line[] = [];
+    const lines: JournalLine[] = [];
     end = cut(Buffer.from(block), end, (line) => lines.push(line));
     yield* lines;
   }
 }
 
 /** Hands over the same lines, faster where there are many; the bytes of one are only valid until `take` returns. */
-export async function eachLine(path: string, from: number, take: (line: Line) => void): Promise<void> {
+export async function eachLine(path: string, from: number, take: (line: JournalLine) => void): Promise<void> {
   let end = from;
   for await (const block of blocksOf(path, from)) end = cut(block, end, take);
 }
 
 /** Where the last of the lines ends. */
-function cut(block: Buffer, from: number, take: (line: Line) => void): number {
+function cut(block: Buffer, from: number, take: (line: JournalLine) => void): number {
   let start = 0;
   for (let at = block.indexOf(BREAK); at !== -1; at = block.indexOf(BREAK, start)) {
     take({ bytes: block.subarray(start, at), end: from + at + 1 });

@@ -3,7 +3,7 @@ import { EFFECTS, type Effect } from '../kernel/vocabulary.ts';
 
 /** What a request does, as far as its path shows. */
 export const ACTIONS = ['create', 'send', 'cancel', 'remind', 'other'] as const;
-export type Action = (typeof ACTIONS)[number];
+export type LoggedAction = (typeof ACTIONS)[number];
 
 /** `refused`: certainly not done. `unknown`: the response was lost, or the process ended before it came. */
 export const OUTCOMES = ['done', 'refused', 'unknown'] as const;
@@ -71,7 +71,7 @@ export interface LogEntry {
 /** An entry with what it did, for undoing it. */
 export interface LoggedWrite {
   entry: LogEntry;
-  action: Action;
+  action: LoggedAction;
 }
 
 /** Returns the entry of a write that was begun; its outcome is unknown until its end is read. */

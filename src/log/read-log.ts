@@ -55,7 +55,7 @@ export interface Break {
   reason: 'changed' | 'not chained' | 'missing file' | 'shortened';
 }
 
-export interface Verification {
+export interface LogVerification {
   files: number;
   entries: number;
   /** The first one. */
@@ -63,7 +63,7 @@ export interface Verification {
 }
 
 /** Checks every line against the one before it, and the last one against the stored head. */
-export async function verifyLog(folder: string): Promise<Verification> {
+export async function verifyLog(folder: string): Promise<LogVerification> {
   const chain = new Chain(await readHead(folder));
   for (const name of await logFiles(folder)) {
     chain.beginFile(name);
@@ -110,7 +110,7 @@ class Chain {
       this.#hasHead = true;
   }
 
-  end(): Verification {
+  end(): LogVerification {
     // Between the first line of all and its head, a process may have been killed.
     const isNew = this.#head === undefined && this.#lines <= 1;
     if (!this.#hasHead && !isNew) {

@@ -27,7 +27,7 @@ const ID = /^[\w.:~-]{1,128}$/;
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
 /** Records writes, each before it is sent and again when its outcome is known. */
-export class Recorder {
+export class LogRecorder {
   readonly #options: RecorderOptions;
   /** Entries whose response was lost, by request ID or envelope ID. */
   readonly #lost = new Map<string, string>();

@@ -1,9 +1,9 @@
 import { UsageError } from '../kernel/errors.ts';
 import { isRecord, valueAt } from '../kernel/json.ts';
-import type { Column } from './table.ts';
+import type { TableColumn } from './table.ts';
 
 /** Parses `id,status,signers.0.email` into columns, each a path into the resource as sent by the service. */
-export function fieldColumns<T>(list: string): Column<T>[] {
+export function fieldColumns<T>(list: string): TableColumn<T>[] {
   const paths = list.split(',').map((path) => path.trim());
   if (paths.some((path) => path === '')) {
     throw new UsageError(`--fields "${list}" has an empty field name.`, {
@@ -58,7 +58,7 @@ function isMisspelt(item: unknown, path: string): boolean {
 }
 
 /** Returns the selected fields as an object, for --json. */
-export function pick(value: unknown, columns: readonly Column<unknown>[]): Record<string, unknown> {
+export function pick(value: unknown, columns: readonly TableColumn<unknown>[]): Record<string, unknown> {
   return Object.fromEntries(columns.map(({ key }) => [key, valueAt(value, key) ?? null]));
 }
 

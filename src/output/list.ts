@@ -1,7 +1,7 @@
 import { withoutFormula } from '../kernel/text/formula.ts';
 import { FieldCheck, fieldColumns, pick } from './fields.ts';
 import { jsonText, writeJsonLine } from './json.ts';
-import { type Column, renderTable } from './table.ts';
+import { renderTable, type TableColumn } from './table.ts';
 import { errColumns, type Terminal } from './terminal.ts';
 import { paragraph, safeLine } from './text.ts';
 
@@ -14,9 +14,9 @@ export interface ListFormat {
 }
 
 export interface ListView<T> {
-  columns: readonly Column<T>[];
+  columns: readonly TableColumn<T>[];
   /** Columns of the table on a terminal, most important first (default: `columns`). */
-  shown?: readonly Column<T>[];
+  shown?: readonly TableColumn<T>[];
   id(item: T): string;
   /** Shown on stderr of a terminal if the list is empty, with what to do next. */
   empty?: string | undefined;
@@ -52,7 +52,7 @@ async function* seenBy<T>(
 async function writeItems<T>(
   items: AsyncIterable<T> | Iterable<T>,
   view: ListView<T>,
-  chosen: readonly Column<T>[] | undefined,
+  chosen: readonly TableColumn<T>[] | undefined,
   format: ListFormat,
   terminal: Terminal,
 ): Promise<void> {
@@ -123,7 +123,7 @@ function csvCell(text: string): string {
 
 async function writeCsv<T>(
   items: AsyncIterable<T> | Iterable<T>,
-  columns: readonly Column<T>[],
+  columns: readonly TableColumn<T>[],
   terminal: Terminal,
 ): Promise<void> {
   const { stringify } = await import('csv-stringify/sync');
@@ -139,7 +139,7 @@ async function writeCsv<T>(
 
 async function writeTable<T>(
   items: AsyncIterable<T> | Iterable<T>,
-  columns: readonly Column<T>[],
+  columns: readonly TableColumn<T>[],
   empty: string | undefined,
   terminal: Terminal,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.ts';
 import { safeLine, truncate, widthOf, wrapped } from './text.ts';
 
 /** A column of a list: exact values for programs, and what people see if that differs. */
-export interface Column<T> {
+export interface TableColumn<T> {
   /** Stable name, as in --fields and CSV headers. */
   key: string;
   header: string;
@@ -29,7 +29,11 @@ const GAP = 2;
 const LEAST = 12;
 
 /** Formats rows as an aligned table that fits the terminal. Long text is cut, but never ids. */
-export function renderTable<T>(items: readonly T[], all: readonly Column<T>[], terminal: Terminal): string {
+export function renderTable<T>(
+  items: readonly T[],
+  all: readonly TableColumn<T>[],
+  terminal: Terminal,
+): string {
   const columns = all.filter(({ exactOnly }) => exactOnly !== true);
   const whole = items.map((item) => columns.map((column) => safeLine((column.show ?? column.value)(item))));
   const cells = withoutCommon(whole, fitColumns(columns, whole, terminal.columns));
@@ -124,7 +128,7 @@ function commonWords([first = '', ...others]: readonly string[]): string {
 }
 
 interface Fitted<T> {
-  column: Column<T>;
+  column: TableColumn<T>;
   index: number;
   width: number;
 }
@@ -133,7 +137,11 @@ interface Fitted<T> {
  * Returns the columns that fit, with their widths. Columns with the same text in every row and extra ones are dropped first,
  * then the widest text is cut, and finally columns are dropped from the right.
  */
-function fitColumns<T>(columns: readonly Column<T>[], cells: readonly string[][], room: number): Fitted<T>[] {
+function fitColumns<T>(
+  columns: readonly TableColumn<T>[],
+  cells: readonly string[][],
+  room: number,
+): Fitted<T>[] {
   const all = columns.map((column, index) => ({ column, index, width: naturalWidth(column, cells, index) }));
   if (excessOf(all, room) <= 0) return all;
   const telling = withoutSame(all, cells, room);
@@ -162,7 +170,7 @@ function isSame(cells: readonly string[][], index: number): boolean {
   return cells.length > 1 && new Set(texts).size <= 1;
 }
 
-function naturalWidth<T>(column: Column<T>, cells: readonly string[][], index: number): number {
+function naturalWidth<T>(column: TableColumn<T>, cells: readonly string[][], index: number): number {
   return cells.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? '')), widthOf(column.header));
 }
 

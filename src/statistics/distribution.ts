@@ -2,7 +2,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** The number of durations from one length up to another. */
-export interface Bucket {
+export interface HistogramBucket {
   label: string;
   count: number;
 }
@@ -21,7 +21,7 @@ const BOUNDS: readonly (readonly [string, number])[] = [
 ];
 
 /** Counts durations (ms) in buckets. */
-export function distributionOf(durations: Iterable<number>): Bucket[] {
+export function distributionOf(durations: Iterable<number>): HistogramBucket[] {
   const buckets = BOUNDS.map(([label]) => ({ label, count: 0 }));
   for (const ms of durations) {
     const bucket = buckets[BOUNDS.findIndex(([, below]) => ms < below)];

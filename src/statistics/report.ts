@@ -4,7 +4,7 @@ import { timeOf } from '../kernel/clock.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import type { AccountEnvelopes } from './account-envelopes.ts';
 import { type GroupBy, type GroupKey, groupOf } from './groups.ts';
-import { type Figures, Tally } from './tally.ts';
+import { EnvelopeTally, type Figures } from './tally.ts';
 import { weekOf } from './weeks.ts';
 
 /** The figures of envelopes or turns that have something in common. */
@@ -15,7 +15,7 @@ export interface GroupFigures extends Figures {
 }
 
 /** The figures of the selected envelopes. */
-export interface Report extends Figures {
+export interface StatisticsReport extends Figures {
   /** When the first of them may have been created, ISO 8601; null for no limit. */
   since: string | null;
   until: string;
@@ -51,8 +51,8 @@ export interface ReportOptions {
 export async function measure(
   { envelopes, isSelected }: AccountEnvelopes,
   { since, until, now, by }: ReportOptions,
-): Promise<{ report: Report; details: ReportDetails }> {
-  const total = new Tally(now);
+): Promise<{ report: StatisticsReport; details: ReportDetails }> {
+  const total = new EnvelopeTally(now);
   const groups = new Groups(now, by);
   const weeks = new Weeks();
   const openAges: number[] = [];
@@ -88,7 +88,7 @@ function wasSent(envelope: Envelope): boolean {
 class Groups {
   readonly #now: number;
   readonly #by: GroupBy | undefined;
-  readonly #groups = new Map<string | null, { tally: Tally; name: string | null; namedAt: number }>();
+  readonly #groups = new Map<string | null, { tally: EnvelopeTally; name: string | null; namedAt: number }>();
 
   constructor(now: number, by: GroupBy | undefined) {
     this.#now = now;
@@ -119,9 +119,9 @@ class Groups {
   }
 
   /** A template may have been renamed: its latest name counts. */
-  #of({ key, name }: GroupKey, { createdAt }: Envelope): Tally {
+  #of({ key, name }: GroupKey, { createdAt }: Envelope): EnvelopeTally {
     const created = timeOf(createdAt) || 0;
-    const group = this.#groups.get(key) ?? { tally: new Tally(this.#now), name, namedAt: created };
+    const group = this.#groups.get(key) ?? { tally: new EnvelopeTally(this.#now), name, namedAt: created };
     if (created >= group.namedAt && name !== null) Object.assign(group, { name, namedAt: created });
     this.#groups.set(key, group);
     return group.tally;

@@ -34,7 +34,7 @@ export type NeedsAttention = Record<
 >;
 
 /** The state of an organization's envelopes. Times in ms. */
-export interface Summary {
+export interface StatisticsSummary {
   total: number;
   byStatus: Record<string, number>;
   /** In flight the longest, the oldest first. */
@@ -71,7 +71,7 @@ export async function summarize(
   client: Client,
   envelopes: AsyncIterable<Envelope>,
   options: SummaryOptions,
-): Promise<Summary> {
+): Promise<StatisticsSummary> {
   const { signal } = options;
   const tally = new Tally(options);
   for await (const item of envelopes) {
@@ -84,7 +84,7 @@ export async function summarize(
 }
 
 /** The ids of those that a summary names, each once. */
-export function namedIn({ stuck, waitingLongest, needsAttention }: Summary): string[] {
+export function namedIn({ stuck, waitingLongest, needsAttention }: StatisticsSummary): string[] {
   const attention = Object.values(needsAttention).flatMap(({ envelopes }) => envelopes);
   const named = [...stuck, ...waitingLongest, ...attention];
   return [...new Set(named.map(({ id }) => id))];
@@ -149,7 +149,7 @@ class Tally {
     return this.#options.now() - Date.parse(at ?? '');
   }
 
-  result(): Summary {
+  result(): StatisticsSummary {
     const declined = this.#declined
       .filter(({ id }) => !this.#replaced.has(id))
       .sort((a, b) => (a.at > b.at ? -1 : 1));

@@ -40,7 +40,7 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
 ]);
 
 /** Adds up envelopes or turns. Holds the durations only. */
-export class Tally {
+export class EnvelopeTally {
   readonly #month: string;
   readonly #outcomes = { completed: 0, declined: 0, expired: 0, cancelled: 0, open: 0 };
   readonly #toComplete: number[] = [];

@@ -1,5 +1,5 @@
 /** Something to report about a file, as `file:line column: text`. */
-export interface Finding {
+export interface TableFinding {
   line: number;
   /** The column or field; empty for the line as a whole. */
   column: string;
@@ -10,8 +10,8 @@ export interface Finding {
 /** The rows of the file can't be separated from here on; the rest is not read. */
 export class UnreadableRow extends Error {
   override readonly name = 'UnreadableRow';
-  readonly problem: Finding;
-  constructor(problem: Finding) {
+  readonly problem: TableFinding;
+  constructor(problem: TableFinding) {
     super(problem.text);
     this.problem = problem;
   }

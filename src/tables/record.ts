@@ -1,4 +1,4 @@
-import type { Finding } from './finding.ts';
+import type { TableFinding } from './finding.ts';
 
 /** A row of a table, header or not. */
 export interface TableRecord {
@@ -9,8 +9,8 @@ export interface TableRecord {
 
 /** Findings in a sheet: problems stop a run, warnings don't. */
 export interface SheetFindings {
-  problem(finding: Finding): void;
-  warning(finding: Finding): void;
+  problem(finding: TableFinding): void;
+  warning(finding: TableFinding): void;
 }
 
 /** A sheet of an .xlsx file. */

@@ -7,7 +7,7 @@ import type { Delivery } from './receive/delivery.ts';
 import type { ReceiverOptions } from './receive/receiver.ts';
 
 /** Number of deliveries by outcome. */
-export interface Summary {
+export interface ListenSummary {
   received: number;
   verified: number;
   refused: number;
@@ -36,7 +36,7 @@ export type ListenEvent =
   /** It was stopped, and continues to forward for a while. */
   | { type: 'draining'; pending: number }
   /** The last event. */
-  | ({ type: 'summary' } & Summary);
+  | ({ type: 'summary' } & ListenSummary);
 
 export interface ListenerOptions
   extends Omit<ReceiverOptions, 'seen' | 'onDelivery' | 'onFailure' | 'onDropped'> {

@@ -10,7 +10,7 @@ import { CoverageLog } from './journal/coverage.ts';
 import { damageText, EventJournal, readEvents } from './journal/event-journal.ts';
 import { type EventRecord, recordOf } from './journal/record.ts';
 import { removeOldDays } from './journal/retention.ts';
-import type { ListenEvent, ListenerOptions, Summary } from './listen-event.ts';
+import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
 import { isPortTaken } from './open-port.ts';
 import type { Delivery } from './receive/delivery.ts';
 import { Failures } from './receive/failures.ts';
@@ -57,7 +57,7 @@ class Listener {
   readonly #failures: Failures;
   readonly #refusals: RefusalBudget;
   readonly #health: Health;
-  readonly #count: Summary = { received: 0, verified: 0, refused: 0, duplicates: 0 };
+  readonly #count: ListenSummary = { received: 0, verified: 0, refused: 0, duplicates: 0 };
   /** Reports of damaged files, for when it listens. */
   readonly #damaged: string[] = [];
   #inspector: Inspector | undefined;

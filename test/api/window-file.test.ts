@@ -3,13 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Standing } from '../../src/api/rate/rate-window.ts';
+import type { RateState } from '../../src/api/rate/rate-window.ts';
 import { WindowFile } from '../../src/api/rate/window-file.ts';
 import { isPrivate } from '../support/private.ts';
 
 const URL_HERE = 'https://api.example.com/api/v1';
 const KEY = 'sk_live_0123456789';
-const standing: Standing = {
+const standing: RateState = {
   window: { kind: 'until', resetAt: 5_000 },
   limit: 100,
   resetAt: 5_000,

@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { timeByWindow } from '../../src/bulk/estimate.ts';
-import { Pace } from '../../src/bulk/pace.ts';
+import { BulkPace } from '../../src/bulk/pace.ts';
 import { LineIndex } from '../../src/bulk/rows/line-index.ts';
 
-const answered = (pace: Pace, count: number, ms: number) => {
+const answered = (pace: BulkPace, count: number, ms: number) => {
   for (let n = 0; n < count; n++) pace.answered(ms);
 };
 
 describe('the pace', () => {
   it('rises to the requested rate while the service keeps up, and never above it', () => {
-    const pace = new Pace(16);
+    const pace = new BulkPace(16);
     expect(pace.limit).toBe(4);
     answered(pace, 40, 50);
     expect(pace.limit).toBe(16);
   });
 
   it('halves when the service fails, and rises slowly from there', () => {
-    const pace = new Pace(16);
+    const pace = new BulkPace(16);
     answered(pace, 40, 50);
     pace.failed();
     expect(pace.limit).toBe(8);
@@ -29,14 +29,14 @@ describe('the pace', () => {
   });
 
   it('decreases when responses get slow', () => {
-    const pace = new Pace(16);
+    const pace = new BulkPace(16);
     answered(pace, 40, 50);
     answered(pace, 20, 4_000);
     expect(pace.limit).toBeLessThan(12);
   });
 
   it('lets the allowed number through, urgent requests first', async () => {
-    const pace = new Pace(1);
+    const pace = new BulkPace(1);
     const order: string[] = [];
     let release: () => void = () => undefined;
     const held = pace.inTurn(false, () => new Promise<void>((resolve) => (release = resolve)));

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
-import type { Entry, Mode } from '../../src/bulk/entries.ts';
+import type { Mode, RunEntry } from '../../src/bulk/entries.ts';
 import { WantedRows } from '../../src/bulk/lookup/earlier-rows.ts';
 import { findIdentifiedRows } from '../../src/bulk/lookup/identified-rows.ts';
 import { knownEntries, sortKnown } from '../../src/bulk/lookup/known-rows.ts';
@@ -193,7 +193,7 @@ export class Runs {
   async begin(
     rows: number,
     mode: Mode,
-    options: { entries?: Entry[]; requestIds?: boolean } = {},
+    options: { entries?: RunEntry[]; requestIds?: boolean } = {},
   ): Promise<string> {
     const draft = await draftRun(this.root, this.service.clock.now());
     const wanted = new WantedRows(true);

@@ -1,8 +1,8 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Entry } from '../../src/bulk/entries.ts';
+import type { RunEntry } from '../../src/bulk/entries.ts';
 import { findEarlierRows, WantedRows } from '../../src/bulk/lookup/earlier-rows.ts';
-import { filesOf, openRun, readRun, standingOf } from '../../src/bulk/runs.ts';
+import { filesOf, openRun, readRun, runStatusOf } from '../../src/bulk/runs.ts';
 import { JournalError, ServiceError, StoppedError, UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { isPrivate } from '../support/private.ts';
 import { Runs } from './rig.ts';
@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => runs.close());
 
 const once = (rows: number) => new Map(Array.from({ length: rows }, (_, index) => [String(index + 1), 1]));
-const announced = (to: number): Entry => ({ type: 'creating', from: 1, to, at: runs.service.clock.now() });
+const announced = (to: number): RunEntry => ({ type: 'creating', from: 1, to, at: runs.service.clock.now() });
 const marks = (run: string, row: number) => ({
   esignRun: run,
   esignRow: row,
@@ -173,7 +173,7 @@ describe('a run that stops', () => {
     const { ending, results } = await runs.work(id);
     expect(ending).toMatchObject({ kind: 'stopped', error: { code } });
     expect(results.filter(({ error }) => error !== null)).toEqual([]);
-    expect(await standingOf(runs.root, await readRun(runs.root, id))).toBe('interrupted');
+    expect(await runStatusOf(runs.root, await readRun(runs.root, id))).toBe('interrupted');
     service.behaviour = {};
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
     expect([service.mails, service.statuses()]).toEqual([once(20), { SENT: 20 }]);
@@ -389,7 +389,7 @@ describe('the files of a run', () => {
     const id = await runs.begin(1, 'two-step');
     const held = await runs.take(id);
     await expect(openRun(runs.root, id)).rejects.toMatchObject({ code: 'USAGE' });
-    expect(await standingOf(runs.root, held.state)).toBe('running');
+    expect(await runStatusOf(runs.root, held.state)).toBe('running');
     await held.close();
   });
 });
@@ -397,7 +397,7 @@ describe('the files of a run', () => {
 describe('drafts of an unfinished run', () => {
   it('are left to that run: a new one would send them without searching for their envelopes', async () => {
     const { service } = runs;
-    const entries: Entry[] = [
+    const entries: RunEntry[] = [
       { type: 'resumed', at: service.clock.now() },
       { type: 'created', row: 1, id: 'env_2' },
     ];

@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HttpRequest, RawReply } from '../../src/api/http.ts';
-import type { Report } from '../../src/compatibility/findings.ts';
+import type { CompatibilityReport } from '../../src/compatibility/findings.ts';
 import { choicesIn } from '../../src/compatibility/observed-points.ts';
 import { readRecord } from '../../src/compatibility/record.ts';
-import { Recorder } from '../../src/compatibility/recorder.ts';
+import { CompatibilityRecorder } from '../../src/compatibility/recorder.ts';
 import { reportOf } from '../../src/compatibility/report.ts';
 
 export const HEADERS = {
@@ -20,10 +20,10 @@ export const HEADERS = {
 export class Notes {
   readonly folder = mkdtempSync(join(tmpdir(), 'esign-compat-'));
   readonly path = join(this.folder, 'compatibility', 'record.json');
-  readonly recorder: Recorder;
+  readonly recorder: CompatibilityRecorder;
 
   constructor(now?: () => number) {
-    this.recorder = new Recorder(this.path, now);
+    this.recorder = new CompatibilityRecorder(this.path, now);
   }
 
   /** A response to a request, such as `GET /esign/envelopes`. */
@@ -40,7 +40,7 @@ export class Notes {
     this.recorder.seeReply({ method, path, ...request }, { status, headers, text }, body);
   }
 
-  async report(): Promise<Report> {
+  async report(): Promise<CompatibilityReport> {
     await this.recorder.write();
     const record = await readRecord(this.path);
     return reportOf(record === 'newer' ? new Map() : record);

@@ -1,5 +1,5 @@
 import type { CommandTree } from '../../src/completion/commands.ts';
-import { flagNamed, type Line, readLine } from '../../src/completion/line.ts';
+import { type CompletionLine, flagNamed, readLine } from '../../src/completion/line.ts';
 
 /** Returns the problems of a call in a page or a help text, by the manifest: unknown commands and flags. */
 export function problemOf(tree: CommandTree, call: string): string {
@@ -13,14 +13,14 @@ export function problemOf(tree: CommandTree, call: string): string {
   return unknown.length === 0 ? '' : `no flag ${unknown.join(', ')}: ${call}`;
 }
 
-function unknownFlags(line: Line, words: readonly string[]): string[] {
+function unknownFlags(line: CompletionLine, words: readonly string[]): string[] {
   return words
     .filter((one) => one.startsWith('--') && one !== '--help')
     .map((one) => one.slice(2).split('=')[0] ?? '')
     .filter((name) => flagNamed(line, name) === undefined);
 }
 
-function unknownLetters(line: Line, words: readonly string[]): string[] {
+function unknownLetters(line: CompletionLine, words: readonly string[]): string[] {
   const letters = Object.values(line.command?.flags ?? {}).map((flag) => flag.char);
   return words
     .filter((one) => /^-[a-zA-Z]$/.test(one))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Party, remarksOn } from '../../src/envelopes/completeness.ts';
+import { findProblems, type Party } from '../../src/envelopes/completeness.ts';
 
 const LEASE = { names: ['Landlord', 'Tenant'], inferred: false };
 const GUESSED = { ...LEASE, inferred: true };
@@ -67,6 +67,6 @@ describe("the check of a new envelope's signers", () => {
     ],
     ['nothing of a role that only other envelopes lacked', [ada, bo, who('c@d.e', 'Witness')], GUESSED, []],
   ])('reports %s', (_, parties, roles, expected) => {
-    expect(remarksOn(parties, roles).map(({ weight, text }) => `${weight}: ${text}`)).toEqual(expected);
+    expect(findProblems(parties, roles).map(({ weight, text }) => `${weight}: ${text}`)).toEqual(expected);
   });
 });

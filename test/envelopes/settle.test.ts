@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { findByRequestId } from '../../src/envelopes/request-ids/search.ts';
-import { readQuietly, settleAction, settleCreate } from '../../src/envelopes/settle.ts';
+import { actWithOutcome, createWithOutcome, readQuietly } from '../../src/envelopes/settle.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
@@ -47,7 +47,7 @@ function losing(items: readonly { id: string }[], full: readonly { id: string }[
 
 describe('a create', () => {
   const settle = (client: ReturnType<typeof clientFor>, signal?: AbortSignal) =>
-    settleCreate(client, body, 'req-1', { signal });
+    createWithOutcome(client, body, 'req-1', { signal });
 
   it('that was refused is not searched for', async () => {
     const { client } = await serviceOf((_, response) =>
@@ -261,7 +261,7 @@ describe('an action', () => {
       const state = states[reads++];
       return state === undefined ? loseReply(response) : json(response, 200, { data: state });
     });
-    const outcome = await settleAction(
+    const outcome = await actWithOutcome(
       client,
       'env_1',
       () => client.envelopes.send('env_1'),

@@ -10,8 +10,8 @@ import { openMemory, type ReplaceMemory } from '../../src/envelopes/replace/memo
 import {
   carryOut,
   planReplacement,
-  type Replaced,
   type ReplaceRequest,
+  type ReplaceResult,
 } from '../../src/envelopes/replace/replace.ts';
 import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
@@ -87,7 +87,7 @@ export async function replaceOnce(
   { client, folder }: Pick<Rig, 'client' | 'folder'>,
   request: ReplaceRequest,
   around: (memory: ReplaceMemory) => ReplaceMemory = (memory) => memory,
-): Promise<Replaced> {
+): Promise<ReplaceResult> {
   const memory = await openMemory(join(folder, 'memory'), 'x', request.id, client.clock);
   try {
     const plan = await planReplacement(client, request, memory.known);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/kernel/errors.ts';
-import type { Finding } from '../../src/tables/finding.ts';
+import type { TableFinding } from '../../src/tables/finding.ts';
 import { openTableFile } from '../../src/tables/table-file.ts';
 import { type TestBook, xlsxOf, zipOf } from '../support/xlsx.ts';
 
@@ -13,8 +13,8 @@ async function read(book: TestBook | Buffer, sheet?: string) {
   const bytes = Buffer.isBuffer(book) ? book : xlsxOf(book);
   const table = await openTableFile({ name: 'f.xlsx', bytes: pieces(bytes) }, { sheet });
   if (table.kind !== 'sheet') throw new Error('not a sheet');
-  const problems: Finding[] = [];
-  const warnings: Finding[] = [];
+  const problems: TableFinding[] = [];
+  const warnings: TableFinding[] = [];
   const rows: string[][] = [];
   const lines: number[] = [];
   for await (const { cells, line } of table.records({
@@ -24,7 +24,7 @@ async function read(book: TestBook | Buffer, sheet?: string) {
     rows.push(cells);
     lines.push(line);
   }
-  const places = (findings: Finding[]) => findings.map(({ line, column }) => [line, column]);
+  const places = (findings: TableFinding[]) => findings.map(({ line, column }) => [line, column]);
   return { rows, lines, sheet: table.sheet, problems: places(problems), warnings: places(warnings) };
 }
 const data = (rows: string) => ({ A: `<sheetData>${rows}</sheetData>` });

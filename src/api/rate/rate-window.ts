@@ -14,7 +14,7 @@ export function nameOf(window: Window): string {
 }
 
 /** The known state of a rate window. Times in ms since the epoch. */
-export interface Standing {
+export interface RateState {
   window: Window;
   limit: number;
   /** Undefined between the reset of the previous window and the first response in this one. */
@@ -35,8 +35,8 @@ export interface CountedRequest {
 
 /** The state that processes with the same key share on this machine. Never throws. */
 export interface WindowCounter {
-  read(): Standing | undefined;
-  write(standing: Standing): void;
+  read(): RateState | undefined;
+  write(standing: RateState): void;
   /** Returns the number of requests counted in the window. */
   count(window: string): number;
   /** Returns the number this process saw last, a lower bound. Reads the disk only the first time. */
@@ -152,7 +152,7 @@ export class RateWindow {
   }
 
   /** Counts one request if the window has room for it. */
-  #take(standing: Standing): boolean {
+  #take(standing: RateState): boolean {
     const { counter } = this.#options;
     const name = nameOf(standing.window);
     const spendable = this.#spendable(standing) - standing.foreign;
@@ -197,7 +197,7 @@ export class RateWindow {
     );
   }
 
-  #note(standing: Omit<Standing, 'writtenAt'>, limit: number, remaining: number, resetAt: number): void {
+  #note(standing: Omit<RateState, 'writtenAt'>, limit: number, remaining: number, resetAt: number): void {
     const { counter, clock } = this.#options;
     const { window } = standing;
     const name = nameOf(window);
@@ -210,7 +210,7 @@ export class RateWindow {
   }
 
   /** Returns true before a long wait or a refusal, unless a response to this process has shown this reset. */
-  #needsProbe({ window, limit, resetAt, foreign }: Standing): boolean {
+  #needsProbe({ window, limit, resetAt, foreign }: RateState): boolean {
     if (resetAt === undefined || Math.abs(resetAt - this.#confirmedReset) < SAME_RESET_MS) return false;
     const ms = resetAt - this.#options.clock.now();
     if (ms <= Math.min(this.#pace.maxWaitMs, USUAL_WINDOW_MS)) return false;
@@ -223,7 +223,7 @@ export class RateWindow {
   }
 
   /** Returns the known state; undefined if it was written in the future, because the clock was set back. */
-  #standing(): Standing | undefined {
+  #standing(): RateState | undefined {
     const last = this.#options.counter.read();
     const now = this.#options.clock.now();
     if (last === undefined || last.writtenAt > now + SAME_RESET_MS) return undefined;
@@ -231,7 +231,7 @@ export class RateWindow {
     return { ...last, window: { kind: 'after', resetAt: last.resetAt }, resetAt: undefined, foreign: 0 };
   }
 
-  #spendable({ limit }: Pick<Standing, 'limit'>): number {
+  #spendable({ limit }: Pick<RateState, 'limit'>): number {
     return Math.max(1, Math.floor(limit * (1 - this.#pace.reserve)));
   }
 
@@ -278,7 +278,7 @@ export class RateWindow {
  */
 function placeOf(
   resetAt: number,
-  standing: Standing | undefined,
+  standing: RateState | undefined,
   counted: CountedRequest | undefined,
 ): 'earlier' | 'same' | 'next' {
   if (standing === undefined) return 'next';

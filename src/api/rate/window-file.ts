@@ -5,7 +5,7 @@ import { accountOf } from '../../kernel/digest.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
 import { replaceFile } from '../../kernel/files/replace-file.ts';
 import { parseJson } from '../../kernel/json.ts';
-import { nameOf, type Standing, type WindowCounter } from './rate-window.ts';
+import { nameOf, type RateState, type WindowCounter } from './rate-window.ts';
 
 const standingSchema = z.object({
   window: z.discriminatedUnion('kind', [
@@ -38,7 +38,7 @@ export class WindowFile implements WindowCounter {
   readonly #name: string;
   readonly #alone = new Map<string, number>();
   #open: OpenCount | undefined;
-  #standing: Standing | undefined;
+  #standing: RateState | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
 
   /** `folder`: in the user's state folder. File names contain a digest of the key. */
@@ -47,7 +47,7 @@ export class WindowFile implements WindowCounter {
     this.#name = accountOf(baseUrl, apiKey);
   }
 
-  read(): Standing | undefined {
+  read(): RateState | undefined {
     // Monotonic, and unlike `performance` loaded already.
     const now = process.uptime() * 1_000;
     if (now - this.#readAt < FRESH_MS) return this.#standing;
@@ -61,7 +61,7 @@ export class WindowFile implements WindowCounter {
     return this.#standing;
   }
 
-  write(standing: Standing): void {
+  write(standing: RateState): void {
     const name = nameOf(standing.window);
     const isNew = this.#standing === undefined || nameOf(this.#standing.window) !== name;
     this.#standing = standing;

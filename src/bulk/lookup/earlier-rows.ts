@@ -3,7 +3,7 @@ import type { RequestContent } from '../../envelopes/request-ids/request-ids.ts'
 import { readLine } from '../../journal/line.ts';
 import { linesOf } from '../../journal/lines.ts';
 import { isNotFound } from '../../kernel/errors.ts';
-import { type Entry, RUN_FORMAT, type RunHead } from '../entries.ts';
+import { RUN_FORMAT, type RunEntry, type RunHead } from '../entries.ts';
 import { KEPT_MS } from '../failed-rows.ts';
 import { SKIPPED } from '../results.ts';
 import type { BulkRow } from '../rows/row.ts';
@@ -137,7 +137,7 @@ async function keysOf(
   return found;
 }
 
-type Keys = Extract<Entry, { type: 'rows' }>;
+type Keys = Extract<RunEntry, { type: 'rows' }>;
 
 function matchesIn({ from, rows }: Keys, wanted: WantedRows): Matches['matches'] {
   return rows.flatMap(([, content, , requestId], index) => {

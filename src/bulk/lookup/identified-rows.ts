@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { markedEnvelopes, readIfThere } from '../../envelopes/marked-envelopes.ts';
+import { markedEnvelopes, readIfExists } from '../../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../../envelopes/markers.ts';
 import {
   contentOf,
@@ -86,7 +86,7 @@ async function stateOf(
   if (listed !== undefined && (isKnown || isRecorded)) return resultOf(listed);
   const id = listed?.id ?? (isKnown ? undefined : recordedId);
   // A list item may lack signers, and its template is not decisive.
-  const envelope = id === undefined ? undefined : await readIfThere(client, id, signal);
+  const envelope = id === undefined ? undefined : await readIfExists(client, id, signal);
   if (envelope === undefined) return undefined;
   const isSame = isRecorded || isMadeFrom(envelope, use);
   return isSame ? resultOf(envelope) : { ...resultOf(envelope), kind: 'other' };

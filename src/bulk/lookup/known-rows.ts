@@ -1,4 +1,4 @@
-import type { Entry, Mode, RowError } from '../entries.ts';
+import type { Mode, RowError, RunEntry } from '../entries.ts';
 import type { EarlierRow } from './earlier-rows.ts';
 
 /** What a new run does with the rows that earlier runs know. */
@@ -26,7 +26,7 @@ export function sortKnown(rows: Iterable<EarlierRow>, mode: Mode): KnownRows {
 }
 
 /** What the journal of the new run says of these rows from its start. */
-export function* knownEntries({ existing, drafts, ended }: KnownRows): Generator<Entry, void, undefined> {
+export function* knownEntries({ existing, drafts, ended }: KnownRows): Generator<RunEntry, void, undefined> {
   for (const { row, id, status, requestId } of existing) {
     if (id !== undefined) yield { type: 'existing', row, id, status: status ?? 'SENT', requestId };
   }

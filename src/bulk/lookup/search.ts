@@ -6,9 +6,9 @@ import { StoppedError } from '../../kernel/errors.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
 import { readPlan } from '../plan.ts';
 import { createDraft } from '../row-work.ts';
-import type { Session } from '../session.ts';
+import type { BulkSession } from '../session.ts';
 import { refuseUsedId, settleRow } from '../settle-row.ts';
-import { isOf, type Survey, survey } from './survey.ts';
+import { isOf, type RunSurvey, survey } from './survey.ts';
 
 /** ms before each pass over the list; together the time after which an envelope must be listed. */
 const PASSES = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
@@ -22,7 +22,7 @@ const PASSES = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
  * such a list shows everything that was created before.
  * @throws StoppedError when the list does not show what this run created.
  */
-export async function searchRows(session: Session): Promise<void> {
+export async function searchRows(session: BulkSession): Promise<void> {
   const { run } = session;
   const { state } = run;
   if (state.areBegunSettled) return;
@@ -48,7 +48,7 @@ export async function searchRows(session: Session): Promise<void> {
   }
 }
 
-async function requestIdsOf({ run }: Session): Promise<Map<string, number>> {
+async function requestIdsOf({ run }: BulkSession): Promise<Map<string, number>> {
   const rows = new Map<string, number>();
   if (run.state.head.ownRequestIds === 0) return rows;
   for await (const { row, requestId } of readPlan(run.files.plan)) {
@@ -58,10 +58,10 @@ async function requestIdsOf({ run }: Session): Promise<Map<string, number>> {
 }
 
 function passOver(
-  session: Session,
+  session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
   complete: boolean,
-): Promise<Survey> {
+): Promise<RunSurvey> {
   const { state } = session.run;
   const wanted = { runId: state.head.id, own: state.ownEnvelopes(), requestIds, complete };
   return survey(session.options.client, wanted, session.signal, () => session.count(1));
@@ -69,10 +69,10 @@ function passOver(
 
 /** Another pass, after a minute, where a request that got no reply and is processed late would email somebody. */
 async function lateRequests(
-  session: Session,
+  session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
-  first: Survey,
-): Promise<Survey> {
+  first: RunSurvey,
+): Promise<RunSurvey> {
   const { state } = session.run;
   if (state.head.mode !== 'one-step' || state.count('maybe') === 0) return first;
   await waitAMinute(session);
@@ -81,7 +81,7 @@ async function lateRequests(
   return pass;
 }
 
-async function waitAMinute({ options, signal }: Session): Promise<void> {
+async function waitAMinute({ options, signal }: BulkSession): Promise<void> {
   const text = 'Waiting a minute until the list shows everything created before.';
   options.observer.says(text, { waitMs: LISTED_AFTER_MS });
   await options.client.clock.sleep(LISTED_AFTER_MS, signal);
@@ -90,7 +90,7 @@ async function waitAMinute({ options, signal }: Session): Promise<void> {
 const LOOK_AGAIN_MS = 1_000;
 
 /** Waits until the list must show what was requested under these IDs; another process may still get its reply. */
-async function waitForReplies(session: Session, ids: readonly string[], msLeft: number): Promise<void> {
+async function waitForReplies(session: BulkSession, ids: readonly string[], msLeft: number): Promise<void> {
   const { observer, client } = session.options;
   observer.says('Waiting up to a minute for envelopes whose reply was lost.', { waitMs: msLeft });
   for (let asked = { ids, msLeft }; asked.msLeft > 0; asked = await askedFor(session, asked.ids))
@@ -99,7 +99,7 @@ async function waitForReplies(session: Session, ids: readonly string[], msLeft: 
 
 /** Request IDs under which something was requested on this machine without a reply, and how long the list may lack it (ms). */
 async function askedFor(
-  session: Session,
+  session: BulkSession,
   requestIds: readonly string[],
 ): Promise<{ ids: readonly string[]; msLeft: number }> {
   const { client, ids: records } = session.options;
@@ -115,9 +115,9 @@ async function askedFor(
 
 /** The rows that may have an envelope this run does not know, with what was found of them. */
 function rowsInQuestion(
-  session: Session,
+  session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
-  found: Survey,
+  found: RunSurvey,
 ): Set<number> {
   const { run } = session;
   const withRequestId = new Set(requestIds.values());
@@ -135,11 +135,11 @@ function rowsInQuestion(
 
 /** The first pass that shows everything created before this session began. */
 async function decisivePass(
-  session: Session,
+  session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
-  found: Survey,
+  found: RunSurvey,
   open: ReadonlySet<number>,
-): Promise<Survey> {
+): Promise<RunSurvey> {
   const { state } = session.run;
   const { client, observer } = session.options;
   const asked = await askedFor(
@@ -166,7 +166,7 @@ async function decisivePass(
 }
 
 /** Creates one of the rows as a draft; false when none could be created for certain. */
-async function createProbe(session: Session, isUnknown: (row: number) => boolean): Promise<boolean> {
+async function createProbe(session: BulkSession, isUnknown: (row: number) => boolean): Promise<boolean> {
   const { run } = session;
   for await (const row of readPlan(run.files.plan, run.state.head.total)) {
     const state = run.state.of(row.row);
@@ -185,7 +185,7 @@ async function createProbe(session: Session, isUnknown: (row: number) => boolean
 }
 
 /** Notes the rows whose envelope was found and is past being a draft: no later pass changes that. */
-async function settleSent(session: Session, { byRow }: Survey): Promise<void> {
+async function settleSent(session: BulkSession, { byRow }: RunSurvey): Promise<void> {
   const sent = [...byRow].flatMap(([row, envelopes]): [number, Envelope[]][] => {
     const past = envelopes.filter(({ status }) => status !== 'DRAFT' && status !== 'CANCELLED');
     return past.length > 0 ? [[row, past]] : [];
@@ -193,7 +193,7 @@ async function settleSent(session: Session, { byRow }: Survey): Promise<void> {
   await settle(session, { byRow: new Map(sent), ids: new Set() });
 }
 
-async function settle(session: Session, { byRow }: Survey): Promise<void> {
+async function settle(session: BulkSession, { byRow }: RunSurvey): Promise<void> {
   const { state } = session.run;
   const foreign = new Map<number, Envelope>();
   for (const [row, envelopes] of byRow) {
@@ -209,7 +209,7 @@ async function settle(session: Session, { byRow }: Survey): Promise<void> {
 }
 
 /** Settles rows by envelopes that only their request IDs lead to: where the content is another one, the row is refused. */
-async function settleForeign(session: Session, foreign: ReadonlyMap<number, Envelope>): Promise<void> {
+async function settleForeign(session: BulkSession, foreign: ReadonlyMap<number, Envelope>): Promise<void> {
   const { client } = session.options;
   // The rows may have drafts of this run, too.
   session.doubtful = true;
@@ -224,7 +224,7 @@ async function settleForeign(session: Session, foreign: ReadonlyMap<number, Enve
 
 /** Of the envelopes of a row: one that was sent, else the draft that an earlier session had chosen, else the oldest. */
 async function theOneThatCounts(
-  session: Session,
+  session: BulkSession,
   row: number,
   envelopes: readonly Envelope[],
 ): Promise<Envelope | undefined> {

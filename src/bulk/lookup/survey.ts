@@ -5,7 +5,7 @@ import { Limiter } from '../../kernel/limiter.ts';
 import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 
 /** What to look for in the service's list. */
-export interface Wanted {
+export interface SurveyTarget {
   runId: string;
   /** The envelopes that the run is known to have created, and their rows. */
   own: ReadonlyMap<string, number>;
@@ -18,7 +18,7 @@ export interface Wanted {
 }
 
 /** What one pass over the list shows of a run. */
-export interface Survey {
+export interface RunSurvey {
   /** The envelopes of each row. */
   byRow: Map<number, Envelope[]>;
   ids: Set<string>;
@@ -33,11 +33,11 @@ const READS_AT_ONCE = 8;
  */
 export async function survey(
   client: Client,
-  wanted: Wanted,
+  wanted: SurveyTarget,
   signal: AbortSignal,
   onPage: () => void,
-): Promise<Survey> {
-  const found: Survey = { byRow: new Map(), ids: new Set() };
+): Promise<RunSurvey> {
+  const found: RunSurvey = { byRow: new Map(), ids: new Set() };
   const blanks: string[] = [];
   const take = (envelope: Envelope) => {
     const row = rowOf(envelope, wanted);
@@ -70,7 +70,7 @@ function isBlank({ metadata }: Envelope): boolean {
   return metadata === undefined || metadata === null || Object.keys(metadata).length === 0;
 }
 
-function rowOf(envelope: Envelope, { runId, requestIds }: Wanted): number | undefined {
+function rowOf(envelope: Envelope, { runId, requestIds }: SurveyTarget): number | undefined {
   if (isOf(runId, envelope)) {
     const row = Number(envelope.metadata?.[ROW_KEY]);
     if (Number.isInteger(row)) return row;

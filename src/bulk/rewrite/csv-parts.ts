@@ -2,7 +2,7 @@ import type { Dialect } from '../../tables/csv-records.ts';
 import { isBlank } from '../../tables/csv-records.ts';
 import type { CodeUnits } from '../../tables/rewrite/code-units.ts';
 import { quoted, type RawRecord, rawRecords, unquoted } from '../../tables/rewrite/csv-units.ts';
-import { type Column, columnOf } from '../rows/columns.ts';
+import { columnOf, type SheetColumn } from '../rows/columns.ts';
 import { rawRow } from '../rows/table-rows.ts';
 import type { FilePart } from './file-part.ts';
 import { cellText, INTO_COLUMNS, type IntoColumn, intoColumn } from './result-columns.ts';
@@ -36,7 +36,7 @@ export async function* csvParts(
 }
 
 /** The columns of a header. Those that were not `sent`, by their paths, count as unknown: they may be added or changed later. */
-export function looseColumns(cells: readonly string[], sent: readonly string[] | undefined): Column[] {
+export function looseColumns(cells: readonly string[], sent: readonly string[] | undefined): SheetColumn[] {
   return cells.map((cell) => {
     const column = columnOf(cell);
     const isSent = column !== undefined && (sent === undefined || sent.includes(column.path.join('.')));
@@ -50,7 +50,7 @@ function fixedPart(bytes: Buffer, line: number): FilePart {
 
 /** Where the result columns are: existing ones keep their place, the others follow the last column. */
 class Layout {
-  readonly #columns: Column[];
+  readonly #columns: SheetColumn[];
   readonly #existing: ReadonlyMap<number, IntoColumn>;
   readonly #added: readonly IntoColumn[];
   readonly #file: CsvFile;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { NO_ROLES, remarksOn } from '../../envelopes/completeness.ts';
+import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
 import type { NewEnvelope } from '../../envelopes/create.ts';
-import { type Finding, UnreadableRow } from '../../tables/finding.ts';
+import { type TableFinding, UnreadableRow } from '../../tables/finding.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
 import { cellsHash, contentHash } from '../lookup/row-key.ts';
@@ -14,7 +14,7 @@ import { noteTemplate, type TemplateUse } from './template-use.ts';
 
 /** Findings about lines: the first ones, and how many there are. */
 export class Findings {
-  readonly first: Finding[] = [];
+  readonly first: TableFinding[] = [];
   count = 0;
   readonly #most: number;
 
@@ -22,7 +22,7 @@ export class Findings {
     this.#most = most;
   }
 
-  add(problem: Finding): void {
+  add(problem: TableFinding): void {
     if (this.count++ < this.#most) this.first.push(problem);
   }
 }
@@ -69,7 +69,7 @@ export async function checkFile(
 ): Promise<FileReport> {
   const { everyRow = false } = options;
   const checking = new FileCheck(file.name, options, everyRow ? Number.POSITIVE_INFINITY : PROBLEMS_SHOWN);
-  const report = (problem: Finding) => checking.report.problems.add(problem);
+  const report = (problem: TableFinding) => checking.report.problems.add(problem);
   const { source, rows } = await openRows(file, options.read ?? {}, {
     problem: report,
     warning: (finding) => checking.report.warnings.add(finding),
@@ -139,7 +139,7 @@ class FileCheck {
     // A row that is wrong is often wrong like its neighbours.
     if (report.problems.count === before) {
       this.#findDuplicates(envelope, requestId, line, addProblem);
-      for (const { text } of remarksOn(envelope.signers, NO_ROLES))
+      for (const { text } of findProblems(envelope.signers, NO_ROLES))
         report.warnings.add({ line, column: '', text: text.replace(/\.$/, '') });
       for (const { path, text } of suspiciousCells(envelope, requestId))
         report.warnings.add({ line, column: label(path), text });

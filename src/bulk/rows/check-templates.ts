@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Template } from '../../api/schemas.ts';
-import { meant, rolesWithoutSigner } from '../../envelopes/completeness.ts';
+import { rolesWithoutSigner, suggestRole } from '../../envelopes/completeness.ts';
 import { counted, listed } from '../../kernel/duration.ts';
 import { isNotFound } from '../../kernel/errors.ts';
 import { sentRoles } from '../../templates/roles.ts';
@@ -72,7 +72,7 @@ function checkRoles(roles: readonly string[], id: string, use: TemplateUse, repo
     report.problems.add({
       line,
       column,
-      text: `${id} has no role "${role}"${others(rows)}; ${meant(role, roles)}`,
+      text: `${id} has no role "${role}"${others(rows)}; ${suggestRole(role, roles)}`,
     });
   }
 }

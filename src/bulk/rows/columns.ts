@@ -1,9 +1,9 @@
 import { entryOf } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
-import type { Finding } from '../../tables/finding.ts';
+import type { TableFinding } from '../../tables/finding.ts';
 
 /** Where the cells of a column go in the create body: `subject`, `metadata.deal`, `signers.0.email`. Empty: nowhere. */
-export interface Column {
+export interface SheetColumn {
   name: string;
   path: readonly string[];
 }
@@ -56,13 +56,13 @@ export const RESULT_PREFIX = 'esign_';
 export function readHeader(
   cells: readonly string[],
   line: number,
-): { columns: Column[]; problems: Finding[] } {
+): { columns: SheetColumn[]; problems: TableFinding[] } {
   if (cells.some((cell) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(cell.trim())))
     return {
       columns: [],
       problems: [{ line, column: '', text: 'the first line looks like data; add a header line: email,name' }],
     };
-  const problems: Finding[] = [];
+  const problems: TableFinding[] = [];
   const columns = cells.map((cell) => {
     const column = columnOf(cell);
     if (column === undefined) {
@@ -76,7 +76,7 @@ export function readHeader(
 }
 
 /** The column of that name; undefined for an unknown one. */
-export function columnOf(cell: string): Column | undefined {
+export function columnOf(cell: string): SheetColumn | undefined {
   const name = cell.trim();
   const meta = /^meta(?:data)?\.(.+)$/is.exec(name)?.[1]?.trim();
   if (meta) return { name, path: ['metadata', meta] };
@@ -116,8 +116,8 @@ function unknownColumn(cell: string, listsAll: boolean): string {
   return listsAll ? `there is no such column; ${ALL_COLUMNS}` : 'there is no such column';
 }
 
-function contradictions(columns: readonly Column[], line: number): Finding[] {
-  const problems: Finding[] = [];
+function contradictions(columns: readonly SheetColumn[], line: number): TableFinding[] {
+  const problems: TableFinding[] = [];
   const seen = new Map<string, string>();
   for (const { name, path } of columns) {
     if (path.length === 0) continue;

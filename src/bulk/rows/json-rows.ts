@@ -1,14 +1,14 @@
 import { messageOf } from '../../kernel/errors.ts';
 import { isRecord, parseJson, valueAt } from '../../kernel/json.ts';
 import { inexactNumber } from '../../kernel/text/json-text.ts';
-import type { Finding } from '../../tables/finding.ts';
+import type { TableFinding } from '../../tables/finding.ts';
 import { RESULT_PREFIX } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 
 /** The rows of a JSON Lines text: create bodies as in the API, and `requestId`. */
 export async function* jsonRows(
   text: AsyncIterable<string>,
-  report: (problem: Finding) => void,
+  report: (problem: TableFinding) => void,
 ): AsyncGenerator<RawRow, void, undefined> {
   let line = 0;
   for await (const content of linesOf(text)) {

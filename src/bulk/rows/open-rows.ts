@@ -1,16 +1,16 @@
 import { csvRecords, dialectOf, peek } from '../../tables/csv-records.ts';
-import type { Finding } from '../../tables/finding.ts';
+import type { TableFinding } from '../../tables/finding.ts';
 import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
-import type { Column } from './columns.ts';
+import type { SheetColumn } from './columns.ts';
 import { jsonRows } from './json-rows.ts';
 import type { RawRow } from './raw-row.ts';
 import { tableRows } from './table-rows.ts';
 
 /** Where findings about a file go. */
 export interface FindingSinks {
-  problem: (finding: Finding) => void;
-  warning: (finding: Finding) => void;
+  problem: (finding: TableFinding) => void;
+  warning: (finding: TableFinding) => void;
 }
 
 /** The rows of a file, and how it is written; its columns are known once the first row was read. */
@@ -47,7 +47,7 @@ export async function openRows(
     delimiter: string | undefined,
     facts: SourceFacts,
   ): AsyncGenerator<RawRow, void, undefined> {
-    const onColumns = (columns: readonly Column[]) => {
+    const onColumns = (columns: readonly SheetColumn[]) => {
       facts.columns = columns.flatMap(({ path }) => (path.length > 0 ? [path.join('.')] : []));
     };
     return tableRows(records, { delimiter, report: problem, onColumns });

@@ -1,7 +1,7 @@
 import { columnLetters } from '../../tables/column-letters.ts';
-import type { Finding } from '../../tables/finding.ts';
+import type { TableFinding } from '../../tables/finding.ts';
 import type { TableRecord } from '../../tables/record.ts';
-import { type Column, readHeader } from './columns.ts';
+import { readHeader, type SheetColumn } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 
 const DELIMITER_NAMES: Readonly<Record<string, string>> = { '\t': 'tab' };
@@ -14,12 +14,12 @@ export async function* tableRows(
   records: AsyncIterable<TableRecord>,
   options: {
     delimiter: string | undefined;
-    report: (problem: Finding) => void;
-    onColumns: (columns: readonly Column[]) => void;
+    report: (problem: TableFinding) => void;
+    onColumns: (columns: readonly SheetColumn[]) => void;
   },
 ): AsyncGenerator<RawRow, void, undefined> {
   const { delimiter, report } = options;
-  let columns: Column[] | undefined;
+  let columns: SheetColumn[] | undefined;
   let unnamed: UnnamedColumns | undefined;
   for await (const { cells, line } of records) {
     if (columns === undefined) {
@@ -36,7 +36,11 @@ export async function* tableRows(
 }
 
 /** The columns of the header line; none when something is wrong with it. */
-function goodColumns(cells: readonly string[], line: number, report: (problem: Finding) => void): Column[] {
+function goodColumns(
+  cells: readonly string[],
+  line: number,
+  report: (problem: TableFinding) => void,
+): SheetColumn[] {
   const { columns, problems } = readHeader(cells, line);
   for (const problem of problems) report(problem);
   return problems.length > 0 ? [] : columns;
@@ -48,9 +52,9 @@ const LONGEST_SHOWN = 40;
 class UnnamedColumns {
   readonly #indexes: Set<number>;
   readonly #headerLine: number;
-  readonly #report: (problem: Finding) => void;
+  readonly #report: (problem: TableFinding) => void;
 
-  constructor(columns: readonly Column[], headerLine: number, report: (problem: Finding) => void) {
+  constructor(columns: readonly SheetColumn[], headerLine: number, report: (problem: TableFinding) => void) {
     this.#indexes = new Set(columns.flatMap(({ name }, index) => (name === '' ? [index] : [])));
     this.#headerLine = headerLine;
     this.#report = report;
@@ -82,7 +86,7 @@ function wrongCount(cells: number, columns: number, delimiter: string | undefine
 }
 
 /** Empty cells count as missing; a signer without any cell is left out. */
-export function rawRow(columns: readonly Column[], cells: readonly string[], line: number): RawRow {
+export function rawRow(columns: readonly SheetColumn[], cells: readonly string[], line: number): RawRow {
   const plain = new Map<string, unknown>();
   const metadata = new Map<string, unknown>();
   const signers = new Map<string, Record<string, unknown>>();
@@ -112,7 +116,7 @@ export function rawRow(columns: readonly Column[], cells: readonly string[], lin
 
 function cellAt(
   path: readonly string[],
-  columns: readonly Column[],
+  columns: readonly SheetColumn[],
   cells: readonly string[],
 ): string | undefined {
   const wanted = path.join('.').toLowerCase();
@@ -128,7 +132,7 @@ function numberOr(cell: string): number | string {
   return /^\d{1,15}$/.test(cell) ? Number(cell) : cell;
 }
 
-function labelOf(path: string, columns: readonly Column[], order: readonly string[]): string {
+function labelOf(path: string, columns: readonly SheetColumn[], order: readonly string[]): string {
   const [top, index = '', field = 'email'] = path.split('.');
   const wanted = top === 'signers' ? `signers.${order[Number(index)] ?? '0'}.${field}` : path;
   return columns.find((column) => column.path.join('.') === wanted)?.name ?? headerNameOf(wanted);

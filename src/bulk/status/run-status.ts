@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { readIfThere } from '../../envelopes/marked-envelopes.ts';
+import { readIfExists } from '../../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../../envelopes/markers.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
@@ -55,7 +55,7 @@ export async function collectEnvelopes(
   const { state } = journal;
   const missing = [...state.envelopeIds()].filter((id) => !found.has(id));
   if (missing.length > 0 && found.size === 0) await onNone(state);
-  const read = (id: string) => readIfThere(client, id, signal);
+  const read = (id: string) => readIfExists(client, id, signal);
   for await (const one of mapInOrder(missing, READS_AT_ONCE, read)) if (one) found.add(one);
   return found;
 }

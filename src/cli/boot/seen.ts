@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import type { FindMeant } from '../../api/subject.ts';
 import type { RecordScope } from '../../compatibility/record-path.ts';
-import type { Scope } from '../../completion/cache.ts';
+import type { CacheScope } from '../../completion/cache.ts';
 import type { Recents } from '../../completion/recent.ts';
 import type { Feed } from '../../envelope-index/feed.ts';
 import type { IndexScope } from '../../envelope-index/index-writer.ts';
@@ -10,7 +10,7 @@ import type { Settings } from '../../profiles/resolve.ts';
 import type { ShapeNotes } from './shape-notes.ts';
 
 /** Returns the account that the ids belong to; undefined without a base URL or key. */
-export function scopeOf({ baseUrl, profileName, apiKey }: Settings): Scope | undefined {
+export function scopeOf({ baseUrl, profileName, apiKey }: Settings): CacheScope | undefined {
   if (baseUrl === undefined || apiKey === undefined) return undefined;
   return { baseUrl: baseUrl.value, profile: profileName?.value, apiKey: apiKey.value };
 }
@@ -18,7 +18,7 @@ export function scopeOf({ baseUrl, profileName, apiKey }: Settings): Scope | und
 /** What the service returned in this run, and for which account. */
 export interface Seen {
   recents: Recents;
-  scope: Scope | undefined;
+  scope: CacheScope | undefined;
   /** Adds envelopes that were read to the index; undefined if the index is turned off. */
   feed: Feed | undefined;
   /** Takes note of the shapes of replies; undefined where that is turned off. */

@@ -1,5 +1,5 @@
 import type { HttpRequest, RawReply } from '../../api/http.ts';
-import type { Recorder, SeenWebhook } from '../../compatibility/recorder.ts';
+import type { CompatibilityRecorder, SeenWebhook } from '../../compatibility/recorder.ts';
 
 /** Replies that may wait until the recorder is loaded. */
 const MAX_WAITING = 10;
@@ -10,9 +10,9 @@ const GATHERED_MS = 1_000;
 export class ShapeNotes {
   /** The file that the notes go to. */
   readonly path: string;
-  #recorder: Recorder | undefined;
+  #recorder: CompatibilityRecorder | undefined;
   #loading: Promise<void> | undefined;
-  #waiting: ((recorder: Recorder) => void)[] = [];
+  #waiting: ((recorder: CompatibilityRecorder) => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(path: string) {
@@ -36,7 +36,7 @@ export class ShapeNotes {
     await this.#recorder?.write();
   }
 
-  #note(note: (recorder: Recorder) => void): void {
+  #note(note: (recorder: CompatibilityRecorder) => void): void {
     if (this.#recorder !== undefined) {
       attempt(note, this.#recorder);
       return;
@@ -47,8 +47,8 @@ export class ShapeNotes {
 
   async #load(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
-    const { Recorder } = await import('../../compatibility/recorder.ts');
-    const recorder = new Recorder(this.path);
+    const { CompatibilityRecorder } = await import('../../compatibility/recorder.ts');
+    const recorder = new CompatibilityRecorder(this.path);
     for (const note of this.#waiting) attempt(note, recorder);
     this.#waiting = [];
     this.#recorder = recorder;
@@ -56,7 +56,7 @@ export class ShapeNotes {
 }
 
 /** No command fails because of what is noted. */
-function attempt(note: (recorder: Recorder) => void, recorder: Recorder): void {
+function attempt(note: (recorder: CompatibilityRecorder) => void, recorder: CompatibilityRecorder): void {
   try {
     note(recorder);
   } catch {

@@ -2,7 +2,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import type { Context } from '../context.ts';
 
-export interface Confirmation {
+export interface ConfirmationOptions {
   /** `--yes`: skip the question. */
   yes: boolean | undefined;
   /** What did not happen if the answer is no, such as `nothing was sent`. */
@@ -22,7 +22,7 @@ export function canAsk(terminal: Terminal, fromStdin = false): boolean {
  */
 export async function confirmed(
   question: string,
-  { yes, otherwise, fromStdin }: Confirmation,
+  { yes, otherwise, fromStdin }: ConfirmationOptions,
   { terminal }: Pick<Context, 'terminal'>,
 ): Promise<void> {
   if (yes === true) return;

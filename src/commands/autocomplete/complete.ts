@@ -1,8 +1,8 @@
 import { scopeOf } from '../../cli/boot/seen.ts';
 import { cacheFile, readRecent } from '../../completion/cache.ts';
 import { readCommandTree } from '../../completion/commands.ts';
-import { type Candidate, complete, type Lookup } from '../../completion/complete.ts';
-import type { Line } from '../../completion/line.ts';
+import { type CompletionCandidate, complete, type Lookup } from '../../completion/complete.ts';
+import type { CompletionLine } from '../../completion/line.ts';
 import { readTyped, replyLines, SHELLS } from '../../completion/shells.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { safeLine } from '../../output/text.ts';
@@ -41,7 +41,7 @@ function lookupIn(store: Profiles | undefined): Lookup {
   return {
     profiles: () =>
       Object.entries(store?.profiles ?? {}).map(
-        ([value, { baseUrl }]): Candidate => ({ value, description: baseUrl }),
+        ([value, { baseUrl }]): CompletionCandidate => ({ value, description: baseUrl }),
       ),
     recent: (kind, line) => {
       const scope = store && scopeOf(settingsOf(line, store));
@@ -51,7 +51,7 @@ function lookupIn(store: Profiles | undefined): Lookup {
 }
 
 /** The settings the command would have, as far as its line is written. */
-function settingsOf(line: Line, store: Profiles) {
+function settingsOf(line: CompletionLine, store: Profiles) {
   return resolveSettings({
     flags: {
       profile: line.flags.get('profile') || undefined,

@@ -4,7 +4,7 @@ import { startCountdown } from '../../output/countdown.ts';
 import { plainLines, type Spinner } from '../../output/spinner.ts';
 import { truncate } from '../../output/text.ts';
 import { waitingSign } from '../../output/waiting-sign.ts';
-import { type Progress, progressText } from './view.ts';
+import { progressText, type RunProgress } from './view.ts';
 
 const TICK_MS = 200;
 /** Shorter waits are not reported. */
@@ -21,7 +21,7 @@ export class BulkProgress {
   #before = 0;
   #timer: NodeJS.Timeout | undefined;
   #lines: Spinner | undefined;
-  #waiting: Progress['waiting'];
+  #waiting: RunProgress['waiting'];
   #byWindow: (rows: number) => number = () => 0;
   #release: () => void = () => undefined;
 

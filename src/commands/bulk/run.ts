@@ -7,7 +7,7 @@ import { type Ending, workOnRun } from '../../bulk/run.ts';
 import { detailsOf, lastRun } from '../../bulk/run-list.ts';
 import type { RunState } from '../../bulk/run-state.ts';
 import { type OpenRun, openRun } from '../../bulk/runs.ts';
-import { Batch, type Outcome } from '../../cli/batch.ts';
+import { Batch, type ItemResult } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Interrupt } from '../../cli/interrupt.ts';
 import { reportOf } from '../../cli/report.ts';
@@ -143,7 +143,7 @@ function inWords(
   file: string,
   result: RowResult,
   terminal: CommandTerminal,
-): Pick<Outcome, 'text' | 'failure'> {
+): Pick<ItemResult, 'text' | 'failure'> {
   return {
     text: terminal.outIsTty ? undefined : resultLine(result),
     failure: result.ok ? undefined : failureText(file, result),

@@ -5,7 +5,7 @@ import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
 import type { ListView } from '../../output/list.ts';
-import { behind, type Column, indented } from '../../output/table.ts';
+import { behind, indented, type TableColumn } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
@@ -88,7 +88,7 @@ function exampleText({ example }: Preflight): string {
 }
 
 /** How far a run is. */
-export interface Progress {
+export interface RunProgress {
   total: number;
   done: number;
   failed: number;
@@ -103,7 +103,7 @@ export interface Progress {
 }
 
 /** The line that shows how a run gets on. */
-export function progressText(progress: Progress, now: number): string {
+export function progressText(progress: RunProgress, now: number): string {
   const { total, done, failed, settled, ms, sends, waiting } = progress;
   const perSecond = settled / Math.max(0.001, ms / 1_000);
   const left = total - done - failed;
@@ -150,16 +150,16 @@ export function summaryText(run: RunDetails): string {
 
 /** The runs on this machine. */
 export function runList(now: number): ListView<RunSummary> {
-  const id: Column<RunSummary> = { key: 'id', header: 'RUN', value: (run) => run.id, fixed: true };
-  const state: Column<RunSummary> = {
+  const id: TableColumn<RunSummary> = { key: 'id', header: 'RUN', value: (run) => run.id, fixed: true };
+  const state: TableColumn<RunSummary> = {
     key: 'state',
     header: 'STATE',
     value: (run) => run.state,
     fixed: true,
     colour: stateColour,
   };
-  const file: Column<RunSummary> = { key: 'file', header: 'FILE', value: (run) => run.file, least: 12 };
-  const createdAt: Column<RunSummary> = {
+  const file: TableColumn<RunSummary> = { key: 'file', header: 'FILE', value: (run) => run.file, least: 12 };
+  const createdAt: TableColumn<RunSummary> = {
     key: 'createdAt',
     header: 'CREATED',
     value: (run) => run.createdAt,
@@ -181,7 +181,7 @@ export function runList(now: number): ListView<RunSummary> {
   };
 }
 
-function numberColumn(key: string, count: (run: RunSummary) => number): Column<RunSummary> {
+function numberColumn(key: string, count: (run: RunSummary) => number): TableColumn<RunSummary> {
   return {
     key,
     header: key.toUpperCase(),

@@ -1,8 +1,13 @@
-import type { Finding, Report } from '../../compatibility/findings.ts';
+import type { CompatibilityFinding, CompatibilityReport } from '../../compatibility/findings.ts';
 import { counted } from '../../kernel/duration.ts';
 
 /** The report as Markdown, for whoever asks the vendor about it. */
-export function reportPage({ contradictions, openPoints, documented, neverSeen }: Report): string {
+export function reportPage({
+  contradictions,
+  openPoints,
+  documented,
+  neverSeen,
+}: CompatibilityReport): string {
   const lines = [
     '# Compatibility with the E-Sign Service API v1',
     '',
@@ -29,7 +34,7 @@ export function reportPage({ contradictions, openPoints, documented, neverSeen }
   return `${lines.join('\n')}\n`;
 }
 
-function itemOf({ where, since, times }: Finding, text: string): string[] {
+function itemOf({ where, since, times }: CompatibilityFinding, text: string): string[] {
   return [
     `- ${escaped(text)}`,
     `  - Where: ${escaped(where)}`,

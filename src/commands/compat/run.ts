@@ -2,7 +2,7 @@ import { recordScopeOf } from '../../cli/boot/seen.ts';
 import type { Context } from '../../cli/context.ts';
 import { EXIT } from '../../cli/exit-codes.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
-import type { Report } from '../../compatibility/findings.ts';
+import type { CompatibilityReport } from '../../compatibility/findings.ts';
 import { choicesIn } from '../../compatibility/observed-points.ts';
 import { type Places, readRecord } from '../../compatibility/record.ts';
 import { recordPath } from '../../compatibility/record-path.ts';
@@ -40,7 +40,7 @@ export async function runCompat(flags: CompatFlags, context: Context): Promise<v
   if (report.contradictions.length > 0 && !isWritten) process.exitCode = EXIT.partial;
 }
 
-function shareText(file: string, report: Report): string {
+function shareText(file: string, report: CompatibilityReport): string {
   return /\.(md|markdown)$/i.test(file) ? reportPage(report) : `${jsonText(report, 2)}\n`;
 }
 

@@ -1,4 +1,8 @@
-import type { Finding, OpenPointFinding, Report } from '../../compatibility/findings.ts';
+import type {
+  CompatibilityFinding,
+  CompatibilityReport,
+  OpenPointFinding,
+} from '../../compatibility/findings.ts';
 import { counted } from '../../kernel/duration.ts';
 import { renderTable } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -14,11 +18,11 @@ interface Row {
 }
 
 /** The report: for a person with the findings first, for a pipe one line each. */
-export function renderReport(report: Report, path: string, terminal: Terminal): string {
+export function renderReport(report: CompatibilityReport, path: string, terminal: Terminal): string {
   return terminal.outIsTty ? renderPage(report, path, terminal) : renderLines(report);
 }
 
-function renderLines(report: Report): string {
+function renderLines(report: CompatibilityReport): string {
   const rows = [
     ...report.contradictions.map((one) => rowOf('contradiction', one)),
     ...report.openPoints.map((one) => rowOf('open point', { ...one, what: withReadings(one) })),
@@ -31,7 +35,7 @@ function renderLines(report: Report): string {
     .join('');
 }
 
-function rowOf(kind: string, { what, times, since, where }: Finding): Row {
+function rowOf(kind: string, { what, times, since, where }: CompatibilityFinding): Row {
   return { kind, what, times: String(times), since, where };
 }
 
@@ -39,12 +43,12 @@ function withReadings({ what, seen }: OpenPointFinding): string {
   return `${what}: ${seen.join('; ')}`;
 }
 
-function renderPage(report: Report, path: string, terminal: Terminal): string {
+function renderPage(report: CompatibilityReport, path: string, terminal: Terminal): string {
   const { contradictions, openPoints, documented, neverSeen } = report;
   if (documented.length + contradictions.length + openPoints.length === 0)
     return 'Nothing has been recorded for this service yet. Every command that calls it adds to the record.\n';
   const heading = (text: string) => `\n${terminal.style('bold', text)}\n`;
-  const finding = (mark: string, one: Finding, what: string) =>
+  const finding = (mark: string, one: CompatibilityFinding, what: string) =>
     `${mark} ${safeLine(what)}\n  ${terminal.style('dim', safeLine(`${one.where}; ${seenTimes(one)}`))}\n`;
   return [
     contradictions.length === 0
@@ -69,6 +73,6 @@ function renderPage(report: Report, path: string, terminal: Terminal): string {
   ].join('');
 }
 
-function seenTimes({ times, since }: Finding): string {
+function seenTimes({ times, since }: CompatibilityFinding): string {
   return `${counted(times, 'time')} since ${since.slice(0, 10)}`;
 }

@@ -3,7 +3,7 @@ import { exitCodeOf } from '../../cli/exit-codes.ts';
 import type { Session } from '../../cli/session.ts';
 import { readRecord } from '../../compatibility/record.ts';
 import { reportOf } from '../../compatibility/report.ts';
-import type { Check, Finding } from '../../doctor/check.ts';
+import type { DoctorCheck, DoctorFinding } from '../../doctor/check.ts';
 import type { DoctorContext } from '../../doctor/context.ts';
 import { examine } from '../../doctor/doctor.ts';
 import { probeBucket } from '../../documents/bucket/probe.ts';
@@ -21,9 +21,9 @@ export async function runDoctor(context: Context): Promise<void> {
   const { terminal } = context;
   const { json } = terminal;
   const out = context.terminal.hidingSecrets();
-  const checks: Check[] = [];
+  const checks: DoctorCheck[] = [];
   const page = new Page((check) => out.out(renderCheck(check, terminal)));
-  let first: Finding | undefined;
+  let first: DoctorFinding | undefined;
   for await (const finding of examine(doctorContextOf(context))) {
     checks.push(finding.check);
     if (finding.error !== undefined) first ??= finding;
@@ -38,14 +38,14 @@ export async function runDoctor(context: Context): Promise<void> {
 
 /** The checks as they come; those skipped for the same reason, one after the other, as one line. */
 class Page {
-  readonly #write: (check: Check) => Promise<void>;
-  #held: Check[] = [];
+  readonly #write: (check: DoctorCheck) => Promise<void>;
+  #held: DoctorCheck[] = [];
 
-  constructor(write: (check: Check) => Promise<void>) {
+  constructor(write: (check: DoctorCheck) => Promise<void>) {
     this.#write = write;
   }
 
-  async add(check: Check): Promise<void> {
+  async add(check: DoctorCheck): Promise<void> {
     if (this.#held[0]?.message !== check.message) await this.end();
     if (check.status === 'skipped') this.#held.push(check);
     else await this.#write(check);

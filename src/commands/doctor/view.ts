@@ -1,4 +1,4 @@
-import type { Check, CheckStatus } from '../../doctor/check.ts';
+import type { CheckStatus, DoctorCheck } from '../../doctor/check.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
@@ -29,7 +29,7 @@ const LABELS: Readonly<Record<string, string>> = {
 const WIDTH = Math.max(...Object.values(LABELS).map((label) => label.length)) + 2;
 
 /** One check as a line, with its fix below. */
-export function renderCheck(check: Check, terminal: Terminal): string {
+export function renderCheck(check: DoctorCheck, terminal: Terminal): string {
   const [mark, colour] = MARKS[check.status];
   const label = (LABELS[check.name] ?? check.name).padEnd(WIDTH);
   const message = indented(safeLine(check.message), WIDTH + 2, terminal);
@@ -42,7 +42,7 @@ export function renderCheck(check: Check, terminal: Terminal): string {
 }
 
 /** The last line: what it comes to. */
-export function renderVerdict(checks: readonly Check[], terminal: Terminal): string {
+export function renderVerdict(checks: readonly DoctorCheck[], terminal: Terminal): string {
   const failed = checks.filter((check) => check.status === 'failed').length;
   const warnings = checks.filter((check) => check.status === 'warning').length;
   if (failed > 0) return `\n${terminal.style('red', `${failed} of ${checks.length} checks failed.`)}\n`;

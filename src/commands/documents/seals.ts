@@ -11,7 +11,7 @@ import {
 } from '../../documents/seal/judge.ts';
 import { type Origin, pinFirst, pinnedFor, readPins } from '../../documents/seal/pins.ts';
 import type { Seal } from '../../documents/seal/seal.ts';
-import { type Known, readAuthorities } from '../../documents/seal/trust.ts';
+import { readAuthorities, type TrustedSigners } from '../../documents/seal/trust.ts';
 import { NoProfileError, UsageError } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { DocumentKind } from '../../kernel/vocabulary.ts';
@@ -27,7 +27,7 @@ export async function originOf(session: Session): Promise<Origin | undefined> {
 export async function knownSigners(
   { trust, 'sealed-by': sealedBy = [] }: SignerFlags,
   session: Session,
-): Promise<Known> {
+): Promise<TrustedSigners> {
   const origin = await originOf(session);
   return {
     authorities: trust === undefined ? [] : readAuthorities(trust),
@@ -88,7 +88,7 @@ export async function downloadJudge(context: Context): Promise<DownloadJudge> {
   };
 }
 
-function ruleOf({ result: { what }, status }: FetchedFile, known: Known): SealRule {
+function ruleOf({ result: { what }, status }: FetchedFile, known: TrustedSigners): SealRule {
   // Only the service says which file is the original; a key can have any name.
   if (what === 'document' && status !== null) return 'original';
   return expectsSeals(known) && (what === 'signed' || what === 'certificate') ? 'required' : 'optional';

@@ -6,7 +6,7 @@ import type { Ids } from '../../cli/input/ids.ts';
 import type { SelectionFlagValues } from '../../cli/selection/flags.ts';
 import { readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
 import { cancelEnvelope, isCancellable, sendEnvelope } from '../../envelopes/actions.ts';
-import { type Remark, remarksOn } from '../../envelopes/completeness.ts';
+import { findProblems, type SignerProblem } from '../../envelopes/completeness.ts';
 import { notToCancel, notToRemind, notToSend } from '../../envelopes/left-out.ts';
 import { whoseTurn } from '../../envelopes/named-signer.ts';
 import { remindWithGap } from '../../envelopes/reminders.ts';
@@ -15,7 +15,7 @@ import { counted } from '../../kernel/duration.ts';
 import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import { isInFlight } from '../../kernel/vocabulary.ts';
 import { actionOnce, reminding } from './actions.ts';
-import { passRemarks, TemplateRoles } from './create/completeness.ts';
+import { confirmProblems, TemplateRoles } from './create/completeness.ts';
 
 import { forEachId } from './each.ts';
 import { nameOf } from './list/view.ts';
@@ -254,11 +254,11 @@ class DraftCheck {
     this.#context = context;
   }
 
-  async remarksOn({ status, templateId, signers }: Envelope): Promise<Remark[]> {
+  async remarksOn({ status, templateId, signers }: Envelope): Promise<SignerProblem[]> {
     // The service says better why any other one can't be sent.
     if (status !== 'DRAFT' || !signers) return [];
     const roles = await this.#roles.ifTold(templateId);
-    return remarksOn(signers, roles);
+    return findProblems(signers, roles);
   }
 
   /** What would stop it is an error of one, and told of each of several. */
@@ -281,6 +281,6 @@ class DraftCheck {
       question: 'Send it all the same?',
       otherwise: 'nothing was sent',
     };
-    await passRemarks(remarks, passing, this.#context);
+    await confirmProblems(remarks, passing, this.#context);
   }
 }

@@ -1,7 +1,7 @@
 import type { Ids } from '../../cli/input/ids.ts';
 import { sameCommand, wasGiven } from '../../cli/rerun.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import type { Action } from './each.ts';
+import type { BatchAction } from './each.ts';
 
 /** More ids than this make no command that anybody copies. */
 const MOST_IDS = 20;
@@ -9,7 +9,7 @@ const MOST_IDS = 20;
 const GAP = '24h';
 
 /** Sends or cancels: the service refuses what was done already, so that the same command is safe. */
-export function actionOnce(done: string, ids: Ids, words: readonly string[]): Action {
+export function actionOnce(done: string, ids: Ids, words: readonly string[]): BatchAction {
   return {
     done,
     ifUnknown: (id) =>
@@ -19,7 +19,7 @@ export function actionOnce(done: string, ids: Ids, words: readonly string[]): Ac
 }
 
 /** Reminds: nothing at the service tells of it, but who may have been mailed from here is in the log of reminders. */
-export function reminding(ids: Ids, words: readonly string[]): Action {
+export function reminding(ids: Ids, words: readonly string[]): BatchAction {
   const add = wasGiven(words, '--min-gap') ? [] : ['--min-gap', GAP];
   return {
     done: 'reminded',

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { Batch, type Outcome } from '../../cli/batch.ts';
+import { Batch, type ItemResult } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Ids } from '../../cli/input/ids.ts';
 import { reportOf } from '../../cli/report.ts';
@@ -21,7 +21,7 @@ const CONCURRENCY = 8;
 export const NO_IDS = 'No ids were read from stdin, so nothing was done.';
 
 /** What a write does, in words, and what to run when it is not known whether it did. */
-export interface Action {
+export interface BatchAction {
   /** Of an envelope that it was done to: `sent`. */
   done: string;
   /** For an id of which nobody knows whether it was. */
@@ -37,7 +37,7 @@ export interface EachOptions {
   /** What a person sees of one result. */
   show: (envelope: Envelope) => string | Promise<string>;
   /** For what changes envelopes: nothing that was sent goes unsaid. */
-  action?: Action;
+  action?: BatchAction;
 }
 
 /**
@@ -101,7 +101,7 @@ class Work {
     batch.end(ids.length);
   }
 
-  async #outcome(result: Result): Promise<Outcome> {
+  async #outcome(result: Result): Promise<ItemResult> {
     if (result.ok) {
       const text = this.#context.terminal.json ? undefined : await this.#options.show(result.envelope);
       return { json: result, text };
@@ -148,7 +148,7 @@ class Work {
   }
 
   /** What nobody knows should the process have to end now, and what is known and not reported. */
-  unknown({ done }: Action): string {
+  unknown({ done }: BatchAction): string {
     const open = this.#idsIn('begun');
     const unsaid = this.#idsIn('done');
     return [
@@ -159,7 +159,7 @@ class Work {
   }
 
   /** What to run then. */
-  next({ ifUnknown, again }: Action): string {
+  next({ ifUnknown, again }: BatchAction): string {
     const { ids, stream } = this.#options.ids;
     const [only] = ids;
     if (!stream && only !== undefined) return ifUnknown(only);

@@ -10,7 +10,7 @@ const MAX_PAGE_BYTES = 40_000;
 const ANCHOR_COUNT = 3;
 
 /** A part of a list, and where the next part begins. */
-export type Page = {
+export type ResultPage = {
   data: unknown[];
   more?: true;
   nextCursor?: string;
@@ -42,7 +42,7 @@ export async function pageOf<T extends Item>(
   items: AsyncIterable<T>,
   lean: (item: T) => unknown,
   { limit, cursor, hasMore }: PageOptions,
-): Promise<Page> {
+): Promise<ResultPage> {
   const data: unknown[] = [];
   const taken: T[] = [];
   let bytes = 0;

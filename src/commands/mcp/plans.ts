@@ -4,13 +4,13 @@ import type { Context } from '../../cli/context.ts';
 import { requestIdsOf } from '../../cli/request-ids.ts';
 import { settling } from '../../cli/write.ts';
 import { cancelEnvelope, isCancellable, sendEnvelope } from '../../envelopes/actions.ts';
-import { type Party, remarksOn } from '../../envelopes/completeness.ts';
+import { findProblems, type Party } from '../../envelopes/completeness.ts';
 import { createBody, createEnvelope, type NewEnvelope } from '../../envelopes/create.ts';
 import { signersNamed } from '../../envelopes/named-signer.ts';
 import { remindWithGap } from '../../envelopes/reminders.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { type Effect, ENVELOPE_STATUSES, isInFlight } from '../../kernel/vocabulary.ts';
-import { passRemarks, TemplateRoles } from '../envelopes/create/completeness.ts';
+import { confirmProblems, TemplateRoles } from '../envelopes/create/completeness.ts';
 import { withWarning } from '../envelopes/create/view.ts';
 import { keptSecretOf } from '../envelopes/create/webhook-secret.ts';
 import { RecentReminders } from '../envelopes/recent-reminders.ts';
@@ -19,7 +19,7 @@ import { checkedPlan, type ReplaceFlags, replaceEnvelope, writesOf } from '../en
 import { costOf, notesOn } from '../envelopes/replace/view.ts';
 
 /** What would happen, as the person is to see it, and what does it. */
-export interface Plan {
+export interface PlannedCall {
   would: {
     action: string;
     effect: Effect;
@@ -42,12 +42,12 @@ export async function planCreate(
     allowMissingRoles: boolean;
   },
   context: Context,
-): Promise<Plan> {
+): Promise<PlannedCall> {
   const client = await context.session.client();
   const { requestId, rerun } = given;
   const { webhookSecret: _, ...body } = createBody(wanted, requestId);
   const roles = await new TemplateRoles(client, context).of(wanted.templateId);
-  const remarks = await passed(remarksOn(wanted.signers, roles), given.allowMissingRoles, context);
+  const remarks = await passed(findProblems(wanted.signers, roles), given.allowMissingRoles, context);
   const ids = await requestIdsOf(context.session);
   const known = await ids.read(requestId);
   if (known.state === 'made')
@@ -75,12 +75,16 @@ export async function planCreate(
   };
 }
 
-export async function planSend(id: string, allowMissingRoles: boolean, context: Context): Promise<Plan> {
+export async function planSend(
+  id: string,
+  allowMissingRoles: boolean,
+  context: Context,
+): Promise<PlannedCall> {
   const client = await context.session.client();
   const envelope = await client.envelopes.get(id, context.interrupt.signal);
   refuseUnless(envelope, 'sent', (status) => status === 'DRAFT');
   const roles = await new TemplateRoles(client, context).ifTold(envelope.templateId);
-  const remarks = await passed(remarksOn(envelope.signers ?? [], roles), allowMissingRoles, context);
+  const remarks = await passed(findProblems(envelope.signers ?? [], roles), allowMissingRoles, context);
   return {
     would: { action: 'send', effect: 'mails', remarks, envelope: brief(envelope, envelope.signers) },
     writes: [{ action: 'send', envelopeId: id }],
@@ -88,7 +92,11 @@ export async function planSend(id: string, allowMissingRoles: boolean, context: 
   };
 }
 
-export async function planCancel(id: string, reason: string | undefined, context: Context): Promise<Plan> {
+export async function planCancel(
+  id: string,
+  reason: string | undefined,
+  context: Context,
+): Promise<PlannedCall> {
   const client = await context.session.client();
   const envelope = await client.envelopes.get(id, context.interrupt.signal);
   refuseUnless(envelope, 'cancelled', (status) => isCancellable(status, false));
@@ -103,7 +111,7 @@ export async function planCancel(id: string, reason: string | undefined, context
 export async function planRemind(
   wanted: { id: string; signer: string | undefined; gapMs: number },
   context: Context,
-): Promise<Plan> {
+): Promise<PlannedCall> {
   const { id, signer, gapMs } = wanted;
   const client = await context.session.client();
   const envelope = await client.envelopes.get(id, context.interrupt.signal);
@@ -129,7 +137,7 @@ export async function planRemind(
   };
 }
 
-export async function planReplace(id: string, flags: ReplaceFlags, context: Context): Promise<Plan> {
+export async function planReplace(id: string, flags: ReplaceFlags, context: Context): Promise<PlannedCall> {
   const plan = await checkedPlan(id, flags, context);
   const { old, made, wanted, signers, steps } = plan;
   const isKept = (await keptSecretOf(id, context)) !== undefined;
@@ -157,11 +165,11 @@ function refuseUnless(envelope: Envelope, verb: string, can: (status: string) =>
 }
 
 async function passed(
-  remarks: ReturnType<typeof remarksOn>,
+  remarks: ReturnType<typeof findProblems>,
   allowMissing: boolean,
   context: Context,
 ): Promise<string[]> {
-  await passRemarks(
+  await confirmProblems(
     remarks,
     { allowMissing, asks: false, question: '', otherwise: 'nothing was done' },
     context,

@@ -27,8 +27,8 @@ import {
   DEFAULT_LIMIT,
   leanEnvelope,
   leanTemplate,
-  type Page,
   pageOf,
+  type ResultPage,
 } from './paging.ts';
 import { LOOKS, type Tool, tool } from './tool.ts';
 
@@ -256,7 +256,7 @@ function envelopePage(
   { envelopes, hasMore }: Selected,
   limit: number,
   from: Cursor | undefined,
-): Promise<Page> {
+): Promise<ResultPage> {
   return pageOf(envelopes, leanEnvelope, { limit, cursor: from, hasMore });
 }
 

@@ -8,7 +8,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import { Confirmations, callOf } from './confirmations.ts';
-import { type Plan, planCancel, planCreate, planRemind, planReplace, planSend } from './plans.ts';
+import { type PlannedCall, planCancel, planCreate, planRemind, planReplace, planSend } from './plans.ts';
 import { type Tool, tool } from './tool.ts';
 
 const DEFAULT_GAP = '24h';
@@ -160,7 +160,7 @@ interface WriteFacts<Wanted extends z.ZodObject> {
   description: string;
   destroys?: true;
   wanted: Wanted;
-  plan: (wanted: z.infer<Wanted>) => Promise<Plan>;
+  plan: (wanted: z.infer<Wanted>) => Promise<PlannedCall>;
 }
 
 /** A tool that does what its dry run has shown, with the value that it gave, once. */

@@ -1,6 +1,6 @@
 import { durationInWords } from '../../kernel/duration.ts';
 import { htmlText } from '../../output/html.ts';
-import type { GroupFigures, Report } from '../../statistics/report.ts';
+import type { GroupFigures, StatisticsReport } from '../../statistics/report.ts';
 import type { Figures } from '../../statistics/tally.ts';
 
 const HEADERS = [
@@ -9,7 +9,7 @@ const HEADERS = [
 ];
 
 /** The groups as a Markdown table, with the total in the last row. */
-export function markdownTable(groups: readonly GroupFigures[], total: Report): string {
+export function markdownTable(groups: readonly GroupFigures[], total: StatisticsReport): string {
   const rows = groups.map((group) => rowOf(group.name ?? '(none)', group));
   if (groups.length !== 1 || groups[0]?.sent !== total.sent) rows.push(rowOf('Total', total));
   const rule = HEADERS.map((_, index) => (index === 0 ? '---' : '--:'));

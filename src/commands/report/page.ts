@@ -2,7 +2,7 @@ import { counted, grouped } from '../../kernel/duration.ts';
 import { htmlText } from '../../output/html.ts';
 import { exactTime } from '../../output/time.ts';
 import type { GroupBy } from '../../statistics/groups.ts';
-import type { GroupFigures, Report } from '../../statistics/report.ts';
+import type { GroupFigures, StatisticsReport } from '../../statistics/report.ts';
 import { agingChart, histogramChart, trendChart } from './charts.ts';
 import { durationText, percentText } from './markdown.ts';
 import { PAGE_STYLE } from './page-style.ts';
@@ -30,7 +30,7 @@ ${reasonTable(report)}
 `;
 }
 
-function rangeText({ since, until }: Report): string {
+function rangeText({ since, until }: StatisticsReport): string {
   const end = exactTime(until);
   return since === null ? `Created until ${end}.` : `Created from ${exactTime(since)} to ${end}.`;
 }
@@ -38,7 +38,7 @@ function rangeText({ since, until }: Report): string {
 const HEADERS = ['Sent', 'Completed', 'Declined', 'Expired', 'Canceled', 'Open', 'Completion rate'];
 const TIMES = ['Median', '85%', '95%', 'Turn median', 'Turn 85%', 'Turn 95%'];
 
-function groupTable({ groups }: Report, by: GroupBy | undefined): string {
+function groupTable({ groups }: StatisticsReport, by: GroupBy | undefined): string {
   if (by === undefined) return '';
   const title = by.kind === 'meta' ? by.metadataKey : by.kind;
   const heads = [title, ...HEADERS, ...TIMES].map((head) => `<th scope="col">${htmlText(head)}</th>`);
@@ -58,7 +58,7 @@ function groupCells(group: GroupFigures): string {
   return `<th scope="row">${name}</th>${cells.map((cell) => `<td>${cell}</td>`).join('')}`;
 }
 
-function reasonTable({ declineReasons }: Report): string {
+function reasonTable({ declineReasons }: StatisticsReport): string {
   if (declineReasons.length === 0) return '';
   const rows = declineReasons.map(
     ({ reason, count }) =>

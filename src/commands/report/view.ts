@@ -1,18 +1,18 @@
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import type { ListView } from '../../output/list.ts';
-import { type Column, indented, renderPairs, renderTable } from '../../output/table.ts';
+import { indented, renderPairs, renderTable, type TableColumn } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate } from '../../output/text.ts';
 import { localDate } from '../../output/time.ts';
 import { distributionOf } from '../../statistics/distribution.ts';
 import type { GroupBy } from '../../statistics/groups.ts';
-import type { GroupFigures, Report, ReportDetails, WeekFigures } from '../../statistics/report.ts';
+import type { GroupFigures, ReportDetails, StatisticsReport, WeekFigures } from '../../statistics/report.ts';
 import type { Spread } from '../../statistics/tally.ts';
 import { durationText, percentText } from './markdown.ts';
 
 /** A report and what its charts show. */
 export interface ReportContent {
-  report: Report;
+  report: StatisticsReport;
   details: ReportDetails;
   /** The service's time, in ms. */
   now: number;
@@ -29,15 +29,15 @@ export function figuresList(by: GroupBy | undefined): ListView<GroupFigures> {
   return { id: ({ key }) => key ?? '', columns: columnsBy(by) };
 }
 
-function columnsBy(by: GroupBy | undefined): Column<GroupFigures>[] {
-  const count = (key: CountKey, header: string): Column<GroupFigures> => ({
+function columnsBy(by: GroupBy | undefined): TableColumn<GroupFigures>[] {
+  const count = (key: CountKey, header: string): TableColumn<GroupFigures> => ({
     key,
     header,
     value: (group) => String(group[key]),
     show: (group) => grouped(group[key]),
     fixed: true,
   });
-  const time = (header: string, of: 'toComplete' | 'turn', key: keyof Spread): Column<GroupFigures> => ({
+  const time = (header: string, of: 'toComplete' | 'turn', key: keyof Spread): TableColumn<GroupFigures> => ({
     key: `${of}.${key}`,
     header,
     value: (group) => String(group[of][key] ?? ''),
@@ -98,14 +98,14 @@ export function renderReport({ report, details, by }: ReportContent, terminal: T
 }
 
 /** What the report covers, such as `41 envelopes sent`, with local dates. */
-function titleOf({ sent, since, until }: Report): string {
+function titleOf({ sent, since, until }: StatisticsReport): string {
   const end = localDate(Date.parse(until));
   const range = since === null ? `until ${end}` : `created ${localDate(Date.parse(since))} to ${end}`;
   return `${counted(sent, 'envelope')} sent, ${range}`;
 }
 
 /** The figures of a report, each with its label. */
-export function figurePairs(report: Report): [string, string][] {
+export function figurePairs(report: StatisticsReport): [string, string][] {
   const { completed, declined, expired, cancelled, open, completionRate, toComplete, turn } = report;
   const counts = [
     `${grouped(completed)} completed`,
@@ -153,7 +153,7 @@ function histogram({ timesToComplete }: ReportDetails, terminal: Terminal): stri
   return section('Time to complete', rows, terminal);
 }
 
-function reasons({ declineReasons }: Report, terminal: Terminal): string {
+function reasons({ declineReasons }: StatisticsReport, terminal: Terminal): string {
   if (declineReasons.length === 0) return '';
   const lines = declineReasons.slice(0, MOST_REASONS).map(({ reason, count }) => {
     const text = truncate(safeLine(reason ?? '(no reason)'), Math.max(20, terminal.columns - 10));

@@ -1,6 +1,6 @@
 import type { Envelope } from '../../api/schemas.ts';
 import type { Context } from '../../cli/context.ts';
-import { theSignersOf } from '../../envelopes/named-signer.ts';
+import { signersHint } from '../../envelopes/named-signer.ts';
 import { isNotFound, ServiceError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 
@@ -29,7 +29,7 @@ export async function asSigner(
     const { code, status } = error;
     throw new ServiceError(code, `${signer} is not a signer of ${id}`, {
       status,
-      hint: theSignersOf(envelope),
+      hint: signersHint(envelope),
     });
   }
 }

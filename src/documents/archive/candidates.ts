@@ -7,7 +7,7 @@ import { type HashLists, type ListLine, upward } from './lists.ts';
 import { MANIFEST_NAME } from './manifest.ts';
 
 /** A file to check, or a failure in place of one. */
-export interface Candidate {
+export interface ArchiveFile {
   /** Null for a line of a list without a file. */
   path: string | null;
   /** The path to open; undefined for a failure. */
@@ -25,7 +25,7 @@ export interface Candidate {
  * above the folder names in it counts, too: it may be missing.
  * @throws UsageError when there is nothing to check.
  */
-export async function candidatesAt(place: string, lists: HashLists): Promise<Candidate[]> {
+export async function candidatesAt(place: string, lists: HashLists): Promise<ArchiveFile[]> {
   if (!(await isFolder(place)))
     return [{ path: place, file: place, folder: dirname(place), name: place, isNamed: true }];
   const found = new Found(place);
@@ -58,14 +58,14 @@ async function isFolder(place: string): Promise<boolean> {
 /** The candidates of a folder, each once. */
 class Found {
   readonly #place: string;
-  readonly #byPath = new Map<string, Candidate>();
-  readonly #failures: Candidate[] = [];
+  readonly #byPath = new Map<string, ArchiveFile>();
+  readonly #failures: ArchiveFile[] = [];
 
   constructor(place: string) {
     this.#place = place;
   }
 
-  get candidates(): Candidate[] {
+  get candidates(): ArchiveFile[] {
     return [...this.#byPath.values(), ...this.#failures];
   }
 

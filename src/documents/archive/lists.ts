@@ -17,7 +17,7 @@ export interface HashList {
 }
 
 /** A hash that a list has for a file. */
-export interface Expected {
+export interface ExpectedHash {
   sha256: string;
   dir: string;
 }
@@ -38,9 +38,9 @@ export class HashLists {
   }
 
   /** Returns the hashes of a file in all lists from its folder upward, even if the file is a link. */
-  async expectedOf(file: PathLike, folder: string): Promise<Expected[]> {
+  async expectedOf(file: PathLike, folder: string): Promise<ExpectedHash[]> {
     const identity = identityOf(file);
-    const found: Expected[] = [];
+    const found: ExpectedHash[] = [];
     for (const dir of await foldersAbove(file, folder)) {
       const list = await this.of(dir);
       if (list.lines.length === 0) continue;

@@ -6,9 +6,9 @@ import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { expectsSeals, type JudgedSeal, judgeSeal, NOT_A_PDF, type SealRule } from '../seal/judge.ts';
 import { checkSeal } from '../seal/seal.ts';
-import type { Known } from '../seal/trust.ts';
-import { type Candidate, candidatesAt } from './candidates.ts';
-import { type Expected, HashLists } from './lists.ts';
+import type { TrustedSigners } from '../seal/trust.ts';
+import { type ArchiveFile, candidatesAt } from './candidates.ts';
+import { type ExpectedHash, HashLists } from './lists.ts';
 import { MANIFEST_NAME } from './manifest.ts';
 import { beginsPdf } from './pdf-head.ts';
 
@@ -25,9 +25,9 @@ export interface VerifiedFile {
   error: { code: string; message: string } | null;
 }
 
-export interface VerifyOptions {
+export interface ArchiveVerifyOptions {
   /** The signers that are known; with one pinned or required, signed documents and certificates must be sealed. */
-  known: Known;
+  known: TrustedSigners;
   /** Fail files that aren't sealed PDFs, except the unsigned original. */
   requireSeal?: boolean | undefined;
   /** Fail files that no list names. */
@@ -42,19 +42,19 @@ export interface VerifyOptions {
  */
 export async function* verifyDocuments(
   places: readonly string[],
-  options: VerifyOptions,
+  options: ArchiveVerifyOptions,
 ): AsyncGenerator<VerifiedFile, void, undefined> {
   const lists = new HashLists();
-  const candidates: Candidate[] = [];
+  const candidates: ArchiveFile[] = [];
   for (const place of places)
     for (const candidate of await candidatesAt(place, lists)) candidates.push(candidate);
   yield* mapInOrder(candidates, CONCURRENCY, (candidate) => verifyOne(candidate, lists, options));
 }
 
 async function verifyOne(
-  candidate: Candidate,
+  candidate: ArchiveFile,
   lists: HashLists,
-  options: VerifyOptions,
+  options: ArchiveVerifyOptions,
 ): Promise<VerifiedFile> {
   options.signal?.throwIfAborted();
   const { path, file, folder, name } = candidate;
@@ -96,14 +96,14 @@ function stateOf(file: number): string {
   return `${size} ${mtimeNs} ${ctimeNs}`;
 }
 
-function mismatch(name: string, { dir }: Expected): string {
+function mismatch(name: string, { dir }: ExpectedHash): string {
   return `${name} was changed: its SHA-256 is not the one in ${join(dir, MANIFEST_NAME)}.`;
 }
 
 function problemWithList(
   name: string,
   list: VerifiedFile['list'],
-  { requireList }: VerifyOptions,
+  { requireList }: ArchiveVerifyOptions,
 ): VerifiedFile['error'] {
   if (list !== 'unlisted' || !requireList) return null;
   return { code: 'NOT_LISTED', message: `${name} is in no ${MANIFEST_NAME}.` };
@@ -113,9 +113,9 @@ const ORIGINAL = /\.document\.pdf$/i;
 const SEALED_BY_SERVICE = /(?:^|\.)(?:signed|certificate)\.pdf$/i;
 
 function ruleFor(
-  { path, isNamed }: Candidate,
+  { path, isNamed }: ArchiveFile,
   { isListed, isPdf }: { isListed: boolean; isPdf: boolean },
-  { requireSeal, known }: VerifyOptions,
+  { requireSeal, known }: ArchiveVerifyOptions,
 ): SealRule {
   const name = basename(path ?? '');
   if (isListed && ORIGINAL.test(name)) return 'original';

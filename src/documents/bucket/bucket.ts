@@ -7,7 +7,7 @@ import { type BucketExchange, type ConnectOptions, connect } from './connection.
 import { statusOf, storageError } from './errors.ts';
 import { factsOf, type ObjectFacts, type ObjectReply, replyOf } from './object-facts.ts';
 import { PlainGets, type Reply } from './plain-get.ts';
-import type { StorageSettings } from './settings.ts';
+import type { BucketSettings } from './settings.ts';
 
 /** An object's body as it arrives, with its facts. */
 export interface OpenedObject {
@@ -23,7 +23,7 @@ export interface OpenedObject {
 /** The object, or whether it is still (`same`) or no longer (`changed`) the expected one. */
 export type Opened = OpenedObject | { kind: 'same' } | { kind: 'changed' };
 
-export interface OpenRequest {
+export interface OpenOptions {
   from?: number | undefined;
   /** Only if the object has this ETag; otherwise the result is `changed`. */
   ifMatch?: string | undefined;
@@ -35,7 +35,7 @@ export interface OpenRequest {
 /** The customer's bucket, read-only. */
 export interface Bucket {
   readonly name: string;
-  open(key: string, request?: OpenRequest): Promise<Opened>;
+  open(key: string, request?: OpenOptions): Promise<Opened>;
   head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
   /** Returns a URL with which anyone can fetch the object, and when it expires. */
   link(key: string, seconds: number): Promise<string>;
@@ -50,7 +50,7 @@ const TIMEOUT_MS = 30_000;
  * Connects to the bucket of a profile. The SDK is loaded here and only here, since it is large.
  * @throws StorageError when no bucket is configured.
  */
-export async function openBucket(settings: StorageSettings, options: ConnectOptions = {}): Promise<Bucket> {
+export async function openBucket(settings: BucketSettings, options: ConnectOptions = {}): Promise<Bucket> {
   const name = settings.bucket;
   if (name === undefined) {
     throw new StorageError('STORAGE_NOT_CONFIGURED', 'No bucket is configured.', {
@@ -101,7 +101,7 @@ export async function openBucket(settings: StorageSettings, options: ConnectOpti
   };
 }
 
-function headersOf({ from = 0, ifMatch, ifNoneMatch }: OpenRequest): Record<string, string> {
+function headersOf({ from = 0, ifMatch, ifNoneMatch }: OpenOptions): Record<string, string> {
   return {
     ...(from > 0 ? { range: `bytes=${from}-` } : { 'x-amz-checksum-mode': 'ENABLED' }),
     ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
@@ -154,7 +154,7 @@ async function signedRequest(
   return request;
 }
 
-function conditionsOf({ from = 0, ifMatch, ifNoneMatch }: OpenRequest) {
+function conditionsOf({ from = 0, ifMatch, ifNoneMatch }: OpenOptions) {
   return {
     ...(from > 0 ? { Range: `bytes=${from}-` } : { ChecksumMode: 'ENABLED' as const }),
     ...(ifMatch === undefined ? {} : { IfMatch: ifMatch }),

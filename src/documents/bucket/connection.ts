@@ -6,7 +6,7 @@ import { authorization, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 import { connectTrusting } from '../../kernel/network/trust.ts';
 import { boundErrorBodies } from './error-body.ts';
 import { ProxyAgent } from './proxy.ts';
-import type { StorageSettings } from './settings.ts';
+import type { BucketSettings } from './settings.ts';
 
 /** A request to the bucket and its result, for --debug. The sink redacts it. */
 export interface BucketExchange {
@@ -38,7 +38,7 @@ export interface Connection {
 /** Connects with the settings of the profile, the environment, and the AWS configuration. */
 export async function connect(
   sdk: { S3Client: typeof S3Client },
-  settings: StorageSettings,
+  settings: BucketSettings,
   options: ConnectOptions,
 ): Promise<Connection> {
   // Only through the environment does the profile's endpoint_url count; the client option ignores it.
@@ -67,7 +67,7 @@ function connectMs({ timeoutMs = TIMEOUT_MS }: ConnectOptions): number {
 }
 
 function clientConfig(
-  settings: StorageSettings,
+  settings: BucketSettings,
   options: ConnectOptions,
   agents: { http: HttpAgent; https: HttpsAgent },
 ): S3ClientConfig {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StorageError } from '../../kernel/errors.ts';
 import { openBucket } from './bucket.ts';
-import type { StorageSettings } from './settings.ts';
+import type { BucketSettings } from './settings.ts';
 
 /**
  * Requests an object that doesn't exist. "Not found" means that the bucket can be reached and read.
@@ -9,7 +9,7 @@ import type { StorageSettings } from './settings.ts';
  * @throws StorageError when it can't be reached, does not exist, or refuses the credentials.
  */
 export async function probeBucket(
-  settings: StorageSettings,
+  settings: BucketSettings,
   signal?: AbortSignal,
 ): Promise<'yes' | 'unknown'> {
   const bucket = await openBucket(settings);

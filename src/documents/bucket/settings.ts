@@ -1,5 +1,5 @@
 /** The customer's bucket and its credentials; without an access key, the AWS default chain is used. */
-export interface StorageSettings {
+export interface BucketSettings {
   bucket?: string | undefined;
   region?: string | undefined;
   endpoint?: string | undefined;

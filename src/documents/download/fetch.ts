@@ -4,7 +4,7 @@ import type { Bucket } from '../bucket/bucket.ts';
 import { LOOKUP_INTERVAL_MS } from '../defaults.ts';
 import type { CheckedSeal } from '../seal/seal.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
-import type { DocumentFile, Waiting } from './locate.ts';
+import type { DocumentFile, LocateOptions } from './locate.ts';
 
 /** One file to download, however its key is found. */
 export interface FileTarget {
@@ -33,7 +33,7 @@ export interface FetchedFile {
 }
 
 /** Retries while the object doesn't exist yet and the waiting lasts. */
-export async function untilThere<T>(fetch: () => Promise<T>, waiting: Waiting): Promise<T> {
+export async function untilThere<T>(fetch: () => Promise<T>, waiting: LocateOptions): Promise<T> {
   for (;;) {
     try {
       return await fetch();
@@ -51,7 +51,7 @@ export async function fetchFile(
   bucket: Bucket,
   target: FileTarget,
   options: DownloadOptions,
-  waiting: Waiting,
+  waiting: LocateOptions,
 ): Promise<FetchedFile> {
   let { key } = target;
   try {

@@ -18,7 +18,7 @@ export interface DocumentFile {
 }
 
 /** How a run waits for files that don't exist yet. */
-export interface Waiting {
+export interface LocateOptions {
   /** When it stops waiting, for all files together, in ms since the epoch. */
   until: number;
   clock: Clock;
@@ -34,7 +34,7 @@ export async function locateDocument(
   client: Client,
   id: string,
   what: DocumentKind,
-  waiting: Waiting,
+  waiting: LocateOptions,
   known?: Envelope,
 ): Promise<DocumentFile> {
   if (known !== undefined && keyOf(known, what) !== undefined) return fileOf(known, what);

@@ -6,7 +6,7 @@ import type { DocumentKind } from '../../kernel/vocabulary.ts';
 import { defaultFileName } from '../archive/file-names.ts';
 import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
 import type { FileTarget } from './fetch.ts';
-import { fileOfKey, keyOf, locateDocument, type Waiting } from './locate.ts';
+import { fileOfKey, keyOf, type LocateOptions, locateDocument } from './locate.ts';
 
 const CONCURRENT_LOOKUPS = 8;
 
@@ -25,7 +25,7 @@ export interface TargetOptions {
   client: Client;
   kinds: readonly DocumentKind[];
   template: NameTemplate | undefined;
-  waiting: Waiting;
+  waiting: LocateOptions;
 }
 
 /** Returns the documents of envelopes by id. Reads the envelopes beforehand only if a template needs their values. */

@@ -1,8 +1,8 @@
 import type { CheckedSeal, Seal } from './seal.ts';
-import { type Known, type Trust, trustIn } from './trust.ts';
+import { type SignerTrust, type TrustedSigners, trustIn } from './trust.ts';
 
 /** A seal, and whether its signer is known; the shape of `seal` in JSON. */
-export type JudgedSeal = Seal & { trust: Trust | null };
+export type JudgedSeal = Seal & { trust: SignerTrust | null };
 
 export type SealErrorCode =
   | 'SEAL_CHANGED'
@@ -26,7 +26,7 @@ export interface SealVerdict {
 }
 
 /** Whether signed documents of this profile are sealed, as far as is known. */
-export function expectsSeals({ pinned, sealedBy = [] }: Known): boolean {
+export function expectsSeals({ pinned, sealedBy = [] }: TrustedSigners): boolean {
   return pinned.length > 0 || sealedBy.length > 0;
 }
 
@@ -43,7 +43,11 @@ export const NOT_A_PDF: SealProblem = {
 export type SealRule = 'required' | 'optional' | 'original';
 
 /** Judges the seal of a PDF that was checked. */
-export function judgeSeal(checked: CheckedSeal, known: Known, rule: SealRule = 'optional'): SealVerdict {
+export function judgeSeal(
+  checked: CheckedSeal,
+  known: TrustedSigners,
+  rule: SealRule = 'optional',
+): SealVerdict {
   const trust = trustIn(checked, rule === 'original' ? { ...known, pinned: [], sealedBy: [] } : known);
   const seal = { ...checked.seal, trust };
   const signer = rule === 'original' ? null : problemWithSigner(seal, known);
@@ -70,7 +74,7 @@ function problemWith(seal: JudgedSeal, { isSigned }: CheckedSeal, isRequired: bo
 /** What is wrong with the signer of an intact seal. */
 function problemWithSigner(
   { trust, subject, fingerprint }: JudgedSeal,
-  { authorities, sealedBy = [] }: Known,
+  { authorities, sealedBy = [] }: TrustedSigners,
 ): SealProblem | null {
   if (trust === null) return null;
   const name = subject ?? 'unknown';

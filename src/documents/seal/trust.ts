@@ -7,10 +7,10 @@ import type { CheckedSeal, Seal } from './seal.ts';
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Whether the signer is known: first seen with a profile, as SSH does with hosts, or certified by an authority. */
-export type Trust = 'pinned' | 'trusted' | 'unknown' | 'other';
+export type SignerTrust = 'pinned' | 'trusted' | 'unknown' | 'other';
 
 /** How signers are known. */
-export interface Known {
+export interface TrustedSigners {
   authorities: readonly X509Certificate[];
   /** Fingerprints of the seals that were first seen with the profile. */
   pinned: readonly string[];
@@ -40,8 +40,8 @@ export function readAuthorities(path: string): X509Certificate[] {
  */
 export function trustIn(
   { seal, signer }: CheckedSeal,
-  { authorities, pinned, sealedBy = [] }: Known,
-): Trust | null {
+  { authorities, pinned, sealedBy = [] }: TrustedSigners,
+): SignerTrust | null {
   if (seal.state !== 'intact' || seal.fingerprint === null || signer === null) return null;
   if ([...pinned, ...sealedBy].includes(seal.fingerprint)) return 'pinned';
   const { certificate, certificates } = signer;

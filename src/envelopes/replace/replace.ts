@@ -13,15 +13,15 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import { cancelEnvelope, sendEnvelope } from '../actions.ts';
 import { type Created, createEnvelope, type NewEnvelope } from '../create.ts';
-import { readIfThere } from '../marked-envelopes.ts';
+import { readIfExists } from '../marked-envelopes.ts';
 import { showsMarker } from '../markers.ts';
 import type { RequestIds } from '../request-ids/request-ids.ts';
-import { isWhatIsWanted } from '../request-ids/same-content.ts';
+import { isSameEnvelope } from '../request-ids/same-content.ts';
 import type { Searching } from '../request-ids/search.ts';
-import { type Acted, readQuietly } from '../settle.ts';
+import { type ActionResult, readQuietly } from '../settle.ts';
 import { byPrecedence, findReplacement, replacedBy, replacementsOf } from './find.ts';
 import type { Remembered, ReplaceMemory } from './memory.ts';
-import { type Changes, isChanged, type SignerChange, wantedInsteadOf } from './wanted.ts';
+import { buildReplacement, isChanged, type ReplacementChanges, type SignerChange } from './wanted.ts';
 
 /*
  * The API cannot change an envelope. So a draft of the new one is made, which mails nobody; then the old one is cancelled;
@@ -31,7 +31,7 @@ import { type Changes, isChanged, type SignerChange, wantedInsteadOf } from './w
 export interface ReplaceRequest {
   /** The envelope that is to be replaced. */
   id: string;
-  changes: Changes;
+  changes: ReplacementChanges;
   /** Only the draft is made; the old one stays as it is. */
   draft: boolean;
   /** Whoever has signed already is to sign again. */
@@ -40,16 +40,16 @@ export interface ReplaceRequest {
   reason?: string | undefined;
 }
 
-export type Step = 'make' | 'cancel' | 'send';
+export type ReplaceStep = 'make' | 'cancel' | 'send';
 
 /** What is there, and what is left to do. */
-export interface Plan {
+export interface ReplacementPlan {
   old: Envelope;
   wanted: NewEnvelope;
   signers: readonly SignerChange[];
   /** The new one, where an earlier run has made it. */
   made: Envelope | undefined;
-  steps: readonly Step[];
+  steps: readonly ReplaceStep[];
 }
 
 export type ReplaceEvent =
@@ -58,7 +58,7 @@ export type ReplaceEvent =
   /** Another machine replaced the same envelope at the same time. Its envelope is kept; this run's draft was canceled. */
   | { type: 'superseded'; envelope: Envelope; ownId: string };
 
-export interface Replaced {
+export interface ReplaceResult {
   old: Envelope;
   new: Envelope;
 }
@@ -72,12 +72,12 @@ export async function planReplacement(
   request: ReplaceRequest,
   known: Remembered,
   signal?: AbortSignal,
-): Promise<Plan> {
+): Promise<ReplacementPlan> {
   const old = await client.envelopes.get(request.id, signal);
-  const { envelope: wanted, signers } = wantedInsteadOf(old, request.changes);
+  const { envelope: wanted, signers } = buildReplacement(old, request.changes);
   const made = await madeBefore(client, old, known, signal);
   const plan = { old, wanted, signers, made, steps: stepsFor(old, made, request) };
-  if (made && !isWhatIsWanted(made, wanted)) throw otherwiseReplaced(old, made);
+  if (made && !isSameEnvelope(made, wanted)) throw alreadyReplacedError(old, made);
   const isPointless = !isTerminal(old.status ?? '') && !isChanged(old, wanted, request.changes);
   if (!made && isPointless) throw nothingToChange(old);
   const isFree = made === undefined || plan.steps.includes('cancel');
@@ -92,17 +92,18 @@ async function madeBefore(
   { madeId }: Remembered,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
-  const remembered = madeId === undefined ? undefined : await readIfThere(client, madeId, signal);
+  const remembered = madeId === undefined ? undefined : await readIfExists(client, madeId, signal);
   // This machine's record is enough where the service doesn't return metadata.
   const isOurs = remembered && (replacedBy(remembered) ?? old.id) === old.id;
   return isOurs && !isVoid(remembered) ? remembered : findReplacement(client, old, { signal });
 }
 
-function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceRequest): Step[] {
-  const making: Step[] = made ? [] : ['make'];
+function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceRequest): ReplaceStep[] {
+  const making: ReplaceStep[] = made ? [] : ['make'];
   if (draft) return making;
-  const cancelling: Step[] = isTerminal(old.status ?? '') && old.status !== 'COMPLETED' ? [] : ['cancel'];
-  const sending: Step[] = made === undefined || made.status === 'DRAFT' ? ['send'] : [];
+  const cancelling: ReplaceStep[] =
+    isTerminal(old.status ?? '') && old.status !== 'COMPLETED' ? [] : ['cancel'];
+  const sending: ReplaceStep[] = made === undefined || made.status === 'DRAFT' ? ['send'] : [];
   return [...making, ...cancelling, ...sending];
 }
 
@@ -141,7 +142,7 @@ function nothingToChange({ id, status }: Envelope): UsageError {
   );
 }
 
-function otherwiseReplaced(old: Envelope, made: Envelope): ServiceError {
+function alreadyReplacedError(old: Envelope, made: Envelope): ServiceError {
   const isDraft = made.status === 'DRAFT';
   return notPossible(
     isDraft
@@ -157,7 +158,7 @@ function notPossible(message: string, hint: string): ServiceError {
   return new ServiceError('INVALID_STATE', message, { status: 400, hint });
 }
 
-export interface CarryingOut {
+export interface ReplaceContext {
   client: Client;
   memory: ReplaceMemory;
   requestId: string;
@@ -173,10 +174,10 @@ export interface CarryingOut {
  * @throws UnknownOutcomeError when a reply was lost and looking did not settle it.
  */
 export async function* carryOut(
-  plan: Plan,
+  plan: ReplacementPlan,
   request: ReplaceRequest,
-  means: CarryingOut,
-): AsyncGenerator<ReplaceEvent, Replaced, undefined> {
+  means: ReplaceContext,
+): AsyncGenerator<ReplaceEvent, ReplaceResult, undefined> {
   const { client, memory, signal } = means;
   let { old, made } = plan;
   if (made === undefined) {
@@ -198,7 +199,7 @@ export async function* carryOut(
       yield { type: 'superseded', envelope: kept, ownId: made.id };
       made = kept;
       await memory.note({ type: 'made', id: made.id });
-      if (!isWhatIsWanted(made, plan.wanted)) throw otherwiseReplaced(old, made);
+      if (!isSameEnvelope(made, plan.wanted)) throw alreadyReplacedError(old, made);
     }
     signal?.throwIfAborted();
     const sent = await sendNew(client, made.id, signal);
@@ -222,7 +223,7 @@ async function preferredTo(
 ): Promise<Envelope | undefined> {
   const others = (await replacementsOf(client, old, { signal })).filter(({ id }) => id !== draft.id);
   for (const { id } of others.toSorted(byPrecedence)) {
-    const other = await readIfThere(client, id, signal);
+    const other = await readIfExists(client, id, signal);
     if (other === undefined || isVoid(other) || byPrecedence(draft, other) < 0) continue;
     if ((await client.envelopes.get(draft.id, signal)).status !== 'DRAFT') return undefined;
     await cancelEnvelope(client, draft.id, `${old.id} was replaced by ${id}`, signal);
@@ -231,7 +232,7 @@ async function preferredTo(
   return undefined;
 }
 
-async function make(wanted: NewEnvelope, old: Envelope, means: CarryingOut): Promise<Created> {
+async function make(wanted: NewEnvelope, old: Envelope, means: ReplaceContext): Promise<Created> {
   const {
     client,
     memory,
@@ -270,7 +271,7 @@ async function cancelOld(
   made: Envelope,
   request: ReplaceRequest,
   signal?: AbortSignal,
-): Promise<Acted> {
+): Promise<ActionResult> {
   const old = await client.envelopes.get(request.id, signal);
   refuse(old, made, request);
   if (isTerminal(old.status ?? '')) return { envelope: old, by: 'lookup' };
@@ -286,7 +287,7 @@ async function cancelOld(
   }
 }
 
-async function sendNew(client: Client, id: string, signal?: AbortSignal): Promise<Acted> {
+async function sendNew(client: Client, id: string, signal?: AbortSignal): Promise<ActionResult> {
   try {
     const { envelope, by } = await sendEnvelope(client, id, signal);
     return { envelope: await whole(client, envelope, signal), by };

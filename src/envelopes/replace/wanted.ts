@@ -4,11 +4,11 @@ import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { LIMITS, REPLACES_KEY, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 import type { NewEnvelope } from '../create.ts';
-import { signersNamed, theSignersOf } from '../named-signer.ts';
+import { signersHint, signersNamed } from '../named-signer.ts';
 import { type NewSigner, parseSigner, parseSigners } from '../signer-mailbox.ts';
 
 /** What is to be otherwise in the new envelope; all else stays as it was. */
-export interface Changes {
+export interface ReplacementChanges {
   templateId?: string | undefined;
   /** `OLD=MAILBOX`: who stands in whose place. OLD is an address or an id. */
   signers?: readonly string[] | undefined;
@@ -32,7 +32,7 @@ export interface SignerChange {
   nameIsAddress?: boolean;
 }
 
-export interface Wanted {
+export interface Replacement {
   envelope: NewEnvelope;
   /** All signers, in order, those that stay included. */
   signers: readonly SignerChange[];
@@ -46,13 +46,13 @@ const OWN_KEYS: readonly string[] = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY, REPLACES_
  * The envelope that is to stand in the place of another.
  * @throws UsageError that names what does not fit: a signer there is not, an address that is none, nobody left.
  */
-export function wantedInsteadOf(old: Envelope, changes: Changes): Wanted {
+export function buildReplacement(old: Envelope, changes: ReplacementChanges): Replacement {
   const templateId = changes.templateId ?? old.templateId;
   if (!templateId)
     throw new UsageError(`The service does not tell the template of ${old.id}.`, {
       hint: 'Name it with --template.',
     });
-  const signers = signersInsteadOf(old, changes);
+  const signers = changeSigners(old, changes);
   const { subject = old.subject, message = old.message, expiresInDays = lifetimeOf(old) } = changes;
   return {
     signers,
@@ -71,7 +71,7 @@ export function wantedInsteadOf(old: Envelope, changes: Changes): Wanted {
 }
 
 /** True when the new envelope differs from the old one, or the template or the expiration was named. */
-export function isChanged(old: Envelope, wanted: NewEnvelope, changes: Changes): boolean {
+export function isChanged(old: Envelope, wanted: NewEnvelope, changes: ReplacementChanges): boolean {
   const textOf = (signers: readonly NewSigner[]) =>
     JSON.stringify(signers.map(({ email, name, role, order }) => [email, name, role, order]));
   return (
@@ -96,10 +96,10 @@ function lifetimeOf({ expiresAt, createdAt, sentAt }: Envelope): number | undefi
     .find((whole, index) => whole >= 1 && Math.abs(whole - (days[index] ?? 0)) < 1 / 24);
 }
 
-function signersInsteadOf(old: Envelope, { signers, added, removed }: Changes): SignerChange[] {
+function changeSigners(old: Envelope, { signers, added, removed }: ReplacementChanges): SignerChange[] {
   const replaced = new Map<Signer, string>();
   for (const text of signers ?? []) {
-    const { name, mailbox } = pairIn(text, old);
+    const { name, mailbox } = parseReplacement(text, old);
     const before = onlySigner(old, name);
     if (replaced.has(before))
       throw new UsageError(`--signer names ${name} twice.`, { hint: 'Name each signer once.' });
@@ -114,7 +114,7 @@ function signersInsteadOf(old: Envelope, { signers, added, removed }: Changes): 
   const kept = (old.signers ?? []).map((before): SignerChange => {
     if (left.has(before)) return { before };
     const mailbox = replaced.get(before);
-    return mailbox === undefined ? { before, after: asBefore(before) } : inPlaceOf(before, mailbox);
+    return mailbox === undefined ? { before, after: asBefore(before) } : replaceSigner(before, mailbox);
   });
   const all = [...kept, ...newSigners(added ?? [], old)];
   const count = all.filter(({ after }) => after !== undefined).length;
@@ -128,7 +128,7 @@ function signersInsteadOf(old: Envelope, { signers, added, removed }: Changes): 
 }
 
 /** OLD=MAILBOX; either side may hold an equals sign, so that a signer there is decides where the first one ends. */
-function pairIn(text: string, old: Envelope): { name: string; mailbox: string } {
+function parseReplacement(text: string, old: Envelope): { name: string; mailbox: string } {
   const names = (old.signers ?? [])
     .flatMap(({ id, email }) => [id, email])
     .filter((name) => typeof name === 'string');
@@ -139,7 +139,7 @@ function pairIn(text: string, old: Envelope): { name: string; mailbox: string } 
   const [name, mailbox] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
   if (at > 0 && name !== '' && mailbox !== '') return { name, mailbox };
   throw new UsageError(`--signer "${text}" is not of the form OLD=MAILBOX.`, {
-    hint: `Write it like --signer old@example.com='Ada Lovelace <ada@example.com>'. ${theSignersOf(old) ?? ''}`.trim(),
+    hint: `Write it like --signer old@example.com='Ada Lovelace <ada@example.com>'. ${signersHint(old) ?? ''}`.trim(),
   });
 }
 
@@ -163,7 +163,7 @@ function asBefore({ email, name, role, order }: Signer): NewSigner {
 }
 
 /** Somebody else signs as what the one before did, unless it is said otherwise. */
-function inPlaceOf(before: Signer, mailbox: string): SignerChange {
+function replaceSigner(before: Signer, mailbox: string): SignerChange {
   const { signer, nameIsAddress } = parseSigner(mailbox);
   const keepsName = nameIsAddress && Boolean(before.name) && before.name !== before.email;
   const name = keepsName ? (before.name ?? signer.name) : signer.name;

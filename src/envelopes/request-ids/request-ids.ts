@@ -19,7 +19,7 @@ import {
 export type { KnownRequest } from './records.ts';
 
 /** A request ID while no other process and no other call in this process uses it. */
-export interface OpenRequest {
+export interface LockedRequestId {
   /** What earlier runs recorded, and this one since. */
   readonly known: KnownRequest;
   /**
@@ -37,7 +37,7 @@ export interface OpenRequest {
 }
 
 /** How an ID is waited for while another process or call uses it. */
-export interface Waiting {
+export interface RequestIdLockOptions {
   signal?: AbortSignal | undefined;
 }
 
@@ -49,7 +49,11 @@ export interface RequestIds {
    * Runs `work` while nobody else on this machine uses the ID; waits for a process or call that does.
    * @throws UsageError when the ID is empty, another process keeps it for minutes, or the state folder can't be written.
    */
-  use<T>(requestId: string, waiting: Waiting, work: (request: OpenRequest) => Promise<T>): Promise<T>;
+  use<T>(
+    requestId: string,
+    waiting: RequestIdLockOptions,
+    work: (request: LockedRequestId) => Promise<T>,
+  ): Promise<T>;
 }
 
 /** One queue for the process: two clients for the same key must not create the same envelope. */
@@ -105,7 +109,7 @@ async function openRequest(
   requestId: string,
   records: RequestRecords,
   now: () => { at: number; serviceAt: number },
-): Promise<OpenRequest> {
+): Promise<LockedRequestId> {
   let known = await records.read(requestId);
   const write = async (record: RequestRecord) => {
     await records.write(requestId, record);

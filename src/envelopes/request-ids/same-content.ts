@@ -21,7 +21,7 @@ export function isMadeFrom(made: Envelope, wanted: RequestContent): boolean {
 }
 
 /** The same with the subject and the message. */
-export function isWhatIsWanted(
+export function isSameEnvelope(
   made: Envelope,
   wanted: RequestContent & { subject?: string | undefined; message?: string | undefined },
 ): boolean {

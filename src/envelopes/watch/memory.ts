@@ -5,7 +5,7 @@ import { isTerminal } from '../../kernel/vocabulary.ts';
 import { showsSigners } from './poller.ts';
 
 /** One change of one envelope. The first look at an envelope has `from: null`. */
-export interface Change {
+export interface StatusChange {
   /** When it was seen, ISO 8601. */
   at: string;
   envelopeId: string;
@@ -60,7 +60,7 @@ export class Memory {
   }
 
   /** The changes since the last look, in order; none for an answer that is older than what is known. */
-  take(id: string, envelope: Envelope, now: number): Change[] {
+  take(id: string, envelope: Envelope, now: number): StatusChange[] {
     const before = this.#seen.get(id);
     const status = statusOf(envelope);
     if (before !== undefined && isStale(before, status)) return [];

@@ -20,7 +20,7 @@ const RESET_MARGIN_MS = 250;
 const LONGEST_WINDOW_MS = 3_600_000;
 
 /** When to look next: soon after something moved, later while all is quiet or the service is away. */
-export class Pace {
+export class PollPace {
   readonly #options: PaceOptions;
   #quiet = 0;
   #failures = 0;

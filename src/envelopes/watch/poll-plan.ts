@@ -4,7 +4,7 @@ import { ENVELOPE_STATUSES, IN_FLIGHT, LIMITS } from '../../kernel/vocabulary.ts
 export const ALL = '';
 
 /** What is known of the lists. */
-export interface Survey {
+export interface ListSurvey {
   /** How many pages a list had when it was last read. */
   pages: ReadonlyMap<string, number>;
   /** How many of them have been read in this look. */
@@ -18,7 +18,7 @@ export interface Survey {
 }
 
 /** What to read next: a page of a list, or the envelopes one by one. */
-export type Step = { list: string } | 'each';
+export type PollStep = { list: string } | 'each';
 
 /** The whole list may cost so much more than those of some statuses: it is the surer way. */
 const SLACK = 1;
@@ -32,8 +32,8 @@ const SLACK = 1;
 export function nextStep(
   rest: ReadonlyMap<string, string | undefined>,
   always: readonly string[],
-  survey: Survey,
-): Step {
+  survey: ListSurvey,
+): PollStep {
   const must = survey.done.has(ALL) ? [] : always.filter((status) => !survey.done.has(status));
   if (must.length > 0 && !survey.filters) return { list: ALL };
   const byStatus = costByStatus(rest, must, survey);
@@ -45,13 +45,13 @@ export function nextStep(
 }
 
 /** Of unknown length it is taken to be as long as the lists of statuses together. */
-function costOfAll(rest: ReadonlyMap<string, string | undefined>, survey: Survey): number {
+function costOfAll(rest: ReadonlyMap<string, string | undefined>, survey: ListSurvey): number {
   if (survey.done.has(ALL)) return Number.POSITIVE_INFINITY;
   const parts = ENVELOPE_STATUSES.reduce((sum, status) => sum + (survey.pages.get(status) ?? 0), 0);
   return costOfList(ALL, Math.max(rest.size, parts * LIMITS.pageSize), survey);
 }
 
-function costOfList(list: string, expected: number, { pages, read }: Survey): number {
+function costOfList(list: string, expected: number, { pages, read }: ListSurvey): number {
   const known = pages.get(list) ?? Math.ceil(expected / LIMITS.pageSize);
   return Math.max(1, known - (read.get(list) ?? 0));
 }
@@ -60,7 +60,7 @@ function costOfList(list: string, expected: number, { pages, read }: Survey): nu
 function costByStatus(
   rest: ReadonlyMap<string, string | undefined>,
   must: readonly string[],
-  survey: Survey,
+  survey: ListSurvey,
 ): { lists: string[]; cost: number } {
   const expected = new Map<string, number>(must.map((status) => [status, 0]));
   let single = 0;

@@ -5,7 +5,7 @@ import { mapInOrder } from '../../kernel/streams.ts';
 import { ALL, nextStep } from './poll-plan.ts';
 
 /** What asking for one envelope found: the envelope, or that the service does not know it. */
-export type Sight =
+export type PollResult =
   | { id: string; envelope: Envelope; error?: undefined }
   | { id: string; envelope?: undefined; error: ServiceError };
 
@@ -13,17 +13,17 @@ export type Sight =
 const FEW = 12;
 const CONCURRENCY = 8;
 /** Lists grow and shrink: after so many looks their lengths are found out anew. */
-const SURVEY_LOOKS = 100;
+const SURVEY_POLLS = 100;
 
 /** Looks at envelopes for as few requests as possible, and remembers between looks how long the lists are. */
-export class Lookout {
+export class EnvelopePoller {
   readonly #client: Client;
   readonly #pages = new Map<string, number>();
   #filters = true;
   #lists = true;
   #listsLackSigners = false;
   #signersShown: boolean | undefined;
-  #looks = 0;
+  #polls = 0;
   #leaving = 0;
   /** Requests so far. */
   requests = 0;
@@ -49,9 +49,9 @@ export class Lookout {
     const isNew = [...rest.values()].every((status) => status === undefined);
     const isFew = rest.size <= (isNew || this.needsEach ? FEW : 1);
     if (!this.#lists || (isFew && discover.length === 0)) return;
-    if (++this.#looks % SURVEY_LOOKS === 0) this.#pages.clear();
+    if (++this.#polls % SURVEY_POLLS === 0) this.#pages.clear();
     const wanted = new Set(rest.keys());
-    const reading = new Reading(Math.max(FEW, rest.size));
+    const reading = new ListReading(Math.max(FEW, rest.size));
     for (;;) {
       const { read, done } = reading;
       const survey = { pages: this.#pages, read, done, filters: this.#filters, leaving: this.#leaving };
@@ -75,12 +75,12 @@ export class Lookout {
   async *each(
     ids: readonly string[],
     signal: AbortSignal | undefined,
-  ): AsyncGenerator<Sight, void, undefined> {
+  ): AsyncGenerator<PollResult, void, undefined> {
     yield* mapInOrder(ids, CONCURRENCY, (id) => this.#one(id, signal));
   }
 
   /** The next page of a list. */
-  async #page(list: string, reading: Reading, signal: AbortSignal | undefined) {
+  async #page(list: string, reading: ListReading, signal: AbortSignal | undefined) {
     const number = reading.next(list);
     const status = list === ALL ? undefined : list;
     this.requests++;
@@ -90,7 +90,7 @@ export class Lookout {
     // A service that ignores the filter has sent the whole list.
     if (isIgnored) this.#filters = false;
     const name = isIgnored ? ALL : list;
-    reading.took(name, page);
+    reading.addPage(name, page);
     if (page.totalPages !== undefined) this.#pages.set(name, page.totalPages);
     else this.#pages.delete(name);
     return page.items;
@@ -106,7 +106,7 @@ export class Lookout {
     if (items.length > 0) this.#listsLackSigners = !items.every(showsSigners);
   }
 
-  async #one(id: string, signal: AbortSignal | undefined): Promise<Sight> {
+  async #one(id: string, signal: AbortSignal | undefined): Promise<PollResult> {
     this.requests++;
     try {
       const envelope = await this.#client.envelopes.get(id, signal);
@@ -120,7 +120,7 @@ export class Lookout {
 }
 
 /** How far each list has been read in one look. */
-class Reading {
+class ListReading {
   readonly read = new Map<string, number>();
   readonly done = new Set<string>();
   readonly #seen = new Set<string>();
@@ -135,7 +135,7 @@ class Reading {
     return (this.read.get(list) ?? 0) + 1;
   }
 
-  took(list: string, page: { items: readonly Envelope[]; totalPages: number | undefined }): void {
+  addPage(list: string, page: { items: readonly Envelope[]; totalPages: number | undefined }): void {
     const number = this.next(list);
     this.read.set(list, number);
     const before = this.#seen.size;

@@ -2,15 +2,15 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { isOutage, isRateLimited } from '../../kernel/errors.ts';
 import { isTerminal, LIMITS } from '../../kernel/vocabulary.ts';
-import { type Change, Memory } from './memory.ts';
-import { Pace } from './pace.ts';
-import { Lookout, showsSigners } from './poller.ts';
+import { Memory, type StatusChange } from './memory.ts';
+import { PollPace } from './pace.ts';
+import { EnvelopePoller, showsSigners } from './poller.ts';
 import { type Wakeup, Wakeups } from './wakeups.ts';
 
-export type { Change } from './memory.ts';
+export type { StatusChange } from './memory.ts';
 
 export type WatchEvent =
-  | { type: 'change'; change: Change }
+  | { type: 'change'; change: StatusChange }
   /** The service knows it no longer, or never did; the others are watched on. */
   | { type: 'gone'; id: string; error: Error }
   /** The service could not be asked; watching goes on. */
@@ -20,7 +20,7 @@ export type WatchEvent =
   | { type: 'deaf'; error: unknown };
 
 /** What a look cost, and when the next one comes. */
-export interface LookReport {
+export interface PollReport {
   at: number;
   requests: number;
   open: number;
@@ -39,7 +39,7 @@ export interface WatchOptions {
   endless?: boolean | undefined;
   /** Says of envelopes that something has happened to them; each is then looked at at once. */
   wakeups?: AsyncIterable<Wakeup> | undefined;
-  onLook?: ((report: LookReport) => void) | undefined;
+  onPoll?: ((report: PollReport) => void) | undefined;
   random?: () => number;
   signal?: AbortSignal;
 }
@@ -78,9 +78,9 @@ type Events = AsyncGenerator<WatchEvent, void, undefined>;
 class Watch {
   readonly #client: Client;
   readonly #options: WatchOptions;
-  readonly #lookout: Lookout;
+  readonly #poller: EnvelopePoller;
   readonly #memory = new Memory();
-  readonly #pace: Pace;
+  readonly #pace: PollPace;
   readonly #wakeups: Wakeups;
   /** What is watched, with the last known status. */
   readonly #open: Map<string, string | undefined>;
@@ -92,29 +92,29 @@ class Watch {
   constructor(client: Client, ids: readonly string[], options: WatchOptions) {
     this.#client = client;
     this.#options = options;
-    this.#lookout = new Lookout(client);
-    this.#pace = new Pace({ ...options, random: options.random ?? Math.random });
+    this.#poller = new EnvelopePoller(client);
+    this.#pace = new PollPace({ ...options, random: options.random ?? Math.random });
     this.#wakeups = new Wakeups(client.clock, options.wakeups);
     this.#open = new Map(ids.map((id) => [id, undefined]));
     this.#turns = new Set(ids);
   }
 
   async *run(): Events {
-    const { onLook, signal } = this.#options;
+    const { onPoll, signal } = this.#options;
     const { clock } = this.#client;
     for (;;) {
-      const before = this.#lookout.requests;
+      const before = this.#poller.requests;
       const open = this.#open.size;
-      yield* this.#surviving(this.#look());
-      this.#lookout.expect(Math.max(0, open - this.#open.size));
+      yield* this.#surviving(this.#poll());
+      this.#poller.expect(Math.max(0, open - this.#open.size));
       const nextMs = this.#pace.next(clock.now());
-      const requests = this.#lookout.requests - before;
-      onLook?.({ at: clock.now(), requests, open: this.#open.size, nextMs });
+      const requests = this.#poller.requests - before;
+      onPoll?.({ at: clock.now(), requests, open: this.#open.size, nextMs });
       if (this.#isDone()) return;
       const next = clock.now() + nextMs;
       do {
         await this.#wakeups.sleep(Math.max(0, next - clock.now()), signal);
-        yield* this.#surviving(this.#lookAtWoken());
+        yield* this.#surviving(this.#pollWoken());
         if (this.#isDone()) return;
       } while (clock.now() < next);
     }
@@ -129,35 +129,35 @@ class Watch {
   }
 
   /** One look at everything: lists where they are cheaper, then one by one what they did not tell enough of. */
-  async *#look(): Events {
+  async *#poll(): Events {
     const { discover = [], signal } = this.#options;
     this.#forgetEnded();
     const isFirst = [...this.#open.values()].every((status) => status === undefined);
     const rest = new Map(this.#open);
     const whole = new Set<string>();
-    const before = this.#lookout.requests;
+    const before = this.#poller.requests;
     const held: Envelope[] = [];
-    for await (const page of this.#lookout.lists(rest, discover, signal)) {
+    for await (const page of this.#poller.lists(rest, discover, signal)) {
       yield* this.#answered();
       if (isFirst) for (const one of page) held.push(one);
       else for (const item of page) yield* this.#takeItem(item, whole);
-      yield* this.#lookAtWoken();
+      yield* this.#pollWoken();
     }
     // The first report comes in the order in which the envelopes were named.
     for (const item of this.#inOrder(held)) yield* this.#takeItem(item, whole);
     for (const id of rest.keys()) whole.add(id);
     yield* this.#takeEach([...whole].filter((id) => this.#open.has(id)));
-    if (whole.size < this.#open.size) yield* this.#takeEach(this.#inTurn(this.#lookout.requests - before));
+    if (whole.size < this.#open.size) yield* this.#takeEach(this.#inTurn(this.#poller.requests - before));
   }
 
   /** Where lists lack signers, some are looked at in turn each time: somebody may have viewed or signed. */
   #inTurn(spent: number): string[] {
-    if (!this.#lookout.needsEach) return [];
+    if (!this.#poller.needsEach) return [];
     const budget = Math.max(BUDGET, Math.ceil(this.#open.size / LIMITS.pageSize) + 2);
     return [...this.#turns].slice(0, Math.max(1, budget - spent));
   }
 
-  async *#lookAtWoken(): Events {
+  async *#pollWoken(): Events {
     const failure = this.#wakeups.takeFailure();
     if (failure !== undefined) yield { type: 'deaf', error: failure };
     const isNew = (id: string) => (this.#options.discover ?? []).length > 0 && !this.#ended.has(id);
@@ -167,7 +167,7 @@ class Watch {
     const known = ids.filter((id) => this.#open.has(id));
     const rest = new Map(known.map((id) => [id, this.#open.get(id)]));
     const whole = new Set<string>();
-    for await (const page of this.#lookout.lists(rest, [], this.#options.signal)) {
+    for await (const page of this.#poller.lists(rest, [], this.#options.signal)) {
       yield* this.#answered();
       for (const item of page) yield* this.#takeItem(item, whole);
     }
@@ -176,21 +176,21 @@ class Watch {
   }
 
   async *#takeEach(ids: readonly string[]): Events {
-    for await (const sight of this.#lookout.each(ids, this.#options.signal)) {
+    for await (const result of this.#poller.each(ids, this.#options.signal)) {
       yield* this.#answered();
-      const { id, envelope } = sight;
+      const { id, envelope } = result;
       if (envelope !== undefined) yield* this.#take(id, envelope);
       else if (this.#open.has(id)) {
         this.#close(id);
         this.#pace.moved();
-        yield { type: 'gone', id, error: sight.error };
+        yield { type: 'gone', id, error: result.error };
       }
     }
   }
 
   /** An item of a list: enough when it shows signers or nothing has happened; else the whole is needed. */
   *#takeItem(item: Envelope, whole: Set<string>): Generator<WatchEvent, void, undefined> {
-    const isEnough = showsSigners(item) || !this.#lookout.needsEach || !this.#memory.differs(item.id, item);
+    const isEnough = showsSigners(item) || !this.#poller.needsEach || !this.#memory.differs(item.id, item);
     if (isEnough) yield* this.#take(item.id, item);
     else whole.add(item.id);
   }

@@ -3,7 +3,7 @@ import { codeOf } from '../errors.ts';
 import { UNKNOWN_ISSUER } from './unreachable.ts';
 
 /** Options of a TLS connection: which authorities it trusts. Empty for those of Node and NODE_EXTRA_CA_CERTS. */
-export interface Trust {
+export interface TlsTrust {
   secureContext?: SecureContext;
 }
 
@@ -14,7 +14,7 @@ let system: Promise<SecureContext | undefined> | undefined;
  * Makes a TLS connection. One that is refused because its issuer is unknown is made once more with the system's
  * certificates, which later connections trust from the start. Nothing was sent on the refused one.
  */
-export async function connectTrusting<T>(connect: (trust: Trust) => Promise<T>): Promise<T> {
+export async function connectTrusting<T>(connect: (trust: TlsTrust) => Promise<T>): Promise<T> {
   if (isSystemIgnored()) return connect({});
   const loaded = await system;
   try {

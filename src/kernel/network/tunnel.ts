@@ -4,7 +4,7 @@ import { isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { codeOf } from '../errors.ts';
 import { authorization, type HttpProxy } from './proxy.ts';
-import { connectTrusting, type Trust } from './trust.ts';
+import { connectTrusting, type TlsTrust } from './trust.ts';
 
 /** Error codes for failures at the proxy. The host never received a request. */
 export type TunnelErrorCode = 'PROXY_REFUSED' | 'PROXY_TIMEOUT';
@@ -38,7 +38,7 @@ export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Pr
       reject(new TunnelError('it did not open a tunnel in time', 'PROXY_TIMEOUT'));
     }, timeoutMs);
   });
-  const open = async (trust: Trust) => {
+  const open = async (trust: TlsTrust) => {
     const outgoing = askForWay(proxy, target, trust);
     under = outgoing.request;
     const socket = await outgoing.opened;
@@ -60,7 +60,7 @@ export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Pr
   }
 }
 
-function askForWay(proxy: HttpProxy, { hostname, port }: TunnelTarget, trust: Trust) {
+function askForWay(proxy: HttpProxy, { hostname, port }: TunnelTarget, trust: TlsTrust) {
   const { url } = proxy;
   const path = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
   const request = (url.protocol === 'https:' ? requestHttps : requestHttp)({

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ObjectStore } from './object-store.ts';
 import type { S3Error } from './s3-error.ts';
-import type { Verification } from './sigv4.ts';
+import type { RequestSignature } from './sigv4.ts';
 import { type Xml, xmlDocument } from './xml.ts';
 
 /** One request whose signature has been verified and whose account may touch the bucket it names. */
@@ -16,7 +16,7 @@ export interface Call {
   /** Empty for the bucket itself. */
   key: string;
   query: ReadonlyMap<string, string>;
-  verification: Verification;
+  verification: RequestSignature;
   /** Whether the account may use a bucket: lists name all. */
   mayUse(bucket: string): boolean;
 }

@@ -17,7 +17,7 @@ export interface SignedRequest {
 }
 
 /** Where and when a signature counts. */
-export interface Scope {
+export interface CredentialScope {
   /** YYYYMMDD. */
   date: string;
   region: string;
@@ -46,16 +46,16 @@ export function canonicalRequest(
 }
 
 /** The text whose HMAC is the signature. `time` is YYYYMMDDTHHMMSSZ. */
-export function stringToSign(time: string, scope: Scope, canonical: string): string {
+export function stringToSign(time: string, scope: CredentialScope, canonical: string): string {
   // Node reads header bytes as Latin-1; hashed as Latin-1 they are the bytes that the client signed.
   return [ALGORITHM, time, scopeText(scope), sha256Hex(Buffer.from(canonical, 'latin1'))].join('\n');
 }
 
-export function scopeText(scope: Scope): string {
+export function scopeText(scope: CredentialScope): string {
   return `${scope.date}/${scope.region}/${scope.service}/${END}`;
 }
 
-export function signingKey(secret: string, scope: Scope): Buffer {
+export function signingKey(secret: string, scope: CredentialScope): Buffer {
   let key: Buffer = Buffer.from(`AWS4${secret}`);
   for (const part of [scope.date, scope.region, scope.service, END]) key = hmac(key, part);
   return key;

@@ -3,12 +3,12 @@ import { type Crc, createCrc32, createCrc32c, createCrc64Nvme } from '../../kern
 
 /** The checksums S3 keeps with an object. */
 export const CHECKSUM_ALGORITHMS = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const;
-export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
+export type S3ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 
 /** What S3 takes when a client asks for none. */
-export const DEFAULT_ALGORITHM: ChecksumAlgorithm = 'CRC64NVME';
+export const DEFAULT_ALGORITHM: S3ChecksumAlgorithm = 'CRC64NVME';
 
-export function startChecksum(algorithm: ChecksumAlgorithm): Crc {
+export function startChecksum(algorithm: S3ChecksumAlgorithm): Crc {
   switch (algorithm) {
     case 'CRC32':
       return createCrc32();
@@ -29,12 +29,12 @@ export function startHash(name: string): Crc {
 }
 
 /** The algorithm of that name, in either case; undefined when S3 has none of it. */
-export function algorithmOf(name: string): ChecksumAlgorithm | undefined {
+export function algorithmOf(name: string): S3ChecksumAlgorithm | undefined {
   return CHECKSUM_ALGORITHMS.find((algorithm) => algorithm === name.toUpperCase());
 }
 
 /** The header, trailer or stored name, like x-amz-checksum-crc32. */
-export function checksumHeader(algorithm: ChecksumAlgorithm): string {
+export function checksumHeader(algorithm: S3ChecksumAlgorithm): string {
   return `x-amz-checksum-${algorithm.toLowerCase()}`;
 }
 
@@ -49,7 +49,7 @@ export interface Body {
 }
 
 /** Bytes that nobody promised anything about: a checksum is taken as they pass. */
-export function summed(chunks: AsyncIterable<Uint8Array>, algorithm: ChecksumAlgorithm): Body {
+export function summed(chunks: AsyncIterable<Uint8Array>, algorithm: S3ChecksumAlgorithm): Body {
   const sum = startChecksum(algorithm);
   async function* passing(): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {

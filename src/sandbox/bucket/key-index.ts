@@ -1,20 +1,20 @@
-import type { ObjectFacts } from './object-file.ts';
+import type { StoredObjectFacts } from './object-file.ts';
 
 /** What a bucket holds, in the order S3 lists it: by the UTF-8 bytes of the keys. */
 export class KeyIndex {
-  readonly #facts: Map<string, ObjectFacts>;
+  readonly #facts: Map<string, StoredObjectFacts>;
   readonly #keys: string[];
 
-  constructor(objects: Iterable<ObjectFacts>) {
+  constructor(objects: Iterable<StoredObjectFacts>) {
     this.#facts = new Map([...objects].map((one) => [one.key, one]));
     this.#keys = [...this.#facts.keys()].sort(compareKeys);
   }
 
-  get(key: string): ObjectFacts | undefined {
+  get(key: string): StoredObjectFacts | undefined {
     return this.#facts.get(key);
   }
 
-  set(facts: ObjectFacts): void {
+  set(facts: StoredObjectFacts): void {
     if (!this.#facts.has(facts.key)) this.#keys.splice(this.#firstAtOrAfter(facts.key), 0, facts.key);
     this.#facts.set(facts.key, facts);
   }
@@ -24,7 +24,7 @@ export class KeyIndex {
   }
 
   /** Objects in order, beginning with the first whose key is `key` or comes after it. */
-  *from(key: string): Generator<ObjectFacts> {
+  *from(key: string): Generator<StoredObjectFacts> {
     for (let at = this.#firstAtOrAfter(key); at < this.#keys.length; at++) {
       const facts = this.#facts.get(this.#keys[at] ?? '');
       if (facts !== undefined) yield facts;

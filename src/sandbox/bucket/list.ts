@@ -1,6 +1,6 @@
 import { encode } from './canonical.ts';
 import { compareKeys, type KeyIndex } from './key-index.ts';
-import type { ObjectFacts } from './object-file.ts';
+import type { StoredObjectFacts } from './object-file.ts';
 import { S3Error } from './s3-error.ts';
 import type { Xml } from './xml.ts';
 
@@ -10,7 +10,7 @@ type Query = ReadonlyMap<string, string>;
 
 /** One page of a listing: objects and common prefixes, and where the next page begins. */
 interface Page {
-  contents: ObjectFacts[];
+  contents: StoredObjectFacts[];
   prefixes: string[];
   /** The last key of this page when there are more. */
   next: string | undefined;
@@ -88,7 +88,7 @@ function pageOf(
 }
 
 /** Returns the objects after a key that begin with the prefix; they are adjacent. */
-function* matching(objects: KeyIndex, prefix: string, after: string): Generator<ObjectFacts> {
+function* matching(objects: KeyIndex, prefix: string, after: string): Generator<StoredObjectFacts> {
   for (const object of objects.from(compareKeys(after, prefix) > 0 ? after : prefix)) {
     if (!object.key.startsWith(prefix)) return;
     if (object.key !== after) yield object;

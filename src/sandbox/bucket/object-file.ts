@@ -28,10 +28,10 @@ const factsSchema = z.object({
   /** The service wrote it; an upload by anybody else replaces the mark, too. */
   byService: z.literal(true).optional(),
 });
-export type ObjectFacts = z.infer<typeof factsSchema>;
+export type StoredObjectFacts = z.infer<typeof factsSchema>;
 
 export interface StoredObject {
-  facts: ObjectFacts;
+  facts: StoredObjectFacts;
   /** Those bytes; can be read more than once, not after `close`. */
   read(start: number, end: number): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;
@@ -54,9 +54,9 @@ export const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 export async function writeObjectFile(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
-  describe: (written: { size: number; etag: string }) => ObjectFacts,
-  publish: (facts: ObjectFacts, rename: () => void) => void = (_, rename) => rename(),
-): Promise<ObjectFacts> {
+  describe: (written: { size: number; etag: string }) => StoredObjectFacts,
+  publish: (facts: StoredObjectFacts, rename: () => void) => void = (_, rename) => rename(),
+): Promise<StoredObjectFacts> {
   const temporary = join(dirname(path), `.${randomBytes(8).toString('hex')}.tmp`);
   try {
     const facts = await writeTemporary(temporary, chunks, describe);
@@ -72,8 +72,8 @@ export async function writeObjectFile(
 async function writeTemporary(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
-  describe: (written: { size: number; etag: string }) => ObjectFacts,
-): Promise<ObjectFacts> {
+  describe: (written: { size: number; etag: string }) => StoredObjectFacts,
+): Promise<StoredObjectFacts> {
   const md5 = startMd5();
   const hash = md5 ?? createHash('sha256');
   let size = 0;
@@ -108,7 +108,7 @@ export async function openObjectFile(path: string): Promise<StoredObject> {
 }
 
 /** Only what is known of the bytes, without giving others their turn: at a start, with thousands to read, many times as fast. */
-export function readObjectFactsAtOnce(path: string): ObjectFacts {
+export function readObjectFactsAtOnce(path: string): StoredObjectFacts {
   const file = openSync(path, 'r');
   try {
     const { size } = fstatSync(file);
@@ -129,14 +129,14 @@ export function readObjectFactsAtOnce(path: string): ObjectFacts {
 }
 
 /** What follows the bytes in the file. */
-export function encodeFacts(facts: ObjectFacts): Buffer {
+export function encodeFacts(facts: StoredObjectFacts): Buffer {
   const json = Buffer.from(JSON.stringify(facts));
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(json.length);
   return Buffer.concat([json, length]);
 }
 
-async function readFacts(file: FileHandle): Promise<ObjectFacts> {
+async function readFacts(file: FileHandle): Promise<StoredObjectFacts> {
   const { size } = await file.stat();
   const last = await readTail(file, size, TAIL_BYTES);
   const length = factsLength(last);
@@ -149,7 +149,7 @@ function factsLength(last: Buffer): number {
   return last.readUInt32BE(last.length - LENGTH_BYTES) + LENGTH_BYTES;
 }
 
-function decodeFacts(last: Buffer, length: number, size: number): ObjectFacts {
+function decodeFacts(last: Buffer, length: number, size: number): StoredObjectFacts {
   const json = last.toString('utf8', last.length - length, last.length - LENGTH_BYTES);
   const facts = factsSchema.parse(parseJson(json));
   if (facts.size !== size - length) throw new Error('the file is not as long as it says');

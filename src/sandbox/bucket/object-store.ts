@@ -9,10 +9,10 @@ import { makeFolder } from '../../kernel/files/folder.ts';
 import type { Body } from './checksums.ts';
 import { KeyIndex } from './key-index.ts';
 import {
-  type ObjectFacts,
   openObjectFile,
   readObjectFactsAtOnce,
   type StoredObject,
+  type StoredObjectFacts,
   TEMPORARY,
   writeObjectFile,
 } from './object-file.ts';
@@ -24,13 +24,13 @@ import { S3Error } from './s3-error.ts';
  */
 
 /** What an upload says of its object. */
-export type PutFacts = Pick<ObjectFacts, 'contentType' | 'metadata' | 'headers' | 'byService'>;
+export type PutFacts = Pick<StoredObjectFacts, 'contentType' | 'metadata' | 'headers' | 'byService'>;
 
 type MissListener = (bucket: string, key: string) => Promise<boolean>;
 
 export interface PutOptions {
   /** Judges what is there now; may throw. Called in the same tick in which the object is replaced. */
-  guard?: (current: ObjectFacts | undefined) => void;
+  guard?: (current: StoredObjectFacts | undefined) => void;
 }
 
 const BUCKET_NAME = /^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
@@ -97,7 +97,7 @@ export class ObjectStore {
     body: Body,
     facts: PutFacts,
     options: PutOptions = {},
-  ): Promise<ObjectFacts> {
+  ): Promise<StoredObjectFacts> {
     const index = this.index(bucket);
     checkKey(key);
     // Rename and index change in one tick: of two uploads of a key, the list shows the one that stays.
@@ -198,7 +198,7 @@ export class ObjectStore {
   }
 
   /** The time an object is stored at. */
-  stamp(): Pick<ObjectFacts, 'modifiedAt'> {
+  stamp(): Pick<StoredObjectFacts, 'modifiedAt'> {
     return { modifiedAt: new Date(this.#now()).toISOString() };
   }
 

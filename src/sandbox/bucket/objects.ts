@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Call, header } from './call.ts';
 import { conditionsOf, guardWrite, judge, preconditionFailed } from './conditions.ts';
-import type { ObjectFacts, StoredObject } from './object-file.ts';
+import type { StoredObject, StoredObjectFacts } from './object-file.ts';
 import type { PutFacts } from './object-store.ts';
 import { parseRange } from './range.ts';
 import { readBody } from './request-body.ts';
@@ -62,17 +62,17 @@ function factsOf(call: Call): PutFacts {
 }
 
 /** Judges an upload's If-Match and If-None-Match by what is there when it is done. */
-function guardOf(call: Call): (current: ObjectFacts | undefined) => void {
+function guardOf(call: Call): (current: StoredObjectFacts | undefined) => void {
   const conditions = conditionsOf((name) => header(call, name));
   return (current) => guardWrite(conditions, current);
 }
 
-function checksumHeaders({ checksums }: ObjectFacts): Record<string, string> {
+function checksumHeaders({ checksums }: StoredObjectFacts): Record<string, string> {
   const [value] = Object.values(checksums);
   return value === undefined ? {} : { ...checksums, 'x-amz-checksum-type': 'FULL_OBJECT' };
 }
 
-function quoted({ etag }: ObjectFacts): string {
+function quoted({ etag }: StoredObjectFacts): string {
   return `"${etag}"`;
 }
 
@@ -134,7 +134,7 @@ async function sendObject(call: Call, object: StoredObject): Promise<void> {
   else await pipeline(Readable.from(object.read(start, end)), response);
 }
 
-function replyHeaders(call: Call, facts: ObjectFacts) {
+function replyHeaders(call: Call, facts: StoredObjectFacts) {
   return {
     'accept-ranges': 'bytes',
     'content-type': facts.contentType,

@@ -4,9 +4,9 @@ import { type Call, header } from './call.ts';
 import {
   algorithmOf,
   type Body,
-  type ChecksumAlgorithm,
   checksumHeader,
   DEFAULT_ALGORITHM,
+  type S3ChecksumAlgorithm,
   startChecksum,
   startHash,
 } from './checksums.ts';
@@ -101,7 +101,7 @@ function lengthOf(call: Call, streamed: boolean): number {
 }
 
 /** The algorithm whose checksum comes as a header or is announced for the trailer. */
-function promisedAlgorithm(call: Call): ChecksumAlgorithm | undefined {
+function promisedAlgorithm(call: Call): S3ChecksumAlgorithm | undefined {
   const named = [...Object.keys(call.request.headers), ...announcedTrailers(call)].filter(isChecksum);
   const [name, another] = new Set(named);
   if (another !== undefined)

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto';
 import {
   ALGORITHM,
+  type CredentialScope,
   canonicalRequest,
   hmac,
   parseQuery,
-  type Scope,
   type SignedRequest,
   signingKey,
   stringToSign,
@@ -16,7 +16,7 @@ import { S3Error } from './s3-error.ts';
  * signature compared in constant time. Headers and presigned queries.
  */
 
-export interface Verification {
+export interface RequestSignature {
   accessKeyId: string;
   /** What was signed of the body: its SHA-256 in hex, or one of the words for unsigned and streamed bodies. */
   payload: string;
@@ -26,14 +26,14 @@ export interface Verification {
 
 export interface SignatureChain {
   key: Buffer;
-  scope: Scope;
+  scope: CredentialScope;
   /** YYYYMMDDTHHMMSSZ. */
   time: string;
   /** The request's own signature. */
   seed: string;
 }
 
-export interface VerifyOptions {
+export interface RequestSignatureOptions {
   region: string;
   /** Milliseconds since the epoch. */
   now: number;
@@ -47,7 +47,7 @@ const MAX_EXPIRES_SECONDS = 7 * 86_400;
 interface Claim {
   presigned: boolean;
   accessKeyId: string;
-  scope: Scope;
+  scope: CredentialScope;
   signedHeaders: string[];
   signature: string;
   /** YYYYMMDDTHHMMSSZ. */
@@ -61,7 +61,7 @@ type Query = ReadonlyMap<string, string>;
  * Who signed the request.
  * @throws S3Error for every reason a signature is not accepted; anonymous requests are AccessDenied.
  */
-export function verifySignature(request: SignedRequest, options: VerifyOptions): Verification {
+export function verifySignature(request: SignedRequest, options: RequestSignatureOptions): RequestSignature {
   const query: Query = new Map(parseQuery(request.rawQuery));
   const claim = claimOf(request, query);
   const secret = options.secretOf(claim.accessKeyId);

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { EnvelopeRecord } from '../model.ts';
 import { isActive } from '../service/engine/predicates.ts';
-import type { State } from '../service/store/state.ts';
+import type { StoreState } from '../service/store/state.ts';
 import { CREATE_COMMAND } from './commands.ts';
 import { envelopeTable, NO_ENVELOPES } from './envelopes.ts';
 import { copyable, number, plural, postButton } from './layout.ts';
@@ -19,7 +19,7 @@ export const CLOCK_STEPS = new Map([
 ]);
 
 /** What is in the sandbox and how to use it. `form` is the token that forms of this page must carry. */
-export function dashboard(records: State, context: { origin: string; now: string; form: string }) {
+export function dashboard(records: StoreState, context: { origin: string; now: string; form: string }) {
   const newest = { start: 0, count: NEWEST, from: 'newest' } as const;
   const { items, total } = records.envelopePage(records.orgId, newest);
   return html`<h1>Local e-signature sandbox</h1>
@@ -44,7 +44,7 @@ export function dashboard(records: State, context: { origin: string; now: string
     ${total > NEWEST ? html`<p><a href="/envelopes">All ${plural(total, 'envelope')}</a></p>` : ''}`;
 }
 
-function tiles(records: State): [label: string, count: number, path: string][] {
+function tiles(records: StoreState): [label: string, count: number, path: string][] {
   const own = [...records.envelopes.values()].filter(({ orgId }) => orgId === records.orgId);
   const having = (wanted: (one: EnvelopeRecord) => boolean) => own.filter(wanted).length;
   const failed = [...records.deliveries.values()].filter(({ state }) => state === 'failed').length;

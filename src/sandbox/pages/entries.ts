@@ -1,11 +1,15 @@
 import type { Drawing, EnvelopeRecord, SignerRecord, TemplateField } from '../model.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
 import { fieldsOf, initials, isSigningDate } from '../service/engine/fields.ts';
-import type { State } from '../service/store/state.ts';
+import type { StoreState } from '../service/store/state.ts';
 import { readDrawing } from './strokes.ts';
 
 /** The signer's fields in reading order: page, then from top to bottom, then from left to right. */
-export function fieldsFor(state: State, envelope: EnvelopeRecord, signer: SignerRecord): TemplateField[] {
+export function fieldsFor(
+  state: StoreState,
+  envelope: EnvelopeRecord,
+  signer: SignerRecord,
+): TemplateField[] {
   const template = state.templates.get(envelope.templateId);
   const fields = template === undefined ? [] : fieldsOf(template, signer);
   return fields.toSorted((a, b) => a.page - b.page || a.y - b.y || a.x - b.x);

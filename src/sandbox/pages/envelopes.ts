@@ -3,7 +3,7 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, HistoryEntry, SignerRecord } from '../model.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
-import type { State } from '../service/store/state.ts';
+import type { StoreState } from '../service/store/state.ts';
 import { CREATE_COMMAND } from './commands.ts';
 import { deliveryTable } from './deliveries.ts';
 import { copyable, empty, facts, state, table } from './layout.ts';
@@ -71,7 +71,7 @@ function row(one: EnvelopeRecord): unknown[] {
 }
 
 /** One envelope: status, signers, documents, history, emails, and webhooks. */
-export function envelopePage(one: EnvelopeRecord, records: State, form: string) {
+export function envelopePage(one: EnvelopeRecord, records: StoreState, form: string) {
   const mails = newestFirst([...records.mails.values()].filter((mail) => mail.envelopeId === one.id));
   const deliveries = [...records.deliveries.values()]
     .filter((sent) => sent.envelopeId === one.id)

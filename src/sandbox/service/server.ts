@@ -10,7 +10,7 @@ import type { DocumentMaker, ObjectWriter } from '../model.ts';
 import { mountPages } from '../pages/index.ts';
 import type { PagesOptions } from '../pages/options.ts';
 import { readContract } from './api/openapi.ts';
-import { RateWindow } from './api/rate-window.ts';
+import { SandboxRateWindow } from './api/rate-window.ts';
 import { apiRoutes, type RouteOptions } from './api/routes.ts';
 import { Choices } from './base/choices.ts';
 import { datedBy } from './base/dated-response.ts';
@@ -142,7 +142,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       quota: new Quota(store.state, options.quota, choices),
       origin,
     });
-    const rates = new RateWindow(options.rateLimit);
+    const rates = new SandboxRateWindow(options.rateLimit);
     const templates = new TemplateService({ ...common, uploads });
     const seeder = new Seeder({ store, clock, documents, uploads, apiKey, origin });
     const parts = { ...common, engine, rates, origin };

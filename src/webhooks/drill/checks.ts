@@ -12,7 +12,7 @@ export interface DrillRequest {
 }
 
 /** Requests for a receiver, and the expected response. */
-export interface Check {
+export interface DrillCheck {
   name: string;
   /** The expected response to each request: 2xx (accepted), 4xx (refused), or either. */
   wants: 'accepted' | 'refused' | 'either';
@@ -37,7 +37,7 @@ const LARGEST_BYTES = 1024 * 1024;
 const MINUTE_MS = 60_000;
 
 /** Returns all checks in the order in which they run. Their envelopes and people are made up. */
-export function drillChecks({ secret, events, now }: DrillOptions): Check[] {
+export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[] {
   const [first = 'envelope.signed'] = events;
   const body = (event = first, envelopeId = madeUpId('drill'), at = now) =>
     sampleBody(event, { envelopeId, now: at });

@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { NetworkError } from '../../kernel/errors.ts';
 import { CERTIFICATE, NEVER_SENT } from '../../kernel/network/unreachable.ts';
 import { type Answer, postOnce, shownUrl } from '../forward/send.ts';
-import { type Check, type DrillRequest, drillChecks } from './checks.ts';
+import { type DrillCheck, type DrillRequest, drillChecks } from './checks.ts';
 
 export interface CheckResult {
   check: string;
@@ -73,7 +73,7 @@ function comparedWithGood(result: CheckResult, good: CheckResult): CheckResult {
   return { ...result, finding: `${finding.replace(/; .*/, '')}, like the valid delivery: fix that first` };
 }
 
-async function checkOne(check: Check, run: DrillRun): Promise<CheckResult> {
+async function checkOne(check: DrillCheck, run: DrillRun): Promise<CheckResult> {
   run.signal.throwIfAborted();
   if (check.isSlow) return checkSlow(check, run);
   const answers = await (check.inOrder ? inOrder(check.requests, run) : atOnce(check.requests, run));
@@ -104,7 +104,7 @@ async function inOrder(requests: readonly DrillRequest[], run: DrillRun): Promis
 }
 
 /** Sends one request in pieces and another at the same time: does the slow one block it? */
-async function checkSlow(check: Check, run: DrillRun): Promise<CheckResult> {
+async function checkSlow(check: DrillCheck, run: DrillRun): Promise<CheckResult> {
   const [slow, beside] = check.requests;
   if (slow === undefined || beside === undefined) throw new Error('a slow check has two requests');
   const slowly = writeSlowly(slow.raw, run);
@@ -166,7 +166,7 @@ async function send(
   }
 }
 
-function judge({ name, wants, advice }: Check, answers: readonly Answered[]): CheckResult {
+function judge({ name, wants, advice }: DrillCheck, answers: readonly Answered[]): CheckResult {
   const wrong = answers.find(({ answer }) => !isAsWanted(wants, answer));
   const slowest = answers.reduce((a, b) => (b.answer.ms > a.answer.ms ? b : a));
   const { label, answer } = wrong ?? slowest;
@@ -180,7 +180,7 @@ function judge({ name, wants, advice }: Check, answers: readonly Answered[]): Ch
   return { check: name, ok: true, status, ms, finding: null, ...(notice === undefined ? {} : { notice }) };
 }
 
-function isAsWanted(wants: Check['wants'], { status }: Answer): boolean {
+function isAsWanted(wants: DrillCheck['wants'], { status }: Answer): boolean {
   if (wants === 'accepted') return isAccepted(status);
   const isRefused = status !== null && status >= 400 && status < 500;
   return isRefused || (wants === 'either' && isAccepted(status));

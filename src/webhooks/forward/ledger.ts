@@ -6,8 +6,8 @@ import {
   DayJournal,
   dayFiles,
   forgetDays,
+  type JournalPosition,
   type OnDamage,
-  type Place,
   scanDays,
 } from '../../journal/day-journal.ts';
 import type { JournalFormat } from '../../journal/scan.ts';
@@ -45,7 +45,7 @@ export interface PendingForward {
   envelopeId: string | null;
   /** ms since the epoch */
   receivedAt: number;
-  place: Place;
+  place: JournalPosition;
 }
 
 /**
@@ -89,7 +89,7 @@ export class ForwardLedger {
       for (const target of targets) await this.#claims(listenerOf(path), target);
     const settled = await this.#settled(targets, since);
     const pending: PendingForward[] = [];
-    const take = (record: EventRecord, place: Place) => {
+    const take = (record: EventRecord, place: JournalPosition) => {
       visit(record);
       const { deliveryId, event, envelopeId, receivedAt } = record;
       for (const target of record.owedTo ?? []) {

@@ -3,7 +3,7 @@ import type { ForwardResult } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
 
 /** An attempt to forward a delivery, as the page shows it. */
-export interface Passing extends Omit<ForwardResult, 'id'> {
+export interface ForwardAttempt extends Omit<ForwardResult, 'id'> {
   /** When it ended, ISO 8601. */
   at: string;
   /** Requested on the page. */
@@ -11,11 +11,11 @@ export interface Passing extends Omit<ForwardResult, 'id'> {
 }
 
 /** A delivery and what happened to it since. */
-export interface Entry {
+export interface InspectorEntry {
   record: EventRecord;
   /** How long the sender waited for the response; null for those from the journal. */
   answeredInMs: number | null;
-  passings: Passing[];
+  passings: ForwardAttempt[];
   /** Number of its last change, increasing. */
   change: number;
 }
@@ -29,7 +29,7 @@ const MOST_PASSINGS = 100;
 /** The latest deliveries, limited by number and size, and the pages that wait for updates. */
 export class Board {
   readonly #clock: Clock;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, InspectorEntry>();
   readonly #waiting = new Set<() => void>();
   #bytes = 0;
   #change = 0;
@@ -43,12 +43,12 @@ export class Board {
     return this.#change;
   }
 
-  entry(deliveryId: string): Entry | undefined {
+  entry(deliveryId: string): InspectorEntry | undefined {
     return this.#entries.get(deliveryId);
   }
 
   /** Returns what changed after a change, in the order of arrival. */
-  since(change: number): Entry[] {
+  since(change: number): InspectorEntry[] {
     return [...this.#entries.values()].filter((entry) => entry.change > change);
   }
 
@@ -92,7 +92,7 @@ export class Board {
     });
   }
 
-  #forget({ record }: Entry): void {
+  #forget({ record }: InspectorEntry): void {
     this.#entries.delete(record.deliveryId);
     this.#bytes -= sizeOf(record);
   }

@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
 import { type ForwardResult, forwardOnce, shownUrl, storedDelivery } from '../forward/send.ts';
 import { pageAsset } from './assets.ts';
-import type { Board, Entry } from './board.ts';
+import type { Board, InspectorEntry } from './board.ts';
 import { type InspectorEnv, linkHoldersOnly } from './guard.ts';
 import { detailOf, hasText, noReplay, rowOf } from './view.ts';
 
@@ -98,7 +98,7 @@ async function asset(c: Context<InspectorEnv>, name: string): Promise<Response> 
 }
 
 /** Sends a delivery to all targets, as `events replay` does. */
-async function replay({ record }: Entry, { targets, timeoutMs, clock, board, onReplay }: Parts) {
+async function replay({ record }: InspectorEntry, { targets, timeoutMs, clock, board, onReplay }: Parts) {
   const delivery = storedDelivery(record);
   return Promise.all(
     targets.map(async (url) => {

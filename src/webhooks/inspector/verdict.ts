@@ -1,10 +1,10 @@
 import type { EventRecord } from '../journal/record.ts';
 
-export type State = 'verified' | 'unchecked' | 'refused';
+export type DeliveryState = 'verified' | 'unchecked' | 'refused';
 
 /** Whether a delivery is valid, why, and what to do about it. */
 export interface Verdict {
-  state: State;
+  state: DeliveryState;
   why: string;
   advice: string | null;
 }

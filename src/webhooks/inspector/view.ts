@@ -3,27 +3,27 @@ import type { Redactor } from '../../kernel/redaction.ts';
 import { canIndent, indentJson } from '../../kernel/text/json-text.ts';
 import { shownHeaders } from '../receive/headers.ts';
 import { readPayload } from '../receive/payload.ts';
-import type { Entry, Passing } from './board.ts';
+import type { ForwardAttempt, InspectorEntry } from './board.ts';
 import { curlCommand } from './curl.ts';
-import { type State, type Verdict, verdictOf } from './verdict.ts';
+import { type DeliveryState, type Verdict, verdictOf } from './verdict.ts';
 
 /** A delivery in the list. */
-export interface Row {
+export interface InspectorRow {
   id: string;
   receivedAt: string;
   event: string | null;
   envelopeId: string | null;
   status: string | null;
   signer: string | null;
-  state: State;
+  state: DeliveryState;
   reason: string | null;
   duplicate: boolean;
   /** The last attempt for each address. */
-  passings: Passing[];
+  passings: ForwardAttempt[];
 }
 
 /** The details of a delivery. */
-export interface Detail extends Row {
+export interface Detail extends InspectorRow {
   /** Time of the event, by the service's clock. */
   happenedAt: string | null;
   answer: number;
@@ -45,7 +45,7 @@ export interface Detail extends Row {
 }
 
 /** Returns a delivery for the list, without secrets. */
-export function rowOf({ record, passings }: Entry, redactor: Redactor): Row {
+export function rowOf({ record, passings }: InspectorEntry, redactor: Redactor): InspectorRow {
   const hide = hiding(redactor);
   const last = new Map(passings.map((passing) => [passing.url, passing]));
   return {
@@ -64,7 +64,7 @@ export function rowOf({ record, passings }: Entry, redactor: Redactor): Row {
 
 /** Returns the details of a delivery, without secrets. */
 export function detailOf(
-  entry: Entry,
+  entry: InspectorEntry,
   around: { redactor: Redactor; signatureHeader: string; targets: readonly string[]; listensAt: string },
 ): Detail {
   const { record } = entry;
@@ -102,14 +102,14 @@ export function detailOf(
 }
 
 /** Returns why a delivery can't be replayed; null if it can. */
-export function noReplay({ record }: Entry, targets: readonly string[]): string | null {
+export function noReplay({ record }: InspectorEntry, targets: readonly string[]): string | null {
   if (record.reason !== null) return "Refused deliveries aren't forwarded.";
   if (targets.length === 0) return 'Start the listener with --forward-to URL to send it to your application.';
   return null;
 }
 
 /** True if the body or a header contains the text. */
-export function hasText({ record }: Entry, text: string): boolean {
+export function hasText({ record }: InspectorEntry, text: string): boolean {
   const wanted = text.toLowerCase();
   const has = (part: string) => part.toLowerCase().includes(wanted);
   return (

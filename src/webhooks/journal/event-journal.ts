@@ -2,8 +2,8 @@ import {
   DayJournal,
   dayFiles,
   forgetDays,
+  type JournalPosition,
   type OnDamage,
-  type Place,
   scanDays,
 } from '../../journal/day-journal.ts';
 import { followDays } from '../../journal/follow.ts';
@@ -49,10 +49,10 @@ export async function* readEvents(
 export function scanEvents(
   folder: string,
   since: number,
-  take: (record: EventRecord, place: Place) => void,
+  take: (record: EventRecord, place: JournalPosition) => void,
   onDamage?: OnDamage,
 ): Promise<void> {
-  const ifSince = (record: EventRecord, place: Place) => {
+  const ifSince = (record: EventRecord, place: JournalPosition) => {
     if (Date.parse(record.receivedAt) >= since) take(record, place);
   };
   return scanDays(folder, EVENTS_FORMAT, since, ifSince, onDamage);
@@ -65,7 +65,7 @@ export function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
 }
 
 /** Returns the record at a place; undefined if it was deleted. */
-export function eventAt({ path, start, end }: Place): Promise<EventRecord | undefined> {
+export function eventAt({ path, start, end }: JournalPosition): Promise<EventRecord | undefined> {
   return readAt(path, { start, end }, EVENTS_FORMAT);
 }
 

@@ -4,7 +4,7 @@ import { readEvents } from './event-journal.ts';
 import type { EventRecord } from './record.ts';
 
 /** An event of an envelope, as a listener on this machine received it. */
-export interface HistoryEntry {
+export interface WebhookHistoryEntry {
   /** When it happened, by the service's clock; if that is missing, when it was received. */
   at: string;
   receivedAt: string;
@@ -24,12 +24,12 @@ export interface HistoryEntry {
 export async function readHistories(
   folder: string,
   ids: ReadonlySet<string>,
-): Promise<Map<string, HistoryEntry[]>> {
-  const found = new Map<string, Map<string, HistoryEntry>>();
+): Promise<Map<string, WebhookHistoryEntry[]>> {
+  const found = new Map<string, Map<string, WebhookHistoryEntry>>();
   for await (const record of readEvents(folder)) {
     const { envelopeId, id, reason } = record;
     if (envelopeId === null || reason !== null || !ids.has(envelopeId)) continue;
-    const entries = found.get(envelopeId) ?? new Map<string, HistoryEntry>();
+    const entries = found.get(envelopeId) ?? new Map<string, WebhookHistoryEntry>();
     // Records are newest first: the last one to overwrite is the first delivery.
     found.set(envelopeId, entries.set(id, entryOf(record)));
   }
@@ -46,13 +46,13 @@ function timestampIn(bodyBase64: string): string {
   return readPayload(Buffer.from(bodyBase64, 'base64'))?.facts.timestamp ?? '';
 }
 
-function entryOf(record: EventRecord): HistoryEntry {
+function entryOf(record: EventRecord): WebhookHistoryEntry {
   const { receivedAt, event, status, signer, verified, deliveryId, bodyBase64 } = record;
   const said = timestampIn(bodyBase64);
   const at = Number.isNaN(Date.parse(said)) ? receivedAt : said;
   return { at, receivedAt, event, status, signer, verified, deliveryId };
 }
 
-function byTime(a: HistoryEntry, b: HistoryEntry): number {
+function byTime(a: WebhookHistoryEntry, b: WebhookHistoryEntry): number {
   return Date.parse(a.at) - Date.parse(b.at) || Date.parse(a.receivedAt) - Date.parse(b.receivedAt);
 }

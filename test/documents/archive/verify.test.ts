@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { updateManifest } from '../../../src/documents/archive/manifest.ts';
-import { type VerifyOptions, verifyDocuments } from '../../../src/documents/archive/verify.ts';
+import { type ArchiveVerifyOptions, verifyDocuments } from '../../../src/documents/archive/verify.ts';
 import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { makeSealKey } from '../../../src/sandbox/documents/seal-key.ts';
@@ -43,7 +43,7 @@ async function putList(folder: string, ...lines: readonly (readonly [string, str
   await put(`${folder}/SHA256SUMS`, lines.map(([content, name]) => `${sha256(content)}  ${name}\n`).join(''));
 }
 
-interface Options extends Omit<VerifyOptions, 'known'> {
+interface Options extends Omit<ArchiveVerifyOptions, 'known'> {
   pinned?: string[];
   sealedBy?: string[];
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { judgeSeal } from '../../../src/documents/seal/judge.ts';
 import { type CheckedSeal, checkSeal } from '../../../src/documents/seal/seal.ts';
-import { type Known, readAuthorities } from '../../../src/documents/seal/trust.ts';
+import { readAuthorities, type TrustedSigners } from '../../../src/documents/seal/trust.ts';
 import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { flipped } from '../../../src/sandbox/documents/tampering/bytes.ts';
@@ -38,7 +38,7 @@ async function sealedBy(signer: Wanted, change = (pdf: Buffer) => pdf): Promise<
 }
 
 /** Trust and code. */
-function judged(checked: CheckedSeal, known: Partial<Known>): [string | null, string | undefined] {
+function judged(checked: CheckedSeal, known: Partial<TrustedSigners>): [string | null, string | undefined] {
   const verdict = judgeSeal(checked, { authorities: [], pinned: [], ...known });
   return [verdict.seal.trust, verdict.problem?.code];
 }

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../../src/api/schemas.ts';
-import { type Changes, isChanged, wantedInsteadOf } from '../../../src/envelopes/replace/wanted.ts';
-import { isWhatIsWanted } from '../../../src/envelopes/request-ids/same-content.ts';
+import {
+  buildReplacement,
+  isChanged,
+  type ReplacementChanges,
+} from '../../../src/envelopes/replace/wanted.ts';
+import { isSameEnvelope } from '../../../src/envelopes/request-ids/same-content.ts';
 
 const old: Envelope = {
   id: 'env_1',
@@ -21,7 +25,7 @@ const old: Envelope = {
   sentAt: '2026-01-03T12:00:00Z',
   expiresAt: '2026-01-15T00:00:00Z',
 };
-const wanted = (changes: Changes, of: Envelope = old) => wantedInsteadOf(of, changes).envelope;
+const wanted = (changes: ReplacementChanges, of: Envelope = old) => buildReplacement(of, changes).envelope;
 
 describe('the replacement of an envelope', () => {
   it("equals it except for esign's metadata", () => {
@@ -112,7 +116,7 @@ describe('the replacement of an envelope', () => {
     expect(wanted({ webhookSecret }, { ...old, webhookUrl })).toMatchObject({ webhookUrl, webhookSecret });
   });
 
-  it.each<[string, Changes, boolean]>([
+  it.each<[string, ReplacementChanges, boolean]>([
     ['no change', {}, false],
     [
       'the same signer, subject, and message',
@@ -132,7 +136,7 @@ describe('the replacement of an envelope', () => {
     expect(isChanged(old, wanted(changes), changes)).toBe(is);
   });
 
-  it.each<[string, Changes]>([
+  it.each<[string, ReplacementChanges]>([
     ['cy@example.com stands 2 times', { removed: ['cy@example.com'] }],
     ['names ada@example.com twice', { signers: ['ada@example.com=a@b.c', 'ada@example.com=d@e.f'] }],
     ['is to be replaced and removed', { signers: ['ada@example.com=a@b.c'], removed: ['signer_1'] }],
@@ -153,9 +157,9 @@ describe('an existing envelope', () => {
   };
 
   it('matches, whatever fields the service adds to it', () => {
-    expect(isWhatIsWanted(made, wish)).toBe(true);
-    expect(isWhatIsWanted({ id: 'env_2', templateId: 'tmpl_1' }, wish)).toBe(true);
-    expect(isWhatIsWanted({ ...made, subject: ' Lease ' }, wish)).toBe(true);
+    expect(isSameEnvelope(made, wish)).toBe(true);
+    expect(isSameEnvelope({ id: 'env_2', templateId: 'tmpl_1' }, wish)).toBe(true);
+    expect(isSameEnvelope({ ...made, subject: ' Lease ' }, wish)).toBe(true);
   });
 
   it.each<[string, Partial<Envelope>]>([
@@ -166,6 +170,6 @@ describe('an existing envelope', () => {
     ['another name', { signers: made.signers?.map((one) => ({ ...one, name: 'X' })) }],
     ['another role', { signers: made.signers?.map((one) => ({ ...one, role: 'X' })) }],
   ])("doesn't match: %s", (_, change) => {
-    expect(isWhatIsWanted({ ...made, ...change }, wish)).toBe(false);
+    expect(isSameEnvelope({ ...made, ...change }, wish)).toBe(false);
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../../src/api/schemas.ts';
 import {
-  type LookReport,
+  type PollReport,
   type WatchEvent,
   type WatchOptions,
   watchEnvelopes,
@@ -30,7 +30,7 @@ async function watch(plot: Plot) {
   const ids = idsOf(count);
   const random = seeded(plot.seed ?? 1);
   const events: WatchEvent[] = [];
-  const looks: LookReport[] = [];
+  const looks: PollReport[] = [];
   const enough = new AbortController();
   const model: Model = new Model(ids, {
     ...plot,
@@ -44,7 +44,7 @@ async function watch(plot: Plot) {
     until: ['COMPLETED'],
     intervalMs: 5_000,
     random,
-    onLook: (look) => looks.push(look),
+    onPoll: (look) => looks.push(look),
     signal: enough.signal,
     ...plot.watch,
   };
@@ -86,7 +86,7 @@ function expectWhole(events: readonly WatchEvent[], model: Model): void {
   }
 }
 
-const most = (looks: readonly LookReport[]) => Math.max(...looks.map((look) => look.requests));
+const most = (looks: readonly PollReport[]) => Math.max(...looks.map((look) => look.requests));
 
 describe('watching many', () => {
   it('reports each of 10,000 changes once, in order and with its signer, for at most 12 requests per poll', async () => {

@@ -8,7 +8,7 @@ import { HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { compareKeys, KeyIndex } from '../../../src/sandbox/bucket/key-index.ts';
-import { encodeFacts, type ObjectFacts } from '../../../src/sandbox/bucket/object-file.ts';
+import { encodeFacts, type StoredObjectFacts } from '../../../src/sandbox/bucket/object-file.ts';
 import { ObjectStore } from '../../../src/sandbox/bucket/object-store.ts';
 import { startBucket } from '../../../src/sandbox/bucket/server.ts';
 import { isUnderWine } from '../../support/system.ts';
@@ -16,7 +16,7 @@ import { BUCKET, bytes, owner, REGION, send, signed, startRig } from './rig.ts';
 import { sha256 } from './witness.ts';
 
 const Bucket = BUCKET;
-const facts = (key: string): ObjectFacts => ({
+const facts = (key: string): StoredObjectFacts => ({
   ...{ key, size: 3, etag: sha256(key).slice(0, 32), contentType: 'text/plain', metadata: {}, headers: {} },
   ...{ modifiedAt: '2026-01-01T00:00:00.000Z', checksums: {} },
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RateWindow } from '../../../src/sandbox/service/api/rate-window.ts';
+import { SandboxRateWindow } from '../../../src/sandbox/service/api/rate-window.ts';
 import { startReceiver } from './receiver.ts';
 import { deliveriesOf, envelopeIn, errorIn, request, startRig, twoSigners } from './rig.ts';
 
@@ -39,7 +39,7 @@ test('A key without an expiration never expires', async () => {
 });
 
 test.each([2_000, 10_000])('A tier of %i requests per 15 minutes allows exactly this number', (requests) => {
-  const window = new RateWindow({ requests, seconds: 15 * 60 });
+  const window = new SandboxRateWindow({ requests, seconds: 15 * 60 });
   const allowed = (at: number) => window.take('key_1', at).allowed;
   const start = Date.parse('2026-03-01T00:00:00Z');
   for (let n = 0; n < requests; n += 1) expect(allowed(start + n)).toBe(true);

@@ -5,7 +5,7 @@ import { DEFAULT_RULES } from '../../../src/sandbox/service/base/choices.ts';
 import { DueQueue } from '../../../src/sandbox/service/base/due-queue.ts';
 import { ApiError } from '../../../src/sandbox/service/base/errors.ts';
 import { draftEnvelope } from '../../../src/sandbox/service/engine/draft.ts';
-import type { Step } from '../../../src/sandbox/service/engine/lifecycle.ts';
+import type { LifecycleStep } from '../../../src/sandbox/service/engine/lifecycle.ts';
 import * as lifecycle from '../../../src/sandbox/service/engine/lifecycle.ts';
 import * as standing from '../../../src/sandbox/service/engine/predicates.ts';
 import { remind } from '../../../src/sandbox/service/engine/reminders.ts';
@@ -36,7 +36,7 @@ function fresh(orders: (number | undefined)[], signingOrder: 'SEQUENTIAL' | 'PAR
 }
 
 /** Returns the step of an action, or null if it is refused. Any other failure fails the test. */
-function attempt(envelope: EnvelopeRecord, what: string, signer: number, now: number): Step | null {
+function attempt(envelope: EnvelopeRecord, what: string, signer: number, now: number): LifecycleStep | null {
   const signerId = envelope.signers[signer]?.id ?? 'signer_stranger';
   try {
     switch (what) {
@@ -76,7 +76,7 @@ const ROWS: Record<string, { from: string[]; to: Record<string, string[]> }> = {
   expire: { from: ['SENT', 'IN_PROGRESS'], to: { EXPIRED: ['envelope.expired'] } },
 };
 
-function checkRow(what: string, before: EnvelopeRecord, step: Step): void {
+function checkRow(what: string, before: EnvelopeRecord, step: LifecycleStep): void {
   const row = ROWS[what];
   expect(row?.from).toContain(before.status);
   const to = step.envelope.status;

@@ -5,7 +5,7 @@ import { ENVELOPE_STATUSES } from '../../../src/kernel/vocabulary.ts';
 import type { EnvelopeRecord } from '../../../src/sandbox/model.ts';
 import { DEFAULT_RULES } from '../../../src/sandbox/service/base/choices.ts';
 import { draftEnvelope } from '../../../src/sandbox/service/engine/draft.ts';
-import { State } from '../../../src/sandbox/service/store/state.ts';
+import { StoreState } from '../../../src/sandbox/service/store/state.ts';
 import { ada, lease, listIn, startRig } from './rig.ts';
 
 test('The list is sorted by createdAt, even if the clock was set back between two envelopes', async () => {
@@ -27,7 +27,7 @@ test('The list is sorted by createdAt, even if the clock was set back between tw
 });
 
 function checkPages(
-  state: State,
+  state: StoreState,
   all: EnvelopeRecord[],
   status: string | undefined,
   slice: { start: number; count: number },
@@ -63,7 +63,7 @@ test('A page of any list is part of all envelopes sorted, for any times and chan
       fc.nat(12),
       fc.integer({ min: 1, max: 6 }),
       (steps, start, count) => {
-        const state = new State();
+        const state = new StoreState();
         const all: EnvelopeRecord[] = [];
         const put = (value: EnvelopeRecord) => state.apply({ kind: 'envelope', value });
         for (const { org, minute, change } of steps) {

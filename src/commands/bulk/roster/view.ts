@@ -1,6 +1,6 @@
 import type { RosterEntry } from '../../../bulk/roster/roster.ts';
 import type { ListView } from '../../../output/list.ts';
-import type { Column } from '../../../output/table.ts';
+import type { TableColumn } from '../../../output/table.ts';
 
 /** A signer of a row, and whether they have signed. */
 export interface RosterLine extends RosterEntry {
@@ -10,7 +10,7 @@ export interface RosterLine extends RosterEntry {
   role: string | null;
 }
 
-const COLUMNS: readonly Column<RosterLine>[] = [
+const COLUMNS: readonly TableColumn<RosterLine>[] = [
   { key: 'row', header: 'ROW', value: ({ row }) => String(row), fixed: true },
   { key: 'email', header: 'EMAIL', value: ({ email }) => email },
   { key: 'name', header: 'NAME', value: ({ name }) => name ?? '' },

@@ -3,7 +3,7 @@ import type { StatusLine } from '../../../bulk/status/run-status.ts';
 import type { SignerState } from '../../../bulk/status/signer-states.ts';
 import { counted, grouped } from '../../../kernel/duration.ts';
 import type { ListView } from '../../../output/list.ts';
-import { type Column, indented } from '../../../output/table.ts';
+import { indented, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
@@ -67,27 +67,34 @@ export function renderTotals(run: string, totals: Totals, terminal: Terminal): s
 
 /** The signers of a run. */
 export function statusList(now: () => number): ListView<StatusLine> {
-  const text = (key: keyof StatusLine, header: string): Column<StatusLine> => ({
+  const text = (key: keyof StatusLine, header: string): TableColumn<StatusLine> => ({
     key,
     header,
     value: (line) => String(line[key] ?? ''),
   });
-  const row: Column<StatusLine> = { ...text('row', 'ROW'), fixed: true };
-  const envelopeId: Column<StatusLine> = { ...text('envelopeId', 'ENVELOPE'), fixed: true };
-  const state: Column<StatusLine> = {
+  const row: TableColumn<StatusLine> = { ...text('row', 'ROW'), fixed: true };
+  const envelopeId: TableColumn<StatusLine> = { ...text('envelopeId', 'ENVELOPE'), fixed: true };
+  const state: TableColumn<StatusLine> = {
     ...text('state', 'STATE'),
     fixed: true,
     colour: (line) => COLORS[line.state],
   };
   const role = text('role', 'ROLE');
-  const signer: Column<StatusLine> = {
+  const signer: TableColumn<StatusLine> = {
     key: 'signer',
     header: 'SIGNER',
     value: ({ name, email }) => name || email || '',
     least: 8,
   };
-  const detail: Column<StatusLine> = { key: 'detail', header: '', value: (line) => detailOf(line, now()) };
-  const error: Column<StatusLine> = { ...text('error', 'ERROR'), value: (line) => errorInWords(line.error) };
+  const detail: TableColumn<StatusLine> = {
+    key: 'detail',
+    header: '',
+    value: (line) => detailOf(line, now()),
+  };
+  const error: TableColumn<StatusLine> = {
+    ...text('error', 'ERROR'),
+    value: (line) => errorInWords(line.error),
+  };
   return {
     id: (line) => line.envelopeId ?? '',
     empty: 'No signer is in one of these states.',

@@ -2,7 +2,7 @@ import type { Context } from '../../../cli/context.ts';
 import type { Bucket } from '../../../documents/bucket/bucket.ts';
 import { type FetchedFile, type FileTarget, fetchFile } from '../../../documents/download/fetch.ts';
 import type { DownloadOptions } from '../../../documents/download/file.ts';
-import type { Waiting } from '../../../documents/download/locate.ts';
+import type { LocateOptions } from '../../../documents/download/locate.ts';
 import type { JudgedSeal } from '../../../documents/seal/judge.ts';
 import { mapAhead } from '../../../kernel/streams.ts';
 import type { DownloadJudge } from '../seals.ts';
@@ -14,7 +14,7 @@ export interface JudgedFile extends Pick<FetchedFile, 'result' | 'error'> {
 }
 
 export interface FetchOptions extends DownloadOptions {
-  waiting: Waiting;
+  waiting: LocateOptions;
   concurrency: number;
 }
 

@@ -12,7 +12,7 @@ import { type NameTemplate, parseNameTemplate } from '../../../documents/archive
 import { DOWNLOADS, WAIT_MS } from '../../../documents/defaults.ts';
 import { type FileTarget, sourceOf, untilThere } from '../../../documents/download/fetch.ts';
 import type { DownloadOptions } from '../../../documents/download/file.ts';
-import type { Waiting } from '../../../documents/download/locate.ts';
+import type { LocateOptions } from '../../../documents/download/locate.ts';
 import { targetsOfIds } from '../../../documents/download/targets.ts';
 import { streamObject } from '../../../documents/download/to-stream.ts';
 import { counted } from '../../../kernel/duration.ts';
@@ -67,7 +67,7 @@ export interface DownloadFlagValues {
 const LARGE_RUN_FILES = 2_000;
 
 /** Starts the time that the run waits for files. Prints a notice the first time it has to. */
-export function waitingOf(flags: { wait?: number | undefined }, context: Context): Waiting {
+export function waitingOf(flags: { wait?: number | undefined }, context: Context): LocateOptions {
   let isShown = false;
   return {
     until: context.session.clock.now() + (flags.wait ?? WAIT_MS),

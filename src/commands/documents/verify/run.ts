@@ -1,4 +1,4 @@
-import { Batch, type Outcome } from '../../../cli/batch.ts';
+import { Batch, type ItemResult } from '../../../cli/batch.ts';
 import type { Context } from '../../../cli/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { MANIFEST_NAME } from '../../../documents/archive/manifest.ts';
@@ -65,7 +65,7 @@ function summary({ files, unlisted }: { files: number; unlisted: number }): stri
   return `${checked}; ${listed === 1 ? '1 matches' : `${listed} match`} ${MANIFEST_NAME}, ${inNone}.`;
 }
 
-function inWords(file: VerifiedFile, terminal: CommandTerminal): Pick<Outcome, 'text' | 'failure'> {
+function inWords(file: VerifiedFile, terminal: CommandTerminal): Pick<ItemResult, 'text' | 'failure'> {
   if (file.error === null) return { text: renderVerified(file, terminal) };
   return { failure: `${terminal.styleErr('red', '✗')} ${safeLine(file.error.message)}\n` };
 }

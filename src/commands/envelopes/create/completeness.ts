@@ -2,12 +2,12 @@ import type { Client } from '../../../api/client.ts';
 import type { Template } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
-import { type KnownRoles, NO_ROLES, type Remark } from '../../../envelopes/completeness.ts';
+import { type KnownRoles, NO_ROLES, type SignerProblem } from '../../../envelopes/completeness.ts';
 import { isNotFound, ServiceError, UsageError } from '../../../kernel/errors.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 
 /** What is done with what was remarked. */
-export interface Passing {
+export interface ProblemOptions {
   /** Given as --allow-missing-roles: a role without a signer is only told. */
   allowMissing: boolean;
   /** Asks where a person can answer; `later`: the person will be asked when it is done in earnest. */
@@ -75,12 +75,12 @@ function rolesToldBy(template: Template): KnownRoles {
  * Tells what is remarked of the signers, and asks where a person can answer.
  * @throws UsageError when it is wrong, when the answer is no, and where nobody can be asked about a role without a signer.
  */
-export async function passRemarks(
-  remarks: readonly Remark[],
-  { allowMissing, asks, question, otherwise }: Passing,
+export async function confirmProblems(
+  remarks: readonly SignerProblem[],
+  { allowMissing, asks, question, otherwise }: ProblemOptions,
   context: Context,
 ): Promise<void> {
-  const texts = (weight: Remark['weight']) =>
+  const texts = (weight: SignerProblem['weight']) =>
     remarks.filter((one) => one.weight === weight).map((one) => one.text);
   const nothing = `${otherwise.charAt(0).toUpperCase()}${otherwise.slice(1)}.`;
   const [wrong, incomplete] = [texts('wrong'), texts('incomplete')];

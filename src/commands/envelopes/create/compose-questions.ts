@@ -1,6 +1,6 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
 import type { Choice, Conversation } from '../../../cli/prompts/prompts.ts';
-import { type Composition, type Part, setOrder } from '../../../envelopes/composition.ts';
+import { type Composition, type CompositionPart, setOrder } from '../../../envelopes/composition.ts';
 import { type Contact, contactsIn, rolesIn } from '../../../envelopes/contacts.ts';
 import { type NewSigner, parseSigner, signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
@@ -10,16 +10,16 @@ import { padded, safeLine, truncate, widthOf } from '../../../output/text.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 
 /** What the service has, read before the first question. */
-export interface Known {
+export interface ComposeSuggestions {
   templates: readonly Template[];
   recent: readonly Envelope[];
 }
 
 /** Asks for one part; the answer goes into the composition. `isChange`: a signer beyond the roles can be added. */
 export async function askPart(
-  part: Part,
+  part: CompositionPart,
   composition: Composition,
-  known: Known,
+  known: ComposeSuggestions,
   talk: Conversation,
   isChange = false,
 ): Promise<void> {
@@ -31,7 +31,11 @@ export async function askPart(
   else await askMessage(composition, talk);
 }
 
-async function askTemplate(composition: Composition, known: Known, talk: Conversation): Promise<void> {
+async function askTemplate(
+  composition: Composition,
+  known: ComposeSuggestions,
+  talk: Conversation,
+): Promise<void> {
   const { templates } = known;
   const current = composition.template?.id;
   const first = templates.filter((one) => one.id === current);

@@ -2,15 +2,15 @@ import type { Client } from '../../../api/client.ts';
 import type { Template } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { ask, type Choice, type Conversation } from '../../../cli/prompts/prompts.ts';
-import { remarksOn } from '../../../envelopes/completeness.ts';
-import { type Composition, composed, PARTS, type Part } from '../../../envelopes/composition.ts';
+import { findProblems } from '../../../envelopes/completeness.ts';
+import { type Composition, type CompositionPart, composed, PARTS } from '../../../envelopes/composition.ts';
 import { recentEnvelopes } from '../../../envelopes/contacts.ts';
 import type { NewEnvelope } from '../../../envelopes/create.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { sentRoles } from '../../../templates/roles.ts';
-import { askPart, type Known, setTemplate } from './compose-questions.ts';
+import { askPart, type ComposeSuggestions, setTemplate } from './compose-questions.ts';
 import { accountOf, renderComposition } from './compose-view.ts';
 
 /** What the command line has, and what it leaves out. */
@@ -49,7 +49,7 @@ export async function compose(given: Given, context: Context): Promise<NewEnvelo
 async function decide(
   given: Given,
   composition: Composition,
-  known: Known,
+  known: ComposeSuggestions,
   talk: Conversation,
   context: Context,
 ): Promise<NewEnvelope> {
@@ -80,11 +80,11 @@ async function showPreview(
   const redact = (text: string) => redactor.redact(text);
   const showing = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
   const inferred = template === undefined || sentRoles(template).length === 0;
-  const remarks = remarksOn(envelope.signers, { names: roles, inferred }).map(({ text }) => text);
+  const remarks = findProblems(envelope.signers, { names: roles, inferred }).map(({ text }) => text);
   terminal.err(renderComposition({ envelope, template, account, options, remarks }, showing));
 }
 
-async function gather(client: Client, { templateId }: Given, context: Context): Promise<Known> {
+async function gather(client: Client, { templateId }: Given, context: Context): Promise<ComposeSuggestions> {
   const { terminal } = context;
   const { signal } = context.interrupt;
   const spinner = await startSpinner('Reading templates and recent envelopes', terminal);
@@ -115,7 +115,7 @@ async function listTemplates(client: Client, signal: AbortSignal): Promise<Templ
   return templates;
 }
 
-function beginning({ templateId, envelope }: Given, known: Known): Composition {
+function beginning({ templateId, envelope }: Given, known: ComposeSuggestions): Composition {
   const { signers, subject, message, signingOrder } = envelope;
   const order = (['PARALLEL', 'SEQUENTIAL'] as const).find((one) => one === signingOrder);
   const composition: Composition = { roles: [], signers: [...signers], subject, message, order };
@@ -128,10 +128,10 @@ function beginning({ templateId, envelope }: Given, known: Known): Composition {
 async function askMissing(
   { templateId, envelope }: Given,
   composition: Composition,
-  known: Known,
+  known: ComposeSuggestions,
   talk: Conversation,
 ): Promise<void> {
-  const isGiven: Record<Part, boolean> = {
+  const isGiven: Record<CompositionPart, boolean> = {
     template: templateId !== undefined,
     signers: envelope.signers.length > 0,
     order: envelope.signingOrder !== undefined,
@@ -171,7 +171,7 @@ function decisions(envelope: NewEnvelope, { dryRun }: Given): Choice<Decision>[]
   ];
 }
 
-const PART_NAMES: Readonly<Record<Part, string>> = {
+const PART_NAMES: Readonly<Record<CompositionPart, string>> = {
   template: 'Template',
   signers: 'Signers',
   order: 'Signing order',
@@ -180,7 +180,11 @@ const PART_NAMES: Readonly<Record<Part, string>> = {
 };
 
 /** Asks which answer to change, and for the new one. A template with other roles needs other signers. */
-async function change(composition: Composition, known: Known, talk: Conversation): Promise<void> {
+async function change(
+  composition: Composition,
+  known: ComposeSuggestions,
+  talk: Conversation,
+): Promise<void> {
   const changeable = PARTS.filter(
     (part) =>
       (part !== 'order' || composition.signers.length > 1) &&

@@ -5,12 +5,12 @@ import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
 import { sameCommand, wasGiven } from '../../../cli/rerun.ts';
 import { settling } from '../../../cli/write.ts';
-import { remarksOn } from '../../../envelopes/completeness.ts';
+import { findProblems } from '../../../envelopes/completeness.ts';
 import { createBody, createEnvelope, type NewEnvelope, newRequestId } from '../../../envelopes/create.ts';
 import { checkRequestId } from '../../../envelopes/request-ids/request-ids.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { writeJson } from '../../../output/json.ts';
-import { passRemarks, TemplateRoles } from './completeness.ts';
+import { confirmProblems, TemplateRoles } from './completeness.ts';
 import { accountOf, equivalentCommand, renderComposition } from './compose-view.ts';
 import { readMetadata, readSigners } from './signers.ts';
 import { explainCreated, renderCreated, withWarning } from './view.ts';
@@ -103,7 +103,7 @@ async function checkSigners(
     question: `${flags.send ? 'Create and send' : 'Create'} it all the same?`,
     otherwise: 'nothing was created',
   };
-  await passRemarks(remarksOn(signers, roles), passing, context);
+  await confirmProblems(findProblems(signers, roles), passing, context);
 }
 
 /** For people a dry run says in words what would be created. */

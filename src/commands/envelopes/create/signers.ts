@@ -6,7 +6,7 @@ import { type NewSigner, parseSigners } from '../../../envelopes/signer-mailbox.
 import { UsageError } from '../../../kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../../kernel/json.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
-import { type Finding, UnreadableRow } from '../../../tables/finding.ts';
+import { type TableFinding, UnreadableRow } from '../../../tables/finding.ts';
 import type { TableRecord } from '../../../tables/record.ts';
 import { openTableFile, type ReadOptions } from '../../../tables/table-file.ts';
 
@@ -39,7 +39,7 @@ async function readRows(path: string, options: ReadOptions): Promise<unknown[]> 
   const source = { name: path, bytes: streamFile(path, 'signers file') };
   const table = await openTableFile(source, options);
   if (table.kind === 'sheet') {
-    const problem = (finding: Finding) => {
+    const problem = (finding: TableFinding) => {
       throw new UnreadableRow(finding);
     };
     return readTable(table.records({ problem, warning: () => undefined }), path);

@@ -3,7 +3,7 @@ import type { JudgedSeal } from '../../../documents/seal/judge.ts';
 import { SEALED } from '../../../evidence/findings.ts';
 import type { Collection } from '../../../evidence/folder.ts';
 import type { KeptReminder, KeptWebhook, KeptWrite } from '../../../evidence/sources.ts';
-import { type Moment, timelineOf } from '../../../evidence/timeline.ts';
+import { type TimelineEntry, timelineOf } from '../../../evidence/timeline.ts';
 import { htmlText } from '../../../output/html.ts';
 import { exactTime } from '../../../output/time.ts';
 import { sealerName } from '../../documents/download/view.ts';
@@ -201,13 +201,13 @@ function sealWords({ state, coverage, addedBytes, reason }: JudgedSeal): string 
   return coverage === 'partial' ? `${is}; it does not cover the whole file` : is;
 }
 
-const SOURCES: Readonly<Record<Moment['source'], string>> = {
+const SOURCES: Readonly<Record<TimelineEntry['source'], string>> = {
   service: 'the service, in the envelope',
   webhook: 'a webhook received here',
   here: 'this machine',
 };
 
-function timeline(moments: readonly Moment[], all: readonly Signer[]): string {
+function timeline(moments: readonly TimelineEntry[], all: readonly Signer[]): string {
   const named = (email: string | null) => {
     const name = all.find((signer) => signer.email === email)?.name;
     return name && email ? `${name} (${email})` : (email ?? '');

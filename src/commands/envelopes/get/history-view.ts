@@ -1,11 +1,11 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import { type Moment, timelineOf } from '../../../evidence/timeline.ts';
+import { type TimelineEntry, timelineOf } from '../../../evidence/timeline.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { indented } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine } from '../../../output/text.ts';
 import { exactTime, relativeTime } from '../../../output/time.ts';
-import type { HistoryEntry } from '../../../webhooks/journal/history.ts';
+import type { WebhookHistoryEntry } from '../../../webhooks/journal/history.ts';
 
 /** The service may date its webhook a moment after what it reports, in ms. */
 const SAME_MOMENT_MS = 60_000;
@@ -13,7 +13,7 @@ const SAME_MOMENT_MS = 60_000;
 /** What happened to an envelope, by its own dates and by the webhooks received on this machine: when, what, by whom. */
 export function renderHistory(
   envelope: Envelope,
-  received: readonly HistoryEntry[],
+  received: readonly WebhookHistoryEntry[],
   terminal: Terminal,
   now: number,
 ): string {
@@ -39,14 +39,14 @@ export function renderHistory(
 }
 
 /** Returns whether a webhook reports what the envelope's own dates show. */
-function isSame(own: Moment, webhook: Moment): boolean {
+function isSame(own: TimelineEntry, webhook: TimelineEntry): boolean {
   if (own.source !== 'service' || webhook.source !== 'webhook') return false;
   const isSamePerson = own.who === null || webhook.who === null || own.who === webhook.who;
   const isSameEvent = own.what.split(':')[0] === webhook.what && isSamePerson;
   return isSameEvent && Math.abs(Date.parse(own.at) - Date.parse(webhook.at)) < SAME_MOMENT_MS;
 }
 
-function webhookNote(moments: readonly Moment[]): string {
+function webhookNote(moments: readonly TimelineEntry[]): string {
   const webhooks = moments.filter(({ source }) => source === 'webhook');
   if (webhooks.length === 0) return '';
   return webhooks.some(({ verified }) => verified) ? 'webhook' : 'webhook, not verified';

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
-import type { HistoryEntry } from '../../../webhooks/journal/history.ts';
+import type { WebhookHistoryEntry } from '../../../webhooks/journal/history.ts';
 import { renderHistory } from './history-view.ts';
 
 /** What was received for envelopes on this machine; the journal is read once, and only when it is asked for. */
 export class Histories {
   readonly #ids: ReadonlySet<string>;
-  #read: Promise<ReadonlyMap<string, HistoryEntry[]>> | undefined;
-  readonly #shown = new Map<string, HistoryEntry[]>();
+  #read: Promise<ReadonlyMap<string, WebhookHistoryEntry[]>> | undefined;
+  readonly #shown = new Map<string, WebhookHistoryEntry[]>();
 
   constructor(ids: readonly string[]) {
     this.#ids = new Set(ids);
@@ -33,7 +33,7 @@ export class Histories {
     );
   }
 
-  async #readAll(): Promise<ReadonlyMap<string, HistoryEntry[]>> {
+  async #readAll(): Promise<ReadonlyMap<string, WebhookHistoryEntry[]>> {
     const { readHistories } = await import('../../../webhooks/journal/history.ts');
     return readHistories(join(stateDir(), 'events'), this.#ids);
   }

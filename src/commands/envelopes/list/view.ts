@@ -3,44 +3,44 @@ import { type MatchedSigner, matchedSigners, type Selection } from '../../../env
 import { isTerminal } from '../../../kernel/vocabulary.ts';
 import type { ListView } from '../../../output/list.ts';
 import { statusColour } from '../../../output/status.ts';
-import type { Column } from '../../../output/table.ts';
+import type { TableColumn } from '../../../output/table.ts';
 import { relativeTime } from '../../../output/time.ts';
 
 /** The list of envelopes: stable columns for pipes; for people, what tells rows apart. */
 export function envelopeList(now: () => number, selection: Selection = {}): ListView<Envelope> {
-  const id: Column<Envelope> = { key: 'id', header: 'ID', value: (one) => one.id, fixed: true };
-  const status: Column<Envelope> = {
+  const id: TableColumn<Envelope> = { key: 'id', header: 'ID', value: (one) => one.id, fixed: true };
+  const status: TableColumn<Envelope> = {
     key: 'status',
     header: 'STATUS',
     value: (one) => one.status ?? '',
     colour: (one) => statusColour(one.status),
     fixed: true,
   };
-  const template: Column<Envelope> = {
+  const template: TableColumn<Envelope> = {
     key: 'templateName',
     header: 'TEMPLATE',
     value: (one) => one.templateName ?? one.templateId ?? '',
   };
-  const signers: Column<Envelope> = {
+  const signers: TableColumn<Envelope> = {
     key: 'signers',
     header: 'SIGNERS',
     value: (one) => (one.signers ?? []).map(({ email }) => email ?? '').join(','),
   };
-  const created: Column<Envelope> = {
+  const created: TableColumn<Envelope> = {
     key: 'createdAt',
     header: 'CREATED',
     value: (one) => one.createdAt ?? '',
     show: (one) => relativeTime(one.createdAt, now()),
     fixed: true,
   };
-  const expires: Column<Envelope> = {
+  const expires: TableColumn<Envelope> = {
     key: 'expiresAt',
     header: 'EXPIRES',
     value: (one) => one.expiresAt ?? '',
     show: (one) => (isTerminal(one.status ?? '') ? '' : relativeTime(one.expiresAt, now())),
     fixed: true,
   };
-  const subject: Column<Envelope> = {
+  const subject: TableColumn<Envelope> = {
     key: 'subject',
     header: 'SUBJECT',
     value: (one) => one.subject ?? '',
@@ -49,7 +49,7 @@ export function envelopeList(now: () => number, selection: Selection = {}): List
     cutsCommonStart: true,
   };
   const matchedIn = matchedSigners(selection);
-  const waiting: Column<Envelope> = {
+  const waiting: TableColumn<Envelope> = {
     key: 'waitingFor',
     header: 'SIGNER',
     value: (one) => waitingFor(one, matchedIn(one), now()),

@@ -1,5 +1,5 @@
 import { sameCommand, wasGiven } from '../../../cli/rerun.ts';
-import type { Plan, ReplaceEvent } from '../../../envelopes/replace/replace.ts';
+import type { ReplaceEvent, ReplacementPlan } from '../../../envelopes/replace/replace.ts';
 import {
   EsignError,
   ServiceError,
@@ -9,16 +9,16 @@ import {
 } from '../../../kernel/errors.ts';
 
 /** How far replacing an envelope is, in words, for when it ends before its time. */
-export class Progress {
+export class ReplaceProgress {
   readonly #old: string;
   readonly #status: string;
   readonly #requestId: string;
   readonly #words: readonly string[];
-  readonly #left: Plan['steps'][number][];
+  readonly #left: ReplacementPlan['steps'][number][];
   #made: string | undefined;
   #isCancelled = false;
 
-  constructor({ old, made, steps }: Plan, requestId: string, words: readonly string[]) {
+  constructor({ old, made, steps }: ReplacementPlan, requestId: string, words: readonly string[]) {
     this.#words = words;
     this.#old = old.id;
     this.#status = old.status ?? 'unknown';

@@ -8,22 +8,22 @@ import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
 import type { Session } from '../../../cli/session.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { settling } from '../../../cli/write.ts';
-import { remarksOn } from '../../../envelopes/completeness.ts';
+import { findProblems } from '../../../envelopes/completeness.ts';
 import { createBody, newRequestId } from '../../../envelopes/create.ts';
 import { openMemory, type ReplaceMemory, readMemory } from '../../../envelopes/replace/memory.ts';
 import {
-  type CarryingOut,
   carryOut,
-  type Plan,
   planReplacement,
-  type Replaced,
+  type ReplaceContext,
+  type ReplacementPlan,
   type ReplaceRequest,
+  type ReplaceResult,
 } from '../../../envelopes/replace/replace.ts';
 import { writeJson } from '../../../output/json.ts';
-import { passRemarks, TemplateRoles } from '../create/completeness.ts';
+import { confirmProblems, TemplateRoles } from '../create/completeness.ts';
 import { bindSecret, keptSecretOf, withOwnSecret } from '../create/webhook-secret.ts';
 import { replacementsFolder } from './folder.ts';
-import { Progress } from './progress.ts';
+import { ReplaceProgress } from './progress.ts';
 import { costOf, notesOn, renderPlan, renderReplaced, wasDone } from './view.ts';
 
 export interface ReplaceFlags {
@@ -58,7 +58,11 @@ export async function replaceFromFlags(id: string, flags: ReplaceFlags, context:
 }
 
 /** What would be done, once it is sure that nothing about it is wrong or incomplete. Nothing is changed. */
-export async function checkedPlan(id: string, flags: ReplaceFlags, context: Context): Promise<Plan> {
+export async function checkedPlan(
+  id: string,
+  flags: ReplaceFlags,
+  context: Context,
+): Promise<ReplacementPlan> {
   const client = await context.session.client();
   const known = await readMemory(replacementsFolder(), await accountOf(context.session), id);
   const plan = await planReplacement(
@@ -72,7 +76,11 @@ export async function checkedPlan(id: string, flags: ReplaceFlags, context: Cont
 }
 
 /** Replaces it, or goes on with what an earlier run has begun. */
-export async function replaceEnvelope(id: string, flags: ReplaceFlags, context: Context): Promise<Replaced> {
+export async function replaceEnvelope(
+  id: string,
+  flags: ReplaceFlags,
+  context: Context,
+): Promise<ReplaceResult> {
   const client = await context.session.client();
   const request = await requestOf(id, flags, context);
   const memory = await openMemory(
@@ -129,7 +137,7 @@ interface Work {
 }
 
 /** Says what it costs and does, asks where a person can answer, and does it. */
-async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Replaced> {
+async function agreeAndDo(plan: ReplacementPlan, work: Work, context: Context): Promise<ReplaceResult> {
   const { old, made, steps } = plan;
   const { request, flags, client, memory } = work;
   if (made) await bindSecret(made, context);
@@ -150,9 +158,9 @@ async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Rep
   await client.writes.confirm();
   const { askedAt, requestId: known } = memory.known;
   const requestId = flags['request-id'] ?? (askedAt === undefined ? undefined : known) ?? newRequestId();
-  const progress = new Progress(plan, requestId, context.session.words);
+  const progress = new ReplaceProgress(plan, requestId, context.session.words);
   const kept = await keptSecretOf(request.id, context);
-  const withSecret: CarryingOut['withSecret'] = (wanted, make) =>
+  const withSecret: ReplaceContext['withSecret'] = (wanted, make) =>
     withOwnSecret(wanted, requestId, context, make, kept);
   const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
   const means = {
@@ -181,7 +189,7 @@ async function agreeAndDo(plan: Plan, work: Work, context: Context): Promise<Rep
 }
 
 /** What is left to do, for the guards. */
-export function writesOf({ old, wanted, made, steps }: Plan): PlannedWrite[] {
+export function writesOf({ old, wanted, made, steps }: ReplacementPlan): PlannedWrite[] {
   const sends = steps.includes('send');
   const emails = wanted.signers.map(({ email }) => email);
   return [
@@ -191,14 +199,14 @@ export function writesOf({ old, wanted, made, steps }: Plan): PlannedWrite[] {
   ];
 }
 
-function questionFor({ old, steps }: Plan): string {
+function questionFor({ old, steps }: ReplacementPlan): string {
   if (!steps.includes('send') && !steps.includes('cancel')) return 'Make the draft?';
   return `Replace ${old.id}?`;
 }
 
 /** Nothing incomplete goes out, as long as there is a way back. */
 async function check(
-  { old, wanted, signers, made, steps }: Plan,
+  { old, wanted, signers, made, steps }: ReplacementPlan,
   { client, flags }: { client: Client; flags: ReplaceFlags },
   context: Context,
 ): Promise<void> {
@@ -214,10 +222,14 @@ async function check(
     question: '',
     otherwise: 'nothing was made, cancelled or sent',
   };
-  await passRemarks(remarksOn(wanted.signers, roles), passing, context);
+  await confirmProblems(findProblems(wanted.signers, roles), passing, context);
 }
 
-async function showDryRun(plan: Plan, flags: ReplaceFlags, terminal: CommandTerminal): Promise<void> {
+async function showDryRun(
+  plan: ReplacementPlan,
+  flags: ReplaceFlags,
+  terminal: CommandTerminal,
+): Promise<void> {
   const { old, made, steps, wanted } = plan;
   if (terminal.json) {
     const body = createBody(wanted, flags['request-id'] ?? newRequestId());

@@ -2,7 +2,7 @@ import type { Envelope, Signer } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { sameCommand } from '../../../cli/rerun.ts';
 import type { NewEnvelope } from '../../../envelopes/create.ts';
-import type { Plan, Replaced } from '../../../envelopes/replace/replace.ts';
+import type { ReplacementPlan, ReplaceResult } from '../../../envelopes/replace/replace.ts';
 import type { SignerChange } from '../../../envelopes/replace/wanted.ts';
 import type { NewSigner } from '../../../envelopes/signer-mailbox.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
@@ -13,7 +13,7 @@ import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
 
 /** What it takes of the monthly quota, said before anything is done. */
-export function costOf({ made }: Plan): string {
+export function costOf({ made }: ReplacementPlan): string {
   return made === undefined
     ? 'This takes one more envelope of the monthly quota.'
     : `${made.id} was made in its place already; no further envelope of the quota is taken.`;
@@ -55,7 +55,7 @@ function signedLines({ signers, id }: Envelope): string[] {
 
 /** What will be done, and what is otherwise in the new one. */
 export function renderPlan(
-  plan: Plan,
+  plan: ReplacementPlan,
   { style, redact }: { style: Terminal['style']; redact: (text: string) => string },
 ): string {
   const { old, wanted, signers } = plan;
@@ -92,7 +92,7 @@ function party({ name, email, role }: Signer | NewSigner): string {
   return role ? `${who}, ${role}` : who;
 }
 
-function stepLines({ old, wanted, made, steps }: Plan): string[] {
+function stepLines({ old, wanted, made, steps }: ReplacementPlan): string[] {
   const told = {
     make: 'Make a draft of the new one. It takes one more envelope of the monthly quota.',
     cancel: `Cancel ${old.id}.`,
@@ -116,7 +116,7 @@ export function wasDone(old: Envelope, made: Envelope): string {
 
 /** Both, and the next command. In a pipe: id and status of each; quiet: the new one's id alone. */
 export function renderReplaced(
-  { old, new: made }: Replaced,
+  { old, new: made }: ReplaceResult,
   { terminal, session }: Context,
   { quiet }: { quiet: boolean },
 ): string {

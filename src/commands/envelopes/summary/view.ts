@@ -10,14 +10,14 @@ import {
   FORGOTTEN_AFTER_MS,
   type NeedsAttention,
   type Standout,
-  type Summary,
+  type StatisticsSummary,
   UNOPENED_AFTER_MS,
 } from '../../../statistics/summary.ts';
 
 const BAR = 24;
 
 /** The summary for people: bars by status, then what is worth a look. In a pipe: status and count, tab-separated. */
-export function renderSummary(summary: Summary, terminal: Terminal, now: number): string {
+export function renderSummary(summary: StatisticsSummary, terminal: Terminal, now: number): string {
   const statuses = Object.entries(summary.byStatus).sort(([, a], [, b]) => b - a);
   if (!terminal.outIsTty)
     return statuses.map(([status, count]) => `${safeLine(status)}\t${count}\n`).join('');

@@ -1,7 +1,7 @@
 import type { Context } from '../../../cli/context.ts';
 import { reportOf } from '../../../cli/report.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { type Change, isOver } from '../../../envelopes/watch/watch.ts';
+import { isOver, type StatusChange } from '../../../envelopes/watch/watch.ts';
 import { sentenceOf } from '../../../kernel/errors.ts';
 import { openLiveScreen } from '../../../output/live-screen.ts';
 import { startSpinner } from '../../../output/spinner.ts';
@@ -11,7 +11,7 @@ import { renderChange } from './view.ts';
 
 /** How a watch is shown: JSON lines, lines, or a live table. */
 export interface WatchShow {
-  change(change: Change): Promise<void> | void;
+  change(change: StatusChange): Promise<void> | void;
   gone(id: string, from: string | null, error: Error): Promise<void> | void;
   /** Something to know, at once and afterwards. */
   say(text: string): Promise<void> | void;

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Context } from '../../../cli/context.ts';
 import { runCommand } from '../../../cli/input/run-command.ts';
-import type { Change } from '../../../envelopes/watch/watch.ts';
+import type { StatusChange } from '../../../envelopes/watch/watch.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { messageOf } from '../../../kernel/errors.ts';
 import { childEnvironment } from '../../../kernel/process/child-environment.ts';
@@ -28,7 +28,7 @@ export class ReachedCommand {
     this.#showsOutput = options.showsOutput;
   }
 
-  reached(change: Change): void {
+  reached(change: StatusChange): void {
     this.#work = this.#work.then(() => this.#run(change));
   }
 
@@ -38,7 +38,7 @@ export class ReachedCommand {
     return { failed: this.#failed, runs: this.#runs };
   }
 
-  async #run(change: Change): Promise<void> {
+  async #run(change: StatusChange): Promise<void> {
     if (this.#signal.aborted) return;
     this.#runs++;
     const { envelopeId, from, to, envelope } = change;
@@ -74,14 +74,14 @@ const GATHER_MS = 300;
 /** Rings and tells the desktop of envelopes that have ended. */
 export class Notifier {
   readonly #context: Context;
-  #ended: Change[] = [];
+  #ended: StatusChange[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(context: Context) {
     this.#context = context;
   }
 
-  ended(change: Change): void {
+  ended(change: StatusChange): void {
     this.#ended.push(change);
     this.#timer ??= setTimeout(() => this.finish(), GATHER_MS);
   }

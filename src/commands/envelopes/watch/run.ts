@@ -5,7 +5,12 @@ import { isSelecting, type SelectionFlagValues } from '../../../cli/selection/fl
 import { readNamedOrSelected, refuseMixture } from '../../../cli/selection/named-or-selected.ts';
 import { notToWatch } from '../../../envelopes/left-out.ts';
 import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
-import { type Change, isOver, type WatchEvent, watchEnvelopes } from '../../../envelopes/watch/watch.ts';
+import {
+  isOver,
+  type StatusChange,
+  type WatchEvent,
+  watchEnvelopes,
+} from '../../../envelopes/watch/watch.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { messageOf, PartialError, sentenceOf, UnexpectedStatusError } from '../../../kernel/errors.ts';
 import { eventsDir } from '../../../kernel/files/paths.ts';
@@ -159,7 +164,7 @@ class Watching {
     }
   }
 
-  async #change(change: Change): Promise<void> {
+  async #change(change: StatusChange): Promise<void> {
     const { envelopeId: id, from, to } = change;
     if (from === null) this.#count++;
     await this.#show.change(change);

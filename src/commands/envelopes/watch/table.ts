@@ -1,9 +1,9 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import type { Change } from '../../../envelopes/watch/watch.ts';
+import type { StatusChange } from '../../../envelopes/watch/watch.ts';
 import { counted, grouped } from '../../../kernel/duration.ts';
 import { ENVELOPE_STATUSES, isInFlight } from '../../../kernel/vocabulary.ts';
 import { statusColour } from '../../../output/status.ts';
-import { type Column, renderTable } from '../../../output/table.ts';
+import { renderTable, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
@@ -43,7 +43,7 @@ export class WatchTable {
       this.#rows.set(id, { id, status: '', envelope: undefined, deed: '', at: undefined, moved: 0 });
   }
 
-  take(change: Change, isOver: boolean): void {
+  take(change: StatusChange, isOver: boolean): void {
     const { envelopeId: id, envelope, from, to } = change;
     const first = from === null ? lastDeed(envelope) : undefined;
     const deed = first?.text ?? deedOf(change) ?? `was ${from ?? ''}`;
@@ -108,7 +108,7 @@ export class WatchTable {
   }
 }
 
-function columnsAt(now: number, wholeId: boolean): Column<Row>[] {
+function columnsAt(now: number, wholeId: boolean): TableColumn<Row>[] {
   return [
     { key: 'id', header: 'ID', value: (row) => row.id, fixed: wholeId },
     {

@@ -1,11 +1,11 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
-import type { Change } from '../../../envelopes/watch/watch.ts';
+import type { StatusChange } from '../../../envelopes/watch/watch.ts';
 import { statusColour } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 
 /** One change as a line; in a pipe tab-separated: time, id, from, to, signer. */
-export function renderChange(change: Change, terminal: Terminal): string {
+export function renderChange(change: StatusChange, terminal: Terminal): string {
   const { at, envelopeId, from, to, signer } = change;
   if (!terminal.outIsTty)
     return `${[at, envelopeId, from ?? '', to, signer ?? ''].map(safeLine).join('\t')}\n`;
@@ -15,7 +15,7 @@ export function renderChange(change: Change, terminal: Terminal): string {
   return `${time}  ${safeLine(envelopeId)}  ${status}${inWords(change)}\n`;
 }
 
-function inWords(change: Change): string {
+function inWords(change: StatusChange): string {
   const { total, signed } = progressOf(change.envelope);
   const progress = total > 0 ? `, ${signed} of ${total} signed` : '';
   const did = deedOf(change);
@@ -29,7 +29,7 @@ export function progressOf(envelope: Envelope): { total: number; signed: number 
 }
 
 /** Who did what: `Ada Lovelace signed`, `Bo declined: too expensive`. Undefined when no signer made the change. */
-export function deedOf(change: Pick<Change, 'signer' | 'envelope'>): string | undefined {
+export function deedOf(change: Pick<StatusChange, 'signer' | 'envelope'>): string | undefined {
   if (change.signer === null) return undefined;
   const moved = (change.envelope.signers ?? []).find(
     (one) => (one.email ?? one.id ?? one.name) === change.signer,

@@ -33,7 +33,7 @@ export const STYLES = {
   mono: { use: 'mono', size: 7.6, leading: 11, color: COLORS.ink },
 } as const satisfies Record<string, TextStyle>;
 
-export interface Line {
+export interface TextLine {
   x: number;
   /** Baseline. */
   y: number;
@@ -44,7 +44,13 @@ export interface Line {
 }
 
 /** One line of text; returns its width. */
-export function drawLine(sheet: Sheet, type: Typesetter, text: string, style: TextStyle, line: Line): number {
+export function drawLine(
+  sheet: Sheet,
+  type: Typesetter,
+  text: string,
+  style: TextStyle,
+  line: TextLine,
+): number {
   const shaped = type.shape(text, style.use, line.base);
   const tracking = line.tracking ?? 0;
   const width = shaped.width * style.size + tracking * [...text].length;
@@ -87,7 +93,7 @@ export function drawFitted(
   type: Typesetter,
   text: string,
   style: TextStyle,
-  line: Line & { width: number; smallest?: number },
+  line: TextLine & { width: number; smallest?: number },
 ): number {
   const smallest = line.smallest ?? style.size * 0.75;
   const options: FitOptions = { width: line.width, height: 0, largest: style.size, smallest, leading: 1 };

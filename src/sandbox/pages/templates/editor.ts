@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { FIELD_TYPES, type FieldType, type TemplateRecord } from '../../model.ts';
 import { copyable } from '../layout.ts';
-import { type Row, SIZES, type TemplateForm } from './form.ts';
+import { type FormRow, SIZES, type TemplateForm } from './form.ts';
 
 const TYPE_WORDS: Readonly<Record<FieldType, string>> = {
   SIGNATURE: 'Signature',
@@ -55,7 +55,7 @@ export function editorPage(view: EditorView) {
     ${endings(view)}`;
 }
 
-const BLANK: Row = {
+const BLANK: FormRow = {
   id: '',
   type: 'SIGNATURE',
   label: '',
@@ -127,7 +127,7 @@ function types(chosen: string) {
 }
 
 /** The inputs of one field. Their names begin with the row's number. */
-function fieldRow(row: Row, number: string, roles: string) {
+function fieldRow(row: FormRow, number: string, roles: string) {
   const at = (name: string) => `${number}.${name}`;
   const choices = [...new Set([...roles.split(',').map((role) => role.trim()), row.role])].filter(Boolean);
   const place = (name: 'page' | 'x' | 'y' | 'width' | 'height', label: string) =>

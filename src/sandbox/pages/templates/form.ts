@@ -15,7 +15,7 @@ export const SIZES: Readonly<Record<FieldType, { usual: [number, number]; least:
 };
 
 /** A field of the form: all texts. */
-export interface Row {
+export interface FormRow {
   id: string;
   type: string;
   label: string;
@@ -36,14 +36,14 @@ export interface TemplateForm {
   description: string;
   /** With commas between. */
   roles: string;
-  rows: Row[];
+  rows: FormRow[];
 }
 
 export function formOf({ name, description, roles, fields }: TemplateRecord): TemplateForm {
   return { name, description, roles: roles.join(', '), rows: fields.map(rowOf) };
 }
 
-function rowOf(field: TemplateField): Row {
+function rowOf(field: TemplateField): FormRow {
   const { fieldId: id, type, label, role, page, x, y, width, height, required, options = [] } = field;
   const [shownPage, ...place] = [page, x, y, width, height].map(String);
   const [left = '', top = '', across = '', down = ''] = place;
@@ -52,7 +52,7 @@ function rowOf(field: TemplateField): Row {
 }
 
 /** A field to begin with, for the role. */
-export function newRow(role: string): Row {
+export function newRow(role: string): FormRow {
   const [width, height] = SIZES.SIGNATURE.usual.map(String);
   const place = { page: '1', x: '64', y: '64', width: width ?? '', height: height ?? '' };
   return { id: '', type: 'SIGNATURE', label: 'Signature', role, ...place, required: true, options: '' };
@@ -69,7 +69,7 @@ export function readForm(body: Readonly<Record<string, unknown>>, without?: stri
     .filter((number) => number !== without)
     .toSorted((a, b) => Number(a) - Number(b))
     .slice(0, MOST.fields + 1)
-    .map((number): Row => {
+    .map((number): FormRow => {
       const at = (name: string) => text(`${number}.${name}`);
       const place = { page: at('page'), x: at('x'), y: at('y'), width: at('width'), height: at('height') };
       const words = { id: at('id'), type: at('type'), label: at('label'), role: at('role') };
@@ -95,7 +95,7 @@ export function readWords(form: Omit<TemplateForm, 'rows'>): { words: TemplateWo
 
 /** The fields of a form in reading order, or why they can't be saved. */
 export function readFields(
-  rows: readonly Row[],
+  rows: readonly FormRow[],
   template: TemplateRecord,
   roles: readonly string[],
 ): { fields: TemplateField[]; problems: string[] } {
@@ -119,14 +119,14 @@ export function readFields(
   return { fields: fields.toSorted((a, b) => a.page - b.page || a.y - b.y || a.x - b.x), problems };
 }
 
-function fieldFrom(row: Row, fieldId: string, type: FieldType): TemplateField {
+function fieldFrom(row: FormRow, fieldId: string, type: FieldType): TemplateField {
   const { label, role, required } = row;
   const [page = 0, x = 0, y = 0, width = 0, height = 0] = placeOf(row);
   const options = type === 'DROPDOWN' ? { options: optionsIn(row) } : {};
   return { fieldId, type, label, required, page, role, x, y, width, height, ...options };
 }
 
-function problemsWith(row: Row, template: TemplateRecord, roles: readonly string[]): string[] {
+function problemsWith(row: FormRow, template: TemplateRecord, roles: readonly string[]): string[] {
   const { type, label, role } = row;
   const problems: string[] = [];
   if (!isType(type)) problems.push(`the type must be one of ${FIELD_TYPES.join(', ')}`);
@@ -143,7 +143,7 @@ function problemsWith(row: Row, template: TemplateRecord, roles: readonly string
   return [...problems, ...problemsWithPlace(row, template)];
 }
 
-function problemsWithPlace(row: Row, { upload, pageCount }: TemplateRecord): string[] {
+function problemsWithPlace(row: FormRow, { upload, pageCount }: TemplateRecord): string[] {
   const [page = 0, x = 0, y = 0, width = 0, height = 0] = placeOf(row);
   if ([row.page, row.x, row.y, row.width, row.height].some((text) => !/^\d{1,5}(\.\d{1,3})?$/.test(text)))
     return ['page, position and size must be numbers'];
@@ -158,16 +158,16 @@ function problemsWithPlace(row: Row, { upload, pageCount }: TemplateRecord): str
   return [];
 }
 
-function placeOf({ page, x, y, width, height }: Row): number[] {
+function placeOf({ page, x, y, width, height }: FormRow): number[] {
   return [page, x, y, width, height].map(Number);
 }
 
-function optionsIn({ options }: Row): string[] {
+function optionsIn({ options }: FormRow): string[] {
   return [...new Set(options.split(/\r?\n/).map((line) => line.trim()))].filter((line) => line !== '');
 }
 
 /** Readable, for `--value FIELD=TEXT`; the number keeps it apart from names that pages and programs use themselves. */
-function nameFor({ label, type }: Row, taken: ReadonlySet<string>): string {
+function nameFor({ label, type }: FormRow, taken: ReadonlySet<string>): string {
   const words = label
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '_')

@@ -1,5 +1,5 @@
 /** What the three X-RateLimit headers say (Limits). `resetsAt` in ms since the epoch. */
-export interface RateReading {
+export interface SandboxRateReading {
   allowed: boolean;
   limit: number;
   remaining: number;
@@ -15,7 +15,7 @@ interface Window {
  * Fixed window per key, opened by its first request and counted from the whole second, so that the reset in seconds
  * is exact. Times are those of the clock that the Date header tells.
  */
-export class RateWindow {
+export class SandboxRateWindow {
   readonly #limit: number;
   readonly #lengthMs: number;
   readonly #windows = new Map<string, Window>();
@@ -26,7 +26,7 @@ export class RateWindow {
   }
 
   /** Counts one request of the key at `now`. */
-  take(keyId: string, now: number): RateReading {
+  take(keyId: string, now: number): SandboxRateReading {
     let window = this.#windows.get(keyId);
     if (!window || now >= window.endsAt) {
       const opened = this.#lengthMs < 1_000 ? now : now - (now % 1_000);

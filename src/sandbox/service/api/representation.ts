@@ -131,19 +131,19 @@ export function mailView(mail: MailRecord, envelope: EnvelopeRecord | undefined,
 }
 
 /** Some items of a list, and how many it has. */
-export interface Part<T> {
+export interface PageItems<T> {
   items: readonly T[];
   total: number;
 }
 
 /** The items of a page. */
-export function pageOf<T>(all: readonly T[], page: number, pageSize: number): Part<T> {
+export function pageOf<T>(all: readonly T[], page: number, pageSize: number): PageItems<T> {
   const start = (page - 1) * pageSize;
   return { items: all.slice(start, start + pageSize), total: all.length };
 }
 
 /** One page of a list (Response envelope, Pagination parameters). */
-export function pageView({ items, total }: Part<unknown>, page: number, pageSize: number) {
+export function pageView({ items, total }: PageItems<unknown>, page: number, pageSize: number) {
   const pagination = { page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
   return { data: items, meta: { pagination } };
 }

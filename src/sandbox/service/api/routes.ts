@@ -13,13 +13,13 @@ import type { Engine } from '../engine/engine.ts';
 import { authenticate, type RandomId, requireScope } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
-import type { RateReading, RateWindow } from './rate-window.ts';
+import type { SandboxRateReading, SandboxRateWindow } from './rate-window.ts';
 import { envelopeView, listItemView, pageOf, pageView, templateView } from './representation.ts';
 
 export interface RouteOptions {
   store: Store;
   engine: Engine;
-  rates: RateWindow;
+  rates: SandboxRateWindow;
   clock: Clock;
   randomId: RandomId;
   choices: Choices;
@@ -114,7 +114,7 @@ function keyed({ store, engine, rates, clock, choices }: RouteOptions) {
   });
 }
 
-function rateHeaders(rate: RateReading, now: number, rules: Rules): [string, number][] {
+function rateHeaders(rate: SandboxRateReading, now: number, rules: Rules): [string, number][] {
   const { allowed, limit, remaining, resetsAt } = rate;
   const reset = rules['reset-header'] === 'seconds' ? Math.ceil(resetsAt / 1000) : resetsAt;
   const headers: [string, number][] = [

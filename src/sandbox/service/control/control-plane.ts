@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { Wakeable } from '../../../kernel/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
 import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts';
-import type { RateWindow } from '../api/rate-window.ts';
+import type { SandboxRateWindow } from '../api/rate-window.ts';
 import { deliveryView, envelopeView, mailView } from '../api/representation.ts';
 import { type Choices, problemsIn } from '../base/choices.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
@@ -23,7 +23,7 @@ import type { Store } from '../store/store.ts';
 export interface ControlPlaneOptions {
   store: Store;
   engine: Engine;
-  rates: RateWindow;
+  rates: SandboxRateWindow;
   clock: SandboxClock;
   /** The machine's clock: who waits for a mail waits in real time. */
   realClock: Clock;

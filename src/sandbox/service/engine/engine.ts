@@ -210,7 +210,10 @@ export class Engine {
     );
   }
 
-  #act(id: string, step: (envelope: EnvelopeRecord, now: number) => lifecycle.Step): Promise<EnvelopeRecord> {
+  #act(
+    id: string,
+    step: (envelope: EnvelopeRecord, now: number) => lifecycle.LifecycleStep,
+  ): Promise<EnvelopeRecord> {
     return this.#turns.run(id, async () => {
       const now = this.#options.clock.now();
       await this.#expire(id, now);
@@ -274,7 +277,7 @@ export class Engine {
   }
 
   /** The step is on disk before anything is sent. */
-  async #commit(step: lifecycle.Step): Promise<EnvelopeRecord> {
+  async #commit(step: lifecycle.LifecycleStep): Promise<EnvelopeRecord> {
     const { store, sender, origin, randomId } = this.#options;
     const facts = { origin: origin(), randomId, rules: this.#rules };
     const { changes, deliveries } = outcomeOf(step, facts);

@@ -10,7 +10,7 @@ import { FINALISING_MS, hasTurn, isActive, isFinalising, lastSignedAt, requireOp
  * The state machine (States and transitions) as pure functions: an envelope, an action and the time give the next
  * envelope, its events in order and the mails to write. A refused action throws INVALID_STATE and changes nothing.
  */
-export interface Step {
+export interface LifecycleStep {
   envelope: EnvelopeRecord;
   events: EventDraft[];
   mails: MailDraft[];
@@ -22,7 +22,7 @@ export interface MailDraft {
 }
 
 /** What a signer hands in, and where from. */
-export interface Signature {
+export interface SignatureInput {
   signerId: string;
   values: Record<string, string>;
   drawings?: Record<string, Drawing>;
@@ -31,12 +31,12 @@ export interface Signature {
 }
 
 /** A step that changes nothing. */
-export function unchanged(envelope: EnvelopeRecord): Step {
+export function unchanged(envelope: EnvelopeRecord): LifecycleStep {
   return { envelope, events: [], mails: [] };
 }
 
 /** DRAFT to SENT; any other status is refused. */
-export function send(envelope: EnvelopeRecord, now: number, rules: Rules = DEFAULT_RULES): Step {
+export function send(envelope: EnvelopeRecord, now: number, rules: Rules = DEFAULT_RULES): LifecycleStep {
   if (envelope.status !== 'DRAFT') throw invalidState('Envelope is not in DRAFT status');
   const at = isoTime(now);
   const sent: EnvelopeRecord = {
@@ -64,7 +64,7 @@ export function cancel(
   reason: string | null,
   now: number,
   rules: Rules = DEFAULT_RULES,
-): Step {
+): LifecycleStep {
   const ended = ['COMPLETED', 'CANCELLED', 'EXPIRED'].includes(envelope.status);
   if (ended || (rules.cancel === 'strict' && !isActive(envelope)))
     throw invalidState(`Envelope is ${envelope.status} and can no longer be cancelled`);
@@ -90,7 +90,7 @@ export function view(
   signerId: string,
   now: number,
   rules: Rules = DEFAULT_RULES,
-): Step {
+): LifecycleStep {
   const signer = requireOpen(envelope, signerId);
   if (signer.status === 'VIEWED' && rules.viewed === 'once') return unchanged(envelope);
   const at = isoTime(now);
@@ -106,10 +106,10 @@ export function view(
 /** A signature: IN_PROGRESS while others are pending, COMPLETED with the last one or, where chosen, by `finalise`. */
 export function sign(
   envelope: EnvelopeRecord,
-  signature: Signature,
+  signature: SignatureInput,
   now: number,
   rules: Rules = DEFAULT_RULES,
-): Step {
+): LifecycleStep {
   const signer = requireOpen(envelope, signature.signerId);
   const at = isoTime(now);
   const signed: SignerRecord = {
@@ -135,7 +135,7 @@ export function sign(
 }
 
 /** Completes an envelope that all have signed, at the time that was promised. */
-export function finalise(envelope: EnvelopeRecord, rules: Rules = DEFAULT_RULES): Step {
+export function finalise(envelope: EnvelopeRecord, rules: Rules = DEFAULT_RULES): LifecycleStep {
   return complete(envelope, [], isoTime(lastSignedAt(envelope) + FINALISING_MS), rules);
 }
 
@@ -144,7 +144,7 @@ export function decline(
   envelope: EnvelopeRecord,
   answer: { signerId: string; reason: string | null },
   now: number,
-): Step {
+): LifecycleStep {
   const signer = requireOpen(envelope, answer.signerId);
   const at = isoTime(now);
   const declined: EnvelopeRecord = {
@@ -167,7 +167,7 @@ export function decline(
 }
 
 /** An active envelope whose time has come. It happens at expiresAt, or at sending when that came later. */
-export function expire(envelope: EnvelopeRecord): Step {
+export function expire(envelope: EnvelopeRecord): LifecycleStep {
   const at = isoTime(
     Math.max(Date.parse(envelope.expiresAt), Date.parse(envelope.sentAt ?? envelope.createdAt)),
   );
@@ -184,7 +184,10 @@ export function expire(envelope: EnvelopeRecord): Step {
 }
 
 /** Two steps of one request as one: all of it happens or none. */
-export function andThen(first: Step, next: (envelope: EnvelopeRecord) => Step): Step {
+export function andThen(
+  first: LifecycleStep,
+  next: (envelope: EnvelopeRecord) => LifecycleStep,
+): LifecycleStep {
   const second = next(first.envelope);
   return {
     envelope: second.envelope,
@@ -193,7 +196,7 @@ export function andThen(first: Step, next: (envelope: EnvelopeRecord) => Step): 
   };
 }
 
-function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string, rules: Rules): Step {
+function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string, rules: Rules): LifecycleStep {
   const completed: EnvelopeRecord = {
     ...envelope,
     status: 'COMPLETED',
@@ -210,7 +213,7 @@ function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string, ru
 }
 
 /** Asks the next signers: all together in PARALLEL, the lowest unsigned order in SEQUENTIAL. */
-function askNext(envelope: EnvelopeRecord, at: string): Step {
+function askNext(envelope: EnvelopeRecord, at: string): LifecycleStep {
   const unsigned = envelope.signers.filter((signer) => signer.status !== 'SIGNED');
   const turn = Math.min(...unsigned.map((signer) => signer.order));
   const isAsked = (signer: SignerRecord) =>

@@ -1,20 +1,23 @@
 import type { DeliveryRecord, MailRecord } from '../../model.ts';
 import type { Rules } from '../base/choices.ts';
 import type { RandomId } from '../store/keys.ts';
-import type { Change } from '../store/records.ts';
+import type { StoreChange } from '../store/records.ts';
 import { type EventDraft, payloadText } from './events.ts';
-import type { MailDraft, Step } from './lifecycle.ts';
+import type { LifecycleStep, MailDraft } from './lifecycle.ts';
 import { composeMail } from './mail.ts';
 import { signerOf } from './predicates.ts';
 
-export interface Outcome {
+export interface StepOutcome {
   /** For one line of the journal: the envelope, its mails, its deliveries. */
-  changes: Change[];
+  changes: StoreChange[];
   deliveries: DeliveryRecord[];
 }
 
 /** What a step leaves behind. Events become deliveries only where the envelope has a webhookUrl (Events). */
-export function outcomeOf(step: Step, facts: { origin: string; randomId: RandomId; rules: Rules }): Outcome {
+export function outcomeOf(
+  step: LifecycleStep,
+  facts: { origin: string; randomId: RandomId; rules: Rules },
+): StepOutcome {
   const { origin, randomId, rules } = facts;
   const { envelope, events, mails } = step;
   const url = envelope.webhookUrl;
@@ -26,10 +29,10 @@ export function outcomeOf(step: Step, facts: { origin: string; randomId: RandomI
     const link = `${origin}/sign/${signer.token}`;
     return composeMail(envelope, signer, draft, { id: `mail_${randomId(10, 'mail')}`, at, link });
   };
-  const changes: Change[] = [
+  const changes: StoreChange[] = [
     { kind: 'envelope', value: envelope },
-    ...mails.map((draft): Change => ({ kind: 'mail', value: mailOf(draft) })),
-    ...deliveries.map((value): Change => ({ kind: 'delivery', value })),
+    ...mails.map((draft): StoreChange => ({ kind: 'mail', value: mailOf(draft) })),
+    ...deliveries.map((value): StoreChange => ({ kind: 'delivery', value })),
   ];
   return { changes, deliveries };
 }

@@ -1,5 +1,5 @@
 import type { EnvelopeRecord, ObjectWriter } from '../../model.ts';
-import type { State } from '../store/state.ts';
+import type { StoreState } from '../store/state.ts';
 import { type DocumentStore, storageKey } from './document-store.ts';
 import type { ResetLock } from './reset-lock.ts';
 
@@ -8,7 +8,7 @@ const KEY = /^esign\/envelopes\/[^/]+\/([^/]+)\/(document|signed|certificate)\.p
 /** Draws the documents of seeded envelopes when somebody first asks for them: a thousand of them would take a minute. */
 export class PendingDocuments implements Pick<ObjectWriter, 'get'> {
   readonly #objects: ObjectWriter;
-  readonly #state: State;
+  readonly #state: StoreState;
   readonly #documentStore: DocumentStore;
   readonly #resets: ResetLock;
   /** What was drawn once is not drawn again: somebody may have taken it away. */
@@ -16,7 +16,7 @@ export class PendingDocuments implements Pick<ObjectWriter, 'get'> {
 
   constructor(facts: {
     objects: ObjectWriter;
-    state: State;
+    state: StoreState;
     documentStore: DocumentStore;
     resets: ResetLock;
   }) {

@@ -1,17 +1,17 @@
 import type { Choices } from '../base/choices.ts';
 import { ApiError } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
-import type { State } from '../store/state.ts';
+import type { StoreState } from '../store/state.ts';
 
 /** The monthly quota (Limits): signers or envelopes per calendar month (UTC) and organisation, counted at creation. */
 export class Quota {
-  readonly #state: State;
+  readonly #state: StoreState;
   readonly #limit: number | null;
   readonly #choices: Choices;
   /** Envelopes that are being created, so that two can't both take the last place. */
   readonly #reserved = new Map<string, number>();
 
-  constructor(state: State, limit: number | null, choices: Choices) {
+  constructor(state: StoreState, limit: number | null, choices: Choices) {
     this.#choices = choices;
     this.#state = state;
     this.#limit = limit;

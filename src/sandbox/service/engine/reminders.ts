@@ -2,7 +2,7 @@ import type { EnvelopeRecord, SignerRecord } from '../../model.ts';
 import { DEFAULT_RULES, type Rules } from '../base/choices.ts';
 import { invalidState } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
-import type { Step } from './lifecycle.ts';
+import type { LifecycleStep } from './lifecycle.ts';
 import { hasTurn, isActive, requireTurn, signerOf } from './predicates.ts';
 
 /** A reminder to one pending signer, or to all whose turn it is when `signerId` is null. */
@@ -11,7 +11,7 @@ export function remind(
   signerId: string | null,
   now: number,
   rules: Rules = DEFAULT_RULES,
-): Step {
+): LifecycleStep {
   const one = signerId === null ? null : signerOf(envelope, signerId);
   if (!isActive(envelope))
     throw invalidState(`Envelope is ${envelope.status}; only an active one has reminders`);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { DocumentMaker } from '../../model.ts';
 import type { SandboxClock } from '../base/sandbox-clock.ts';
-import type { Change } from '../store/records.ts';
+import type { StoreChange } from '../store/records.ts';
 import type { KeptState } from '../store/snapshots.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
@@ -32,8 +32,8 @@ export async function resetState(
     { kind: 'reset', value: null },
     { kind: 'org', value: store.state.orgId },
     { kind: 'clock', value: offset },
-    ...documents.templates().map((value): Change => ({ kind: 'template', value })),
-    ...(key ? [{ kind: 'key', value: key } satisfies Change] : []),
+    ...documents.templates().map((value): StoreChange => ({ kind: 'template', value })),
+    ...(key ? [{ kind: 'key', value: key } satisfies StoreChange] : []),
   ]);
   try {
     await saved;

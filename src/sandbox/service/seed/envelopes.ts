@@ -11,7 +11,7 @@ import * as lifecycle from '../engine/lifecycle.ts';
 import { outcomeOf } from '../engine/outcome.ts';
 import { isActive } from '../engine/predicates.ts';
 import type { RandomId } from '../store/keys.ts';
-import type { Change } from '../store/records.ts';
+import type { StoreChange } from '../store/records.ts';
 import type { SeedEnvelope, SeedSigner } from './schema.ts';
 
 const DAY_MS = 86_400_000;
@@ -42,7 +42,7 @@ export class SeedProblem extends Error {
  * No webhooks are sent.
  * @throws SeedProblem if the status can't be reached.
  */
-export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Change[] {
+export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): StoreChange[] {
   const signers = wanted.signers ?? facts.template.roles.map((role): SeedSigner => ({ name: role, role }));
   const status = wanted.status ?? statusBy(signers);
   const statuses = statusesIn(status, signers);
@@ -77,7 +77,7 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Chan
 /** The steps of an envelope so far. */
 class Path {
   envelope: EnvelopeRecord;
-  readonly mails: Change[] = [];
+  readonly mails: StoreChange[] = [];
   readonly #facts: EnvelopeFacts;
   #steps = 0;
 
@@ -87,7 +87,7 @@ class Path {
   }
 
   /** Applies the next step. @throws SeedProblem with the field, if it isn't possible */
-  go(field: string, move: (envelope: EnvelopeRecord, at: number) => lifecycle.Step): void {
+  go(field: string, move: (envelope: EnvelopeRecord, at: number) => lifecycle.LifecycleStep): void {
     try {
       const step = move(this.envelope, this.#time());
       const outcome = outcomeOf({ ...step, events: [] }, { ...this.#facts, rules: DEFAULT_RULES });

@@ -6,7 +6,7 @@ import type { DocumentMaker, PageSize, TemplateRecord } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
 import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
 import { makeKey, type RandomId } from '../store/keys.ts';
-import type { Change } from '../store/records.ts';
+import type { StoreChange } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { Uploads } from '../store/uploads.ts';
 import { SeedProblem, seededEnvelope } from './envelopes.ts';
@@ -51,12 +51,12 @@ export class Seeder {
       const problems: ErrorDetails = Object.fromEntries(details);
       throw invalidBody(problems, 'The seed is not valid');
     }
-    const isWanted = missingOnly ? (change: Change) => !isThere(store, change) : () => true;
+    const isWanted = missingOnly ? (change: StoreChange) => !isThere(store, change) : () => true;
     for (const [id, pdf] of pdfs) await uploads.put(id, pdf);
     const organisations = (seed.organisations ?? []).map(
-      (value): Change => ({ kind: 'organisation', value }),
+      (value): StoreChange => ({ kind: 'organisation', value }),
     );
-    const made = [...templates.values()].map((value): Change => ({ kind: 'template', value }));
+    const made = [...templates.values()].map((value): StoreChange => ({ kind: 'template', value }));
     const first = [...organisations, ...made, ...changes].filter(isWanted);
     if (first.length > 0) await store.commit(first);
     const wanted = envelopes.filter(([envelope]) => envelope !== undefined && isWanted(envelope));
@@ -92,10 +92,10 @@ export class Seeder {
     return made;
   }
 
-  #keys(seed: CheckedSeed, complain: Complain): { keys: SeededKey[]; changes: Change[] } {
+  #keys(seed: CheckedSeed, complain: Complain): { keys: SeededKey[]; changes: StoreChange[] } {
     const { clock } = this.#options;
     const keys: SeededKey[] = [];
-    const changes: Change[] = [];
+    const changes: StoreChange[] = [];
     for (const [index, wanted] of (seed.keys ?? []).entries()) {
       const orgId = this.#organisation(seed, wanted.organisation, `keys.${index}`, complain);
       const scopes = [...new Set(wanted.scopes ?? SCOPES)];
@@ -113,7 +113,7 @@ export class Seeder {
     seed: CheckedSeed,
     templates: ReadonlyMap<string, TemplateRecord>,
     complain: Complain,
-  ): Change[][] {
+  ): StoreChange[][] {
     const { store, clock, origin } = this.#options;
     const seen = new Set<string>();
     const now = clock.now();
@@ -163,7 +163,7 @@ function templateOf(wanted: SeedEnvelope, seed: CheckedSeed): string {
   return wanted.template ?? seed.templates?.[0]?.id ?? FIRST_TEMPLATE;
 }
 
-function isThere({ state }: Store, change: Change): boolean {
+function isThere({ state }: Store, change: StoreChange): boolean {
   switch (change.kind) {
     case 'organisation':
       return state.organisations.has(change.value.id);

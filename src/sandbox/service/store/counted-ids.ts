@@ -1,16 +1,16 @@
 import type { RandomId } from './keys.ts';
-import type { State } from './state.ts';
+import type { StoreState } from './state.ts';
 
 /**
  * IDs that count up per kind: `env_1`, `env_2`, `signer_1`. Those that are in the state already, such as seeded ones, are
  * skipped. Keys stay random.
  */
 export class CountedIds {
-  readonly #state: State;
+  readonly #state: StoreState;
   readonly #random: RandomId;
   readonly #latest = new Map<string, number>();
 
-  constructor(state: State, random: RandomId) {
+  constructor(state: StoreState, random: RandomId) {
     this.#state = state;
     this.#random = random;
   }

@@ -1,5 +1,5 @@
 /** An envelope's position in a list: by the time it was created, then by arrival. */
-export interface Place {
+export interface CreationPosition {
   id: string;
   /** ms since the epoch */
   createdAt: number;
@@ -8,17 +8,17 @@ export interface Place {
 
 /** Ids in the order of creation, the oldest first, also when the clock was set back between two of them. */
 export class CreationOrder {
-  readonly #places: Place[] = [];
+  readonly #places: CreationPosition[] = [];
 
   get size(): number {
     return this.#places.length;
   }
 
-  add(place: Place): void {
+  add(place: CreationPosition): void {
     this.#places.splice(this.#indexOf(place), 0, place);
   }
 
-  remove(place: Place): void {
+  remove(place: CreationPosition): void {
     const index = this.#indexOf(place);
     if (this.#places[index] === place) this.#places.splice(index, 1);
   }
@@ -35,7 +35,7 @@ export class CreationOrder {
   }
 
   /** The index of a place, or the one at which it belongs. */
-  #indexOf(place: Place): number {
+  #indexOf(place: CreationPosition): number {
     let low = 0;
     let high = this.#places.length;
     // Most are the newest.
@@ -51,6 +51,6 @@ export class CreationOrder {
   }
 }
 
-function isBefore(a: Place, b: Place): boolean {
+function isBefore(a: CreationPosition, b: CreationPosition): boolean {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.nth < b.nth);
 }

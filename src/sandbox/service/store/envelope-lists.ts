@@ -1,9 +1,9 @@
 import type { EnvelopeRecord } from '../../model.ts';
-import { CreationOrder, type Place } from './creation-order.ts';
+import { CreationOrder, type CreationPosition } from './creation-order.ts';
 
 /** The envelopes of each organisation in the order of creation, all and by status, so that a page of a list copies only itself. */
 export class EnvelopeLists {
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, CreationPosition>();
   readonly #lists = new Map<string, CreationOrder>();
 
   /** Takes an envelope in, or from the list of its earlier status to that of its present one. */

@@ -6,7 +6,7 @@ import { SCOPES, type Scope } from '../../../kernel/vocabulary.ts';
 import type { KeyRecord } from '../../model.ts';
 import { ApiError } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
-import type { State } from './state.ts';
+import type { StoreState } from './state.ts';
 import type { Store } from './store.ts';
 
 /** Bytes from a random source as text of letters and digits; with counted IDs, the next number of the kind. */
@@ -40,7 +40,7 @@ export function makeKey(
 }
 
 /** The key of an `Authorization: Bearer` header (Authentication 1). Throws UNAUTHORIZED. */
-export function authenticate(header: string | undefined, state: State, now: number): KeyRecord {
+export function authenticate(header: string | undefined, state: StoreState, now: number): KeyRecord {
   const token = /^bearer +([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
   if (token === undefined)
     throw new ApiError('UNAUTHORIZED', 'Missing API key: send Authorization: Bearer <key>');

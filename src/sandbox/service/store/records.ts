@@ -28,7 +28,7 @@ export interface AuditRecord {
 }
 
 /** One change of the sandbox's state: what the journal keeps and replays. A record replaces its earlier self. */
-export type Change =
+export type StoreChange =
   | { kind: 'org'; value: string }
   | { kind: 'clock'; value: number }
   | { kind: 'organisation'; value: OrganisationRecord }
@@ -41,15 +41,15 @@ export type Change =
   | { kind: 'reset'; value: null };
 
 /** One entry of the journal: changes that happen together or not at all. */
-export interface Entry {
-  changes: Change[];
+export interface StoreEntry {
+  changes: StoreChange[];
 }
 
 /**
  * The journal of the service. A line of this version whose checksum is right is one that the service wrote: only its frame
  * is looked at, since checking every field of 100,000 envelopes takes longer than reading them.
  */
-export const SERVICE_FORMAT: JournalFormat<Entry> = {
+export const SERVICE_FORMAT: JournalFormat<StoreEntry> = {
   kind: 'sandbox',
   version: 1,
   read: (value) => (isEntry(value) ? value : undefined),
@@ -65,7 +65,7 @@ const RECORDS: ReadonlySet<unknown> = new Set([
   'audit',
 ]);
 
-function isEntry(value: unknown): value is Entry & Record<string, unknown> {
+function isEntry(value: unknown): value is StoreEntry & Record<string, unknown> {
   return isRecord(value) && isList(value.changes) && value.changes.every(isChange);
 }
 

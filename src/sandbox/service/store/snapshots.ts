@@ -6,7 +6,7 @@ import { privateFolder, syncFolder } from '../../../kernel/files/files.ts';
 import { isRecord, parseJson } from '../../../kernel/json.ts';
 import type { ObjectWriter } from '../../model.ts';
 import { notFound } from '../base/errors.ts';
-import { type Change, SERVICE_FORMAT } from './records.ts';
+import { SERVICE_FORMAT, type StoreChange } from './records.ts';
 import type { Uploads } from './uploads.ts';
 
 /** A kept state, as it is listed. */
@@ -18,7 +18,7 @@ export interface SnapshotInfo {
 
 /** The records of a state, and the journal that says the same. */
 export interface KeptState {
-  changes: readonly Change[];
+  changes: readonly StoreChange[];
   journal: string;
 }
 
@@ -36,7 +36,7 @@ export class Snapshots {
   readonly #objects: ObjectWriter;
   readonly #uploads: Uploads;
   /** Those of this run are not read back. */
-  readonly #known = new Map<string, readonly Change[]>();
+  readonly #known = new Map<string, readonly StoreChange[]>();
 
   constructor(folder: string, facts: { objects: ObjectWriter; uploads: Uploads }) {
     this.#folder = folder;
@@ -55,7 +55,7 @@ export class Snapshots {
   }
 
   /** Keeps a state; an earlier one of that name goes once this one is whole. */
-  async save(info: SnapshotInfo, changes: readonly Change[]): Promise<void> {
+  async save(info: SnapshotInfo, changes: readonly StoreChange[]): Promise<void> {
     const draft = this.#path(`.new-${info.name}`);
     await rm(draft, { recursive: true, force: true });
     await privateFolder(this.#folder);
@@ -85,7 +85,7 @@ export class Snapshots {
     const journal = join(this.#path(name), 'service.jsonl');
     const known = this.#known.get(name);
     if (known !== undefined) return { changes: known, journal };
-    const read: Change[] = [];
+    const read: StoreChange[] = [];
     await scan({ path: journal, format: SERVICE_FORMAT }, ({ changes }) => {
       for (const change of changes) read.push(change);
     });
@@ -152,6 +152,6 @@ async function isThere(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-function* asEntries(changes: readonly Change[]) {
+function* asEntries(changes: readonly StoreChange[]) {
   for (const change of changes) yield { changes: [change] };
 }

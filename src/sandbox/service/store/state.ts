@@ -9,7 +9,7 @@ import type {
 import { DueQueue } from '../base/due-queue.ts';
 import { FINALISING_MS, isActive, isFinalising, lastSignedAt } from '../engine/predicates.ts';
 import { EnvelopeLists } from './envelope-lists.ts';
-import type { AuditRecord, Change } from './records.ts';
+import type { AuditRecord, StoreChange } from './records.ts';
 
 /** Audit entries kept; the oldest go first. */
 const AUDIT_KEPT = 10_000;
@@ -21,7 +21,7 @@ interface Created {
 }
 
 /** Which envelopes are wanted, and which of them. */
-export interface EnvelopePage {
+export interface StoredPage {
   /** An unknown status matches none. */
   status?: string | undefined;
   start: number;
@@ -33,7 +33,7 @@ export interface EnvelopePage {
  * Everything the service knows, in memory. Changed only by `apply`, for which the same change twice is the same as once;
  * records are never changed in place.
  */
-export class State {
+export class StoreState {
   orgId = '';
   clockOffsetMs = 0;
   readonly templates = new Map<string, TemplateRecord>();
@@ -53,7 +53,7 @@ export class State {
   readonly #createdByMonth = new Map<string, Created>();
   readonly #usedTemplates = new Set<string>();
 
-  apply(change: Change): void {
+  apply(change: StoreChange): void {
     switch (change.kind) {
       case 'org':
         this.orgId = change.value;
@@ -89,7 +89,7 @@ export class State {
   }
 
   /** The whole state as changes that rebuild it. */
-  *changes(): Iterable<Change> {
+  *changes(): Iterable<StoreChange> {
     yield { kind: 'org', value: this.orgId };
     yield { kind: 'clock', value: this.clockOffsetMs };
     for (const value of this.organisations.values()) yield { kind: 'organisation', value };
@@ -130,7 +130,7 @@ export class State {
   /** A page of an organisation's envelopes by createdAt, and how many there are in all. */
   envelopePage(
     orgId: string,
-    { status, start, count, from }: EnvelopePage,
+    { status, start, count, from }: StoredPage,
   ): { items: EnvelopeRecord[]; total: number } {
     const list = this.#lists.list(orgId, status);
     const items = list.slice(start, count, from).flatMap((id) => this.envelopes.get(id) ?? []);

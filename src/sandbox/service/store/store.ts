@@ -2,19 +2,19 @@ import { join } from 'node:path';
 import { Journal } from '../../../journal/journal.ts';
 import { privateFolder } from '../../../kernel/files/files.ts';
 import { lockFolder } from './folder-lock.ts';
-import { type Change, type Entry, SERVICE_FORMAT } from './records.ts';
-import { State } from './state.ts';
+import { SERVICE_FORMAT, type StoreChange, type StoreEntry } from './records.ts';
+import { StoreState } from './state.ts';
 import { upgradeJournal } from './upgrade.ts';
 
 /** The state in memory and its journal on disk, under one lock. */
 export class Store {
-  readonly state: State;
-  readonly #journal: Journal<Entry>;
+  readonly state: StoreState;
+  readonly #journal: Journal<StoreEntry>;
   readonly #release: () => Promise<void>;
   readonly #onTheWay = new Set<Promise<void>>();
-  readonly #watchers = new Set<(change: Change) => void>();
+  readonly #watchers = new Set<(change: StoreChange) => void>();
 
-  private constructor(state: State, journal: Journal<Entry>, release: () => Promise<void>) {
+  private constructor(state: StoreState, journal: Journal<StoreEntry>, release: () => Promise<void>) {
     this.state = state;
     this.#journal = journal;
     this.#release = release;
@@ -28,7 +28,7 @@ export class Store {
     await privateFolder(dataDir);
     const release = await lockFolder(dataDir);
     try {
-      const state = new State();
+      const state = new StoreState();
       const snapshot = function* () {
         for (const change of state.changes()) yield { changes: [change] };
       };
@@ -49,14 +49,14 @@ export class Store {
    * Makes the changes all together on disk, and only then in memory; resolves when they survive a crash.
    * @throws JournalError or UsageError when the disk does not take them: then nothing has changed.
    */
-  commit(changes: Change[]): Promise<void> {
+  commit(changes: StoreChange[]): Promise<void> {
     const done = this.#write(changes);
     this.#onTheWay.add(done);
     return done.finally(() => this.#onTheWay.delete(done));
   }
 
   /** Makes a change nobody waits for: a crash within half a second may lose it. */
-  note(change: Change): void {
+  note(change: StoreChange): void {
     this.state.apply(change);
     this.#journal.note({ changes: [change] });
   }
@@ -65,7 +65,7 @@ export class Store {
    * Puts another state in the place of the present one, on disk first: `journal` is a file that says the same.
    * @throws as `commit` does.
    */
-  async replace(changes: readonly Change[], journal: string): Promise<void> {
+  async replace(changes: readonly StoreChange[], journal: string): Promise<void> {
     if (this.#journal.hasFailed) await this.#journal.reopen();
     await this.#journal.replace(journal);
     this.state.apply({ kind: 'reset', value: null });
@@ -73,7 +73,7 @@ export class Store {
   }
 
   /** Calls `listener` after each committed change, until the returned function is called. */
-  watch(watcher: (change: Change) => void): () => void {
+  watch(watcher: (change: StoreChange) => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   }
@@ -88,7 +88,7 @@ export class Store {
     await this.#release();
   }
 
-  async #write(changes: Change[]): Promise<void> {
+  async #write(changes: StoreChange[]): Promise<void> {
     // A disk that was full may have room again.
     if (this.#journal.hasFailed) await this.#journal.reopen();
     await this.#journal.append({ changes });
