@@ -110,8 +110,8 @@ async function inspectorPicture(browser, { bin, env, home, esign, folder }) {
     const rows = page.getByRole('list', { name: /Deliveries/ }).getByRole('listitem');
     await rows.filter({ hasText: 'envelope.signed' }).first().click();
     const detail = page.getByRole('region', { name: 'Opened delivery' });
-    await detail.getByText('Signature good').waitFor();
-    await detail.getByText('answered 200 in').last().waitFor();
+    await detail.getByText('Valid signature').waitFor();
+    await detail.getByText('responded with 200 in').last().waitFor();
     await page.screenshot({ path: join(folder, 'inspector.png') });
   } finally {
     listen.kill();
