@@ -5,8 +5,8 @@ import xterm from '@xterm/headless';
 import { flushed } from './shell.js';
 import { placeOf, screenOf, widthOf, windowOf } from './svg.js';
 
-const COLUMNS = 92;
-const ROWS = 18;
+const COLUMNS = 100;
+const ROWS = 16;
 const KEY_MS = 28;
 /** A pause in a command is shown no longer than this. */
 const LONGEST_PAUSE_MS = 700;
@@ -36,7 +36,8 @@ export async function record(shell, name) {
   await film.run(shell, ['envelopes', 'download', id]);
   await film.run(shell, ['documents', 'verify']);
   film.hold(LAST_MS);
-  const title = 'esign: send a lease to two people, watch it being signed, then download and verify the documents';
+  const title =
+    'esign from start to finish: send a lease to two people, watch it being signed, then download and verify the documents';
   await writeFile(join(shell.folder, `${name}.svg`), film.svg(title));
 }
 

@@ -37,8 +37,15 @@ function sealInWords({ state, subject, time, trust, coverage }: JudgedSeal): str
   if (state === 'unreadable') return 'unreadable seal';
   const name = sealerName(subject ?? '');
   const added = coverage === 'extended' ? ', content added later' : '';
-  return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${trust ?? 'unknown'}${added}`;
+  return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${TRUST[trust ?? 'unknown']}${added}`;
 }
+
+const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
+  pinned: 'pinned',
+  trusted: 'trusted',
+  other: 'not the pinned sealer',
+  unknown: 'trust unknown',
+};
 
 /** Returns the common name in a subject, or the whole subject. */
 export function sealerName(subject: string): string {
