@@ -3,6 +3,7 @@ import type { ObjectDescription } from '../../../documents/bucket/object-facts.t
 import type { FileResult } from '../../../documents/download/file.ts';
 import type { JudgedSeal } from '../../../documents/seal/judge.ts';
 import { bytesInWords } from '../../../output/bytes.ts';
+import { behind } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
@@ -16,7 +17,8 @@ export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSea
   const done = status === 'unchanged' ? 'Unchanged' : 'Saved';
   const sealed = seal === null || seal.state === 'unsigned' ? '' : `, ${safeLine(sealInWords(seal))}`;
   const sum = terminal.style('dim', `sha256 ${sha256?.slice(0, 16) ?? ''}…${sealed}`);
-  return `${terminal.style('green', '✓')} ${done} ${safeLine(path ?? '')}  ${bytesInWords(bytes ?? 0)}  ${sum}\n`;
+  const head = `${terminal.style('green', '✓')} ${done} ${safeLine(path ?? '')}  ${bytesInWords(bytes ?? 0)}`;
+  return `${behind(head, ` ${sum}`, terminal)}\n`;
 }
 
 /** Renders a checked file as a line; tab-separated in a pipe: list, path, sha256, seal, coverage, trust, sealed by. */
@@ -26,9 +28,12 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
     const columns = [list, path ?? '', sha256 ?? '', state, coverage ?? '', trust ?? '', subject ?? ''];
     return `${columns.map(safeLine).join('\t')}\n`;
   }
-  const listed = list === 'unlisted' ? '  not in the list' : '';
-  const words = terminal.style('dim', `${listed}${seal === null ? '' : `  ${safeLine(sealInWords(seal))}`}`);
-  return `${terminal.style('green', '✓')} ${safeLine(path ?? '')}${words}\n`;
+  const facts = [
+    ...(list === 'unlisted' ? ['not in the list'] : []),
+    ...(seal === null ? [] : [safeLine(sealInWords(seal))]),
+  ].join('  ');
+  const head = `${terminal.style('green', '✓')} ${safeLine(path ?? '')}`;
+  return `${facts === '' ? head : behind(head, ` ${terminal.style('dim', facts)}`, terminal)}\n`;
 }
 
 /** Returns a phrase like `sealed by X on 2026-03-01, pinned`. */
