@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { RUN_KEY } from '../../src/kernel/vocabulary.ts';
 import { Home } from '../support/cli.ts';
 import { json } from '../support/server.ts';
 import { answerPage, type FakeService, fakeService, KEY } from './fake-service.ts';
@@ -6,18 +7,19 @@ import { answerPage, type FakeService, fakeService, KEY } from './fake-service.t
 /* A service that returns the request's key in its resources. */
 const home = new Home();
 let service: FakeService;
+const RUN = 'run-20260105-100000000-00000000';
 const at = '2026-01-05T10:00:00.000Z';
 const signer = {
   id: 'signer_1',
   name: KEY,
   email: 'a@example.com',
   order: 1,
-  status: 'PENDING',
+  status: 'SENT',
   signedAt: null,
 };
 const envelope = {
   ...{ id: 'env_1', status: 'SENT', subject: `About ${KEY}`, templateId: 'tmpl_1', signers: [signer] },
-  ...{ metadata: { key: KEY, [KEY]: 'x' }, createdAt: at, updatedAt: at, sentAt: at },
+  ...{ metadata: { key: KEY, [KEY]: 'x', [RUN_KEY]: RUN }, [KEY]: 1, createdAt: at, updatedAt: at, sentAt: at },
 };
 const template = { id: 'tmpl_1', name: KEY, isActive: true, createdAt: at, updatedAt: at };
 
@@ -40,6 +42,12 @@ it.each([
   'templates list',
   'templates get tmpl_1',
   'find about',
+  'api /esign/envelopes/env_1',
+  'api /esign/envelopes --paginate',
+  'late --after 1d',
+  'report --by meta.key --since 2026-01-01',
+  `bulk status ${RUN}`,
+  'envelopes watch env_1 --until SENT',
 ])("%s doesn't show its own key", async (words) => {
   for (const more of [[], ['--json']]) {
     const { stdout, stderr } = await home.run([...words.split(' '), ...more], { env: service.env });
@@ -47,3 +55,12 @@ it.each([
     if (more.length > 0) expect(stdout).toContain('[redacted]');
   }
 });
+
+it.each(['report --by meta.key --since 2026-01-01 --html -', 'report --by meta.key --markdown', 'compat --json'])(
+  '%s does not contain its own key',
+  async (words) => {
+    const { stdout } = await home.run(words.split(' '), { env: service.env });
+    expect(stdout).not.toBe('');
+    expect(stdout).not.toContain(KEY);
+  },
+);

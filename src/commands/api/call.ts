@@ -43,10 +43,11 @@ export async function call(words: readonly string[], flags: CallFlags, context: 
   wanted.bodyText = flags.body === undefined ? undefined : await readJsonText(flags.body, 'body');
   if (flags['dry-run']) return showCall(wanted, baseUrl, context.terminal);
   const { send } = await context.session.client();
-  if (flags.paginate) return writeRawItems(callPages(send, wanted), context.terminal);
+  const out = context.terminal.hidingSecrets();
+  if (flags.paginate) return writeRawItems(callPages(send, wanted), out);
   const work = () => sendCall(send, wanted);
   const reply = isWrite(wanted.method) ? await settling(openCall(wanted), context, work) : await work();
-  await writeRawJson(reply, context.terminal, context.terminal.json);
+  await writeRawJson(reply, out, context.terminal.json);
 }
 
 /** What is said of a write that is stopped: nothing at the service tells of it by itself. */

@@ -25,7 +25,8 @@ export default class BulkShow extends EsignCommand {
     const id = await namedRun(args.run, flags.last, { orLast: true });
     const run = await detailsOf(runsFolder(), id);
     const failures = await failuresOf(runsFolder(), id);
-    if (context.terminal.json) return writeJson({ ...run, failures }, context.terminal);
-    await context.terminal.out(renderRun(run, failures, context.terminal));
+    const out = context.terminal.hidingSecrets();
+    if (context.terminal.json) return writeJson({ ...run, failures }, out);
+    await out.out(renderRun(run, failures, context.terminal));
   }
 }

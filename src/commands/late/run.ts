@@ -18,6 +18,7 @@ export interface LateFlags extends ListFormat, SelectionFlagValues {
 /** Shows the signers whose open turn is longer than usual, the latest first. */
 export async function showLate(flags: LateFlags, context: Context): Promise<void> {
   const { session, terminal } = context;
+  const out = terminal.hidingSecrets();
   const selection = await selectionOf(flags, context);
   const account = await readAccount({ selection, scope: 'all' }, context);
   const late = await findLate(account, {
@@ -25,14 +26,14 @@ export async function showLate(flags: LateFlags, context: Context): Promise<void
     percent: flags.percentile ?? DEFAULT_PERCENTILE,
     afterMs: flags.after,
   });
-  if (flags.quiet) return writeIds([...new Set(late.map(({ envelope }) => envelope.id))], terminal);
+  if (flags.quiet) return writeIds([...new Set(late.map(({ envelope }) => envelope.id))], out);
 
   const steps = await stepsFor(late, context);
   const rows = steps.map(({ row }) => row);
-  await writeList(rows, lateList(session.now()), flags, terminal);
+  await writeList(rows, lateList(session.now()), flags, out);
   if (rows.length === 0) return terminal.notice('Nobody is late.');
   const isTable = terminal.outIsTty && !terminal.json && !flags.csv && flags.fields === undefined;
-  if (isTable) await terminal.out(renderNextSteps(steps, terminal));
+  if (isTable) await out.out(renderNextSteps(steps, terminal));
 }
 
 async function stepsFor(late: readonly LateTurn[], { session }: Context): Promise<LateStep[]> {

@@ -23,6 +23,7 @@ export interface ReportFlags extends SelectionFlagValues {
 /** Reports how the selected envelopes went. */
 export async function showReport(flags: ReportFlags, context: Context): Promise<void> {
   const { session, terminal } = context;
+  const out = terminal.hidingSecrets();
   const selection = withDefaultSince(await selectionOf(flags, context));
   const account = await readAccount({ selection, scope: 'selected' }, context);
   const now = session.now();
@@ -33,14 +34,15 @@ export async function showReport(flags: ReportFlags, context: Context): Promise<
     by: flags.by,
   });
   if (flags.html !== undefined) {
-    await writeNewFile(flags.html, reportPage({ report, details, now, by: flags.by }), true, terminal);
+    const page = terminal.redactor.redact(reportPage({ report, details, now, by: flags.by }));
+    await writeNewFile(flags.html, page, true, terminal);
     if (flags.html === '-') return;
   }
-  if (terminal.json) return writeJson(report, terminal);
+  if (terminal.json) return writeJson(report, out);
   const rows = flags.by === undefined ? [{ key: null, name: 'all', ...report }] : report.groups;
-  if (flags.markdown) return terminal.out(markdownTable(rows, report));
-  if (flags.csv || !terminal.outIsTty) return writeList(rows, figuresList(flags.by), flags, terminal);
-  await terminal.out(renderReport({ report, details, now, by: flags.by }, terminal));
+  if (flags.markdown) return out.out(markdownTable(rows, report));
+  if (flags.csv || !terminal.outIsTty) return writeList(rows, figuresList(flags.by), flags, out);
+  await out.out(renderReport({ report, details, now, by: flags.by }, terminal));
 }
 
 /** Limits a selection without a beginning to 90 days. A run is reported as a whole. */

@@ -48,7 +48,8 @@ export default class BulkExport extends EsignCommand {
     const { into } = flags;
     if (into !== undefined) return exportInto({ ...flags, id, into }, context);
     const results = readResults(runsFolder(), id);
-    if (!context.terminal.json) return writeList(results, resultList, { csv: true }, context.terminal);
-    for await (const result of results) await writeJsonLine(result, context.terminal);
+    const out = context.terminal.hidingSecrets();
+    if (!context.terminal.json) return writeList(results, resultList, { csv: true }, out);
+    for await (const result of results) await writeJsonLine(result, out);
   }
 }

@@ -56,7 +56,7 @@ export async function showRoster(path: string, flags: RosterFlags, context: Cont
     if (!found.every(isSettled)) kept.push(part.bytes());
   }
   if (problems.count > 0) throw refused({ problems, name: source.name });
-  if (!missing) return writeList(lines, rosterList, flags, terminal);
+  if (!missing) return writeList(lines, rosterList, flags, terminal.hidingSecrets());
   const writer = new PartWriter(terminal);
   for (const bytes of kept) await writer.write(bytes);
   await writer.end();

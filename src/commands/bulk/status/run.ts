@@ -31,6 +31,7 @@ export async function showStatus(
   preferLowMemory();
   const id = await namedRun(name, flags.last, { orLast: true });
   const { terminal, session } = context;
+  const out = terminal.hidingSecrets();
   const lines = await statusOfRun(id, context);
   const totals = new Totals();
   const isWanted = ({ state }: StatusLine) => flags.only === undefined || flags.only.includes(state);
@@ -40,14 +41,14 @@ export async function showStatus(
       if (isWanted(line)) yield line;
     }
   }
-  if (flags.quiet) return writeIds(await envelopeIds(wanted()), terminal);
+  if (flags.quiet) return writeIds(await envelopeIds(wanted()), out);
   const isTable = terminal.outIsTty && !terminal.json && !flags.csv && flags.fields === undefined;
   const view = statusList(() => session.now());
-  if (!isTable) return writeList(wanted(), view, flags, terminal);
+  if (!isTable) return writeList(wanted(), view, flags, out);
   const shown: StatusLine[] = [];
   for await (const line of wanted()) shown.push(line);
-  await terminal.out(renderTotals(id, totals, terminal));
-  await writeList(shown, view, flags, terminal);
+  await out.out(renderTotals(id, totals, terminal));
+  await writeList(shown, view, flags, out);
 }
 
 /** A line for each signer of a run, as they are now. */

@@ -53,8 +53,9 @@ export interface ReplaceFlags {
 export async function replaceFromFlags(id: string, flags: ReplaceFlags, context: Context): Promise<void> {
   if (flags['dry-run']) return showDryRun(await checkedPlan(id, flags, context), flags, context.terminal);
   const replaced = await replaceEnvelope(id, flags, context);
-  if (context.terminal.json) return writeJson(replaced, context.terminal);
-  await context.terminal.out(renderReplaced(replaced, context, flags));
+  const out = context.terminal.hidingSecrets();
+  if (context.terminal.json) return writeJson(replaced, out);
+  await out.out(renderReplaced(replaced, context, flags));
 }
 
 /** What would be done, once it is sure that nothing about it is wrong or incomplete. Nothing is changed. */

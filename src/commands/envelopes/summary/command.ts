@@ -42,8 +42,9 @@ export default class EnvelopesSummary extends EsignCommand {
     const options = { now, soonMs: flags.soon, most: flags.most, signal: context.interrupt.signal };
     const { envelopes } = await select(await selectionOf(flags, context), {}, context);
     const summary = await summarize(await context.session.client(), envelopes, options);
-    if (flags.quiet) return writeIds(namedIn(summary), context.terminal);
-    if (context.terminal.json) return writeJson(summary, context.terminal);
-    await context.terminal.out(renderSummary(summary, context.terminal, now()));
+    const out = context.terminal.hidingSecrets();
+    if (flags.quiet) return writeIds(namedIn(summary), out);
+    if (context.terminal.json) return writeJson(summary, out);
+    await out.out(renderSummary(summary, context.terminal, now()));
   }
 }

@@ -61,7 +61,7 @@ async function lineShow(options: ShowOptions, terminal: CommandTerminal): Promis
   const spinner = await startSpinner(options.title, terminal);
   const notice = (text: string) => spinner.aside(() => terminal.notice(text));
   return {
-    change: (change) => spinner.aside(() => terminal.out(renderChange(change, terminal))),
+    change: (change) => spinner.aside(() => terminal.hidingSecrets().out(renderChange(change, terminal))),
     gone: (id, _, error) => notice(`${id}: ${sentenceOf(error)}`),
     say: notice,
     away: (text) => notice(text ?? BACK),
@@ -88,7 +88,8 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
     clearTimeout(planned);
     planned = undefined;
     const { columns, rows } = screen;
-    screen.draw(table.frame({ ...terminal, columns }, rows, context.session.now(), foot(columns)));
+    const frame = table.frame({ ...terminal, columns }, rows, context.session.now(), foot(columns));
+    screen.draw(frame.map((line) => terminal.redactor.redact(line)));
   };
   const screen = openLiveScreen(process.stdout, draw);
   const redraw = setInterval(draw, REDRAW_MS).unref();
@@ -125,7 +126,7 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
     async close() {
       leave();
       signal.removeEventListener('abort', leave);
-      await terminal.out(table.final(terminal, screen.rows, context.session.now()));
+      await terminal.hidingSecrets().out(table.final(terminal, screen.rows, context.session.now()));
       for (const text of said) context.terminal.notice(text);
     },
   };
