@@ -19,7 +19,13 @@ const signer = {
 };
 const envelope = {
   ...{ id: 'env_1', status: 'SENT', subject: `About ${KEY}`, templateId: 'tmpl_1', signers: [signer] },
-  ...{ metadata: { key: KEY, [KEY]: 'x', [RUN_KEY]: RUN }, [KEY]: 1, createdAt: at, updatedAt: at, sentAt: at },
+  ...{
+    metadata: { key: KEY, [KEY]: 'x', [RUN_KEY]: RUN },
+    [KEY]: 1,
+    createdAt: at,
+    updatedAt: at,
+    sentAt: at,
+  },
 };
 const template = { id: 'tmpl_1', name: KEY, isActive: true, createdAt: at, updatedAt: at };
 
@@ -56,11 +62,12 @@ it.each([
   }
 });
 
-it.each(['report --by meta.key --since 2026-01-01 --html -', 'report --by meta.key --markdown', 'compat --json'])(
-  '%s does not contain its own key',
-  async (words) => {
-    const { stdout } = await home.run(words.split(' '), { env: service.env });
-    expect(stdout).not.toBe('');
-    expect(stdout).not.toContain(KEY);
-  },
-);
+it.each([
+  'report --by meta.key --since 2026-01-01 --html -',
+  'report --by meta.key --markdown',
+  'compat --json',
+])('%s does not contain its own key', async (words) => {
+  const { stdout } = await home.run(words.split(' '), { env: service.env });
+  expect(stdout).not.toBe('');
+  expect(stdout).not.toContain(KEY);
+});
