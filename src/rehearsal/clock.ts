@@ -1,21 +1,25 @@
 import type { Clock } from '../kernel/clock.ts';
 
 /**
- * The clock of a rehearsed run: whoever waits moves the sandbox's time on instead, so that a rate window of 15 minutes takes
- * no time.
+ * The clock of a rehearsed run. It stands still until somebody waits: then the sandbox's time moves on instead, so that a rate
+ * window of 15 minutes takes no time, and the same run always takes the same time.
  */
 export class RehearsalClock implements Clock {
   readonly #advance: (ms: number) => Promise<unknown>;
-  #offsetMs = 0;
+  #now: number;
   #queue: Promise<void> = Promise.resolve();
 
-  /** `advance`: moves the sandbox's clock on by this many ms. */
-  constructor(advance: (ms: number) => Promise<unknown>) {
+  /**
+   * @param startsAt the time of the sandbox, which stands still, in ms
+   * @param advance moves the sandbox's clock on by this many ms
+   */
+  constructor(startsAt: number, advance: (ms: number) => Promise<unknown>) {
+    this.#now = startsAt;
     this.#advance = advance;
   }
 
   now(): number {
-    return Date.now() + this.#offsetMs;
+    return this.#now;
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -29,7 +33,7 @@ export class RehearsalClock implements Clock {
       const ms = Math.ceil(moment - this.now());
       if (ms <= 0) return;
       await this.#advance(ms);
-      this.#offsetMs += ms;
+      this.#now += ms;
     };
     const turn = this.#queue.then(move);
     this.#queue = turn.catch(() => undefined);

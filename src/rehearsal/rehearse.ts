@@ -8,7 +8,8 @@ import { timeOf } from '../kernel/clock.ts';
 import type { SampleBasis } from '../statistics/turn-history.ts';
 import type { AccountHistory } from './history.ts';
 import type { RehearsalService } from './service.ts';
-import { letSignersAct, type SandboxEnvelope } from './signers.ts';
+import { type LateSigner, letSignersAct, type SandboxEnvelope } from './signers.ts';
+import { firstPages, type StandInPage } from './stand-in-page.ts';
 
 /** A row that would not be sent. */
 export interface FailedRow {
@@ -26,6 +27,9 @@ export interface Expected {
   day90: number | null;
 }
 
+/** Who would take longer than 85% of the earlier turns. */
+export type LateRow = Omit<LateSigner, 'row'> & { line: number };
+
 export interface Rehearsal {
   envelopes: number;
   signers: number;
@@ -36,8 +40,12 @@ export interface Rehearsal {
   expected: Expected;
   /** The broadest group of earlier turns that was used. */
   basis: SampleBasis;
-  /** Turns that take longer than 85% of the earlier ones. */
-  late: number;
+  /** The slowest first. */
+  late: LateRow[];
+  /** Days from now until each envelope that is completed, ascending. */
+  completionDays: number[];
+  /** The first page of each template's stand-in. */
+  pages: StandInPage[];
 }
 
 export interface RehearsalFacts {
@@ -62,7 +70,7 @@ export async function rehearse(service: RehearsalService, facts: RehearsalFacts)
   const startedAt = service.clock.now();
   const failed = await sendRows(service, facts);
   const requests = service.requests();
-  const { late } = await letSignersAct(service, {
+  const late = await letSignersAct(service, {
     ...facts,
     onProgress: (share) => facts.onProgress('signing', share),
   });
@@ -87,7 +95,11 @@ export async function rehearse(service: RehearsalService, facts: RehearsalFacts)
       day90: dayOf(completionDays, envelopes.length, 0.9),
     },
     basis: broadestBasis(envelopes, facts.history),
-    late,
+    late: late
+      .map(({ row, ...turn }) => ({ line: facts.rows[row - 1]?.line ?? row, ...turn }))
+      .sort((a, b) => b.waitingMs - a.waitingMs || a.line - b.line),
+    completionDays,
+    pages: firstPages(service.sandbox.control.templates()),
   };
 }
 

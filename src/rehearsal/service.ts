@@ -18,6 +18,8 @@ export interface RehearsalService {
 }
 
 export interface ServiceFacts {
+  /** The service's time, in ms. */
+  startsAt: number;
   standIns: readonly StandIn[];
   rate: { requests: number; seconds: number };
   reserve: number;
@@ -44,6 +46,8 @@ async function startIn(temporary: TemporaryFolder, facts: ServiceFacts): Promise
     host: '127.0.0.1',
     port: 0,
     rateLimit: facts.rate,
+    startsAt: facts.startsAt,
+    isFrozen: true,
     seed: await readSeed({ templates: [...facts.standIns] }),
     hasBuiltInTemplates: false,
     drawsDocuments: false,
@@ -57,7 +61,7 @@ async function startIn(temporary: TemporaryFolder, facts: ServiceFacts): Promise
 }
 
 function serviceOf(sandbox: Sandbox, temporary: TemporaryFolder, facts: ServiceFacts): RehearsalService {
-  const clock = new RehearsalClock((ms) => sandbox.control.advance(ms));
+  const clock = new RehearsalClock(facts.startsAt, (ms) => sandbox.control.advance(ms));
   let requests = 0;
   const client = createClient({
     baseUrl: sandbox.baseUrl,

@@ -1,19 +1,35 @@
 import { signersByOrder } from '../envelopes/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { seededRandom } from '../kernel/random.ts';
 import { ROW_KEY } from '../kernel/vocabulary.ts';
 import type { Sandbox } from '../sandbox/index.ts';
+import type { TurnKind } from '../statistics/turn-history.ts';
+import { evenDraws } from './draws.ts';
 import type { AccountHistory, Behavior } from './history.ts';
 import type { RehearsalService } from './service.ts';
 
 export type SandboxEnvelope = Awaited<ReturnType<Sandbox['control']['envelopes']>>[number];
+type SandboxSigner = SandboxEnvelope['signers'][number];
 
 /** Something a signer does, at a moment in ms. */
 interface Deed {
   at: number;
   envelopeId: string;
+  /** The envelope's, in ms. */
+  expiresAt: number;
   signerId: string;
   kind: 'signs' | 'declines';
+}
+
+/** A turn that takes longer than usual. */
+export interface LateSigner {
+  /** The number of the row. */
+  row: number;
+  email: string;
+  name: string;
+  role: string;
+  /** How long the turn takes; until the envelope or the rehearsal ends, where the signer doesn't sign. */
+  waitingMs: number;
+  usualMs: number;
 }
 
 export interface SignersFacts {
@@ -30,30 +46,50 @@ const MOST_STEPS = 720;
 const NO_BROWSER = { ip: null, userAgent: null };
 const REASON = 'Declined in a rehearsal.';
 
-/** Lets the signers act as their history says, until the days are over. Returns the number of turns that were late. */
-export async function letSignersAct(
-  service: RehearsalService,
-  facts: SignersFacts,
-): Promise<{ late: number }> {
+/** Lets the signers act as their history says, until the days are over. Returns who would be late, by rows. */
+export async function letSignersAct(service: RehearsalService, facts: SignersFacts): Promise<LateSigner[]> {
   const { sandbox, clock } = service;
   const { days, signal, onProgress } = facts;
   const [start, end] = [clock.now(), clock.now() + days * DAY_MS];
   const stepMs = Math.ceil((end - start) / MOST_STEPS);
-  const deeds: Deed[] = [];
-  let late = 0;
-  for (const envelope of await sandbox.control.envelopes()) {
-    const plan = planOf(envelope, facts, end);
-    deeds.push(...plan.deeds);
-    late += plan.late;
-  }
+  const envelopes = (await sandbox.control.envelopes()).sort((a, b) => rowOf(a) - rowOf(b));
+  const behaviors = behaviorsOf(envelopes, facts);
+  const plans = envelopes.map((envelope) => planOf(envelope, { ...facts, behaviors, end }));
+  const deeds = plans.flatMap((plan) => plan.deeds);
   for (const [step, group] of bySteps(deeds, { start, end, stepMs })) {
     signal.throwIfAborted();
-    await clock.moveTo(start + step * stepMs, signal);
+    await clock.moveTo(momentOf(start + step * stepMs, group), signal);
     await Promise.all([...group.values()].map((ofEnvelope) => act(sandbox, ofEnvelope)));
     onProgress((step * stepMs) / (end - start));
   }
   await clock.moveTo(end, signal);
-  return { late };
+  return plans.flatMap((plan) => plan.late);
+}
+
+export function rowOf({ metadata }: Pick<SandboxEnvelope, 'metadata'>): number {
+  return Number(metadata[ROW_KEY]);
+}
+
+/** What each signer does, by ID. Those of the same template and role share their draws. */
+function behaviorsOf(
+  envelopes: readonly SandboxEnvelope[],
+  { history, seed }: SignersFacts,
+): Map<string, Behavior> {
+  const groups = new Map<string, { kind: TurnKind; ids: string[] }>();
+  for (const { templateId, signers } of envelopes) {
+    for (const { id, role } of signers) {
+      const key = JSON.stringify([templateId, role]);
+      const group = groups.get(key) ?? { kind: { templateId, role }, ids: [] };
+      groups.set(key, group);
+      group.ids.push(id);
+    }
+  }
+  const behaviors = new Map<string, Behavior>();
+  for (const [key, { kind, ids }] of groups) {
+    for (const [index, draw] of evenDraws(ids.length, seed, key).entries())
+      behaviors.set(ids[index] ?? '', history.behaviorOf(kind, draw));
+  }
+  return behaviors;
 }
 
 /** The deeds by the step of the clock at whose end they happen, in order, and by envelope. */
@@ -71,6 +107,11 @@ function bySteps(
   return steps;
 }
 
+/** The end of a step, or just before the first of its envelopes expires. */
+function momentOf(stepEnd: number, group: ReadonlyMap<string, readonly Deed[]>): number {
+  return Math.min(stepEnd, ...[...group.values()].flat().map(({ expiresAt }) => expiresAt - 1));
+}
+
 async function act({ control }: Sandbox, deeds: readonly Deed[]): Promise<void> {
   for (const { envelopeId, signerId, kind } of deeds) {
     if (kind === 'signs') await control.sign(envelopeId, { signer: signerId }, NO_BROWSER);
@@ -78,43 +119,63 @@ async function act({ control }: Sandbox, deeds: readonly Deed[]): Promise<void> 
   }
 }
 
-/** What the signers of an envelope do, and how many of them take longer than usual. */
-function planOf(
-  envelope: SandboxEnvelope,
-  { history, seed }: SignersFacts,
-  end: number,
-): { deeds: Deed[]; late: number } {
-  const deeds: Deed[] = [];
-  let late = 0;
-  const random = seededRandom(seed, `row ${String(envelope.metadata[ROW_KEY])}`);
-  const expiresAt = timeOf(envelope.expiresAt);
-  let began = timeOf(envelope.sentAt);
-  for (const signers of signersByOrder(envelope)) {
-    // NaN: it was not sent.
-    if (!(began < expiresAt)) break;
-    const acts = signers.map((signer) => ({
-      signerId: signer.id,
-      lateMs: history.lateAfterMs({ templateId: envelope.templateId, role: signer.role }),
-      behavior: history.behaviorOf({ templateId: envelope.templateId, role: signer.role }, random),
-    }));
-    const declinedAt = Math.min(
-      ...acts.map(({ behavior }) =>
-        behavior.kind === 'declines' ? began + behavior.afterMs : Number.POSITIVE_INFINITY,
-      ),
-    );
-    const over = Math.min(declinedAt, expiresAt);
-    for (const { signerId, behavior, lateMs } of acts) {
-      const at = began + msOf(behavior);
-      if (Math.min(at, over, end) - began > lateMs) late++;
-      if (behavior.kind !== 'ignores' && at <= over && at < expiresAt)
-        deeds.push({ at, envelopeId: envelope.id, signerId, kind: behavior.kind });
-    }
-    if (declinedAt < Number.POSITIVE_INFINITY) break;
-    began = Math.max(...acts.map(({ behavior }) => began + msOf(behavior)));
-  }
-  return { deeds, late };
+interface PlanFacts extends SignersFacts {
+  behaviors: ReadonlyMap<string, Behavior>;
+  /** When the rehearsal ends, in ms. */
+  end: number;
 }
 
-function msOf(behavior: Behavior): number {
-  return behavior.kind === 'ignores' ? Number.POSITIVE_INFINITY : behavior.afterMs;
+interface EnvelopePlan {
+  deeds: Deed[];
+  late: LateSigner[];
+}
+
+/** What the signers of an envelope do, and which of them take longer than usual. */
+function planOf(envelope: SandboxEnvelope, facts: PlanFacts): EnvelopePlan {
+  const plan: EnvelopePlan = { deeds: [], late: [] };
+  let began = timeOf(envelope.sentAt);
+  for (const signers of signersByOrder(envelope)) {
+    // NaN: it was not sent, or the turn before has no end.
+    if (!(began < timeOf(envelope.expiresAt))) break;
+    began = planTurn(plan, { envelope, signers, began }, facts);
+  }
+  return plan;
+}
+
+/** Plans what signers do who have their turn at the same time. Returns when all have signed, in ms; NaN if one declines. */
+function planTurn(
+  { deeds, late }: EnvelopePlan,
+  {
+    envelope,
+    signers,
+    began,
+  }: { envelope: SandboxEnvelope; signers: readonly SandboxSigner[]; began: number },
+  { behaviors, history, end }: PlanFacts,
+): number {
+  const { id: envelopeId, templateId } = envelope;
+  const expiresAt = timeOf(envelope.expiresAt);
+  const acts = signers.map((signer) => actOf(signer, began, behaviors));
+  const decline = acts.filter(({ kind }) => kind === 'declines').sort((a, b) => a.at - b.at)[0];
+  const over = Math.min(decline?.at ?? Number.POSITIVE_INFINITY, expiresAt);
+  for (const { signer, at, kind } of acts) {
+    const { id: signerId, email, name, role } = signer;
+    const waitingMs = Math.min(at, over, end) - began;
+    const usualMs = history.lateAfterMs({ templateId, role });
+    if (waitingMs > usualMs) late.push({ row: rowOf(envelope), email, name, role, waitingMs, usualMs });
+    if (kind === 'signs' && at < over) deeds.push({ at, envelopeId, expiresAt, signerId, kind });
+  }
+  if (decline === undefined) return Math.max(...acts.map(({ at }) => at));
+  if (decline.at < expiresAt)
+    deeds.push({ at: decline.at, envelopeId, expiresAt, signerId: decline.signer.id, kind: 'declines' });
+  return Number.NaN;
+}
+
+function actOf(
+  signer: SandboxSigner,
+  began: number,
+  behaviors: ReadonlyMap<string, Behavior>,
+): { signer: SandboxSigner; at: number; kind: Behavior['kind'] } {
+  const behavior = behaviors.get(signer.id) ?? { kind: 'ignores' };
+  const at = behavior.kind === 'ignores' ? Number.POSITIVE_INFINITY : began + behavior.afterMs;
+  return { signer, at, kind: behavior.kind };
 }

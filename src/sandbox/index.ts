@@ -10,6 +10,7 @@ import { parseJson } from '../kernel/json.ts';
 import { type BucketServer, startBucket } from './bucket/server.ts';
 import { createDocumentMaker } from './documents/index.ts';
 import type { SeededKey } from './embed-model.ts';
+import { NO_OBJECTS } from './no-objects.ts';
 import { ApiError } from './service/base/errors.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 import type { Seed } from './service/seed/seed-file.ts';
@@ -35,7 +36,7 @@ export interface SandboxOptions {
   seed?: Seed | undefined;
   /** False for a new sandbox that begins with the templates of its seed only. */
   hasBuiltInTemplates?: boolean | undefined;
-  /** False where nobody will look at the documents, which are then empty. */
+  /** False where nobody will look at the documents: they are empty, and the bucket stays empty, too. */
   drawsDocuments?: boolean | undefined;
   /** Where the sandbox's clock starts, in ms since the epoch; without it at the machine's time, or where it was left. */
   startsAt?: number | undefined;
@@ -102,7 +103,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
         hasBuiltIn: options.hasBuiltInTemplates ?? true,
         isBlank: !(options.drawsDocuments ?? true),
       }),
-      objects: bucket.objects(BUCKET),
+      objects: options.drawsDocuments === false ? NO_OBJECTS : bucket.objects(BUCKET),
       clock: systemClock,
       startsAt: options.startsAt,
       isFrozen: options.isFrozen,

@@ -1,4 +1,5 @@
 import { type Turn, type TurnFacts, turnsOf } from '../envelopes/turns.ts';
+import { timeOf } from '../kernel/clock.ts';
 import { percentile } from '../kernel/percentile.ts';
 import { DEFAULT_USUAL_MS, HISTORY_MS, LEAST_SAMPLES } from './defaults.ts';
 
@@ -10,8 +11,11 @@ export interface TurnSamples {
   basis: SampleBasis;
   /** How long each turn took, in ms, ascending; empty for `default`. */
   durations: Float64Array;
-  /** How many of the turns ended in a decline. */
-  declined: number;
+  /** Those that ended with a signature, and those that ended in a decline. */
+  signatures: Float64Array;
+  declines: Float64Array;
+  /** How many more turns ended because the envelope expired. */
+  ignored: number;
 }
 
 /** How long a turn usually takes, in ms. `fixed`: given by the user. */
@@ -41,9 +45,16 @@ export class TurnHistory {
     this.#since = now - HISTORY_MS;
   }
 
-  /** Adds the finished turns of an envelope. */
-  add(envelope: TurnFacts & { templateId?: string | null | undefined }): void {
-    for (const turn of turnsOf(envelope)) this.addTurn(turn, envelope.templateId);
+  /** Adds the finished turns of an envelope, and those that ended because it expired. */
+  add(
+    envelope: TurnFacts & { templateId?: string | null | undefined; expiresAt?: string | null | undefined },
+  ): void {
+    const { templateId, status } = envelope;
+    const hasExpired = status === 'EXPIRED' && timeOf(envelope.expiresAt) >= this.#since;
+    for (const turn of turnsOf(envelope)) {
+      this.addTurn(turn, templateId);
+      if (hasExpired && turn.state === 'dropped') this.#addIgnored(turn, templateId);
+    }
   }
 
   /** Adds a turn if it is finished and recent enough. */
@@ -53,6 +64,12 @@ export class TurnHistory {
     const isDecline = turn.state === 'declined';
     this.#account.add(tookMs, isDecline);
     if (templateId) this.#of(templateId, turn.signer.role).add(tookMs, isDecline);
+    this.#samples.clear();
+  }
+
+  #addIgnored({ signer }: Turn, templateId: string | null | undefined): void {
+    this.#account.ignored++;
+    if (templateId) this.#of(templateId, signer.role).ignored++;
     this.#samples.clear();
   }
 
@@ -69,12 +86,12 @@ export class TurnHistory {
     ] as const;
     for (const [basis, group] of groups) {
       const finished = group();
-      if (finished === undefined || finished.durations.length < LEAST_SAMPLES) continue;
-      const samples = { basis, durations: finished.sorted(), declined: finished.declined };
+      if (finished === undefined || finished.size < LEAST_SAMPLES) continue;
+      const samples = { basis, ...finished.samples() };
       this.#samples.set(key, samples);
       return samples;
     }
-    return { basis: 'default', durations: new Float64Array(), declined: 0 };
+    return { basis: 'default', ...new Finished().samples() };
   }
 
   /** Returns how long a turn of this kind usually takes: the percentile (0–100) of its samples, or 7 days without any. */
@@ -104,26 +121,37 @@ export function durationOf(turn: Turn): number | undefined {
   return tookMs >= 0 ? tookMs : undefined;
 }
 
-/** The finished turns of one group. */
+/** The finished turns of one group, and how many were never finished. */
 class Finished {
-  readonly durations: number[] = [];
-  declined = 0;
+  readonly #signatures: number[] = [];
+  readonly #declines: number[] = [];
+  ignored = 0;
 
   static merged(groups: Iterable<Finished>): Finished {
     const all = new Finished();
-    for (const { durations, declined } of groups) {
-      for (const one of durations) all.durations.push(one);
-      all.declined += declined;
+    for (const group of groups) {
+      for (const one of group.#signatures) all.add(one, false);
+      for (const one of group.#declines) all.add(one, true);
+      all.ignored += group.ignored;
     }
     return all;
   }
 
-  add(tookMs: number, isDecline: boolean): void {
-    this.durations.push(tookMs);
-    if (isDecline) this.declined++;
+  get size(): number {
+    return this.#signatures.length + this.#declines.length;
   }
 
-  sorted(): Float64Array {
-    return Float64Array.from(this.durations).sort();
+  add(tookMs: number, isDecline: boolean): void {
+    (isDecline ? this.#declines : this.#signatures).push(tookMs);
+  }
+
+  samples(): Omit<TurnSamples, 'basis'> {
+    const sorted = (times: readonly number[]) => Float64Array.from(times).sort();
+    return {
+      durations: sorted([...this.#signatures, ...this.#declines]),
+      signatures: sorted(this.#signatures),
+      declines: sorted(this.#declines),
+      ignored: this.ignored,
+    };
   }
 }

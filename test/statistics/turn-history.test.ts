@@ -80,7 +80,7 @@ describe('the usual time of a turn', () => {
   it('counts declines, and no turn that finished more than 180 days ago', () => {
     const declines = Array.from({ length: 5 }, () => finished('tmpl_lease', 'Tenant', 1, 10, 'declined'));
     const history = historyOf(times(15, 'tmpl_lease', 'Tenant', 3, 180), declines);
-    expect(history.samplesOf(kind)).toMatchObject({ basis: 'template+role', declined: 5 });
+    expect(history.samplesOf(kind)).toMatchObject({ basis: 'template+role', declines: { length: 5 } });
     expect(history.usualTime(kind, 50)).toMatchObject({ medianMs: 3 * DAY, samples: 20 });
     expect(historyOf(times(20, 'tmpl_lease', 'Tenant', 3, 181)).usualTime(kind, 50).basis).toBe('default');
   });

@@ -1,11 +1,44 @@
-import type { KnownRows } from '../../bulk/lookup/known-rows.ts';
+import type { Client } from '../../api/client.ts';
+import type { Mode } from '../../bulk/entries.ts';
+import { type EarlierRow, findEarlierRows, type WantedRows } from '../../bulk/lookup/earlier-rows.ts';
+import { findIdentifiedRows } from '../../bulk/lookup/identified-rows.ts';
+import { type KnownRows, sortKnown } from '../../bulk/lookup/known-rows.ts';
 import type { FileReport } from '../../bulk/rows/check-file.ts';
 import type { Context } from '../../cli/context.ts';
+import { requestIdsOf } from '../../cli/request-ids.ts';
 import type { Session } from '../../cli/session.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { relativeTime } from '../../output/time.ts';
+
+/** What the runs on this machine did for the rows of a file. */
+export async function readEarlierRows(
+  { report, rows }: { report: Pick<FileReport, 'fingerprint'>; rows: WantedRows },
+  client: Client,
+  { session, interrupt }: Context,
+): Promise<Map<number, EarlierRow>> {
+  const baseUrl = (await session.settings()).baseUrl?.value ?? '';
+  const file = { wanted: rows, fingerprint: report.fingerprint, baseUrl };
+  return findEarlierRows(runsDir(), client, file, interrupt.signal);
+}
+
+/** What exists already for the rows, also what any other command did under their request IDs. */
+export async function findKnownRows(
+  mode: Mode,
+  { rows, earlier }: { rows: WantedRows; earlier: ReadonlyMap<number, EarlierRow> },
+  client: Client,
+  { session, interrupt }: Context,
+): Promise<KnownRows> {
+  const ids = await requestIdsOf(session);
+  return sortKnown((await findIdentifiedRows(client, ids, rows, earlier, interrupt.signal)).values(), mode);
+}
+
+/** Why a row is refused whose request ID was used for something else. */
+export function otherText({ requestId, id, run }: EarlierRow): string {
+  return `"${requestId ?? ''}" was used for ${id ?? run ?? 'an envelope'} with another template, other signers, or another text; use a new one`;
+}
 
 /** Two runs of the same row would email its signers twice. */
 export function refuseUnfinished({ unfinished }: KnownRows, session: Session): void {

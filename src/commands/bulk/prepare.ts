@@ -2,9 +2,8 @@ import type { Client } from '../../api/client.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import type { Mode } from '../../bulk/entries.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
-import { type EarlierRow, findEarlierRows, WantedRows } from '../../bulk/lookup/earlier-rows.ts';
-import { findIdentifiedRows } from '../../bulk/lookup/identified-rows.ts';
-import { type KnownRows, knownEntries, sortKnown } from '../../bulk/lookup/known-rows.ts';
+import { type EarlierRow, WantedRows } from '../../bulk/lookup/earlier-rows.ts';
+import { type KnownRows, knownEntries } from '../../bulk/lookup/known-rows.ts';
 import { checkFile, type FileReport } from '../../bulk/rows/check-file.ts';
 import { checkTemplates } from '../../bulk/rows/check-templates.ts';
 import type { BulkRow, RowDefaults } from '../../bulk/rows/row.ts';
@@ -12,7 +11,6 @@ import { draftRun, type OpenRun, type RunDraft, whileNoOtherStarts } from '../..
 import { type WaveSizes, wavesEntry } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
-import { requestIdsOf } from '../../cli/request-ids.ts';
 import type { Session } from '../../cli/session.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
@@ -21,7 +19,7 @@ import { runsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
 import type { ReadOptions } from '../../tables/table-file.ts';
-import { refuseUnfinished, reportKnown } from './known.ts';
+import { findKnownRows, otherText, readEarlierRows, refuseUnfinished, reportKnown } from './known.ts';
 import { type PlanRequest, refuseOtherThan } from './plan.ts';
 import { personsOf, type RowPeople, skipSettled } from './skip-existing.ts';
 import { linesOf, refused, sourceOf } from './source.ts';
@@ -67,7 +65,7 @@ export async function prepareRun(
     const examined = await examine(wanted, draft, client, context);
     await agree(wanted, examined, await client(), context);
     return await whileNoOtherStarts(runsFolder(), context.session.clock, async () => {
-      const now = await earlierRows(examined, await client(), context);
+      const now = await readEarlierRows(examined, await client(), context);
       if (!isSame(now, examined.earlier))
         throw new UsageError('Another run of the same rows has started in the meantime; nothing was sent.', {
           hint: 'Run the command again.',
@@ -135,23 +133,12 @@ async function examine(
     );
   }
   if (report.problems.count > 0) throw refused(report);
-  const earlier = await earlierRows({ report, rows }, await client(), context);
+  const earlier = await readEarlierRows({ report, rows }, await client(), context);
   const known = await knownRows(wanted, { report, rows, earlier }, await client(), context);
   refuseUnfinished(known, context.session);
   reportKnown(known, report, context);
   if (wanted.skipExisting) await skipSettled(people, known, report, context);
   return { report, rows, emails, earlier, known };
-}
-
-/** What the runs on this machine did for the rows. */
-async function earlierRows(
-  { report, rows }: Pick<Examined, 'report' | 'rows'>,
-  client: Client,
-  context: Context,
-): Promise<Map<number, EarlierRow>> {
-  const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
-  const file = { wanted: rows, fingerprint: report.fingerprint, baseUrl };
-  return findEarlierRows(runsFolder(), client, file, context.interrupt.signal);
 }
 
 function isSame(one: ReadonlyMap<number, EarlierRow>, other: ReadonlyMap<number, EarlierRow>): boolean {
@@ -168,13 +155,9 @@ async function knownRows(
   client: Client,
   context: Context,
 ): Promise<KnownRows> {
-  const ids = await requestIdsOf(context.session);
-  const found = await findIdentifiedRows(client, ids, rows, earlier, context.interrupt.signal);
-  const known = sortKnown(found.values(), mode);
-  for (const { line, requestId, id, run } of known.other) {
-    const text = `"${requestId ?? ''}" was used for ${id ?? run ?? 'an envelope'} with another template, other signers, or another text; use a new one`;
-    report.problems.add({ line, column: 'request_id', text });
-  }
+  const known = await findKnownRows(mode, { rows, earlier }, client, context);
+  for (const row of known.other)
+    report.problems.add({ line: row.line, column: 'request_id', text: otherText(row) });
   if (report.problems.count > 0) throw refused(report);
   return known;
 }

@@ -1,5 +1,6 @@
 import { counted, grouped } from '../../kernel/duration.ts';
 import { htmlText } from '../../output/html.ts';
+import { svgDrawing } from '../../output/page.ts';
 import { distributionOf } from '../../statistics/distribution.ts';
 import type { WeekFigures } from '../../statistics/report.ts';
 import type { Spread } from '../../statistics/tally.ts';
@@ -87,7 +88,7 @@ export function agingChart(ages: Float64Array, { medianMs, p85Ms, p95Ms }: Sprea
 }
 
 function chart(spoken: readonly string[], height: number, parts: readonly string[]): string {
-  return `<svg role="img" aria-label="${htmlText(spoken.join('; '))}" viewBox="0 0 ${WIDTH} ${height}">${parts.join('')}</svg>`;
+  return svgDrawing(spoken, { width: WIDTH, height }, parts);
 }
 
 function label(text: string, y: number): string {

@@ -1,22 +1,19 @@
 import { counted, grouped } from '../../kernel/duration.ts';
 import { htmlText } from '../../output/html.ts';
+import { htmlPage } from '../../output/page.ts';
+import { PAGE_STYLE } from '../../output/page-style.ts';
 import { exactTime } from '../../output/time.ts';
 import type { GroupBy } from '../../statistics/groups.ts';
 import type { GroupFigures, StatisticsReport } from '../../statistics/report.ts';
 import { agingChart, histogramChart, trendChart } from './charts.ts';
 import { durationText, percentText } from './markdown.ts';
-import { PAGE_STYLE } from './page-style.ts';
 import { figurePairs, type ReportContent } from './view.ts';
 
 /** The report as one page that loads nothing: no script, light and dark, for the screen and for paper. */
 export function reportPage({ report, details, now, by }: ReportContent): string {
   const { timesToComplete, openAges, weeks } = details;
   const isoNow = new Date(now).toISOString();
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Envelope report</title><style>${PAGE_STYLE}</style></head><body>
-<h1>${counted(report.sent, 'envelope')} sent</h1>
+  const body = `<h1>${counted(report.sent, 'envelope')} sent</h1>
 <p>${rangeText(report)} As of <time datetime="${isoNow}">${exactTime(isoNow)}</time>.</p>
 <dl>${figurePairs(report)
     .map(([label, text]) => `<div><dt>${htmlText(label)}</dt><dd>${htmlText(text)}</dd></div>`)
@@ -25,9 +22,8 @@ export function reportPage({ report, details, now, by }: ReportContent): string 
 <section><h2>Time to complete</h2>${histogramChart(timesToComplete)}</section>
 <section><h2>Age of open envelopes</h2>${agingChart(openAges, report.toComplete)}</section>
 ${groupTable(report, by)}
-${reasonTable(report)}
-</body></html>
-`;
+${reasonTable(report)}`;
+  return htmlPage({ title: 'Envelope report', style: PAGE_STYLE, body });
 }
 
 function rangeText({ since, until }: StatisticsReport): string {

@@ -16,6 +16,7 @@ export default class BulkRehearse extends EsignCommand {
   static override examples = [
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --days 60 --random-seed 7',
+    '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --html rehearsal.html',
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --plan leases.plan.json',
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --json | jq .expected',
   ];
@@ -34,6 +35,11 @@ export default class BulkRehearse extends EsignCommand {
       min: 0,
       max: 4_294_967_295,
       helpValue: 'N',
+      helpGroup: 'REHEARSAL',
+    }),
+    html: Flags.string({
+      description: 'also write an HTML page to this file, for someone who decides without a terminal',
+      helpValue: 'FILE',
       helpGroup: 'REHEARSAL',
     }),
     plan: Flags.string({
@@ -58,7 +64,9 @@ export default class BulkRehearse extends EsignCommand {
         allowMissing: flags['allow-missing-roles'],
         skipExisting: flags['skip-existing'],
         webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context.terminal),
+        waves: flags.waves === undefined ? undefined : { sizes: flags.waves, stopIf: flags['stop-if'] ?? [] },
         plan: flags.plan,
+        html: flags.html,
         days: flags.days ?? DEFAULT_DAYS,
         seed: flags['random-seed'],
       },

@@ -1,11 +1,14 @@
 import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
-import { indented } from '../../../output/table.ts';
+import { indented, renderPairs } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
+import type { LateRow } from '../../../rehearsal/rehearse.ts';
 import type { RehearsalResult, RehearseRequest } from './result.ts';
 
 const FAILED_SHOWN = 20;
-const BASIS_TEXTS = {
+const LATE_SHOWN = 10;
+/** Where the times of a rehearsal come from. */
+export const BASIS_TEXTS = {
   'template+role': 'earlier turns of the same template and role',
   template: 'earlier turns of the same template',
   account: 'earlier turns of this account',
@@ -14,23 +17,74 @@ const BASIS_TEXTS = {
 
 /** A rehearsal as a terminal shows it. */
 export function rehearsalText(result: RehearsalResult, wanted: RehearseRequest, terminal: Terminal): string {
-  const { expected, failed } = result;
-  const time =
-    result.seconds === 0
-      ? 'within the current rate window'
-      : `about ${durationInWords(result.seconds * 1_000)}`;
-  const lines = [
-    `${counted(result.envelopes, 'envelope')} to ${counted(result.signers, 'signer')}, ${counted(result.emails, 'invitation')} sent within ${counted(wanted.days, 'day')}`,
-    `${counted(result.requests, 'request')}, ${time}; ${grouped(result.sentThisMonth)} sent this month afterwards`,
-    ...(result.existing > 0 ? [`${counted(result.existing, 'row')} skipped: already sent`] : []),
-    `After ${counted(wanted.days, 'day')}: ${grouped(expected.completed)} completed, ${grouped(expected.declined)} declined, ${grouped(expected.expired)} expired; ${counted(result.late, 'turn')} would be late`,
-    `50% are complete ${dayText(expected.day50)}, 90% ${dayText(expected.day90)} (from ${BASIS_TEXTS[result.basis]})`,
-    ...failed.slice(0, FAILED_SHOWN).map(({ line, error }) => `${wanted.file}:${line}: ${error.message}`),
-    ...(failed.length > FAILED_SHOWN ? [`… and ${grouped(failed.length - FAILED_SHOWN)} more.`] : []),
-  ];
-  return lines.map((line) => `${indented(safeLine(line), 0, terminal)}\n`).join('');
+  const { failed, late, caveats } = result;
+  const failures = failed.map(({ line, error }) => `${wanted.file}:${line}: ${error.message}`);
+  return [
+    renderPairs(figuresOf(result, wanted), terminal, ''),
+    section('Would fail', failures, FAILED_SHOWN, terminal),
+    section(
+      'Would be late',
+      late.map((one) => `${wanted.file}:${one.line}: ${lateText(one)}`),
+      LATE_SHOWN,
+      terminal,
+    ),
+    section(
+      'Keep in mind',
+      caveats.map(({ text, action }) => `${text} ${action}`),
+      caveats.length,
+      terminal,
+    ),
+  ].join('');
 }
 
-export function dayText(day: number | null): string {
-  return day === null ? 'later' : `on day ${day}`;
+function section(title: string, lines: readonly string[], most: number, terminal: Terminal): string {
+  if (lines.length === 0) return '';
+  const more = lines.length - most;
+  const shown = more > 0 ? [...lines.slice(0, most), `… and ${grouped(more)} more.`] : lines;
+  const text = shown.map((line) => `  ${indented(safeLine(line), 2, terminal)}\n`).join('');
+  return `\n${terminal.style('bold', title)}\n${text}`;
+}
+
+/** The figures of a rehearsal, each with its label. */
+export function figuresOf(result: RehearsalResult, wanted: RehearseRequest): [string, string][] {
+  const { expected, envelopes, existing, drafts } = result;
+  const open = envelopes - expected.completed - expected.declined - expected.expired;
+  const skipped = existing === 0 ? [] : [`${counted(existing, 'row')} skipped: already sent`];
+  const ofDrafts = drafts === 0 ? [] : [`${counted(drafts, 'draft')} of an earlier run sent`];
+  return [
+    [
+      'Sent',
+      [
+        `${counted(envelopes, 'envelope')} to ${counted(result.signers, 'signer')}`,
+        `${counted(result.emails, 'invitation')} within ${counted(wanted.days, 'day')}`,
+        ...skipped,
+        ...ofDrafts,
+      ].join(', '),
+    ],
+    ['Cost', `${counted(result.requests, 'request')}, ${timeText(result)}`],
+    ['This month', `${counted(result.sentThisMonth, 'envelope')} sent afterwards`],
+    ['50% complete', dayText(expected.day50, wanted)],
+    ['90% complete', dayText(expected.day90, wanted)],
+    [
+      `After ${counted(wanted.days, 'day')}`,
+      `${grouped(expected.completed)} completed, ${grouped(expected.declined)} declined, ${grouped(expected.expired)} expired, ${grouped(open)} open`,
+    ],
+    ['Late', counted(result.late.length, 'signer')],
+    ['Based on', BASIS_TEXTS[result.basis]],
+  ];
+}
+
+/** How long the requests take by the rate window. */
+export function timeText({ seconds }: RehearsalResult): string {
+  return seconds === 0 ? 'within the current rate window' : `about ${durationInWords(seconds * 1_000)}`;
+}
+
+/** `in 2.5 days`. */
+export function dayText(day: number | null, { days }: RehearseRequest): string {
+  if (day === null) return `later than ${counted(days, 'day')}, if at all`;
+  return day === 1 ? 'in 1 day' : `in ${day} days`;
+}
+
+function lateText({ name, email, role, waitingMs, usualMs }: LateRow): string {
+  return `${name} <${email}>, ${role}: ${durationInWords(waitingMs)}, usually ${durationInWords(usualMs)}`;
 }

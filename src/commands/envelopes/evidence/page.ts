@@ -5,6 +5,7 @@ import type { Collection } from '../../../evidence/folder.ts';
 import type { KeptReminder, KeptWebhook, KeptWrite } from '../../../evidence/sources.ts';
 import { type TimelineEntry, timelineOf } from '../../../evidence/timeline.ts';
 import { htmlText } from '../../../output/html.ts';
+import { htmlPage } from '../../../output/page.ts';
 import { exactTime } from '../../../output/time.ts';
 import { sealerName } from '../../documents/download/view.ts';
 import { PAGE_STYLE } from './page-style.ts';
@@ -40,11 +41,7 @@ export interface EvidenceFacts {
 export function evidencePage(facts: EvidenceFacts, files: ReadonlyMap<string, string>): string {
   const { envelope, papers, webhooks, reminders, writes, collection } = facts;
   const title = envelope.subject || envelope.templateName || envelope.id;
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Evidence: ${htmlText(title)}</title><style>${PAGE_STYLE}</style></head><body>
-<header><p class="kind">Evidence of an envelope</p><h1>${htmlText(title)}</h1>
+  const body = `<header><p class="kind">Evidence of an envelope</p><h1>${htmlText(title)}</h1>
 <p class="id">${htmlText(envelope.id)} <span class="status">${htmlText(envelope.status ?? 'unknown')}</span></p></header>
 ${verdict(facts)}
 ${section('Envelope', pairs(envelopeFacts(envelope)))}
@@ -61,9 +58,8 @@ ${section(
   ),
 )}
 ${section('How this was collected', pairs(collectionFacts(collection)))}
-${section('How to check this', CHECKS)}
-</body></html>
-`;
+${section('How to check this', CHECKS)}`;
+  return htmlPage({ title: `Evidence: ${title}`, style: PAGE_STYLE, body });
 }
 
 /** First: who signed and when, then whether that holds up. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { Wakeable } from '../../../kernel/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
-import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts';
+import type { DeliveryRecord, EnvelopeRecord, MailRecord, TemplateRecord } from '../../model.ts';
 import type { SandboxRateWindow } from '../api/rate-window.ts';
 import { deliveryView, envelopeView, mailView } from '../api/representation.ts';
 import { type Choices, problemsIn } from '../base/choices.ts';
@@ -177,6 +177,11 @@ export class ControlPlane {
     await engine.catchUp();
     const byAge = [...store.state.envelopes.values()].sort((a, b) => a.createdAt.localeCompare(b.createdAt));
     return byAge.map((envelope) => this.#shown(envelope));
+  }
+
+  /** Every template, with the places of its fields, which the API does not show. */
+  templates(): TemplateRecord[] {
+    return [...this.#options.store.state.templates.values()];
   }
 
   async envelope(id: string) {

@@ -1,0 +1,112 @@
+import type { BulkRow } from '../../../bulk/rows/row.ts';
+import { grouped, listed } from '../../../kernel/duration.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
+import { DEFAULT_RATE } from '../../../rehearsal/defaults.ts';
+import type { SampleBasis } from '../../../statistics/turn-history.ts';
+
+/** Everything that may make the real run differ from its rehearsal. */
+export const CAVEATS = [
+  'guards',
+  'default-times',
+  'history-unread',
+  'chance',
+  'addresses',
+  'stand-ins',
+  'roles-unknown',
+  'rate-assumed',
+  'quota-unknown',
+  'webhooks',
+  'waves',
+] as const;
+export type CaveatCode = (typeof CAVEATS)[number];
+
+/** Why the real run may differ, and what to do about it. */
+export interface Caveat {
+  code: CaveatCode;
+  text: string;
+  action: string;
+}
+
+export interface CaveatFacts {
+  basis: SampleBasis;
+  isHistoryRead: boolean;
+  /** Templates whose roles the service does not show. */
+  withoutRoles: readonly string[];
+  hasRate: boolean;
+  hasWaves: boolean;
+  sendable: readonly BulkRow[];
+  guard: string | undefined;
+  sentThisMonth: number;
+}
+
+/** Returns the caveats that apply to a rehearsal. */
+export function caveatsOf(facts: CaveatFacts): Caveat[] {
+  return CAVEATS.flatMap((code) => {
+    const words = TEXTS[code](facts);
+    return words === undefined ? [] : [{ code, text: words[0], action: words[1] }];
+  });
+}
+
+type Words = readonly [text: string, action: string] | undefined;
+
+const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
+  guards: ({ guard }) =>
+    guard === undefined
+      ? undefined
+      : [`A guard would refuse the list. ${guard}`, `See the guards: \`${command('profiles', 'show')}\`.`],
+  'default-times': ({ basis, isHistoryRead }) =>
+    basis === 'default' && isHistoryRead
+      ? [
+          'Some signers follow default times, because this account has fewer than 20 finished turns.',
+          'Send a first wave with `--waves 20,rest` and see how long it takes before you send the next one.',
+        ]
+      : undefined,
+  'history-unread': ({ isHistoryRead }) =>
+    isHistoryRead
+      ? undefined
+      : [
+          'This key may not list envelopes, so the signers follow default times.',
+          'Rehearse with a key that may read envelopes.',
+        ],
+  chance: () => [
+    'Which signers are late, decline, or never sign is drawn at random. Only the numbers are an estimate.',
+    'Rehearse with another `--random-seed` to see how much they vary.',
+  ],
+  addresses: () => [
+    'Only the form of the addresses was checked. Emails that bounce are not rehearsed.',
+    'Send a first wave, and check the late signers for addresses that are wrong.',
+  ],
+  'stand-ins': () => [
+    'The pages of the rehearsal are stand-ins: the fields are yours, the text is not.',
+    'Send one envelope to yourself and read the real document.',
+  ],
+  'roles-unknown': ({ withoutRoles }) =>
+    withoutRoles.length === 0
+      ? undefined
+      : [
+          `The service does not show the roles of ${listed(withoutRoles)}. Those of the list were used, so a wrong role was not found.`,
+          `Compare them with earlier envelopes: \`${command('templates', 'get', withoutRoles[0] ?? '')}\`.`,
+        ],
+  'rate-assumed': ({ hasRate }) =>
+    hasRate
+      ? undefined
+      : [
+          `No response showed a rate limit. ${grouped(DEFAULT_RATE.requests)} requests in 15 minutes were assumed.`,
+          'Ask your provider for the limit of your account.',
+        ],
+  'quota-unknown': ({ sentThisMonth }) => [
+    'The service does not show the monthly quota, so it is not rehearsed.',
+    `Make sure that your quota allows ${grouped(sentThisMonth)} envelopes this month.`,
+  ],
+  webhooks: ({ sendable }) =>
+    sendable.some(({ envelope }) => envelope.webhookUrl !== undefined)
+      ? ['Webhooks were not called.', 'Test your receiver: `esign events drill`.']
+      : undefined,
+  waves: ({ hasWaves }) =>
+    hasWaves
+      ? [
+          'All waves were rehearsed as one run.',
+          'Add the days that you wait between two waves to the expected days.',
+        ]
+      : undefined,
+};

@@ -1,0 +1,131 @@
+import type { Client } from '../../../api/client.ts';
+import { WantedRows } from '../../../bulk/lookup/earlier-rows.ts';
+import { endedMessage, type KnownRows } from '../../../bulk/lookup/known-rows.ts';
+import { checkFile, type FileReport } from '../../../bulk/rows/check-file.ts';
+import type { BulkRow } from '../../../bulk/rows/row.ts';
+import type { Context } from '../../../cli/context.ts';
+import { GuardError } from '../../../kernel/errors.ts';
+import { command } from '../../../kernel/text/shell-words.ts';
+import { checkRows, readTemplates, type Templates } from '../../../rehearsal/check.ts';
+import type { FailedRow } from '../../../rehearsal/rehearse.ts';
+import { findKnownRows, otherText, readEarlierRows } from '../known.ts';
+import { personsOf, skipSettled } from '../skip-existing.ts';
+import { refused, sourceOf } from '../source.ts';
+import type { RehearseRequest } from './result.ts';
+
+/** The rows of a list, by what `bulk create` would do with them. */
+export interface SortedRows {
+  report: FileReport;
+  templates: Templates;
+  sendable: BulkRow[];
+  failed: FailedRow[];
+  /** Rows that are skipped: their envelope exists. */
+  existing: number;
+  /** Rows of which a draft exists, which is sent. */
+  drafts: number;
+  /** Why a guard would refuse the list as a whole. */
+  guard: string | undefined;
+}
+
+/**
+ * Reads a list and everything that the rehearsal needs to know of the account about its rows; the templates last.
+ * @throws UsageError when no row can be read.
+ */
+export async function sortRows(
+  wanted: RehearseRequest,
+  client: Client,
+  context: Context,
+): Promise<SortedRows> {
+  const { report, rows } = await readRows(wanted);
+  const known = await knownOf(rows, report, wanted, client, context);
+  const ids = rows.map(({ envelope }) => envelope.templateId);
+  const templates = await readTemplates(client, ids, context.interrupt.signal);
+  const checked = checkRows(rows, { ...wanted, templates, report });
+  const refusedRows = new Map(refusedByAccount(known).map((one) => [one.line, one]));
+  const existing = new Set(known.existing.map(({ line }) => line));
+  const wouldSend = checked.sendable.filter(({ line }) => !existing.has(line) && !refusedRows.has(line));
+  const { allowed, guarded, guard } = await checkGuards(wouldSend, client);
+  for (const { line } of checked.refused) refusedRows.delete(line);
+  return {
+    report,
+    templates,
+    sendable: allowed,
+    failed: [...checked.refused, ...refusedRows.values(), ...guarded].sort((a, b) => a.line - b.line),
+    existing: checked.sendable.filter(({ line }) => existing.has(line)).length,
+    drafts: known.drafts.filter(({ line }) => allowed.some((row) => row.line === line)).length,
+    guard,
+  };
+}
+
+/** Reads and checks the file; rows without a problem of their own are returned. */
+async function readRows({
+  file,
+  defaults,
+  read,
+}: RehearseRequest): Promise<{ report: FileReport; rows: BulkRow[] }> {
+  const rows: BulkRow[] = [];
+  const take = (row: BulkRow) => void rows.push(row);
+  const report = await checkFile(sourceOf(file), { ...defaults, read, take, everyRow: true });
+  if (report.rows === 0) throw refused(report);
+  return { report, rows };
+}
+
+async function knownOf(
+  rows: readonly BulkRow[],
+  report: FileReport,
+  { again, mode, skipExisting }: RehearseRequest,
+  client: Client,
+  context: Context,
+): Promise<KnownRows> {
+  const wanted = new WantedRows(again);
+  for (const row of rows) wanted.add(row);
+  const earlier = await readEarlierRows({ report, rows: wanted }, client, context);
+  const known = await findKnownRows(mode, { rows: wanted, earlier }, client, context);
+  if (skipExisting) await skipSettled(rows.map(personsOf), known, report, context);
+  return known;
+}
+
+function refusedByAccount({ unfinished, other, ended }: KnownRows): FailedRow[] {
+  return [
+    ...unfinished.map(({ line, run = '' }) =>
+      failedRow(
+        line,
+        'USAGE',
+        `The row belongs to ${run}, which has not finished. Resume it: \`${command('bulk', 'resume', run)}\`.`,
+      ),
+    ),
+    ...other.map((row) => failedRow(row.line, 'USAGE', `request_id: ${otherText(row)}.`)),
+    ...ended.map((row) => failedRow(row.line, 'INVALID_STATE', endedMessage(row))),
+  ];
+}
+
+/** Sorts out the rows with a recipient that a guard doesn't allow. */
+async function checkGuards(
+  rows: readonly BulkRow[],
+  { writes }: Client,
+): Promise<{ allowed: BulkRow[]; guarded: FailedRow[]; guard: string | undefined }> {
+  const problemOf = async (of: readonly BulkRow[]): Promise<GuardError | undefined> => {
+    const emails = of.flatMap(({ envelope }) => envelope.signers.map(({ email }) => email));
+    try {
+      await writes.check([{ action: 'create', emails, sends: true }]);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof GuardError)) throw error;
+      return error;
+    }
+  };
+  const allowed: BulkRow[] = [];
+  const guarded: FailedRow[] = [];
+  const problem = rows.length === 0 ? undefined : await problemOf(rows);
+  for (const row of rows) {
+    const own = problem?.code === 'RECIPIENT_NOT_ALLOWED' ? await problemOf([row]) : undefined;
+    if (own?.code === 'RECIPIENT_NOT_ALLOWED') guarded.push(failedRow(row.line, own.code, own.message));
+    else allowed.push(row);
+  }
+  const rest = guarded.length > 0 && allowed.length > 0 ? await problemOf(allowed) : problem;
+  return { allowed, guarded, guard: allowed.length === 0 ? undefined : rest?.message };
+}
+
+function failedRow(line: number, code: string, message: string): FailedRow {
+  return { line, error: { code, message, status: null, details: null } };
+}
