@@ -44,7 +44,7 @@ export interface Rehearsal {
   late: LateRow[];
   /** Days from now until each envelope that is completed, ascending. */
   completionDays: number[];
-  /** The first page of each template's stand-in. */
+  /** The first pages of each template's stand-in. */
   pages: StandInPage[];
 }
 

@@ -2,20 +2,26 @@ import type { Sandbox } from '../sandbox/index.ts';
 
 type SandboxTemplate = ReturnType<Sandbox['control']['templates']>[number];
 
-/** A template's stand-in, and the fields on its first page. Places are in points from the top left corner of an A4 page. */
+/** A page of a template's stand-in, and its fields. Places are in points from the top left corner of an A4 page. */
 export interface StandInPage extends Pick<SandboxTemplate, 'id' | 'name' | 'pageCount'> {
+  page: number;
   fields: Pick<
     SandboxTemplate['fields'][number],
     'label' | 'type' | 'role' | 'required' | 'x' | 'y' | 'width' | 'height'
   >[];
 }
 
-/** Returns the first page of each stand-in. */
+const SHOWN = 3;
+
+/** Returns the first three pages of each stand-in. */
 export function firstPages(templates: readonly SandboxTemplate[]): StandInPage[] {
-  return templates.map(({ id, name, pageCount, fields }) => ({
-    id,
-    name,
-    pageCount,
-    fields: fields.filter(({ page }) => page === 1),
-  }));
+  return templates.flatMap(({ id, name, pageCount, fields }) =>
+    Array.from({ length: Math.min(SHOWN, pageCount) }, (_, index) => ({
+      id,
+      name,
+      pageCount,
+      page: index + 1,
+      fields: fields.filter(({ page }) => page === index + 1),
+    })),
+  );
 }

@@ -186,6 +186,19 @@ const forecast = z.object({
   basis: z.enum(['template+role', 'template', 'account', 'default']),
   realRequests: z.object({ GET: count }),
   plan: maybe,
+  sentThisMonth: count,
+  skipped: count,
+  late: z.array(
+    z.object({
+      line: count,
+      email: text,
+      name: text,
+      role: text,
+      waitingMs: z.number(),
+      usualMs: z.number(),
+    }),
+  ),
+  caveats: z.array(text),
 });
 const rehearsal = z.object({
   dryRun: z.literal(true),

@@ -1,5 +1,5 @@
 import type { BulkRow } from '../../../bulk/rows/row.ts';
-import { grouped, listed } from '../../../kernel/duration.ts';
+import { counted, grouped, listed } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { DEFAULT_RATE } from '../../../rehearsal/defaults.ts';
 import type { SampleBasis } from '../../../statistics/turn-history.ts';
@@ -96,7 +96,7 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
         ],
   'quota-unknown': ({ sentThisMonth }) => [
     'The service does not show the monthly quota, so it is not rehearsed.',
-    `Make sure that your quota allows ${grouped(sentThisMonth)} envelopes this month.`,
+    `Make sure that your quota allows ${counted(sentThisMonth, 'envelope')} this month.`,
   ],
   webhooks: ({ sendable }) =>
     sendable.some(({ envelope }) => envelope.webhookUrl !== undefined)

@@ -84,17 +84,17 @@ const MOST_FIELDS = 200;
 /** The width of a letter, in points. */
 const LETTER = 6;
 
-/** The first page of a template's stand-in. */
-export function sheetDrawing({ name, pageCount, fields }: StandInPage): string {
+/** A page of a template's stand-in. */
+export function sheetDrawing({ name, page, pageCount, fields }: StandInPage): string {
   const middle = SHEET.width / 2;
   const parts = [
     `<text x="${middle}" y="92" text-anchor="middle" class="name">${cut(name, 420, 11)}</text>`,
     `<rect class="mark-box" x="56" y="130" width="483" height="54" rx="4"/>`,
     `<text class="mark-text" x="${middle}" y="167" text-anchor="middle">STAND-IN</text>`,
     ...fields.slice(0, MOST_FIELDS).map(fieldOf),
-    `<text class="soft" x="${middle}" y="815" text-anchor="middle">Page 1 of ${pageCount}</text>`,
+    `<text class="soft" x="${middle}" y="815" text-anchor="middle">Page ${page} of ${pageCount}</text>`,
   ];
-  return svgDrawing([`First page of ${name}`, ...fields.map(({ label }) => label)], SHEET, parts);
+  return svgDrawing([`Page ${page} of ${name}`, ...fields.map(({ label }) => label)], SHEET, parts);
 }
 
 function fieldOf({

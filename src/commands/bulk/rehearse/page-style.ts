@@ -10,7 +10,7 @@ h2{font-size:1.3rem;margin:2.75rem 0 .75rem;padding-top:1rem;border-top:1px soli
 .kind{font-size:.8rem;font-weight:600;letter-spacing:.06em;text-transform:uppercase;color:var(--sent)}.dim{color:var(--dim)}
 .verdict{border:1px solid var(--rule);border-left:.4rem solid var(--good);border-radius:.4rem;padding:.7rem 1rem;font-size:1.1rem}.verdict.bad{border-left-color:var(--bad)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9.5rem,1fr));gap:.75rem;margin:1rem 0 0;padding:0;list-style:none}
-.tiles li{background:var(--card);border-radius:.5rem;padding:.8rem 1rem}.tiles b{display:block;font-size:1.35rem;line-height:1.25}.tiles span{color:var(--dim);font-size:.9rem}
+.tiles li{background:var(--card);border-radius:.5rem;padding:.8rem 1rem}.tiles strong{display:block;font-size:1.35rem;line-height:1.25}.tiles span{color:var(--dim);font-size:.9rem}
 .email{border:1px solid var(--rule);border-radius:.5rem;margin:.75rem 0;padding:.9rem 1.1rem;break-inside:avoid}
 .email h3{margin:0 0 .4rem;font-size:1.05rem}.email .text{white-space:pre-line;margin:0 0 .7rem}.email ul{margin:.4rem 0 0;padding-left:1.2rem}
 .none{font-style:italic;color:var(--dim);font-weight:400}summary{cursor:pointer;color:var(--sent)}.more{margin:.75rem 0}

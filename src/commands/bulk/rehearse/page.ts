@@ -10,7 +10,8 @@ import { REHEARSAL_STYLE } from './page-style.ts';
 import type { RehearsalResult, RehearseRequest } from './result.ts';
 import { BASIS_TEXTS, dayText, timeText } from './view.ts';
 
-const LATE_SHOWN = 50;
+const LATE_SHOWN = 20;
+const SHEETS_SHOWN = 12;
 
 /** A rehearsal as one page that loads nothing, for someone who decides without a terminal. */
 export function rehearsalPage(result: RehearsalResult, wanted: RehearseRequest): string {
@@ -62,7 +63,7 @@ function tiles(result: RehearsalResult, wanted: RehearseRequest): string {
     ['later than usual', counted(late.length, 'signer')],
     ['sent this month afterwards', counted(sentThisMonth, 'envelope')],
   ];
-  return `<ul class="tiles">${figures.map(([label, figure]) => `<li><b>${figure}</b><span>${label}</span></li>`).join('')}</ul>`;
+  return `<ul class="tiles">${figures.map(([label, figure]) => `<li><strong>${figure}</strong><span>${label}</span></li>`).join('')}</ul>`;
 }
 
 function completion(
@@ -123,11 +124,11 @@ function costs(result: RehearsalResult): string {
 
 function sheets({ pages }: RehearsalResult): string {
   if (pages.length === 0) return '';
-  const figures = pages.map(
+  const figures = pages.slice(0, SHEETS_SHOWN).map(
     (page) =>
-      `<figure class="sheet">${sheetDrawing(page)}<figcaption>${htmlText(page.name)} <span class="dim">${htmlText(page.id)}, ${counted(page.pageCount, 'page')}</span></figcaption></figure>`,
+      `<figure class="sheet">${sheetDrawing(page)}<figcaption>${htmlText(page.name)} <span class="dim">${htmlText(page.id)}, page ${page.page} of ${page.pageCount}</span></figcaption></figure>`,
   );
-  return `<p>The first page of each template. The fields are real; their places and the text are not.</p><div class="pages">${figures.join('')}</div>`;
+  return `<p>The first pages of each template, as stand-ins. The fields are real; their places and the text are not.</p><div class="pages">${figures.join('')}</div>`;
 }
 
 function footer({ failed, rows }: RehearsalResult, { file, plan }: RehearseRequest): string {

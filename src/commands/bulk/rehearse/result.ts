@@ -42,7 +42,7 @@ export interface RehearsalResult extends Rehearsal {
   /** Requests per 15 minutes, and the share of them that is left to other systems. */
   rate: { requests: number; reserve: number };
   caveats: Caveat[];
-  /** The first page of each template's stand-in. */
+  /** The first pages of each template's stand-in. */
   pages: StandInPage[];
   /** The service's time, in ms. */
   at: number;
