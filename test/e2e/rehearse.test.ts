@@ -91,7 +91,13 @@ it('writes a page that loads nothing and escapes the list', async () => {
   const page = await readFile(home.path('page.html'), 'utf8');
   expect(page).toContain("default-src 'none'");
   expect(page).not.toMatch(/<script|<b>|(?:src|href)=|url\(/);
-  for (const part of ['Lease &lt;script&gt;', 'sign &amp; return', 'ada@example.com', '<td>4</td>', 'STAND-IN'])
+  for (const part of [
+    'Lease &lt;script&gt;',
+    'sign &amp; return',
+    'ada@example.com',
+    '<td>4</td>',
+    'STAND-IN',
+  ])
     expect(page).toContain(part);
 });
 

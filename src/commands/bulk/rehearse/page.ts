@@ -124,10 +124,12 @@ function costs(result: RehearsalResult): string {
 
 function sheets({ pages }: RehearsalResult): string {
   if (pages.length === 0) return '';
-  const figures = pages.slice(0, SHEETS_SHOWN).map(
-    (page) =>
-      `<figure class="sheet">${sheetDrawing(page)}<figcaption>${htmlText(page.name)} <span class="dim">${htmlText(page.id)}, page ${page.page} of ${page.pageCount}</span></figcaption></figure>`,
-  );
+  const figures = pages
+    .slice(0, SHEETS_SHOWN)
+    .map(
+      (page) =>
+        `<figure class="sheet">${sheetDrawing(page)}<figcaption>${htmlText(page.name)} <span class="dim">${htmlText(page.id)}, page ${page.page} of ${page.pageCount}</span></figcaption></figure>`,
+    );
   return `<p>The first pages of each template, as stand-ins. The fields are real; their places and the text are not.</p><div class="pages">${figures.join('')}</div>`;
 }
 
