@@ -13,7 +13,7 @@ const PARTS = {
   start: { entry: 'benchStart', quick: { rounds: 5, turns: 2 } },
   bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
   documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 2, many: 200, large: 100 } },
-  seals: { entry: 'benchSeals', quick: { papers: 100, rounds: 1 } },
+  seals: { entry: 'benchSeals', quick: { documents: 100, rounds: 1 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
   watch: { entry: 'benchWatch', quick: { envelopes: 200, seconds: 10, hours: 2, many: 1_000 } },
   compat: { entry: 'benchCompat', quick: { rounds: 200 } },

@@ -60,8 +60,8 @@ async function shippedPackages(): Promise<Map<string, string>> {
 }
 
 /** `MIT OR Apache-2.0` needs one allowed license, `MIT AND ISC` needs both. */
-function isFree(licence: string): boolean {
-  const bare = licence.replace(/[()]/g, '');
+function isFree(license: string): boolean {
+  const bare = license.replace(/[()]/g, '');
   if (bare.includes(' AND ')) return bare.split(' AND ').every((one) => FREE.has(one.trim()));
   return bare.split(' OR ').some((one) => FREE.has(one.trim()));
 }
@@ -70,7 +70,7 @@ it('every shipped package has an allowed license', async () => {
   const shipped = await shippedPackages();
   for (const one of ['undici', 'zod', '@oclif/core', '@libpdf/core', 'harfbuzzjs'])
     expect(shipped.has(`node_modules/${one}`), one).toBe(true);
-  expect([...shipped].filter(([, licence]) => !isFree(licence))).toEqual([]);
+  expect([...shipped].filter(([, license]) => !isFree(license))).toEqual([]);
 });
 
 it('the lockfile names no registry', async () => {

@@ -81,12 +81,12 @@ describe('a request to the service', () => {
   it.each([
     ['a login page', 200, 'text/html', '<html>Sign in</html>'],
     ['an empty resource', 200, 'application/json', ''],
-    ['JSON that is no resource', 200, 'application/json', '{"ok":true}'],
+    ['JSON that is not a resource', 200, 'application/json', '{"ok":true}'],
     ['an envelope without an id', 200, 'application/json', '{"data":{"status":"SENT"}}'],
     ['an envelope with an empty id', 200, 'application/json', '{"data":{"id":""}}'],
     ['cut JSON', 200, 'application/json', '{"data":{"id":"env'],
-    ['a 404 page of something else', 404, 'text/html', 'not here'],
-    ['JSON errors of another API', 400, 'application/json', '{"message":"nope"}'],
+    ['a 404 page of another server', 404, 'text/html', 'not here'],
+    ["another API's JSON errors", 400, 'application/json', '{"message":"nope"}'],
   ])('refuses %s', async (_, status, type, body) => {
     server = await startServer(
       (_request, response) => void response.writeHead(status, { 'content-type': type }).end(body),
@@ -157,7 +157,7 @@ describe('a missing response', () => {
   it.each([
     ['no first byte', (response: { write(text: string): void }) => void response],
     [
-      'a body that drips',
+      'a body that arrives slowly',
       (response: { write(text: string): void }) => setInterval(() => response.write(' '), 50).unref(),
     ],
   ])('ends with TIMEOUT: %s', async (_, misbehave) => {

@@ -75,10 +75,10 @@ describe('the rate-limit headers', () => {
 
 describe('a service clock that differs from the local clock', () => {
   it.each([
-    ['is not minded while it may be the way here', 2_999, 0],
-    ['is not minded while it may be the way here, behind', -2_999, 0],
-    ['moves the reset from 3 seconds on', 3_000, 3_000],
-    ['moves the reset from 3 seconds on, behind', -3_000, -3_000],
+    ['is ignored if it may be latency', 2_999, 0],
+    ['is ignored if it may be latency, behind', -2_999, 0],
+    ['moves the reset from 3 seconds up', 3_000, 3_000],
+    ['moves the reset from 3 seconds up, behind', -3_000, -3_000],
     ['moves the reset by hours', 7_200_000, 7_200_000],
   ])('%s', (_, ahead, moved) => {
     const theirs = NOW - 5_000;

@@ -107,7 +107,7 @@ describe('a response without complete rate headers', () => {
 
   it.each([
     ['no limit', rateOf(undefined, 0, resetAt)],
-    ['no rest', rateOf(1, undefined, resetAt)],
+    ['no remaining requests', rateOf(1, undefined, resetAt)],
     ['no reset', rateOf(1, 0, undefined)],
     ['nothing', rateOf()],
   ])('delays no request: %s', async (_, rate) => {

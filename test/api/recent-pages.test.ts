@@ -85,45 +85,40 @@ describe('the recent items of a list', () => {
 
   it.each([
     [
-      'newest first, to the first page that is too old',
+      'up to the first page that is too old (newest first)',
       [falling(90), falling(80), falling(70)],
       75,
       [1, 2, 3],
     ],
-    ['newest first, not beyond it', [falling(90), falling(80), falling(70)], 85, [1, 2]],
+    ['and no further (newest first)', [falling(90), falling(80), falling(70)], 85, [1, 2]],
     [
-      'oldest first, from the end to the first that is too old',
+      'from the end to the first one that is too old (oldest first)',
       [rising(30), rising(60), rising(90)],
       85,
       [1, 3, 2, 4],
     ],
     [
-      'oldest first, to the second page, the first was read',
+      'down to the second page, since the first was read (oldest first)',
       [rising(30), rising(60), rising(90)],
       1,
       [1, 3, 2, 4],
     ],
     [
-      'all where two are in another order',
+      'completely if two are out of order',
       [[...falling(90).slice(0, 9), 95], falling(80), falling(70)],
       85,
       [1, 2, 3],
     ],
-    ['all where times are the same', [falling(90).fill(90), falling(80), falling(70)], 85, [1, 2, 3]],
+    ['completely if times are equal', [falling(90).fill(90), falling(80), falling(70)], 85, [1, 2, 3]],
     [
-      'all where one has no time',
+      'completely if one has no time',
       [[...falling(90).slice(0, 9), null], falling(80), falling(70)],
       85,
       [1, 2, 3],
     ],
-    ['all where they are few', [falling(90).slice(0, 9), falling(80), falling(70)], 85, [1, 2, 3]],
-    [
-      'newest first with some at the same time',
-      [[90, 90, ...falling(89).slice(0, 8)], falling(80)],
-      85,
-      [1, 2],
-    ],
-    ['oldest first with some at the same time', [[1, 1, ...rising(30).slice(2)], rising(60)], 55, [1, 2, 3]],
+    ['completely if there are few', [falling(90).slice(0, 9), falling(80), falling(70)], 85, [1, 2, 3]],
+    ['with some equal times (newest first)', [[90, 90, ...falling(89).slice(0, 8)], falling(80)], 85, [1, 2]],
+    ['with some equal times (oldest first)', [[1, 1, ...rising(30).slice(2)], rising(60)], 55, [1, 2, 3]],
   ])('are read %s', async (_, pages, since, wanted) => {
     const { send, read: pagesRead } = pagesOf(pages);
     const found = await recentOf(send, 10, since);

@@ -89,7 +89,7 @@ describe('a response that is not from the API', () => {
     ['cut JSON', 200, '{"data":', 'application/json', 'application/json, 8 characters'],
     ['a gateway', 502, 'Bad Gateway', 'text/plain', 'text/plain, 11 characters'],
     ['other JSON errors', 400, '{"message":"nope"}', 'application/json', 'application/json, 18 characters'],
-    ['no type', 200, 'hello', undefined, 'no content type, 5 characters'],
+    ['no content type', 200, 'hello', undefined, 'no content type, 5 characters'],
   ])('is refused and shown: %s', async (_, status, body, type, shown) => {
     const error = await endOf(reply(status, body, type === undefined ? {} : { 'content-type': type }));
     expect(error).toBeInstanceOf(BadResponseError);

@@ -129,7 +129,7 @@ describe('an unexpected response', () => {
 
   it.each<[string, unknown, (client: Client) => Promise<unknown>, string]>([
     ['a list as an envelope', { data: [] }, ({ envelopes }) => envelopes.get('x'), 'an envelope: the reply'],
-    ['a word as an envelope', '"x"', ({ envelopes }) => envelopes.get('x'), 'an envelope: the reply'],
+    ['a string as an envelope', '"x"', ({ envelopes }) => envelopes.get('x'), 'an envelope: the reply'],
     ['no id', { data: { status: 'SENT' } }, create, 'an envelope: id'],
     ['an id that is a number', { data: { id: 7 } }, create, 'an envelope: id'],
     [
@@ -139,7 +139,7 @@ describe('an unexpected response', () => {
       'an envelope: status',
     ],
     [
-      'a signer that is none',
+      'an invalid signer',
       { data: { id: 'x', signers: [{ email: 'a@b.c' }, { email: 7 }] } },
       ({ envelopes }) => envelopes.get('x'),
       'an envelope: signers.1.email',
@@ -151,7 +151,7 @@ describe('an unexpected response', () => {
       'a list of envelopes: id',
     ],
     [
-      'an item that is a word',
+      'an item that is a string',
       { data: ['x'] },
       ({ envelopes }) => envelopes.page(1),
       'a list of envelopes: the reply',
@@ -170,7 +170,7 @@ describe('an unexpected response', () => {
       ({ templates }) => templates.get('x'),
       'a template: the reply',
     ],
-    ['a word as a template', '"x"', ({ templates }) => templates.get('x'), 'a template: the reply'],
+    ['a string as a template', '"x"', ({ templates }) => templates.get('x'), 'a template: the reply'],
   ])('is reported with the mismatch: %s', async (_, body, call, what) => {
     const error: unknown = await call(await serviceWith(body)).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(BadResponseError);

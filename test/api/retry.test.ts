@@ -73,10 +73,10 @@ describe('retries', () => {
   });
 
   it.each([
-    ['two more where each took the whole time', new NetworkError('TIMEOUT', 'x', { maybeReceived: true }), 3],
-    ['three more where nothing listens', refused, 4],
+    ['two more if each timed out', new NetworkError('TIMEOUT', 'x', { maybeReceived: true }), 3],
+    ['three more if nothing is listening', refused, 4],
     [
-      'one where a moment changes nothing',
+      'one if waiting changes nothing',
       new NetworkError('NETWORK', 'x', { maybeReceived: false, isLasting: true }),
       1,
     ],
@@ -130,9 +130,9 @@ describe('retries', () => {
   });
 
   it('are reported before each wait, with the error', async () => {
-    const told: unknown[] = [];
-    await run('GET', [lost, broken], { onWait: (wait) => told.push(wait) });
-    expect(told).toEqual([
+    const waits: unknown[] = [];
+    await run('GET', [lost, broken], { onWait: (wait) => waits.push(wait) });
+    expect(waits).toEqual([
       { ms: 187.5, error: lost },
       { ms: 375, error: broken },
     ]);

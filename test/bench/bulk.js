@@ -26,7 +26,7 @@ const WINDOW = { requests: 400, seconds: 3 };
 export async function benchBulk({ rows = 10_000, rounds = 3, many = 100_000 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   try {
-    const table = [...(await besidePool(folder, rows, rounds)), await onWindow(folder)];
+    const table = [...(await comparedWithPool(folder, rows, rounds)), await onWindow(folder)];
     if (many > 0) table.push(await memory(folder, many));
     return table;
   } finally {
@@ -35,7 +35,7 @@ export async function benchBulk({ rows = 10_000, rounds = 3, many = 100_000 } = 
 }
 
 /** Each row takes two requests in both: create, then send. Both are measured as whole processes, from start to exit. */
-async function besidePool(folder, rows, rounds) {
+async function comparedWithPool(folder, rows, rounds) {
   const sandbox = await startSandbox(folder, ['--rate-limit', '100000000/15m']);
   const { ready } = sandbox;
   try {
@@ -49,12 +49,12 @@ async function besidePool(folder, rows, rounds) {
     const [fast, floor] = [perSecond(own), perSecond(pool)];
     const [work, least] = [perRow(own), perRow(pool)];
     return [
-      ratioRow(`bulk: requests a second beside a bare undici pool, ${rows} rows`, fast, floor, {
+      ratioRow(`bulk: requests per second, relative to a bare undici pool, ${rows} rows`, fast, floor, {
         asked: '>= 0.85',
-        note: `${median(fast).toFixed(0)} and ${median(floor).toFixed(0)} a second`,
+        note: `${median(fast).toFixed(0)} and ${median(floor).toFixed(0)} per second`,
       }),
-      ratioRow(`bulk: processor time beside a bare undici pool, ${rows} rows`, work, least, {
-        note: `${median(work).toFixed(0)} and ${median(least).toFixed(0)} µs a row, all threads`,
+      ratioRow(`bulk: processor time, relative to a bare undici pool, ${rows} rows`, work, least, {
+        note: `${median(work).toFixed(0)} and ${median(least).toFixed(0)} µs per row, all threads`,
       }),
     ];
   } finally {

@@ -66,7 +66,7 @@ export async function benchDocuments({
 async function startServer(folder) {
   const { RGW_USERS, needsRgw, startRgw } = await importSources(folder, 'test/support/rgw.ts');
   if (needsRgw.skip) {
-    process.stderr.write("Ceph is not installed; the sandbox's bucket stands in for it.\n");
+    process.stderr.write("Ceph is not installed; the sandbox's bucket is used instead.\n");
     return sandboxBucket(folder);
   }
   const rgw = await startRgw();
@@ -147,7 +147,7 @@ async function environment(folder, server) {
 }
 
 async function small(folder, server, env, { files, bytes, rounds }) {
-  const keys = await fill(server, 'papers/', files, bytes);
+  const keys = await fill(server, 'documents/', files, bytes);
   const { esign: own, ...others } = await race(await toolsOf(server, keys, env), folder, rounds);
   const seconds = (seen) => seen.map(({ ms }) => ms / 1_000);
   const each = (seen) => seen.map(({ cpu }) => cpu / files);
@@ -163,7 +163,7 @@ async function small(folder, server, env, { files, bytes, rounds }) {
     rowOf('download: processor time of a file', each(own), {
       unit: 'ms',
       digits: 2,
-      note: `start and end of the process in it; ${inWords.join(', ')}`,
+      note: `including process start and exit; ${inWords.join(', ')}`,
     }),
   ];
 }
@@ -173,7 +173,7 @@ const NODE = 'a bare loop of undici in Node';
 const ASKED = { [AWS]: '>= 1.5', 'rclone copy': '>= 2.5', [NODE]: '>= 0.6' };
 
 async function toolsOf(server, keys, env) {
-  const source = `s3://${server.bucket}/papers/`;
+  const source = `s3://${server.bucket}/documents/`;
   // A shim on the PATH may start another Python. Compare with the distribution's.
   const aws = existsSync('/usr/bin/aws') ? '/usr/bin/aws' : 'aws';
   const endpoint = ['--endpoint-url', server.endpoint];
@@ -184,7 +184,7 @@ async function toolsOf(server, keys, env) {
       words: (dir) => ['s3', 'cp', '--recursive', '--quiet', ...endpoint, source, dir],
       env,
     },
-    'rclone copy': { file: 'rclone', words: (dir) => ['copy', `b:${server.bucket}/papers`, dir], env },
+    'rclone copy': { file: 'rclone', words: (dir) => ['copy', `b:${server.bucket}/documents`, dir], env },
     [NODE]: {
       file: process.execPath,
       words: (dir) => [LOOP, dir, String(AT_ONCE)],

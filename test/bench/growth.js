@@ -78,7 +78,7 @@ async function watched(most, seconds) {
     showStep(`${items} envelopes watched`);
     costs.push({ items, ms: await costOfLook(items, seconds) });
   }
-  return { what: 'envelopes watch, one look', unit: 'envelopes', costs };
+  return { what: 'envelopes watch, one poll', unit: 'envelopes', costs };
 }
 
 async function costOfLook(count, seconds) {
@@ -104,8 +104,8 @@ async function costOfLook(count, seconds) {
     const before = await now();
     await pause(seconds * 1_000);
     const after = await now();
-    const looks = (after.requests - before.requests) / Math.ceil(count / PAGE);
-    return (after.cpu - before.cpu) / (looks * count);
+    const polls = (after.requests - before.requests) / Math.ceil(count / PAGE);
+    return (after.cpu - before.cpu) / (polls * count);
   } finally {
     const ended = once(watch, 'exit');
     watch.kill();

@@ -71,16 +71,16 @@ function rowsOf({ esign, ...others }, connections) {
     const [p50, p99] = ['p50', 'p99'].map((name) => median(seen.map((one) => one[name])).toFixed(1));
     return `p50 ${p50} ms, p99 ${p99} ms`;
   };
-  const own = rowOf(`listen: signed deliveries acknowledged, ${connections} at once`, rate(esign), {
-    unit: 'a second',
+  const own = rowOf(`listen: signed deliveries acknowledged, ${connections} in parallel`, rate(esign), {
+    unit: 'per second',
     asked: '>= 5000',
     note: quantiles(esign),
   });
-  const beside = Object.entries(others).map(([name, seen]) => {
-    const note = `${Math.round(median(rate(seen)))} a second, ${quantiles(seen)}`;
-    return ratioRow(`listen: of the rate of ${name}`, rate(esign), rate(seen), { note });
+  const compared = Object.entries(others).map(([name, seen]) => {
+    const note = `${Math.round(median(rate(seen)))} per second, ${quantiles(seen)}`;
+    return ratioRow(`listen: rate relative to ${name}`, rate(esign), rate(seen), { note });
   });
-  return [own, ...beside];
+  return [own, ...compared];
 }
 
 /** Peak memory after few and after many deliveries, which must not grow with their number, and the cost of each. */
@@ -101,7 +101,7 @@ async function memory(folder, many, connections) {
       value: `${most.mb} MB`,
       asked: '< 200 MB',
       good: most.mb < 200,
-      note: `${few.mb} MB after ${counts.at(-2)}; ${Math.round(most.perSecond)} a second`,
+      note: `${few.mb} MB after ${counts.at(-2)}; ${Math.round(most.perSecond)} per second`,
       growth: growthOf('listen', 'deliveries', counts, taken),
     };
   } finally {

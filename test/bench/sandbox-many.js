@@ -27,7 +27,7 @@ export async function benchMany(folder, envelopes) {
   const [few, , many] = taken;
   const bare = await bareReading(join(folder, `many-${envelopes}`, 'service.jsonl'));
   const stored = `with ${envelopes} envelopes stored`;
-  const beside = (name) => `${times(many[name] / few[name])} of that with ${few.envelopes}`;
+  const comparedWith = (name) => `${times(many[name] / few[name])} of that with ${few.envelopes}`;
   return [
     {
       name: `sandbox: start ${stored}, processor time`,
@@ -41,21 +41,21 @@ export async function benchMany(folder, envelopes) {
       value: `${many.page.toFixed(2)} ms of a core`,
       asked: `<= ${MOST_PAGE_MS} ms`,
       good: many.page <= MOST_PAGE_MS,
-      note: beside('page'),
+      note: comparedWith('page'),
     },
     {
       name: `sandbox: page by status, ${stored}`,
       value: `${many.byStatus.toFixed(2)} ms of a core`,
       asked: `<= ${MOST_PAGE_MS} ms`,
       good: many.byStatus <= MOST_PAGE_MS,
-      note: beside('byStatus'),
+      note: comparedWith('byStatus'),
     },
     {
       name: `sandbox: GET envelope, ${stored}`,
-      value: `${Math.round(1_000 / many.get)} a second of a core`,
+      value: `${Math.round(1_000 / many.get)} per second of a core`,
       asked: `>= ${LEAST_GETS}`,
       good: 1_000 / many.get >= LEAST_GETS,
-      note: `the time of one is ${beside('get')}`,
+      note: `the time of one is ${comparedWith('get')}`,
       growth: {
         what: 'sandbox, GET of one',
         unit: 'envelopes',

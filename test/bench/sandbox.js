@@ -39,7 +39,7 @@ export async function benchSandbox({
     const stored = `with ${envelopes} envelopes stored`;
     return [
       rowOf(`sandbox: GET envelope on one core, ${stored}`, gets, {
-        unit: 'a second',
+        unit: 'per second',
         asked: `>= ${LEAST_GETS}`,
         note: `${connections} connections`,
       }),

@@ -28,22 +28,22 @@ const MADE = 200;
 const ASKED_OTHERS = 200;
 
 /** @returns {Promise<import('./measure.js').Row[]>} */
-export async function benchSeals({ papers = 1_000, rounds = 3 } = {}) {
+export async function benchSeals({ documents = 1_000, rounds = 3 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   try {
     const env = homeIn(folder);
-    const dir = join(folder, 'papers');
-    await download(folder, dir, papers, env);
-    const rows = await figures(dir, papers, rounds, env);
-    rows[0].growth = await growth(folder, dir, papers, env);
+    const dir = join(folder, 'documents');
+    await download(folder, dir, documents, env);
+    const rows = await figures(dir, documents, rounds, env);
+    rows[0].growth = await growth(folder, dir, documents, env);
     return rows;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function figures(dir, papers, rounds, env) {
-  const others = (await papersIn(dir)).slice(0, ASKED_OTHERS);
+async function figures(dir, documents, rounds, env) {
+  const others = (await documentsIn(dir)).slice(0, ASKED_OTHERS);
   const seen = await inTurn(rounds, {
     esign: () => run(process.execPath, [BIN, 'documents', 'verify', dir, '--require-seal'], { env }),
     'node -e 0': () => run(process.execPath, ['-e', '0'], { env }),
@@ -53,56 +53,56 @@ async function figures(dir, papers, rounds, env) {
       return { ms: performance.now() - started };
     },
   });
-  const each = seen.esign.map(({ ms }) => ms / papers);
+  const each = seen.esign.map(({ ms }) => ms / documents);
   const theirs = seen.pdfsig?.map(({ ms }) => ms / others.length);
   const floor = Math.round(median(seen['node -e 0'].map(({ ms }) => ms)));
   const note = `${median(each).toFixed(2)} ms each; node -e 0: ${floor} ms`;
   const whole = seen.esign.map(({ ms }) => ms / 1_000);
   const peaks = seen.esign.map(({ peakMb }) => peakMb);
   const rows = [
-    rowOf(`verify: ${papers} sealed papers`, whole, { unit: 's', digits: 2, asked: '<= 15', note }),
-    rowOf(`memory: verify of ${papers} papers`, peaks, { unit: 'MB', asked: '< 200' }),
+    rowOf(`verify: ${documents} sealed documents`, whole, { unit: 's', digits: 2, asked: '<= 15', note }),
+    rowOf(`memory: verify of ${documents} documents`, peaks, { unit: 'MB', asked: '< 200' }),
   ];
   if (theirs === undefined) return rows;
-  const beside = `${median(theirs).toFixed(1)} ms each`;
+  const theirNote = `${median(theirs).toFixed(1)} ms each`;
   return [
     ...rows,
-    ratioRow('verify: as fast as pdfsig, a process for each file', theirs, each, { note: beside }),
+    ratioRow('verify: as fast as pdfsig, one process per file', theirs, each, { note: theirNote }),
   ];
 }
 
 /** The cost of one document in folders with more and more of them: the same ones under other names. */
-async function growth(folder, dir, papers, env) {
-  const made = await papersIn(dir);
-  const counts = [papers / 10, papers, papers * 10].map(Math.ceil);
+async function growth(folder, dir, documents, env) {
+  const made = await documentsIn(dir);
+  const counts = [documents / 10, documents, documents * 10].map(Math.ceil);
   const taken = [];
   for (const count of counts) {
-    showStep(`${count} papers`);
-    const some = join(folder, `papers-${count}`);
+    showStep(`${count} documents`);
+    const some = join(folder, `documents-${count}`);
     await mkdir(some);
     for (let index = 0; index < count; index++)
       await link(join(dir, made[index % made.length]), join(some, `${index}.pdf`));
     taken.push(await run(process.execPath, [BIN, 'documents', 'verify', some, '--require-seal'], { env }));
   }
-  return growthOf('documents verify', 'papers', counts, taken);
+  return growthOf('documents verify', 'documents', counts, taken);
 }
 
 /** The signed documents and certificates of completed envelopes. */
-async function download(folder, dir, papers, env) {
+async function download(folder, dir, documents, env) {
   const sandbox = await startSandbox(folder);
   try {
-    await complete(sandbox.ready, Math.ceil(Math.min(papers, MADE) / 2));
+    await complete(sandbox.ready, Math.ceil(Math.min(documents, MADE) / 2));
     const words = [BIN, 'envelopes', 'download', '--status', 'COMPLETED', '--dir', dir];
     await run(process.execPath, words, { env });
   } finally {
     await sandbox.stop();
   }
-  const made = await papersIn(dir);
-  for (let index = made.length; index < papers; index++)
+  const made = await documentsIn(dir);
+  for (let index = made.length; index < documents; index++)
     await copyFile(join(dir, made[index % made.length]), join(dir, `copy-${index}.pdf`));
 }
 
-async function papersIn(dir) {
+async function documentsIn(dir) {
   return (await readdir(dir)).filter((name) => name.endsWith('.pdf'));
 }
 
@@ -127,4 +127,4 @@ async function complete({ baseUrl, apiKey }, count) {
 }
 
 if (process.argv[1] === import.meta.filename)
-  printRows(await benchSeals({ papers: option('papers'), rounds: option('rounds') }));
+  printRows(await benchSeals({ documents: option('documents'), rounds: option('rounds') }));

@@ -81,7 +81,7 @@ async function loopRow(env, turns) {
   });
   if (gh.length === 0) return [];
   const seconds = (runs) => (runs.reduce((sum, ms) => sum + ms, 0) / 1_000).toFixed(1);
-  const name = `start: ${turns * CALLS} envelopes got in a loop of sh, beside gh api`;
+  const name = `start: ${turns * CALLS} envelopes get in a shell loop, relative to gh api`;
   return [ratioRow(name, esign, gh, { note: `${seconds(esign)} s and ${seconds(gh)} s` })];
 }
 
@@ -115,7 +115,7 @@ async function memoryRow(folder, env) {
     own: peak(BIN, 'envelopes', 'get', 'env_1', '--json'),
     floor: peak('-e', '0'),
   });
-  return ratioRow('memory: esign envelopes get beside node -e 0', own, floor, {
+  return ratioRow('memory: esign envelopes get relative to node -e 0', own, floor, {
     asked: '<= 1.5',
     note: `${median(own).toFixed(0)} MB and ${median(floor).toFixed(0)} MB`,
   });

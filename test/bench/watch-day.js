@@ -32,14 +32,14 @@ export async function benchDay({ envelopes = 1_000, hours = 24 } = {}) {
     const client = createClient(facts);
     const control = sandboxControl(createClient({ ...facts, baseUrl: controlUrl(facts.baseUrl) }).send);
     const ids = await sent(client, envelopes);
-    const { heaps, looks, changes } = await day({ watchEnvelopes, client, control, ids, hours });
-    const [first, last] = [heaps[0], heaps.at(-1)];
+    const { heapSizes, polls, changes } = await day({ watchEnvelopes, client, control, ids, hours });
+    const [first, last] = [heapSizes[0], heapSizes.at(-1)];
     return {
       name: `watch: heap after ${hours} simulated hours`,
       value: `${last.toFixed(1)} MB`,
       asked: 'flat',
       good: last - first < PLAY_MB,
-      note: `${first.toFixed(1)} MB after the first; ${looks} looks at ${envelopes} envelopes, ${changes} changes`,
+      note: `${first.toFixed(1)} MB after the first; ${polls} polls of ${envelopes} envelopes, ${changes} changes`,
     };
   } finally {
     await sandbox.stop();
@@ -81,17 +81,17 @@ async function day({ watchEnvelopes, client, control, ids, hours }) {
   const collect = runInNewContext('gc');
   const begin = client.clock.now();
   const ended = new AbortController();
-  const heaps = [];
-  let looks = 0;
+  const heapSizes = [];
+  let polls = 0;
   let changes = 0;
   const unsigned = ids.values();
   const onLook = ({ at }) => {
-    looks++;
-    if (looks % SIGNS_EVERY === 0) control.sign(unsigned.next().value, {}).catch(() => undefined);
-    if (at - begin < (heaps.length + 1) * HOUR_MS) return;
+    polls++;
+    if (polls % SIGNS_EVERY === 0) control.sign(unsigned.next().value, {}).catch(() => undefined);
+    if (at - begin < (heapSizes.length + 1) * HOUR_MS) return;
     collect();
-    heaps.push(process.memoryUsage().heapUsed / 1e6);
-    if (heaps.length === hours) ended.abort();
+    heapSizes.push(process.memoryUsage().heapUsed / 1e6);
+    if (heapSizes.length === hours) ended.abort();
   };
   const options = { until: [], intervalMs: INTERVAL_MS, onLook, signal: ended.signal };
   try {
@@ -99,7 +99,7 @@ async function day({ watchEnvelopes, client, control, ids, hours }) {
   } catch (error) {
     if (!ended.signal.aborted) throw error;
   }
-  return { heaps, looks, changes };
+  return { heapSizes, polls, changes };
 }
 
 if (process.argv[1] === import.meta.filename)

@@ -18,11 +18,11 @@ const INTERVAL_S = 5;
 /** @returns {Promise<import('./measure.js').Row[]>} */
 export async function benchWatch({ envelopes = 1_000, seconds = 60, hours = 24, many = 10_000 } = {}) {
   const day = await benchDay({ envelopes, hours });
-  return [...(await thousand(envelopes, seconds)), ...(await manyRows(many)), day, await wakened()];
+  return [...(await thousand(envelopes, seconds)), ...(await manyRows(many)), day, await delayOfWebhooks()];
 }
 
 /** As many as an account has in progress at the same time: the requests of some polls, and the peak memory. */
-async function manyRows(count, looks = 2) {
+async function manyRows(count, polls = 2) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   const signers = [{ email: 'a@example.com', name: 'Ada Lovelace' }];
   const ids = Array.from({ length: count }, (_, at) => `env_${at}`);
@@ -38,19 +38,19 @@ async function manyRows(count, looks = 2) {
     const ended = once(watch, 'exit');
     watch.stdin.end(`${ids.join('\n')}\n`);
     // A poll starts with the first page of a list.
-    while (between.asked.filter(isFirstPage).length <= looks && watch.exitCode === null) await pause(100);
+    while (between.asked.filter(isFirstPage).length <= polls && watch.exitCode === null) await pause(100);
     const peakMb = await peakOf(watch.pid);
     watch.kill();
     await ended;
-    const perLook = between.asked.findLastIndex(isFirstPage) / looks;
+    const perPoll = between.asked.findLastIndex(isFirstPage) / polls;
     const most = count / 100 + 20;
     return [
       {
-        name: `watch: requests a look for ${count} envelopes`,
-        value: perLook.toFixed(1),
+        name: `watch: requests per poll for ${count} envelopes`,
+        value: perPoll.toFixed(1),
         asked: `<= ${most}`,
-        good: perLook <= most,
-        note: `in ${looks} looks`,
+        good: perPoll <= most,
+        note: `in ${polls} polls`,
       },
       {
         name: `memory: watch ${count} envelopes`,
@@ -111,35 +111,35 @@ async function thousand(envelopes, seconds) {
     const ended = once(watch, 'exit');
     watch.kill();
     await ended;
-    const looks = Math.floor((elapsed + INTERVAL_S * 2) / INTERVAL_S) + 1;
+    const polls = Math.floor((elapsed + INTERVAL_S * 2) / INTERVAL_S) + 1;
     // One request was the signing, which the audit contains, too.
-    const perLook = ((await answered(sandbox.ready)) - before) / looks;
-    return rowsOf({ envelopes, perLook, share: (last.cpu - first.cpu) / elapsed, delay, first, last });
+    const perPoll = ((await answered(sandbox.ready)) - before) / polls;
+    return rowsOf({ envelopes, perPoll, share: (last.cpu - first.cpu) / elapsed, delay, first, last });
   } finally {
     await sandbox.stop();
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-function rowsOf({ envelopes, perLook, share, delay, first, last }) {
+function rowsOf({ envelopes, perPoll, share, delay, first, last }) {
   return [
     {
-      name: `watch: requests a look for ${envelopes} envelopes`,
-      value: perLook.toFixed(1),
+      name: `watch: requests per poll for ${envelopes} envelopes`,
+      value: perPoll.toFixed(1),
       asked: '<= 12',
-      good: perLook <= 12,
+      good: perPoll <= 12,
     },
     {
       name: 'watch: processor time of one core',
       value: `${(share * 100).toFixed(1)} %`,
       asked: '< 2 %',
       good: share < 0.02,
-      note: `a look every ${INTERVAL_S} s`,
+      note: `a poll every ${INTERVAL_S} s`,
     },
     {
       name: 'watch: memory at the end',
       value: `${last.mb} MB`,
-      note: `${first.mb} MB after the first looks`,
+      note: `${first.mb} MB after the first polls`,
     },
     {
       name: 'watch: from a signature to its line, without webhooks',
@@ -151,7 +151,7 @@ function rowsOf({ envelopes, perLook, share, delay, first, last }) {
 }
 
 /** The time from a delivery that `listen` has printed to the line of a watch whose next poll is a minute away. */
-async function wakened(signings = 10) {
+async function delayOfWebhooks(signings = 10) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   const sandbox = await startSandbox(folder);
   const { baseUrl, apiKey } = sandbox.ready;
@@ -181,13 +181,13 @@ async function wakened(signings = 10) {
       ids.push((await run(process.execPath, words, { env, stdout: 'pipe' })).printed.trim());
     }
     watch = start('envelopes', 'watch', ...ids, '--json', '--interval', '60s');
-    const told = createInterface({ input: watch.stdout });
-    await Promise.all(ids.map((id) => lineWith(told, id, '"from":null')));
+    const changes = createInterface({ input: watch.stdout });
+    await Promise.all(ids.map((id) => lineWith(changes, id, '"from":null')));
     const delays = [];
     for (const id of ids) {
       const lines = Promise.all([
         lineWith(shown, id, '"event":"envelope.completed"'),
-        lineWith(told, id, '"to":"COMPLETED"'),
+        lineWith(changes, id, '"to":"COMPLETED"'),
       ]);
       await run(process.execPath, [BIN, 'sandbox', 'sign', id], { env });
       const [delivered, seen] = await lines;

@@ -199,7 +199,7 @@ describe('signing in a browser', needsBrowser, () => {
     await sent('Cy <cy@example.com>');
     const { page } = await open(browser, { width: 390, height: 844 });
     await openSigning(page, sandbox, 'cy@');
-    const colour = (name: string) =>
+    const color = (name: string) =>
       page.evaluate(
         `getComputedStyle([...document.querySelectorAll('button')].findLast((one) => one.textContent === '${name}')).backgroundColor`,
       );
@@ -211,6 +211,6 @@ describe('signing in a browser', needsBrowser, () => {
     expect(box?.y).toBeGreaterThan(0);
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThan(844);
     await page.getByRole('button', { name: 'Decline…' }).click();
-    expect(await colour('Decline')).not.toBe(await colour('Sign'));
+    expect(await color('Decline')).not.toBe(await color('Sign'));
   });
 });

@@ -62,9 +62,9 @@ describe('placeholders', () => {
   it.each([
     ['unknown', '{nmae}', /did you mean \{name\}/],
     ['without a name', 'Hi {}', /\{\}/],
-    ['never closed', 'Hi {name', /never closed/],
+    ['unclosed', 'Hi {name', /never closed/],
     ['empty in the row', '{role}', /empty/],
-    ['the subject itself', '{subject}', /no column/],
+    ['a reference to the subject', '{subject}', /no column/],
   ])('are refused for the row: %s', async (_, subject, problem) => {
     const { problems } = await emails(
       `email,name,role,subject\nada@b.c,Ada,,${subject}\nbo@b.c,Bo,Owner,x\n`,
@@ -345,7 +345,7 @@ describe('an unreadable file', () => {
     ['a PDF', Buffer.from('%PDF-1.4 abc\n'), /is a PDF/],
     ['a web page', Buffer.from('<!DOCTYPE html>\n<html>'), /is a web page/],
     ['a damaged spreadsheet', Buffer.from('PK\u0003\u0004xxxx'), /is damaged/],
-    ['cut in a letter', Buffer.from('email\na@b.c\nx\xc3', 'latin1'), /^f\.csv:3 .*UTF-8/],
+    ['truncated within a character', Buffer.from('email\na@b.c\nx\xc3', 'latin1'), /^f\.csv:3 .*UTF-8/],
   ])('is refused: %s', async (_, bytes, message) => {
     const error: unknown = await check(bytes, 64).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UsageError);

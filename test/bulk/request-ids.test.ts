@@ -31,7 +31,7 @@ describe('a request ID in the file', () => {
     async (lagMs) => {
       const { client, ids } = connected();
       const { service } = runs;
-      service.behaviour = { lagMs };
+      service.behavior = { lagMs };
       const id = await runs.begin(6, 'two-step', { requestIds: true });
       const creates = [2, 4, 6].map((row) =>
         createEnvelope(
@@ -77,7 +77,7 @@ describe('a request ID in the file', () => {
     const { service } = runs;
     const listedFrom = service.clock.now() + 20_000;
     service.put({ templateId: 'tmpl_9', metadata: { esignRequestId: 'own-1' }, status: 'SENT', listedFrom });
-    service.behaviour = { lagMs: 25_000 };
+    service.behavior = { lagMs: 25_000 };
     const { results } = await runs.work(await runs.begin(3, 'two-step', { requestIds: true }));
     expect(codesOf(results)[0]).toBe('REQUEST_ID_USED');
     expect(service.mails).toEqual(
@@ -111,7 +111,7 @@ describe('a request ID in the file', () => {
 
   it('can be reused after the service refused its row', async () => {
     const { ids } = connected();
-    runs.service.behaviour = {
+    runs.service.behavior = {
       create: (number) => (number === 1 ? { status: 422, code: 'VALIDATION_ERROR' } : undefined),
     };
     const { results } = await runs.work(await runs.begin(2, 'two-step', { requestIds: true }));

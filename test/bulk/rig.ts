@@ -31,7 +31,7 @@ export interface Stored {
 /** How a request fails: `lose`: processed, and the response is lost; `refuse`: not processed, and a 503. */
 export type Fault = 'lose' | 'refuse' | { status: number; code: string } | undefined;
 
-export interface Behaviour {
+export interface Behavior {
   create?: (number: number) => Fault;
   send?: (number: number) => Fault;
   cancel?: (number: number) => Fault;
@@ -48,7 +48,7 @@ class Service {
   readonly stored: Stored[] = [];
   readonly mails = new Map<string, number>();
   readonly counts = { creates: 0, sends: 0, lists: 0, looks: 0, cancels: 0, gets: 0 };
-  behaviour: Behaviour = {};
+  behavior: Behavior = {};
   readonly clock: FakeClock = fakeClock();
   server: TestServer | undefined;
 
@@ -107,11 +107,11 @@ class Service {
 
   #create(request: SeenRequest): Reply | undefined {
     const number = ++this.counts.creates;
-    const fault = this.behaviour.create?.(number);
+    const fault = this.behavior.create?.(number);
     if (fault !== undefined && fault !== 'lose') return refusal(fault);
     const body = parseJson(request.body);
     const metadata = isRecord(body) && isRecord(body.metadata) ? body.metadata : {};
-    const listedFrom = this.clock.now() + (this.behaviour.lagMs ?? 0);
+    const listedFrom = this.clock.now() + (this.behavior.lagMs ?? 0);
     const stored = this.put({ metadata, listedFrom });
     if (isRecord(body) && body.sendImmediately === true) this.mail(stored);
     return fault === 'lose' ? undefined : { status: 201, body: { data: stored } };
@@ -119,7 +119,7 @@ class Service {
 
   #send(found: Stored): Reply | undefined {
     const number = ++this.counts.sends;
-    const fault = this.behaviour.send?.(number);
+    const fault = this.behavior.send?.(number);
     if (fault !== undefined && fault !== 'lose') return refusal(fault);
     if (found.status !== 'DRAFT') return failure(400, 'INVALID_STATE');
     this.mail(found);
@@ -127,22 +127,20 @@ class Service {
   }
 
   #cancel(found: Stored): Reply | undefined {
-    const fault = this.behaviour.cancel?.(++this.counts.cancels);
+    const fault = this.behavior.cancel?.(++this.counts.cancels);
     if (fault !== undefined && fault !== 'lose') return refusal(fault);
     found.status = 'CANCELLED';
     return fault === 'lose' ? undefined : { status: 200, body: { data: found } };
   }
 
   #list(request: SeenRequest): Reply {
-    const fault = this.behaviour.list?.(++this.counts.lists);
+    const fault = this.behavior.list?.(++this.counts.lists);
     if (fault !== undefined) return refusal(fault);
     const page = Number(request.query.get('page'));
     if (page === 1) this.counts.looks++;
     const listed = this.stored.filter(({ listedFrom }) => listedFrom <= this.clock.now()).reverse();
     const items = listed.slice((page - 1) * 100, page * 100);
-    const data = items.map(({ metadata, ...rest }) =>
-      this.behaviour.summary ? rest : { ...rest, metadata },
-    );
+    const data = items.map(({ metadata, ...rest }) => (this.behavior.summary ? rest : { ...rest, metadata }));
     const totalPages = Math.max(1, Math.ceil(listed.length / 100));
     return {
       status: 200,
@@ -241,7 +239,7 @@ export class Runs {
     return run;
   }
 
-  /** The request IDs of this machine. */
+  /** The local request IDs. */
   ids({ account, clock, serviceClock }: Client): RequestIds {
     return requestIdsIn(this.root, account, { clock, serviceNow: () => serviceClock.now() });
   }

@@ -54,7 +54,7 @@ describe('a run', () => {
 
   it('finds rows with lost responses in a single walk, and sends them', async () => {
     const { service } = runs;
-    service.behaviour = {
+    service.behavior = {
       create: (n) => (n % 4 === 0 ? 'lose' : undefined),
       send: (n) => (n % 5 === 0 ? 'lose' : undefined),
     };
@@ -67,7 +67,7 @@ describe('a run', () => {
 
   it('creates rows again whose envelopes are not found', async () => {
     const { service } = runs;
-    service.behaviour = { create: (n) => (n % 3 === 0 ? 'refuse' : undefined) };
+    service.behavior = { create: (n) => (n % 3 === 0 ? 'refuse' : undefined) };
     const { ending } = await runs.work(await runs.begin(40, 'two-step'));
     expect(ending).toEqual({ kind: 'finished' });
     expect([service.mails, service.statuses()]).toEqual([once(40), { SENT: 40 }]);
@@ -75,7 +75,7 @@ describe('a run', () => {
 
   it('cancels the second draft if the list had not shown the first one', async () => {
     const { service } = runs;
-    service.behaviour = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 2_000 };
+    service.behavior = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 2_000 };
     const { ending } = await runs.work(await runs.begin(3, 'two-step'));
     expect(ending).toEqual({ kind: 'finished' });
     expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3, CANCELLED: 1 }]);
@@ -83,7 +83,7 @@ describe('a run', () => {
 
   it('keeps a second envelope that has been sent, and reports it', async () => {
     const { service } = runs;
-    service.behaviour = {
+    service.behavior = {
       create: (n) => (n === 2 ? 'lose' : undefined),
       send: () => {
         // Somebody sends the one that the list didn't show.
@@ -105,7 +105,7 @@ describe('a run', () => {
 
   it("finishes if a second draft can't be canceled, and reports it", async () => {
     const { service } = runs;
-    service.behaviour = {
+    service.behavior = {
       create: (n) => (n === 2 ? 'lose' : undefined),
       cancel: () => ({ status: 400, code: 'INVALID_STATE' }),
       lagMs: 2_000,
@@ -120,7 +120,7 @@ describe('a run', () => {
 
   it('waits for a failing service during the search for rows', async () => {
     const { service } = runs;
-    service.behaviour = {
+    service.behavior = {
       create: (n) => (n === 2 ? 'lose' : undefined),
       list: (n) => (n <= 14 ? 'refuse' : undefined),
     };
@@ -133,7 +133,7 @@ describe('a run', () => {
 
   it('with --send at creation never creates a row twice: the outcome is unknown, and a resume searches first', async () => {
     const { service } = runs;
-    service.behaviour = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 30_000 };
+    service.behavior = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 30_000 };
     const id = await runs.begin(3, 'one-step');
     const first = await runs.work(id);
     expect(first.ending).toMatchObject({
@@ -148,7 +148,7 @@ describe('a run', () => {
 
   it('fails a row that the service refuses, and completes the others', async () => {
     const { service } = runs;
-    service.behaviour = { create: (n) => (n === 2 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined) };
+    service.behavior = { create: (n) => (n === 2 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined) };
     const { ending, results } = await runs.work(await runs.begin(4, 'two-step'), { concurrency: 1 });
     expect(ending).toEqual({ kind: 'finished' });
     expect(results.map(({ ok }) => ok)).toEqual([true, false, true, true]);
@@ -168,20 +168,20 @@ describe('a run that stops', () => {
     ['FORBIDDEN', 403],
   ])('due to %s fails no row and can be resumed', async (code, status) => {
     const { service } = runs;
-    service.behaviour = { create: (n) => (n > 5 ? { status, code } : undefined) };
+    service.behavior = { create: (n) => (n > 5 ? { status, code } : undefined) };
     const id = await runs.begin(20, 'two-step');
     const { ending, results } = await runs.work(id);
     expect(ending).toMatchObject({ kind: 'stopped', error: { code } });
     expect(results.filter(({ error }) => error !== null)).toEqual([]);
     expect(await runStatusOf(runs.root, await readRun(runs.root, id))).toBe('interrupted');
-    service.behaviour = {};
+    service.behavior = {};
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
     expect([service.mails, service.statuses()]).toEqual([once(20), { SENT: 20 }]);
   });
 
   it('after the given number of failures or requests continues without a walk', async () => {
     const { service } = runs;
-    service.behaviour = { create: (n) => (n <= 2 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined) };
+    service.behavior = { create: (n) => (n <= 2 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined) };
     const id = await runs.begin(12, 'two-step');
     const failed = await runs.work(id, { stopOnError: 2, concurrency: 1 });
     expect(failed.ending).toMatchObject({ kind: 'stopped', error: { code: 'STOP_ON_ERROR' } });
@@ -196,7 +196,7 @@ describe('a run that stops', () => {
   it('on a signal leaves a consistent journal', async () => {
     const { service } = runs;
     const controller = new AbortController();
-    service.behaviour = {
+    service.behavior = {
       create: (n) => {
         if (n === 6) controller.abort();
         return undefined;
@@ -205,20 +205,20 @@ describe('a run that stops', () => {
     const id = await runs.begin(50, 'two-step');
     expect((await runs.work(id, { signal: controller.signal })).ending).toEqual({ kind: 'interrupted' });
     expect((await readRun(runs.root, id)).count('maybe')).toBe(0);
-    service.behaviour = {};
+    service.behavior = {};
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
     expect([service.mails, service.statuses()]).toEqual([once(50), { SENT: 50 }]);
   });
 
   it('during an outage leaves few rows in doubt, which a resume resolves', async () => {
     const { service } = runs;
-    service.behaviour = { create: (n) => (n > 10 ? 'refuse' : undefined) };
+    service.behavior = { create: (n) => (n > 10 ? 'refuse' : undefined) };
     const id = await runs.begin(200, 'two-step');
     const { ending, says } = await runs.work(id);
     expect(ending).toMatchObject({ kind: 'stopped', error: expect.any(ServiceError) as unknown });
     expect(says.join('\n')).toMatch(/refused with UNAVAILABLE\. Trying again in \d+ second/);
     expect(service.counts.creates).toBeLessThan(60);
-    service.behaviour = {};
+    service.behavior = {};
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
     expect([service.mails, service.statuses()]).toEqual([once(200), { SENT: 200 }]);
   });
@@ -258,11 +258,11 @@ describe('a run that was killed', () => {
   });
 
   it.each([
-    ['as the list shows it', {}],
+    ['as listed', {}],
     ['in a list without metadata', { summary: true }],
-  ])('after creating a draft finds and sends it, %s', async (_, behaviour) => {
+  ])('after creating a draft finds and sends it, %s', async (_, behavior) => {
     const { service } = runs;
-    service.behaviour = behaviour;
+    service.behavior = behavior;
     const id = await runs.begin(3, 'two-step', { entries: [announced(3)] });
     service.put({ metadata: marks(id, 2) });
     service.put({ metadata: { other: 1 } });

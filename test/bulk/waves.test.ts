@@ -72,7 +72,7 @@ async function throughKills(rig: Runs, seed: number, mode: 'two-step' | 'one-ste
   const ends = [2, 5, 8];
   const wrong: string[] = [];
   const id = await rig.begin(8, mode, { entries: [{ type: 'waves', ends, stopIf: [] }] });
-  rig.service.behaviour = { create: () => (random() < 0.1 ? 'lose' : undefined) };
+  rig.service.behavior = { create: () => (random() < 0.1 ? 'lose' : undefined) };
   let wave = 1;
   for (let attempt = 0; attempt < 40; attempt++) {
     await rig.service.clock.sleep(3_600_000);

@@ -88,7 +88,7 @@ describe('the report of an error', () => {
     const secret = 'correct horse battery staple';
     const redactor = createRedactor([secret]);
     for (let before = 1; before < 100; before++) {
-      const error = new UsageError(`${'x'.repeat(before)} ${secret} is no key.`);
+      const error = new UsageError(`${'x'.repeat(before)} ${secret} is not a key.`);
       expect(errorText(error, { ...plain, redactor })).not.toMatch(/horse|battery/);
     }
   });

@@ -125,11 +125,11 @@ describe('a response of another program', () => {
   const json = { 'content-type': 'application/json' };
   it.each([
     ['a redirect', 302, undefined, { location: 'https://login.example' }],
-    ['a page of JSON', 200, { status: 'ok' }, json],
-    ['the error of a gateway', 502, strange, json],
-    ['the question of a proxy', 407, strange, json],
+    ['unrelated JSON', 200, { status: 'ok' }, json],
+    ['a gateway error', 502, strange, json],
+    ['a proxy authentication request', 407, strange, json],
     ['an error without a code', 403, { error: { message: 'blocked' } }, json],
-    ['an error that is a word', 403, { error: 'blocked' }, json],
+    ['an error that is a string', 403, { error: 'blocked' }, json],
   ])('is not recorded: %s', async (_what, status, body, headers) => {
     notes.reply(ONE, body, { status, headers });
     const { documented, openPoints, contradictions: found } = await notes.report();

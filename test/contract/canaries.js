@@ -74,7 +74,7 @@ export const RIGHT = {
     undefined,
     reply(200, { data: [template], meta }),
   ),
-  'an envelope with a field nobody knows': get(reply(200, { data: { ...envelope, mood: 'fine' } })),
+  'an envelope with an unknown field': get(reply(200, { data: { ...envelope, mood: 'fine' } })),
   'a summary in a list': exchange(
     'GET',
     '/envelopes?status=SENT',
@@ -82,7 +82,7 @@ export const RIGHT = {
     reply(200, { data: [{ id: 'env_1', status: 'SENT' }], meta }),
   ),
   'a creation': create(body),
-  'an error code nobody knows': get(reply(404, refusal('GONE_FISHING'))),
+  'an unknown error code': get(reply(404, refusal('GONE_FISHING'))),
   'an action without a body': exchange('POST', '/envelopes/env_1/send', undefined, {
     status: 204,
     headers: {},
@@ -94,31 +94,33 @@ export const RIGHT = {
     { reason: 'x' },
     reply(202, { data: true }),
   ),
-  'a reply that broke off': get(null),
+  'an interrupted response': get(null),
 };
 
 /** Exchanges that violate the contract: each must be reported, or the check is blind. */
 export const WRONG = {
-  'a status that is not described': get(reply(500, refusal('INTERNAL'))),
-  'a success of another kind': get(reply(202, { data: envelope })),
+  'an undocumented status': get(reply(500, refusal('INTERNAL'))),
+  'another success status': get(reply(202, { data: envelope })),
   'another media type': get(reply(200, { data: envelope }, { 'content-type': 'text/html' })),
-  'a body that is no JSON': get({ ...reply(200), body: Buffer.from('{"data":{"id"') }),
-  'no body at all': get(reply(200)),
-  'a field that is missing': get(reply(200, { data: withoutSubject })),
+  'a body that is not JSON': get({ ...reply(200), body: Buffer.from('{"data":{"id"') }),
+  'no body': get(reply(200)),
+  'a missing field': get(reply(200, { data: withoutSubject })),
   'a field of another type': get(reply(200, { data: { ...envelope, signers: 'Ada' } })),
-  'a status nobody knows': get(reply(200, { data: { ...envelope, status: 'LOST' } })),
+  'an unknown status': get(reply(200, { data: { ...envelope, status: 'LOST' } })),
   'a time that is not UTC': get(
     reply(200, { data: { ...envelope, createdAt: '2026-03-01T09:30:00.000+01:00' } }),
   ),
-  'an id of another form': get(reply(200, { data: { ...envelope, id: '1' } })),
+  'an ID in another form': get(reply(200, { data: { ...envelope, id: '1' } })),
   'a storage key elsewhere': get(reply(200, { data: { ...envelope, documentStorageKey: 'document.pdf' } })),
-  'the webhook secret in a reply': get(reply(200, { data: { ...envelope, webhookSecret: 'x'.repeat(16) } })),
+  'the webhook secret in a response': get(
+    reply(200, { data: { ...envelope, webhookSecret: 'x'.repeat(16) } }),
+  ),
   'a list without its pagination': exchange('GET', '/templates', undefined, reply(200, { data: [template] })),
-  'details that are no lists': get(reply(404, refusal('NOT_FOUND', { id: 'unknown' }))),
-  'a rate header that is no number': get(
+  'details that are not lists': get(reply(404, refusal('NOT_FOUND', { id: 'unknown' }))),
+  'a rate header that is not a number': get(
     reply(200, { data: envelope }, { 'x-ratelimit-remaining': 'plenty' }),
   ),
-  'a 429 that does not say until when': get({
+  'a 429 without a reset': get({
     ...reply(429, refusal('RATE_LIMITED')),
     headers: { 'content-type': 'application/json' },
   }),
@@ -138,18 +140,13 @@ export const WRONG = {
   }),
   'a short webhook secret': create({ ...body, webhookSecret: 'short' }),
   'a creation of another media type': create(body, { 'content-type': 'text/plain' }),
-  'a body for send, which takes none': exchange(
+  'a body for send, which has none': exchange(
     'POST',
     '/envelopes/env_1/send',
     { now: true },
     reply(200, { data: envelope }),
   ),
-  'a path the API does not have': exchange('GET', '/signers', undefined, reply(404, refusal('NOT_FOUND'))),
-  'a method the path does not have': exchange(
-    'DELETE',
-    '/envelopes/env_1',
-    undefined,
-    reply(200, { data: envelope }),
-  ),
-  'a wrong request whose reply was lost': { ...create({ ...body, signers: [] }), response: null },
+  'an unknown path': exchange('GET', '/signers', undefined, reply(404, refusal('NOT_FOUND'))),
+  'an unknown method': exchange('DELETE', '/envelopes/env_1', undefined, reply(200, { data: envelope })),
+  'an invalid request whose response was lost': { ...create({ ...body, signers: [] }), response: null },
 };

@@ -3,7 +3,7 @@ import { createServer, request as send } from 'node:http';
 const API = '/api/v1/';
 
 /**
- * Stands between a client and a sandbox and changes nothing: bytes, statuses, headers, cut bodies and resets arrive as
+ * Relays between a client and a sandbox and changes nothing: bytes, statuses, headers, cut bodies and resets arrive as
  * they were sent. Each exchange of the API is handed to `judged`; the control plane and the pages pass unread.
  * @param {string} upstream origin of the sandbox
  * @param {(exchange: import('./judge.js').Exchange & { left: boolean }) => void} judged

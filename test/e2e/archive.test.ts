@@ -128,8 +128,8 @@ describe('documents verify', () => {
       { path: `kept/${second}`, sha256: null },
     ]);
     expect(jsonLines(bad.stderr)).toMatchObject([{ error: { code: 'STORAGE_CORRUPT', exitCode: 9 } }]);
-    const mended = await home.run(archive('--dir', 'kept', '--force'));
-    expect(mended.code).toBe(0);
+    const repaired = await home.run(archive('--dir', 'kept', '--force'));
+    expect(repaired.code).toBe(0);
     expect((await home.run`documents verify kept`).code).toBe(0);
   });
 

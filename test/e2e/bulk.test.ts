@@ -430,7 +430,7 @@ describe('a bulk run', () => {
     await given('asked.csv', rowsOf(5));
     const [program, ...before] = COMMAND;
     const words = create(home.path('asked.csv'), '--template', 'tmpl_nda', '--send');
-    for (const [answer, mailed] of [
+    for (const [answer, emailed] of [
       ['n', 0],
       ['y', 5],
     ] as const) {
@@ -439,7 +439,7 @@ describe('a bulk run', () => {
       screen.type(`${answer}\r`);
       expect((await screen.ended).code).toBe(answer === 'y' ? 0 : 2);
       await screen.shows(answer === 'y' ? '5 envelopes sent.' : 'Not confirmed; nothing was sent.');
-      expect((await holdingsOf(sandbox)).mails.size).toBe(mailed);
+      expect((await holdingsOf(sandbox)).mails.size).toBe(emailed);
     }
   });
 

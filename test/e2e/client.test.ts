@@ -9,12 +9,12 @@ import { program } from './program.ts';
 
 /* Imports `esign-cli/client` of the package under test by name, in a process that is independent of the tests. */
 /** The JSON that a program prints when it is given a client. */
-async function told(source: string, env: Record<string, string>): Promise<unknown> {
+async function outputOf(source: string, env: Record<string, string>): Promise<unknown> {
   const whole = `
     import { createClient } from 'esign-cli/client';
     const esign = createClient({ baseUrl: process.env.ESIGN_BASE_URL, apiKey: process.env.ESIGN_API_KEY });
-    const told = await (async () => { ${source} })();
-    console.log(JSON.stringify(told));`;
+    const outputOf = await (async () => { ${source} })();
+    console.log(JSON.stringify(outputOf));`;
   return parseJson(await program(whole, env));
 }
 
@@ -65,7 +65,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
   });
 
   it('takes an envelope from draft to canceled, and reports the outcome of each step', async () => {
-    const steps = await told(
+    const steps = await outputOf(
       `const signers = [{ name: 'Ada', email: 'ada@example.com' }];
        const made = await esign.envelopes.create({ templateId: 'tmpl_nda', signers });
        const { id } = made.envelope;
@@ -83,7 +83,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     const service = await fakeService((request, response) =>
       answerPage(request, response, 1_000, (index) => ({ id: `env_${index}` })),
     );
-    const ids = await told(
+    const ids = await outputOf(
       `const ids = [];
        for await (const { id } of esign.envelopes.list({ pageSize: 10 })) if (ids.push(id) === 15) break;
        return ids;`,
@@ -106,7 +106,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
       request.method === 'POST' ? loseReply(response) : answerPage(request, response, 0, () => undefined),
     );
     const signers = `[{ name: 'Ada', email: 'ada@example.com' }]`;
-    const outcome = await told(
+    const outcome = await outputOf(
       `const { kind, error, requestId } =
          await esign.envelopes.create({ templateId: 't', signers: ${signers} }, { requestId: 'mine' });
        return { kind, code: error.code, requestId };`,
@@ -121,7 +121,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     const service = await fakeService((_request, response) =>
       json(response, 401, { error: { code: 'UNAUTHORIZED', message: 'no' } }),
     );
-    const refusals = await told(
+    const refusals = await outputOf(
       `const { createClient: make, UsageError } = await import('esign-cli/client');
        const base = process.env.ESIGN_BASE_URL;
        const tries = [{ baseUrl: 'http://example.com', apiKey: 'k' }, { baseUrl: base, apiKey: 'sk_\\nx' }, { baseUrl: base, apiKey: '' },
@@ -130,7 +130,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
        return tries.map((options) => { try { make(options); } catch (error) { return error instanceof UsageError; } });`,
       service.env,
     );
-    const error = await told(
+    const error = await outputOf(
       `try { await esign.templates.get('t'); } catch (error) { return { ...error, name: error.name, stack: error.stack }; }`,
       service.env,
     );

@@ -32,18 +32,18 @@ const hash = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('h
 
 describe('envelopes download', () => {
   it('saves the verified signed PDF and certificate; a rerun changes nothing', async () => {
-    const first = await home.run`envelopes download ${id} --dir papers --json`;
+    const first = await home.run`envelopes download ${id} --dir downloads --json`;
     const results = lines(first.stdout).map(parseJson);
     expect(results).toMatchObject([
       { envelopeId: id, what: 'signed', key, status: 'downloaded', error: null },
       { envelopeId: id, what: 'certificate', status: 'downloaded' },
     ]);
-    const signed = await readFile(home.path('papers', `${id}.signed.pdf`));
+    const signed = await readFile(home.path('downloads', `${id}.signed.pdf`));
     expect(signed.subarray(0, 5).toString()).toBe('%PDF-');
     expect(results[0]).toMatchObject({ sha256: hash(signed), bytes: signed.byteLength });
-    const again = await home.run`envelopes download ${id} --dir papers`;
+    const again = await home.run`envelopes download ${id} --dir downloads`;
     expect(lines(again.stdout).map((line) => line.split('\t')[0])).toEqual(['unchanged', 'unchanged']);
-    expect((await readdir(home.path('papers'))).sort()).toEqual([
+    expect((await readdir(home.path('downloads'))).sort()).toEqual([
       'SHA256SUMS',
       `${id}.certificate.pdf`,
       `${id}.signed.pdf`,

@@ -30,8 +30,8 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   afterAll(() => rm(temporary, { recursive: true, force: true }));
 
   /** Returns the JSON that a program prints. */
-  const told = async (source: string): Promise<unknown> => {
-    const whole = `${START}\nconst told = await (async () => { ${source} })();\nconsole.log(JSON.stringify(told));`;
+  const outputOf = async (source: string): Promise<unknown> => {
+    const whole = `${START}\nconst outputOf = await (async () => { ${source} })();\nconsole.log(JSON.stringify(outputOf));`;
     return parseJson(await program(whole, { TMPDIR: temporary }));
   };
 
@@ -46,7 +46,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   it('starts with the seed of its page, and returns to it', async () => {
     const page = await readFile(join(import.meta.dirname, '../../docs/testing.md'), 'utf8');
     await writeFile(join(temporary, 'seed.yaml'), /^```yaml\n(.*?)^```$/ms.exec(page)?.[1] ?? '');
-    const seen = await told(
+    const seen = await outputOf(
       `const sandbox = await startSandbox({ seed: process.env.TMPDIR + '/seed.yaml' });
        const statuses = async (key) => {
          const reply = await fetch(sandbox.baseUrl + '/esign/envelopes', { headers: { authorization: 'Bearer ' + key } });
@@ -89,7 +89,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
 
   it('signs, views, declines, and moves the clock', async () => {
-    const seen = await told(
+    const seen = await outputOf(
       `const sandbox = await startSandbox();
        const [one, two, three] = [await create(sandbox), await create(sandbox), await create(sandbox)];
        const viewed = await sandbox.view(one.id, { signer: 'BOB@example.com' });
@@ -108,7 +108,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
 
   it('returns emails with the signing link, and waits for one', async () => {
-    const seen = await told(
+    const seen = await outputOf(
       `const sandbox = await startSandbox();
        const coming = sandbox.mails({ to: 'Ada@example.com', wait: '20s' });
        const { id } = await create(sandbox);
@@ -125,7 +125,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
 
   it('restores a snapshot including documents, also after a restart', async () => {
-    const seen = await told(
+    const seen = await outputOf(
       `const dataDir = process.env.TMPDIR + '/kept';
        let sandbox = await startSandbox({ dataDir });
        const signed = async (id) => {
@@ -158,7 +158,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
 
   it('has its own clock, quota, and rate limit', async () => {
-    const seen = await told(
+    const seen = await outputOf(
       `const sandbox = await startSandbox({ clock: '2030-05-01', quota: 1, rateLimit: '3/1h' });
        const replies = [];
        for (let nth = 0; nth < 4; nth++) replies.push(await create(sandbox));
@@ -169,7 +169,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
 
   it('keeps its state in a given folder, and clears it with reset', async () => {
-    const seen = await told(
+    const seen = await outputOf(
       `const dataDir = process.env.TMPDIR + '/kept';
        const first = await startSandbox({ dataDir });
        const { id } = await create(first);
@@ -186,7 +186,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
 
   it('refuses invalid options, and leaves no folder behind', async () => {
-    const seen = await told(
+    const seen = await outputOf(
       `const refused = (options) => startSandbox(options).catch(({ name, message }) => name + ': ' + message);
        const one = await startSandbox();
        const taken = await refused({ port: Number(new URL(one.baseUrl).port) });
@@ -214,7 +214,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
 
   it('rejects invalid calls, and never throws synchronously', async () => {
-    const seen = await told(
+    const seen = await outputOf(
       `const one = await startSandbox();
        const wrong = [() => one.advance('soon'), () => one.sign(), () => one.view('env_0'), () => one.decline('env_0'),
          () => one.mails({ wait: 'soon' }), () => one.seed({ envelopes: 3 }), () => one.snapshot('../x'), () => one.restore('none')];
@@ -235,7 +235,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
 
   it('accepts faults, choices, and a fixed key, and returns the envelopes', async () => {
-    const seen = await told(
+    const seen = await outputOf(
       `const apiKey = 'esk_fixed_for_tests';
        const sandbox = await startSandbox({ apiKey, choices: { 'reset-header': 'milliseconds' }, faults: { error500: { times: 1 } },
          seed: { envelopes: [{ id: 'env_1', status: 'SENT' }] } });
@@ -268,7 +268,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
 
   it('waits for a webhook', async () => {
-    const seen = await told(
+    const seen = await outputOf(
       `const { createServer } = await import('node:http');
        const receiver = createServer((_, response) => response.writeHead(204).end()).listen(0, '127.0.0.1');
        await new Promise((resolve) => receiver.once('listening', resolve));
@@ -286,7 +286,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
 
   it('rejects with CLOSED after close, including pending calls', async () => {
-    const seen = await told(
+    const seen = await outputOf(
       `const one = await startSandbox();
        const waiting = one.mails({ wait: '1h' }).catch(({ code }) => code);
        await one.close();
@@ -298,7 +298,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
   });
 
   const startMany = (count: number) =>
-    told(
+    outputOf(
       `const all = await Promise.all(Array.from({ length: ${count} }, () => startSandbox()));
        const ids = await Promise.all(all.map(async (one) => (await create(one)).id));
        const statuses = await Promise.all(all.map(async (one, at) => (await one.sign(ids[at])).status));

@@ -246,12 +246,12 @@ describe('a secret per envelope', () => {
     const id = String((await own.object([...create.slice(0, 6)])).id);
     const envelope = /"id": "(env_\w+)"/.exec(made.stdout)?.[1] ?? '';
     const port = new URL(String(url)).port;
-    const waiting = own.start`listen --port ${port} --json --envelope ${envelope} --timeout 60s --download papers`;
+    const waiting = own.start`listen --port ${port} --json --envelope ${envelope} --timeout 60s --download downloads`;
     await waiting.object();
     await own.run`envelopes send ${envelope}`;
     await own.run`sandbox sign ${envelope}`;
     expect(await waiting.ended).toEqual({ code: 0, signal: null });
-    expect((await readdir(own.path('papers'))).sort()).toEqual([
+    expect((await readdir(own.path('downloads'))).sort()).toEqual([
       'SHA256SUMS',
       `${envelope}.certificate.pdf`,
       `${envelope}.signed.pdf`,

@@ -64,7 +64,7 @@ describe('the evidence of a completed envelope', () => {
   });
 
   it('is collected in one folder, with the verdicts', async () => {
-    const papers = ['certificate', 'document', 'signed'].map((what) => `${id}.${what}.pdf`);
+    const documents = ['certificate', 'document', 'signed'].map((what) => `${id}.${what}.pdf`);
     const others = [
       'collection.json',
       'envelope.json',
@@ -74,7 +74,7 @@ describe('the evidence of a completed envelope', () => {
       'reminders.jsonl',
       'webhooks.jsonl',
     ];
-    expect(Object.keys(await bytesOf('all'))).toEqual(['SHA256SUMS', ...papers, ...others].sort());
+    expect(Object.keys(await bytesOf('all'))).toEqual(['SHA256SUMS', ...documents, ...others].sort());
     expect(parseJson(await read('all', 'envelope.json'))).toEqual(await home.json`envelopes get ${id}`);
     expect(parseJson(await read('all', 'papers.json'))).toMatchObject([
       {

@@ -48,7 +48,7 @@ describe('in FIPS mode, an object with only an MD5', () => {
   const download = (words: string) => home.run(['documents', 'download', ...words.split(' ')], { env });
 
   it('is verified by its size, which JSON and one notice report', async () => {
-    const { code, stdout, stderr } = await download('a.pdf b.pdf other.pdf --dir papers --json');
+    const { code, stdout, stderr } = await download('a.pdf b.pdf other.pdf --dir downloads --json');
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toMatchObject([
       { status: 'downloaded', proof: 'size', sha256 },
@@ -56,11 +56,11 @@ describe('in FIPS mode, an object with only an MD5', () => {
       { status: 'downloaded', proof: 'size' },
     ]);
     expect(stderr.match(/size/g)).toHaveLength(1);
-    expect((await home.run(argv`documents verify papers --json`)).code).toBe(0);
+    expect((await home.run(argv`documents verify downloads --json`)).code).toBe(0);
   });
 
   it('is unchanged the second time, and compared if it has no record', async () => {
-    expect(jsonLines((await download('a.pdf --dir papers --json')).stdout)).toMatchObject([
+    expect(jsonLines((await download('a.pdf --dir downloads --json')).stdout)).toMatchObject([
       { status: 'unchanged', sha256 },
     ]);
     writeFileSync(home.path('c.pdf'), pdf);

@@ -100,11 +100,11 @@ describe("deliveries that the application couldn't receive", () => {
     const first = listen(...to);
     const { url } = await first.object();
     expect(await post(url, body(4, 'env_c'))).toBe(200);
-    const beside = listen(...to);
-    await beside.object();
-    const besideStopped = beside.stop();
-    expect((await beside.object()).type).toBe('summary');
-    await besideStopped;
+    const second = listen(...to);
+    await second.object();
+    const secondStopped = second.stop();
+    expect((await second.object()).type).toBe('summary');
+    await secondStopped;
     const stopped = first.stop();
     const [warning] = await lines(first, 'warning', 1);
     expect(warning?.message).toMatch(

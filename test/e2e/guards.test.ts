@@ -189,7 +189,7 @@ describe('allowed recipients', () => {
 
   it.each([
     ['another recipient', { templateId: 't', signers: [{ email: 'bo@other.org', name: 'Bo' }] }],
-    ['a field that is not documented', { templateId: 't', signers: [], cc: ['bo@other.org'] }],
+    ['an undocumented field', { templateId: 't', signers: [], cc: ['bo@other.org'] }],
     ['signers in another case', { templateId: 't', signers: [], Signers: [{ email: 'bo@other.org' }] }],
     ['two addresses in one', { signers: [{ email: 'ada@example.com, bo@other.org', name: 'A' }] }],
     ['no signers', { templateId: 't' }],
@@ -304,7 +304,7 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
 
   it.each([
     ['writable by others', withPolicy({}, { mode: '666' })],
-    ['in a folder that is', withPolicy({}, { folderMode: '777' })],
+    ['in a folder writable by others', withPolicy({}, { folderMode: '777' })],
     ['not JSON', withPolicy('{')],
     ['with an unknown key', withPolicy({ readonly: true })],
     ['with a value of another type', withPolicy({ maxEmails: '5' })],

@@ -142,9 +142,9 @@ describe('untrusted text', () => {
       expect((stdout + stderr).replaceAll(/[\t\n]/g, '')).not.toMatch(ACTING);
     }
     const debug = { ...service.env, DEBUG: '*' };
-    const told = await home.run(argv`envelopes get env_bad`, { env: debug });
-    expect(told.stderr).toMatch(/\n\s+at /);
-    expect(told.stderr.replaceAll('\n', '')).not.toMatch(ACTING);
+    const traced = await home.run(argv`envelopes get env_bad`, { env: debug });
+    expect(traced.stderr).toMatch(/\n\s+at /);
+    expect(traced.stderr.replaceAll('\n', '')).not.toMatch(ACTING);
     const line = await home.run(argv`envelopes get env_bad --json`, { env: debug });
     expect(jsonLines(line.stderr)).toHaveLength(1);
     const list = await home.run(argv`envelopes list --json`, { env: service.env });

@@ -31,7 +31,7 @@ function closed(schema: unknown): unknown {
 
 async function load(name: string): Promise<Record<string, unknown>> {
   const schema = closed(parseJson(await readFile(join(contract, `${name}.json`), 'utf8')));
-  if (!isRecord(schema)) throw new Error(`${name} is no schema`);
+  if (!isRecord(schema)) throw new Error(`${name} is not a schema`);
   return schema;
 }
 
@@ -138,7 +138,7 @@ describe('the --json output matches contract/output', () => {
     await run('documents:head', 'several', [key, 'nope'], 10);
     await run('documents:link', 'one', [key]);
     await run('documents:link', 'several', [key, 'nope'], 10);
-    await run('documents:download', 'files', [key, 'nope', '--dir', 'papers', '--wait', '0s'], 10);
+    await run('documents:download', 'files', [key, 'nope', '--dir', 'downloads', '--wait', '0s'], 10);
   }, 120_000);
 
   it('for webhooks', async () => {

@@ -85,13 +85,13 @@ describe('a listener that is killed repeatedly under load', () => {
     );
     expect([lost, invented]).toEqual([[], []]);
     expect([...kept.values()].filter((records) => records.length > 1)).toEqual([]);
-    const told = (one: Sent) => [one.answer, one.body.length, true];
+    const expected = (one: Sent) => [one.answer, one.body.length, true];
     expect(
       answered.map(({ body }) => {
         const record = kept.get(keyOf(body))?.[0];
         return [record?.answer, record?.bytes, record?.verified];
       }),
-    ).toEqual(answered.map(told));
+    ).toEqual(answered.map(expected));
     expect(new Set(answered.map(({ answer }) => answer))).toEqual(new Set([200, 400]));
     expect(answered.length).toBeGreaterThan(KILLS * 100);
     // Incomplete lines of the last kill are skipped, and the next listener recognizes the duplicates.

@@ -11,10 +11,10 @@ const COUNT = 80;
 const WRONG = 41;
 const home = new Home();
 /** Some names are too long for a note next to their part file. */
-const papers = Array.from({ length: COUNT }, (_, index) =>
+const documents = Array.from({ length: COUNT }, (_, index) =>
   Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(index % 20 === 9 ? 1_200_000 : 5_000)]),
 );
-const keys = papers.map((_, index) => `org/env_${index}/signed.pdf`);
+const keys = documents.map((_, index) => `org/env_${index}/signed.pdf`);
 const hash = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest('hex');
 let bucket: TestServer;
 
@@ -22,10 +22,10 @@ beforeAll(async () => {
   bucket = await startServer((request, response) => {
     if (request.path.startsWith('/b/k/')) return strange(request, response);
     const index = Number(/env_(\d+)/.exec(request.path)?.[1]);
-    const paper = papers[index] ?? Buffer.alloc(0);
-    const etag = `"${hash('md5', paper)}"`;
+    const document = documents[index] ?? Buffer.alloc(0);
+    const etag = `"${hash('md5', document)}"`;
     if (request.headers['if-none-match'] === etag) return void response.writeHead(304, { etag }).end();
-    const body = Buffer.from(paper);
+    const body = Buffer.from(document);
     if (index === WRONG) body[2_000] = (body[2_000] ?? 0) ^ 1;
     response.writeHead(200, { etag, 'content-length': body.byteLength }).end(body);
   });
@@ -47,7 +47,7 @@ const strangers = new Map<string, Buffer>([
 ]);
 
 function strange(request: SeenRequest, response: ServerResponse): void {
-  const right = papers[0] ?? foreign;
+  const right = documents[0] ?? foreign;
   const body = between ? (strangers.get(request.path.slice('/b/'.length)) ?? foreign) : right;
   const etag = between ? {} : { etag: `"${hash('md5', right)}"` };
   response
@@ -73,14 +73,14 @@ describe('many files', () => {
       status: 'failed',
       error: { code: 'STORAGE_CORRUPT', message: expect.stringContaining('checksum') as unknown },
     });
-    const right = papers.filter((_, index) => index !== WRONG);
+    const right = documents.filter((_, index) => index !== WRONG);
     expect(lines.flatMap((line) => (line.status === 'downloaded' ? [line.sha256] : []))).toEqual(
-      right.map((paper) => hash('sha256', paper)),
+      right.map((document) => hash('sha256', document)),
     );
     const names = await readdir(home.path('many'));
     expect(names).toHaveLength(COUNT);
     expect(names.filter((name) => !name.endsWith('.signed.pdf'))).toEqual(['SHA256SUMS']);
-    expect(await readFile(home.path('many', 'env_7.signed.pdf'))).toEqual(papers[7]);
+    expect(await readFile(home.path('many', 'env_7.signed.pdf'))).toEqual(documents[7]);
     expect((await home.shell('cd many && sha256sum -c --strict --quiet SHA256SUMS')).code).toBe(0);
   });
 

@@ -119,13 +119,13 @@ describe('the question "has Maria signed?"', () => {
   });
 
   it('is answered with the verified documents', async () => {
-    const files = await reader.items('download', { id: done, dir: home.path('papers') });
+    const files = await reader.items('download', { id: done, dir: home.path('downloads') });
     expect(files.map(({ what, status }) => [what, status])).toEqual([
       ['signed', 'downloaded'],
       ['certificate', 'downloaded'],
     ]);
-    expect(await readdir(home.path('papers'))).toContain('SHA256SUMS');
-    const verified = await reader.items('verify', { paths: [home.path('papers')], requireSeal: true });
+    expect(await readdir(home.path('downloads'))).toContain('SHA256SUMS');
+    const verified = await reader.items('verify', { paths: [home.path('downloads')], requireSeal: true });
     expect(verified).toMatchObject([
       { list: 'ok', error: null },
       { list: 'ok', error: null },
@@ -137,7 +137,7 @@ describe('the question "has Maria signed?"', () => {
       { list: 'unlisted', sha256: null },
     ]);
     // A failed file has a reason.
-    expect(await reader.items('download', { id: open, dir: home.path('papers') })).toMatchObject([
+    expect(await reader.items('download', { id: open, dir: home.path('downloads') })).toMatchObject([
       { status: 'failed', error: { code: 'STORAGE_NOT_READY' } },
       { status: 'failed' },
     ]);
@@ -148,8 +148,8 @@ describe('the question "has Maria signed?"', () => {
     ['list', { cursor: 'page 2' }, { code: 'USAGE', exitCode: 2 }],
     ['list', { since: 'yesterday-ish' }, { code: 'USAGE', exitCode: 2 }],
     ['verify', { paths: ['nowhere'] }, { code: 'USAGE' }],
-    ['download', { id: 'env_1', dir: '~/papers' }, { code: 'USAGE' }],
-    ['download', { id: 'env_1', dir: 'papers' }, { code: 'USAGE' }],
+    ['download', { id: 'env_1', dir: '~/downloads' }, { code: 'USAGE' }],
+    ['download', { id: 'env_1', dir: 'downloads' }, { code: 'USAGE' }],
   ])('reports a failure: %s %j', async (name, args, error) => {
     expect(await reader.call(name, args)).toMatchObject({ isError: true, reply: { error } });
   });

@@ -74,7 +74,7 @@ test('a template from a PDF survives kill -9 at each step, and its envelopes are
   await crash();
   const signed = await home.object`sandbox sign ${String(made.id)}`;
   expect(signed).toMatchObject({ status: 'COMPLETED', templateName: 'Sale of a boat' });
-  const { code } = await home.run`envelopes download ${String(made.id)} --dir ${home.path('papers')}`;
+  const { code } = await home.run`envelopes download ${String(made.id)} --dir ${home.path('downloads')}`;
   expect(code).toBe(0);
 
   await home.run`sandbox reset --yes`;

@@ -31,7 +31,7 @@ describe.skipIf(process.env.ESIGN_BIN)('the package', () => {
       ];
       const load = `console.log(typeof require(${JSON.stringify(sandbox)}).startSandbox, typeof require(${JSON.stringify(client)}).createClient)`;
       expect((await run(process.execPath, ['--eval', load], { env })).stdout).toBe('function function\n');
-      const demo = await esign('demo', '--json', '--dir', join(folder, 'papers'));
+      const demo = await esign('demo', '--json', '--dir', join(folder, 'downloads'));
       expect(JSON.parse(demo.stdout)).toHaveProperty('files');
     } finally {
       await rm(folder, { recursive: true, force: true });

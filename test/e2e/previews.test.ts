@@ -125,7 +125,7 @@ describe('esign --help', () => {
 
 describe('sandbox mails on a terminal', () => {
   it('shows the complete link to the signing page on a terminal of any width', async () => {
-    const id = await envelope('Mailed', '--send');
+    const id = await envelope('Sent', '--send');
     const { stdout } = await home.run`sandbox mails --envelope ${id} --fields link`;
     const [file, ...before] = COMMAND;
     const words = [...before, 'sandbox', 'mails', '--envelope', id];

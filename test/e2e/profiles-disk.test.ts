@@ -6,8 +6,8 @@ import { canMount, needsInjection, onSmallDisk } from '../support/disk-faults.ts
 
 // conf writes in place in programs started by a snap.
 const starts = [
-  ['by itself', {}],
-  ['started by a snap', { SNAP: '/snap/code/1' }],
+  ['when esign runs directly', {}],
+  ['when a snap starts esign', { SNAP: '/snap/code/1' }],
 ] as const;
 
 describe.each(starts)('the profiles, %s', (_name, env) => {

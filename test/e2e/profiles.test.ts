@@ -176,8 +176,11 @@ describe('profiles', () => {
       });
     }
     expect(elsewhere.seen).toEqual([]);
-    const aloud = await home.run`templates list -p acme --base-url ${url}`;
-    expect([aloud.code, elsewhere.seen[0]?.headers.authorization]).toEqual([0, `Bearer ${sandbox.apiKey}`]);
+    const explicit = await home.run`templates list -p acme --base-url ${url}`;
+    expect([explicit.code, elsewhere.seen[0]?.headers.authorization]).toEqual([
+      0,
+      `Bearer ${sandbox.apiKey}`,
+    ]);
     const alone = { ESIGN_BASE_URL: url, ESIGN_API_KEY: canary };
     expect((await home.run(argv`templates list`, { env: alone })).code).toBe(0);
     expect(elsewhere.seen[1]?.headers.authorization).toBe(`Bearer ${canary}`);

@@ -190,11 +190,15 @@ describe('envelopes replace', () => {
   });
 
   it.each([
-    ['who is no signer', ['--signer', 'eve@example.com=ada@example.com'], 'eve@example.com is not a signer'],
-    ['what is no pair', ['--signer', 'ada@example.com'], 'OLD=MAILBOX'],
-    ['an address that is none', ['--signer', 'adda@example.com=ada'], 'not an email address'],
     [
-      'nobody left',
+      'an address that is not a signer',
+      ['--signer', 'eve@example.com=ada@example.com'],
+      'eve@example.com is not a signer',
+    ],
+    ['a missing pair', ['--signer', 'ada@example.com'], 'OLD=MAILBOX'],
+    ['an invalid address', ['--signer', 'adda@example.com=ada'], 'not an email address'],
+    [
+      'no remaining signer',
       ['--remove-signer', 'adda@example.com', '--remove-signer', 'bo@example.com'],
       'Nobody would be left',
     ],
@@ -219,9 +223,9 @@ describe('envelopes replace', () => {
 
   it('--dry-run shows the plan and its requests, and changes nothing', async () => {
     const id = await lease('--send');
-    const told = await home.run`envelopes replace ${id} --signer ${RIGHT} --dry-run`;
-    expect(told.stdout).toContain('takes one more envelope of the monthly quota');
-    expect(told.stdout).toContain('+ Ada Lovelace <ada@example.com>, Tenant');
+    const planned = await home.run`envelopes replace ${id} --signer ${RIGHT} --dry-run`;
+    expect(planned.stdout).toContain('takes one more envelope of the monthly quota');
+    expect(planned.stdout).toContain('+ Ada Lovelace <ada@example.com>, Tenant');
     const shown = await home.object`envelopes replace ${id} --signer ${RIGHT} --dry-run`;
     expect(shown).toMatchObject({
       dryRun: true,

@@ -99,7 +99,7 @@ describe('the runner', () => {
   it('stops a shell script when it is interrupted', async () => {
     const child = spawn(
       'bash',
-      ['--norc', '-c', `${COMMAND.join(' ')} listen --no-verify --port 0 --json; echo "went on"`],
+      ['--norc', '-c', `${COMMAND.join(' ')} listen --no-verify --port 0 --json; echo "continued"`],
       { env: { ...home.env, ...env }, detached: true },
     );
     let stdout = '';
@@ -110,7 +110,7 @@ describe('the runner', () => {
     });
     const signal = await new Promise((resolve) => child.on('close', (_, by) => resolve(by)));
     expect(signal).toBe('SIGINT');
-    expect(stdout).not.toContain('went on');
+    expect(stdout).not.toContain('continued');
     expect(stdout).toContain('"type":"summary"');
   });
 

@@ -71,12 +71,12 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
       id=$(${ESIGN} envelopes create --template tmpl_nda --signer 'Ada <ada@example.com>' --send -q)
       ${ESIGN} sandbox mails --to ada@example.com --wait 5s --fields link
       ${ESIGN} sandbox sign "$id" -q >/dev/null
-      ${ESIGN} envelopes download "$id" --dir papers
+      ${ESIGN} envelopes download "$id" --dir downloads
       node -e 'fetch(process.env.ESIGN_SANDBOX_URL + "/__sandbox/")'`;
     const { stdout, stderr, code } = await exec(['sh', '-ec', script]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/sign\/\w+\n/);
-    expect(readdirSync(home.path('papers'))).toHaveLength(3);
+    expect(readdirSync(home.path('downloads'))).toHaveLength(3);
     expect(left()).toEqual([]);
   });
 
@@ -130,11 +130,11 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     'forwards %s, waits for the command, and stops by it, too',
     async (signal) => {
-      const script = `trap 'echo told > told; exit 0' TERM INT; echo $$; while :; do sleep 0.1; done`;
+      const script = `trap 'echo stopped > stopped; exit 0' TERM INT; echo $$; while :; do sleep 0.1; done`;
       const running = home.start(argv`sandbox exec sh -c ${script}`, { env });
       await running.line();
       expect(await running.stop(signal)).toEqual({ code: null, signal });
-      expect(await readFile(home.path('told'), 'utf8')).toBe('told\n');
+      expect(await readFile(home.path('stopped'), 'utf8')).toBe('stopped\n');
       expect(left()).toEqual([]);
     },
   );

@@ -145,16 +145,16 @@ describe('the sandbox', () => {
 
 describe('demo', () => {
   it('runs the whole workflow and leaves the documents', async () => {
-    const summary = await home.object`demo --dir papers`;
+    const summary = await home.object`demo --dir downloads`;
     expect(summary).toMatchObject({ status: 'COMPLETED', webhooks: { received: 6, verified: 6 } });
-    expect((await readdir(home.path('papers'))).map((name) => name.replace(/^env_\w+\./, '')).sort()).toEqual(
-      ['SHA256SUMS', 'certificate.pdf', 'document.pdf', 'signed.pdf'],
-    );
+    expect(
+      (await readdir(home.path('downloads'))).map((name) => name.replace(/^env_\w+\./, '')).sort(),
+    ).toEqual(['SHA256SUMS', 'certificate.pdf', 'document.pdf', 'signed.pdf']);
   });
 
   it('describes each step, and changes no profile', async () => {
     const other = new Home();
-    const { stdout, code } = await other.run`demo --dir papers`;
+    const { stdout, code } = await other.run`demo --dir downloads`;
     expect(code).toBe(0);
     expect(stdout).toContain('$ esign envelopes create --template tmpl_lease');
     expect(stdout).toContain('6 with a valid signature');

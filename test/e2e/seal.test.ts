@@ -6,7 +6,7 @@ import { issue } from '../support/authorities.ts';
 import { Home } from '../support/cli.ts';
 
 const home = new Home();
-const FOLDER = 'papers';
+const FOLDER = 'downloads';
 let id: string;
 
 const lines = (text: string): unknown[] =>

@@ -89,13 +89,13 @@ const CODES: Record<Tampering, string> = {
 
 it('documents that the sandbox has tampered with cause a warning in download and fail verify', async () => {
   const ids = [...planted.values()];
-  const fetched = await home.run`envelopes download ${ids} --dir papers --what signed`;
+  const fetched = await home.run`envelopes download ${ids} --dir downloads --what signed`;
   expect([fetched.code, fetched.stderr]).toEqual([9, expect.stringContaining('failed the seal check')]);
-  const { code, stdout } = await home.run('documents verify papers --json'.split(' '));
+  const { code, stdout } = await home.run('documents verify downloads --json'.split(' '));
   const lines = jsonLines(stdout).filter(isRecord);
   const found = new Map(lines.map(({ path, error }) => [path, error]));
   const codes = TAMPERINGS.map((how) => {
-    const error = found.get(join('papers', `${planted.get(how)}.signed.pdf`));
+    const error = found.get(join('downloads', `${planted.get(how)}.signed.pdf`));
     return [how, isRecord(error) ? error.code : error];
   });
   expect([code, Object.fromEntries(codes)]).toEqual([9, CODES]);

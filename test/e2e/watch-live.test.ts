@@ -88,7 +88,7 @@ describe('the live table', () => {
     expect(rows[3]).toMatch(/^env_0 +SENT +0\/1 +sent .* ago +in 7\d years$/);
     expect(rows.slice(7)).toEqual(expect.arrayContaining(['Ctrl-C stops watching.']));
     // Typed text is ignored.
-    screen.type('typed in vain\r');
+    screen.type('ignored input\r');
     completed = 1;
     await screen.shows('Ada Lovelace signed just now');
     await screen.shows('2 sent, 1 completed');

@@ -112,7 +112,7 @@ export class ModelService {
     return [...this.envelopes.values()]
       .filter(selectionFilter(selection, Date.now()))
       .sort((a, b) => Date.parse(b.createdAt ?? '') - Date.parse(a.createdAt ?? ''))
-      .map(told);
+      .map(summaryOf);
   }
 
   close(): Promise<void> {
@@ -139,7 +139,7 @@ function scrambled(id: string): number {
 }
 
 /** The fields of an envelope that are compared. */
-export function told({ id, status, signers }: Envelope): string {
+export function summaryOf({ id, status, signers }: Envelope): string {
   return `${id} ${status ?? ''} ${signers?.map((one) => one.status).join(',') ?? '-'}`;
 }
 
@@ -154,7 +154,7 @@ export async function ask(
   const before = service.requests;
   const answer = await queryIndex(index, selection, { ...options, now: () => Date.now() });
   const answers: string[] = [];
-  for await (const one of answer.envelopes) answers.push(told(one));
+  for await (const one of answer.envelopes) answers.push(summaryOf(one));
   await feed.settle();
   return { answers, requests: service.requests - before, total: answer.total() };
 }

@@ -12,7 +12,7 @@ afterEach(async () => {
 /** A service with one envelope. An action changes its status unless disabled; then its response may be lost. */
 async function service(
   status: string,
-  behaviour: { works?: boolean; lose?: boolean; refuse?: boolean; empty?: boolean } = {},
+  behavior: { works?: boolean; lose?: boolean; refuse?: boolean; empty?: boolean } = {},
 ) {
   const envelope = {
     id: 'env_1',
@@ -24,12 +24,11 @@ async function service(
     const action = /^\/api\/v1\/esign\/envelopes\/env_1\/(\w+)$/.exec(request.path)?.[1];
     if (action === undefined) return json(response, 200, { data: envelope });
     actions.push({ path: action, body: request.body });
-    if (behaviour.refuse)
-      return json(response, 400, { error: { code: 'INVALID_STATE', message: 'not now' } });
-    if (behaviour.works !== false)
+    if (behavior.refuse) return json(response, 400, { error: { code: 'INVALID_STATE', message: 'not now' } });
+    if (behavior.works !== false)
       envelope.status = { send: 'SENT', cancel: 'CANCELLED' }[action] ?? envelope.status;
-    if (behaviour.lose) return loseReply(response);
-    if (behaviour.empty) return void response.writeHead(204).end();
+    if (behavior.lose) return loseReply(response);
+    if (behavior.empty) return void response.writeHead(204).end();
     json(response, 200, { data: envelope });
   });
   return { client: clientFor(server.origin), actions };

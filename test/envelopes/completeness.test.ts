@@ -10,12 +10,12 @@ const bo = who('bo@example.com', 'Landlord');
 
 describe("the check of a new envelope's signers", () => {
   it.each<[string, Party[], typeof LEASE, string[]]>([
-    ['nothing when each role has somebody', [ada, bo], LEASE, []],
-    ['nothing of roles where none are known', [ada], NONE, []],
-    ['a role that nobody has', [ada], LEASE, ['incomplete: Nobody signs as Landlord.']],
-    ['nothing when somebody without a role takes the free one', [ada, who('c@example.com')], LEASE, []],
+    ['nothing if each role has a signer', [ada, bo], LEASE, []],
+    ['nothing about roles if none are known', [ada], NONE, []],
+    ['a role without a signer', [ada], LEASE, ['incomplete: Nobody signs as Landlord.']],
+    ['nothing if a signer without a role takes the free one', [ada, who('c@example.com')], LEASE, []],
     [
-      'the later role when one without a role takes the first',
+      'the later role if a signer without a role takes the first',
       [who('c@example.com')],
       LEASE,
       ['incomplete: Nobody signs as Tenant.'],
@@ -51,7 +51,7 @@ describe("the check of a new envelope's signers", () => {
       ['odd: a@b.c stands here 3 times.'],
     ],
     [
-      'a role that was mistyped',
+      'a misspelled role',
       [bo, who('ada@example.com', 'Tennant')],
       LEASE,
       [
@@ -60,12 +60,17 @@ describe("the check of a new envelope's signers", () => {
       ],
     ],
     [
-      'a role that is none',
+      'an unknown role',
       [ada, bo, who('c@d.e', 'Nobody')],
       LEASE,
       ['wrong: The template has no role "Nobody" for c@d.e; it has Landlord, Tenant.'],
     ],
-    ['nothing of a role that only other envelopes lacked', [ada, bo, who('c@d.e', 'Witness')], GUESSED, []],
+    [
+      'nothing about a role that only other envelopes lacked',
+      [ada, bo, who('c@d.e', 'Witness')],
+      GUESSED,
+      [],
+    ],
   ])('reports %s', (_, parties, roles, expected) => {
     expect(findProblems(parties, roles).map(({ weight, text }) => `${weight}: ${text}`)).toEqual(expected);
   });

@@ -42,7 +42,7 @@ describe('contacts', () => {
 
   it.each([
     ['with signers', true, []],
-    ['without signers: the latest ten are read singly', false, 10],
+    ['without signers: the latest ten are read one by one', false, 10],
   ])('are read from a list %s', async (_, listsSigners, reads) => {
     const read: string[] = [];
     const at = (index: number) => new Date(Date.now() - index * 60_000).toISOString();

@@ -32,7 +32,7 @@ interface StoredEnvelope {
 }
 
 /** A service whose responses to creates may be lost after processing. */
-async function service(behaviour: {
+async function service(behavior: {
   lose?: (create: number) => boolean;
   fail?: (create: number) => boolean;
   listed?: (list: number) => boolean;
@@ -55,10 +55,10 @@ async function service(behaviour: {
   };
   const answerCreate = (request: SeenRequest, response: ServerResponse) => {
     const number = ++counts.creates;
-    if (behaviour.fail?.(number))
+    if (behavior.fail?.(number))
       return json(response, 503, { error: { code: 'INTERNAL_ERROR', message: 'down' } });
     const envelope = create(request);
-    return behaviour.lose?.(number) ? loseReply(response) : json(response, 201, { data: envelope });
+    return behavior.lose?.(number) ? loseReply(response) : json(response, 201, { data: envelope });
   };
   server = await startServer((request, response) => {
     const [, id, action] = /^\/api\/v1\/esign\/envelopes(?:\/([^/]+))?(?:\/(\w+))?$/.exec(request.path) ?? [];
@@ -69,8 +69,8 @@ async function service(behaviour: {
       return json(response, 200, { data: found });
     }
     if (found) return json(response, 200, { data: found });
-    const shown = behaviour.listed?.(++counts.lists) === false ? [] : stored;
-    const items = shown.map((one) => (behaviour.summary ? { id: one.id, status: one.status } : one));
+    const shown = behavior.listed?.(++counts.lists) === false ? [] : stored;
+    const items = shown.map((one) => (behavior.summary ? { id: one.id, status: one.status } : one));
     json(response, 200, {
       data: items,
       meta: { pagination: { page: 1, pageSize: 100, total: items.length, totalPages: 1 } },

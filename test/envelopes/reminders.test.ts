@@ -15,7 +15,7 @@ let folder: string;
 let count = 0;
 let server: TestServer;
 let clock: FakeClock;
-let mailed: (string | null)[];
+let emailed: (string | null)[];
 let answer: 'ok' | 'lost' | 'refused';
 /** How far the service's clock is ahead of the local one, in ms. */
 let ahead: number;
@@ -27,7 +27,7 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 beforeEach(async () => {
   folder = join(root, `${count++}`);
   clock = fakeClock();
-  [mailed, answer, ahead] = [[], 'ok', 0];
+  [emailed, answer, ahead] = [[], 'ok', 0];
   const signer = (id: string, status: string) => ({ id, email: `${id}@example.com`, status });
   const envelope = {
     id: 'env_1',
@@ -38,7 +38,7 @@ beforeEach(async () => {
     response.setHeader('date', new Date(clock.now() + ahead).toUTCString());
     if (request.method === 'GET') return json(response, 200, { data: envelope });
     if (answer === 'refused') return json(response, 400, { error: { code: 'INVALID_STATE', message: 'no' } });
-    mailed.push(/"signerId":"(\w+)"/.exec(request.body)?.[1] ?? null);
+    emailed.push(/"signerId":"(\w+)"/.exec(request.body)?.[1] ?? null);
     if (answer === 'lost') return loseReply(response);
     json(response, 200, { data: envelope });
   });
@@ -59,14 +59,14 @@ async function remind(gapMs: number, signer?: string) {
 describe('a reminder with a gap', () => {
   it('emails all pending signers, and nobody again within the gap', async () => {
     await remind(24 * HOUR);
-    expect(mailed).toEqual([null]);
+    expect(emailed).toEqual([null]);
     clock.time += 23 * HOUR;
     await expect(remind(24 * HOUR)).rejects.toThrow(RemindedRecentlyError);
     await expect(remind(24 * HOUR, 'bo@example.com')).rejects.toThrow('bo@example.com (23 hours ago)');
-    expect(mailed).toEqual([null]);
+    expect(emailed).toEqual([null]);
     clock.time += 2 * HOUR;
     await remind(24 * HOUR);
-    expect(mailed).toEqual([null, null]);
+    expect(emailed).toEqual([null, null]);
   });
 
   // A Date header has no milliseconds: the service's clock is known to within a second.
@@ -87,7 +87,7 @@ describe('a reminder with a gap', () => {
     await expect(remind(2 * HOUR)).rejects.toThrow(RemindedRecentlyError);
     clock.time += HOUR + 1_000;
     await remind(2 * HOUR);
-    expect(mailed).toEqual([null, null]);
+    expect(emailed).toEqual([null, null]);
   });
 
   it('emails only those who were not reminded yet', async () => {
@@ -95,7 +95,7 @@ describe('a reminder with a gap', () => {
       (await remind(gapMs, signer)).reminded.map(({ id }) => id);
     expect(await names(0, 'ADA@example.com')).toEqual(['ada']);
     expect(await names(HOUR)).toEqual(['bo']);
-    expect(mailed).toEqual(['ada', 'bo']);
+    expect(emailed).toEqual(['ada', 'bo']);
     await expect(remind(HOUR)).rejects.toThrow(
       'ada@example.com (0 seconds ago), bo@example.com (0 seconds ago)',
     );
@@ -120,7 +120,7 @@ describe('a reminder with a gap', () => {
     await expect(remind(HOUR)).rejects.toThrow('is not known');
     answer = 'ok';
     await expect(remind(HOUR)).rejects.toThrow(RemindedRecentlyError);
-    expect(mailed).toEqual([null]);
+    expect(emailed).toEqual([null]);
   });
 
   it('keeps the time of the last email when a later try is refused', async () => {
@@ -137,7 +137,7 @@ describe('a reminder with a gap', () => {
   it('to a signer named by ID is recorded under the address, and nobody else counts as reminded', async () => {
     await remind(0, 'ada');
     await remind(HOUR);
-    expect(mailed).toEqual(['ada', 'bo']);
+    expect(emailed).toEqual(['ada', 'bo']);
     await expect(remind(HOUR, 'ada')).rejects.toThrow(RemindedRecentlyError);
     const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
     expect(log.lastOf('env_1', 'ADA@example.com')?.signer).toBe('ada@example.com');
@@ -160,10 +160,10 @@ describe('a reminder with a gap', () => {
       code: 'REMINDED_RECENTLY',
       message: expect.stringContaining('damaged') as unknown,
     });
-    expect(mailed).toEqual([null]);
+    expect(emailed).toEqual([null]);
     clock.time += 24 * HOUR;
     await remind(24 * HOUR);
-    expect(mailed).toEqual([null, null]);
+    expect(emailed).toEqual([null, null]);
   });
 
   it('reports addresses that are not signers, and survives a damaged line', async () => {

@@ -320,8 +320,8 @@ describe('an action', () => {
 
   it.each([
     ['for another reason', 'FORBIDDEN', [DRAFT, SENT], 1],
-    ['by a state it did not bring about', 'INVALID_STATE', [DRAFT, DRAFT], 2],
-    ['and the state can not be read', 'INVALID_STATE', [DRAFT], 2],
+    ['because of a state that it did not cause', 'INVALID_STATE', [DRAFT, DRAFT], 2],
+    ["and the state can't be read", 'INVALID_STATE', [DRAFT], 2],
   ])('fails if the next try is refused %s', async (_, code, states, reads) => {
     const done = await send([loseReply, refuse(code), loseReply], states);
     expect(done).toMatchObject({ outcome: { thrown: { code } }, acts: 2, reads });

@@ -58,8 +58,8 @@ describe('turns', () => {
 
   it.each([
     ['an envelope that was not sent', { sentAt: null }, []],
-    ['a signature without its time', { signers: [{ status: 'SIGNED' }, waiting('Bo', 2)] }, []],
-    ['an envelope without its signers', { signers: undefined }, []],
+    ['a signature without a time', { signers: [{ status: 'SIGNED' }, waiting('Bo', 2)] }, []],
+    ['an envelope without signers', { signers: undefined }, []],
   ])('omit %s', (_, more, expected) => {
     expect(turns('SEQUENTIAL', [waiting('Ada', 1)], more)).toEqual(expected);
   });

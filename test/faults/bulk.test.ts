@@ -44,8 +44,8 @@ async function expectOnce(rows: number): Promise<void> {
 
 describe('ten thousand rows', () => {
   it.each([
-    ['as drafts that are then sent', [], ROWS],
-    ['sent at their creation', ['--one-step'], Math.min(ROWS, 1_000)],
+    ['with drafts that are then sent', [], ROWS],
+    ['with --one-step', ['--one-step'], Math.min(ROWS, 1_000)],
   ])(
     `are each sent exactly once with ${KILLS} kills and 5% of responses lost: %s`,
     {

@@ -55,9 +55,9 @@ it(`no document of ${ENVELOPES} envelopes raises a false alarm`, { timeout: 1_80
     for (const index of next) await complete(index);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  const fetched = await home.run('envelopes download --status COMPLETED --dir papers'.split(' '));
+  const fetched = await home.run('envelopes download --status COMPLETED --dir downloads'.split(' '));
   expect([fetched.code, fetched.stderr]).toEqual([0, '']);
-  const { code, stdout } = await home.run('documents verify papers --require-seal --json'.split(' '));
+  const { code, stdout } = await home.run('documents verify downloads --require-seal --json'.split(' '));
   const files = jsonLines(stdout).filter(isRecord);
   const believed = { state: 'intact', coverage: 'whole', trust: 'pinned', addedBytes: null };
   expect(files.filter(({ error }) => error !== null)).toEqual([]);

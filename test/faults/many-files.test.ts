@@ -15,7 +15,7 @@ const COUNT = 90;
 const random = seeded(SEED);
 const env = { AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'us-east-1' };
 const home = new Home(env);
-const papers = new Map(
+const documents = new Map(
   Array.from({ length: COUNT }, (_, index) => [
     `org/env_${index}/signed.pdf`,
     Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(3_000 + index, `${index},`)]),
@@ -27,10 +27,10 @@ let bucket: TestServer;
 beforeAll(async () => {
   process.stdout.write(`faults of many files: FAULT_SEED=${SEED}\n`);
   bucket = await startServer((request, response) => {
-    const paper = papers.get(decodeURIComponent(request.path).replace(/^\/b\//, '')) ?? Buffer.alloc(0);
-    const etag = `"${hash('md5', paper)}"`;
+    const document = documents.get(decodeURIComponent(request.path).replace(/^\/b\//, '')) ?? Buffer.alloc(0);
+    const etag = `"${hash('md5', document)}"`;
     if (request.headers['if-none-match'] === etag) return void response.writeHead(304, { etag }).end();
-    response.writeHead(200, { etag, 'content-length': paper.byteLength }).end(paper);
+    response.writeHead(200, { etag, 'content-length': document.byteLength }).end(document);
   });
   const words = ['profiles', 'add', 'many', '--base-url', 'http://127.0.0.1:9/v1', '--api-key-stdin'];
   const storage = ['--no-verify', '--bucket', 'b', '--endpoint', bucket.origin];
@@ -42,7 +42,7 @@ afterAll(async () => {
 });
 
 const words = (dir: string) => ['documents', 'download', '-', '--dir', dir, '--name-template', '{key}'];
-const input = `${[...papers.keys()].join('\n')}\n`;
+const input = `${[...documents.keys()].join('\n')}\n`;
 
 /** Returns the names of the files in a folder. Each with a final name is complete, and each in the list exists. */
 async function expectWhole(dir: string, at: string): Promise<string[]> {
@@ -50,7 +50,7 @@ async function expectWhole(dir: string, at: string): Promise<string[]> {
   const finals = names.filter((name) => name.endsWith('.pdf'));
   for (const name of finals)
     expect(hash('sha256', await readFile(home.path(dir, name))), `${at}: ${name}`).toBe(
-      hash('sha256', papers.get(name) ?? Buffer.alloc(0)),
+      hash('sha256', documents.get(name) ?? Buffer.alloc(0)),
     );
   const list = await readFile(home.path(dir, 'SHA256SUMS'), 'utf8').catch(() => '');
   for (const line of list.split('\n').filter((text) => text !== ''))
@@ -58,11 +58,11 @@ async function expectWhole(dir: string, at: string): Promise<string[]> {
   return names;
 }
 
-async function expectMended(dir: string, at: string): Promise<void> {
+async function expectRepaired(dir: string, at: string): Promise<void> {
   const again = await home.run(words(dir), { env, input });
   expect([again.code, again.stderr], at).toEqual([0, '']);
   const names = await expectWhole(dir, at);
-  expect(names.filter((name) => name.endsWith('.pdf')).sort(), at).toEqual([...papers.keys()].sort());
+  expect(names.filter((name) => name.endsWith('.pdf')).sort(), at).toEqual([...documents.keys()].sort());
   expect(
     names.filter((name) => name.endsWith('.part')),
     at,
@@ -88,7 +88,7 @@ describe('many small files', () => {
       await running.ended;
       const finals = (await expectWhole(dir, dir)).filter((name) => name.endsWith('.pdf'));
       partly += Number(finals.length > 0 && finals.length < COUNT);
-      await expectMended(dir, dir);
+      await expectRepaired(dir, dir);
     }
     expect(partly).toBeGreaterThan(0);
   });
@@ -109,7 +109,7 @@ describe('many small files', () => {
             names.filter((name) => name.endsWith('.pdf')),
             run.at,
           ).toHaveLength(COUNT);
-        await expectMended(dir(), run.at);
+        await expectRepaired(dir(), run.at);
         turn++;
       }
       expect(turn).toBeGreaterThan(4);
@@ -130,7 +130,7 @@ describe('many small files', () => {
           names.filter((name) => !name.endsWith('.pdf') && !name.startsWith('org')),
           dir,
         ).toEqual(names.includes('SHA256SUMS') ? ['SHA256SUMS'] : []);
-        await expectMended(dir, dir);
+        await expectRepaired(dir, dir);
       }
       expect(new Set(codes)).toEqual(new Set([9, 0]));
     },

@@ -120,7 +120,7 @@ describe('text that looks like a secret', () => {
 
   it.each([
     'Authorization: none',
-    'the authorization of bearers',
+    'text about bearers',
     '{"webhookSecretSet":true,"password":null}',
     '{"key":"password"}',
     'https://example.com/a?page=1&tokens=2&x=token',

@@ -35,25 +35,29 @@ const delivery: Delivery = {
 const refused = { verified: false, answer: 401, reason: 'the signature is wrong' };
 
 it.each<[string, Partial<Delivery>, string]>([
-  ['an accepted one', {}, '03:04:06  ✓ signer.viewed       env_1  IN_PROGRESS  ada@example.com\n'],
+  ['an accepted delivery', {}, '03:04:06  ✓ signer.viewed       env_1  IN_PROGRESS  ada@example.com\n'],
   [
-    'one that was seen before',
+    'a duplicate',
     { duplicate: true },
     '03:04:06  ✓ signer.viewed       env_1  IN_PROGRESS  ada@example.com  (seen before)\n',
   ],
   [
-    'one that nobody signed',
+    'an unsigned delivery',
     { verified: false, facts: { ...facts, event: null, status: null, signer: null } },
     '03:04:06  ? unknown event       env_1\n',
   ],
-  ['a refused one', refused, '03:04:06  ✗ refused: the signature is wrong (claims signer.viewed of env_1)\n'],
   [
-    'a refused one that would act on the terminal',
+    'a refused delivery',
+    refused,
+    '03:04:06  ✗ refused: the signature is wrong (claims signer.viewed of env_1)\n',
+  ],
+  [
+    'a refused delivery with control characters',
     { ...refused, facts: { ...facts, event: 'a\u001b[2J\nb', envelopeId: null } },
     '03:04:06  ✗ refused: the signature is wrong (claims a␛[2J⏎b of no envelope)\n',
   ],
   [
-    'a refused one that is no event',
+    'a refused delivery that is not an event',
     { ...refused, facts: null },
     '03:04:06  ✗ refused: the signature is wrong\n',
   ],

@@ -86,7 +86,7 @@ const others: Envelope[] = [
   },
   { id: 'env_4', status: 'ARCHIVING' },
 ];
-/** Many similar envelopes: can they be told apart? */
+/** Many similar envelopes: can they be distinguished? */
 const contracts: Envelope[] = [1377, 1378, 1379].map((number, index) => ({
   ...envelope,
   id: `env_085994b08deaa0744d2${index}`,

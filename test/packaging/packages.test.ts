@@ -32,7 +32,11 @@ describe('an npm installation', () => {
   const { 'node_modules/a': a } = lock.packages;
 
   it.each([
-    ['all of the lock file but what is for other systems', { packages: { 'node_modules/a': a } }, true],
+    [
+      'everything in the lock file except packages for other systems',
+      { packages: { 'node_modules/a': a } },
+      true,
+    ],
     ['nothing', {}, false],
     ['less', { packages: {} }, false],
     ['another version', { packages: { 'node_modules/a': { ...a, version: '1.0.1' } } }, false],

@@ -66,7 +66,7 @@ describe('settings', () => {
   it.each([
     ['the key of a profile and the address of the environment', { ESIGN_BASE_URL: 'https://env.example/v1' }],
     ['the key of the environment and the address of a profile', { ESIGN_API_KEY: 'k' }],
-    ['the same with a profile that the environment names', { ESIGN_API_KEY: 'k', ESIGN_PROFILE: 'other' }],
+    ['the same with a profile named in the environment', { ESIGN_API_KEY: 'k', ESIGN_PROFILE: 'other' }],
   ])('never combine %s, unless --base-url is given', (_what, env) => {
     expect(() => requireConnection(resolveSettings({ flags: {}, env, store }))).toThrow(UsageError);
     const flags = { baseUrl: 'https://flag.example/v1' };
@@ -97,14 +97,14 @@ describe('settings', () => {
     const env = {
       ESIGN_BASE_URL: 'https://env.example/v1',
       ESIGN_API_KEY: 'k',
-      ESIGN_BUCKET: 'papers',
+      ESIGN_BUCKET: 'documents',
       ESIGN_BUCKET_REGION: '',
     };
     expect(resolveSettings({ flags: {}, env, store })).toMatchObject({
-      storage: { bucket: 'papers' },
+      storage: { bucket: 'documents' },
       storageSource: 'environment',
     });
-    const named = resolveSettings({ flags: {}, env: { ESIGN_BUCKET: 'papers' }, store });
+    const named = resolveSettings({ flags: {}, env: { ESIGN_BUCKET: 'documents' }, store });
     expect(named).toMatchObject({ storage: { bucket: 'b' }, storageSource: 'profile' });
     const endpoint = { ...env, ESIGN_BUCKET_ENDPOINT: 'https://u:p@s3.example' };
     expect(() => resolveSettings({ flags: {}, env: endpoint, store })).toThrow('user name or password');

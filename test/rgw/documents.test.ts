@@ -18,7 +18,7 @@ import { needsRgw, RGW_USERS, type Rgw, startRgw } from '../support/rgw.ts';
 const BUCKET = 'contracts';
 const { owner, stranger } = RGW_USERS;
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-const paper = (size: number) => Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(size)]);
+const pdf = (size: number) => Buffer.concat([Buffer.from('%PDF-1.7\n'), randomBytes(size)]);
 const ODD = [
   'dossier été/contrat n°1 (v2)+final.pdf',
   "a b/c&d=e;f,g@h!~*'.pdf",
@@ -86,15 +86,15 @@ async function putInParts(client: S3Client, key: string, parts: Buffer[]): Promi
 describe('a real Ceph bucket', needsRgw, () => {
   const home = new Home();
   let rgw: Rgw;
-  const papers = new Map<string, Buffer>();
+  const documents = new Map<string, Buffer>();
 
   beforeAll(async () => {
     rgw = await startRgw();
     const client = clientOf(rgw);
     await client.send(new CreateBucketCommand({ Bucket: BUCKET }));
     for (const key of ['esign/envelopes/org_1/env_1/signed.pdf', ...ODD]) {
-      const body = paper(50_000);
-      papers.set(key, body);
+      const body = pdf(50_000);
+      documents.set(key, body);
       await put(client, key, body);
     }
     client.destroy();
@@ -112,7 +112,7 @@ describe('a real Ceph bucket', needsRgw, () => {
     });
 
   it('returns any key, however unusual, and stores it inside the folder', async () => {
-    const keys = [...papers.keys()];
+    const keys = [...documents.keys()];
     const { code, stdout, stderr } = await download(keys, '--dir', 'odd', '--name-template', '{key}');
     expect(code, stderr).toBe(0);
     for (const [index, line] of jsonLines(stdout).entries()) {
@@ -120,7 +120,7 @@ describe('a real Ceph bucket', needsRgw, () => {
       expect(line).toMatchObject({
         key,
         status: 'downloaded',
-        sha256: sha256(papers.get(key) ?? Buffer.alloc(0)),
+        sha256: sha256(documents.get(key) ?? Buffer.alloc(0)),
       });
     }
     expect((await home.shell('cd odd && sha256sum -c --strict SHA256SUMS')).code).toBe(0);
@@ -146,7 +146,9 @@ describe('a real Ceph bucket', needsRgw, () => {
     for (const key of ODD.slice(0, 4)) {
       const { stdout } = await home.run`documents link ${key} --expires 1m`;
       const reply = await fetch(stdout.trim());
-      expect(sha256(Buffer.from(await reply.arrayBuffer()))).toBe(sha256(papers.get(key) ?? Buffer.alloc(0)));
+      expect(sha256(Buffer.from(await reply.arrayBuffer()))).toBe(
+        sha256(documents.get(key) ?? Buffer.alloc(0)),
+      );
       expect(await home.object`documents head ${key}`).toMatchObject({ key, size: 50_009 });
     }
   });
@@ -186,7 +188,7 @@ describe('a real Ceph bucket', needsRgw, () => {
 
   it('sends no body for an existing file that was uploaded in parts', async () => {
     const client = clientOf(rgw);
-    const parts = [Buffer.concat([paper(0), Buffer.alloc(5 * 1024 * 1024, 'a')]), paper(300_000)];
+    const parts = [Buffer.concat([pdf(0), Buffer.alloc(5 * 1024 * 1024, 'a')]), pdf(300_000)];
     await putInParts(client, 'parts/big.pdf', parts);
     client.destroy();
     const first = await download(['parts/big.pdf'], '--dir', 'parts');
@@ -198,7 +200,7 @@ describe('a real Ceph bucket', needsRgw, () => {
 
   it('resumes a part file with Range and If-Match', async () => {
     const client = clientOf(rgw);
-    const body = paper(3_000_000);
+    const body = pdf(3_000_000);
     await put(client, 'resume.pdf', body);
     const etag = `"${createHash('md5').update(body).digest('hex')}"`;
     const leave = async () => {
@@ -210,7 +212,7 @@ describe('a real Ceph bucket', needsRgw, () => {
     const resumed = await download(['resume.pdf'], '--debug');
     expect(resumed.stderr).toContain('← 206');
     expect(jsonLines(resumed.stdout)).toMatchObject([{ sha256: sha256(body) }]);
-    const other = paper(3_000_000);
+    const other = pdf(3_000_000);
     await put(client, 'resume.pdf', other);
     client.destroy();
     await home.shell('rm resume.pdf');
@@ -224,7 +226,7 @@ describe('a real Ceph bucket', needsRgw, () => {
 describe('a real Ceph bucket with TLS and its own authority', needsRgw, () => {
   const home = new Home();
   let rgw: Rgw;
-  const body = paper(10_000);
+  const body = pdf(10_000);
   beforeAll(async () => {
     rgw = await startRgw({ tls: true });
     const client = clientOf(rgw, await readFile(rgw.caFile ?? ''));

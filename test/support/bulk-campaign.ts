@@ -49,7 +49,7 @@ class Course {
   readonly #service: BulkService;
   readonly #mode: Mode;
   readonly #rows: BulkRow[];
-  /** The sizes of the waves in which the list is sent; empty if it is sent at once. */
+  /** The sizes of the waves in which the list is sent; empty if it is sent in one wave. */
   readonly #waves: number[];
   readonly #copies: string[] = [];
   readonly #lossRate: number;

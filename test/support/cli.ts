@@ -201,7 +201,7 @@ export class LongRunning {
   /** Returns its next line, as a JSON object. */
   async object(): Promise<Record<string, unknown>> {
     const value = parseJson(await this.line());
-    if (!isRecord(value)) throw new Error('the line is no JSON object');
+    if (!isRecord(value)) throw new Error('the line is not a JSON object');
     return value;
   }
 

@@ -70,7 +70,7 @@ export async function startFaultyProxy(options: {
 /** Faults for which the service never gets the request. */
 function failsAtOnce(fault: string, request: IncomingMessage, response: ServerResponse): boolean {
   if (fault === 'reset') request.socket.resetAndDestroy();
-  else if (fault === 'garbage') request.socket.end('\u0000\u0001 this is no HTTP\r\n\r\n');
+  else if (fault === 'garbage') request.socket.end('\u0000\u0001 this is not HTTP\r\n\r\n');
   else if (fault === 'gateway')
     response.writeHead(502, { 'content-type': 'text/html' }).end('<html>Bad Gateway</html>');
   else return false;

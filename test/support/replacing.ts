@@ -177,7 +177,7 @@ function unreliable(client: Client, random: () => number): Client {
 }
 
 /** The journal of such a process: an entry may be missing, or be the last one. */
-function unreliableMemory(memory: ReplaceMemory, random: () => number): ReplaceMemory {
+function unreliableRecord(memory: ReplaceMemory, random: () => number): ReplaceMemory {
   const at = async (work: () => Promise<void>) => {
     const what = fate(random);
     if (what === 'killed before') throw new Killed();
@@ -203,7 +203,7 @@ export async function replaceThroughFaults(rig: Rig, seed: number): Promise<{ tr
     const request = requestFor(old.id, { draft: !isLast && random() < 0.1 });
     // Sometimes the local record is lost with the machine.
     const folder = forgets ? join(rig.folder, `memory-${seed}-${tries}`) : rig.folder;
-    const around = (memory: ReplaceMemory) => (isLast ? memory : unreliableMemory(memory, random));
+    const around = (memory: ReplaceMemory) => (isLast ? memory : unreliableRecord(memory, random));
     const done = await replaceOnce({ client, folder }, request, around).catch((error: unknown) => {
       if (isLast || !(error instanceof Killed || error instanceof Error)) throw error;
     });

@@ -169,11 +169,11 @@ describe('a file that is damaged or too large', () => {
   const changed = Buffer.from(good);
   changed.fill(0x55, 60, 90);
   it.each([
-    ['a zip file of other things', zipOf({ 'a.txt': 'x' })],
+    ['a zip file with other contents', zipOf({ 'a.txt': 'x' })],
     ['an OpenDocument file', zipOf({ mimetype: 'x', 'content.xml': '<a/>' })],
-    ['one that is cut short', cutAtEnd],
-    ['one with changed bytes', changed],
-    ['XML that breaks off', xlsxOf({ sheets: { A: '<sheetData><row><c>' } })],
+    ['a truncated file', cutAtEnd],
+    ['a file with changed bytes', changed],
+    ['truncated XML', xlsxOf({ sheets: { A: '<sheetData><row><c>' } })],
     [
       'a DOCTYPE with entities',
       xlsxOf({
@@ -181,10 +181,10 @@ describe('a file that is damaged or too large', () => {
         extra: { 'xl/sharedStrings.xml': '<!DOCTYPE a [<!ENTITY b "c">]><sst/>' },
       }),
     ],
-    ['an encrypted one', Buffer.from('d0cf11e0a1b11ae100', 'hex')],
+    ['an encrypted file', Buffer.from('d0cf11e0a1b11ae100', 'hex')],
     ['65 MB unpacked', xlsxOf({ sheets: { A: ' '.repeat(65 * 1024 * 1024) } })],
     [
-      '65 MB in a part that is not read',
+      '65 MB in an unused part',
       xlsxOf({ sheets: { A: [['email']] }, extra: { 'xl/media/a.png': Buffer.alloc(65 * 1024 * 1024) } }),
     ],
     [

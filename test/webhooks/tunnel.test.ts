@@ -29,19 +29,19 @@ INF |  https://four-odd-words-here.trycloudflare.com                 |
       'https://ab12.lhr.life',
     ],
     [
-      'its older names',
+      'older host names',
       'f27f.localhost.run tunneled, https://f27f.localhost.run\n',
       'https://f27f.localhost.run',
     ],
     ['serveo', 'Forwarding HTTP traffic from https://ab12.serveo.net\r\n', 'https://ab12.serveo.net'],
     [
-      'a whole address',
+      'a complete address',
       'go to https://hooks.example.com:8443/webhooks now',
       'https://hooks.example.com:8443',
     ],
     ['brackets', '{"url":"https://json.example"}', 'https://json.example'],
     ['another path', 'read https://example.com/manual first\n', undefined],
-    ['one that may go on', 'https://half.examp', undefined],
+    ['one that may be incomplete', 'https://half.examp', undefined],
     ['http', 'http://plain.example \n', undefined],
     ['nonsense', 'https:// https://% \n', undefined],
   ])('is found for %s', (_, text, expected) => {

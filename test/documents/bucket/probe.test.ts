@@ -12,7 +12,7 @@ async function refusing(status: number, code: string) {
     response.end(`<Error><Code>${code}</Code><Message>because</Message></Error>`);
   });
   return {
-    bucket: 'papers',
+    bucket: 'documents',
     endpoint: server.origin,
     accessKeyId: 'AKIA0',
     secretAccessKey: 'canary-secret',
@@ -23,7 +23,7 @@ describe('probing the bucket', () => {
   it('accepts "not found" from a readable bucket, and requests no object that could exist', async () => {
     expect(await probeBucket(await refusing(404, 'NoSuchKey'))).toBe('yes');
     expect(server?.seen.map(({ method, path }) => [method, path])).toEqual([
-      ['GET', expect.stringMatching(/^\/papers\/esign\/doctor\/[0-9a-f-]{36}$/)],
+      ['GET', expect.stringMatching(/^\/documents\/esign\/doctor\/[0-9a-f-]{36}$/)],
     ]);
   });
 

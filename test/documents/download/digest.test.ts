@@ -31,7 +31,7 @@ const facts = (algorithm: ChecksumAlgorithm, hex: string, more: Partial<ObjectFa
 
 /** Verifies a text that arrives in chunks of this many bytes. */
 function prove(text: string, piece: number, of: ObjectFacts): Digest {
-  const digest = new Digest('papers/lease.txt', of);
+  const digest = new Digest('documents/lease.txt', of);
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += piece) digest.update(bytes.subarray(at, at + piece));
   return digest;

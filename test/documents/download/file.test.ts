@@ -121,7 +121,7 @@ describe('a download', () => {
     ['bytes of another object', serve(pdf, { etag: `"${md5(Buffer.from('other'))}"` })],
     ['a login page', serve(Buffer.from('<html>Sign in</html>'))],
     [
-      'no length',
+      'no content length',
       (response) => {
         response.writeHead(200, { etag: '"x"' });
         response.end(pdf);

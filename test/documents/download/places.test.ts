@@ -48,7 +48,7 @@ const ORDINARY = 'it is not a regular file';
 describe('an existing entry at the place of a file', () => {
   it.runIf(hasLinks).each<[string, string[]]>([
     ['alone', []],
-    ['beside a part file', ['s.pdf.part']],
+    ['next to a part file', ['s.pdf.part']],
   ])(
     'that is a link in place of the note, %s, is replaced, and its target is left unchanged',
     async (_, others) => {

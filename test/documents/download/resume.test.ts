@@ -13,9 +13,9 @@ import { type SeenRequest, startServer, type TestServer } from '../../support/se
 import { downloadOne } from './download-one.ts';
 
 const SIZE = 3_000_000;
-const paper = (fill: string) => Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(SIZE, fill)]);
-const first = paper('abcdefg');
-const second = paper('hijklmn');
+const pdf = (fill: string) => Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.alloc(SIZE, fill)]);
+const first = pdf('abcdefg');
+const second = pdf('hijklmn');
 const md5 = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex');
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const wanted = fileOfKey('esign/envelopes/org_1/env_1/signed.pdf');
@@ -179,7 +179,7 @@ describe('a part file of an earlier run', () => {
   });
 
   it.each<[string, Buffer]>([
-    ['zeros after a power cut', Buffer.alloc(1_500_000)],
+    ['zeros after a power outage', Buffer.alloc(1_500_000)],
     ['bytes of another object', second.subarray(0, 1_500_000)],
     ['more bytes than the object has', Buffer.concat([first, second])],
   ])('with %s is fetched from scratch', async (_, bytes) => {
@@ -190,7 +190,7 @@ describe('a part file of an earlier run', () => {
   });
 
   it.each<[string, object]>([
-    ['of another key', { ...noteOf(first), key: 'other.pdf' }],
+    ['for another key', { ...noteOf(first), key: 'other.pdf' }],
     ['that is damaged', { size: 'x' }],
   ])('with a note %s is not resumed', async (_, note) => {
     await leave(first.subarray(0, 1_500_000), note);

@@ -13,9 +13,9 @@ function sequence(inside: Buffer): Buffer {
 
 describe('an ASN.1 value', () => {
   it.each([
-    ['without a length', '3080 020105 0000', '3003 020105'],
-    ['without a length inside one', '3080 3180 020105 0000 0500 0000', '3007 3103 020105 0500'],
-    ['without a length inside one that has one', '3007 3180 020105 0000', '3005 3103 020105'],
+    ['with an indefinite length', '3080 020105 0000', '3003 020105'],
+    ['with an indefinite length inside another', '3080 3180 020105 0000 0500 0000', '3007 3103 020105 0500'],
+    ['with an indefinite length inside a definite one', '3007 3180 020105 0000', '3005 3103 020105'],
   ])('%s is read like one with a definite length', (_, loose, strict) => {
     const { element, length } = Element.readFirst(Buffer.concat([hex(loose), hex('000000')]));
     expect(element.raw.toString('hex')).toBe(hex(strict).toString('hex'));
@@ -28,12 +28,12 @@ describe('an ASN.1 value', () => {
   });
 
   it.each([
-    ['whose end is missing', '3080 020105'],
-    ['whose end is half', '3080 020105 00'],
-    ['whose end stands behind what holds it', '3004 3180 0500 0000'],
-    ['that is simple and without a length', '0480 0500 0000'],
-    ['that is longer than what holds it', '3003 020305'],
-    ['that is empty', ''],
+    ['without an end', '3080 020105'],
+    ['with half an end', '3080 020105 00'],
+    ['whose end is after its container', '3004 3180 0500 0000'],
+    ['that is primitive with an indefinite length', '0480 0500 0000'],
+    ['that is longer than its container', '3003 020305'],
+    ['that has no bytes', ''],
   ])('%s is not read', (_, bytes) => {
     expect(() => Element.read(hex(bytes))).toThrow(UnreadableSignatureError);
   });

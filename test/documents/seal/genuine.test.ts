@@ -77,7 +77,7 @@ describe('a sealed part that readers could interpret differently', () => {
   it.each<[string, () => Buffer]>([
     ['a hybrid stream that contradicts the tables', () => hybrid((pdf) => pdf.indexOf('5 0 obj'))],
     [
-      'an object stream that names an object twice',
+      'an object stream with a duplicate object',
       () => {
         const packed = pack(
           [PAGE, [3, '<< /Type /Page >>']].map(([number, body]) => [Number(number), String(body)]),

@@ -61,9 +61,9 @@ const bomb = (bytes: number) => deflateSync(Buffer.alloc(bytes));
 const fields = 100_000;
 
 const HOSTILE: Record<string, () => string | Buffer> = {
-  'nothing at all': () => '',
-  'no PDF': () => 'hello',
-  'a head alone': () => '%PDF-1.7\n',
+  'an empty file': () => '',
+  'not a PDF': () => 'hello',
+  'only a header': () => '%PDF-1.7\n',
   'a startxref beyond the end': () => '%PDF-1.7\nstartxref\n999999999999\n%%EOF\n',
   'a startxref to itself': () => '%PDF-1.7\nstartxref\n9\n%%EOF\n',
   'revisions in a circle': () =>
@@ -71,20 +71,21 @@ const HOSTILE: Record<string, () => string | Buffer> = {
   'a catalog that is itself': () => fileOf(['1 0 R']),
   'fields in a circle': () =>
     fileOf(['<< /AcroForm << /Fields [2 0 R] >> >>', '<< /Kids [2 0 R 3 0 R] >>', '<< /Kids [2 0 R] >>']),
-  'a hundred thousand fields inside each other': () =>
+  'a hundred thousand nested fields': () =>
     fileOf([
       '<< /AcroForm << /Fields [2 0 R] >> >>',
       ...Array.from({ length: fields }, (_, index) => `<< /Kids [${index + 3} 0 R] >>`),
       '<< >>',
     ]),
-  'a hundred thousand fields beside each other': () =>
+  'a hundred thousand sibling fields': () =>
     fileOf([`<< /AcroForm << /Fields [${'2 0 R '.repeat(fields)}] >> >>`, '<< /FT /Sig >>']),
-  'arrays inside arrays': () => fileOf([`<< /AcroForm ${'['.repeat(fields)}${']'.repeat(fields)} >>`]),
-  'dictionaries inside dictionaries': () => fileOf([`<< /AcroForm ${'<< /A '.repeat(fields)} >>`]),
+  'nested arrays': () => fileOf([`<< /AcroForm ${'['.repeat(fields)}${']'.repeat(fields)} >>`]),
+  'nested dictionaries': () => fileOf([`<< /AcroForm ${'<< /A '.repeat(fields)} >>`]),
   'a string without an end': () => fileOf([`<< /A (${'('.repeat(1_000_000)} >>`]),
-  'a cross-reference stream that is a bomb': () =>
+  'a cross-reference stream that is a compression bomb': () =>
     streamFile('/Size 9 /W [1 4 2] /Filter /FlateDecode', bomb(64_000_000)),
-  'a cross-reference stream of billions': () => streamFile('/Size 4000000000 /W [1 4 2]', Buffer.alloc(70)),
+  'a cross-reference stream with billions of entries': () =>
+    streamFile('/Size 4000000000 /W [1 4 2]', Buffer.alloc(70)),
   'a stream of predictors': () =>
     streamFile(
       '/Size 9 /W [1 4 2] /Filter /FlateDecode /DecodeParms << /Predictor 15 /Columns 1 >>',

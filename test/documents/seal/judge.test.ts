@@ -23,11 +23,11 @@ function codeOf(parts: Partial<Seal>, rule: 'required' | 'optional' = 'optional'
 
 describe('the verdict on a seal', () => {
   it.each<[string, string | undefined, Partial<Seal>]>([
-    ['accepts an intact one over the whole file', undefined, {}],
-    ['refuses one whose file was changed', 'SEAL_CHANGED', { state: 'changed' }],
-    ['refuses one over a part of the file', 'SEAL_PARTIAL', { coverage: 'partial' }],
-    ['refuses content added after it', 'SEAL_EXTENDED', { coverage: 'extended', addedBytes: 9 }],
-    ['refuses a signature that is unreadable', 'SEAL_UNREADABLE', { state: 'unreadable', coverage: null }],
+    ['accepts an intact seal over the whole file', undefined, {}],
+    ['refuses a seal of a changed file', 'SEAL_CHANGED', { state: 'changed' }],
+    ['refuses a seal over a part of the file', 'SEAL_PARTIAL', { coverage: 'partial' }],
+    ['refuses content added after the seal', 'SEAL_EXTENDED', { coverage: 'extended', addedBytes: 9 }],
+    ['refuses an unreadable signature', 'SEAL_UNREADABLE', { state: 'unreadable', coverage: null }],
   ])('%s', (_, code, parts) => {
     expect(codeOf(parts)).toBe(code);
   });

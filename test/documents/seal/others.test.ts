@@ -23,12 +23,12 @@ import {
   withStore,
 } from './forging/openssl.ts';
 
-let paper: Buffer;
+let unsigned: Buffer;
 
 describe('documents sealed by others', needs('openssl'), () => {
   beforeAll(async () => {
     createKeys();
-    paper = await blankPdf();
+    unsigned = await blankPdf();
   });
   afterAll(removeKeys);
 
@@ -55,7 +55,7 @@ describe('documents sealed by others', needs('openssl'), () => {
   it.each(WAYS)(
     '%s is intact and whole, and any change to it is detected',
     async (_, subFilter, key, options) => {
-      const pdf = signed(paper, subFilter, key, ...options);
+      const pdf = signed(unsigned, subFilter, key, ...options);
       expect(await sealOf(pdf)).toMatchObject({
         state: 'intact',
         coverage: 'whole',
@@ -66,7 +66,7 @@ describe('documents sealed by others', needs('openssl'), () => {
   );
 
   it('a SHA-1 signature is not trusted', async () => {
-    const pdf = signed(paper, 'adbe.pkcs7.detached', 'rsa', '-md', 'sha1');
+    const pdf = signed(unsigned, 'adbe.pkcs7.detached', 'rsa', '-md', 'sha1');
     expect(await sealOf(pdf)).toMatchObject({
       state: 'unreadable',
       reason: expect.stringContaining('hash') as unknown,
@@ -74,7 +74,7 @@ describe('documents sealed by others', needs('openssl'), () => {
   });
 
   it('a second signature over the first leaves both intact; the last one names the signer', async () => {
-    const first = signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades');
+    const first = signed(unsigned, 'ETSI.CAdES.detached', 'rsa', '-cades');
     const both = signed(first, 'ETSI.CAdES.detached', 'ecdsa', '-cades');
     expect(await sealOf(both)).toMatchObject({
       state: 'intact',
@@ -86,7 +86,7 @@ describe('documents sealed by others', needs('openssl'), () => {
   });
 
   it('later validation data leave it whole, and nothing else does', async () => {
-    const pdf = signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades');
+    const pdf = signed(unsigned, 'ETSI.CAdES.detached', 'rsa', '-cades');
     expect(await sealOf(withStore(pdf))).toMatchObject({ state: 'intact', coverage: 'whole' });
     expect(await sealOf(withStore(pdf, '/OpenAction [4 0 R /Fit]'))).toMatchObject({ coverage: 'extended' });
     const more = Buffer.concat([withStore(pdf), Buffer.from('x')]);
@@ -94,7 +94,7 @@ describe('documents sealed by others', needs('openssl'), () => {
   });
 
   it('an object that a later revision defines twice is added content: readers differ in which one they show', async () => {
-    const pdf = signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades');
+    const pdf = signed(unsigned, 'ETSI.CAdES.detached', 'rsa', '-cades');
     const page = /(\d+) 0 obj\s*<<\s*\/Type \/Page\b/.exec(pdf.toString('latin1'))?.[1] ?? '';
     const [same, other] = [objectText(pdf, Number(page)), '<< /Type /Page /Parent 1 0 R >>'];
     const entry = (at: number) => `${page} 1\n${String(at).padStart(10, '0')} 00000 n \n`;
@@ -120,7 +120,7 @@ describe('documents sealed by others', needs('openssl'), () => {
         );
       return sealedBy(pdf, 'ETSI.RFC3161', token);
     };
-    const first = withStore(signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades'));
+    const first = withStore(signed(unsigned, 'ETSI.CAdES.detached', 'rsa', '-cades'));
     const second = signed(first, 'ETSI.CAdES.detached', 'ecdsa', '-cades');
     const whole = stamped(stamped(withStore(second)));
     const believed = {
@@ -136,7 +136,7 @@ describe('documents sealed by others', needs('openssl'), () => {
   });
 
   it('a document timestamp is checked, and raises the level', async () => {
-    const pdf = withStore(signed(paper, 'ETSI.CAdES.detached', 'rsa', '-cades'));
+    const pdf = withStore(signed(unsigned, 'ETSI.CAdES.detached', 'rsa', '-cades'));
     const covered = () => readFileSync(at('covered'));
     const stamped = (what: () => Buffer) =>
       sealedBy(pdf, 'ETSI.RFC3161', () => stamp(createHash('sha256').update(what()).digest('hex')));
@@ -148,7 +148,7 @@ describe('documents sealed by others', needs('openssl'), () => {
   });
 
   it('a timestamp alone is not a seal: it proves when, not who', async () => {
-    const stamped = sealedBy(paper, 'ETSI.RFC3161', () =>
+    const stamped = sealedBy(unsigned, 'ETSI.RFC3161', () =>
       stamp(
         createHash('sha256')
           .update(readFileSync(at('covered')))
@@ -165,13 +165,13 @@ describe('documents sealed by others', needs('openssl'), () => {
   });
 
   it('a signature that embeds the content, or has no attributes, is not trusted', async () => {
-    expect(await sealOf(signed(paper, 'adbe.pkcs7.detached', 'rsa', '-nodetach'))).toMatchObject({
+    expect(await sealOf(signed(unsigned, 'adbe.pkcs7.detached', 'rsa', '-nodetach'))).toMatchObject({
       state: 'unreadable',
     });
-    expect(await sealOf(signed(paper, 'adbe.pkcs7.detached', 'rsa', '-noattr'))).toMatchObject({
+    expect(await sealOf(signed(unsigned, 'adbe.pkcs7.detached', 'rsa', '-noattr'))).toMatchObject({
       state: 'unreadable',
     });
-    expect(await sealOf(signed(paper, 'adbe.pkcs7.detached', 'rsa', '-nocerts'))).toMatchObject({
+    expect(await sealOf(signed(unsigned, 'adbe.pkcs7.detached', 'rsa', '-nocerts'))).toMatchObject({
       state: 'unreadable',
     });
   });
@@ -194,8 +194,8 @@ describe('documents sealed by others', needs('openssl'), () => {
     }
 
     it('a signature is intact and whole, alone and over another, and any change to it is detected', async () => {
-      const alone = added(paper);
-      const over = added(signed(paper, 'ETSI.CAdES.detached', 'ecdsa', '-cades'));
+      const alone = added(unsigned);
+      const over = added(signed(unsigned, 'ETSI.CAdES.detached', 'ecdsa', '-cades'));
       for (const pdf of [alone, over]) {
         const seal = await sealOf(pdf);
         expect(seal).toMatchObject({
@@ -212,7 +212,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     it('any byte of a signature with indefinite lengths counts, except copies of the certificate', {
       tags: ['full'],
     }, async () => {
-      const pdf = added(paper);
+      const pdf = added(unsigned);
       const first = pdf.lastIndexOf('<3080') + 1;
       const cms = Buffer.from(pdf.toString('latin1', first, pdf.indexOf('>', first)), 'hex');
       // Behind the empty content: [0] and its length, then the certificates.
@@ -235,7 +235,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     it.each(TAMPERINGS.filter((how) => how !== 'trailingBytes'))(
       'a document with %s gets the same verdict',
       async (how) => {
-        const sealed = await sealPdf(paper, await makeSealKey(), '2026-03-01T10:20:30.000Z');
+        const sealed = await sealPdf(unsigned, await makeSealKey(), '2026-03-01T10:20:30.000Z');
         writeFileSync(at('asked.pdf'), await tampered(sealed, how));
         const said = spawnSync('pdfsig', ['-nocert', at('asked.pdf')]).stdout.toString();
         const { seal } = await checkSeal(at('asked.pdf'));
@@ -252,7 +252,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     it.each(WAYS.filter(([name]) => !name.startsWith('the identifier')))(
       'the verdicts agree on %s',
       async (_, subFilter, key, options) => {
-        const pdf = signed(paper, subFilter, key, ...options);
+        const pdf = signed(unsigned, subFilter, key, ...options);
         for (const [file, says] of [
           [pdf, 'Signature is Valid'],
           [flipped(pdf, 40), 'Digest Mismatch'],

@@ -21,18 +21,18 @@ import { TAMPERINGS, type Tampering } from '../../../src/sandbox/model.ts';
 const AT = '2026-03-01T10:20:30.000Z';
 let folder: string;
 let key: SealKey;
-let paper: Uint8Array;
+let unsigned: Uint8Array;
 let sealed: Buffer;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'esign-seal-'));
   key = await sealKeyOf(folder);
-  paper = await paperOf('Lease');
-  sealed = Buffer.from(await sealPdf(paper, key, AT));
+  unsigned = await documentOf('Lease');
+  sealed = Buffer.from(await sealPdf(unsigned, key, AT));
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function paperOf(title: string): Promise<Uint8Array> {
+async function documentOf(title: string): Promise<Uint8Array> {
   const blank = createPdf();
   blank.addSheet();
   return blank.save({ title, subject: 'x', keywords: [], at: AT });
@@ -62,7 +62,7 @@ describe('the seal of a document', () => {
   });
 
   it('is absent from an unsealed document', async () => {
-    expect(await sealOf(paper)).toMatchObject({ state: 'unsigned', coverage: null, subject: null });
+    expect(await sealOf(unsigned)).toMatchObject({ state: 'unsigned', coverage: null, subject: null });
   });
 });
 
@@ -95,7 +95,7 @@ const FAMILIES: Record<Tampering, Partial<Seal>> = {
   otherSeal: { state: 'intact', coverage: 'whole' },
   strippedSeal: { state: 'unsigned' },
 };
-const TOLD_BY_THE_SEAL = TAMPERINGS.filter((how) => how !== 'otherSeal' && how !== 'strippedSeal');
+const DETECTED_BY_THE_SEAL = TAMPERINGS.filter((how) => how !== 'otherSeal' && how !== 'strippedSeal');
 
 describe('a document that the sandbox has tampered with', () => {
   it.each(TAMPERINGS)('is reported: %s', async (how) => {
@@ -104,12 +104,15 @@ describe('a document that the sandbox has tampered with', () => {
     expect(await sealOf(pdf)).toMatchObject(FAMILIES[how]);
   });
 
-  it.each(TOLD_BY_THE_SEAL)('%s: is never intact and whole, and never treated as unsigned', async (how) => {
-    await writeFile(join(folder, 'judged.pdf'), await tampered(sealed, how));
-    const checked = await checkSeal(join(folder, 'judged.pdf'));
-    expect([isBelieved(checked.seal), checked.seal.state === 'unsigned']).toEqual([false, false]);
-    expect(judgeSeal(checked, { authorities: [], pinned: [] }).problem).not.toBe(null);
-  });
+  it.each(DETECTED_BY_THE_SEAL)(
+    '%s: is never intact and whole, and never treated as unsigned',
+    async (how) => {
+      await writeFile(join(folder, 'judged.pdf'), await tampered(sealed, how));
+      const checked = await checkSeal(join(folder, 'judged.pdf'));
+      expect([isBelieved(checked.seal), checked.seal.state === 'unsigned']).toEqual([false, false]);
+      expect(judgeSeal(checked, { authorities: [], pinned: [] }).problem).not.toBe(null);
+    },
+  );
 
   it('and resealed has another signer', async () => {
     const [own, other] = [await sealOf(sealed), await sealOf(await tampered(sealed, 'otherSeal'))];
@@ -125,15 +128,15 @@ const range = () => /\/ByteRange \[[^\]]*\]/.exec(sealed.toString('latin1'))?.[0
 const rangeOf = (text: string) => swapped(sealed, range(), `/ByteRange [${text}]`.padEnd(range().length));
 
 const TAMPERED: Record<string, [Version, Partial<Seal>]> = {
-  'the text behind the signature': [
+  'the text after the signature': [
     () => swapped(sealed, '/T (EsignSeal)', '/T (EsignXxxx)'),
     { state: 'changed' },
   ],
-  'objects nobody asked for beside validation data': [
+  'extra objects in addition to validation data': [
     () => updated(sealed, { 2: catalog('/DSS << >>'), 9: stream('0 0 m') }),
     { coverage: 'extended' },
   ],
-  'an object freed': [
+  'a freed object': [
     () => {
       const pdf = updated(sealed, { 2: catalog('/DSS << >>') }).toString('latin1');
       return Buffer.from(
@@ -166,7 +169,7 @@ const TAMPERED: Record<string, [Version, Partial<Seal>]> = {
     () => rangeOf(`0 ${sealed.length} ${sealed.length} 0`),
     { state: 'changed', coverage: 'partial' },
   ],
-  'a kind of signature that is not known': [
+  'an unknown kind of signature': [
     () => swapped(sealed, '/ETSI.CAdES.detached', '/adbe.x509.rsa_sha1 '),
     { state: 'unreadable' },
   ],

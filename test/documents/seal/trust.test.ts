@@ -14,7 +14,7 @@ const AT = new Date(Date.now() - 1_000).toISOString();
 const OTHER = 'ab'.repeat(32);
 let folder: string;
 let root: Issued;
-let paper: Uint8Array;
+let unsigned: Uint8Array;
 let seal: CheckedSeal;
 let fingerprint: string;
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   root = await issue({ name: 'Root', authority: true });
   const blank = createPdf();
   blank.addSheet();
-  paper = await blank.save({ title: 'Lease', subject: 'x', keywords: [], at: AT });
+  unsigned = await blank.save({ title: 'Lease', subject: 'x', keywords: [], at: AT });
   seal = await sealedBy({ name: 'Signer' });
   fingerprint = String(seal.seal.fingerprint);
 });
@@ -31,7 +31,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function sealedBy(signer: Wanted, change = (pdf: Buffer) => pdf): Promise<CheckedSeal> {
   const { keys, x509 } = await issue({ issuer: root, rsaBits: 2048, ...signer });
-  const pdf = await sealPdf(paper, { privateKey: keys.privateKey, certificate: x509.raw }, AT);
+  const pdf = await sealPdf(unsigned, { privateKey: keys.privateKey, certificate: x509.raw }, AT);
   const path = join(folder, 'sealed.pdf');
   await writeFile(path, change(Buffer.from(pdf)));
   return checkSeal(path);

@@ -87,8 +87,8 @@ describe('events during a replacement', () => {
 
   it.each([
     ['is declined', 'CANCELLED', (id: string) => rig.control.decline(id, { reason: 'no' })],
-    ['runs out', 'EXPIRED', () => rig.control.advance(31 * DAY)],
-    ['is cancelled by somebody else', 'CANCELLED', (id: string) => rig.client.envelopes.cancel(id)],
+    ['expires', 'EXPIRED', () => rig.control.advance(31 * DAY)],
+    ['is canceled by somebody else', 'CANCELLED', (id: string) => rig.client.envelopes.cancel(id)],
   ])('the old one %s: the new one is sent', async (_, status, happens) => {
     const { id } = await wrongOne(rig, 'SENT');
     const done = await runWith(
@@ -127,7 +127,7 @@ describe('events during a replacement', () => {
 
 describe('a replaced envelope', () => {
   it.each([
-    ['a live one without changes', 'SENT', 'USAGE'],
+    ['an active one without changes', 'SENT', 'USAGE'],
     ['a draft without changes', 'DRAFT', 'USAGE'],
   ] as const)('is not changed: %s', async (_, kind, code) => {
     const { id } = await wrongOne(rig, kind);

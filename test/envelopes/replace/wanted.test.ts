@@ -50,8 +50,8 @@ describe('the replacement of an envelope', () => {
   it.each([
     ['from its creation', { expiresAt: '2026-01-31T00:00:00Z' }, 30],
     ['from its sending', { expiresAt: '2026-01-10T12:00:00.400Z' }, 7],
-    ['as the service does, where its dates tell nothing', { expiresAt: null }, undefined],
-    ['as the service does, where they do not fit', { expiresAt: '2026-01-10T05:00:00Z' }, undefined],
+    ['like the service if its dates are missing', { expiresAt: null }, undefined],
+    ['like the service if its dates are inconsistent', { expiresAt: '2026-01-10T05:00:00Z' }, undefined],
   ])('has the same number of days, counted %s', (_, dates, days) => {
     expect(wanted({}, { ...old, ...dates }).expiresInDays).toBe(days);
     expect(wanted({ expiresInDays: 3 }, { ...old, ...dates }).expiresInDays).toBe(3);
@@ -59,7 +59,7 @@ describe('the replacement of an envelope', () => {
 
   it.each([
     [
-      'by address, whatever its case',
+      'by address in any case',
       'ADA@example.com=Eve <eve@example.com>',
       0,
       { email: 'eve@example.com', name: 'Eve', role: 'Tenant', order: 1 },
@@ -71,7 +71,7 @@ describe('the replacement of an envelope', () => {
       { email: 'eve@example.com', name: 'Ada', role: 'Tenant', order: 1 },
     ],
     [
-      'whose name was the address',
+      'whose name is the address',
       'bo=x@example.com=eve@example.com',
       1,
       { email: 'eve@example.com', name: 'eve@example.com', role: 'Landlord', order: 2 },
@@ -165,7 +165,7 @@ describe('an existing envelope', () => {
   it.each<[string, Partial<Envelope>]>([
     ['another template', { templateId: 'tmpl_2' }],
     ['another subject', { subject: 'Other' }],
-    ['one signer less', { signers: made.signers?.slice(1) }],
+    ['one signer fewer', { signers: made.signers?.slice(1) }],
     ['one signer more', { signers: [...(made.signers ?? []), { email: 'x@example.com' }] }],
     ['another name', { signers: made.signers?.map((one) => ({ ...one, name: 'X' })) }],
     ['another role', { signers: made.signers?.map((one) => ({ ...one, role: 'X' })) }],

@@ -57,7 +57,7 @@ async function watch(plot: Plot) {
   return { events, looks, model, ids };
 }
 
-interface Told {
+interface Change {
   from: string | null;
   to: string;
   signer: string | null;
@@ -65,8 +65,8 @@ interface Told {
   did: string | null;
 }
 
-function changesOf(events: readonly WatchEvent[]): Map<string, Told[]> {
-  const changes = new Map<string, Told[]>();
+function changesOf(events: readonly WatchEvent[]): Map<string, Change[]> {
+  const changes = new Map<string, Change[]>();
   for (const event of events) {
     if (event.type !== 'change') continue;
     const { envelopeId, from, to, signer, envelope } = event.change;
@@ -78,11 +78,11 @@ function changesOf(events: readonly WatchEvent[]): Map<string, Told[]> {
 
 /** Every change of the model was reported once, in order, each from the state after the previous one. */
 function expectWhole(events: readonly WatchEvent[], model: Model): void {
-  for (const [id, told] of changesOf(events)) {
-    const [first, ...rest] = told;
+  for (const [id, reported] of changesOf(events)) {
+    const [first, ...rest] = reported;
     expect(first).toEqual({ from: null, to: 'SENT', signer: null, did: null });
     expect(rest.map(({ to, signer }) => ({ status: to, signer }))).toEqual(model.moves.get(id));
-    expect(rest.map(({ from }) => from)).toEqual(told.slice(0, -1).map(({ to }) => to));
+    expect(rest.map(({ from }) => from)).toEqual(reported.slice(0, -1).map(({ to }) => to));
   }
 }
 
@@ -90,15 +90,15 @@ const most = (looks: readonly PollReport[]) => Math.max(...looks.map((look) => l
 
 describe('watching many', () => {
   it('reports each of 10,000 changes once, in order and with its signer, for at most 12 requests per poll', async () => {
-    let told = 0;
+    let reported = 0;
     for (const seed of [1, 2, 3]) {
       const { events, looks, model } = await watch({ count: 1_000, likely: 0.3, seed });
       expectWhole(events, model);
       expect(changesOf(events).size).toBe(1_000);
       expect(most(looks)).toBeLessThanOrEqual(12);
-      told += events.length;
+      reported += events.length;
     }
-    expect(told).toBeGreaterThan(10_000);
+    expect(reported).toBeGreaterThan(10_000);
   });
 
   it('reads the lists of active envelopes if the account has many more', async () => {
@@ -141,17 +141,17 @@ describe('watching many', () => {
 
   it('finds the signers if lists omit them', async () => {
     const { events, model, looks } = await watch({ count: 1_000, likely: 0.05, seed: 4, lacking: true });
-    for (const [id, told] of changesOf(events)) {
+    for (const [id, reported] of changesOf(events)) {
       const moves = model.moves.get(id) ?? [];
       const statuses = (list: readonly { status: string }[]) => list.map((one) => one.status);
-      const seen = told.map(({ to }) => to);
+      const seen = reported.map(({ to }) => to);
       // A view may be missed; a status never is, nor who caused it.
       expect([...new Set(seen)]).toEqual([...new Set(['SENT', ...statuses(moves)])]);
-      const isLast = told.at(-1);
+      const isLast = reported.at(-1);
       expect(isLast).toMatchObject({ to: 'COMPLETED', signer: 's1@example.com' });
-      const started = told.find(({ from, to }) => from === 'SENT' && to === 'IN_PROGRESS');
+      const started = reported.find(({ from, to }) => from === 'SENT' && to === 'IN_PROGRESS');
       expect(started?.signer).toBe('s0@example.com');
-      expect(new Set(told.map(({ to, signer }) => `${to} ${signer ?? ''}`)).size).toBe(told.length);
+      expect(new Set(reported.map(({ to, signer }) => `${to} ${signer ?? ''}`)).size).toBe(reported.length);
     }
     expect(looks[0]?.requests).toBeLessThanOrEqual(12);
   });
@@ -168,13 +168,15 @@ describe('watching many', () => {
       },
     });
     expect(most(looks)).toBeLessThanOrEqual(12);
-    const viewed = [...changesOf(events).values()].filter((told) => told.at(-1)?.signer === 's0@example.com');
+    const viewed = [...changesOf(events).values()].filter(
+      (reported) => reported.at(-1)?.signer === 's0@example.com',
+    );
     expect(viewed).toHaveLength(100);
   });
 
   it.each([
     ['ignores the status filter', { ignoresStatus: true }],
-    ['does not count its pages', { countless: true }],
+    ['reports no page count', { countless: true }],
   ])('handles a service that %s', async (_, quirk) => {
     const { events, looks, model } = await watch({ count: 300, archived: 200, likely: 0.2, ...quirk });
     expectWhole(events, model);
@@ -219,17 +221,19 @@ describe('with any service', () => {
           stale: () => luck() < staleness,
           fails: () => (luck() < outages ? (luck() < 0.5 ? 'down' : 'busy') : undefined),
         });
-        for (const [id, told] of changesOf(events)) {
+        for (const [id, reported] of changesOf(events)) {
           const moves = (model.moves.get(id) ?? []).map(({ status, signer }) => `${status} ${signer ?? ''}`);
-          const places = told
+          const places = reported
             .slice(1)
             .map(({ signer }) => moves.findLastIndex((one) => one.endsWith(` ${signer ?? ''}`)));
-          expect(told.at(-1)?.to).toBe('COMPLETED');
-          expect(told[0]?.from).toBeNull();
-          expect(told.slice(1).map(({ from }) => from)).toEqual(told.slice(0, -1).map(({ to }) => to));
-          expect(new Set(told.map((one) => JSON.stringify(one))).size).toBe(told.length);
+          expect(reported.at(-1)?.to).toBe('COMPLETED');
+          expect(reported[0]?.from).toBeNull();
+          expect(reported.slice(1).map(({ from }) => from)).toEqual(
+            reported.slice(0, -1).map(({ to }) => to),
+          );
+          expect(new Set(reported.map((one) => JSON.stringify(one))).size).toBe(reported.length);
           expect(places).not.toContain(-1);
-          const ranks = told.map(({ to }) => ['SENT', 'IN_PROGRESS', 'COMPLETED'].indexOf(to));
+          const ranks = reported.map(({ to }) => ['SENT', 'IN_PROGRESS', 'COMPLETED'].indexOf(to));
           expect(ranks).toEqual(ranks.toSorted((a, b) => a - b));
         }
         if (staleness + outages === 0) expectWhole(events, model);
@@ -254,7 +258,9 @@ describe('with any service', () => {
     expect(outages.map(({ failures }) => failures)).toEqual(outages.map((_, index) => index + 1));
     expect(outages.length).toBeLessThan(75);
     expect(events.filter((event) => event.type === 'recovered')).toHaveLength(1);
-    expect([...changesOf(events).values()].every((told) => told.at(-1)?.to === 'COMPLETED')).toBe(true);
+    expect([...changesOf(events).values()].every((reported) => reported.at(-1)?.to === 'COMPLETED')).toBe(
+      true,
+    );
     expect(looks.filter(({ requests }) => requests > 12)).toEqual([]);
     expect(model.gets).toBe(0);
   });
@@ -281,7 +287,9 @@ describe('with any service', () => {
     });
     const gone = events.filter((event) => event.type === 'gone').map(({ id }) => id);
     expect(gone.sort()).toEqual(['env_299', 'env_3']);
-    const completed = [...changesOf(events).values()].filter((told) => told.at(-1)?.to === 'COMPLETED');
+    const completed = [...changesOf(events).values()].filter(
+      (reported) => reported.at(-1)?.to === 'COMPLETED',
+    );
     expect(completed).toHaveLength(298);
     expect(model.gets).toBeGreaterThanOrEqual(2);
   });
@@ -297,9 +305,9 @@ describe('with any service', () => {
         if (look === 8) all.finish();
       },
     });
-    const told = changesOf(events)
+    const reported = changesOf(events)
       .get('env_2')
       ?.map(({ to }) => to);
-    expect(told).toEqual(['SENT', 'ON_HOLD', 'COMPLETED']);
+    expect(reported).toEqual(['SENT', 'ON_HOLD', 'COMPLETED']);
   });
 });

@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/kernel/clock.ts';
 import { idsOf, Model } from './model.ts';
 
 /** A clock whose sleepers never wake by themselves. */
-function endlessNight(model: Model): Clock {
+function clockWithoutTimers(model: Model): Clock {
   return {
     now: model.clock.now,
     sleep: (_, signal) =>
@@ -17,10 +17,10 @@ function endlessNight(model: Model): Clock {
 /** A stream that the test writes to. */
 function bell() {
   const waiting: ((result: IteratorResult<{ envelopeId: string }>) => void)[] = [];
-  const rung: { envelopeId: string }[] = [];
+  const queued: { envelopeId: string }[] = [];
   let closed = false;
   const next = (): Promise<IteratorResult<{ envelopeId: string }>> => {
-    const value = rung.shift();
+    const value = queued.shift();
     if (value !== undefined) return Promise.resolve({ done: false, value });
     return new Promise((resolve) => {
       waiting.push(resolve);
@@ -34,7 +34,7 @@ function bell() {
     ring: (envelopeId: string) => {
       const one = waiting.shift();
       if (one) one({ done: false, value: { envelopeId } });
-      else rung.push({ envelopeId });
+      else queued.push({ envelopeId });
     },
     isClosed: () => closed,
     stream: { [Symbol.asyncIterator]: () => ({ next, return: end }) },
@@ -42,7 +42,7 @@ function bell() {
 }
 
 function start(model: Model, ids: string[], options: Partial<WatchOptions>) {
-  const client = { ...model.client, clock: endlessNight(model) };
+  const client = { ...model.client, clock: clockWithoutTimers(model) };
   return watchEnvelopes(client, ids, { until: ['COMPLETED'], intervalMs: 60_000, ...options });
 }
 
@@ -85,8 +85,8 @@ describe('a wake-up', () => {
     const before = model.requests;
     for (const id of ids) model.advance(id);
     for (const id of ids) ring(id);
-    const told = new Set<string>();
-    while (told.size < 500) told.add((await nextChange(events)).envelopeId);
+    const reported = new Set<string>();
+    while (reported.size < 500) reported.add((await nextChange(events)).envelopeId);
     expect(model.requests - before).toBeLessThanOrEqual(20);
     await events.return();
   });

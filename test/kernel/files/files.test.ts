@@ -54,9 +54,9 @@ describe('writeFileAtomic', () => {
   );
 
   it.each([
-    ['a file that stays in use', inUse('win32', 1_000), 'EPERM'],
+    ['a file in use', inUse('win32', 1_000), 'EPERM'],
     ['another error', inUse('win32', 1, 'EIO'), 'EIO'],
-    ['another system', inUse('linux', 1), 'EPERM'],
+    ['another platform', inUse('linux', 1), 'EPERM'],
     ['another disk', inUse('linux', 1, 'EXDEV'), 'EXDEV'],
   ])('fails on %s: the old text stays, without a temporary file', async (_name, system, code) => {
     writeFileSync(path(), 'one');

@@ -20,7 +20,7 @@ const taken = (pid: string) => new Error(`taken by ${pid}`);
 /** A system without /proc, such as macOS and Windows. */
 const withoutProc: StatReader = () => undefined;
 const systems: [string, LockOptions][] = [
-  ['as this system is', {}],
+  ['with the features of this system', {}],
   ['without /proc', { read: withoutProc }],
 ];
 

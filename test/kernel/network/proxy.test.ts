@@ -75,12 +75,12 @@ describe('NO_PROXY', () => {
 describe("a proxy's password", () => {
   it('is decoded and sent to the proxy', () => {
     const env = { HTTP_PROXY: 'http://me:p%40ss@p', HTTPS_PROXY: 'http://me:100%@p' };
-    const told = ['http://x', 'https://x'].map((address) => {
+    const credentials = ['http://x', 'https://x'].map((address) => {
       const proxy = proxyFor(env, new URL(address));
       const header = proxy && authorization(proxy)['proxy-authorization'];
       return Buffer.from(header?.replace('Basic ', '') ?? '', 'base64').toString();
     });
-    expect(told).toEqual(['me:p@ss', 'me:100%']);
+    expect(credentials).toEqual(['me:p@ss', 'me:100%']);
   });
 
   it('is redacted in all its forms, even in an invalid address', () => {

@@ -5,7 +5,7 @@ const URL = 'http://127.0.0.1:1/open/x';
 
 describe('the command that opens a browser', () => {
   it.each([
-    ['what the person says', { BROWSER: 'lynx' }, 'linux', ['lynx', URL]],
+    ['the value of BROWSER', { BROWSER: 'lynx' }, 'linux', ['lynx', URL]],
     ['on a Mac', {}, 'darwin', ['open', URL]],
     ['on Windows', {}, 'win32', ['cmd', '/c', 'start', '""', URL]],
     ['on X11', { DISPLAY: ':0' }, 'linux', ['xdg-open', URL]],

@@ -49,9 +49,9 @@ describe('a client that sends Expect: 100-continue', () => {
 
   it.each<[string, Partial<Wanted>, number, string]>([
     ['with a wrong secret', { who: { secretAccessKey: 'nope' } }, 403, 'SignatureDoesNotMatch'],
-    ['for a bucket that is not there', { path: 'nowhere/k' }, 404, 'NoSuchBucket'],
+    ['for a missing bucket', { path: 'nowhere/k' }, 404, 'NoSuchBucket'],
     ['for a key that is too long', { path: `${BUCKET}/${'x'.repeat(1_025)}` }, 400, 'KeyTooLongError'],
-    ['for a part of an upload', { query: { uploadId: 'a'.repeat(32) } }, 501, 'NotImplemented'],
+    ['for a part of a multipart upload', { query: { uploadId: 'a'.repeat(32) } }, 501, 'NotImplemented'],
   ])('is refused instead %s', async (_, wanted, status, code) => {
     const rig = await startRig();
     expect(await put(rig.endpoint, wanted)).toEqual({ asked: false, status, code });

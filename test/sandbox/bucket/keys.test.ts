@@ -66,14 +66,24 @@ describe('a key', () => {
     }
     const made = (await rig.tree()).filter((path) => !before.includes(path));
     expect(made).toHaveLength(ODD.length);
-    for (const path of made) expect(path).toMatch(/^a[\\/]b[\\/]data[\\/]papers[\\/][0-9a-f]{64}$/);
+    for (const path of made) expect(path).toMatch(/^a[\\/]b[\\/]data[\\/]documents[\\/][0-9a-f]{64}$/);
     expect(isPrivate(join(rig.outside, made[0] ?? ''))).toBe(true);
   });
 
   it("of a bucket doesn't leave the folder, either", async () => {
     const rig = await startRig();
     const before = await rig.tree();
-    for (const path of ['..', '.', '.uploads', '\0', 'a..b', '1.2.3.4', 'Papers', 'ab', '../../papers']) {
+    for (const path of [
+      '..',
+      '.',
+      '.uploads',
+      '\0',
+      'a..b',
+      '1.2.3.4',
+      'Documents',
+      'ab',
+      '../../documents',
+    ]) {
       for (const method of ['PUT', 'DELETE']) {
         const reply = await send(rig.endpoint, signed(rig.endpoint, { method, path }));
         expect([404, 501]).toContain(reply.status);

@@ -10,7 +10,7 @@ import { type BucketOptions, type BucketServer, startBucket } from '../../../src
 import { sha256, signHeaders, type ToSign, type Who } from './witness.ts';
 
 export const REGION = 'eu-west-3';
-export const BUCKET = 'papers';
+export const BUCKET = 'documents';
 export const owner = { accessKeyId: 'AKIDOWNER', secretAccessKey: 'owner-secret' };
 export const reader = { accessKeyId: 'AKIDREADER', secretAccessKey: 'reader-secret' };
 export const stranger = { accessKeyId: 'AKIDSTRANGER', secretAccessKey: 'stranger-secret' };

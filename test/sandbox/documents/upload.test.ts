@@ -50,11 +50,15 @@ describe('an uploaded PDF', () => {
   });
 
   it.each([
-    ['protected', protectedPdf, 'is protected'],
-    ['cut short', async () => (await plainPdf()).subarray(0, 600), 'damaged or incomplete'],
-    ['no PDF inside', async () => Buffer.from(`%PDF-1.7\n${'x'.repeat(5_000)}`), 'damaged or incomplete'],
+    ['a protected file', protectedPdf, 'is protected'],
+    ['a truncated file', async () => (await plainPdf()).subarray(0, 600), 'damaged or incomplete'],
+    [
+      'garbage after a PDF header',
+      async () => Buffer.from(`%PDF-1.7\n${'x'.repeat(5_000)}`),
+      'damaged or incomplete',
+    ],
     ['another file', async () => Buffer.from('PK\u0003\u0004'), 'does not begin with %PDF-'],
-    ['empty', async () => new Uint8Array(), 'does not begin with %PDF-'],
+    ['an empty file', async () => new Uint8Array(), 'does not begin with %PDF-'],
   ])('is refused with a sentence: %s', async (_, make, words) => {
     const inspection = await maker.inspect(await make());
     expect('problem' in inspection && inspection.problem).toContain(words);

@@ -75,7 +75,7 @@ const signature = {
   required: 'yes',
   options: '',
 };
-const colour = {
+const color = {
   ...signature,
   type: 'DROPDOWN',
   label: 'Colour',
@@ -113,7 +113,7 @@ describe('a template from a PDF', () => {
       status: 400,
       error: { details: { templateId: ['The template is not active'] } },
     });
-    const saved = await post(`/templates/${id}`, form([colour, signature]));
+    const saved = await post(`/templates/${id}`, form([color, signature]));
     expect([saved.status, saved.headers.get('location')]).toEqual([303, `/templates/${id}?saved`]);
     expect(await listed()).toBe(true);
     expect((await api(`/api/v1/esign/templates/${id}`)).data).toMatchObject({
@@ -145,10 +145,10 @@ describe('a template from a PDF', () => {
 
   it('keeps its fields once it has envelopes; a copy can be changed', async () => {
     const id = await uploaded();
-    await post(`/templates/${id}`, form([signature, colour]));
+    await post(`/templates/${id}`, form([signature, color]));
     const signers = [{ email: 's@x.org', name: 'S' }];
     await api('/api/v1/esign/envelopes', { templateId: id, signers });
-    const refused = await post(`/templates/${id}`, form([signature, { ...colour, x: '200' }]));
+    const refused = await post(`/templates/${id}`, form([signature, { ...color, x: '200' }]));
     expect([refused.status, await refused.text()]).toEqual([
       400,
       expect.stringContaining('copy it to change them'),
@@ -159,7 +159,7 @@ describe('a template from a PDF', () => {
     expect(await (await fetch(at(path))).text()).toContain('value="Sale (copy)"');
     const kept = { ...signature, id: 'signature_1', label: 'Sign here', role: 'Buyer' };
     const again = { ...signature, y: '700' };
-    expect((await post(path, form([kept, again, colour], { roles: 'Buyer, Seller' }))).status).toBe(303);
+    expect((await post(path, form([kept, again, color], { roles: 'Buyer, Seller' }))).status).toBe(303);
     const { data } = await api(`/api/v1/esign${path.replace('?saved', '')}`);
     expect(data.fields).toMatchObject([
       { fieldId: 'signature_1', label: 'Sign here' },
@@ -171,7 +171,7 @@ describe('a template from a PDF', () => {
   it('can be removed from the list and restored', async () => {
     const id = await uploaded();
     expect((await post(`/templates/${id}/active`, { active: 'yes' })).status).toBe(400);
-    await post(`/templates/${id}`, form([signature, colour]));
+    await post(`/templates/${id}`, form([signature, color]));
     const create = () =>
       api('/api/v1/esign/envelopes', { templateId: id, signers: [{ email: 's@x.org', name: 'S' }] });
     await post(`/templates/${id}/active`, { active: 'no' });
@@ -183,35 +183,39 @@ describe('a template from a PDF', () => {
   it.each([
     ['no fields', form([]), 'Place at least one field.'],
     ['a role without a field', form([signature]), 'The role Buyer has no field'],
-    ['no name', form([signature, colour], { name: ' ' }), 'The name must have from 1 to 200 characters.'],
+    ['no name', form([signature, color], { name: ' ' }), 'The name must have from 1 to 200 characters.'],
     ['no roles', form([signature], { roles: ' , ' }), 'There must be from 1 to 20 roles.'],
     [
-      'a strange role',
-      form([{ ...signature, role: 'X' }, colour]),
+      'an unknown role',
+      form([{ ...signature, role: 'X' }, color]),
       'Field 1 (Signature): its role must be one of the template.',
     ],
     [
-      'a strange type',
-      form([{ ...signature, type: 'constructor' }, colour]),
+      'an unknown type',
+      form([{ ...signature, type: 'constructor' }, color]),
       'the type must be one of SIGNATURE',
     ],
-    ['no label', form([{ ...signature, label: '' }, colour]), 'Field 1 (SIGNATURE): the label must have'],
-    ['no choices', form([signature, { ...colour, options: '\r\n' }]), 'a dropdown has from 1 to 50 choices'],
+    ['no label', form([{ ...signature, label: '' }, color]), 'Field 1 (SIGNATURE): the label must have'],
+    ['no choices', form([signature, { ...color, options: '\r\n' }]), 'a dropdown has from 1 to 50 choices'],
     [
       'a field that leaves the page',
-      form([{ ...signature, x: '500' }, colour]),
+      form([{ ...signature, x: '500' }, color]),
       'it must lie within page 1, which is 595 points wide',
     ],
     [
-      'a field too small',
-      form([{ ...signature, width: '20' }, colour]),
+      'a field that is too small',
+      form([{ ...signature, width: '20' }, color]),
       'it must be at least 60 points wide and 24 high',
     ],
-    ['no such page', form([{ ...signature, page: '3' }, colour]), 'the page must be from 1 to 2'],
-    ['page 0', form([{ ...signature, page: '0' }, colour]), 'the page must be from 1 to 2'],
-    ['no numbers', form([{ ...signature, x: '-1' }, colour]), 'page, position and size must be numbers'],
-    ['an exponent', form([{ ...signature, x: '1e2' }, colour]), 'page, position and size must be numbers'],
-    ['half a page', form([{ ...signature, page: '1.5' }, colour]), 'the page must be from 1 to 2'],
+    [
+      'a page that does not exist',
+      form([{ ...signature, page: '3' }, color]),
+      'the page must be from 1 to 2',
+    ],
+    ['page 0', form([{ ...signature, page: '0' }, color]), 'the page must be from 1 to 2'],
+    ['invalid numbers', form([{ ...signature, x: '-1' }, color]), 'page, position and size must be numbers'],
+    ['an exponent', form([{ ...signature, x: '1e2' }, color]), 'page, position and size must be numbers'],
+    ['a fraction as a page', form([{ ...signature, page: '1.5' }, color]), 'the page must be from 1 to 2'],
     [
       'too many fields',
       form(Array.from({ length: 201 }, () => signature)),
@@ -243,7 +247,7 @@ describe('a template from a PDF', () => {
     const id = await uploaded();
     const rows = [
       { ...signature, label: hostile },
-      { ...colour, options: hostile },
+      { ...color, options: hostile },
     ];
     await post(
       `/templates/${id}`,
@@ -264,11 +268,11 @@ describe('a template from a PDF', () => {
 describe('an invalid file', () => {
   it.each([
     ['protected', protectedPdf, 400, 'The PDF is protected'],
-    ['cut short', async () => (await plainPdf()).subarray(0, 600), 400, 'damaged or incomplete'],
+    ['truncated', async () => (await plainPdf()).subarray(0, 600), 400, 'damaged or incomplete'],
     ['an image', () => Promise.resolve(Buffer.from('\x89PNG')), 400, 'does not begin with %PDF-'],
     ['nothing', () => Promise.resolve(new Uint8Array()), 400, 'Choose a PDF to upload'],
     ['too large', () => Promise.resolve(Buffer.alloc(10_000_001, '%PDF-')), 413, 'larger than 10 MB'],
-    ['far too large', () => Promise.resolve(Buffer.alloc(12_000_000, '%PDF-')), 413, 'larger than 10 MB'],
+    ['much too large', () => Promise.resolve(Buffer.alloc(12_000_000, '%PDF-')), 413, 'larger than 10 MB'],
   ])('is refused with a sentence and leaves nothing behind: %s', async (_, make, status, words) => {
     const before = await filesKept();
     const reply = await upload(await make());
@@ -299,7 +303,7 @@ describe('an invalid file', () => {
 describe('uploaded templates', () => {
   it('are visible only to their own organization', async () => {
     const id = await uploaded();
-    await post(`/templates/${id}`, form([signature, colour]));
+    await post(`/templates/${id}`, form([signature, color]));
     const { data } = await api('/__sandbox/keys', {
       name: 'other',
       scopes: ['esign:read', 'esign:write'],
@@ -315,13 +319,13 @@ describe('uploaded templates', () => {
 
   it('are deleted by a reset; orphaned files are deleted at the next start', async () => {
     const id = await uploaded();
-    await post(`/templates/${id}`, form([signature, colour]));
+    await post(`/templates/${id}`, form([signature, color]));
     expect(await filesKept()).toContain(`${id}.pdf`);
     await api('/__sandbox/reset', {});
     expect(await filesKept()).toEqual([]);
     expect((await api(`/api/v1/esign/templates/${id}`)).status).toBe(404);
     const kept = await uploaded();
-    await post(`/templates/${kept}`, form([signature, colour]));
+    await post(`/templates/${kept}`, form([signature, color]));
     for (const stray of ['tmpl_lost.pdf', `${kept}.pdf.abc.tmp`])
       await writeFile(join(folder, 'templates', stray), 'x');
     await sandbox.close();

@@ -57,7 +57,7 @@ test('reset deletes the documents of all envelopes from the bucket, and nothing 
   const replaced = await first.create();
   await bucket.put('mine/contract.pdf', 'mine');
   await bucket.put(`esign/envelopes/${first.service.orgId}/${id}/notes.txt`, 'my notes');
-  await bucket.put(replaced.documentStorageKey, 'my own paper');
+  await bucket.put(replaced.documentStorageKey, 'my own document');
   expect(await bucket.keys()).toEqual(
     expect.arrayContaining([
       done.certificateStorageKey,
@@ -76,7 +76,7 @@ test('reset deletes the documents of all envelopes from the bucket, and nothing 
       'mine/contract.pdf',
     ].sort(),
   );
-  expect(await bucket.text(replaced.documentStorageKey)).toBe('my own paper');
+  expect(await bucket.text(replaced.documentStorageKey)).toBe('my own document');
   await bucket.restart();
   expect(await bucket.keys()).toHaveLength(3);
 });

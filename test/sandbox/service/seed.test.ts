@@ -53,10 +53,10 @@ test('A seed puts envelopes into any state, with only an ID', async () => {
 });
 
 test.each<[string, NonNullable<SandboxSeed['envelopes']>[number]['signers'], string]>([
-  ['nobody has begun', [{ name: 'A' }], 'DRAFT PENDING'],
-  ['one has looked', [{ name: 'A', status: 'VIEWED' }, { name: 'B' }], 'SENT VIEWED SENT'],
+  ['nobody has viewed it', [{ name: 'A' }], 'DRAFT PENDING'],
+  ['one has viewed it', [{ name: 'A', status: 'VIEWED' }, { name: 'B' }], 'SENT VIEWED SENT'],
   [
-    'one after the other',
+    'signers in sequence',
     [
       { name: 'A', status: 'SIGNED' },
       { name: 'B', status: 'SENT' },
@@ -65,7 +65,7 @@ test.each<[string, NonNullable<SandboxSeed['envelopes']>[number]['signers'], str
     'IN_PROGRESS SIGNED SENT PENDING',
   ],
   [
-    'one has said no',
+    'one has declined',
     [
       { name: 'A', status: 'SIGNED' },
       { name: 'B', status: 'DECLINED' },

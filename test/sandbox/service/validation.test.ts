@@ -14,10 +14,10 @@ const cases: [string, unknown, Record<string, string>][] = [
     { ...twoSigners, signers: Array(21).fill(ada) },
     { signers: 'At most 20 signers are allowed' },
   ],
-  ['signers that are no list', { ...twoSigners, signers: {} }, { signers: 'Must be an array' }],
-  ['a signer that is no object', { ...twoSigners, signers: [7] }, { 'signers.0': 'Must be an object' }],
+  ['signers that are not a list', { ...twoSigners, signers: {} }, { signers: 'Must be an array' }],
+  ['a signer that is not an object', { ...twoSigners, signers: [7] }, { 'signers.0': 'Must be an object' }],
   ['no templateId', without('templateId'), { templateId: 'templateId is required' }],
-  ['a templateId that is no string', { ...twoSigners, templateId: 5 }, { templateId: 'Must be a string' }],
+  ['a templateId that is not a string', { ...twoSigners, templateId: 5 }, { templateId: 'Must be a string' }],
   ['no email', signer({ email: undefined }), { 'signers.0.email': 'Email is required' }],
   ['an email without @', signer({ email: 'ada' }), { 'signers.0.email': 'Must be an email address' }],
   [
@@ -52,19 +52,19 @@ const cases: [string, unknown, Record<string, string>][] = [
     ],
   ),
   ['an empty name', signer({ name: '  ' }), { 'signers.0.name': 'Name is required' }],
-  ['a name that is no string', signer({ name: null }), { 'signers.0.name': 'Must be a string' }],
+  ['a name that is not a string', signer({ name: null }), { 'signers.0.name': 'Must be a string' }],
   [
     "a role that isn't the template's",
     signer({ role: 'King' }),
     { 'signers.0.role': "Must be one of the template's roles: Tenant, Landlord" },
   ],
   [
-    'an order that is no integer',
+    'an order that is not an integer',
     signer({ order: 1.5 }),
     { 'signers.0.order': 'Must be a whole number from 0 to 1000000' },
   ],
-  ['a subject that is no string', { ...twoSigners, subject: 1 }, { subject: 'Must be a string' }],
-  ['a message that is no string', { ...twoSigners, message: [] }, { message: 'Must be a string' }],
+  ['a subject that is not a string', { ...twoSigners, subject: 1 }, { subject: 'Must be a string' }],
+  ['a message that is not a string', { ...twoSigners, message: [] }, { message: 'Must be a string' }],
   ['metadata that is a list', { ...twoSigners, metadata: [] }, { metadata: 'Must be an object' }],
   ['metadata that is null', { ...twoSigners, metadata: null }, { metadata: 'Must be an object' }],
   [
@@ -73,7 +73,7 @@ const cases: [string, unknown, Record<string, string>][] = [
     { webhookUrl: 'Must be an http or https URL' },
   ],
   [
-    'a webhookUrl that is no URL',
+    'a webhookUrl that is not a URL',
     { ...twoSigners, webhookUrl: 'there' },
     { webhookUrl: 'Must be an http or https URL' },
   ],
@@ -106,7 +106,7 @@ const cases: [string, unknown, Record<string, string>][] = [
   ['a misspelt signer field', signer({ mail: 'x' }), { 'signers.0.mail': 'Unknown field' }],
   ['a body that is a list', [], { body: 'Must be a JSON object' }],
   ['a body that is null', 'null', { body: 'Must be a JSON object' }],
-  ['a body that is no JSON', '{"templateId":', { body: 'Must be JSON' }],
+  ['a body that is not JSON', '{"templateId":', { body: 'Must be JSON' }],
 ];
 
 test('An invalid body gives VALIDATION_ERROR, with details mapping a field name to a list of messages', async () => {

@@ -76,7 +76,7 @@ const envelope = (more: Partial<Envelope> = {}): Envelope => ({
   ],
   ...more,
 });
-const told = (event: string, signer?: string) => ({
+const accepted = (event: string, signer?: string) => ({
   event: `envelope.${event}`,
   envelopeId: 'env_1',
   ...(signer === undefined ? {} : { signer }),
@@ -84,9 +84,9 @@ const told = (event: string, signer?: string) => ({
 
 describe('gaps between the journal and the API', () => {
   it('are found signer by signer, in any case; an event without a signer counts for one of them', async () => {
-    await journal(told('sent'), told('signed', 'BO@x.y'));
+    await journal(accepted('sent'), accepted('signed', 'BO@x.y'));
     expect((await gaps([envelope()])).words).toEqual(['missing env_1 signed ada@x.y']);
-    await journal(told('signed'));
+    await journal(accepted('signed'));
     expect((await gaps([envelope()])).words).toEqual([]);
   });
 
@@ -115,8 +115,8 @@ describe('gaps between the journal and the API', () => {
     ['cancelled', undefined, { status: 'PAUSED' }, []],
     ['sent', undefined, { status: 'DRAFT', sentAt: null, signers: [] }, ['contradicted env_1 sent']],
   ])('include contradictory events: %s of %s if the API has %j', async (event, signer, more, expected) => {
-    await journal(told('sent'), told('signed', 'ada@x.y'), told('signed', 'bo@x.y'));
-    await journal(told(event, signer));
+    await journal(accepted('sent'), accepted('signed', 'ada@x.y'), accepted('signed', 'bo@x.y'));
+    await journal(accepted(event, signer));
     const { words } = await gaps([envelope(more)]);
     expect([...new Set(words.filter((one) => one.includes(event)))]).toEqual(expected);
   });

@@ -267,15 +267,15 @@ describe('slow senders', () => {
 describe('several signature headers', () => {
   const other = sign(Buffer.from(BODY), 'another secret here');
   it.each([
-    ['the same twice', [SIGNATURE, SIGNATURE]],
-    ['a good one and a bad one', [SIGNATURE, `X-Service-Signature: ${other}`]],
-    ['a bad one and a good one', [`X-Service-Signature: ${other}`, SIGNATURE]],
-    ['in another case', [SIGNATURE, `x-SERVICE-signature: ${GOOD}`]],
-    ['an empty one before', ['X-Service-Signature:', SIGNATURE]],
-    ['an empty one behind', [SIGNATURE, 'X-Service-Signature:']],
+    ['the same header twice', [SIGNATURE, SIGNATURE]],
+    ['a valid and an invalid one', [SIGNATURE, `X-Service-Signature: ${other}`]],
+    ['an invalid and a valid one', [`X-Service-Signature: ${other}`, SIGNATURE]],
+    ['a different case', [SIGNATURE, `x-SERVICE-signature: ${GOOD}`]],
+    ['an empty one first', ['X-Service-Signature:', SIGNATURE]],
+    ['an empty one last', [SIGNATURE, 'X-Service-Signature:']],
     ['both forms', [SIGNATURE, `X-Service-Signature: sha256=${GOOD}`]],
     ['joined by a comma', [`X-Service-Signature: ${GOOD}, ${GOOD}`]],
-    ['joined by a blank', [`X-Service-Signature: ${GOOD} ${GOOD}`]],
+    ['joined by a space', [`X-Service-Signature: ${GOOD} ${GOOD}`]],
     ['far apart', [SIGNATURE, ...Array.from({ length: 50 }, (_, n) => `X-${n}: a`), SIGNATURE]],
   ])('are refused: %s', async (_, headers) => {
     const answer = await raw(message([LINE, HOST, LENGTH, 'Connection: close', ...headers]));

@@ -198,7 +198,7 @@ describe('the webhook receiver', () => {
 
   it.each([
     ['20,000 levels', 20_000],
-    ['nearly 1 MiB of levels', 170_000],
+    ['nearly 1 MiB of nesting', 170_000],
   ])('accepts JSON that is nested too deep to be serialized: %s', async (_, levels) => {
     const url = await start();
     const deep = `{"event":"envelope.sent","data":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`;

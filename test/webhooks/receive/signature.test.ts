@@ -36,13 +36,13 @@ describe('webhook signatures', () => {
   });
 
   it.each([
-    ['missing', undefined, 'missing'],
-    ['empty', '', 'missing'],
+    ['a missing header', undefined, 'missing'],
+    ['an empty header', '', 'missing'],
     ['two headers', [sign(payload, secret), sign(payload, secret)], 'several'],
     ['two in one header', `${sign(payload, secret)}, ${sign(payload, secret)}`, 'several'],
-    ['upper case', sign(payload, secret).toUpperCase(), 'malformed'],
-    ['cut', sign(payload, secret).slice(1), 'malformed'],
-    ['not hex', 'z'.repeat(64), 'malformed'],
+    ['uppercase hex', sign(payload, secret).toUpperCase(), 'malformed'],
+    ['a truncated signature', sign(payload, secret).slice(1), 'malformed'],
+    ['characters other than hex', 'z'.repeat(64), 'malformed'],
     ['a line after it', `${sign(payload, secret)}\nx`, 'malformed'],
     ['a different secret', sign(payload, 'some other secret'), 'mismatch'],
   ])('fail closed with %s', (_, header, failure) => {

@@ -30,11 +30,11 @@ interface Case {
 
 const CASES: Record<string, Case> = {
   'a signer of the authority': { isTrusted: true },
-  'a signer of an authority between': { middle: [{}], isTrusted: true },
-  'a signer that has ended': { signer: { to: NOW - 1_000 }, isTrusted: false },
-  'a signer that has not begun': { signer: { from: NOW + DAY_MS / 2 }, isTrusted: false },
-  'an authority between that has ended': { middle: [{ to: NOW - 1_000 }], isTrusted: false },
-  'an authority that has ended': { root: { to: NOW - 1_000 }, isTrusted: false },
+  'a signer of an intermediate authority': { middle: [{}], isTrusted: true },
+  'an expired signer': { signer: { to: NOW - 1_000 }, isTrusted: false },
+  'a signer that is not valid yet': { signer: { from: NOW + DAY_MS / 2 }, isTrusted: false },
+  'an expired intermediate authority': { middle: [{ to: NOW - 1_000 }], isTrusted: false },
+  'an expired authority': { root: { to: NOW - 1_000 }, isTrusted: false },
   'a signer that issues as an authority': { middle: [{ authority: false }], isTrusted: false },
   'an authority without basic constraints': {
     middle: [{ authority: undefined, keyUsage: CERTIFIES }],
@@ -43,8 +43,8 @@ const CASES: Record<string, Case> = {
   'an authority that may not sign certificates': { middle: [{ keyUsage: SIGNS }], isTrusted: false },
   'a path as long as allowed': { root: { pathLength: 1 }, middle: [{ pathLength: 0 }], isTrusted: true },
   'a path longer than the authority allows': { root: { pathLength: 0 }, middle: [{}], isTrusted: false },
-  'a path longer than one between allows': { middle: [{ pathLength: 0 }, {}], isTrusted: false },
-  'a path of more certificates than any real one has': {
+  'a path longer than an intermediate allows': { middle: [{ pathLength: 0 }, {}], isTrusted: false },
+  'an unrealistically long path': {
     middle: Array.from({ length: 9 }, () => ({})),
     isTrusted: false,
     openssl: true,
@@ -89,19 +89,19 @@ const CASES: Record<string, Case> = {
     signer: { alternativeNames: [general.dns('evilacme.example')] },
     isTrusted: false,
   },
-  'a host in an address of the web that is excluded': {
+  'an excluded host in a URL': {
     root: { excluded: [general.uri('.acme.example')] },
     signer: { alternativeNames: [general.uri('https://a.acme.example/x')] },
     isTrusted: false,
   },
-  'a critical extension that is not known': { signer: { critical: '1.2.3.4' }, isTrusted: false },
-  'a critical extension of an authority that is not known': {
+  'an unknown critical extension': { signer: { critical: '1.2.3.4' }, isTrusted: false },
+  'an unknown critical extension of an authority': {
     middle: [{ critical: '1.2.3.4' }],
     isTrusted: false,
   },
   'a signature with SHA-1': { signer: { hash: 'SHA-1' }, isTrusted: false },
-  'an authority between that is signed with SHA-1': { middle: [{ hash: 'SHA-1' }], isTrusted: false },
-  'a named authority that signed itself with SHA-1': { root: { hash: 'SHA-1' }, isTrusted: true },
+  'an intermediate authority signed with SHA-1': { middle: [{ hash: 'SHA-1' }], isTrusted: false },
+  'a configured root with a SHA-1 signature': { root: { hash: 'SHA-1' }, isTrusted: true },
   'a key of 512 bits': { signer: { rsaBits: 512 }, isTrusted: false },
   'a key of 1,024 bits': { signer: { rsaBits: 1024 }, isTrusted: true },
   'a key for digital signatures': { signer: { keyUsage: 0x80 }, isTrusted: true },
@@ -174,7 +174,7 @@ describe('a certificate path', () => {
   it('is found if an authority has two certificates, one of them expired', async () => {
     const chain = await made({ middle: [{ to: NOW - 1_000 }], isTrusted: false });
     const [root, ended] = chain;
-    if (root === undefined || ended === undefined) throw new Error('There is no chain.');
+    if (root === undefined || ended === undefined) throw new Error('The chain is missing.');
     const renewed = await issue({ name: 'Between 0', authority: true, issuer: root, keys: ended.keys });
     const question = questionOf(chain);
     expect(leadsToAuthority(question)).toBe(false);
