@@ -8,14 +8,14 @@ import { type ActionResult, actWithOutcome, readQuietly } from './settle.ts';
 const ENDED_FOR_GOOD = new Set(['COMPLETED', 'CANCELLED', 'EXPIRED']);
 
 /**
- * Returns true where an envelope in this status may be cancelled. The service cancels DECLINED ones, too, but then nothing
- * shows any more that they were declined.
+ * Returns true if an envelope in this status may be canceled. The service cancels DECLINED ones, too, but afterward, nothing
+ * shows that they were declined.
  */
 export function isCancellable(status: string, evenIfDeclined: boolean): boolean {
   return !ENDED_FOR_GOOD.has(status) && (evenIfDeclined || status !== 'DECLINED');
 }
 
-/** Sends a draft. A lost reply is settled by the state: an envelope that is no draft any more was sent. */
+/** Sends a draft. If the reply is lost, the status shows the outcome: an envelope that is no longer a draft was sent. */
 export async function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<ActionResult> {
   const outcome = await actWithOutcome(
     client,
@@ -32,7 +32,7 @@ export async function sendEnvelope(client: Client, id: string, signal?: AbortSig
   );
 }
 
-/** Cancels an envelope. A lost reply is settled by the state. */
+/** Cancels an envelope. If the reply is lost, the status shows the outcome. */
 export async function cancelEnvelope(
   client: Client,
   id: string,
@@ -55,8 +55,8 @@ export async function cancelEnvelope(
 }
 
 /**
- * Reminds pending signers, or the one named by id or address. Never sent twice: no state tells
- * whether a mail went out, so a lost reply stays unknown.
+ * Reminds pending signers, or the one with this ID or address. It is never retried: no status shows whether a reminder was
+ * sent, so after a lost reply, the outcome stays unknown.
  */
 export async function remindEnvelope(
   client: Client,
@@ -71,9 +71,9 @@ export async function remindEnvelope(
   } catch (error) {
     if (!isAmbiguous(error)) throw error;
     throw notKnown(
-      `Whether the reminder for ${id} went out`,
+      `Whether the reminder for ${id} was sent`,
       error,
-      'Remind again only if a second mail does no harm.',
+      'Remind again only if a second email does no harm.',
     );
   }
 }

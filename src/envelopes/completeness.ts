@@ -2,23 +2,23 @@ import { listed } from '../kernel/duration.ts';
 import { lookAlike } from '../kernel/text/look-alike.ts';
 import { nearest } from '../kernel/text/nearest.ts';
 
-/** A signer as far as it matters for who signs as what. */
+/** The fields of a signer that decide who signs in which role. */
 export interface Party {
   email?: string | null | undefined;
   role?: string | null | undefined;
 }
 
-/** The roles of a template; inferred ones only show what earlier envelopes had. */
+/** The roles of a template. Inferred ones come from earlier envelopes, so they may be incomplete. */
 export interface KnownRoles {
   names: readonly string[];
   inferred: boolean;
 }
 
-/** Something about an envelope's signers that is seldom meant. */
+/** A probable mistake in an envelope's signers. */
 export interface SignerProblem {
   /**
-   * `wrong` can't be created; `incomplete` leaves a role of the template without a signer, and goes out only when somebody
-   * says so; `odd` may be meant.
+   * `wrong`: the envelope can't be created. `incomplete`: a role of the template has no signer, so the user has to confirm.
+   * `odd`: unusual, but may be intended.
    */
   weight: 'wrong' | 'incomplete' | 'odd';
   text: string;
@@ -26,7 +26,7 @@ export interface SignerProblem {
 
 export const NO_ROLES: KnownRoles = { names: [], inferred: false };
 
-/** What is to be said of these signers before an envelope of the template is created or sent. */
+/** Returns the problems to report before an envelope of the template is created or sent to these signers. */
 export function findProblems(parties: readonly Party[], roles: KnownRoles): SignerProblem[] {
   return [
     ...(roles.inferred ? [] : unknownRoles(parties, roles.names)),
@@ -35,7 +35,7 @@ export function findProblems(parties: readonly Party[], roles: KnownRoles): Sign
         roles.inferred
           ? {
               weight: 'odd',
-              text: `Nobody signs as ${role}, as somebody did in earlier envelopes of this template.`,
+              text: `Nobody signs as ${role}. Earlier envelopes of this template had a signer with this role.`,
             }
           : { weight: 'incomplete', text: `Nobody signs as ${role}.` },
     ),
@@ -45,12 +45,12 @@ export function findProblems(parties: readonly Party[], roles: KnownRoles): Sign
   ];
 }
 
-/** The roles that some of the parties name. */
+/** Returns the roles that the parties name. */
 export function rolesOf(parties: readonly Party[]): string[] {
   return parties.flatMap(({ role }) => (role ? [role] : []));
 }
 
-/** The roles that nobody has where these are named. Signers who name none (`free`) take the others, the first ones first. */
+/** Returns the roles without a signer. Signers without a role (`free`) take unnamed roles in order. */
 export function rolesWithoutSigner(
   named: readonly string[],
   free: number,
@@ -75,7 +75,7 @@ function unknownRoles(parties: readonly Party[], names: readonly string[]): Sign
   });
 }
 
-/** The role that was most likely meant, else all there are. */
+/** Suggests the role that was most likely intended; otherwise lists all roles. */
 export function suggestRole(role: string, names: readonly string[]): string {
   const near = nearest(role, names);
   return near === undefined ? `it has ${names.join(', ')}` : `did you mean ${near}?`;
@@ -92,21 +92,19 @@ function repeatedRoles(parties: readonly Party[]): SignerProblem[] {
 function repeatedAddresses(parties: readonly Party[]): SignerProblem[] {
   return [...groups(parties, ({ email }) => email?.toLowerCase() ?? '')].map(([, several]) => ({
     weight: 'odd',
-    text: `${several[0]?.email ?? ''} stands here ${several.length === 2 ? 'twice' : `${several.length} times`}.`,
+    text: `${several[0]?.email ?? ''} is listed ${several.length === 2 ? 'twice' : `${several.length} times`}.`,
   }));
 }
 
-/** Addresses whose domain looks like a slip of a well-known one. */
+/** Finds addresses whose domain looks like a typo of a well-known one. */
 function likelyTypos(parties: readonly Party[]): SignerProblem[] {
   return parties.flatMap(({ email }): SignerProblem[] => {
     const domain = lookAlike(email ?? '');
-    return domain === undefined
-      ? []
-      : [{ weight: 'odd', text: `Is ${email ?? ''} meant to be at ${domain}?` }];
+    return domain === undefined ? [] : [{ weight: 'odd', text: `${email ?? ''}: did you mean ${domain}?` }];
   });
 }
 
-/** Those that share a key with another one. */
+/** Returns the groups of parties that share a key. */
 function groups(parties: readonly Party[], keyOf: (party: Party) => string): Map<string, Party[]> {
   const all = new Map<string, Party[]>();
   for (const party of parties) all.set(keyOf(party), [...(all.get(keyOf(party)) ?? []), party]);

@@ -2,10 +2,10 @@ import type { Template } from '../api/schemas.ts';
 import type { NewEnvelope } from './create.ts';
 import type { NewSigner } from './signer-mailbox.ts';
 
-/** An envelope while its parts are being entered. */
+/** An envelope that is being composed. */
 export interface Composition {
   template?: Template | undefined;
-  /** Roles the template is known to have; each gets one signer. */
+  /** The known roles of the template. Each gets one signer. */
   roles: string[];
   signers: NewSigner[];
   order?: 'PARALLEL' | 'SEQUENTIAL' | undefined;
@@ -16,7 +16,7 @@ export interface Composition {
 export const PARTS = ['template', 'signers', 'order', 'subject', 'message'] as const;
 export type CompositionPart = (typeof PARTS)[number];
 
-/** Sets who signs after whom; without turns, all sign at the same time. Each signer keeps the place among the roles. */
+/** Sets the signing order; without `turns`, all sign at the same time. Signers keep their positions in the list. */
 export function setOrder(composition: Composition, turns: readonly NewSigner[] | undefined): void {
   composition.order = turns === undefined ? 'PARALLEL' : 'SEQUENTIAL';
   composition.signers = composition.signers.map((signer) => {
@@ -25,7 +25,7 @@ export function setOrder(composition: Composition, turns: readonly NewSigner[] |
   });
 }
 
-/** Numbers signers who sign one after the other; those without a number sign last. */
+/** Numbers the signers of a sequential envelope. Those without a number sign last. */
 function numbered({ signers, order }: Composition): NewSigner[] {
   if (order !== 'SEQUENTIAL' || signers.length < 2) return signers;
   let last = Math.max(0, ...signers.map((one) => one.order ?? 0));

@@ -3,22 +3,22 @@ import type { Envelope } from '../api/schemas.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { replacedBy } from './replace/find.ts';
 
-/** Somebody who was asked to sign before. */
+/** A signer of an earlier envelope. */
 export interface Contact {
   email: string;
-  /** The address where there was never a name. */
+  /** The address, if no envelope has a name. */
   name: string;
-  /** The roles they signed in, the latest first. */
+  /** The roles they signed in, latest first. */
   roles: string[];
 }
 
 const DAYS = 90;
-/** Enough to know whom one usually writes to. */
+/** Enough envelopes to find the usual signers. */
 const ENOUGH = 200;
-/** Lists may leave signers out; then so many envelopes are read one by one. */
+/** Lists may leave signers out. At most this many envelopes are then read one by one. */
 const READ_SINGLY = 10;
 
-/** The latest envelopes, newest first, with their signers where the service gives them without much ado. */
+/** Returns the latest envelopes, newest first, with the signers of those that the limits above allow. */
 export async function recentEnvelopes(client: Client, signal?: AbortSignal): Promise<Envelope[]> {
   const found: Envelope[] = [];
   const since = () => client.serviceClock.now() - DAYS * 86_400_000;
@@ -32,8 +32,8 @@ export async function recentEnvelopes(client: Client, signal?: AbortSignal): Pro
 }
 
 /**
- * Returns whom these envelopes were sent to, each address once, in the order of the envelopes. The signers of an envelope that
- * was replaced are left out: the replacement has the right ones.
+ * Returns the signers of these envelopes, each address once, in the order of the envelopes. Those of a replaced envelope are
+ * left out, because its replacement has the corrected ones.
  */
 export function contactsIn(envelopes: readonly Envelope[]): Contact[] {
   const known = new Map<string, Contact>();
@@ -49,7 +49,7 @@ export function contactsIn(envelopes: readonly Envelope[]): Contact[] {
   return [...known.values()];
 }
 
-/** The roles that envelopes of this template had. */
+/** Returns the roles of the signers of this template's envelopes. */
 export function rolesIn(envelopes: readonly Envelope[], templateId: string): string[] {
   const signers = envelopes
     .filter((one) => one.templateId === templateId)

@@ -40,16 +40,16 @@ export interface NewEnvelope {
   send?: boolean | undefined;
 }
 
-/** The request body for a new envelope, with its request id in the metadata. Source: Create envelope body. */
+/** Returns the request body for a new envelope, with its request ID in the metadata. Source: Create envelope body. */
 export function createBody(wanted: NewEnvelope, requestId: string): CreateEnvelopeBody {
   if (wanted.webhookSecret !== undefined && wanted.webhookSecret.length < LIMITS.webhookSecret) {
     throw new UsageError(
       `The webhook secret is too short: it needs at least ${LIMITS.webhookSecret} characters.`,
-      { hint: 'Make one: `esign events secret > FILE`.' },
+      { hint: 'Create one with `esign events secret > FILE`.' },
     );
   }
   if (wanted.webhookSecret !== undefined && wanted.webhookUrl === undefined) {
-    throw new UsageError('A webhook secret without a webhook URL has no use.', {
+    throw new UsageError('A webhook secret requires a webhook URL.', {
       hint: 'Add --webhook-url.',
     });
   }
@@ -67,16 +67,16 @@ export function createBody(wanted: NewEnvelope, requestId: string): CreateEnvelo
   };
 }
 
-/** A request id nobody else will make. */
+/** Returns a unique request ID. */
 export function newRequestId(): string {
   return randomUUID();
 }
 
 export interface Created {
   envelope: Envelope;
-  /** `reply`: just created. `lookup`: created, its reply was lost and it was found. `earlier`: an earlier run had created it. */
+  /** `reply`: just created. `lookup`: created, but the reply was lost and a search found it. `earlier`: created by an earlier run. */
   by: 'reply' | 'lookup' | 'earlier';
-  /** Something to report although the envelope exists. */
+  /** A warning about the created envelope. */
   warning?: CreateWarning;
 }
 
@@ -91,7 +91,7 @@ export interface CreateOptions {
   /** The ID may have been used before, on any machine: the list is searched first. */
   rerun: boolean;
   signal?: AbortSignal | undefined;
-  /** Called before anything is created; what it throws is passed on. */
+  /** Called before anything is created. Its errors are passed on. */
   check?: (() => Promise<void>) | undefined;
   searching?: Searching | undefined;
 }
@@ -156,12 +156,12 @@ function unknownCreate({ error, searchError }: { error: Error; searchError?: Err
     `It is not known whether the envelope was created (request ID ${requestId}): ${sentenceOf(error)} ${searched}`,
     {
       cause: error,
-      hint: `Run the same command again with --request-id ${requestId}: it searches first, and creates only what does not exist.`,
+      hint: `Run the same command again with --request-id ${requestId}. It searches first, and creates the envelope only if it doesn't exist.`,
     },
   );
 }
 
-/** True when the service shows the request ID in the envelope, in its reply or when it is read. */
+/** Returns true if the service returns the request ID, in its reply or when the envelope is read. */
 async function echoes(
   client: Client,
   envelope: Envelope,
@@ -170,7 +170,7 @@ async function echoes(
 ): Promise<boolean> {
   if (requestIdOf(envelope) === requestId) return true;
   const read = await readQuietly(client, envelope.id, signal).catch(() => undefined);
-  // What can't be read now says nothing about the service.
+  // A failed read shows nothing about the service.
   return read === undefined ? envelope.metadata === undefined : requestIdOf(read) === requestId;
 }
 
@@ -181,7 +181,7 @@ function notEchoed(requestId: string): CreateWarning {
   };
 }
 
-/** The envelope that an earlier run created under the ID. */
+/** Returns the envelope that an earlier run created with this request ID. */
 async function findEarlier(
   client: Client,
   wanted: NewEnvelope,

@@ -5,15 +5,15 @@ import { timeOf } from '../kernel/clock.ts';
 import { isNotFound } from '../kernel/errors.ts';
 import { showsMarker } from './markers.ts';
 
-/** A walk over the envelopes that carry markers of esign. */
+/** Options for reading the envelopes that carry markers of esign. */
 export interface MarkedWalk {
   signal?: AbortSignal | undefined;
   /**
-   * Leaves out what was created before this time (ms, by the service's clock; asked for once a reply has told it) where the
-   * list shows times. This machine's clock may be wrong: no walk that relies on it may be followed by a create.
+   * Leaves out envelopes created before this time (ms, by the service's clock; called after the first reply) if the list shows
+   * times. Don't use this machine's clock before a create: it may be wrong.
    */
   since?: (() => number) | undefined;
-  /** Envelopes that need no GET of their own. The walk adds each one it has read, so that the next walk skips it. */
+  /** Envelopes that were already read. The walk adds each one it reads, so that the next walk skips it. */
   known?: Set<string> | undefined;
 }
 
@@ -21,12 +21,11 @@ export interface MarkedWalk {
 const CONCURRENCY = 8;
 
 /**
- * Every envelope that carries a marker (request ID, run, row, or the envelope it replaces), each once, with its metadata.
+ * Yields every envelope that carries a marker (request ID, run, row, or the envelope it replaces) once, with its metadata.
  *
  * A list item that shows no marker is completed with a GET: services may leave metadata out of their lists, or show it as
- * null or empty. An item's template is not looked at. Where the list demonstrably shows markers (of another envelope), an
- * item with null, empty, or other metadata is believed once it is ten minutes old; otherwise each walk would read every
- * envelope that was made without esign.
+ * null or empty. An item's template is ignored. If the list shows markers of another envelope, an item without one is taken as
+ * unmarked once it is ten minutes old. Otherwise, each walk would read every envelope that was created without esign.
  */
 export async function* markedEnvelopes(
   client: Client,
@@ -54,7 +53,7 @@ export async function* markedEnvelopes(
   }
 }
 
-/** Reads envelopes by their ids, some at a time; leaves out those that don't exist. */
+/** Reads envelopes by ID, several at a time. Leaves out those that don't exist. */
 async function* readAll(
   client: Client,
   items: readonly { id: string }[],
@@ -67,7 +66,7 @@ async function* readAll(
   }
 }
 
-/** The items of the list, each once. At its end, page 1 is read once more: an item may have moved there during the walk. */
+/** Yields each item of the list once. At the end, it reads page 1 again, because an item may have moved there meanwhile. */
 async function* itemsOf(
   { envelopes }: Client,
   { signal, since }: MarkedWalk,
@@ -83,7 +82,7 @@ async function* itemsOf(
   for (const item of first.items) if (!seen.has(item.id) && !(timeOf(item.createdAt) < since())) yield item;
 }
 
-/** The envelope; undefined when the service has none with this id. */
+/** Returns the envelope; undefined if it doesn't exist. */
 export async function readIfExists(
   client: Client,
   id: string,

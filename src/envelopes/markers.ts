@@ -1,14 +1,14 @@
 import type { Envelope } from '../api/schemas.ts';
 import { REPLACES_KEY, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
 
-/** A metadata key that esign writes, by which an envelope is found again. */
+/** A metadata key that esign writes to find an envelope again. */
 export type Marker = typeof REQUEST_ID_KEY | typeof RUN_KEY | typeof ROW_KEY | typeof REPLACES_KEY;
 
 const MARKERS: readonly string[] = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY, REPLACES_KEY].map((key) =>
   key.toLowerCase(),
 );
 
-/** The value of a marker, also where the service changed the case of its key. */
+/** Returns the value of a marker, even if the service changed the case of its key. */
 export function markerOf({ metadata }: Pick<Envelope, 'metadata'>, marker: Marker): unknown {
   if (!metadata) return undefined;
   if (metadata[marker] !== undefined) return metadata[marker];
@@ -16,13 +16,13 @@ export function markerOf({ metadata }: Pick<Envelope, 'metadata'>, marker: Marke
   return key === undefined ? undefined : metadata[key];
 }
 
-/** The request ID of an envelope; undefined where it shows none. */
+/** Returns the request ID of an envelope; undefined if it has none. */
 export function requestIdOf(envelope: Pick<Envelope, 'metadata'>): string | undefined {
   const id = markerOf(envelope, REQUEST_ID_KEY);
   return typeof id === 'string' ? id : undefined;
 }
 
-/** True when the metadata shows at least one marker. */
+/** Returns true if the metadata has at least one marker. */
 export function showsMarker({ metadata }: Pick<Envelope, 'metadata'>): boolean {
   return Object.keys(metadata ?? {}).some((key) => MARKERS.includes(key.toLowerCase()));
 }

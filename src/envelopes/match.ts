@@ -2,8 +2,8 @@ import type { Envelope, Signer } from '../api/schemas.ts';
 import { folded } from '../kernel/text/words.ts';
 
 /**
- * Where the words of a question are looked up in an envelope (hasWords in kernel/text/words.ts), folded:
- * id, subject, template, metadata values, signers' names and addresses.
+ * Returns the case-folded texts that a search looks through (hasWords in kernel/text/words.ts): ID, subject, template, metadata
+ * values, and signers' names and addresses.
  */
 export function textsOf(envelope: Envelope): string[] {
   const { id, subject, templateId, templateName, metadata, signers } = envelope;
@@ -13,12 +13,12 @@ export function textsOf(envelope: Envelope): string[] {
   );
 }
 
-/** What of a signer is asked for: the name where it fits, else the address; undefined when neither does. */
+/** Returns the part of a signer that matches: the name, or otherwise the address; undefined if neither does. */
 export function partOf(signer: Signer, fits: (text: string) => boolean): string | undefined {
   return [signer.name, signer.email].find((text) => text && fits(folded(text))) ?? undefined;
 }
 
-/** What a value holds as text, however deep. */
+/** Returns the texts in a value, at any depth. */
 function leavesOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(leavesOf);

@@ -2,8 +2,8 @@ import type { Envelope, Signer } from '../api/schemas.ts';
 import { UsageError } from '../kernel/errors.ts';
 
 /**
- * The signers of an envelope that are named by address or id.
- * @throws UsageError that names those there are.
+ * Returns the signers with this address or ID.
+ * @throws UsageError that lists the envelope's signers if there is no match.
  */
 export function signersNamed(envelope: Envelope, name: string): Signer[] {
   const named = findSigners(envelope, name);
@@ -11,7 +11,7 @@ export function signersNamed(envelope: Envelope, name: string): Signer[] {
   throw new UsageError(`${name} is not a signer of ${envelope.id}.`, { hint: signersHint(envelope) });
 }
 
-/** Returns the signers with that id or address. */
+/** Returns the signers with this ID or address. */
 export function findSigners({ signers }: Envelope, name: string): Signer[] {
   return (signers ?? []).filter((one) => one.id === name || one.email?.toLowerCase() === name.toLowerCase());
 }
@@ -26,7 +26,7 @@ export function whoseTurn({ signers, signingOrder }: Envelope): Signer[] {
   return open.filter(({ order }) => (order ?? 0) === next);
 }
 
-/** The signers there are, for a hint; undefined when there are none. */
+/** Returns a hint that lists the signers; undefined for an envelope without any. */
 export function signersHint({ signers }: Envelope): string | undefined {
   const known = (signers ?? []).flatMap(({ email }) => email ?? []);
   return known.length > 0 ? `Its signers: ${known.join(', ')}.` : undefined;

@@ -7,9 +7,9 @@ const entrySchema = z.object({
   at: z.number(),
   account: z.string(),
   envelopeId: z.string(),
-  /** An address, or `*` for all that were pending. */
+  /** An address, or `*` for all pending signers. */
   signer: z.string(),
-  /** Written before the request; `refused` takes it back when no mail went out. */
+  /** `asked` is written before the request; `refused` revokes it if nothing was sent. */
   state: z.enum(['asked', 'refused']),
 });
 export type ReminderEntry = z.infer<typeof entrySchema>;
@@ -23,27 +23,27 @@ export const REMINDER_FORMAT = {
   },
 };
 
-/** Stands for all signers that were pending. */
+/** Means all pending signers. */
 export const ALL_PENDING = '*';
 
-/** The file in the folder of the state. */
+/** Returns the path of the log in the state folder. */
 export function reminderFile(folder: string): string {
   return join(folder, 'reminders.jsonl');
 }
 
-/** One who was reminded, or all who had not signed. */
+/** A reminder to one signer, or to all who had not signed. */
 export interface Reminded {
   signer: string;
   at: number;
 }
 
-/** The signer of a damaged line: someone may have been reminded of any envelope. */
+/** The signer of a damaged line, which may have been a reminder to anyone about any envelope. */
 export const UNKNOWN_SIGNER = '?';
 
-/** Who was reminded when, of one account (a base URL). */
+/** The reminders of one account (a base URL). */
 export class ReminderTimes {
   readonly #account: string;
-  /** By envelope and signer; the latest last. */
+  /** By envelope and signer, latest last. */
   readonly #times = new Map<string, Map<string, number[]>>();
   #isDamaged = false;
   /** The latest time that a damaged line can have, in ms since the epoch. */
@@ -69,13 +69,13 @@ export class ReminderTimes {
     this.#times.set(envelopeId, ofEnvelope.set(signer, times));
   }
 
-  /** The last reminder of the envelope that the signer had, or may have had. */
+  /** Returns the last reminder about the envelope that the signer got or may have got. */
   lastOf(envelopeId: string, email: string): Reminded | undefined {
     const found = this.since(envelopeId, Number.NEGATIVE_INFINITY, email);
     return found.toSorted((a, b) => b.at - a.at)[0];
   }
 
-  /** Who was reminded of the envelope at that time or later; only the one that is named, where one is. */
+  /** Returns the reminders about the envelope since a time; with `email`, only those to this address. */
   since(envelopeId: string, time: number, email?: string): Reminded[] {
     const own = email?.toLowerCase();
     const damaged = this.#damagedAt === undefined ? [] : [{ signer: UNKNOWN_SIGNER, at: this.#damagedAt }];
@@ -85,7 +85,7 @@ export class ReminderTimes {
     );
   }
 
-  /** Every reminder of the envelope, the earliest first. */
+  /** Returns every reminder about the envelope, earliest first. */
   allOf(envelopeId: string): Reminded[] {
     return [...(this.#times.get(envelopeId) ?? [])]
       .flatMap(([signer, times]) => times.map((at) => ({ signer, at })))
@@ -110,7 +110,7 @@ export function readingInto(times: ReminderTimes, folder: string): JournalReadin
   };
 }
 
-/** Reads the log in the folder, also while another process writes it. */
+/** Reads the log in the folder, even while another process writes it. */
 export async function readReminderTimes(folder: string, account: string): Promise<ReminderTimes> {
   const times = new ReminderTimes(account);
   await scan(readingInto(times, folder), (entry) => times.take(entry));

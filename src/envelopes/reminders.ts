@@ -20,13 +20,13 @@ import {
 } from './reminder-times.ts';
 import type { ActionResult } from './settle.ts';
 
-/** How long another process may have the log before we give up, in ms. */
+/** How long to wait for another process that uses the log, in ms. */
 const PATIENCE_MS = 30_000;
 /** Longer than any request takes. */
 const OTHER_CLOCK_MS = 5 * 60_000;
 const OVER = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
 
-/** Who was reminded when, kept on this machine: the service does not tell. One process writes it at a time. */
+/** A local log of reminders, because the service doesn't return them. One process writes it at a time. */
 export class ReminderLog {
   readonly #account: string;
   readonly #now: () => number;
@@ -49,9 +49,9 @@ export class ReminderLog {
   }
 
   /**
-   * Opens the log in the folder for the account (a base URL). `now` is the service's time: by the machine's, a gap would
-   * be as wrong as its clock.
-   * @throws UsageError when another process has it or it can't be written.
+   * Opens the log in the folder for the account (a base URL). `now` is the service's time, because this machine's clock may be
+   * wrong.
+   * @throws UsageError if another process is using it, or it can't be written.
    */
   static async open(folder: string, account: string, clock: Clock, now: () => number): Promise<ReminderLog> {
     const path = reminderFile(folder);
@@ -66,14 +66,14 @@ export class ReminderLog {
     }
   }
 
-  /** The last reminder of the envelope that the signer had, or may have had. */
+  /** Returns the last reminder about the envelope that the signer got or may have got. */
   lastOf(envelopeId: string, email: string): Reminded | undefined {
     return this.#times.lastOf(envelopeId, email);
   }
 
   /**
-   * Notes a reminder before `mail` asks for it, and takes the note back when certainly none went out. Where the reply is the
-   * first to tell the service's time and that is another, it is noted once more.
+   * Records a reminder before `mail` requests it, and revokes the record if it certainly wasn't sent. If the reply is the first
+   * to show the service's time, and it differs, the reminder is recorded again with that time.
    */
   async noting<T>(envelopeId: string, email: string | undefined, mail: () => Promise<T>): Promise<T> {
     const signer = email?.toLowerCase() ?? ALL_PENDING;
@@ -85,7 +85,7 @@ export class ReminderLog {
       if (Math.abs(this.#now() - asked) > OTHER_CLOCK_MS) await this.#append(note);
       return value;
     } catch (error) {
-      // remindEnvelope tells by this error, and no other, that a mail may have gone out.
+      // Only this error of remindEnvelope means that an email may have been sent.
       if (!(error instanceof UnknownOutcomeError))
         await this.#append({ envelopeId, signer, state: 'refused' });
       throw error;
@@ -104,20 +104,20 @@ export class ReminderLog {
   }
 }
 
-/** Waits for another process that has the log. */
+/** Waits for another process that is using the log. */
 async function takeTurn(folder: string, path: string, clock: Clock): Promise<() => Promise<void>> {
   const busy = (pid: string) =>
-    new UsageError(`Another esign (process ${pid}) is sending reminders.`, {
-      hint: 'Try again when it is done.',
+    new UsageError(`Another esign process (${pid}) is sending reminders.`, {
+      hint: 'Try again when it has finished.',
     });
   try {
     await privateFolder(folder);
     return await lockFile(path, busy, { waitMs: PATIENCE_MS, clock });
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`The log of reminders ${path} can't be written: ${diskReason(error)}.`, {
+    throw new UsageError(`The reminder log ${path} can't be written: ${diskReason(error)}.`, {
       cause: error,
-      hint: 'Mend the folder it is in, or leave out --min-gap.',
+      hint: 'Make its folder writable, or leave out --min-gap.',
     });
   }
 }
@@ -128,8 +128,8 @@ export interface ReminderResult extends ActionResult {
 }
 
 /**
- * Reminds the pending signers of the envelope who were not reminded within the gap (ms), or the one signer that is named.
- * @throws RemindedRecentlyError when everybody was.
+ * Reminds the pending signers who were not reminded within the gap (ms); with `signer`, only that one.
+ * @throws RemindedRecentlyError if all of them were.
  */
 export async function remindWithGap(
   client: Client,
@@ -143,7 +143,7 @@ export async function remindWithGap(
     const acted = await (log === undefined ? remind() : log.noting(id, undefined, remind));
     return { ...acted, reminded: namedOrNext(acted.envelope, signer) };
   }
-  // The log has addresses; the signer may be named by ID.
+  // The log contains addresses, but the signer may be given by ID.
   const envelope = await client.envelopes.get(id, signal);
   const pending = pendingOf(envelope, signer);
   const tooSoon = (one: Signer) => {
@@ -167,18 +167,18 @@ export async function remindWithGap(
   return { ...acted, reminded: due };
 }
 
-/** Returns the signers who are named, or those whose turn it is; none where the reply left the signers out. */
+/** Returns the given signer, or those whose turn it is; empty if the reply left the signers out. */
 function namedOrNext(envelope: Envelope, signer: string | undefined): Signer[] {
   if (signer === undefined) return whoseTurn(envelope);
   return findSigners(envelope, signer);
 }
 
-/** Some were mailed already: that must be said. */
+/** Returns an error that lists who was already reminded. */
 function stoppedBefore(id: string, due: readonly Signer[], index: number): StoppedError {
   const names = (signers: readonly Signer[]) => signers.map((one) => one.email ?? one.id).join(', ');
   return new StoppedError(
     'INTERRUPTED',
-    `Stopped: of ${id}, ${names(due.slice(0, index))} had the reminder, ${names(due.slice(index))} had not.`,
+    `Stopped. For ${id}, a reminder was sent to ${names(due.slice(0, index))}, but not to ${names(due.slice(index))}.`,
   );
 }
 
@@ -202,8 +202,9 @@ function recently(
   const listOf = (isKnown: boolean) => last.filter((one) => one.isKnown === isKnown).map(({ text }) => text);
   const [known, unknown] = [listOf(true).join(', '), listOf(false).join(', ')];
   const sentences = [
-    known && `Reminded already, within the gap of ${durationInWords(gapMs)}: ${known} of ${id}.`,
-    unknown && `A line of the reminder log is damaged. It may have been a reminder to ${unknown} of ${id}.`,
+    known && `Already reminded about ${id} within ${durationInWords(gapMs)}: ${known}.`,
+    unknown &&
+      `A line of the reminder log is damaged. It may have been a reminder about ${id} to ${unknown}.`,
   ];
   return new RemindedRecentlyError(sentences.filter(Boolean).join(' '), {
     hint: 'Nothing was sent. To send another reminder, use a shorter --min-gap.',

@@ -5,24 +5,24 @@ import { markerOf } from './markers.ts';
 /** A bulk run whose envelopes are selected. */
 export interface SelectedRun {
   id: string;
-  /** Its envelopes, from its journal on this machine; undefined where it has no journal. */
+  /** Its envelopes, from its journal on this machine; undefined without a journal. */
   envelopeIds: ReadonlySet<string> | undefined;
 }
 
-/** True for an envelope of the run itself; one that replaces such an envelope needs RunMembers. */
+/** Returns true for an envelope that the run created. RunMembers also finds those that replaced one. */
 export function isOfRun({ id: runId, envelopeIds }: SelectedRun, { id, metadata }: Envelope): boolean {
   return envelopeIds?.has(id) === true || markerOf({ metadata }, RUN_KEY) === runId;
 }
 
 /**
- * Finds the envelopes of a run among all envelopes: those of its journal, those that carry its marker, and those that replace
- * one of them, which carry no marker of the run. Complete once every envelope was added.
+ * Finds the envelopes of a run among all envelopes: those of its journal, those with its marker, and those that replace one of
+ * them, which don't have the marker. It is complete once every envelope was added.
  */
 export class RunMembers {
   readonly #run: SelectedRun;
   readonly #ids: Set<string>;
   readonly #replaced = new Map<string, string>();
-  /** Items of a list without metadata, and when they were created (ms). */
+  /** List items without metadata, and when they were created (ms). */
   readonly #undecided = new Map<string, number>();
   #earliest = Number.POSITIVE_INFINITY;
 
@@ -31,7 +31,7 @@ export class RunMembers {
     this.#ids = new Set(run.envelopeIds);
   }
 
-  /** `created` in ms; NaN where it isn't known. Metadata is undefined where the list leaves it out, but it never changes. */
+  /** `created` is in ms, NaN if unknown. `metadata` is undefined if the list leaves it out. It never changes. */
   add(id: string, created: number, metadata: Envelope['metadata']): void {
     if (metadata === undefined) this.#undecided.set(id, created);
     else {
@@ -52,14 +52,14 @@ export class RunMembers {
     return false;
   }
 
-  /** False for an envelope that can't turn out to belong to the run, whatever is added later. */
+  /** Returns false for an envelope that can't belong to the run, whatever is added later. */
   mayInclude(id: string): boolean {
     return this.#ids.has(id) || this.#replaced.has(id) || this.#undecided.has(id);
   }
 
   /**
-   * True where only a GET can show whether the envelope belongs to the run. With a journal, only a replacement is missing from
-   * it, and that is newer than the first envelope of the run.
+   * Returns true if only a GET can show whether the envelope belongs to the run. A journal lacks only replacements, which are
+   * newer than the first envelope of the run.
    */
   isUndecided(id: string): boolean {
     const created = this.#undecided.get(id);

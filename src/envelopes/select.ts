@@ -10,22 +10,22 @@ import { isInFlight } from '../kernel/vocabulary.ts';
 import { partOf, textsOf } from './match.ts';
 import { isOfRun, RunMembers, type SelectedRun } from './run-members.ts';
 
-/** Which envelopes are wanted; every given condition must hold. Times are meant by the service's clock. */
+/** The conditions that selected envelopes must meet. Times are by the service's clock. */
 export interface Selection {
   statuses?: readonly string[] | undefined;
-  /** Its id, or its name; case and accents don't count. */
+  /** Its ID or name, ignoring case and accents. */
   templateId?: string | undefined;
-  /** Part of a signer's address or name; case and accents don't count. */
+  /** Part of a signer's address or name, ignoring case and accents. */
   signer?: string | undefined;
-  /** Words, each of which begins one of the envelope: see match.ts. */
+  /** Words that must each begin a word of the envelope. See match.ts. */
   search?: string | undefined;
   createdAfter?: Moment | undefined;
   createdBefore?: Moment | undefined;
-  /** Not yet ended, and expiring before this time. */
+  /** Open envelopes that expire before this time. */
   expiresBefore?: Moment | undefined;
-  /** Keys and values that its metadata must have; a number is compared by how it is written. */
+  /** Metadata keys and values. Numbers are compared as text. */
   metadata?: readonly (readonly [string, string])[] | undefined;
-  /** A run that created it, or an envelope that it replaces. */
+  /** The run that created it or the envelope it replaces. */
   run?: SelectedRun | undefined;
 }
 
@@ -33,15 +33,15 @@ const READS_AT_ONCE = 8;
 
 export interface SelectEnvelopesOptions {
   pageSize?: number | undefined;
-  /** Told how many there are in all, where the service says so and nothing is left out here. */
+  /** Receives the total, if the service returns it and nothing is filtered here. */
   onTotal?: ((total: number) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Envelopes that match, as the service lists them. The service filters by one status; the rest is filtered here.
- * The order of the list is not documented, so every page is read. Items without signers or metadata are completed
- * with a GET when a filter can't be answered without them. Those of a run come at the end, when all of it is known.
+ * Yields matching envelopes in the order of the service's list. The service filters by one status; the rest is filtered here.
+ * The order of the list is not documented, so every page is read. Items that lack the signers or metadata for a filter are
+ * read with a GET. The envelopes of a run come at the end, when all of them are known.
  */
 export async function* selectEnvelopes(
   client: Client,
@@ -76,7 +76,7 @@ async function* selectOfRun(
     members.add(id, timeOf(createdAt), metadata);
     if (members.mayInclude(id)) candidates.set(id, envelope);
   };
-  // Not by status: an envelope of the run may have been replaced by one that was replaced, too.
+  // Not filtered by status, because a replaced envelope may itself be a replacement.
   for await (const item of client.envelopes.list({ signal, isThorough: true })) add(item);
   const undecided = [...candidates.values()].filter(({ id }) => members.isUndecided(id));
   const read = (item: Envelope) => completed(client, item, signal);
@@ -95,7 +95,7 @@ async function* matching(
   const fitsRest = detailsFilter(selection);
   let fitsFacts: ((envelope: Envelope) => boolean) | undefined;
   for await (const item of items) {
-    // By now a reply has told the time.
+    // The first reply has set the service's clock.
     fitsFacts ??= factsFilter(selection, client.serviceClock.now());
     if (!fitsFacts(item)) continue;
     if (fitsRest(item)) yield item;
@@ -106,12 +106,12 @@ async function* matching(
   }
 }
 
-/** True where the item of a list lacks what a filter looks at. */
+/** Returns true if a list item lacks a field that a filter needs. */
 function isIncomplete({ signers, metadata }: Envelope, wanted: Selection): boolean {
   return signers === undefined || (wanted.metadata !== undefined && (metadata ?? undefined) === undefined);
 }
 
-/** The same envelopes, each with its signers: those that lack them are read one by one. */
+/** Yields the envelopes with their signers. Those without are read one by one. */
 export async function* withSigners(
   client: Client,
   envelopes: AsyncIterable<Envelope>,
@@ -121,7 +121,7 @@ export async function* withSigners(
     yield one.signers === undefined ? await completed(client, one, signal) : one;
 }
 
-/** The whole of an item; as it was listed where it is gone by now, since that is all there is to say of it. */
+/** Reads the whole envelope; returns the list item if it no longer exists. */
 async function completed(client: Client, item: Envelope, signal?: AbortSignal): Promise<Envelope> {
   try {
     return await client.envelopes.get(item.id, signal);
@@ -131,21 +131,21 @@ async function completed(client: Client, item: Envelope, signal?: AbortSignal): 
   }
 }
 
-/** True when a page of the wanted size is all that has to be read: nothing is filtered here. */
+/** Returns true if nothing is filtered here, so that one page of the limit's size is enough. */
 export function isUnfiltered(selection: Selection): boolean {
   const { statuses, ...rest } = selection;
   return (statuses?.length ?? 0) <= 1 && Object.values(rest).every((value) => value === undefined);
 }
 
-/** A signer who made an envelope match, and the name or address that did. */
+/** A signer who matches, and the name or address that does. */
 export interface MatchedSigner {
   signer: Signer;
   part: string;
 }
 
 /**
- * Returns a function that finds the signers for whom an envelope was selected: those that match all words of the search, or,
- * otherwise those that match some. It finds nobody when the selection asks for nobody.
+ * Returns a function that finds the matching signers of an envelope: those that match all words of the search, or otherwise
+ * those that match some. It finds none for a selection without a signer or search.
  */
 export function matchedSigners({ signer, search }: Selection): (envelope: Envelope) => MatchedSigner[] {
   const needle = signer === undefined ? undefined : folded(signer);
@@ -170,13 +170,13 @@ export function signersMatchingAll(envelope: Envelope | undefined, words: readon
   return (envelope?.signers ?? []).filter((one) => words.length > 0 && hasWords(textsOfSigner(one), words));
 }
 
-/** All conditions, asked of a whole envelope. */
+/** Returns a filter for whole envelopes. */
 export function selectionFilter(wanted: Selection, now: number): (envelope: Envelope) => boolean {
   const [fitsFacts, fitsDetails] = [factsFilter(wanted, now), detailsFilter(wanted)];
   return (envelope) => fitsFacts(envelope) && fitsDetails(envelope);
 }
 
-/** The filters that the item of a list answers. */
+/** Returns the part of the filter that a list item is enough for. */
 function factsFilter(wanted: Selection, now: number): (envelope: Envelope) => boolean {
   const { statuses, templateId: template } = wanted;
   const after = wanted.createdAfter?.(now);
@@ -198,7 +198,7 @@ function isTemplate({ templateId, templateName }: Envelope, idOrName: string): b
   return templateId === idOrName || folded(templateName ?? '') === folded(idOrName);
 }
 
-/** The filters that need signers or metadata, which the item of a list may lack. */
+/** Returns the part of the filter that needs signers or metadata, which a list item may lack. */
 function detailsFilter({ signer, search, metadata = [], run }: Selection): (envelope: Envelope) => boolean {
   const needle = signer === undefined ? undefined : folded(signer);
   const words = search === undefined ? undefined : wordsOf(search);
@@ -216,7 +216,7 @@ function hasValue({ metadata }: Envelope, key: string, value: string): boolean {
   return (typeof actual === 'object' ? JSON.stringify(actual) : String(actual)) === value;
 }
 
-/** Envelopes in the order of a field (`createdAt`, `-metadata.deal` for descending); those without it come last. */
+/** Sorts by a field such as `createdAt`, or `-metadata.deal` for descending order. Envelopes without it come last. */
 export function sortedBy(envelopes: readonly Envelope[], field: string): Envelope[] {
   const descending = field.startsWith('-');
   const path = descending ? field.slice(1) : field;

@@ -6,18 +6,18 @@ import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { isAmbiguous, isRefusedByState } from '../kernel/errors.ts';
 import { type Searching, searchUntilListed } from './request-ids/search.ts';
 
-/** What became of a write: we know, or the reply was lost and looking did not settle it. */
+/** The outcome of a write. It is unknown if the reply was lost and reading the envelope didn't show it. */
 export type WriteOutcome<T> =
-  | { kind: 'settled'; value: T /** How we know. */; by: 'reply' | 'lookup' }
+  | { kind: 'settled'; value: T; by: 'reply' | 'lookup' }
   | { kind: 'unknown'; error: Error };
 
-/** The outcome of a create; where it is unknown, also why the search for the envelope failed, if it did. */
+/** The outcome of a create. If it is unknown, `searchError` shows why the search failed, if it did. */
 export type CreateWriteOutcome = WriteOutcome<Envelope> & { searchError?: Error };
 
 /**
- * Creates an envelope once. After a lost reply it is searched for by its request ID until it must have appeared in the list,
- * and never created again. `searching` is called when the search begins.
- * @throws whatever the service answered, when it is certain that nothing was created.
+ * Creates an envelope once. After a lost reply, searches the list for its request ID until it must have appeared, and never
+ * creates it again. Calls `searching` when the search begins.
+ * @throws the service's error if nothing was created.
  */
 export async function createWithOutcome(
   client: Client,
@@ -43,7 +43,7 @@ export async function createWithOutcome(
   }
 }
 
-/** Searches for what a lost reply may have created; a stop leaves it a moment longer. */
+/** Searches for an envelope whose reply was lost. An abort leaves it a grace period. */
 async function searchAfterLoss(
   client: Client,
   { requestId, startedAt }: { requestId: string; startedAt: number },
@@ -71,20 +71,20 @@ async function searchAfterLoss(
   }
 }
 
-/** How often the grace for a reply the looking for what became of a write has: it may take several requests. */
+/** Determining an outcome may take several requests, so it gets this multiple of the grace period for a reply. */
 const GRACE_FACTOR = 2;
 
-/** What was sent is looked after for a moment longer than the caller's signal. */
+/** Starts a deadline that outlasts the caller's signal by a grace period, to determine the outcome of a request. */
 function graceDeadline(client: Client, signal: AbortSignal | undefined): Deadline {
   return startDeadline(signal, { graceMs: GRACE_FACTOR * client.graceMs });
 }
 
-/** The caller wants no word of what was under way. */
+/** Returns true if the caller has aborted without a grace period. */
 function isAborted({ graceMs }: Client, signal: AbortSignal | undefined): boolean {
   return graceMs === 0 && signal?.aborted === true;
 }
 
-/** What acting on an envelope came to, and whether the reply told or the envelope's state. */
+/** The envelope after an action. `by`: whether the reply or a later read showed it. */
 export interface ActionResult {
   envelope: Envelope;
   by: 'reply' | 'lookup';
@@ -94,9 +94,8 @@ const ACTION_TRIES = 3;
 const ACTION_PAUSE_MS = 500;
 
 /**
- * Sends or cancels, and knows what came of it: a lost reply is settled by reading the envelope's state. Where the state
- * shows that nothing happened it is tried again, which is safe: a second send or cancel is refused (API document,
- * Envelope states).
+ * Sends or cancels an envelope, and determines the outcome: after a lost reply, it reads the envelope's status. If that shows
+ * that nothing happened, it retries, which is safe because a second send or cancel is refused (API document, Envelope states).
  */
 export async function actWithOutcome(
   client: Client,
@@ -111,7 +110,7 @@ export async function actWithOutcome(
       await client.clock.sleep(ACTION_PAUSE_MS * number, signal);
       attempt = await actOnce(client, id, { act, happened, again: true }, signal);
     } catch (error) {
-      // No further try; what the last one came to stays as it is.
+      // Aborted: returns the outcome of the last attempt.
       if (!signal?.aborted || isAborted(client, signal)) throw error;
       break;
     }
@@ -121,7 +120,7 @@ export async function actWithOutcome(
 
 interface ActionAttempt {
   outcome: WriteOutcome<Envelope>;
-  /** The reply was lost, and the state shows that the service had done nothing by then. */
+  /** The reply was lost, and the status shows that nothing had happened by then. */
   nothingHappened: boolean;
 }
 
@@ -131,7 +130,7 @@ async function actOnce(
   action: {
     act: () => Promise<Envelope | undefined>;
     happened: (envelope: Envelope) => boolean;
-    /** An earlier try may have done it, so that this one is refused. */
+    /** An earlier attempt may have succeeded, in which case this one is refused. */
     again: boolean;
   },
   signal?: AbortSignal,
@@ -154,13 +153,13 @@ async function actOnce(
   }
 }
 
-/** The state after a reply that told nothing of it. */
+/** Reads the envelope after a reply without a body. */
 async function readAfter(client: Client, id: string, signal?: AbortSignal): Promise<Envelope> {
   const deadline = graceDeadline(client, signal);
   try {
     return await client.envelopes.get(id, deadline.signal);
   } catch (error) {
-    // It was done, whatever else is not known.
+    // The action succeeded, even though the envelope can't be read.
     if (deadline.signal.aborted && !isAborted(client, signal)) return { id };
     throw error;
   } finally {
@@ -168,7 +167,7 @@ async function readAfter(client: Client, id: string, signal?: AbortSignal): Prom
   }
 }
 
-/** The envelope, or undefined when reading it fails as well. */
+/** Returns the envelope; undefined if it can't be read. */
 export async function readQuietly(
   client: Client,
   id: string,

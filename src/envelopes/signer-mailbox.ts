@@ -3,7 +3,7 @@ import { UsageError } from '../kernel/errors.ts';
 import { addressProblem } from '../kernel/text/email-address.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 
-/** A signer as the API's create body takes it. */
+/** A signer in the API's create body. */
 export interface NewSigner {
   email: string;
   name: string;
@@ -13,16 +13,16 @@ export interface NewSigner {
 
 export interface ParsedSigner {
   signer: NewSigner;
-  /** True when no name was given and the address stands in for it. */
+  /** True if no name was given, so the address is used instead. */
   nameIsAddress: boolean;
 }
 
 const EXAMPLE = `Write it like a@b.c, 'Ada Lovelace <a@b.c>' or 'Ada Lovelace <a@b.c>;role=Tenant;order=1'.`;
 
 /**
- * Reads a signer: a mailbox, then options after semicolons. A quoted name may hold anything; a semicolon
- * outside quotes ends the mailbox.
- * @throws UsageError that quotes the text and shows the right form.
+ * Parses a signer: a mailbox, then options after semicolons. A quoted name may contain any character; a semicolon outside
+ * quotes ends the mailbox.
+ * @throws UsageError that quotes the text and shows the correct form.
  */
 export function parseSigner(text: string): ParsedSigner {
   const [mailbox = '', ...options] = splitOutsideQuotes(text);
@@ -32,7 +32,7 @@ export function parseSigner(text: string): ParsedSigner {
   return { signer, nameIsAddress: name === '' };
 }
 
-/** The signer as `parseSigner` reads it. */
+/** Returns the text that `parseSigner` parses into this signer. */
 export function signerText(signer: NewSigner): string {
   const { email, name, role, order } = signer;
   const mailbox = name === '' || name === email ? email : `${quotedIfNeeded(name)} <${email}>`;
@@ -66,7 +66,7 @@ function applyOption(signer: NewSigner, option: string, whole: string): void {
   if (value === '') throw refused(whole, `the option ${key} is empty`);
   if (key === 'role') signer.role = value;
   else if (key === 'order') signer.order = parseOrder(value, whole);
-  else throw refused(whole, `the option "${key}" is unknown; there are role and order`);
+  else throw refused(whole, `the option "${key}" is unknown; use role or order`);
 }
 
 function parseOrder(value: string, whole: string): number {
@@ -101,17 +101,17 @@ function refused(text: string, why: string): UsageError {
 }
 
 /**
- * Reads all signers of an envelope.
- * @throws UsageError when there are none or more than 20 (API document, Limits).
+ * Parses all signers of an envelope.
+ * @throws UsageError for no signer or more than 20 (API document, Limits).
  */
 export function parseSigners(texts: readonly string[]): ParsedSigner[] {
   if (texts.length === 0)
     throw new UsageError('An envelope needs at least one signer.', { hint: `Give --signer. ${EXAMPLE}` });
   if (texts.length > LIMITS.signers) {
     throw new UsageError(
-      `An envelope takes at most ${counted(LIMITS.signers, 'signer')}; there are ${texts.length}.`,
+      `An envelope can have up to ${counted(LIMITS.signers, 'signer')}, but ${texts.length} are given.`,
       {
-        hint: 'Take some out, or make several envelopes.',
+        hint: 'Remove some, or create several envelopes.',
       },
     );
   }

@@ -34,7 +34,7 @@ export function turnsOf(envelope: TurnFacts): Turn[] {
   return turns;
 }
 
-/** The signers of each turn: all of them at once, or, where they sign in order, those of each order. */
+/** Returns the signers of each turn: all of them, or, if they sign in order, those of each order. */
 export function signersByOrder<S extends { order?: number | null | undefined }>({
   signers,
   signingOrder,

@@ -6,8 +6,8 @@ import { markedEnvelopes } from '../marked-envelopes.ts';
 import { markerOf } from '../markers.ts';
 
 /**
- * The envelope that replaces another, by its metadata: the one that was sent, otherwise the oldest draft. Not one that was
- * canceled as a draft.
+ * Returns the envelope that replaces another, by its metadata: the one that was sent, or otherwise the oldest draft. Ignores
+ * those that were canceled as drafts.
  */
 export async function findReplacement(
   client: Client,
@@ -18,7 +18,7 @@ export async function findReplacement(
   return best && client.envelopes.get(best.id, signal);
 }
 
-/** Every envelope that replaces another, except those canceled as drafts. It was created later than the other one. */
+/** Returns all envelopes that replace this one, except those canceled as drafts. They were created after it. */
 export async function replacementsOf(
   client: Client,
   old: Envelope,
@@ -31,7 +31,7 @@ export async function replacementsOf(
   return found;
 }
 
-/** The same among a number of list items at the start of the list; none is read by itself. */
+/** Like `findReplacement`, but searches only the first items of the list and requests no single envelopes. */
 export async function findListedReplacement(
   client: Client,
   old: Envelope,
@@ -48,15 +48,15 @@ export async function findListedReplacement(
   return best && client.envelopes.get(best.id, signal);
 }
 
-/** The id of the envelope that this one replaces; undefined when it is no replacement. */
+/** Returns the ID of the envelope that this one replaces, if any. */
 export function replacedBy(envelope: Pick<Envelope, 'metadata'>): string | undefined {
   const id = markerOf(envelope, REPLACES_KEY);
   return typeof id === 'string' && id !== '' ? id : undefined;
 }
 
 /**
- * Of two envelopes that replace the same one: the one that was sent comes first, then the older one, then the lower id. Every
- * machine comes to the same result.
+ * Orders envelopes that replace the same one: sent before drafts, then older ones, then by ID. The result is the same on
+ * every machine.
  */
 export function byPrecedence(a: Envelope, b: Envelope): number {
   const isDraft = ({ status }: Envelope) => Number(status === 'DRAFT');

@@ -12,9 +12,9 @@ import { isLocked, lockFile } from '../../kernel/files/lock.ts';
 
 const at = z.number();
 const entrySchema = z.discriminatedUnion('type', [
-  /** Written before the new one is asked for. */
+  /** Written before the new envelope is requested. */
   z.object({ type: z.literal('asked'), at, account: z.string(), old: z.string(), requestId: z.string() }),
-  /** It surely was not made. */
+  /** It was certainly not created. */
   z.object({ type: z.literal('refused'), at }),
   z.object({ type: z.literal('made'), at, id: z.string() }),
   z.object({ type: z.literal('cancelled'), at }),
@@ -32,23 +32,23 @@ const FORMAT = {
 };
 
 const KEPT_MS = 30 * 86_400_000;
-/** How long another process that replaces the same envelope is waited for, in ms. */
+/** How long to wait for another process that replaces the same envelope, in ms. */
 const PATIENCE_MS = 60_000;
 
-/** How far replacing an envelope has got, as this machine remembers it. */
+/** The recorded progress of replacing an envelope. */
 export interface Remembered {
-  /** The new one's. */
+  /** The request ID of the new envelope. */
   requestId?: string;
-  /** When it was asked for (ms since the epoch) while no answer is known. */
+  /** When it was requested (ms since the epoch), while the outcome is unknown. */
   askedAt?: number;
-  /** The new one. */
+  /** The ID of the new envelope. */
   madeId?: string;
 }
 
-/** What is remembered of replacing one envelope, while no other process does. */
+/** The record of replacing one envelope, locked by this process. */
 export interface ReplaceMemory {
   readonly known: Remembered;
-  /** On disk when it resolves. */
+  /** The record is on disk when this resolves. */
   asked(requestId: string): Promise<void>;
   note(
     entry: { type: 'refused' } | { type: 'made'; id: string } | { type: 'cancelled' } | { type: 'sent' },
@@ -61,9 +61,9 @@ function fileFor(folder: string, account: string, old: string): string {
 }
 
 /**
- * Opens the memory of replacing `old` of an account (a base URL), and forgets what is older than 30 days. Another process
- * that does the same is waited for.
- * @throws UsageError when that takes too long, or the folder can't be written.
+ * Opens the record of replacing `old` in an account (a base URL), and removes records older than 30 days. Waits for another
+ * process that replaces the same envelope.
+ * @throws UsageError if the wait takes too long, or the folder can't be written.
  */
 export async function openMemory(
   folder: string,
@@ -89,7 +89,7 @@ export async function openMemory(
       note: (entry) => append({ ...entry, at: clock.now() }),
       async close() {
         await journal.close();
-        // Of an id that is none, or one that was only looked at, nothing is kept.
+        // Nothing was recorded: the ID doesn't exist, or nothing was to be done.
         if (known.requestId === undefined && known.madeId === undefined) await rm(path, { force: true });
         await release();
       },
@@ -100,7 +100,7 @@ export async function openMemory(
   }
 }
 
-/** The same, only to be read, also while another process writes it. */
+/** Reads the record, even while another process writes it. */
 export async function readMemory(folder: string, account: string, old: string): Promise<Remembered> {
   const known: Remembered = {};
   const reading = { path: fileFor(folder, account, old), format: FORMAT, damaged: 'skip' } as const;
@@ -122,17 +122,17 @@ async function takeTurn(
   clock: Clock,
 ): Promise<() => Promise<void>> {
   const busy = (pid: string) =>
-    new UsageError(`Another esign (process ${pid}) is replacing ${old}.`, {
-      hint: 'Run this again when it is done.',
+    new UsageError(`Another esign process (${pid}) is replacing ${old}.`, {
+      hint: 'Run this command again when it has finished.',
     });
   try {
     await privateFolder(folder);
     return await lockFile(path, busy, { waitMs: PATIENCE_MS, clock });
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`What is done can't be written to ${folder}: ${diskReason(error)}.`, {
+    throw new UsageError(`The progress can't be recorded in ${folder}: ${diskReason(error)}.`, {
       cause: error,
-      hint: 'Without that nothing is sent. Make room, or set ESIGN_STATE_DIR to a folder that can be written.',
+      hint: 'Nothing is sent without a record. Free some space, or set ESIGN_STATE_DIR to a writable folder.',
     });
   }
 }

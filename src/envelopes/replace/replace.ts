@@ -24,36 +24,36 @@ import type { Remembered, ReplaceMemory } from './memory.ts';
 import { buildReplacement, isChanged, type ReplacementChanges, type SignerChange } from './wanted.ts';
 
 /*
- * The API cannot change an envelope. So a draft of the new one is made, which mails nobody; then the old one is cancelled;
- * then the draft is sent. Whatever ends this in between, the same command finds the draft and goes on.
+ * The API can't change an envelope. Instead, a draft of the new one is created, which emails nobody; the old one is canceled;
+ * and the draft is sent. If this is interrupted, the same command finds the draft and continues.
  */
 
 export interface ReplaceRequest {
-  /** The envelope that is to be replaced. */
+  /** The envelope to replace. */
   id: string;
   changes: ReplacementChanges;
-  /** Only the draft is made; the old one stays as it is. */
+  /** Creates only the draft and keeps the old envelope. */
   draft: boolean;
-  /** Whoever has signed already is to sign again. */
+  /** Replaces the envelope even if some have signed, who then have to sign again. */
   evenIfSigned: boolean;
-  /** Why the old one is cancelled. */
+  /** The reason for canceling the old envelope. */
   reason?: string | undefined;
 }
 
 export type ReplaceStep = 'make' | 'cancel' | 'send';
 
-/** What is there, and what is left to do. */
+/** The current state, and the remaining steps. */
 export interface ReplacementPlan {
   old: Envelope;
   wanted: NewEnvelope;
   signers: readonly SignerChange[];
-  /** The new one, where an earlier run has made it. */
+  /** The new envelope, if an earlier run created it. */
   made: Envelope | undefined;
   steps: readonly ReplaceStep[];
 }
 
 export type ReplaceEvent =
-  /** A step was done, or turned out to be done already (`by: 'lookup'`). */
+  /** A step was done, or had already been done (`by: 'lookup'`). */
   | { type: 'made' | 'cancelled' | 'sent'; envelope: Envelope; by: Created['by'] }
   /** Another machine replaced the same envelope at the same time. Its envelope is kept; this run's draft was canceled. */
   | { type: 'superseded'; envelope: Envelope; ownId: string };
@@ -64,8 +64,8 @@ export interface ReplaceResult {
 }
 
 /**
- * Reads what is there and says what is left to do. Nothing is changed.
- * @throws ServiceError INVALID_STATE where the envelope is not to be replaced; UsageError where the changes do not fit it.
+ * Reads the current state and returns the remaining steps. Changes nothing.
+ * @throws ServiceError INVALID_STATE if the envelope can't be replaced; UsageError if the changes are not valid for it.
  */
 export async function planReplacement(
   client: Client,
@@ -85,7 +85,7 @@ export async function planReplacement(
   return plan;
 }
 
-/** The new one, where it was made already. */
+/** Returns the new envelope, if it already exists. */
 async function madeBefore(
   client: Client,
   old: Envelope,
@@ -93,7 +93,7 @@ async function madeBefore(
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
   const remembered = madeId === undefined ? undefined : await readIfExists(client, madeId, signal);
-  // This machine's record is enough where the service doesn't return metadata.
+  // If the service doesn't return metadata, this machine's record is enough.
   const isOurs = remembered && (replacedBy(remembered) ?? old.id) === old.id;
   return isOurs && !isVoid(remembered) ? remembered : findReplacement(client, old, { signal });
 }
@@ -107,25 +107,25 @@ function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceR
   return [...making, ...cancelling, ...sending];
 }
 
-/** @throws ServiceError INVALID_STATE when all have signed, or some have and that was not said to be meant. */
+/** @throws ServiceError INVALID_STATE if all have signed, or some have and `evenIfSigned` is not set. */
 function refuse(
   old: Envelope,
   made: Envelope | undefined,
   { evenIfSigned }: Pick<ReplaceRequest, 'evenIfSigned'>,
 ): void {
   const draft = made
-    ? ` The draft ${made.id} is not needed then: \`${command('envelopes', 'cancel', made.id)}\`.`
+    ? ` Cancel the draft ${made.id} if it isn't needed anymore: \`${command('envelopes', 'cancel', made.id)}\`.`
     : '';
   if (old.status === 'COMPLETED')
     throw notPossible(
-      `${old.id} is COMPLETED: everybody has signed it, so that it is not replaced.`,
-      `Make another one: \`esign envelopes create\`.${draft}`,
+      `${old.id} is COMPLETED. Everybody has signed it, so it can't be replaced.`,
+      `Create a new one with \`esign envelopes create\`.${draft}`,
     );
   const signed = (old.signers ?? []).filter(hasSigned);
   if (signed.length === 0 || evenIfSigned) return;
   throw notPossible(
     `${listed(signed.map(({ name, email, id }) => name || email || id || 'a signer'))} ${signed.length === 1 ? 'has' : 'have'} signed ${old.id} already, and would have to sign again.`,
-    `If that is meant, add --even-if-signed.${draft}`,
+    `To replace it anyway, add --even-if-signed.${draft}`,
   );
 }
 
@@ -135,9 +135,9 @@ function hasSigned({ status, signedAt }: Signer): boolean {
 
 function nothingToChange({ id, status }: Envelope): UsageError {
   return new UsageError(
-    `Nothing would change: ${id} is ${status ?? 'unknown'} and the new one would be the same.`,
+    `Nothing would change. ${id} is ${status ?? 'unknown'}, and the new envelope would be the same.`,
     {
-      hint: 'Pass what to change, such as --signer OLD=MAILBOX or --subject. If the template was corrected, pass --template.',
+      hint: 'Pass what to change, such as --signer OLD=MAILBOX or --subject. If you corrected the template, pass --template.',
     },
   );
 }
@@ -146,11 +146,11 @@ function alreadyReplacedError(old: Envelope, made: Envelope): ServiceError {
   const isDraft = made.status === 'DRAFT';
   return notPossible(
     isDraft
-      ? `A draft was made in place of ${old.id} already, with other changes: ${made.id}.`
-      : `${old.id} was replaced by ${made.id} already, which is ${made.status ?? 'unknown'}.`,
+      ? `There is already a draft that replaces ${old.id}, with other changes: ${made.id}.`
+      : `${old.id} was already replaced by ${made.id}, which is ${made.status ?? 'unknown'}.`,
     isDraft
-      ? `See it: \`${command('envelopes', 'get', made.id)}\`. To go on with it, run the command that made it; to begin anew, take it back first: \`${command('envelopes', 'cancel', made.id)}\`.`
-      : `To change that one: \`${command('envelopes', 'replace', made.id)}\`.`,
+      ? `To see it, run \`${command('envelopes', 'get', made.id)}\`. To continue with it, run the command that created it. To start over, first cancel it: \`${command('envelopes', 'cancel', made.id)}\`.`
+      : `To change that one, run \`${command('envelopes', 'replace', made.id)}\`.`,
   );
 }
 
@@ -165,13 +165,13 @@ export interface ReplaceContext {
   ids: RequestIds;
   signal?: AbortSignal | undefined;
   searching?: Searching | undefined;
-  /** Given the webhook secret, where there is one to be made. */
+  /** Receives the webhook secret, if one is created. */
   withSecret?: (wanted: NewEnvelope, make: (wanted: NewEnvelope) => Promise<Created>) => Promise<Created>;
 }
 
 /**
- * Does what is left to do, each step written down. It may be ended between any two steps.
- * @throws UnknownOutcomeError when a reply was lost and looking did not settle it.
+ * Runs the remaining steps and records each one. It may be interrupted between any two steps.
+ * @throws UnknownOutcomeError if a reply was lost and the outcome could not be determined.
  */
 export async function* carryOut(
   plan: ReplacementPlan,
@@ -212,8 +212,8 @@ export async function* carryOut(
 
 /**
  * Returns the envelope to keep instead of the draft, after canceling the draft: another machine may have replaced the same
- * envelope at the same time. Every machine prefers the same one, and sending it twice is refused by the service, so what is
- * left is the time that the list lags behind.
+ * envelope at the same time. Every machine prefers the same one, and the service refuses to send it twice, so the only
+ * remaining risk is the delay of the list.
  */
 async function preferredTo(
   draft: Envelope,
@@ -242,7 +242,7 @@ async function make(wanted: NewEnvelope, old: Envelope, means: ReplaceContext): 
     searching,
     withSecret = (envelope, create) => create(envelope),
   } = means;
-  // A request of a run whose reply was lost may have created it; that run's version may not have recorded the ID.
+  // A run whose reply was lost may have created it, and an older version of esign may not have recorded the ID.
   const options = { requestId, ids, rerun: memory.known.askedAt !== undefined, signal, searching };
   await memory.asked(requestId);
   try {
@@ -256,7 +256,7 @@ async function make(wanted: NewEnvelope, old: Envelope, means: ReplaceContext): 
   }
 }
 
-/** @throws RequestIdUsedError where the ID belongs to an envelope that was made for something else. */
+/** @throws RequestIdUsedError if the ID belongs to an envelope that replaces another one. */
 function refuseUnrelated({ envelope, by }: Created, old: Envelope, requestId: string): void {
   if (by !== 'earlier' || !showsMarker(envelope) || replacedBy(envelope) === old.id) return;
   throw new RequestIdUsedError(
@@ -265,7 +265,7 @@ function refuseUnrelated({ envelope, by }: Created, old: Envelope, requestId: st
   );
 }
 
-/** Somebody may have signed since it was looked at; what has ended by itself needs no cancelling. */
+/** Cancels the old envelope, unless it has ended. Someone may have signed since it was last read. */
 async function cancelOld(
   client: Client,
   made: Envelope,
@@ -297,13 +297,13 @@ async function sendNew(client: Client, id: string, signal?: AbortSignal): Promis
     if (now.status === 'DRAFT') throw error;
     if (!isVoid(now)) return { envelope: now, by: 'lookup' };
     throw notPossible(
-      `The draft ${id} was cancelled before it was sent.`,
-      'The same command makes another one.',
+      `The draft ${id} was canceled before it was sent.`,
+      'Run the same command again to create another one.',
     );
   }
 }
 
-/** A reply may tell less than the envelope. */
+/** Reads the envelope if the reply left fields out. */
 async function whole(client: Client, envelope: Envelope, signal?: AbortSignal): Promise<Envelope> {
   return envelope.signers ? envelope : ((await readQuietly(client, envelope.id, signal)) ?? envelope);
 }

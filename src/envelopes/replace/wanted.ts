@@ -7,50 +7,50 @@ import type { NewEnvelope } from '../create.ts';
 import { signersHint, signersNamed } from '../named-signer.ts';
 import { type NewSigner, parseSigner, parseSigners } from '../signer-mailbox.ts';
 
-/** What is to be otherwise in the new envelope; all else stays as it was. */
+/** What to change in the new envelope. All else stays the same. */
 export interface ReplacementChanges {
   templateId?: string | undefined;
-  /** `OLD=MAILBOX`: who stands in whose place. OLD is an address or an id. */
+  /** `OLD=MAILBOX`: the signer to replace, by address or ID, and the new signer. */
   signers?: readonly string[] | undefined;
   added?: readonly string[] | undefined;
-  /** By address or id. */
+  /** Addresses or IDs. */
   removed?: readonly string[] | undefined;
   subject?: string | undefined;
   message?: string | undefined;
   expiresInDays?: number | undefined;
-  /** The service never tells it. */
+  /** Required for a webhook, because the service never returns the old one. */
   webhookSecret?: string | undefined;
 }
 
-/** What became of one signer: `before` alone was taken out, `after` alone was added. */
+/** The change of one signer: only `before` if removed, only `after` if added. */
 export interface SignerChange {
   before?: Signer;
   after?: NewSigner;
-  /** An address was given without a name: the new one keeps the name that stood there. */
+  /** The address was given without a name, so the signer keeps the previous name. */
   keepsName?: boolean;
-  /** An address was given without a name, and there was none: the address is the name. */
+  /** The address was given without a name, and there was no previous one, so the address is the name. */
   nameIsAddress?: boolean;
 }
 
 export interface Replacement {
   envelope: NewEnvelope;
-  /** All signers, in order, those that stay included. */
+  /** All signers in order, including unchanged ones. */
   signers: readonly SignerChange[];
 }
 
 const DAY_MS = 86_400_000;
-/** Marks of the tool itself, which belong to one envelope and no other. */
+/** Markers of esign, which belong to the old envelope only. */
 const OWN_KEYS: readonly string[] = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY, REPLACES_KEY];
 
 /**
- * The envelope that is to stand in the place of another.
- * @throws UsageError that names what does not fit: a signer there is not, an address that is none, nobody left.
+ * Returns the envelope that replaces another.
+ * @throws UsageError if a signer doesn't exist, an address is not valid, or no signer would be left.
  */
 export function buildReplacement(old: Envelope, changes: ReplacementChanges): Replacement {
   const templateId = changes.templateId ?? old.templateId;
   if (!templateId)
-    throw new UsageError(`The service does not tell the template of ${old.id}.`, {
-      hint: 'Name it with --template.',
+    throw new UsageError(`The service doesn't return the template of ${old.id}.`, {
+      hint: 'Set it with --template.',
     });
   const signers = changeSigners(old, changes);
   const { subject = old.subject, message = old.message, expiresInDays = lifetimeOf(old) } = changes;
@@ -70,7 +70,7 @@ export function buildReplacement(old: Envelope, changes: ReplacementChanges): Re
   };
 }
 
-/** True when the new envelope differs from the old one, or the template or the expiration was named. */
+/** Returns true if the new envelope differs from the old one, or a template or an expiration was given. */
 export function isChanged(old: Envelope, wanted: NewEnvelope, changes: ReplacementChanges): boolean {
   const textOf = (signers: readonly NewSigner[]) =>
     JSON.stringify(signers.map(({ email, name, role, order }) => [email, name, role, order]));
@@ -88,7 +88,7 @@ function ownMetadata({ metadata }: Envelope): Record<string, unknown> {
   return Object.fromEntries(Object.entries(metadata ?? {}).filter(([key]) => !OWN_KEYS.includes(key)));
 }
 
-/** How many days it had; undefined where its dates do not tell. They count from its creation, or from its sending. */
+/** Returns its lifetime in days, from its creation or from when it was sent; undefined if its dates don't show it. */
 function lifetimeOf({ expiresAt, createdAt, sentAt }: Envelope): number | undefined {
   const days = [createdAt, sentAt].map((from) => (timeOf(expiresAt) - timeOf(from)) / DAY_MS);
   return days
@@ -102,14 +102,14 @@ function changeSigners(old: Envelope, { signers, added, removed }: ReplacementCh
     const { name, mailbox } = parseReplacement(text, old);
     const before = onlySigner(old, name);
     if (replaced.has(before))
-      throw new UsageError(`--signer names ${name} twice.`, { hint: 'Name each signer once.' });
+      throw new UsageError(`--signer is given twice for ${name}.`, { hint: 'Give it once for each signer.' });
     replaced.set(before, mailbox);
   }
   const left = new Set((removed ?? []).map((name) => onlySigner(old, name)));
   const both = [...left].find((one) => replaced.has(one));
   if (both)
-    throw new UsageError(`${nameIn(both)} is to be replaced and removed.`, {
-      hint: 'Leave out one of the two.',
+    throw new UsageError(`${nameIn(both)} can't be both replaced and removed.`, {
+      hint: 'Remove --signer or --remove-signer for this signer.',
     });
   const kept = (old.signers ?? []).map((before): SignerChange => {
     if (left.has(before)) return { before };
@@ -118,16 +118,15 @@ function changeSigners(old: Envelope, { signers, added, removed }: ReplacementCh
   });
   const all = [...kept, ...newSigners(added ?? [], old)];
   const count = all.filter(({ after }) => after !== undefined).length;
-  if (count === 0)
-    throw new UsageError('Nobody would be left to sign.', { hint: 'Add somebody with --add-signer.' });
+  if (count === 0) throw new UsageError('No signer would be left.', { hint: 'Add one with --add-signer.' });
   if (count > LIMITS.signers)
-    throw new UsageError(`There would be ${counted(count, 'signer')}.`, {
-      hint: `An envelope takes ${LIMITS.signers} at most.`,
+    throw new UsageError(`The new envelope would have ${counted(count, 'signer')}.`, {
+      hint: `An envelope can have up to ${LIMITS.signers} signers.`,
     });
   return all;
 }
 
-/** OLD=MAILBOX; either side may hold an equals sign, so that a signer there is decides where the first one ends. */
+/** Parses OLD=MAILBOX. Both sides may contain an equals sign, so OLD ends where an existing signer does. */
 function parseReplacement(text: string, old: Envelope): { name: string; mailbox: string } {
   const names = (old.signers ?? [])
     .flatMap(({ id, email }) => [id, email])
@@ -143,13 +142,13 @@ function parseReplacement(text: string, old: Envelope): { name: string; mailbox:
   });
 }
 
-/** @throws UsageError where the address stands more than once. */
+/** @throws UsageError if several signers have the address. */
 function onlySigner(old: Envelope, name: string): Signer {
   const [first, ...others] = signersNamed(old, name);
   if (first !== undefined && others.length === 0) return first;
   const ids = [first, ...others].flatMap((one) => one?.id ?? []);
-  throw new UsageError(`${name} stands ${others.length + 1} times in ${old.id}.`, {
-    hint: `Say which by its id: ${ids.join(', ')}.`,
+  throw new UsageError(`${old.id} has ${others.length + 1} signers with the address ${name}.`, {
+    hint: `Use the ID instead of the address: ${ids.join(', ')}.`,
   });
 }
 
@@ -162,7 +161,7 @@ function asBefore({ email, name, role, order }: Signer): NewSigner {
   };
 }
 
-/** Somebody else signs as what the one before did, unless it is said otherwise. */
+/** Replaces a signer, who keeps the role and the order unless others are given. */
 function replaceSigner(before: Signer, mailbox: string): SignerChange {
   const { signer, nameIsAddress } = parseSigner(mailbox);
   const keepsName = nameIsAddress && Boolean(before.name) && before.name !== before.email;
@@ -180,7 +179,7 @@ function newSigners(mailboxes: readonly string[], { signingOrder, signers }: Env
   if (mailboxes.length === 0) return [];
   const last = Math.max(0, ...(signers ?? []).map(({ order }) => order ?? 0));
   return parseSigners(mailboxes).map(({ signer, nameIsAddress }, index) => ({
-    // Who is added signs last, where it goes one after the other.
+    // With a signing order, added signers sign last.
     after: signingOrder === 'SEQUENTIAL' ? { order: last + index + 1, ...signer } : signer,
     nameIsAddress,
   }));

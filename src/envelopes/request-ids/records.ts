@@ -18,7 +18,7 @@ const facts = {
   content: z.string(),
 };
 const recordSchema = z.discriminatedUnion('state', [
-  /** Written before the request; the reply is not known. */
+  /** Written before the request. The reply is not known. */
   z.object({ state: z.literal('asked'), ...facts }),
   z.object({ state: z.literal('made'), ...facts, envelopeId: z.string().check(z.minLength(1)) }),
 ]);
@@ -26,7 +26,7 @@ const fileSchema = z.object({ version: z.literal(1), requestId: z.string(), reco
 
 export type RequestRecord = z.infer<typeof recordSchema>;
 
-/** What is recorded of a request ID. `damaged`: something was, and it can't be read; `at` is when it was last written. */
+/** The record of a request ID. `damaged`: it can't be parsed; `at` is when it was last written. */
 export type KnownRequest =
   | { state: 'new' }
   | RequestRecord
@@ -35,7 +35,7 @@ export type KnownRequest =
 /** Where the records of an account are kept. */
 export interface RequestRecords {
   read(requestId: string): Promise<KnownRequest>;
-  /** Durable when it resolves. */
+  /** The record is on disk when this resolves. */
   write(requestId: string, record: RequestRecord): Promise<void>;
   remove(requestId: string): Promise<void>;
   /** Waits until no other process uses the ID; returns the release. */
@@ -44,10 +44,10 @@ export interface RequestRecords {
 
 const DAY_MS = 86_400_000;
 const KEPT_MS = 30 * DAY_MS;
-/** How long another process may use an ID: it searches the list for a minute after a lost reply, in ms. */
+/** How long to wait for another process, in ms. After a lost reply, it searches the list for a minute. */
 const PATIENCE_MS = 3 * 60_000;
 
-/** One small file per request ID: it is replaced as a whole, so that a crash or a full disk leaves the earlier record. */
+/** One small file per request ID. It is replaced as a whole, so a crash or a full disk leaves the previous record. */
 export function recordsIn(stateFolder: string, account: string, clock: Clock): RequestRecords {
   const folder = join(stateFolder, 'requests', account);
   const pathOf = (requestId: string) => join(folder, `${hash('sha256', requestId).slice(0, 32)}.json`);
@@ -101,7 +101,7 @@ function notWritable(folder: string, error: unknown): UsageError {
   });
 }
 
-/** Removes records older than 30 days, at most once a day. What can't be removed stays until the next time. */
+/** Removes records older than 30 days, at most once a day. Failures are ignored until the next time. */
 async function removeOld(folder: string, now: number): Promise<void> {
   const marker = join(folder, '.cleaned');
   try {
@@ -119,9 +119,9 @@ async function removeOld(folder: string, now: number): Promise<void> {
   }
 }
 
-/** What this process remembers without a folder, by account and ID; the oldest first. */
+/** The records that are kept in memory, by account and ID, oldest first. */
 const remembered = new Map<string, RequestRecord>();
-/** More records would make a server grow without end; the service's list shows an envelope long before that many. */
+/** Limits the memory of a server. The service's list shows an envelope long before this many others are created. */
 const MOST_REMEMBERED = 100_000;
 
 /** Records that are kept in this process only. Calls take turns in `request-ids.ts`, so there is nothing to lock. */

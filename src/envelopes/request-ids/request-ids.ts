@@ -18,17 +18,17 @@ import {
 
 export type { KnownRequest } from './records.ts';
 
-/** A request ID while no other process and no other call in this process uses it. */
+/** A request ID that no other process or call can use until it is released. */
 export interface LockedRequestId {
-  /** What earlier runs recorded, and this one since. */
+  /** The current record. */
   readonly known: KnownRequest;
   /**
-   * Records that the service is about to be asked. Durable when it resolves; without it, nothing may be sent.
-   * @throws UsageError when it can't be written.
+   * Records that a request is about to be sent. The record is on disk when this resolves; without it, nothing may be sent.
+   * @throws UsageError if it can't be written.
    */
   asked(content: string): Promise<void>;
   /**
-   * Records the envelope; `content` where it was not asked for in this process. The earlier record is enough to find the
+   * Records the envelope; `content` is required if another process requested it. The earlier record is enough to find the
    * envelope again, so a full disk is not an error.
    */
   made(envelopeId: string, content?: string): Promise<void>;
@@ -36,18 +36,18 @@ export interface LockedRequestId {
   refused(): Promise<void>;
 }
 
-/** How an ID is waited for while another process or call uses it. */
+/** Options for waiting while another process or call uses the ID. */
 export interface RequestIdLockOptions {
   signal?: AbortSignal | undefined;
 }
 
 /** The request IDs of one account. */
 export interface RequestIds {
-  /** What is recorded now, also while another process uses the ID. */
+  /** Returns the current record, even while another process uses the ID. */
   read(requestId: string): Promise<KnownRequest>;
   /**
-   * Runs `work` while nobody else on this machine uses the ID; waits for a process or call that does.
-   * @throws UsageError when the ID is empty, another process keeps it for minutes, or the state folder can't be written.
+   * Runs `work` while no other process on this machine uses the ID, and waits for one that does.
+   * @throws UsageError if the ID is empty, another process uses it for minutes, or the state folder can't be written.
    */
   use<T>(
     requestId: string,
@@ -56,12 +56,12 @@ export interface RequestIds {
   ): Promise<T>;
 }
 
-/** One queue for the process: two clients for the same key must not create the same envelope. */
+/** Shared by all clients of the process, because two clients for the same key must not create the same envelope. */
 const turns = new Turns();
 
 /**
- * The request IDs of an account, kept for 30 days in a folder that all processes of this machine share. `serviceNow` is the
- * service's time in ms.
+ * Opens the request IDs of an account, kept for 30 days in a folder that all processes on this machine share. `serviceNow`
+ * returns the service's time in ms.
  */
 export function requestIdsIn(
   folder: string,
@@ -71,7 +71,7 @@ export function requestIdsIn(
   return requestIds(recordsIn(folder, account, time.clock), account, time);
 }
 
-/** The same without a folder: shared by all callers in this process, and gone when it ends. */
+/** Like `requestIdsIn`, but in memory: shared by all callers in this process until it ends. */
 export function requestIdsInMemory(
   account: string,
   time: { clock: Clock; serviceNow: () => number },
@@ -131,7 +131,7 @@ async function openRequest(
   };
 }
 
-/** @throws UsageError when a request ID is not a non-empty text. */
+/** @throws UsageError if a request ID is not a non-empty text. */
 export function checkRequestId(requestId: unknown): string {
   if (typeof requestId === 'string' && requestId.trim() !== '') return requestId;
   throw new UsageError('The request ID is empty.', {
@@ -139,15 +139,15 @@ export function checkRequestId(requestId: unknown): string {
   });
 }
 
-/** What a request ID is used for. */
+/** The content that a request ID stands for. */
 export interface RequestContent {
   templateId: string;
   signers: readonly Readonly<NewSigner>[];
 }
 
 /**
- * A hash of what a request ID is used for: the template and the signers (address, name, role, order). The case of an
- * address and the sequence of the signers don't matter.
+ * Returns a hash of the template and the signers (address, name, role, order). The case of an address and the sequence of the
+ * signers don't matter.
  */
 export function contentOf({ templateId, signers }: RequestContent): string {
   const people = signers.map(({ email, name, role, order }) =>
@@ -156,7 +156,7 @@ export function contentOf({ templateId, signers }: RequestContent): string {
   return hash('sha256', JSON.stringify([1, templateId, people.sort()])).slice(0, 32);
 }
 
-/** True when an ID is known to be used for something else. A damaged record doesn't say what it was used for. */
+/** Returns true if the ID was used for other content. A damaged record doesn't show its content. */
 export function isOtherContent(known: KnownRequest, content: string): boolean {
   return 'content' in known && known.content !== '' && known.content !== content;
 }

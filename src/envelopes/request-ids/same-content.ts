@@ -2,7 +2,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import type { NewSigner } from '../signer-mailbox.ts';
 import type { RequestContent } from './request-ids.ts';
 
-/** True when an envelope has the wanted template and signers, as far as the service shows them; orders may be renumbered. */
+/** Returns true if an envelope has this template and these signers, as far as the service shows them. Orders may be renumbered. */
 export function isMadeFrom(made: Envelope, wanted: RequestContent): boolean {
   if (!isSame(made.templateId, wanted.templateId)) return false;
   if (!made.signers) return true;
@@ -20,7 +20,7 @@ export function isMadeFrom(made: Envelope, wanted: RequestContent): boolean {
   return wanted.signers.every(isThere) && left.length === 0;
 }
 
-/** The same with the subject and the message. */
+/** Like `isMadeFrom`, but also compares the subject and the message. */
 export function isSameEnvelope(
   made: Envelope,
   wanted: RequestContent & { subject?: string | undefined; message?: string | undefined },
@@ -30,7 +30,7 @@ export function isSameEnvelope(
   );
 }
 
-/** True when a text is the wanted one, when the service doesn't show it, or when none is wanted in particular. */
+/** Returns true if the texts are the same, or one of them isn't known. */
 function isSame(shown: string | null | undefined, wanted: string | undefined): boolean {
   return wanted === undefined || shown === undefined || shown === null || shown.trim() === wanted.trim();
 }

@@ -4,13 +4,13 @@ import type { Envelope } from '../../api/schemas.ts';
 import { type MarkedWalk, markedEnvelopes } from '../marked-envelopes.ts';
 import { requestIdOf } from '../markers.ts';
 
-/** Called when a search begins that may take a minute; what it returns is called when the search ends. */
+/** Called when a search begins that may take a minute. Returns a function to call when it ends. */
 export type Searching = () => () => void;
 
-/** Pauses between two searches, in ms; the last one comes when the time is up. */
+/** Pauses between searches, in ms. The last search runs when the time is up. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
 
-/** The envelope that carries this request ID, if there is one. */
+/** Finds the envelope with this request ID. */
 export async function findByRequestId(
   client: Client,
   requestId: string,
@@ -22,8 +22,8 @@ export async function findByRequestId(
 }
 
 /**
- * Searches for an envelope again and again until it must have appeared in the list. `msLeft` returns how long that may take
- * from now on; it is asked before and after the first search, whose replies may show that a clock is wrong.
+ * Searches for an envelope until it must have appeared in the list. `msLeft` returns how long that may still take. It is called
+ * before and after the first search, whose replies may show that a clock is wrong.
  */
 export async function searchUntilListed(
   client: Client,
@@ -31,7 +31,7 @@ export async function searchUntilListed(
   options: Pick<MarkedWalk, 'signal' | 'since'> & {
     msLeft: () => number;
     searching?: Searching | undefined;
-    /** A search failed; the next one may not. Without it, the error is thrown. */
+    /** Called when a search fails, before the next one. Without it, the error is thrown. */
     onError?: ((error: Error) => void) | undefined;
   },
 ): Promise<Envelope | undefined> {
@@ -61,8 +61,8 @@ export async function searchUntilListed(
 }
 
 /**
- * How many ms are left until an envelope that was asked for then must have appeared in the list. By this machine's clock and
- * by the service's: whichever says that less time has passed. A time in the future counts as now, since a clock was changed.
+ * Returns the ms until an envelope that was requested at `asked` must have appeared in the list, by the clock (this machine's or
+ * the service's) that shows less elapsed time. A time in the future counts as now, because a clock was changed.
  */
 export function msUntilListed(client: Client, asked: { at: number; serviceAt: number }): number {
   const elapsed = Math.min(client.clock.now() - asked.at, client.serviceClock.now() - asked.serviceAt);

@@ -4,29 +4,29 @@ import { entryOf } from '../../kernel/json.ts';
 import { isTerminal } from '../../kernel/vocabulary.ts';
 import { showsSigners } from './poller.ts';
 
-/** One change of one envelope. The first look at an envelope has `from: null`. */
+/** A status change of an envelope. The first one has `from: null`. */
 export interface StatusChange {
   /** When it was seen, ISO 8601. */
   at: string;
   envelopeId: string;
   from: string | null;
   to: string;
-  /** The address of the signer whose status changed, where one did. */
+  /** The address of the signer whose status changed, if any. */
   signer: string | null;
   envelope: Envelope;
 }
 
 interface Seen {
   status: string;
-  /** How far the envelope has come at most. */
+  /** The most advanced status seen. */
   mark: number;
-  /** Status of each signer; undefined while only lists without signers were seen. */
+  /** The status of each signer; undefined while only lists without signers were read. */
   signers: Map<string, string> | undefined;
-  /** The item of a list without signers as it came after the last look at the whole. */
+  /** The last list item without signers since the whole envelope was read. */
   item: string | undefined;
 }
 
-/** How far an envelope has come; a stale answer of a lagging replica never takes it back. */
+/** The order of statuses. A stale response from a lagging replica never moves an envelope back. */
 const RANK: Readonly<Record<string, number>> = { DRAFT: 0, SENT: 1, IN_PROGRESS: 2 };
 const ENDED = 3;
 const SIGNER_RANK: Readonly<Record<string, number>> = {
@@ -37,7 +37,7 @@ const SIGNER_RANK: Readonly<Record<string, number>> = {
   DECLINED: 3,
 };
 
-/** What was seen of each envelope, and what is new in what is seen now. */
+/** Remembers the last known state of each envelope and finds the changes since. */
 export class Memory {
   readonly #seen = new Map<string, Seen>();
 
@@ -49,7 +49,7 @@ export class Memory {
     this.#seen.delete(id);
   }
 
-  /** True when a list item without signers differs from the last one: then the whole envelope is worth a look. */
+  /** Returns true if a list item without signers differs from the last one, so that the whole envelope has to be read. */
   differs(id: string, item: Envelope): boolean {
     const before = this.#seen.get(id);
     if (before === undefined || isStale(before, statusOf(item))) return false;
@@ -59,7 +59,7 @@ export class Memory {
     return before.item !== text;
   }
 
-  /** The changes since the last look, in order; none for an answer that is older than what is known. */
+  /** Returns the changes since the last poll, in order; empty for a stale response. */
   take(id: string, envelope: Envelope, now: number): StatusChange[] {
     const before = this.#seen.get(id);
     const status = statusOf(envelope);
@@ -69,7 +69,7 @@ export class Memory {
     if (before?.status === status && moved.length === 0) return [];
     const at = new Date(now).toISOString();
     const from = before?.status ?? null;
-    // Several signers moved between two looks: a change each; the new status counts as reached by the last.
+    // If several signers acted since the last poll, each is a change, and the last one has the new status.
     const movers = moved.length > 0 ? moved.map(addressOf) : [null];
     return movers.map((signer, index) => {
       const to = index === movers.length - 1 ? status : (from ?? status);
@@ -103,7 +103,7 @@ function remember(before: Seen | undefined, envelope: Envelope): Seen {
   return { status, mark, signers, item: undefined };
 }
 
-/** Those who did something since, in the order they did it where the service says when. */
+/** Returns the signers who acted since, in order if the service returns the times. */
 function movedSigners(before: Seen, envelope: Envelope): Signer[] {
   if (!showsSigners(envelope)) return [];
   const { signers } = before;
@@ -117,7 +117,7 @@ function movedSigners(before: Seen, envelope: Envelope): Signer[] {
     .sort((a, b) => (actedAt(a) ?? 0) - (actedAt(b) ?? 0));
 }
 
-/** Where the signers were not shown before: nobody had acted while it was SENT; later the last one made the change. */
+/** Guesses who acted if the signers weren't known before: all who acted if it was SENT, otherwise the last one. */
 function guessMoved(before: Seen, envelope: Envelope): Signer[] {
   if (statusOf(envelope) === before.status) return [];
   const acted = (envelope.signers ?? [])
@@ -140,7 +140,7 @@ function actedAt(signer: Signer): number | undefined {
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** Each signer under the address where that is theirs alone, since lists may lack ids. */
+/** Returns each signer by address, if it is unique, because lists may lack IDs. */
 function keyed(envelope: Envelope): [string, Signer][] {
   const all = envelope.signers ?? [];
   return all.map((one, index) => {

@@ -2,24 +2,24 @@ import { isRateLimited } from '../../kernel/errors.ts';
 
 export interface PaceOptions {
   intervalMs: number;
-  /** The longest pause while nothing moves; the interval itself when absent. */
+  /** The longest pause while nothing changes. Default: the interval. */
   quietMs?: number | undefined;
   /** 0 to 1, for jitter. */
   random: () => number;
 }
 
-/** The longest pause while the service is away. */
+/** The longest pause while the service is down. */
 const AWAY_MS = 60_000;
-/** How much longer each pause is than the one before while nothing moves. */
+/** The factor by which pauses grow while nothing changes. */
 const CALMING = 1.3;
-/** So many quiet looks before pauses grow. */
+/** Polls without a change before pauses grow. */
 const PATIENCE = 2;
-/** A reset time is another machine's: come a little later rather than a little early. */
+/** The reset time is by the service's clock, so wait a little longer. */
 const RESET_MARGIN_MS = 250;
-/** A reset further away than this is taken for a mistake. */
+/** A reset further away than this is ignored. */
 const LONGEST_WINDOW_MS = 3_600_000;
 
-/** When to look next: soon after something moved, later while all is quiet or the service is away. */
+/** Decides when to poll next: soon after a change, later while nothing changes or the service is down. */
 export class PollPace {
   readonly #options: PaceOptions;
   #quiet = 0;
@@ -34,14 +34,14 @@ export class PollPace {
     this.#quiet = 0;
   }
 
-  /** The service could not be asked. Returns how often in a row. */
+  /** Records a failed poll. Returns the number of failures in a row. */
   failed(error: Error): number {
-    // The window's end stands in every reply; only a refusal for too many requests has to do with it.
+    // Every reply contains the window's end, but it matters only for a 429.
     this.#resetAt = isRateLimited(error) ? (error.resetAt ?? 0) : 0;
     return ++this.#failures;
   }
 
-  /** The service answered. Returns true when it had been away. */
+  /** Records a response. Returns true if the service had been down. */
   answered(): boolean {
     const wasAway = this.#failures > 0;
     this.#failures = 0;
@@ -49,7 +49,7 @@ export class PollPace {
     return wasAway;
   }
 
-  /** The pause before the next look, in ms. */
+  /** Returns the pause before the next poll, in ms. */
   next(now: number): number {
     const { intervalMs, quietMs = intervalMs, random } = this.#options;
     const away = Math.min(intervalMs * 2 ** Math.min(this.#failures, 6), Math.max(AWAY_MS, intervalMs));

@@ -1,33 +1,33 @@
 import { ENVELOPE_STATUSES, IN_FLIGHT, LIMITS } from '../../kernel/vocabulary.ts';
 
-/** The list of all envelopes, beside those of one status each. */
+/** The unfiltered list, as opposed to the list of one status. */
 export const ALL = '';
 
-/** What is known of the lists. */
+/** The known facts about the lists. */
 export interface ListSurvey {
-  /** How many pages a list had when it was last read. */
+  /** The number of pages each list had when it was last read. */
   pages: ReadonlyMap<string, number>;
-  /** How many of them have been read in this look. */
+  /** The number of pages read in this poll. */
   read: ReadonlyMap<string, number>;
-  /** Lists with nothing more to read in this look. */
+  /** Lists that were read to the end in this poll. */
   done: ReadonlySet<string>;
   /** False for a service that ignores the status filter. */
   filters: boolean;
-  /** How many are expected to have left the lists of their statuses; each is then asked for by itself. */
+  /** The number of envelopes expected to have left the list of their status. Each has to be read by ID. */
   leaving: number;
 }
 
-/** What to read next: a page of a list, or the envelopes one by one. */
+/** What to read next: a page of a list, or each envelope by ID. */
 export type PollStep = { list: string } | 'each';
 
-/** The whole list may cost so much more than those of some statuses: it is the surer way. */
+/** The unfiltered list is preferred unless it takes this many times the requests, because it is more reliable. */
 const SLACK = 1;
 
 /**
- * The cheapest way, in requests, to see the rest of the envelopes. It is asked again after every page, so that a list
- * turns out too long on its first page and not on its last.
- * @param rest the envelopes still to be seen, with the status each had when last seen
- * @param always statuses whose lists are read in any case, since new envelopes may be in them
+ * Returns the next step of the way that needs the fewest requests for the remaining envelopes. It is decided after every page,
+ * so that a list that is too long is noticed on its first page.
+ * @param rest the envelopes still to be read, with their last known statuses
+ * @param always statuses whose lists are always read, because new envelopes may be in them
  */
 export function nextStep(
   rest: ReadonlyMap<string, string | undefined>,
@@ -44,7 +44,7 @@ export function nextStep(
   return first !== undefined && byStatus.cost < each ? { list: first } : 'each';
 }
 
-/** Of unknown length it is taken to be as long as the lists of statuses together. */
+/** If the length isn't known, it is assumed to be that of the status lists together. */
 function costOfAll(rest: ReadonlyMap<string, string | undefined>, survey: ListSurvey): number {
   if (survey.done.has(ALL)) return Number.POSITIVE_INFINITY;
   const parts = ENVELOPE_STATUSES.reduce((sum, status) => sum + (survey.pages.get(status) ?? 0), 0);
@@ -56,7 +56,7 @@ function costOfList(list: string, expected: number, { pages, read }: ListSurvey)
   return Math.max(1, known - (read.get(list) ?? 0));
 }
 
-/** The lists of the statuses the envelopes had, in the order an envelope goes through them; the rest one by one. */
+/** The lists of the last known statuses, in the order of an envelope's life; the rest by ID. */
 function costByStatus(
   rest: ReadonlyMap<string, string | undefined>,
   must: readonly string[],

@@ -4,18 +4,18 @@ import { isNotFound, ServiceError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { ALL, nextStep } from './poll-plan.ts';
 
-/** What asking for one envelope found: the envelope, or that the service does not know it. */
+/** The result of reading one envelope: the envelope, or the error if it doesn't exist. */
 export type PollResult =
   | { id: string; envelope: Envelope; error?: undefined }
   | { id: string; envelope?: undefined; error: ServiceError };
 
-/** So few are asked for one by one where lists tell less. */
+/** Up to this many envelopes are read by ID if lists contain less. */
 const FEW = 12;
 const CONCURRENCY = 8;
-/** Lists grow and shrink: after so many looks their lengths are found out anew. */
+/** The lengths of lists are measured again after this many polls. */
 const SURVEY_POLLS = 100;
 
-/** Looks at envelopes for as few requests as possible, and remembers between looks how long the lists are. */
+/** Reads envelopes with as few requests as possible. Remembers the lengths of lists between polls. */
 export class EnvelopePoller {
   readonly #client: Client;
   readonly #pages = new Map<string, number>();
@@ -25,21 +25,21 @@ export class EnvelopePoller {
   #signersShown: boolean | undefined;
   #polls = 0;
   #leaving = 0;
-  /** Requests so far. */
+  /** The number of requests so far. */
   requests = 0;
 
   constructor(client: Client) {
     this.#client = client;
   }
 
-  /** True when only asking for an envelope by itself shows its signers. */
+  /** True if lists lack the signers and a GET returns them. */
   get needsEach(): boolean {
     return this.#listsLackSigners && this.#signersShown !== false;
   }
 
   /**
-   * Reads list pages as long as that is cheaper than asking for each of the rest, and takes from `rest` what it finds.
-   * Yields the envelopes page by page: those wanted, and those with a status of `discover`.
+   * Reads list pages as long as that takes fewer requests than reading each remaining envelope, and removes from `rest` what it
+   * finds. Yields the envelopes page by page: those of `rest`, and those with a status of `discover`.
    */
   async *lists(
     rest: Map<string, string | undefined>,
@@ -66,12 +66,12 @@ export class EnvelopePoller {
     }
   }
 
-  /** How many have ended in the last look: about as many will have left their lists in the next. */
+  /** Sets how many envelopes ended in the last poll. About as many will have left their lists in the next one. */
   expect(leaving: number): void {
     this.#leaving = leaving;
   }
 
-  /** Asks for each by itself; in the order of the ids. */
+  /** Reads each envelope by ID, in the order of the IDs. */
   async *each(
     ids: readonly string[],
     signal: AbortSignal | undefined,
@@ -79,7 +79,7 @@ export class EnvelopePoller {
     yield* mapInOrder(ids, CONCURRENCY, (id) => this.#one(id, signal));
   }
 
-  /** The next page of a list. */
+  /** Reads the next page of a list. */
   async #page(list: string, reading: ListReading, signal: AbortSignal | undefined) {
     const number = reading.next(list);
     const status = list === ALL ? undefined : list;
@@ -87,7 +87,7 @@ export class EnvelopePoller {
     const page = await this.#client.envelopes.page(number, { status, signal });
     this.#noteSigners(page.items);
     const isIgnored = status !== undefined && mostDiffer(page.items, status);
-    // A service that ignores the filter has sent the whole list.
+    // The service ignored the filter and returned the unfiltered list.
     if (isIgnored) this.#filters = false;
     const name = isIgnored ? ALL : list;
     reading.addPage(name, page);
@@ -96,7 +96,7 @@ export class EnvelopePoller {
     return page.items;
   }
 
-  /** What can't be listed may still be asked for by its id. */
+  /** If lists are refused, envelopes may still be read by ID. */
   #refused(error: unknown, isNeeded: boolean): undefined {
     if (isNeeded || !isRefusal(error)) throw error;
     this.#lists = false;
@@ -119,14 +119,14 @@ export class EnvelopePoller {
   }
 }
 
-/** How far each list has been read in one look. */
+/** The progress of each list in one poll. */
 class ListReading {
   readonly read = new Map<string, number>();
   readonly done = new Set<string>();
   readonly #seen = new Set<string>();
   readonly #most: number;
 
-  /** @param most pages of a list that does not say how long it is */
+  /** @param most the most pages to read of a list without a page count */
   constructor(most: number) {
     this.#most = most;
   }
@@ -146,7 +146,7 @@ class ListReading {
   }
 }
 
-/** True when it tells of each signer where they stand. */
+/** Returns true if the envelope has the status of each signer. */
 export function showsSigners(envelope: Envelope): boolean {
   return envelope.signers?.every((one) => typeof one.status === 'string') ?? false;
 }

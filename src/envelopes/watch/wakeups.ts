@@ -1,12 +1,12 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { Wakeable } from '../../kernel/wakeable.ts';
 
-/** Something happened to this envelope, says another source: look at it at once. */
+/** Another source reports an event of this envelope, so it is polled immediately. */
 export interface Wakeup {
   envelopeId: string;
 }
 
-/** Envelopes to be looked at at once, and pauses that end early for them. */
+/** The envelopes to poll immediately, and pauses that end early for them. */
 export class Wakeups {
   readonly #pause: Wakeable;
   readonly #source: AsyncIterator<Wakeup> | undefined;
@@ -19,26 +19,26 @@ export class Wakeups {
     if (this.#source !== undefined) void this.#follow(this.#source);
   }
 
-  /** The envelopes that were named since the last call. */
+  /** Returns the envelopes reported since the last call. */
   take(): Set<string> {
     const taken = this.#waiting;
     this.#waiting = new Set();
     return taken;
   }
 
-  /** Why the source failed; undefined while it has not, and after it was asked once. */
+  /** Returns the source's error once; undefined if it has none. */
   takeFailure(): unknown {
     const failure = this.#failure;
     this.#failure = undefined;
     return failure;
   }
 
-  /** Waits so long, or until there is something to take. Rejects with the signal's reason. */
+  /** Waits for this time or until an envelope is reported. Rejects with the signal's reason. */
   async sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
     if (this.#waiting.size === 0) await this.#pause.wait(ms, signal);
   }
 
-  /** Lets the source go; it may end later. */
+  /** Stops listening to the source. */
   close(): void {
     this.#source?.return?.().catch(() => undefined);
   }

@@ -11,15 +11,15 @@ export type { StatusChange } from './memory.ts';
 
 export type WatchEvent =
   | { type: 'change'; change: StatusChange }
-  /** The service knows it no longer, or never did; the others are watched on. */
+  /** The envelope doesn't exist. The others are still watched. */
   | { type: 'gone'; id: string; error: Error }
-  /** The service could not be asked; watching goes on. */
+  /** The service can't be reached. Polling continues. */
   | { type: 'outage'; error: Error; failures: number }
   | { type: 'recovered' }
-  /** The source of wake-ups failed; watching goes on without. */
+  /** The source of wake-ups failed. Polling continues without it. */
   | { type: 'deaf'; error: unknown };
 
-/** What a look cost, and when the next one comes. */
+/** The requests of a poll, and the pause before the next one. */
 export interface PollReport {
   at: number;
   requests: number;
@@ -31,28 +31,28 @@ export interface WatchOptions {
   /** Statuses to wait for. */
   until: readonly string[];
   intervalMs: number;
-  /** The longest pause while nothing moves; the interval itself when absent. */
+  /** The longest pause while nothing changes. Default: the interval. */
   quietMs?: number | undefined;
-  /** Statuses whose envelopes are watched as well, also those that come to have them later. */
+  /** Also watches every envelope that has one of these statuses now or later. */
   discover?: readonly string[] | undefined;
-  /** Goes on when none is left, for those that may come. */
+  /** Continues when no envelope is left, to wait for new ones. */
   endless?: boolean | undefined;
-  /** Says of envelopes that something has happened to them; each is then looked at at once. */
+  /** Reports events of envelopes. Each is then polled immediately. */
   wakeups?: AsyncIterable<Wakeup> | undefined;
   onPoll?: ((report: PollReport) => void) | undefined;
   random?: () => number;
   signal?: AbortSignal;
 }
 
-/** A look may cost so many requests for envelopes to which nothing seems to have happened. */
+/** The most requests per poll for envelopes that seem unchanged. */
 const BUDGET = 12;
-/** How long an envelope that has ended is kept from coming back out of a stale list. */
+/** How long an ended envelope is ignored in stale lists. */
 const ENDED_MS = 3_600_000;
 
 /**
- * Follows envelopes until each is in an awaited or a terminal status. Yields each change once, in order. A look costs as
- * many requests as there are envelopes or list pages, whichever is less. Outages, 429 and 5xx are waited out and reported;
- * an error that will not pass (401) ends the watch.
+ * Watches envelopes until each is in an awaited or a final status. Yields each change once, in order. A poll needs one request
+ * per envelope or list page, whichever is less. It reports outages, 429, and 5xx, and waits until they end; a permanent error
+ * such as 401 ends the watch.
  */
 export async function* watchEnvelopes(
   client: Client,
@@ -67,7 +67,7 @@ export async function* watchEnvelopes(
   }
 }
 
-/** True when nothing is left to wait for. */
+/** Returns true if the envelope is in an awaited or a final status. */
 export function isOver(envelope: Envelope, until: readonly string[]): boolean {
   const status = envelope.status ?? '';
   return until.includes(status) || isTerminal(status);
@@ -82,11 +82,11 @@ class Watch {
   readonly #memory = new Memory();
   readonly #pace: PollPace;
   readonly #wakeups: Wakeups;
-  /** What is watched, with the last known status. */
+  /** The watched envelopes, with their last known statuses. */
   readonly #open: Map<string, string | undefined>;
-  /** What is watched, the one whose signers were not looked at for longest first. */
+  /** The watched envelopes, starting with the one whose signers were read longest ago. */
   readonly #turns: Set<string>;
-  /** What has ended, and when. */
+  /** The ended envelopes, and when they ended. */
   readonly #ended = new Map<string, number>();
 
   constructor(client: Client, ids: readonly string[], options: WatchOptions) {
@@ -128,7 +128,7 @@ class Watch {
     return this.#open.size === 0 && this.#options.endless !== true;
   }
 
-  /** One look at everything: lists where they are cheaper, then one by one what they did not tell enough of. */
+  /** Polls all envelopes: lists if they need fewer requests, then by ID those that the lists show too little of. */
   async *#poll(): Events {
     const { discover = [], signal } = this.#options;
     this.#forgetEnded();
@@ -143,14 +143,14 @@ class Watch {
       else for (const item of page) yield* this.#takeItem(item, whole);
       yield* this.#pollWoken();
     }
-    // The first report comes in the order in which the envelopes were named.
+    // The first report has the order in which the envelopes were given.
     for (const item of this.#inOrder(held)) yield* this.#takeItem(item, whole);
     for (const id of rest.keys()) whole.add(id);
     yield* this.#takeEach([...whole].filter((id) => this.#open.has(id)));
     if (whole.size < this.#open.size) yield* this.#takeEach(this.#inTurn(this.#poller.requests - before));
   }
 
-  /** Where lists lack signers, some are looked at in turn each time: somebody may have viewed or signed. */
+  /** If lists lack signers, returns the next few envelopes to read, because someone may have viewed or signed. */
   #inTurn(spent: number): string[] {
     if (!this.#poller.needsEach) return [];
     const budget = Math.max(BUDGET, Math.ceil(this.#open.size / LIMITS.pageSize) + 2);
@@ -188,7 +188,7 @@ class Watch {
     }
   }
 
-  /** An item of a list: enough when it shows signers or nothing has happened; else the whole is needed. */
+  /** Takes a list item if it has signers or is unchanged. Otherwise, the whole envelope has to be read. */
   *#takeItem(item: Envelope, whole: Set<string>): Generator<WatchEvent, void, undefined> {
     const isEnough = showsSigners(item) || !this.#poller.needsEach || !this.#memory.differs(item.id, item);
     if (isEnough) yield* this.#take(item.id, item);
@@ -237,7 +237,7 @@ class Watch {
     if (this.#pace.answered()) yield { type: 'recovered' };
   }
 
-  /** The events of a look, with an outage at the end when the service could not be asked. */
+  /** Yields the events of a poll, and an outage at the end if the service can't be reached. */
   async *#surviving(look: Events): Events {
     try {
       yield* look;
