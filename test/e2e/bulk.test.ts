@@ -447,7 +447,7 @@ describe('a bulk run', () => {
     const file = await given('said.csv', 'email,name\nada@gmial.com,Ada\nbo@example.com,Bo\n');
     const run = await home.run(create(file, '--template', 'tmpl_nda', '--send', '--yes'));
     expect(run.code).toBe(0);
-    expect(run.stderr).toContain('said.csv:2: Is ada@gmial.com meant to be at gmail.com?\n');
+    expect(run.stderr).toContain('said.csv:2: ada@gmial.com: did you mean gmail.com?\n');
     expect(run.stderr).toContain(
       'said.csv: 2 envelopes for 2 signers from tmpl_nda, created as drafts, then sent.\n',
     );

@@ -45,7 +45,7 @@ describe('create', () => {
     [
       'an address twice',
       ['Ada <ada@example.com>;role=Tenant', 'Ada <ADA@example.com>;role=Landlord'],
-      'ada@example.com stands here twice.',
+      'ada@example.com is listed twice.',
     ],
     [
       'a role twice',
@@ -184,7 +184,7 @@ describe('bulk create', () => {
       `${HEAD}\na@b.c,Tenant,A@b.c,Landlord\nd@e.f,Tenant,g@h.i,Tenant\n`,
     );
     const run = await home.run`${args} --dry-run --allow-missing-roles`;
-    expect(run.stderr).toContain('twice.csv:2: a@b.c stands here twice.');
+    expect(run.stderr).toContain('twice.csv:2: a@b.c is listed twice.');
     expect(run.stderr).toContain('twice.csv:3: d@e.f and g@h.i both sign as Tenant.');
   });
 

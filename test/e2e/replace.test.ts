@@ -200,7 +200,7 @@ describe('envelopes replace', () => {
     [
       'no remaining signer',
       ['--remove-signer', 'adda@example.com', '--remove-signer', 'bo@example.com'],
-      'Nobody would be left',
+      'No signer would be left',
     ],
     ['a role without a signer', ['--remove-signer', 'bo@example.com'], 'Nobody signs as Landlord'],
   ])('exits with 2 and changes nothing: %s', async (_, args, text) => {

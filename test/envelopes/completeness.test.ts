@@ -42,13 +42,13 @@ describe("the check of a new envelope's signers", () => {
       'an address twice, in any case',
       [ada, who('ADA@example.com', 'Landlord')],
       LEASE,
-      ['odd: ada@example.com stands here twice.'],
+      ['odd: ada@example.com is listed twice.'],
     ],
     [
       'an address three times',
       [who('a@b.c'), who('A@b.c'), who('a@B.c')],
       NONE,
-      ['odd: a@b.c stands here 3 times.'],
+      ['odd: a@b.c is listed 3 times.'],
     ],
     [
       'a misspelled role',

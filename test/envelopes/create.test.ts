@@ -94,7 +94,7 @@ describe('creating an envelope', () => {
       UsageError,
     );
     expect(() => createBody({ ...wanted, webhookSecret: 'long enough, really' }, 'r')).toThrow(
-      'without a webhook URL',
+      'requires a webhook URL',
     );
   });
 

@@ -81,7 +81,7 @@ describe('a reminder with a gap', () => {
     // The first response has the time when the reminder is already recorded.
     await remind(0);
     const again = await remind(2 * HOUR).catch((error: unknown) => String(error));
-    expect(again).toContain('Reminded already');
+    expect(again).toContain('Already reminded');
     // The user corrects the local clock.
     [clock.time, ahead] = [clock.time + off + HOUR, 0];
     await expect(remind(2 * HOUR)).rejects.toThrow(RemindedRecentlyError);

@@ -137,12 +137,12 @@ describe('the replacement of an envelope', () => {
   });
 
   it.each<[string, ReplacementChanges]>([
-    ['cy@example.com stands 2 times', { removed: ['cy@example.com'] }],
-    ['names ada@example.com twice', { signers: ['ada@example.com=a@b.c', 'ada@example.com=d@e.f'] }],
-    ['is to be replaced and removed', { signers: ['ada@example.com=a@b.c'], removed: ['signer_1'] }],
+    ['2 signers with the address', { removed: ['cy@example.com'] }],
+    ['given twice for ada', { signers: ['ada@example.com=a@b.c', 'ada@example.com=d@e.f'] }],
+    ['both replaced and removed', { signers: ['ada@example.com=a@b.c'], removed: ['signer_1'] }],
     ['not of the form', { signers: ['=a@b.c'] }],
     ['not of the form', { signers: ['ada@example.com='] }],
-    ['There would be 21 signers', { added: Array.from({ length: 17 }, (_, i) => `s${i}@example.com`) }],
+    ['have 21 signers', { added: Array.from({ length: 17 }, (_, i) => `s${i}@example.com`) }],
   ])('is refused: %s', (text, changes) => {
     expect(() => wanted(changes)).toThrow(text);
   });
