@@ -24,7 +24,7 @@ describe("the check of a new envelope's signers", () => {
       'a role of earlier envelopes',
       [ada],
       GUESSED,
-      ['odd: Nobody signs as Landlord, as somebody did in earlier envelopes of this template.'],
+      ['odd: Nobody signs as Landlord. Earlier envelopes of this template had a signer with this role.'],
     ],
     [
       'a role twice',

@@ -117,7 +117,7 @@ describe('events during a replacement', () => {
       for (const made of await madeFor(rig, old)) await rig.client.envelopes.cancel(made.id);
     });
     await expect(runWith(client, old.id)).rejects.toMatchObject({
-      hint: expect.stringContaining('makes another') as unknown,
+      hint: expect.stringContaining('create another') as unknown,
     });
     const done = await runWith(rig.client, old.id);
     expect([done.old.status, done.new.status]).toEqual(['CANCELLED', 'SENT']);
