@@ -88,7 +88,7 @@ export function statusList(now: () => number): ListView<StatusLine> {
   };
   const detail: TableColumn<StatusLine> = {
     key: 'detail',
-    header: '',
+    header: 'DETAILS',
     value: (line) => detailOf(line, now()),
   };
   const error: TableColumn<StatusLine> = {
