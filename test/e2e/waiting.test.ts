@@ -19,7 +19,7 @@ let delayMs = SLOW_MS;
 
 beforeAll(async () => {
   service = await fakeService((request, response) => {
-    void sleep(delayMs).then(() => answer(request, response));
+    void sleep(delayMs, undefined, { ref: false }).then(() => answer(request, response));
   });
 });
 afterAll(async () => {
