@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { stopInputs } from '../kernel/files/user-file.ts';
 import { waitingSign } from '../output/waiting-sign.ts';
 
 /** Why work stops: a signal, or a reason that is reported elsewhere. It is not printed as an error. */
@@ -72,7 +73,9 @@ export function watchSignals(ending: Ending = OWN): Interrupt {
       return;
     }
     firstAt = Date.now();
-    controller.abort(new Interrupted(signal));
+    const reason = new Interrupted(signal);
+    controller.abort(reason);
+    stopInputs(reason);
     setTimeout(() => endNow(signal), GRACE_MS).unref();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
@@ -109,6 +112,11 @@ export function watchSignals(ending: Ending = OWN): Interrupt {
       if (reason instanceof Interrupted && reason.signal) endBy(reason.signal);
     },
   };
+}
+
+/** Returns true for the reason of an interruption. */
+export function isInterrupted(error: unknown): boolean {
+  return error instanceof Interrupted;
 }
 
 /** Returns the signal that stopped the run; undefined if none did. */

@@ -1,4 +1,6 @@
-import { afterAll, expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { Home, reportedError } from '../support/cli.ts';
 
 const home = new Home();
@@ -11,4 +13,50 @@ it.skipIf(process.platform === 'win32')('refuses an endless file or pipe', async
   });
   const piped = await home.shell('yes "envelopes:" | esign sandbox seed - --json');
   expect(piped.stderr).toContain('64 MiB');
+});
+
+describe.skipIf(process.platform === 'win32')('a named pipe', () => {
+  const pipe = () => home.path(`pipe-${Math.random()}`);
+
+  it('is read when somebody writes to it', async () => {
+    await home.sandbox();
+    const path = pipe();
+    execFileSync('mkfifo', [path]);
+    const seeded = home.shell(
+      `(sleep 0.3; echo '{"templates":[{"id":"tmpl_piped","name":"P"}]}' > ${path}) & esign sandbox seed ${path} --json`,
+    );
+    expect(JSON.parse((await seeded).stdout)).toMatchObject({ templates: 1 });
+    const substituted = await home.shell(`esign sandbox seed <(echo '{"templates":[]}') --json`);
+    expect(substituted.code).toBe(0);
+  });
+
+  it.each([
+    'sandbox seed PIPE',
+    'bulk create PIPE --template tmpl_nda --dry-run',
+    'listen --secret-file PIPE --port 0',
+    'sandbox exec --seed PIPE -- true',
+    'documents verify --trust PIPE .',
+  ])('whose writer is silent does not keep Ctrl-C from ending %s', async (words) => {
+    await home.sandbox();
+    const path = pipe();
+    execFileSync('mkfifo', [path]);
+    const command = home.start(words.replace('PIPE', path).split(' '));
+    // Opening it to write succeeds when somebody reads.
+    const writer = await vi.waitFor(() => openSync(path, constants.O_WRONLY | constants.O_NONBLOCK), 15_000);
+    const began = Date.now();
+    expect((await command.stop('SIGINT')).signal).toBe('SIGINT');
+    expect(Date.now() - began).toBeLessThan(12_000);
+    closeSync(writer);
+  });
+});
+
+it('stdin without an end does not keep Ctrl-C from ending a command', async () => {
+  await home.sandbox();
+  const command = home.start(['sandbox', 'seed', '-']);
+  const { stdin } = command.child;
+  // More than a pipe holds: the callback comes when it is read.
+  await new Promise((resolve) => stdin?.write('#'.repeat(1_000_000), resolve));
+  const began = Date.now();
+  expect((await command.stop('SIGINT')).signal).toBe('SIGINT');
+  expect(Date.now() - began).toBeLessThan(12_000);
 });

@@ -1,9 +1,10 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { chunksOf, openUserFile } from '../../kernel/files/user-file.ts';
 import { isRecord, parseJson } from '../../kernel/json.ts';
 import { inexactNumber } from '../../kernel/text/json-text.ts';
+import { isInterrupted } from '../interrupt.ts';
 import { takeStdin } from './stdin.ts';
 
 /**
@@ -30,7 +31,7 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
     const pieces: Uint8Array[] = [];
     let bytes = 0;
-    for await (const piece of chunksOf(path === '-' ? takeStdin(what) : createReadStream(path))) {
+    for await (const piece of chunksOf(path === '-' ? takeStdin(what) : openUserFile(path))) {
       bytes += piece.byteLength;
       if (bytes > MAX_BYTES)
         throw new UsageError(`The ${what} ${path} is larger than 64 MiB.`, {
@@ -40,7 +41,7 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
     }
     return Buffer.concat(pieces);
   } catch (error) {
-    if (error instanceof UsageError) throw error;
+    if (error instanceof UsageError || isInterrupted(error)) throw error;
     throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check the path and who may read it.',
@@ -61,7 +62,7 @@ export async function* streamFile(
     if (path === '-') yield* chunksOf(takeStdin(what));
     else {
       const before = await stat(path);
-      yield* chunksOf(createReadStream(path));
+      yield* chunksOf(openUserFile(path));
       const after = await stat(path);
       if (before.isFile() && (before.size !== after.size || before.mtimeMs !== after.mtimeMs))
         throw new UsageError(`${name} changed while it was read.`, {
@@ -69,16 +70,12 @@ export async function* streamFile(
         });
     }
   } catch (error) {
-    if (error instanceof EsignError) throw error;
+    if (error instanceof EsignError || isInterrupted(error)) throw error;
     throw new UsageError(`Can't read ${name} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check the path and who may read it; - reads stdin.',
     });
   }
-}
-
-async function* chunksOf(stream: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const chunk of stream) yield chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk));
 }
 
 /** The JSON object of a file or stdin. */

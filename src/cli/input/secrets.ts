@@ -1,6 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { readUserFile } from '../../kernel/files/user-file.ts';
+import { isInterrupted } from '../interrupt.ts';
 import type { CommandTerminal } from '../terminal.ts';
 import { takeStdin } from './stdin.ts';
 
@@ -42,8 +43,9 @@ async function find(sources: SecretSources, terminal: CommandTerminal): Promise<
 /** Returns the text of a secret file without the line break at its end. */
 export async function readSecretFile(path: string, what: string): Promise<string> {
   try {
-    return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
+    return (await readUserFile(path)).toString('utf8').replace(/\r?\n$/, '');
   } catch (error) {
+    if (isInterrupted(error)) throw error;
     throw new UsageError(`Can't read the ${what} from ${path} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check the path and the file permissions.',

@@ -30,7 +30,7 @@ export async function knownSigners(
 ): Promise<TrustedSigners> {
   const origin = await originOf(session);
   return {
-    authorities: trust === undefined ? [] : readAuthorities(trust),
+    authorities: trust === undefined ? [] : await readAuthorities(trust),
     pinned: origin === undefined ? [] : pinnedFor(await readPins(stateDir()), origin),
     sealedBy: sealedBy.map(wholeFingerprint),
   };

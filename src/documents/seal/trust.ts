@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { UsageError } from '../../kernel/errors.ts';
+import { codeOf, UsageError } from '../../kernel/errors.ts';
+import { readUserFile } from '../../kernel/files/user-file.ts';
 import { leadsToAuthority } from './chain/path.ts';
 import type { CheckedSeal, Seal } from './seal.ts';
 
@@ -19,11 +19,12 @@ export interface TrustedSigners {
 }
 
 /** The authorities in a PEM file. @throws UsageError when it has none. */
-export function readAuthorities(path: string): X509Certificate[] {
+export async function readAuthorities(path: string): Promise<X509Certificate[]> {
   try {
-    const found = readFileSync(path, 'utf8').match(CERTIFICATE) ?? [];
+    const found = (await readUserFile(path)).toString('utf8').match(CERTIFICATE) ?? [];
     if (found.length > 0) return found.map((text) => new X509Certificate(text));
   } catch (error) {
+    if (codeOf(error) === undefined) throw error;
     throw new UsageError(`Can't read the authorities from ${path}.`, {
       cause: error,
       hint: 'Check the path and its permissions. The file must be PEM.',

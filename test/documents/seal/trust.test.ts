@@ -109,9 +109,9 @@ describe('a file of authorities', () => {
     const path = join(folder, 'ca.pem');
     const other = await issue({ name: 'Other', authority: true });
     await writeFile(path, `# Root\n${root.pem}\nOther\n${other.pem}`);
-    expect(readAuthorities(path).map(({ subject }) => subject)).toEqual(['CN=Root', 'CN=Other']);
+    expect((await readAuthorities(path)).map(({ subject }) => subject)).toEqual(['CN=Root', 'CN=Other']);
     await writeFile(path, 'nothing');
-    expect(() => readAuthorities(path)).toThrow('no certificate');
-    expect(() => readAuthorities(join(folder, 'missing.pem'))).toThrow("Can't read the authorities");
+    await expect(readAuthorities(path)).rejects.toThrow('no certificate');
+    await expect(readAuthorities(join(folder, 'missing.pem'))).rejects.toThrow("Can't read the authorities");
   });
 });

@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Document, LineCounter } from 'yaml';
 import type { ErrorDetails } from '../../../kernel/errors.ts';
-import { messageOf, UsageError } from '../../../kernel/errors.ts';
+import { codeOf, messageOf, UsageError } from '../../../kernel/errors.ts';
 import { diskReason } from '../../../kernel/files/disk-reason.ts';
 import { readRegularBytes } from '../../../kernel/files/regular-file.ts';
+import { readUserFile } from '../../../kernel/files/user-file.ts';
 import { isRecord } from '../../../kernel/json.ts';
 import type { SandboxSeed } from '../../embed-model.ts';
 import { UPLOAD } from '../../model.ts';
@@ -98,8 +98,9 @@ async function pdfsOf(
 
 async function textOf(path: string): Promise<string> {
   try {
-    return (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
+    return (await readUserFile(path)).toString('utf8').replace(/^\uFEFF/, '');
   } catch (error) {
+    if (codeOf(error) === undefined) throw error;
     throw new UsageError(`Can't read the seed ${path} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check the path and its permissions.',

@@ -1,0 +1,39 @@
+import { constants, createReadStream, openSync, statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+
+/**
+ * Opens a file or pipe that the user named. Opening a named pipe in the ordinary way would block a thread until somebody
+ * writes to it, and the process couldn't exit; here, only reading waits.
+ * @throws the system's error, also while it is read.
+ */
+export function openUserFile(path: string): Readable {
+  if (process.platform === 'win32' || !statSync(path).isFIFO()) return createReadStream(path);
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, readable: true, writable: false });
+}
+
+const open = new Set<Readable>();
+
+/** Yields the bytes of an input, which may wait for its writer. `stopInputs` ends it. */
+export async function* chunksOf(input: Readable): AsyncGenerator<Uint8Array, void, undefined> {
+  open.add(input);
+  try {
+    for await (const chunk of input as AsyncIterable<unknown>)
+      yield chunk instanceof Uint8Array ? chunk : Buffer.from(String(chunk));
+  } finally {
+    open.delete(input);
+  }
+}
+
+/** Makes every input that is being read fail with the reason. */
+export function stopInputs(reason: Error): void {
+  for (const input of open) input.destroy(reason);
+}
+
+/** Returns the bytes of a file or pipe that the user named. */
+export async function readUserFile(path: string): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of chunksOf(openUserFile(path))) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
