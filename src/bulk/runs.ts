@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { notWritable } from '../journal/failures.ts';
 import { Journal } from '../journal/journal.ts';
 import { headerOf, scan } from '../journal/scan.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, syncFolder } from '../kernel/files/files.ts';
 import { isLocked, lockFile } from '../kernel/files/lock.ts';
 import { command } from '../kernel/text/shell-words.ts';
@@ -47,8 +47,6 @@ export interface RunDraft {
 }
 
 const RUN_ID = /^run-[\w-]+$/;
-const ROOM =
-  'Without a journal nothing is sent. Make room, or set ESIGN_STATE_DIR to a folder that can be written.';
 const KEYS_AT_ONCE = 1_024;
 const START_PATIENCE_MS = 60_000;
 /** A folder without a journal is what a run killed before its start leaves. */
@@ -289,7 +287,5 @@ function noSuchRun(id: string): UsageError {
 }
 
 function cannotKeep(error: unknown, folder: string): Error {
-  if (error instanceof UsageError) return error;
-  const why = diskReason(error);
-  return new UsageError(`The run can't be written to ${folder}: ${why}.`, { cause: error, hint: ROOM });
+  return error instanceof UsageError ? error : notWritable(folder, error);
 }

@@ -133,7 +133,7 @@ describe('a disk', () => {
     await writeFile(home.path('rows.csv'), rowsOf(200));
     const run = await home.shell(`ulimit -f 8; esign ${create('rows.csv').join(' ')}`);
     expect(run.code).toBe(2);
-    expect(String(reportedError(run).hint)).toContain('Nothing is sent without a journal');
+    expect(reportedError(run)).toMatchObject({ code: 'USAGE', exitCode: 2 });
     expect((await holdingsOf(sandbox)).statuses.size).toBe(0);
     expect(await home.json`bulk list`).not.toEqual(
       expect.arrayContaining([expect.objectContaining({ state: 'interrupted' })]),
