@@ -21,6 +21,10 @@ const flagsSchema = z.object({
   /** The fingerprint of the webhook secret. */
   'webhook-secret': text,
   'skip-existing': z.boolean(),
+  again: z.boolean(),
+  /** As they are given; null if the whole list is sent in one go. */
+  waves: text,
+  'stop-if': text,
 });
 
 const planSchema = z.object({
@@ -131,18 +135,34 @@ function flagDifferences(planned: Plan['flags'], given: Plan['flags']): string[]
     'one-step',
     'allow-missing-roles',
     'skip-existing',
+    'again',
   ] as const;
   return [
     ...names
       .filter((name) => planned[name] !== given[name])
-      .map((name) => `--${name} is ${shown(given[name])}; in the plan, it is ${shown(planned[name])}.`),
+      .map((name) => differenceOf(name, planned[name], given[name])),
+    ...waveDifferences(planned, given),
     ...(secret ? [] : ['The webhook secret is not the one of the plan.']),
   ];
 }
 
+/** What was planned as a whole can be sent in waves. What was planned in waves can be sent only in these. */
+function waveDifferences(planned: Plan['flags'], given: Plan['flags']): string[] {
+  if (planned.waves === null) return [];
+  return (['waves', 'stop-if'] as const)
+    .filter((name) => planned[name] !== given[name])
+    .map((name) => differenceOf(name, planned[name], given[name]));
+}
+
+function differenceOf(name: string, planned: FlagValue, given: FlagValue): string {
+  return `--${name} is ${shown(given)}; in the plan, it is ${shown(planned)}.`;
+}
+
+type FlagValue = string | boolean | null;
+
 const SHOWN = 60;
 
-function shown(value: string | boolean | null): string {
+function shown(value: FlagValue): string {
   if (value === null || value === false) return 'not set';
   if (value === true) return 'set';
   return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRun } from '../../src/bulk/runs.ts';
 import { figureOf, waveEnds } from '../../src/bulk/waves.ts';
+import { figureText } from '../../src/commands/bulk/waves.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
 import { seeded } from '../support/faulty-proxy.ts';
 import { Runs } from './rig.ts';
@@ -29,6 +30,15 @@ describe('a limit', () => {
   it('reports the confidence for a share of few rows', () => {
     const [low, high] = figureOf('declined', 2, 20, 0.02).range;
     expect([low, high]).toEqual([expect.closeTo(0.028, 3), expect.closeTo(0.301, 3)]);
+  });
+
+  it.each([
+    [2, 20, false],
+    [1, 20, true],
+    [0, 20, true],
+    [0, 400, false],
+  ])('reports whether %i of %i are enough to be sure of a limit of 2 percent', (count, of, areTooFew) => {
+    expect(figureText(figureOf('declined', count, of, 0.02)).includes('too few')).toBe(areTooFew);
   });
 });
 

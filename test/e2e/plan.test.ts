@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { rowsOf } from '../support/bulk-check.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
+import { startFaultyProxy } from '../support/faulty-proxy.ts';
 
 const home = new Home();
 let sandbox: Sandbox;
@@ -111,6 +112,56 @@ it("doesn't replace a file that is not a plan", async () => {
   const { code } = await home.run`bulk rehearse rows.csv --template tmpl_nda --plan rows.csv`;
   expect(code).toBe(2);
   expect(await readFile(home.path('rows.csv'), 'utf8')).toBe(rowsOf(3));
+});
+
+const OWN = { id: 'tmpl_own', name: 'Own', roles: ['Signer'] };
+const fieldsNamed = (label: string) => [{ fieldId: 'f1', type: 'TEXT', label, required: true, page: 1 }];
+
+async function seed(content: object): Promise<Record<string, unknown>> {
+  await writeFile(home.path('seed.json'), JSON.stringify(content));
+  return home.object`sandbox seed seed.json`;
+}
+
+const planned = (words: string, env: Record<string, string> = {}) =>
+  home.run([...words.split(' '), 'rows.csv', '--template', 'tmpl_own', '--plan', 'own.json', '--json'], {
+    env,
+  });
+
+it('refuses a template whose field really changed', async () => {
+  await seed({ templates: [{ ...OWN, fields: fieldsNamed('Rent') }] });
+  expect((await planned('bulk rehearse')).code).toBe(0);
+  await seed({ templates: [{ ...OWN, fields: fieldsNamed('Yearly rent') }] });
+  const { code, stderr } = await planned('bulk create --send --yes');
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/Field f1 of template tmpl_own/);
+  expect(await envelopes()).toEqual([]);
+});
+
+it('refuses another key of the same account, and the same key at another address, without a POST', async () => {
+  await seed({ templates: [{ ...OWN, fields: fieldsNamed('Rent') }] });
+  const methods: (string | undefined)[] = [];
+  const network = await startFaultyProxy({
+    target: new URL(sandbox.baseUrl).origin,
+    seed: 1,
+    faultsFor: ({ method }) => {
+      methods.push(method);
+      return {};
+    },
+  });
+  try {
+    const { keys } = await seed({ keys: [{ scopes: ['esign:read', 'esign:write'] }] });
+    const second = isList(keys) && isRecord(keys[0]) ? String(keys[0].key) : '';
+    expect((await planned('bulk rehearse')).code).toBe(0);
+    const env = { ESIGN_BASE_URL: `${network.origin}/api/v1`, ESIGN_API_KEY: second };
+    const { code, stderr } = await planned('bulk create --send --yes', env);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/base URL is/);
+    expect(stderr).toMatch(/API key is not/);
+    expect(new Set(methods)).toEqual(new Set(['GET']));
+    expect(await envelopes()).toEqual([]);
+  } finally {
+    await network.close();
+  }
 });
 
 it('sends what was rehearsed, at another pace', async () => {

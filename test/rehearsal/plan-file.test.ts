@@ -22,6 +22,9 @@ const FACTS: PlanFacts = {
     'allow-missing-roles': false,
     'webhook-secret': null,
     'skip-existing': false,
+    again: false,
+    waves: null,
+    'stop-if': null,
   },
 };
 const field = (fieldId: string, label: string) => ({ fieldId, type: 'TEXT', label });
@@ -65,4 +68,17 @@ it('accepts a plan up to the maximum age, and none from the future', () => {
   expect(differences(same, NOW - LIMITS.maxAgeMs)).toEqual([]);
   expect(differences(same, NOW - LIMITS.maxAgeMs - 1)).toHaveLength(1);
   expect(differences(same, NOW + 3_600_000)).toHaveLength(1);
+});
+
+it('lets a list that was rehearsed as a whole be sent in waves, and not the other way around', () => {
+  const same = templates(template(field('a', 'A'), field('b', 'B')));
+  const inWaves: PlanFacts = {
+    ...FACTS,
+    flags: { ...FACTS.flags, waves: '20,200', 'stop-if': 'declined>2%' },
+  };
+  const plan = planAt(NOW);
+  expect(planDifferences(plan, inWaves, same, LIMITS)).toEqual([]);
+  const planned = { ...plan, flags: inWaves.flags };
+  expect(planDifferences(planned, inWaves, same, LIMITS)).toEqual([]);
+  expect(planDifferences(planned, FACTS, same, LIMITS)).toHaveLength(2);
 });

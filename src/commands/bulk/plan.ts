@@ -3,6 +3,7 @@ import type { Client } from '../../api/client.ts';
 import type { Mode } from '../../bulk/entries.ts';
 import type { FileReport } from '../../bulk/rows/check-file.ts';
 import type { RowDefaults } from '../../bulk/rows/row.ts';
+import type { WaveSizes } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
 import { readText } from '../../cli/input/files.ts';
 import { secretFingerprint } from '../../kernel/digest.ts';
@@ -20,6 +21,7 @@ import {
   readPlan,
 } from '../../rehearsal/plan-file.ts';
 import type { Rehearsal } from '../../rehearsal/rehearse.ts';
+import { stopIfText } from './waves.ts';
 
 export const PLAN_AGE_MS = 24 * 60 * 60_000;
 
@@ -36,6 +38,8 @@ interface PlannedFlags {
   mode: Mode;
   allowMissing: boolean;
   skipExisting?: boolean;
+  again: boolean;
+  waves?: WaveSizes | undefined;
   webhookSecret?: string | undefined;
 }
 
@@ -99,7 +103,7 @@ export async function writePlan(
 }
 
 async function factsOf(
-  { defaults, mode, allowMissing, skipExisting, webhookSecret }: PlannedFlags,
+  { defaults, mode, allowMissing, skipExisting, again, waves, webhookSecret }: PlannedFlags,
   report: FileReport,
   { session, interrupt }: Context,
 ): Promise<PlanFacts> {
@@ -116,6 +120,9 @@ async function factsOf(
       'allow-missing-roles': allowMissing,
       'webhook-secret': webhookSecret === undefined ? null : secretFingerprint(webhookSecret),
       'skip-existing': skipExisting ?? false,
+      again,
+      waves: waves === undefined ? null : waves.sizes.join(','),
+      'stop-if': waves === undefined ? null : stopIfText(waves.stopIf),
     },
   };
 }

@@ -44,6 +44,11 @@ function readLimit(part: string, text: string): StopLimit {
   });
 }
 
+/** `declined>2%,failed>1%`; null without a limit. */
+export function stopIfText(limits: readonly StopLimit[]): string | null {
+  return limits.map(({ share, above }) => `${share}>${percent(above)}`).join(',') || null;
+}
+
 /** How `bulk create` divides a run into waves. */
 export const waveFlags = {
   waves: wavesFlag({
@@ -73,7 +78,11 @@ export async function beginNextWave(
 ): Promise<void> {
   const { nextWave } = state;
   if (nextWave === undefined) return;
-  if (!options.anyway) refuseExceeded(state, await readShares(state, client, context.interrupt.signal));
+  if (!options.anyway) {
+    const figures = await readShares(state, client, context.interrupt.signal);
+    refuseExceeded(state, figures);
+    for (const figure of figures) context.terminal.notice(figureText(figure));
+  }
   await note({ type: 'wave', wave: nextWave, at: context.session.clock.now() });
 }
 
@@ -88,11 +97,19 @@ function refuseExceeded({ head, wave }: RunState, figures: readonly ShareFigure[
   );
 }
 
-/** `declined: 2 of 20 (10%), limit 2%, exceeded. Among all rows, between 3% and 30% are likely.` */
-export function figureText({ share, count, of, limit, isExceeded, range: [low, high] }: ShareFigure): string {
+/** `declined: 2 of 20 (10%), limit 2%, exceeded. Among all rows, 2.8% to 30.1% is likely, so …` */
+export function figureText(figure: ShareFigure): string {
+  const { share, count, of, limit, isExceeded } = figure;
   const verdict = isExceeded ? 'exceeded' : 'not exceeded';
-  const figure = `${share}: ${grouped(count)} of ${grouped(of)} (${percent(of === 0 ? 0 : count / of)}), limit ${percent(limit)}, ${verdict}.`;
-  return of === 0 ? figure : `${figure} Among all rows, ${percent(low)} to ${percent(high)} is likely.`;
+  const text = `${share}: ${grouped(count)} of ${grouped(of)} (${percent(of === 0 ? 0 : count / of)}), limit ${percent(limit)}, ${verdict}.`;
+  return of === 0 ? text : `${text} ${certaintyText(figure)}`;
+}
+
+/** How much a share of few rows says about all of them. */
+function certaintyText({ limit, isExceeded, range: [low, high] }: ShareFigure): string {
+  const likely = `Among all rows, ${percent(low)} to ${percent(high)} is likely`;
+  const isSure = isExceeded ? low > limit : high <= limit;
+  return isSure ? `${likely}.` : `${likely}, so these rows are too few to be sure.`;
 }
 
 function percent(share: number): string {
