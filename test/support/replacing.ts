@@ -5,14 +5,10 @@ import { expect } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { newRequestId } from '../../src/envelopes/create.ts';
+import { carryOut, type ReplaceResult } from '../../src/envelopes/replace/carry-out.ts';
 import { replacedBy } from '../../src/envelopes/replace/find.ts';
 import { openMemory, type ReplaceMemory } from '../../src/envelopes/replace/memory.ts';
-import {
-  carryOut,
-  planReplacement,
-  type ReplaceRequest,
-  type ReplaceResult,
-} from '../../src/envelopes/replace/replace.ts';
+import { planReplacement, type ReplaceRequest } from '../../src/envelopes/replace/plan.ts';
 import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';

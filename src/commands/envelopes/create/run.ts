@@ -81,9 +81,17 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
     hint: () =>
       `Run it again like this. It searches first and creates only what does not exist: \`${command(requestId)}\`.`,
   };
-  const created = await settling(open, context, () =>
-    withOwnSecret(wanted, requestId, context, (envelope) => createEnvelope(client, envelope, options)),
-  );
+  const created = await settling(open, context, async () => {
+    const own = await withOwnSecret(wanted, requestId, context);
+    try {
+      const done = await createEnvelope(client, own.wanted, options);
+      await own.link(done.envelope.id);
+      return done;
+    } catch (error) {
+      await own.discard(error);
+      throw error;
+    }
+  });
   for (const sentence of explainCreated(created)) context.terminal.notice(sentence);
   const out = context.terminal.hidingSecrets();
   if (context.terminal.json) return writeJson(withWarning(created), out);

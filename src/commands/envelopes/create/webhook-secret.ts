@@ -1,5 +1,5 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import type { Created, NewEnvelope } from '../../../envelopes/create.ts';
+import type { NewEnvelope } from '../../../envelopes/create.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { EsignError, isAmbiguous, messageOf } from '../../../kernel/errors.ts';
 import { configDir } from '../../../kernel/files/paths.ts';
@@ -22,19 +22,29 @@ interface SecretContext {
   terminal: { redactor: Pick<Redactor, 'add'>; notice(text: string): void };
 }
 
+/** An envelope about to be created, with its webhook secret. */
+export interface WithSecret {
+  wanted: NewEnvelope;
+  /** Links the secret to the envelope that was created with it. */
+  link(envelopeId: string): Promise<void>;
+  /** Removes the secret if the error shows that no envelope has it. */
+  discard(error: unknown): Promise<void>;
+}
+
 /**
- * Creates an envelope that has a webhook URL and no secret with a secret of its own, which is kept on this machine so
- * that `listen` can verify its deliveries; the service never gives it back. A rerun takes the same one, and one that is made
- * in the place of another envelope the secret of that one (`inherited`).
+ * Gives an envelope that has a webhook URL and no secret a secret of its own, which is stored on this machine so that `listen`
+ * can verify its deliveries; the service never returns it. A rerun uses the same secret, and a replacement that of the
+ * replaced envelope (`inherited`).
  */
 export async function withOwnSecret(
   wanted: NewEnvelope,
   requestId: string,
   context: SecretContext,
-  create: (wanted: NewEnvelope) => Promise<Created>,
   inherited?: string,
-): Promise<Created> {
-  if (wanted.webhookUrl === undefined || wanted.webhookSecret !== undefined) return create(wanted);
+): Promise<WithSecret> {
+  const nothing = () => Promise.resolve();
+  if (wanted.webhookUrl === undefined || wanted.webhookSecret !== undefined)
+    return { wanted, link: nothing, discard: nothing };
   const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
   const isOurs = (one: { requestId: string; baseUrl: string }) =>
     one.requestId === requestId && one.baseUrl === baseUrl;
@@ -43,14 +53,19 @@ export async function withOwnSecret(
   context.terminal.redactor.add(secret);
   const entry = { baseUrl, requestId, secret, createdAt: context.session.clock.now() };
   await keepWebhookSecret(configDir(), entry);
-  const created = await create({ ...wanted, webhookSecret: secret }).catch(async (error: unknown) => {
-    // An earlier run with this request ID may have created the envelope with this secret.
-    const isUnused = earlier === undefined && error instanceof EsignError && !isAmbiguous(error);
-    if (isUnused) await removeWebhookSecret(configDir(), entry).catch(() => undefined);
-    throw error;
-  });
-  await bind({ ...entry, envelopeId: created.envelope.id }, context);
-  return created;
+  // An earlier run with this request ID may have created the envelope with this secret.
+  let isUsed = earlier !== undefined;
+  return {
+    wanted: { ...wanted, webhookSecret: secret },
+    async link(envelopeId) {
+      isUsed = true;
+      await bind({ ...entry, envelopeId }, context);
+    },
+    async discard(error) {
+      if (isUsed || !(error instanceof EsignError) || isAmbiguous(error)) return;
+      await removeWebhookSecret(configDir(), entry).catch(() => undefined);
+    },
+  };
 }
 
 /** The secret that signs the deliveries of an envelope, where it was made here. */

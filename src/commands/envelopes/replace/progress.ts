@@ -1,5 +1,6 @@
 import { sameCommand, wasGiven } from '../../../cli/rerun.ts';
-import type { ReplaceEvent, ReplacementPlan } from '../../../envelopes/replace/replace.ts';
+import type { ReplaceEvent } from '../../../envelopes/replace/carry-out.ts';
+import type { ReplacementPlan } from '../../../envelopes/replace/plan.ts';
 import {
   EsignError,
   ServiceError,

@@ -10,18 +10,16 @@ import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { settling } from '../../../cli/write.ts';
 import { findProblems } from '../../../envelopes/completeness.ts';
 import { createBody, newRequestId } from '../../../envelopes/create.ts';
+import { carryOut, type ReplaceResult } from '../../../envelopes/replace/carry-out.ts';
 import { openMemory, type ReplaceMemory, readMemory } from '../../../envelopes/replace/memory.ts';
 import {
-  carryOut,
   planReplacement,
-  type ReplaceContext,
   type ReplacementPlan,
   type ReplaceRequest,
-  type ReplaceResult,
-} from '../../../envelopes/replace/replace.ts';
+} from '../../../envelopes/replace/plan.ts';
 import { writeJson } from '../../../output/json.ts';
 import { confirmProblems, TemplateRoles } from '../create/completeness.ts';
-import { bindSecret, keptSecretOf, withOwnSecret } from '../create/webhook-secret.ts';
+import { bindSecret, keptSecretOf, type WithSecret, withOwnSecret } from '../create/webhook-secret.ts';
 import { replacementsFolder } from './folder.ts';
 import { ReplaceProgress } from './progress.ts';
 import { costOf, notesOn, renderPlan, renderReplaced, wasDone } from './view.ts';
@@ -159,10 +157,8 @@ async function agreeAndDo(plan: ReplacementPlan, work: Work, context: Context): 
   await client.writes.confirm();
   const { askedAt, requestId: known } = memory.known;
   const requestId = flags['request-id'] ?? (askedAt === undefined ? undefined : known) ?? newRequestId();
+  const kept = made ? undefined : await keptSecretOf(request.id, context);
   const progress = new ReplaceProgress(plan, requestId, context.session.words);
-  const kept = await keptSecretOf(request.id, context);
-  const withSecret: ReplaceContext['withSecret'] = (wanted, make) =>
-    withOwnSecret(wanted, requestId, context, make, kept);
   const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
   const means = {
     client,
@@ -171,22 +167,33 @@ async function agreeAndDo(plan: ReplacementPlan, work: Work, context: Context): 
     ids: await requestIdsOf(context.session),
     signal: context.interrupt.signal,
     searching: showSearch(context.terminal),
-    withSecret,
   };
   return settling(open, context, async () => {
-    const doing = carryOut(plan, request, means);
+    const own = made ? undefined : await withOwnSecret(plan.wanted, requestId, context, kept);
+    const doing = carryOut(own ? { ...plan, wanted: own.wanted } : plan, request, means);
     try {
-      for (;;) {
-        const next = await doing.next();
-        if (next.done) return next.value;
-        progress.take(next.value);
-        const said = progress.explain(next.value);
-        if (said !== undefined) context.terminal.notice(said);
-      }
+      return await follow(doing, { own, progress }, context.terminal);
     } catch (error) {
+      await own?.discard(error);
       throw progress.errorOf(error, context.interrupt.signal);
     }
   });
+}
+
+/** Follows a replacement and reports what is not obvious. */
+async function follow(
+  doing: ReturnType<typeof carryOut>,
+  { own, progress }: { own: WithSecret | undefined; progress: ReplaceProgress },
+  terminal: CommandTerminal,
+): Promise<ReplaceResult> {
+  for (;;) {
+    const next = await doing.next();
+    if (next.done) return next.value;
+    if (next.value.type === 'made') await own?.link(next.value.envelope.id);
+    progress.take(next.value);
+    const said = progress.explain(next.value);
+    if (said !== undefined) terminal.notice(said);
+  }
 }
 
 /** What is left to do, for the guards. */

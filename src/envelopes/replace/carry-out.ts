@@ -1,15 +1,6 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope, Signer } from '../../api/schemas.ts';
-import { listed } from '../../kernel/duration.ts';
-import {
-  EsignError,
-  isAmbiguous,
-  isRefusedByState,
-  RequestIdUsedError,
-  ServiceError,
-  UsageError,
-} from '../../kernel/errors.ts';
-import { command } from '../../kernel/text/shell-words.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { EsignError, isAmbiguous, isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import { cancelEnvelope, sendEnvelope } from '../actions.ts';
 import { type Created, createEnvelope, type NewEnvelope } from '../create.ts';
@@ -19,38 +10,20 @@ import type { RequestIds } from '../request-ids/request-ids.ts';
 import { isSameEnvelope } from '../request-ids/same-content.ts';
 import type { Searching } from '../request-ids/search.ts';
 import { type ActionResult, readQuietly } from '../settle.ts';
-import { byPrecedence, findReplacement, replacedBy, replacementsOf } from './find.ts';
-import type { Remembered, ReplaceMemory } from './memory.ts';
-import { buildReplacement, isChanged, type ReplacementChanges, type SignerChange } from './wanted.ts';
+import { byPrecedence, replacedBy, replacementsOf } from './find.ts';
+import type { ReplaceMemory } from './memory.ts';
+import {
+  alreadyReplacedError,
+  notPossible,
+  type ReplacementPlan,
+  type ReplaceRequest,
+  refuse,
+} from './plan.ts';
 
 /*
  * The API can't change an envelope. Instead, a draft of the new one is created, which emails nobody; the old one is canceled;
  * and the draft is sent. If this is interrupted, the same command finds the draft and continues.
  */
-
-export interface ReplaceRequest {
-  /** The envelope to replace. */
-  id: string;
-  changes: ReplacementChanges;
-  /** Creates only the draft and keeps the old envelope. */
-  draft: boolean;
-  /** Replaces the envelope even if some have signed, who then have to sign again. */
-  evenIfSigned: boolean;
-  /** The reason for canceling the old envelope. */
-  reason?: string | undefined;
-}
-
-export type ReplaceStep = 'make' | 'cancel' | 'send';
-
-/** The current state, and the remaining steps. */
-export interface ReplacementPlan {
-  old: Envelope;
-  wanted: NewEnvelope;
-  signers: readonly SignerChange[];
-  /** The new envelope, if an earlier run created it. */
-  made: Envelope | undefined;
-  steps: readonly ReplaceStep[];
-}
 
 export type ReplaceEvent =
   /** A step was done, or had already been done (`by: 'lookup'`). */
@@ -63,101 +36,6 @@ export interface ReplaceResult {
   new: Envelope;
 }
 
-/**
- * Reads the current state and returns the remaining steps. Changes nothing.
- * @throws ServiceError INVALID_STATE if the envelope can't be replaced; UsageError if the changes are not valid for it.
- */
-export async function planReplacement(
-  client: Client,
-  request: ReplaceRequest,
-  known: Remembered,
-  signal?: AbortSignal,
-): Promise<ReplacementPlan> {
-  const old = await client.envelopes.get(request.id, signal);
-  const { envelope: wanted, signers } = buildReplacement(old, request.changes);
-  const made = await madeBefore(client, old, known, signal);
-  const plan = { old, wanted, signers, made, steps: stepsFor(old, made, request) };
-  if (made && !isSameEnvelope(made, wanted)) throw alreadyReplacedError(old, made);
-  const isPointless = !isTerminal(old.status ?? '') && !isChanged(old, wanted, request.changes);
-  if (!made && isPointless) throw nothingToChange(old);
-  const isFree = made === undefined || plan.steps.includes('cancel');
-  if (isFree && plan.steps.length > 0) refuse(old, made, request);
-  return plan;
-}
-
-/** Returns the new envelope, if it already exists. */
-async function madeBefore(
-  client: Client,
-  old: Envelope,
-  { madeId }: Remembered,
-  signal?: AbortSignal,
-): Promise<Envelope | undefined> {
-  const remembered = madeId === undefined ? undefined : await readIfExists(client, madeId, signal);
-  // If the service doesn't return metadata, this machine's record is enough.
-  const isOurs = remembered && (replacedBy(remembered) ?? old.id) === old.id;
-  return isOurs && !isVoid(remembered) ? remembered : findReplacement(client, old, { signal });
-}
-
-function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceRequest): ReplaceStep[] {
-  const making: ReplaceStep[] = made ? [] : ['make'];
-  if (draft) return making;
-  const cancelling: ReplaceStep[] =
-    isTerminal(old.status ?? '') && old.status !== 'COMPLETED' ? [] : ['cancel'];
-  const sending: ReplaceStep[] = made === undefined || made.status === 'DRAFT' ? ['send'] : [];
-  return [...making, ...cancelling, ...sending];
-}
-
-/** @throws ServiceError INVALID_STATE if all have signed, or some have and `evenIfSigned` is not set. */
-function refuse(
-  old: Envelope,
-  made: Envelope | undefined,
-  { evenIfSigned }: Pick<ReplaceRequest, 'evenIfSigned'>,
-): void {
-  const draft = made
-    ? ` Cancel the draft ${made.id} if it isn't needed anymore: \`${command('envelopes', 'cancel', made.id)}\`.`
-    : '';
-  if (old.status === 'COMPLETED')
-    throw notPossible(
-      `${old.id} is COMPLETED. Everybody has signed it, so it can't be replaced.`,
-      `Create a new one with \`esign envelopes create\`.${draft}`,
-    );
-  const signed = (old.signers ?? []).filter(hasSigned);
-  if (signed.length === 0 || evenIfSigned) return;
-  throw notPossible(
-    `${listed(signed.map(({ name, email, id }) => name || email || id || 'a signer'))} ${signed.length === 1 ? 'has' : 'have'} signed ${old.id} already, and would have to sign again.`,
-    `To replace it anyway, add --even-if-signed.${draft}`,
-  );
-}
-
-function hasSigned({ status, signedAt }: Signer): boolean {
-  return status === 'SIGNED' || Boolean(signedAt);
-}
-
-function nothingToChange({ id, status }: Envelope): UsageError {
-  return new UsageError(
-    `Nothing would change. ${id} is ${status ?? 'unknown'}, and the new envelope would be the same.`,
-    {
-      hint: 'Pass what to change, such as --signer OLD=MAILBOX or --subject. If you corrected the template, pass --template.',
-    },
-  );
-}
-
-function alreadyReplacedError(old: Envelope, made: Envelope): ServiceError {
-  const isDraft = made.status === 'DRAFT';
-  return notPossible(
-    isDraft
-      ? `There is already a draft that replaces ${old.id}, with other changes: ${made.id}.`
-      : `${old.id} was already replaced by ${made.id}, which is ${made.status ?? 'unknown'}.`,
-    isDraft
-      ? `To see it, run \`${command('envelopes', 'get', made.id)}\`. To continue with it, run the command that created it. To start over, first cancel it: \`${command('envelopes', 'cancel', made.id)}\`.`
-      : `To change that one, run \`${command('envelopes', 'replace', made.id)}\`.`,
-  );
-}
-
-function notPossible(message: string, hint: string): ServiceError {
-  return new ServiceError('INVALID_STATE', message, { status: 400, hint });
-}
-
 export interface ReplaceContext {
   client: Client;
   memory: ReplaceMemory;
@@ -165,8 +43,6 @@ export interface ReplaceContext {
   ids: RequestIds;
   signal?: AbortSignal | undefined;
   searching?: Searching | undefined;
-  /** Receives the webhook secret, if one is created. */
-  withSecret?: (wanted: NewEnvelope, make: (wanted: NewEnvelope) => Promise<Created>) => Promise<Created>;
 }
 
 /**
@@ -182,8 +58,10 @@ export async function* carryOut(
   let { old, made } = plan;
   if (made === undefined) {
     const created = await make(plan.wanted, old, means);
-    made = created.envelope;
+    // Before anything else can fail: its webhook secret is linked to it.
     yield { type: 'made', ...created };
+    await memory.note({ type: 'made', id: created.envelope.id });
+    made = await whole(client, created.envelope, signal);
   } else if (memory.known.madeId !== made.id) await memory.note({ type: 'made', id: made.id });
   if (plan.steps.includes('cancel')) {
     signal?.throwIfAborted();
@@ -233,23 +111,14 @@ async function preferredTo(
 }
 
 async function make(wanted: NewEnvelope, old: Envelope, means: ReplaceContext): Promise<Created> {
-  const {
-    client,
-    memory,
-    requestId,
-    ids,
-    signal,
-    searching,
-    withSecret = (envelope, create) => create(envelope),
-  } = means;
-  // A run whose reply was lost may have created it, and an older version of esign may not have recorded the ID.
+  const { client, memory, requestId, ids, signal, searching } = means;
+  // A request of a run whose reply was lost may have created it; that run's version may not have recorded the ID.
   const options = { requestId, ids, rerun: memory.known.askedAt !== undefined, signal, searching };
   await memory.asked(requestId);
   try {
-    const created = await withSecret(wanted, (envelope) => createEnvelope(client, envelope, options));
+    const created = await createEnvelope(client, wanted, options);
     refuseUnrelated(created, old, requestId);
-    await memory.note({ type: 'made', id: created.envelope.id });
-    return { ...created, envelope: await whole(client, created.envelope, signal) };
+    return created;
   } catch (error) {
     if (error instanceof EsignError && !isAmbiguous(error)) await memory.note({ type: 'refused' });
     throw error;

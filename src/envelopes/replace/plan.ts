@@ -1,0 +1,131 @@
+import type { Client } from '../../api/client.ts';
+import type { Envelope, Signer } from '../../api/schemas.ts';
+import { listed } from '../../kernel/duration.ts';
+import { ServiceError, UsageError } from '../../kernel/errors.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
+import type { NewEnvelope } from '../create.ts';
+import { readIfExists } from '../marked-envelopes.ts';
+import { isSameEnvelope } from '../request-ids/same-content.ts';
+import { findReplacement, replacedBy } from './find.ts';
+import type { Remembered } from './memory.ts';
+import { buildReplacement, isChanged, type ReplacementChanges, type SignerChange } from './wanted.ts';
+
+export interface ReplaceRequest {
+  /** The envelope to replace. */
+  id: string;
+  changes: ReplacementChanges;
+  /** Creates only the draft and keeps the old envelope. */
+  draft: boolean;
+  /** Replaces the envelope even if some have signed, who then have to sign again. */
+  evenIfSigned: boolean;
+  /** The reason for canceling the old envelope. */
+  reason?: string | undefined;
+}
+
+export type ReplaceStep = 'make' | 'cancel' | 'send';
+
+/** The current state, and the remaining steps. */
+export interface ReplacementPlan {
+  old: Envelope;
+  wanted: NewEnvelope;
+  signers: readonly SignerChange[];
+  /** The new envelope, if an earlier run created it. */
+  made: Envelope | undefined;
+  steps: readonly ReplaceStep[];
+}
+
+/**
+ * Reads the current state and returns the remaining steps. Changes nothing.
+ * @throws ServiceError INVALID_STATE if the envelope can't be replaced; UsageError if the changes are not valid for it.
+ */
+export async function planReplacement(
+  client: Client,
+  request: ReplaceRequest,
+  known: Remembered,
+  signal?: AbortSignal,
+): Promise<ReplacementPlan> {
+  const old = await client.envelopes.get(request.id, signal);
+  const { envelope: wanted, signers } = buildReplacement(old, request.changes);
+  const made = await madeBefore(client, old, known, signal);
+  const plan = { old, wanted, signers, made, steps: stepsFor(old, made, request) };
+  if (made && !isSameEnvelope(made, wanted)) throw alreadyReplacedError(old, made);
+  const isPointless = !isTerminal(old.status ?? '') && !isChanged(old, wanted, request.changes);
+  if (!made && isPointless) throw nothingToChange(old);
+  const isFree = made === undefined || plan.steps.includes('cancel');
+  if (isFree && plan.steps.length > 0) refuse(old, made, request);
+  return plan;
+}
+
+/** Returns the new envelope, if it already exists. */
+async function madeBefore(
+  client: Client,
+  old: Envelope,
+  { madeId }: Remembered,
+  signal?: AbortSignal,
+): Promise<Envelope | undefined> {
+  const remembered = madeId === undefined ? undefined : await readIfExists(client, madeId, signal);
+  // If the service doesn't return metadata, this machine's record is enough.
+  const isOurs = remembered && (replacedBy(remembered) ?? old.id) === old.id;
+  return isOurs && !isVoid(remembered) ? remembered : findReplacement(client, old, { signal });
+}
+
+function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceRequest): ReplaceStep[] {
+  const making: ReplaceStep[] = made ? [] : ['make'];
+  if (draft) return making;
+  const cancelling: ReplaceStep[] =
+    isTerminal(old.status ?? '') && old.status !== 'COMPLETED' ? [] : ['cancel'];
+  const sending: ReplaceStep[] = made === undefined || made.status === 'DRAFT' ? ['send'] : [];
+  return [...making, ...cancelling, ...sending];
+}
+
+/** @throws ServiceError INVALID_STATE if all have signed, or some have and `evenIfSigned` is not set. */
+export function refuse(
+  old: Envelope,
+  made: Envelope | undefined,
+  { evenIfSigned }: Pick<ReplaceRequest, 'evenIfSigned'>,
+): void {
+  const draft = made
+    ? ` Cancel the draft ${made.id} if it isn't needed anymore: \`${command('envelopes', 'cancel', made.id)}\`.`
+    : '';
+  if (old.status === 'COMPLETED')
+    throw notPossible(
+      `${old.id} is COMPLETED. Everybody has signed it, so it can't be replaced.`,
+      `Create a new one with \`esign envelopes create\`.${draft}`,
+    );
+  const signed = (old.signers ?? []).filter(hasSigned);
+  if (signed.length === 0 || evenIfSigned) return;
+  throw notPossible(
+    `${listed(signed.map(({ name, email, id }) => name || email || id || 'a signer'))} ${signed.length === 1 ? 'has' : 'have'} signed ${old.id} already, and would have to sign again.`,
+    `To replace it anyway, add --even-if-signed.${draft}`,
+  );
+}
+
+function hasSigned({ status, signedAt }: Signer): boolean {
+  return status === 'SIGNED' || Boolean(signedAt);
+}
+
+function nothingToChange({ id, status }: Envelope): UsageError {
+  return new UsageError(
+    `Nothing would change. ${id} is ${status ?? 'unknown'}, and the new envelope would be the same.`,
+    {
+      hint: 'Pass what to change, such as --signer OLD=MAILBOX or --subject. If you corrected the template, pass --template.',
+    },
+  );
+}
+
+export function alreadyReplacedError(old: Envelope, made: Envelope): ServiceError {
+  const isDraft = made.status === 'DRAFT';
+  return notPossible(
+    isDraft
+      ? `There is already a draft that replaces ${old.id}, with other changes: ${made.id}.`
+      : `${old.id} was already replaced by ${made.id}, which is ${made.status ?? 'unknown'}.`,
+    isDraft
+      ? `To see it, run \`${command('envelopes', 'get', made.id)}\`. To continue with it, run the command that created it. To start over, first cancel it: \`${command('envelopes', 'cancel', made.id)}\`.`
+      : `To change that one, run \`${command('envelopes', 'replace', made.id)}\`.`,
+  );
+}
+
+export function notPossible(message: string, hint: string): ServiceError {
+  return new ServiceError('INVALID_STATE', message, { status: 400, hint });
+}
