@@ -85,8 +85,8 @@ async function describe(argv: readonly string[], installed: Installation): Promi
 async function runWithOclif({ words, output }: Invocation, installed: Installation): Promise<void> {
   const { run } = await import('./boot/oclif.ts');
   const config = await loadConfig(installed);
+  // oclif has added its own listener for errors of stdout, which throws.
   output.watch();
-  process.once('exit', () => waitingSign.gone());
   await run([...words], config);
 }
 

@@ -3,7 +3,8 @@ import { UsageError } from '../kernel/errors.ts';
 import { temporaryFolder } from '../kernel/files/temporary-folder.ts';
 import { checkNumber, checkOptionNames, type OptionNames } from '../kernel/options.ts';
 import { actionsOf } from './embed-actions.ts';
-import type { RunningSandbox, StartSandboxOptions } from './embed-model.ts';
+import type { RunningSandbox } from './embed-model.ts';
+import type { StartSandboxOptions } from './embed-options.ts';
 import { readSeed, readTime, startSandbox as startServers } from './index.ts';
 
 export { EsignError, UsageError, WaitTimeoutError } from '../kernel/errors.ts';
@@ -14,14 +15,12 @@ export type {
   SandboxDelivery,
   SandboxDuration,
   SandboxEnvelope,
-  SandboxFaults,
   SandboxMail,
-  SandboxSeed,
   SandboxSigner,
   SeededKey,
   SeedResult,
-  StartSandboxOptions,
 } from './embed-model.ts';
+export type { SandboxFaults, SandboxSeed, StartSandboxOptions } from './embed-options.ts';
 
 /* The package's `esign-cli/sandbox`: a sandbox in the process that imports it. */
 

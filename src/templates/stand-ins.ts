@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Template, TemplateField } from '../api/schemas.ts';
 import { isRecord } from '../kernel/json.ts';
-import type { SandboxSeed } from '../sandbox/embed-model.ts';
+import type { SandboxSeed } from '../sandbox/embed-options.ts';
 import { inferRoles, sentRoles } from './roles.ts';
 
 /** A template in a seed: the fields and roles of a real one, without its pages. */

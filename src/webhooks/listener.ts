@@ -2,7 +2,6 @@ import { Channel } from '../kernel/channel.ts';
 import { aborted } from '../kernel/clock.ts';
 import { messageOf } from '../kernel/errors.ts';
 import { Forwarding } from './forward/backlog.ts';
-import { FORWARDED_FOR_MS } from './forward/queue.ts';
 import { Health } from './health/health.ts';
 import { type HealthServer, startHealthServer } from './health/server.ts';
 import type { Inspector } from './inspector/server.ts';
@@ -11,17 +10,13 @@ import { damageText, EventJournal, readEvents } from './journal/event-journal.ts
 import { type EventRecord, recordOf } from './journal/record.ts';
 import { removeOldDays } from './journal/retention.ts';
 import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
-import { isPortTaken } from './open-port.ts';
+import { whenPortIsFree } from './open-port.ts';
+import { recall } from './recall.ts';
 import type { Delivery } from './receive/delivery.ts';
 import { Failures } from './receive/failures.ts';
 import { type Receiver, startReceiver } from './receive/receiver.ts';
 import { RefusalBudget } from './receive/refusal-budget.ts';
 import { keepTunnel } from './tunnel-keeper.ts';
-
-/** Repeats are recognized for a day. */
-const REPEATS_MS = 86_400_000;
-/** How often a port in use is tried again. */
-const PORT_AGAIN_MS = 1_000;
 
 /**
  * Receives webhooks until the signal aborts, and yields what happens. A delivery is in the journal before it is
@@ -120,7 +115,12 @@ class Listener {
     try {
       // Before anything is acknowledged.
       await this.#journal.open();
-      const seen = await this.#recall();
+      const { clock, eventsFolder } = this.#options;
+      const seen = await recall(
+        this.#forwarding,
+        { name: this.#journal.name, folder: eventsFolder, now: clock.now() },
+        (damage) => this.#damaged.push(damageText(damage)),
+      );
       if (this.#options.inspect?.isOpen) this.#inspector = await this.#inspect();
       const { health, host } = this.#options;
       if (health !== undefined)
@@ -138,45 +138,26 @@ class Listener {
   /** With health checks, waits for a port in use and reports it; otherwise fails immediately. */
   async #receive(seen: string[], signal: AbortSignal): Promise<Receiver | undefined> {
     const { clock, health } = this.#options;
-    let isReported = false;
-    while (!signal.aborted) {
-      try {
-        const receiver = await startReceiver({
-          ...this.#options,
-          seen,
-          onDelivery: (delivery) => this.#take(delivery),
-          onFailure: (error) => this.#fail(error),
-          onDropped: () => this.#drop(),
-        });
-        this.#health.port(undefined);
-        return receiver;
-      } catch (error) {
-        if (health === undefined || !isPortTaken(error)) throw error;
-        this.#health.port(messageOf(error));
-        const at = this.#healthServer?.url ?? '';
-        if (!isReported) this.#warn(`${messageOf(error)} Retrying every second; health is at ${at}.`);
-        isReported = true;
-      }
-      await clock.sleep(PORT_AGAIN_MS, signal).catch(() => undefined);
-    }
-    return undefined;
-  }
-
-  /** Reads the journal: recent IDs, oldest first, and pending forwards. */
-  async #recall(): Promise<string[]> {
-    const { clock, eventsFolder } = this.#options;
-    const now = clock.now();
-    const span = this.#forwarding.targets.length > 0 ? 2 * FORWARDED_FOR_MS : REPEATS_MS;
-    const seen: { receivedAt: string; id: string }[] = [];
-    const recent = new Date(now - REPEATS_MS).toISOString();
-    const visit = (record: EventRecord) => {
-      const { reason, receivedAt, id } = record;
-      if (reason === null && receivedAt >= recent) seen.push({ receivedAt, id });
+    const start = async () => {
+      const receiver = await startReceiver({
+        ...this.#options,
+        seen,
+        onDelivery: (delivery) => this.#take(delivery),
+        onFailure: (error) => this.#fail(error),
+        onDropped: () => this.#drop(),
+      });
+      this.#health.port(undefined);
+      return receiver;
     };
-    await this.#forwarding.recall(this.#journal.name, { eventsFolder, since: now - span }, visit, (damage) =>
-      this.#damaged.push(damageText(damage)),
-    );
-    return seen.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : 1)).map(({ id }) => id);
+    if (signal.aborted) return undefined;
+    if (health === undefined) return start();
+    let isReported = false;
+    return whenPortIsFree(start, { clock, signal }, (message) => {
+      this.#health.port(message);
+      const at = this.#healthServer?.url ?? '';
+      if (!isReported) this.#warn(`${message} Retrying every second; health is at ${at}.`);
+      isReported = true;
+    });
   }
 
   /** Starts the page that shows deliveries, with today's. Its code is loaded only now. */

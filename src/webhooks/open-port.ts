@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import type { Clock } from '../kernel/clock.ts';
 import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
 
 export interface PortOptions {
@@ -30,8 +31,29 @@ export async function openPort(server: Server, { host, port, flag, what }: PortO
   return `http://${host.includes(':') ? `[${host}]` : host}:${real}`;
 }
 
+/** How often a port in use is tried again. */
+const PORT_AGAIN_MS = 1_000;
+
+/** Starts a server; while its port is in use, reports it and tries again. Returns undefined if the signal aborts first. */
+export async function whenPortIsFree<T>(
+  start: () => Promise<T>,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  onTaken: (message: string) => void,
+): Promise<T | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!isPortTaken(error)) throw error;
+      onTaken(messageOf(error));
+    }
+    await clock.sleep(PORT_AGAIN_MS, signal).catch(() => undefined);
+  }
+  return undefined;
+}
+
 /** True for the system's error, and for ours caused by it. */
-export function isPortTaken(error: unknown): boolean {
+function isPortTaken(error: unknown): boolean {
   return (
     codeOf(error) === 'EADDRINUSE' || (error instanceof UsageError && codeOf(error.cause) === 'EADDRINUSE')
   );

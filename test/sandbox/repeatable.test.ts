@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { startSandbox } from '../../src/sandbox/embed.ts';
-import type { RunningSandbox, StartSandboxOptions } from '../../src/sandbox/embed-model.ts';
+import type { RunningSandbox } from '../../src/sandbox/embed-model.ts';
+import type { StartSandboxOptions } from '../../src/sandbox/embed-options.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 const AT = '2030-05-01T09:00:00.000Z';

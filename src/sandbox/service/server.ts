@@ -1,24 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
-import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { getRequestListener, RequestError } from '@hono/node-server';
-import { Hono } from 'hono';
 import type { Clock } from '../../kernel/clock.ts';
 import type { SeededKey } from '../embed-model.ts';
 import type { DocumentMaker, ObjectWriter } from '../model.ts';
-import { mountPages } from '../pages/index.ts';
-import type { PagesOptions } from '../pages/options.ts';
-import { readContract } from './api/openapi.ts';
 import { SandboxRateWindow } from './api/rate-window.ts';
-import { apiRoutes, type RouteOptions } from './api/routes.ts';
 import { Choices } from './base/choices.ts';
 import { datedBy } from './base/dated-response.ts';
 import { ErrorLog } from './base/error-log.ts';
-import { asApiError, errorText, invalidBody, notFound } from './base/errors.ts';
 import { SandboxClock } from './base/sandbox-clock.ts';
-import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
-import { type ControlOptions, controlRoutes } from './control/control.ts';
 import { ControlPlane } from './control/control-plane.ts';
 import { TemplateService } from './control/template-service.ts';
 import { DocumentStore } from './engine/document-store.ts';
@@ -37,6 +27,7 @@ import { openDefaultKey, type RandomId } from './store/keys.ts';
 import { Snapshots } from './store/snapshots.ts';
 import { Store } from './store/store.ts';
 import { Uploads } from './store/uploads.ts';
+import { attach, webApp } from './web-app.ts';
 import { WebhookSender } from './webhooks/sender.ts';
 
 export interface ServiceOptions {
@@ -192,55 +183,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-function webApp(
-  options: RouteOptions & ControlOptions & PagesOptions & { errorLog: ErrorLog },
-): Hono<ServiceEnv> {
-  const app = new Hono<ServiceEnv>();
-  app.onError((error, c) => replyError(c, error));
-  app.notFound(unknownRoute);
-  app.use('*', async (c, next) => {
-    c.header('X-Content-Type-Options', 'nosniff');
-    c.header('Cache-Control', 'no-store');
-    await next();
-    if (c.error && c.res.status >= 500)
-      // A path below /sign/ is the key of a signer.
-      options.errorLog.report(`${c.req.method} ${c.req.path.replace(/^(\/sign\/).*/, '$1…')}`, c.error);
-  });
-  app.route('/api/v1', apiRoutes(options));
-  app.route('/__sandbox/', controlRoutes(options));
-  mountPages(app, options);
-  for (const name of ['openapi.yaml', 'sandbox-openapi.yaml'] as const) {
-    app.use(`/${name}`, wrongMethod(app));
-    app.get(`/${name}`, async (c) => {
-      const contract = await readContract(name);
-      if (contract === null) throw notFound('Contract');
-      return c.body(contract, 200, { 'Content-Type': 'application/yaml; charset=utf-8' });
-    });
-  }
-  return app;
-}
-
-/** Requests that don't reach a route also get the API's error format. */
-function attach(server: Server, errorLog: ErrorLog, answer: Parameters<typeof getRequestListener>[0]): void {
-  const malformed = errorText(invalidBody({ request: ['Is not valid HTTP'] }, 'The request is malformed'));
-  const headers = { 'Content-Type': 'application/json; charset=utf-8' };
-  const listener = getRequestListener(answer, {
-    overrideGlobalObjects: false,
-    errorHandler: (error) => {
-      if (error instanceof RequestError) return new Response(malformed, { status: 400, headers });
-      errorLog.report('A request', error);
-      return new Response(errorText(asApiError(error)), { status: 500, headers });
-    },
-  });
-  server.on('request', (incoming, outgoing) => void listener(incoming, outgoing));
-  server.on('clientError', (_error: Error, socket: Socket) => {
-    if (!socket.writable) return;
-    socket.end(
-      `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(malformed)}\r\n\r\n${malformed}`,
-    );
-  });
-}
-
 async function seedTemplates(store: Store, documents: DocumentMaker): Promise<void> {
   if (store.state.templates.size > 0) return;
   await store.commit(documents.templates().map((value) => ({ kind: 'template', value })));
@@ -252,16 +194,6 @@ async function startOfClock(store: Store, clock: SandboxClock, startsAt?: number
   const value = clock.offsetFor(startsAt);
   await store.commit([{ kind: 'clock', value }]);
   return value;
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 async function close(
@@ -296,6 +228,16 @@ function once(work: () => Promise<void>): () => Promise<void> {
     done ??= work();
     return done;
   };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
 }
 
 /** Clients can't connect to wildcard addresses, so links use loopback instead. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { ENVELOPE_STATUSES } from '../../../src/kernel/vocabulary.ts';
-import type { SandboxSeed } from '../../../src/sandbox/embed-model.ts';
+import type { SandboxSeed } from '../../../src/sandbox/embed-options.ts';
 import { readSeed } from '../../../src/sandbox/service/seed/seed-file.ts';
 import {
   DAY,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { parseDuration } from '../../../kernel/duration.ts';
 import { ENVELOPE_STATUSES, SCOPES } from '../../../kernel/vocabulary.ts';
-import type { SandboxSeed } from '../../embed-model.ts';
+import type { SandboxSeed } from '../../embed-options.ts';
 import { UPLOAD } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
 import { email, expiry, filled, metadata, oneOf, parseBody, text } from '../base/validation.ts';

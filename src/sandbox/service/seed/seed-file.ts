@@ -6,7 +6,7 @@ import { diskReason } from '../../../kernel/files/disk-reason.ts';
 import { readRegularBytes } from '../../../kernel/files/regular-file.ts';
 import { readUserFile } from '../../../kernel/files/user-file.ts';
 import { isRecord } from '../../../kernel/json.ts';
-import type { SandboxSeed } from '../../embed-model.ts';
+import type { SandboxSeed } from '../../embed-options.ts';
 import { UPLOAD } from '../../model.ts';
 import { checked } from '../base/validation.ts';
 import { type CheckedSeed, type ReadSeed, seedSchema } from './schema.ts';

@@ -1,0 +1,66 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { getRequestListener, RequestError } from '@hono/node-server';
+import { Hono } from 'hono';
+import { mountPages } from '../pages/index.ts';
+import type { PagesOptions } from '../pages/options.ts';
+import { readContract } from './api/openapi.ts';
+import { apiRoutes, type RouteOptions } from './api/routes.ts';
+import type { ErrorLog } from './base/error-log.ts';
+import { asApiError, errorText, invalidBody, notFound } from './base/errors.ts';
+import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
+import { type ControlOptions, controlRoutes } from './control/control.ts';
+
+/** Everything that the service answers: the API, the controls, the pages, and the API documents. */
+export function webApp(
+  options: RouteOptions & ControlOptions & PagesOptions & { errorLog: ErrorLog },
+): Hono<ServiceEnv> {
+  const app = new Hono<ServiceEnv>();
+  app.onError((error, c) => replyError(c, error));
+  app.notFound(unknownRoute);
+  app.use('*', async (c, next) => {
+    c.header('X-Content-Type-Options', 'nosniff');
+    c.header('Cache-Control', 'no-store');
+    await next();
+    if (c.error && c.res.status >= 500)
+      // A path below /sign/ is the key of a signer.
+      options.errorLog.report(`${c.req.method} ${c.req.path.replace(/^(\/sign\/).*/, '$1…')}`, c.error);
+  });
+  app.route('/api/v1', apiRoutes(options));
+  app.route('/__sandbox/', controlRoutes(options));
+  mountPages(app, options);
+  for (const name of ['openapi.yaml', 'sandbox-openapi.yaml'] as const) {
+    app.use(`/${name}`, wrongMethod(app));
+    app.get(`/${name}`, async (c) => {
+      const contract = await readContract(name);
+      if (contract === null) throw notFound('Contract');
+      return c.body(contract, 200, { 'Content-Type': 'application/yaml; charset=utf-8' });
+    });
+  }
+  return app;
+}
+
+/** Requests that don't reach a route also get the API's error format. */
+export function attach(
+  server: Server,
+  errorLog: ErrorLog,
+  answer: Parameters<typeof getRequestListener>[0],
+): void {
+  const malformed = errorText(invalidBody({ request: ['Is not valid HTTP'] }, 'The request is malformed'));
+  const headers = { 'Content-Type': 'application/json; charset=utf-8' };
+  const listener = getRequestListener(answer, {
+    overrideGlobalObjects: false,
+    errorHandler: (error) => {
+      if (error instanceof RequestError) return new Response(malformed, { status: 400, headers });
+      errorLog.report('A request', error);
+      return new Response(errorText(asApiError(error)), { status: 500, headers });
+    },
+  });
+  server.on('request', (incoming, outgoing) => void listener(incoming, outgoing));
+  server.on('clientError', (_error: Error, socket: Socket) => {
+    if (!socket.writable) return;
+    socket.end(
+      `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(malformed)}\r\n\r\n${malformed}`,
+    );
+  });
+}
