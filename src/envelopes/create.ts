@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '../api/client.ts';
 import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import type { Envelope } from '../api/schemas.ts';
+import type { PlannedWrite } from '../api/write-gate.ts';
 import {
   EsignError,
   isAmbiguous,
@@ -38,6 +39,11 @@ export interface NewEnvelope {
   expiresInDays?: number | undefined;
   signingOrder?: string | undefined;
   send?: boolean | undefined;
+}
+
+/** Returns the write for the guards. */
+export function plannedCreate({ signers, send }: Pick<NewEnvelope, 'signers' | 'send'>): PlannedWrite {
+  return { action: 'create', emails: signers.map(({ email }) => email), sends: send ?? false };
 }
 
 /** Returns the request body for a new envelope, with its request ID in the metadata. Source: Create envelope body. */

@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { GuardError } from '../kernel/errors.ts';
-import { ENVELOPE_STATUSES, isInFlight } from '../kernel/vocabulary.ts';
+import { canBeReminded, canBeSent } from '../kernel/vocabulary.ts';
 import { comparableAddress, covers } from './addresses.ts';
 import { type Guards, sourceInWords } from './guards.ts';
 
@@ -24,9 +24,8 @@ export function emailsOfEnvelope(
   { status, signers }: Envelope,
   planned: { action: 'send' | 'remind'; signer?: string | undefined },
 ): Emails {
-  const isKnown = ENVELOPE_STATUSES.some((known) => known === status);
-  const isPossible = planned.action === 'send' ? status === 'DRAFT' : isInFlight(status);
-  if (isKnown && !isPossible) return NO_EMAILS;
+  const isPossible = planned.action === 'send' ? canBeSent(status) : canBeReminded(status);
+  if (!isPossible) return NO_EMAILS;
   if (!signers || signers.length === 0) return UNKNOWN_EMAILS;
   const emailed = planned.action === 'send' ? signers : remindedOf(signers, planned.signer);
   const to = emailed.flatMap(({ email }) => email ?? []);

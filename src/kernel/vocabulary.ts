@@ -44,6 +44,21 @@ export function isInFlight(status: string | null | undefined): boolean {
   return IN_FLIGHT.some((one) => one === status);
 }
 
+/*
+ * What the service allows in which status (API document, States). A status that the document doesn't name is left to the
+ * service.
+ */
+export function canBeSent(status: string | null | undefined): boolean {
+  return status === 'DRAFT' || !isDocumented(status);
+}
+export function canBeReminded(status: string | null | undefined): boolean {
+  return isInFlight(status) || !isDocumented(status);
+}
+
+function isDocumented(status: string | null | undefined): boolean {
+  return ENVELOPE_STATUSES.some((known) => known === status);
+}
+
 /** Events. */
 export const EVENTS = [
   'envelope.sent',

@@ -13,7 +13,7 @@ import { remindWithGap } from '../../envelopes/reminders.ts';
 import { readQuietly } from '../../envelopes/settle.ts';
 import { counted } from '../../kernel/duration.ts';
 import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
-import { isInFlight } from '../../kernel/vocabulary.ts';
+import { canBeReminded, canBeSent } from '../../kernel/vocabulary.ts';
 import { actionOnce, reminding } from './actions.ts';
 import { confirmProblems, TemplateRoles } from './create/completeness.ts';
 
@@ -33,13 +33,13 @@ const SENDING: Several = {
   action: 'send',
   question: 'Send',
   verb: 'sent',
-  can: (status) => status === 'DRAFT',
+  can: canBeSent,
 };
 const REMINDING: Several = {
   action: 'remind',
   question: 'Send reminders for',
   verb: 'reminded',
-  can: isInFlight,
+  can: canBeReminded,
 };
 
 /** `envelopes send`: drafts go to their signers, once nothing about them is incomplete or somebody said so. */

@@ -8,7 +8,6 @@ import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isNotFound, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
 import { NO_IDS } from './each.ts';
 import { nameOf } from './list/view.ts';
@@ -106,8 +105,7 @@ async function lookAt(
   try {
     const envelope = several.known?.get(id) ?? (await client.envelopes.get(id, signal));
     const status = envelope.status ?? '';
-    const isKnown = ENVELOPE_STATUSES.some((known) => known === status);
-    const why = isKnown && !several.can(status) ? `it is ${status}` : undefined;
+    const why = several.can(status) ? undefined : `it is ${status}`;
     const remarks = why === undefined ? await several.remarks?.(envelope) : undefined;
     return { id, envelope, why, remarks: remarks ?? [] };
   } catch (error) {

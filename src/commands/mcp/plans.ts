@@ -5,11 +5,11 @@ import { requestIdsOf } from '../../cli/request-ids.ts';
 import { settling } from '../../cli/write.ts';
 import { cancelEnvelope, isCancellable, sendEnvelope } from '../../envelopes/actions.ts';
 import { findProblems, type Party } from '../../envelopes/completeness.ts';
-import { createBody, createEnvelope, type NewEnvelope } from '../../envelopes/create.ts';
+import { createBody, createEnvelope, type NewEnvelope, plannedCreate } from '../../envelopes/create.ts';
 import { signersNamed } from '../../envelopes/named-signer.ts';
 import { remindWithGap } from '../../envelopes/reminders.ts';
 import { ServiceError } from '../../kernel/errors.ts';
-import { type Effect, ENVELOPE_STATUSES, isInFlight } from '../../kernel/vocabulary.ts';
+import { canBeReminded, canBeSent, type Effect } from '../../kernel/vocabulary.ts';
 import { confirmProblems, TemplateRoles } from '../envelopes/create/completeness.ts';
 import { withWarning } from '../envelopes/create/view.ts';
 import { keptSecretOf } from '../envelopes/create/webhook-secret.ts';
@@ -67,9 +67,7 @@ export async function planCreate(
       remarks,
       envelope: body,
     },
-    writes: [
-      { action: 'create', emails: wanted.signers.map(({ email }) => email), sends: wanted.send ?? false },
-    ],
+    writes: [plannedCreate(wanted)],
     act: () =>
       settling(open, context, async () => withWarning(await createEnvelope(client, wanted, options))),
   };
@@ -82,7 +80,7 @@ export async function planSend(
 ): Promise<PlannedCall> {
   const client = await context.session.client();
   const envelope = await client.envelopes.get(id, context.interrupt.signal);
-  refuseUnless(envelope, 'sent', (status) => status === 'DRAFT');
+  refuseUnless(envelope, 'sent', canBeSent);
   const roles = await new TemplateRoles(client, context).ifTold(envelope.templateId);
   const remarks = await passed(findProblems(envelope.signers ?? [], roles), allowMissingRoles, context);
   return {
@@ -115,7 +113,7 @@ export async function planRemind(
   const { id, signer, gapMs } = wanted;
   const client = await context.session.client();
   const envelope = await client.envelopes.get(id, context.interrupt.signal);
-  refuseUnless(envelope, 'reminded', isInFlight);
+  refuseUnless(envelope, 'reminded', canBeReminded);
   const recent = await RecentReminders.read(signer, context);
   const asked = signer === undefined ? open(envelope) : signersNamed(envelope, signer);
   const remind = async () => {
@@ -158,7 +156,7 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
 /** What the service would refuse is said before anybody is asked; of a status that nobody knows it decides itself. */
 function refuseUnless(envelope: Envelope, verb: string, can: (status: string) => boolean): void {
   const status = envelope.status ?? '';
-  if (can(status) || !ENVELOPE_STATUSES.some((known) => known === status)) return;
+  if (can(status)) return;
   throw new ServiceError('INVALID_STATE', `${envelope.id} is ${status} and can't be ${verb}.`, {
     status: 400,
   });

@@ -6,7 +6,13 @@ import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
 import { sameCommand, wasGiven } from '../../../cli/rerun.ts';
 import { settling } from '../../../cli/write.ts';
 import { findProblems } from '../../../envelopes/completeness.ts';
-import { createBody, createEnvelope, type NewEnvelope, newRequestId } from '../../../envelopes/create.ts';
+import {
+  createBody,
+  createEnvelope,
+  type NewEnvelope,
+  newRequestId,
+  plannedCreate,
+} from '../../../envelopes/create.ts';
 import { checkRequestId } from '../../../envelopes/request-ids/request-ids.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { writeJson } from '../../../output/json.ts';
@@ -51,11 +57,10 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
   const body = createBody(wanted, requestId);
   const client = await context.session.client();
   const templates = new TemplateRoles(client, context);
-  const emails = wanted.signers.map(({ email }) => email);
   const check = async () => {
     if (!isChecked) await checkSigners(wanted, flags, templates, context);
     if (flags['dry-run']) return;
-    await client.writes.check([{ action: 'create', emails, sends: wanted.send ?? false }]);
+    await client.writes.check([plannedCreate(wanted)]);
     await client.writes.confirm();
   };
   const rerun = flags['request-id'] !== undefined && !flags['dry-run'];
@@ -175,9 +180,7 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Gi
     };
   // Whoever may not write has nothing to answer.
   if (!flags['dry-run'])
-    await (await context.session.client()).writes.check([
-      { action: 'create', emails: [], sends: flags.send },
-    ]);
+    await (await context.session.client()).writes.check([plannedCreate({ signers: [], send: flags.send })]);
   // Flags that contradict each other are refused before anything is asked.
   createBody({ ...envelope, templateId: '' }, newRequestId());
   const { compose } = await import('./compose.ts');

@@ -9,7 +9,7 @@ import type { Session } from '../../../cli/session.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { settling } from '../../../cli/write.ts';
 import { findProblems } from '../../../envelopes/completeness.ts';
-import { createBody, newRequestId } from '../../../envelopes/create.ts';
+import { createBody, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
 import { carryOut, type ReplaceResult } from '../../../envelopes/replace/carry-out.ts';
 import { openMemory, type ReplaceMemory, readMemory } from '../../../envelopes/replace/memory.ts';
 import {
@@ -199,9 +199,8 @@ async function follow(
 /** What is left to do, for the guards. */
 export function writesOf({ old, wanted, made, steps }: ReplacementPlan): PlannedWrite[] {
   const sends = steps.includes('send');
-  const emails = wanted.signers.map(({ email }) => email);
   return [
-    ...(made === undefined ? [{ action: 'create', emails, sends } as const] : []),
+    ...(made === undefined ? [plannedCreate({ ...wanted, send: sends })] : []),
     ...(steps.includes('cancel') ? [{ action: 'cancel', envelopeId: old.id } as const] : []),
     ...(made !== undefined && sends ? [{ action: 'send', envelopeId: made.id } as const] : []),
   ];
