@@ -170,7 +170,7 @@ module.exports = {
       name: 'sandbox-has-one-entry-point',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/sandbox/' },
-      to: { path: '^src/sandbox/', pathNot: '^src/sandbox/(index|embed(-model)?).ts$' },
+      to: { path: '^src/sandbox/', pathNot: '^src/sandbox/(index|embed(-model|-options)?).ts$' },
     },
     {
       name: 'one-http-layer',

@@ -4,7 +4,7 @@
  * `esign-cli/sandbox`.
  */
 
-import type { SandboxEvent, SandboxFaults, SandboxSeed } from './embed-options.ts';
+import type { SandboxEvent, SandboxFaults, SandboxSeed, SandboxStatus } from './embed-options.ts';
 
 /** Who signed, or is asked to. */
 export interface SandboxSigner {
@@ -25,7 +25,7 @@ export interface SandboxEnvelope {
   id: string;
   templateId: string;
   templateName: string;
-  status: 'DRAFT' | 'SENT' | 'IN_PROGRESS' | 'COMPLETED' | 'CANCELLED' | 'EXPIRED' | 'DECLINED';
+  status: SandboxStatus;
   signingOrder: 'SEQUENTIAL' | 'PARALLEL';
   subject: string;
   message: string;

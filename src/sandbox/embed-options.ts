@@ -1,8 +1,13 @@
-import type { SandboxEnvelope } from './embed-model.ts';
-
 /* What a test file passes to a sandbox in its own process. These types, too, stand alone. */
 
-type Status = SandboxEnvelope['status'];
+export type SandboxStatus =
+  | 'DRAFT'
+  | 'SENT'
+  | 'IN_PROGRESS'
+  | 'COMPLETED'
+  | 'CANCELLED'
+  | 'EXPIRED'
+  | 'DECLINED';
 type SignerStatus = 'PENDING' | 'SENT' | 'VIEWED' | 'SIGNED' | 'DECLINED';
 
 /** The initial data of a sandbox. Everything except IDs and names is optional and made up by default. */
@@ -54,7 +59,7 @@ export interface SandboxSeed {
         template?: string | undefined;
         organisation?: string | undefined;
         /** What the signers' statuses make of it, without it. */
-        status?: Status | undefined;
+        status?: SandboxStatus | undefined;
         subject?: string | undefined;
         metadata?: Record<string, unknown> | undefined;
         /** A date, an ISO 8601 timestamp, or how long ago: `9d`. */
