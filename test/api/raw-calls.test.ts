@@ -151,7 +151,7 @@ describe('a direct call whose response is lost', () => {
   });
 });
 
-describe('--all-pages of a direct call', () => {
+describe('a direct call with --paginate', () => {
   /** A paginated list of this many items, with the counts that the test specifies. */
   async function list(
     items: readonly unknown[],

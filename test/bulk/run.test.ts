@@ -131,7 +131,7 @@ describe('a run', () => {
     expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3 }]);
   });
 
-  it('with --send at creation never creates a row twice: the outcome is unknown, and a resume searches first', async () => {
+  it('with --one-step never creates a row twice: the outcome is unknown, and a resume searches first', async () => {
     const { service } = runs;
     service.behavior = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 30_000 };
     const id = await runs.begin(3, 'one-step');
@@ -334,7 +334,7 @@ describe('a run that was killed', () => {
     expect(results[1]?.error).toMatchObject({ code: 'INVALID_STATE' });
   });
 
-  it('with --send at creation keeps existing envelopes, and creates missing ones only a minute later', async () => {
+  it('with --one-step keeps existing envelopes, and creates missing ones only a minute later', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'one-step', { entries: [announced(2)] });
     service.put({ metadata: marks(id, 1), status: 'SENT' });

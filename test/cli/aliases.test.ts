@@ -72,7 +72,7 @@ describe('a command that does not exist', () => {
     ['sandbox stop', undefined],
     ['sandbox status', 'doctor'],
     ['envelopes frobnicate', undefined],
-  ])('%s: %s', (words, meant) => {
+  ])('gets a suggestion for %s: %s', (words, meant) => {
     expect(commandMeant(words, names)).toBe(meant);
   });
 

@@ -152,13 +152,13 @@ const PROOFS: Readonly<Record<Effect, (mails: number, methods: readonly string[]
 /** These use only the bucket, or only local data. */
 const NO_REQUEST = /^(documents:(download|head|link)|events:gaps)$/;
 
-describe('the effect of a command in the registry, compared with its emails and requests', () => {
+describe('the effect of a command in the registry', () => {
   it('is defined for every command', () => {
     const proven = Object.keys(COMMAND_EFFECTS).filter((id) => !ELSEWHERE.test(id));
     expect(Object.keys(RUNS).sort()).toEqual(proven.sort());
   });
 
-  it.each(Object.keys(RUNS))('%s', async (id) => {
+  it.each(Object.keys(RUNS))('matches the emails and requests of %s', async (id) => {
     const effect = COMMAND_EFFECTS[id] ?? 'local';
     const { mails, methods, printed } = await run(id);
     const proof = PROOFS[effect === 'reads' && NO_REQUEST.test(id) ? 'local' : effect];

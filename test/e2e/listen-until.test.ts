@@ -34,7 +34,7 @@ describe('listen --envelope', () => {
       type: 'warning',
       message: expect.stringContaining('Still waiting.') as unknown,
     });
-    await watching.says(/Watching goes on\./);
+    await watching.says(/Back soon/);
     [isAway, status] = [false, 'COMPLETED'];
     expect(await post(url, payload('env_1', 'envelope.completed', { status }))).toBe(200);
     expect([await listening.ended, await watching.ended]).toEqual([

@@ -173,7 +173,7 @@ describe('sandbox snapshot', () => {
   const home = new Home();
   afterAll(() => home.close());
 
-  it('saves, loads, lists and removes', async () => {
+  it('saves, loads, lists, and removes', async () => {
     await home.sandbox();
     await home.run(argv`sandbox seed -`, { input: 'envelopes: [{id: env_1, status: SENT}]' });
     expect(await home.object`sandbox snapshot save before`).toMatchObject({ name: 'before', envelopes: 1 });

@@ -153,7 +153,7 @@ describe('the live table', () => {
     const screen = watch(2, { columns: 90, rows: 12 });
     await until(screen, (lines) => lines.some((line) => line.startsWith('env_1')));
     isAway = true;
-    await screen.shows('Back soon. Watching goes on.');
+    await screen.shows('Back soon');
     completed = 2;
     isAway = false;
     expect((await screen.ended).code).toBe(0);

@@ -139,7 +139,7 @@ describe('a watch', () => {
     });
     expect(code).toBe(0);
     expect(stdout.split('\n')).toHaveLength(3);
-    expect(stderr).toContain('Watching goes on');
+    expect(stderr).toContain('503');
     expect(stderr).toContain('answers again');
     await server.close();
   });

@@ -8,16 +8,20 @@ const who = (email: string, role?: string): Party => (role === undefined ? { ema
 const ada = who('ada@example.com', 'Tenant');
 const bo = who('bo@example.com', 'Landlord');
 
+/** The addresses, roles, and counts in a message. */
+const factsOf = (text: string) => text.match(/[\w.]+@[\w.]*\w|Ten+ant|Landlord|twice|\d+/g)?.join(' ');
+
 describe("the check of a new envelope's signers", () => {
   it.each<[string, Party[], typeof LEASE, string[]]>([
     ['nothing if each role has a signer', [ada, bo], LEASE, []],
     ['nothing about roles if none are known', [ada], NONE, []],
-    ['a role without a signer', [ada], LEASE, ['incomplete: Nobody signs as Landlord.']],
+    ['a role without a signer', [ada], LEASE, ['incomplete: Landlord']],
     ['nothing if a signer without a role takes the free one', [ada, who('c@example.com')], LEASE, []],
     [
       'the later role if a signer without a role takes the first',
       [who('c@example.com')],
       LEASE,
+<<<<<<< HEAD
       ['incomplete: Nobody signs as Tenant.'],
     ],
     [
@@ -25,23 +29,28 @@ describe("the check of a new envelope's signers", () => {
       [ada],
       GUESSED,
       ['odd: Nobody signs as Landlord. Earlier envelopes of this template had a signer with this role.'],
+=======
+      ['incomplete: Tenant'],
+>>>>>>> 156b162 (Assert on facts instead of sentences in tests of watch, create, and evidence)
     ],
+    ['a role of earlier envelopes', [ada], GUESSED, ['odd: Landlord']],
     [
       'a role twice',
       [ada, who('c@example.com', 'Tenant'), bo],
       LEASE,
-      ['odd: ada@example.com and c@example.com both sign as Tenant.'],
+      ['odd: ada@example.com c@example.com Tenant'],
     ],
     [
       'a role three times',
       [ada, who('c@d.e', 'Tenant'), who('f@g.h', 'Tenant')],
       NONE,
-      ['odd: ada@example.com, c@d.e, and f@g.h all sign as Tenant.'],
+      ['odd: ada@example.com c@d.e f@g.h Tenant'],
     ],
     [
       'an address twice, in any case',
       [ada, who('ADA@example.com', 'Landlord')],
       LEASE,
+<<<<<<< HEAD
       ['odd: ada@example.com is listed twice.'],
     ],
     [
@@ -49,22 +58,18 @@ describe("the check of a new envelope's signers", () => {
       [who('a@b.c'), who('A@b.c'), who('a@B.c')],
       NONE,
       ['odd: a@b.c is listed 3 times.'],
+=======
+      ['odd: ada@example.com twice'],
+>>>>>>> 156b162 (Assert on facts instead of sentences in tests of watch, create, and evidence)
     ],
+    ['an address three times', [who('a@b.c'), who('A@b.c'), who('a@B.c')], NONE, ['odd: a@b.c 3']],
     [
       'a misspelled role',
       [bo, who('ada@example.com', 'Tennant')],
       LEASE,
-      [
-        'wrong: The template has no role "Tennant" for ada@example.com; did you mean Tenant?',
-        'incomplete: Nobody signs as Tenant.',
-      ],
+      ['wrong: Tennant ada@example.com Tenant', 'incomplete: Tenant'],
     ],
-    [
-      'an unknown role',
-      [ada, bo, who('c@d.e', 'Nobody')],
-      LEASE,
-      ['wrong: The template has no role "Nobody" for c@d.e; it has Landlord, Tenant.'],
-    ],
+    ['an unknown role', [ada, bo, who('c@d.e', 'Nobody')], LEASE, ['wrong: c@d.e Landlord Tenant']],
     [
       'nothing about a role that only other envelopes lacked',
       [ada, bo, who('c@d.e', 'Witness')],
@@ -72,6 +77,8 @@ describe("the check of a new envelope's signers", () => {
       [],
     ],
   ])('reports %s', (_, parties, roles, expected) => {
-    expect(findProblems(parties, roles).map(({ weight, text }) => `${weight}: ${text}`)).toEqual(expected);
+    expect(findProblems(parties, roles).map(({ weight, text }) => `${weight}: ${factsOf(text)}`)).toEqual(
+      expected,
+    );
   });
 });

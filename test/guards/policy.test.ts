@@ -96,7 +96,7 @@ describe('permissions on Windows', () => {
     ['O:SYG:SYD:AI(A;OICI;0x100116;;;WD)', 'others'],
     ['O:BAG:BAD:NO_ACCESS_CONTROL', 'others'],
     ['O:BAG:BA', 'others'],
-  ])('%s: %s', (sddl, problem) => {
+  ])('are judged: %s: %s', (sddl, problem) => {
     const found = sddlProblem(sddl);
     expect(found === undefined ? undefined : found.includes('owned') ? 'owner' : 'others').toBe(problem);
   });

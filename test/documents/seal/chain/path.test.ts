@@ -146,7 +146,7 @@ const questionOf = (chain: readonly Issued[], at = NOW) => {
 };
 
 describe('a certificate path', () => {
-  it.each(Object.entries(CASES))('%s', async (_, one) => {
+  it.each(Object.entries(CASES))('gets the expected verdict for %s', async (_, one) => {
     const chain = await made(one);
     expect(leadsToAuthority(questionOf(chain))).toBe(one.isTrusted);
     if (one.openssl === 'other rules' || toolPath('openssl') === undefined) return;
