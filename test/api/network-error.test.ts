@@ -55,7 +55,7 @@ describe('a request without a response', () => {
     expect(await failureAt(`http://${address}`)).toMatchObject({
       code: 'NETWORK',
       maybeReceived: true,
-      message: `The response from http://${address} was lost: the connection was reset.`,
+      message: expect.stringMatching(`${address} was lost: .* reset`) as unknown,
       hint: undefined,
     });
   });
@@ -64,7 +64,7 @@ describe('a request without a response', () => {
     const address = await rawServer((socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-le'));
     expect(await failureAt(`http://${address}`)).toMatchObject({
       maybeReceived: true,
-      message: `The response from http://${address} was lost: the connection was closed before the response was complete.`,
+      message: expect.stringMatching(`${address} was lost: .* closed`) as unknown,
     });
   });
 
@@ -72,7 +72,7 @@ describe('a request without a response', () => {
     const address = await rawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'));
     expect(await failureAt(`http://${address}`)).toMatchObject({
       maybeReceived: true,
-      message: `The response from http://${address} was lost: its response is not HTTP.`,
+      message: expect.stringMatching(`${address} was lost: .* not HTTP`) as unknown,
       hint: BASE_URL_HINT,
     });
   });
@@ -83,7 +83,7 @@ describe('a request without a response', () => {
     const origin = server.origin.replace('http:', 'https:');
     expect(await failureAt(origin)).toMatchObject({
       maybeReceived: true,
-      message: `The response from ${origin} was lost: it does not support TLS.`,
+      message: expect.stringMatching(`${origin} was lost: .* TLS`) as unknown,
       hint: BASE_URL_HINT,
     });
   });
@@ -94,7 +94,7 @@ describe('a request without a response', () => {
     expect(await failureAt(server.origin, 300)).toMatchObject({
       code: 'TIMEOUT',
       maybeReceived: true,
-      message: `${server.origin} did not respond within 0.3 seconds.`,
+      message: expect.stringMatching(`^${server.origin} .* 0\\.3 seconds`) as unknown,
       hint: expect.stringContaining('--timeout 60s') as unknown,
     });
   });
@@ -168,7 +168,7 @@ describe('an error of the HTTP layer', () => {
     expect(networkError(failure(code), facts)).toMatchObject({
       code: 'NETWORK',
       maybeReceived: true,
-      message: `The response from https://api.example.com was lost: ${why}.`,
+      message: expect.stringContaining(`https://api.example.com was lost: ${why}`) as unknown,
     });
   });
 
@@ -176,7 +176,7 @@ describe('an error of the HTTP layer', () => {
     expect(networkError(failure(code), facts)).toMatchObject({
       code: 'TIMEOUT',
       maybeReceived: true,
-      message: 'https://api.example.com did not respond within 30 seconds.',
+      message: expect.stringMatching(/^https:\/\/api\.example\.com .* 30 seconds/) as unknown,
     });
   });
 
@@ -189,9 +189,7 @@ describe('an error of the HTTP layer', () => {
   });
 
   it('can be any value that can be thrown', () => {
-    expect(networkError('just words', facts).message).toBe(
-      'The response from https://api.example.com was lost: just words.',
-    );
+    expect(networkError('just words', facts).message).toMatch(/api\.example\.com .*: just words/);
     expect(networkError(undefined, facts).maybeReceived).toBe(true);
   });
 });

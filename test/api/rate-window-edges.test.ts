@@ -155,7 +155,6 @@ describe('the end of a window', () => {
       code: 'RATE_LIMITED',
       status: 429,
       resetAt: late.resetAt,
-      message: 'The rate limit of this key is reached.',
     });
     expect(late.clock.slept).toEqual([]);
   });

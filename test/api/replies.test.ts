@@ -96,7 +96,7 @@ describe('a response that is not from the API', () => {
     expect(error).toMatchObject({
       status,
       hint,
-      message: `${server?.origin} returned ${status} with a body that is not the API's JSON (${shown}).`,
+      message: expect.stringContaining(`(${shown})`) as unknown,
     });
   });
 
@@ -112,7 +112,7 @@ describe('a response that is not from the API', () => {
     expect(error).toBeInstanceOf(BadResponseError);
     expect(error).toMatchObject({
       status,
-      message: `${server?.origin} returned a redirect (${status}) to ${target}, which was not followed.`,
+      message: expect.stringContaining(`(${status}) to ${target}`) as unknown,
       hint: expect.stringContaining('`esign profiles show`') as unknown,
     });
     expect(server?.seen).toHaveLength(1);
@@ -160,7 +160,7 @@ describe('the trace of a request', () => {
     const { send } = clientFor(server.origin, { retries: 0, trace: (entry) => entries.push(entry) });
     for (let i = 0; i < 2; i++) await send({ method: 'GET', path: '/x' }).catch(() => undefined);
     expect(entries[0]).toMatchObject({ status: undefined, rate: undefined, replyBody: undefined });
-    expect(entries[0]?.error).toContain(`The response from ${server.origin} was lost`);
+    expect(entries[0]?.error).toContain(`${server.origin} was lost`);
     expect(entries[1]).toMatchObject({ status: 404, error: 'no such envelope' });
   });
 });
@@ -220,7 +220,7 @@ describe('an endless response', () => {
     });
     expect(error).toBeInstanceOf(BadResponseError);
     expect(error).toMatchObject({
-      message: 'The response is larger than 64 MiB and was not read to its end.',
+      message: expect.stringContaining('64 MiB') as unknown,
       status: 200,
       hint: expect.stringContaining('`esign profiles show`') as unknown,
     });

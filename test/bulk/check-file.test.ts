@@ -145,20 +145,20 @@ describe('a CSV file', () => {
         'signer1_email,signer2_email,signer2_order,expires_in_days,signing_order,webhook_url\nnope,b@x.y,x,0,random,ftp//\n,,1,,,\na@x.y,A@X.Y,,,,\n',
       ),
     ).toEqual([
-      '2 signer1_email: "nope" is not an email address; write it like a@b.c',
-      '2 signer2_order: "x" is not a whole number; write 1, 2, 3',
-      '2 webhook_url: "ftp//" is not a web address; write it like https://example.com/hook',
-      '2 expires_in_days: "0" is not a number of days; write a whole number from 1',
-      '2 signing_order: "random" is not a signing order; write sequential or parallel',
-      '3 signer2_email: the signer has no address; fill it in',
-      '4 signer2_email: A@X.Y is already a signer of this row; keep one',
+      expect.stringMatching(/^2 signer1_email: "nope" /),
+      expect.stringMatching(/^2 signer2_order: "x" /),
+      expect.stringMatching(/^2 webhook_url: "ftp\/\/" /),
+      expect.stringMatching(/^2 expires_in_days: "0" /),
+      expect.stringMatching(/^2 signing_order: "random" /),
+      expect.stringMatching(/^3 signer2_email: /),
+      expect.stringMatching(/^4 signer2_email: A@X\.Y is already a signer/),
     ]);
   });
 
   it('reports a wrong header alone, with suggestions', async () => {
     expect(await problems('emial,signer1_nmae,subject,Subject\nx\n')).toEqual([
-      '1 emial: there is no such column; did you mean email?',
-      '1 signer1_nmae: there is no such column; did you mean signer1_name?',
+      expect.stringMatching(/^1 emial: .* email\?$/),
+      expect.stringMatching(/^1 signer1_nmae: .* signer1_name\?$/),
     ]);
     expect(await problems('subject,Subject\nx,y\n')).toEqual([
       expect.stringMatching(/^1 Subject: .*\bsubject\b/),
@@ -174,7 +174,7 @@ describe('a CSV file', () => {
     ['Title', 'subject'],
   ])('suggests a column for %s: %s', async (header, suggestion) => {
     expect(await problems(`${header},meta.x\nx,y\n`)).toEqual([
-      `1 ${header}: there is no such column; did you mean ${suggestion}?`,
+      expect.stringMatching(`^1 ${header}: .* ${suggestion}\\?$`),
     ]);
   });
 
@@ -195,7 +195,7 @@ describe('a CSV file', () => {
     const { rows, report } = await check('Email;Name;;\na@b.c;Ada;;\nd@e.f;Bo;;;;\n');
     expect([report.problems.count, rows.length]).toEqual([0, 2]);
     expect(await problems('email,name,,\n\na@b.c,Ada,,x\nd@e.f,Bo,,y\n')).toEqual([
-      '1 : column D (row 3 has "x") has no name; name it or delete it',
+      expect.stringMatching(/^1 : column D \(row 3 has "x"\) has no name/),
     ]);
     const wide = `email${','.repeat(27)}`;
     expect(await problems(`${wide}\na@b.c${','.repeat(27)}x\n`)).toEqual([
@@ -239,19 +239,19 @@ describe('a CSV file', () => {
 
   it('is refused at the first line with a wrong number of cells or invalid quotes', async () => {
     expect(await problems('email,name\na@b.c,Ada, Countess\na@b.d\n')).toEqual([
-      '2 : the row has 3 cells, the header 2; put a cell that holds a "," in quotes',
-      '3 : the row has 1 cells, the header 2; add the empty ones',
+      expect.stringMatching(/^2 : .* 3 cells, .* 2; .*","/),
+      expect.stringMatching(/^3 : .* 1 cells, .* 2;/),
     ]);
     const [open] = await problems('email,message\na@b.c,"x\ny"\nd@e.f,"never closed\nd@e.g,x\n');
-    expect(open).toMatch(/^4 : a quote is opened here/);
+    expect(open).toMatch(/^4 : a quote is opened/);
     const [inside] = await problems('email,name\na@b.c,Ada "the" Countess\n');
-    expect(inside).toMatch(/^2 : there is a quote inside a cell/);
+    expect(inside).toMatch(/^2 : .* inside a cell/);
   });
 
   it('is reported with duplicate rows and request IDs; two different IDs mean two envelopes', async () => {
     expect(await problems('email,request_id\na@b.c,\nd@e.f,1\na@b.c,\ng@h.i,1\n')).toEqual([
-      '4 : the row is the same as line 2; delete one, or give each a request_id if both are meant',
-      '5 request_id: "1" is already used on line 3; each row needs its own',
+      expect.stringMatching(/^4 : .* same as line 2; .* request_id/),
+      expect.stringMatching(/^5 request_id: "1" .* line 3/),
     ]);
     const { report } = await check('email,request_id\na@b.c,1\na@b.c,2\n');
     expect(report.problems.count).toBe(0);
@@ -311,14 +311,14 @@ describe('a JSON Lines file', () => {
       '{"signers":[{"email":"a@b.c"}],"metadata":{"esignRun":"x"},"expiresInDays":"7"}',
     ];
     expect(await problems(`${lines.join('\n')}\n`)).toEqual([
-      '1 subjekt: there is no such field; did you mean subject?',
-      '1 signers.0.nmae: there is no such field; did you mean name?',
-      '2 signers: the row has no signer; an envelope needs at least one',
+      expect.stringMatching(/^1 subjekt: .* subject\?$/),
+      expect.stringMatching(/^1 signers\.0\.nmae: .* name\?$/),
+      expect.stringMatching(/^2 signers: .* no signer/),
       expect.stringMatching(/^3 : the line is not JSON/),
-      '4 sendImmediately: --send decides whether rows are sent; remove it',
+      expect.stringMatching(/^4 sendImmediately: --send /),
       expect.stringContaining('4 webhookSecret: '),
-      '5 metadata.esignRun: esign uses this name itself; choose another one',
-      '5 expiresInDays: "7" is not a number of days; write a whole number from 1',
+      expect.stringMatching(/^5 metadata\.esignRun: /),
+      expect.stringMatching(/^5 expiresInDays: "7" /),
     ]);
   });
 
@@ -330,7 +330,7 @@ describe('a JSON Lines file', () => {
   it('has at most twenty signers per row', async () => {
     const signers = Array.from({ length: 21 }, (_, index) => ({ email: `s${index}@b.c` }));
     expect(await problems(JSON.stringify({ signers }))).toEqual([
-      '1 signers: the row has 21 signers; an envelope takes at most 20',
+      expect.stringMatching(/^1 signers: .* 21 signers; .* 20$/),
     ]);
   });
 });

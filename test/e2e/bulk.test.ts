@@ -149,7 +149,7 @@ describe('bulk create', () => {
     ];
     const input = `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`;
     const { code, stdout, stderr } = await home.run(create('-', '--json'), { input });
-    expect([code, stderr]).toEqual([0, '2 signers have no name; the address is used as the name.\n']);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^2 signers have no name.*\n$/)]);
     expect(jsonLines(stdout)).toMatchObject([{ status: 'DRAFT' }, { status: 'DRAFT' }]);
     expect((await holdingsOf(sandbox)).drafts).toBe(2);
   });
@@ -213,8 +213,8 @@ describe('bulk create', () => {
       expect(refused.code).toBe(2);
       const { message } = reportedError(refused);
       expect(linesOf(String(message)).slice(-2)).toEqual([
-        'rows.csv:2 role: tmpl_lease has no role "Tennant" (and so in 1 more row); did you mean Tenant?',
-        'rows.csv:4 role: tmpl_lease has no role "Witness"; it has Tenant, Landlord.',
+        expect.stringMatching(/^rows\.csv:2 role: tmpl_lease .*"Tennant" .*1 more row.* Tenant\?$/),
+        expect.stringMatching(/^rows\.csv:4 role: tmpl_lease .*"Witness"; .* Tenant, Landlord\.$/),
       ]);
       const right = await dryRun(
         'signer1_email,signer1_name,signer2_email,signer2_name,template_id\na@b.c,Ada,d@b.c,Bo,tmpl_lease\n',
@@ -447,13 +447,9 @@ describe('a bulk run', () => {
     const file = await given('said.csv', 'email,name\nada@gmial.com,Ada\nbo@example.com,Bo\n');
     const run = await home.run(create(file, '--template', 'tmpl_nda', '--send', '--yes'));
     expect(run.code).toBe(0);
-    expect(run.stderr).toContain('said.csv:2: ada@gmial.com: did you mean gmail.com?\n');
-    expect(run.stderr).toContain(
-      'said.csv: 2 envelopes for 2 signers from tmpl_nda, created as drafts, then sent.\n',
-    );
-    expect(run.stderr).toMatch(
-      /4 requests; they fit in this rate window \([\d,]+ left; 10% of 1,000,000 is reserved/,
-    );
+    expect(run.stderr).toMatch(/^said\.csv:2: .*ada@gmial\.com.* gmail\.com\?$/m);
+    expect(run.stderr).toMatch(/^said\.csv: 2 envelopes for 2 signers .*tmpl_nda/m);
+    expect(run.stderr).toMatch(/4 requests; .*\([\d,]+ left; 10% of 1,000,000 /);
     expect(run.stderr).toMatch(/2 envelopes sent\. Each row: .*results\.csv\n/);
     expect(linesOf(run.stdout).sort()).toEqual([
       expect.stringMatching(/^1\trun-[\w-]+-1\tenv_\w+\tSENT\t$/),

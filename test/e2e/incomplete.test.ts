@@ -45,11 +45,7 @@ describe('create', () => {
     [
       'an address twice',
       ['Ada <ada@example.com>;role=Tenant', 'Ada <ADA@example.com>;role=Landlord'],
-<<<<<<< HEAD
-      'ada@example.com is listed twice.',
-=======
       ['ada@example.com', 'twice'],
->>>>>>> 156b162 (Assert on facts instead of sentences in tests of watch, create, and evidence)
     ],
     [
       'a role twice',
@@ -174,7 +170,7 @@ describe('bulk create', () => {
     const run = await home.run`${args} --json`;
     expect(run.code).toBe(2);
     expect(String(reportedError(run).message).split('\n').slice(1)).toEqual([
-      'casts.csv:3: nobody signs as Landlord (and so in 1 more row); name somebody, or give --allow-missing-roles.',
+      expect.stringMatching(/^casts\.csv:3: .* Landlord .*1 more row.* --allow-missing-roles/),
     ]);
     const allowed = await home.run`${args} --allow-missing-roles --dry-run`;
     expect([allowed.code, allowed.stderr]).toEqual([
@@ -189,13 +185,8 @@ describe('bulk create', () => {
       `${HEAD}\na@b.c,Tenant,A@b.c,Landlord\nd@e.f,Tenant,g@h.i,Tenant\n`,
     );
     const run = await home.run`${args} --dry-run --allow-missing-roles`;
-<<<<<<< HEAD
-    expect(run.stderr).toContain('twice.csv:2: a@b.c is listed twice.');
-    expect(run.stderr).toContain('twice.csv:3: d@e.f and g@h.i both sign as Tenant.');
-=======
     expect(run.stderr).toMatch(/^twice\.csv:2: a@b\.c .*twice/m);
     expect(run.stderr).toMatch(/^twice\.csv:3: d@e\.f .*g@h\.i .*Tenant/m);
->>>>>>> 156b162 (Assert on facts instead of sentences in tests of watch, create, and evidence)
   });
 
   it('asks on a terminal, even for a single row', async () => {

@@ -131,7 +131,10 @@ describe('a sender', () => {
     expect(
       await post(url, payload('env_web'), { Origin: 'http://evil.example', 'Content-Type': 'text/plain' }),
     ).toBe(403);
-    expect(await listener.object()).toMatchObject({ verified: false, reason: 'a web page sent it' });
+    expect(await listener.object()).toMatchObject({
+      verified: false,
+      reason: expect.stringContaining('a web page') as unknown,
+    });
     await listener.stop();
     await expect(stat(home.path('ran'))).rejects.toThrow('ENOENT');
   });

@@ -22,9 +22,7 @@ describe('a state folder that cannot be written', () => {
       const run = await home.run(LISTEN, { env: { ESIGN_STATE_DIR: folder } });
       const error = reportedError(run);
       expect([run.code, error.code]).toEqual([2, 'USAGE']);
-      expect(error.message).toMatch(
-        /^Can't (write the journal|read) .*: (permission denied|part of the path is not a folder)/,
-      );
+      expect(error.message).toMatch(/: (permission denied|part .* not a folder)/);
     },
   );
 });
@@ -48,11 +46,9 @@ describe('a temporarily full disk', needsInjection, () => {
       { type: 'delivery', envelopeId: 'env_1' },
       {
         type: 'warning',
-        message: expect.stringMatching(
-          /^1 delivery was answered with 500, .*: the disk is full\.$/,
-        ) as unknown,
+        message: expect.stringMatching(/^1 delivery .* 500, .*: the disk is full/) as unknown,
       },
-      { type: 'warning', message: 'Deliveries are stored again; 3 deliveries were answered with 500.' },
+      { type: 'warning', message: expect.stringMatching(/3 deliveries .* 500/) as unknown },
       { type: 'delivery', envelopeId: 'env_2', duplicate: false },
       { type: 'delivery', envelopeId: 'env_3' },
     ]);

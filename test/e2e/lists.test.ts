@@ -128,15 +128,13 @@ describe('a list', () => {
       20, 20, 7, 45, 20,
     ]);
     expect(parseJson(array.stdout)).toHaveLength(20);
-    expect(more.stderr).toBe('Showing 20 of 45. Use --all to see all, or -L to set the number.\n');
+    expect(more.stderr).toMatch(/^Showing 20 of 45\. .*--all .*-L .*\n$/);
     expect([exact, few, all, ids, array].map((one) => one.stderr).join('')).toBe('');
   });
 
   it('reports no total if it filters locally', async () => {
     const { stderr } = await list('many', '--since', '2026-01-02');
-    expect(stderr).toBe(
-      'Showing the first 20; there are more. Use --all to see all, or -L to set the number.\n',
-    );
+    expect(stderr).toMatch(/^Showing the first 20; .*--all .*-L .*\n$/);
   });
 
   it('is a JSON object per line with --jsonl, with errors as JSON', async () => {
@@ -164,8 +162,8 @@ describe('a list', () => {
       list('empty', '--fields', 'foo'),
     ]);
     const names = Object.keys(strange).join(', ');
-    expect(fields.stderr).toBe(
-      `No item has "foo", "signers.0.mail", "signers.*.email", "signers.-1.email". Fields: ${names}.\n`,
+    expect(fields.stderr).toContain(
+      `"foo", "signers.0.mail", "signers.*.email", "signers.-1.email". Fields: ${names}.\n`,
     );
     expect([sort.code, sort.stdout]).toEqual([2, '']);
     expect(nested.stderr + known.stderr).toBe('');

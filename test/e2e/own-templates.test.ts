@@ -90,9 +90,6 @@ test('a file that hangs the PDF library is refused, and the sandbox stays availa
   const refusal = answer(at, '/templates', formOf({ pdf, roles: 'Signer' }));
   expect((await fetch(at('/mailbox'))).status).toBe(200);
   const reply = await refusal;
-  expect([reply.status, await reply.text()]).toEqual([
-    400,
-    expect.stringContaining('damaged, or far too complex'),
-  ]);
+  expect([reply.status, await reply.text()]).toEqual([400, expect.stringContaining('far too complex')]);
   await process.stop();
 });

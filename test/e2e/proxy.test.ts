@@ -133,7 +133,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     const done = await run({ HTTP_PROXY: 'socks5://127.0.0.1:1080' });
     expect(reportedError(done)).toMatchObject({
       exitCode: 2,
-      message: 'HTTP_PROXY is not the address of an HTTP proxy.',
+      message: expect.stringContaining('HTTP_PROXY is not') as unknown,
     });
   });
 });

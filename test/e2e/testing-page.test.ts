@@ -119,10 +119,7 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')('docs/tes
       process.kill(pid);
     }
     const failed = await run('bash', ['-c', line], { ...folder, ...files, SEED: 'nowhere.yaml', PORT: '0' });
-    expect([failed.code, failed.said]).toEqual([
-      1,
-      expect.stringContaining("Can't read the seed nowhere.yaml"),
-    ]);
+    expect([failed.code, failed.said]).toEqual([1, expect.stringContaining('nowhere.yaml')]);
   });
 
   it('has a container file that copies the output of npm pack, with a single command', async () => {

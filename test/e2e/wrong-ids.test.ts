@@ -59,7 +59,7 @@ describe('an ID that does not exist', () => {
 
   it('has a suggestion only if one is similar', async () => {
     const { stderr } = await fails('envelopes get something-else-altogether');
-    expect(stderr).toMatch(/Check the id; `esign envelopes list` shows the latest/);
+    expect(stderr).toMatch(/`esign envelopes list`/);
   });
 
   it('causes at most one list request', async () => {
@@ -79,7 +79,7 @@ describe('an invalid state', () => {
     'lists the signers for a signer of another envelope: %s',
     async (command) => {
       const { stderr } = await fails(`${command} ENV --signer bob@example.com`);
-      expect(stderr).toContain(`bob@example.com is not a signer of ${id}`);
+      expect(stderr).toMatch(`bob@example\\.com .*${id}`);
       expect(stderr).toContain('Its signers: ada@example.com.');
     },
   );

@@ -39,7 +39,7 @@ describe('a template', () => {
   it('is refused if several have the name, or none', async () => {
     await expect(find(all, 'lease')).rejects.toMatchObject({
       code: 'USAGE',
-      message: '2 templates have the name "lease".',
+      message: expect.stringContaining('"lease"') as unknown,
       hint: 'Use the ID of one: tmpl_1, tmpl_3.',
     });
     await expect(find(all, 'lea')).rejects.toMatchObject({ code: 'NOT_FOUND' });

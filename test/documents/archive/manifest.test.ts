@@ -141,9 +141,9 @@ describe('verify', () => {
     await writeFile(join(dir, 'SHA256SUMS'), `${lines.join('\n')}\n`);
     expect((await verify()).map((file) => file.error?.message ?? file.list)).toEqual([
       'ok',
-      `bad was changed: its SHA-256 is not the one in ${join(dir, 'SHA256SUMS')}.`,
+      expect.stringMatching(/^bad was changed: .*SHA256SUMS/),
       'gone is missing.',
-      "folder can't be read (it is a folder).",
+      expect.stringMatching(/^folder can't be read/),
       'SHA256SUMS: ../outside is outside the folder.',
       'SHA256SUMS: /etc/passwd is outside the folder.',
       'SHA256SUMS: Invalid line: not a line',
@@ -157,7 +157,7 @@ describe('verify', () => {
       execFileSync('mkfifo', [join(dir, 'pipe.pdf')]);
       await writeFile(join(dir, 'SHA256SUMS'), `${sha256('')}  pipe.pdf\n`);
       expect((await verify()).map((file) => file.error?.message)).toEqual([
-        "pipe.pdf can't be read (it is not a regular file).",
+        expect.stringMatching(/^pipe\.pdf .*not a regular file/),
       ]);
       await rm(join(dir, 'SHA256SUMS'));
       execFileSync('mkfifo', [join(dir, 'SHA256SUMS')]);

@@ -76,7 +76,7 @@ describe('a proxy', () => {
     expect(await read(server.origin, 'a.pdf')).toBe('aa');
     process.env.https_proxy = 'socks5://x';
     await expect(read('https://s3.example', 'a.pdf')).rejects.toMatchObject({
-      message: 'https_proxy is not the address of an HTTP proxy.',
+      message: expect.stringContaining('https_proxy is not') as unknown,
     });
   });
 });

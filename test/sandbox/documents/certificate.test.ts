@@ -164,7 +164,7 @@ describe('certificate.pdf', needsReader, () => {
 
   it('repeats the facts in its properties', async () => {
     const info = infoOf(await certificate(nda, [signer(1)]));
-    expect(info.get('Title')).toBe('Certificate of completion for envelope env_01JGKQ7Z4T8N3V5X');
+    expect(info.get('Title')).toMatch(/^Certificate of completion .*env_01JGKQ7Z4T8N3V5X$/);
     const last = hashChain(envelope(nda, [signer(1)]).history).at(-1);
     for (const fact of ['env_01JGKQ7Z4T8N3V5X', sha256('document'), sha256('signed'), last]) {
       expect(info.get('Keywords')).toContain(fact);

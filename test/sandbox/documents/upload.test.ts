@@ -91,7 +91,7 @@ describe('the documents of an uploaded template', needsReader, () => {
         height: place.height + 120,
       };
       const stamped = darkIn(signed, around) - darkIn(document, around);
-      expect(darkIn(signed, inner), 'all of it lies in the field').toBe(stamped);
+      expect(darkIn(signed, inner), 'inside the field').toBe(stamped);
       expect(Buffer.compare(document, await maker.document(of, pdf))).toBe(0);
     },
   );

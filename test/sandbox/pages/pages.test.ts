@@ -250,7 +250,7 @@ describe('the pages', () => {
     expect(await (await fetch(at('/keys'))).text()).not.toContain(key);
     const refused = await post('/keys', { form, name: '' });
     expect(refused.status).toBe(400);
-    expect(await refused.text()).toContain('At least one scope is required');
+    expect(await refused.text()).toContain('scope is required');
   });
 
   it('refuse a form that is too large or has no length, and keep the connection open', async () => {

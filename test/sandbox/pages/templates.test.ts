@@ -111,7 +111,7 @@ describe('a template from a PDF', () => {
     const early = await api('/api/v1/esign/envelopes', { templateId: id, signers });
     expect(early).toMatchObject({
       status: 400,
-      error: { details: { templateId: ['The template is not active'] } },
+      error: { details: { templateId: [expect.stringContaining('not active') as unknown] } },
     });
     const saved = await post(`/templates/${id}`, form([color, signature]));
     expect([saved.status, saved.headers.get('location')]).toEqual([303, `/templates/${id}?saved`]);
@@ -149,10 +149,7 @@ describe('a template from a PDF', () => {
     const signers = [{ email: 's@x.org', name: 'S' }];
     await api('/api/v1/esign/envelopes', { templateId: id, signers });
     const refused = await post(`/templates/${id}`, form([signature, { ...color, x: '200' }]));
-    expect([refused.status, await refused.text()]).toEqual([
-      400,
-      expect.stringContaining('copy it to change them'),
-    ]);
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('copy it')]);
     expect(await (await fetch(at(`/templates/${id}`))).text()).toContain('data-locked="true"');
     const copied = await post(`/templates/${id}/copy`, {});
     const path = copied.headers.get('location') ?? '';

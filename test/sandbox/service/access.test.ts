@@ -71,10 +71,7 @@ test('An expired key is unusable', async () => {
   expect((await rig.api('GET', '/esign/templates', undefined, key)).status).toBe(200);
   await rig.control('POST', '/clock/advance', { ms: DAY });
   const error = errorIn(await rig.api('GET', '/esign/templates', undefined, key));
-  expect([error.is, error.message]).toEqual([
-    '401 UNAUTHORIZED',
-    'The API key has expired; create a new one',
-  ]);
+  expect([error.is, error.message]).toEqual(['401 UNAUTHORIZED', expect.stringContaining('has expired')]);
 });
 
 test('A key cannot reach other organizations: a foreign envelope is not found, not listed, not changed', async () => {

@@ -67,8 +67,8 @@ test('An invalid choice is refused over HTTP, and none of the others is set', as
   expect([error.is, error.details]).toEqual([
     '400 VALIDATION_ERROR',
     {
-      'list-ordr': ['Unknown choice "list-ordr"; the closest is list-order'],
-      viewed: ['viewed can\'t be "never": it must be one of once, every'],
+      'list-ordr': [expect.stringMatching(/"list-ordr"; .*list-order$/)],
+      viewed: [expect.stringMatching(/"never": .* once, every$/)],
       __proto__x: [expect.stringContaining('Unknown choice')],
     },
   ]);
@@ -80,12 +80,8 @@ test('An invalid choice at start is a UsageError with the closest or the allowed
   const dataDir = await tempFolder();
   const start = (choices: Record<string, string>) => startRig({ dataDir, choices });
   await expect(start({ 'action-replay': 'success' })).rejects.toThrow(UsageError);
-  await expect(start({ 'action-replay': 'success' })).rejects.toThrow(
-    'Unknown choice "action-replay"; the closest is action-reply.',
-  );
-  await expect(start({ 'list-items': 'ful' })).rejects.toThrow(
-    'list-items can\'t be "ful": it must be one of full, summary.',
-  );
+  await expect(start({ 'action-replay': 'success' })).rejects.toThrow(/"action-replay"; .* action-reply\./);
+  await expect(start({ 'list-items': 'ful' })).rejects.toThrow(/list-items .*"ful": .* full, summary\./);
   expect((await start({})).service.orgId).toMatch(/^org_/);
 });
 
@@ -201,9 +197,7 @@ test('byob: off refuses every call of a valid key with FORBIDDEN, after 401 and 
     expect([error.is, error.message]).toEqual(['403 FORBIDDEN', 'BYOB storage is not configured']);
   }
   expect(errorIn(await rig.api('GET', '/esign/templates', undefined, null)).is).toBe('401 UNAUTHORIZED');
-  expect(errorIn(await rig.api('POST', '/esign/envelopes', {}, reader.key)).message).toBe(
-    'The API key lacks the permission esign:write',
-  );
+  expect(errorIn(await rig.api('POST', '/esign/envelopes', {}, reader.key)).message).toContain('esign:write');
   await rig.control('POST', '/choices', { byob: 'on' });
   expect((await rig.api('GET', '/esign/templates')).status).toBe(200);
 });
@@ -299,10 +293,7 @@ test.each(['1h', '24h'] as const)('reminder-gap: %s between two reminders of one
   const first = { signerId: signers[0]?.id };
   expect((await action(rig, id, 'remind', first)).status).toBe(200);
   const early = errorIn(await action(rig, id, 'remind', first));
-  expect([early.is, early.message]).toEqual([
-    '400 INVALID_STATE',
-    `A signer can be reminded once in ${gap}; try later`,
-  ]);
+  expect([early.is, early.message]).toEqual(['400 INVALID_STATE', expect.stringContaining(gap)]);
   expect((await action(rig, id, 'remind')).status).toBe(200);
   expect(errorIn(await action(rig, id, 'remind')).is).toBe('400 INVALID_STATE');
   await rig.control('POST', '/clock/advance', { ms });
@@ -328,7 +319,7 @@ test('quota-counts: signers counts each signer', async () => {
   const error = errorIn(await rig.api('POST', '/esign/envelopes', twoSigners));
   expect([error.is, error.message]).toEqual([
     '403 QUOTA_EXCEEDED',
-    'Monthly envelope limit reached: 2 of 3 signers used, 2 more asked for',
+    expect.stringMatching(/2 of 3 signers used, 2 more/),
   ]);
 });
 

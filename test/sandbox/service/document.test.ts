@@ -66,7 +66,7 @@ test("signers[].order is kept, and role must be one of the template's", async ()
   const error = errorIn(await rig.api('POST', '/esign/envelopes', { ...twoSigners, signers }));
   expect([error.is, error.details]).toEqual([
     '400 VALIDATION_ERROR',
-    { 'signers.0.role': ["Must be one of the template's roles: Tenant, Landlord"] },
+    { 'signers.0.role': [expect.stringContaining('Tenant, Landlord')] },
   ]);
   const good = signers.map((signer) => ({ ...signer, role: 'Landlord' }));
   const made = envelopeIn(await rig.api('POST', '/esign/envelopes', { ...twoSigners, signers: good }));

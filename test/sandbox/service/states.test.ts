@@ -223,7 +223,7 @@ test('SEQUENTIAL: the lowest order is asked first, equal orders together, the ne
   const early = errorIn(await rig.control('POST', `/envelopes/${id}/sign`, { signer: carol.email }));
   expect([early.is, early.message]).toEqual([
     '400 INVALID_STATE',
-    'It is not the turn of Carol Shaw yet: Ada Lovelace comes first',
+    expect.stringMatching(/Carol Shaw .*Ada Lovelace/),
   ]);
   for (const what of ['view', 'decline'])
     expect(errorIn(await rig.control('POST', `/envelopes/${id}/${what}`, { signer: carol.email })).is).toBe(

@@ -58,7 +58,7 @@ describe('a drill', () => {
     expect(lenient.find(({ check }) => check === 'upper-case-signature')).toMatchObject({
       ok: true,
       finding: null,
-      notice: 'it accepts uppercase hex, which the service never sends',
+      notice: expect.stringContaining('uppercase hex') as unknown,
     });
     expect(lenient.filter(({ notice }) => notice !== undefined)).toHaveLength(1);
   });
@@ -80,10 +80,9 @@ describe('a drill', () => {
     expect(results.filter(({ ok }) => !ok).slice(0, 2)).toMatchObject([
       {
         check: 'good',
-        finding:
-          'envelope.sent: refused (401); it has a different secret, or verifies the signature over something other than the raw body',
+        finding: expect.stringMatching(/^envelope\.sent: refused \(401\)/) as unknown,
       },
-      { check: 'repeated', finding: 'refused (401), like the valid delivery: fix that first' },
+      { check: 'repeated', finding: expect.stringMatching(/^refused \(401\), .*first/) as unknown },
     ]);
   });
 

@@ -180,7 +180,7 @@ describe('the health of a listener', () => {
     expect(await health.reasons()).toEqual([]);
     clock.time += 7 * SECOND;
     expect(await health.reasons()).toMatchObject([
-      { code: 'journal', message: "The journal's disk has not responded for 7 seconds." },
+      { code: 'journal', message: expect.stringContaining('7 seconds') as unknown },
     ]);
   });
 
@@ -230,7 +230,7 @@ describe('the health of a listener', () => {
       await settled();
       const where = skew > 0 ? 'ahead of' : 'behind';
       expect(await one.health.reasons()).toEqual([
-        { code: 'clock', message: `The clock on this machine is 1 hour ${where} the service's.` },
+        { code: 'clock', message: expect.stringContaining(`1 hour ${where}`) as unknown },
       ]);
       one.clock.skew = 0;
       expect(await codes(one)).toEqual([]);
@@ -242,7 +242,7 @@ describe('the health of a listener', () => {
     one.clock.skew = -10 * MINUTE;
     one.health.taken(delivery(one.clock, 0));
     expect(await one.health.reasons()).toMatchObject([
-      { code: 'clock', message: "The clock on this machine is 10 minutes behind the service's." },
+      { code: 'clock', message: expect.stringContaining('10 minutes behind') as unknown },
     ]);
     // A delivery that is late by any clock doesn't revert that.
     one.health.taken(delivery(one.clock, HOUR));

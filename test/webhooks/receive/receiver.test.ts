@@ -159,7 +159,9 @@ describe('the webhook receiver', () => {
     const url = await start({ verify: false });
     const reply = await request(url, { method: 'POST', body, headers });
     expect([reply.statusCode, await reply.body.text()]).toEqual([403, 'web pages are refused\n']);
-    expect(seen).toMatchObject([{ verified: false, reason: 'a web page sent it', answer: 403 }]);
+    expect(seen).toMatchObject([
+      { verified: false, reason: expect.stringContaining('a web page') as unknown, answer: 403 },
+    ]);
     const signed = { ...headers, 'x-service-signature': sign(Buffer.from(body), secret) };
     const checked = await startReceiver({ ...options(), verify: true });
     const other = await request(checked.url, { method: 'POST', body, headers: signed });
@@ -207,7 +209,7 @@ describe('the webhook receiver', () => {
     expect((await post(url, deep, 'f'.repeat(64))).status).toBe(401);
     expect(seen).toMatchObject([
       { facts: { event: 'envelope.sent' }, body: null, reason: null },
-      { body: null, reason: 'the signature header is missing' },
+      { body: null, reason: expect.stringContaining('is missing') as unknown },
       { body: null, reason: expect.stringContaining('does not match') as unknown },
     ]);
     expect(failures).toEqual([]);
