@@ -273,7 +273,7 @@ describe('a CSV file', () => {
     ['a@gmail.com', undefined],
     ['a@mail.com', undefined],
     ['a@example.com', undefined],
-  ])('warns of %s: %s', async (email, meant) => {
+  ])('warns about %s: %s', async (email, meant) => {
     const { report } = await check(`email\n${email}\n`);
     expect(report.warnings.first.map(({ text }) => text)).toEqual(
       meant === undefined ? [] : [expect.stringContaining(`mean ${meant}?`)],

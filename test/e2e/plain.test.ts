@@ -65,7 +65,7 @@ const SHOWN = [
 ];
 
 describe('color', () => {
-  it('carries no information of its own: without it, each page is the same', async () => {
+  it('carries no additional information: without it, each page is the same', async () => {
     for (const args of [...SHOWN, ['envelopes', 'get', id]]) {
       const [coloured, plain] = await Promise.all(
         [{ FORCE_COLOR: '1' }, { NO_COLOR: '1' }].map(async (env) => {

@@ -291,11 +291,12 @@ describe('a replaced envelope', () => {
     await watching.line();
     const { made } = await replaced(id, '--signer', RIGHT);
     expect((await watching.ended).code).toBe(11);
-    const follow = `${id} was replaced by ${String(made.id)}, which is SENT.`;
+    const follow = `${id} was replaced by ${String(made.id)}`;
+    // The poll can come between the cancellation and the sending.
     expect((await watching.stderr).replaceAll('\n', ' ')).toContain(follow);
     const listening = home.start`listen --port 0 --no-verify --envelope ${id}`;
     expect((await listening.ended).code).toBe(11);
-    expect((await listening.stderr).replaceAll('\n', ' ')).toContain(follow);
+    expect((await listening.stderr).replaceAll('\n', ' ')).toContain(`${follow}, which is SENT.`);
   });
 });
 
@@ -371,7 +372,7 @@ describe('an interrupted or concurrent replacement', () => {
     const [made] = await madeFor(id);
     const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
     expect(error).toMatchObject({ code: 'INTERRUPTED', exitCode: 143 });
-    expect(error.message).toMatch(`^Stopped: ${String(made?.id)} .*draft.* ${id} .*cancell?ed`);
+    expect(error.message).toMatch(new RegExp(`^Stopped: ${String(made?.id)} .*draft.* ${id} .*cancell?ed`));
     const [, command = ''] = /`(esign .*?)`/.exec(String(error.hint)) ?? [];
     expect((await home.shell(command, env)).code).toBe(0);
     expect([(await madeFor(id)).map(({ status }) => status), (await get(id)).status]).toEqual([
@@ -392,7 +393,7 @@ describe('an interrupted or concurrent replacement', () => {
     gate.open();
     const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
     expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
-    expect(error.message).toMatch(`^(?:.*\\. )?${id} .*cancell?ed.*env_`);
+    expect(error.message).toMatch(new RegExp(`(?:^|\\. )${id} .*cancell?ed.*env_`));
   });
 
   it('reports the request ID and the command immediately on a second signal', async () => {

@@ -63,7 +63,7 @@ describe("oclif without its runner's parts", () => {
     expect(done.stderr).toContain('Missing argument id');
   });
 
-  it('prints no debug output of its own when DEBUG asks for everything, and errors then have a stack', async () => {
+  it('prints no additional debug output when DEBUG asks for everything, and errors then have a stack', async () => {
     const env = { DEBUG: '*' };
     expect(await home.run(argv`profiles list --json`, { env })).toMatchObject({ code: 0, stderr: '' });
     const failed = await home.run(argv`envelopes get --nope`, { env });

@@ -164,7 +164,7 @@ describe.skipIf(PACKAGE === undefined)('the connections and processes of a run',
     return { options: { NODE_OPTIONS: `--require ${hook}` }, opened };
   };
 
-  it('are none in a pipe, even if a check is due', async () => {
+  it('are absent in a pipe, even if a check is due', async () => {
     await known({ latest: NEWER, askedAt: 0 });
     const { options, opened } = await watched();
     const { code, stderr } = await home.run(argv`profiles list`, { env: { ...env, ...options } });

@@ -79,7 +79,7 @@ describe('an invalid state', () => {
     'lists the signers for a signer of another envelope: %s',
     async (command) => {
       const { stderr } = await fails(`${command} ENV --signer bob@example.com`);
-      expect(stderr).toMatch(`bob@example\\.com .*${id}`);
+      expect(stderr).toMatch(new RegExp(`bob@example\\.com .*${id}`));
       expect(stderr).toContain('Its signers: ada@example.com.');
     },
   );

@@ -30,7 +30,7 @@ export function readXml(text: string): XmlElement {
   return root;
 }
 
-/** Returns the text of the first child with that name; undefined if there is none. */
+/** Returns the text of the first child with that name; undefined if it is missing. */
 export function childText(element: XmlElement, name: string): string | undefined {
   return element.children.find((child) => child.name === name)?.text;
 }
