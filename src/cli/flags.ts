@@ -6,6 +6,7 @@ import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { nearest } from '../kernel/text/nearest.ts';
 import { DOCUMENT_KINDS, type DocumentKind, ENVELOPE_STATUSES, IN_FLIGHT } from '../kernel/vocabulary.ts';
+import { LIST_LIMIT } from './defaults.ts';
 
 /** Flags of every command. */
 export const commonFlags = {
@@ -74,7 +75,7 @@ export const listFlags = {
   ...formatFlags,
   limit: Flags.integer({
     char: 'L',
-    description: 'maximum number of items (default 20)',
+    description: `maximum number of items (default ${LIST_LIMIT})`,
     helpValue: 'N',
     min: 1,
     helpGroup: 'OUTPUT',

@@ -1,5 +1,6 @@
 import { normalizeBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient as createApiClient } from '../api/client.ts';
+import { REQUEST_TIMEOUT_MS } from '../api/defaults.ts';
 import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../envelopes/actions.ts';
 import { createEnvelope, newRequestId } from '../envelopes/create.ts';
 import { type RequestIds, requestIdsIn, requestIdsInMemory } from '../envelopes/request-ids/request-ids.ts';
@@ -114,7 +115,6 @@ export interface Esign {
   envelopes: EsignEnvelopes;
 }
 
-const TIMEOUT_MS = 30_000;
 /** Node fires longer timers immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -171,7 +171,7 @@ export function createClient(options: EsignOptions): Esign {
   const client = createApiClient({
     baseUrl: normalizeBaseUrl(given('baseUrl', options.baseUrl), { insecureHttp: options.insecureHttp }),
     apiKey: usableKey(given('apiKey', options.apiKey)),
-    timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
+    timeoutMs: options.timeoutMs ?? REQUEST_TIMEOUT_MS,
     retries: options.retries,
     maxWaitMs: options.maxWaitMs,
     onWait: options.onWait,

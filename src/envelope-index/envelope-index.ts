@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import { RESERVE } from '../api/defaults.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { isNotFound } from '../kernel/errors.ts';
 import { mapAhead } from '../kernel/streams.ts';
@@ -53,7 +54,7 @@ export class IndexUnusable extends Error {
 const LOCK_ABOVE = 20;
 const CONCURRENCY = 8;
 /** The share of the rate limit that large reads leave for other programs, and how long they wait for the next window. */
-const SPARING = { reserve: 0.1, maxWaitMs: 16 * 60_000 };
+const SPARING = { reserve: RESERVE, maxWaitMs: 16 * 60_000 };
 
 /** The local index of one account's envelopes: a file that is updated for each query. */
 export class EnvelopeIndex {

@@ -1,4 +1,5 @@
 import { normalizeBaseUrl } from '../api/base-url.ts';
+import { REQUEST_TIMEOUT_MS } from '../api/defaults.ts';
 import { readDuration } from '../kernel/duration-input.ts';
 import { NoProfileError, UsageError } from '../kernel/errors.ts';
 import { checkEndpoint } from './edit.ts';
@@ -34,7 +35,6 @@ export interface Settings {
   storageSource: Source;
 }
 
-const DEFAULT_TIMEOUT_MS = 30_000;
 /** What no header takes, or a key does not have. */
 const UNSENDABLE = /[\s\p{Cc}]|[^\u0000-\u00ff]/u;
 
@@ -125,7 +125,7 @@ function storageOf(
 function timeoutOf({ flags, env }: ResolveInput): Sourced<number> {
   const source: Source = flags.timeout !== undefined ? 'flag' : env.ESIGN_TIMEOUT ? 'environment' : 'default';
   const text = flags.timeout ?? (env.ESIGN_TIMEOUT || undefined);
-  if (text === undefined) return { value: DEFAULT_TIMEOUT_MS, source };
+  if (text === undefined) return { value: REQUEST_TIMEOUT_MS, source };
   return { value: readDuration(text, 'The time-out', 1), source };
 }
 

@@ -4,6 +4,7 @@ import { whoseTurn } from '../envelopes/named-signer.ts';
 import { replacedBy } from '../envelopes/replace/find.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
+import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, SOON_MS, UNOPENED_AFTER_MS } from './defaults.ts';
 
 /** An envelope worth a look, and since or until when. */
 export interface Standout {
@@ -58,11 +59,6 @@ export interface SummaryOptions {
   signal?: AbortSignal;
 }
 
-const DAY_MS = 86_400_000;
-export const SOON_MS = 3 * DAY_MS;
-export const DECLINED_WITHIN_MS = 30 * DAY_MS;
-export const UNOPENED_AFTER_MS = 3 * DAY_MS;
-export const FORGOTTEN_AFTER_MS = 7 * DAY_MS;
 const NOT_ASKED = new Set(['PENDING', 'AWAITING_TURN', 'WAITING', 'CREATED']);
 const SIGNED = 'SIGNED';
 

@@ -2,14 +2,13 @@ import { grouped } from '../../kernel/duration.ts';
 import { takeFirst } from '../../kernel/streams.ts';
 import { LIMITS } from '../../kernel/vocabulary.ts';
 import type { Context } from '../context.ts';
+import { LIST_LIMIT } from '../defaults.ts';
 
 interface LimitFlags {
   limit?: number | undefined;
   all: boolean;
   quiet?: boolean | undefined;
 }
-
-const DEFAULT_LIMIT = 20;
 
 /** The meaning of --limit and --all. */
 export const limited = {
@@ -29,22 +28,20 @@ export const limited = {
 
   /** The maximum number of items; undefined for all. */
   most(flags: LimitFlags): number | undefined {
-    return flags.all ? undefined : (flags.limit ?? DEFAULT_LIMIT);
+    return flags.all ? undefined : (flags.limit ?? LIST_LIMIT);
   },
 
   /** Shows that there are more items than shown. */
   notice(flags: LimitFlags, context: Context, total: number | undefined): void {
     if (flags.limit !== undefined || flags.quiet || context.terminal.json) return;
     const shown =
-      total === undefined
-        ? `the first ${DEFAULT_LIMIT}; there are more`
-        : `${DEFAULT_LIMIT} of ${grouped(total)}`;
+      total === undefined ? `the first ${LIST_LIMIT}; there are more` : `${LIST_LIMIT} of ${grouped(total)}`;
     context.terminal.notice(`Showing ${shown}. Use --all to see all, or -L to set the number.`);
   },
 
   /** Returns the page size: just enough to see whether there are more items; a full page if items are filtered locally. */
   pageSize(flags: LimitFlags, unfiltered: boolean): number {
     if (flags.all || !unfiltered) return LIMITS.pageSize;
-    return Math.min(LIMITS.pageSize, (flags.limit ?? DEFAULT_LIMIT) + 1);
+    return Math.min(LIMITS.pageSize, (flags.limit ?? LIST_LIMIT) + 1);
   },
 };

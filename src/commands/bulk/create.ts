@@ -1,4 +1,6 @@
 import * as Flags from '@oclif/core/flags';
+import { RESERVE } from '../../api/defaults.ts';
+import { PLAN_AGE_MS } from '../../bulk/defaults.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import {
   dryRunFlag,
@@ -12,10 +14,9 @@ import {
 import { readMessage } from '../../cli/input/message.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
-import { PLAN_AGE_MS } from './plan.ts';
 import { checkRun, prepareRun } from './prepare.ts';
 import { BulkProgress } from './progress.ts';
-import { bulkClient, RESERVE, runToTheEnd } from './run.ts';
+import { bulkClient, runToTheEnd } from './run.ts';
 import { writePreflight } from './view.ts';
 import { waveFlags } from './waves.ts';
 

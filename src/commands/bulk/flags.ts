@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import { CONCURRENCY } from '../../bulk/defaults.ts';
 import { confirmFlag, shareFlag } from '../../cli/flags.ts';
 import { UsageError } from '../../kernel/errors.ts';
 
@@ -6,7 +7,7 @@ import { UsageError } from '../../kernel/errors.ts';
 export const bulkFlags = {
   concurrency: Flags.integer({
     description: 'maximum number of rows in progress',
-    default: 16,
+    default: CONCURRENCY,
     min: 1,
     max: 256,
     helpValue: 'N',

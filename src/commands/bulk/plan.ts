@@ -23,8 +23,6 @@ import {
 import type { Rehearsal } from '../../rehearsal/rehearse.ts';
 import { stopIfText } from './waves.ts';
 
-export const PLAN_AGE_MS = 24 * 60 * 60_000;
-
 /** The plan that a run must match. */
 export interface PlanRequest {
   path: string;

@@ -1,5 +1,7 @@
 import type { Client } from '../../api/client.ts';
+import { RESERVE } from '../../api/defaults.ts';
 import type { RunEnd } from '../../api/write-gate.ts';
+import { OUTAGE_PATIENCE_MS } from '../../bulk/defaults.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
 import { readPlan } from '../../bulk/plan.ts';
 import { type RowResult, resultsOf } from '../../bulk/results.ts';
@@ -37,11 +39,6 @@ export interface RunningFlags {
   'max-requests'?: number | undefined;
   'stop-on-error'?: number | undefined;
 }
-
-/** Part of the rate window that is left for the customer's other systems. */
-export const RESERVE = 0.1;
-/** How long a run waits for an unavailable service before it stops, in ms. */
-const PATIENCE_MS = 10 * 60_000;
 
 /** The client of a run: it leaves the reserve to others, and waits for as many rate windows as it takes. */
 export function bulkClient(flags: RunningFlags, progress: BulkProgress, session: Session): Promise<Client> {
@@ -89,7 +86,7 @@ export async function runToTheEnd(
       maxRequests: flags['max-requests'],
       stopOnError: flags['stop-on-error'],
       webhookSecret: work.webhookSecret,
-      patienceMs: PATIENCE_MS,
+      patienceMs: OUTAGE_PATIENCE_MS,
       signal: context.interrupt.signal,
       redact: (text) => context.terminal.redactor.redact(text),
       observer: {

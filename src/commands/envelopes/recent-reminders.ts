@@ -1,4 +1,5 @@
 import type { Context } from '../../cli/context.ts';
+import { RECENT_REMINDER_MS } from '../../envelopes/defaults.ts';
 import {
   ALL_PENDING,
   type ReminderTimes,
@@ -7,9 +8,6 @@ import {
 } from '../../envelopes/reminder-times.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
-
-/** Sooner than this a second mail is seldom meant, in ms. */
-const RECENT_MS = 3_600_000;
 
 /** Whom this machine reminded a moment ago, in words. */
 export class RecentReminders {
@@ -39,7 +37,7 @@ export class RecentReminders {
   /** A sentence for each who was reminded of the envelope within the last hour, by the service's clock. */
   of(envelopeId: string): string[] {
     const now = this.#now();
-    return this.#times.since(envelopeId, now - RECENT_MS, this.#email).map(({ signer, at }) => {
+    return this.#times.since(envelopeId, now - RECENT_REMINDER_MS, this.#email).map(({ signer, at }) => {
       const ago = `${durationInWords(now - at)} ago`;
       if (signer === UNKNOWN_SIGNER)
         return `Someone may have been reminded ${ago}: a line of the reminder log is damaged.`;

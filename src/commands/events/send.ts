@@ -1,6 +1,7 @@
 import type { Context } from '../../cli/context.ts';
 import { NetworkError, PartialError, UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
+import { FORWARD_TIMEOUT_MS } from '../../webhooks/defaults.ts';
 import {
   type Forwardable,
   type ForwardResult,
@@ -10,8 +11,6 @@ import {
 import { readEvents } from '../../webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../webhooks/journal/record.ts';
 import { forwardLine } from './delivery-view.ts';
-
-const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** `localhost:3000/path`: a host with a port, and no scheme. */
 const WITHOUT_SCHEME = /^(?:[\w.-]+|\[[\da-f:]+\]):\d+(?:[/?]|$)|^localhost(?:[/?]|$)/i;
@@ -38,7 +37,7 @@ export async function sendAll(
   const { clock } = context.session;
   const failed: ForwardResult[] = [];
   for (const delivery of deliveries) {
-    const options = { attempt: 1, timeoutMs: DEFAULT_TIMEOUT_MS, clock, signal };
+    const options = { attempt: 1, timeoutMs: FORWARD_TIMEOUT_MS, clock, signal };
     const waiting = `Sent; waiting for a response from ${new URL(url).host}`;
     const result = await context.terminal.waiting(waiting, () => forwardOnce(delivery, url, options));
     if (signal.aborted && result.status === null) result.error = 'stopped before the response';

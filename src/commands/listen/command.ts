@@ -3,6 +3,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, statusesFlag } from '../../cli/flags.ts';
 import { readDuration } from '../../kernel/duration-input.ts';
 import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
+import { LISTEN } from '../../webhooks/defaults.ts';
 import { listenUntilStopped } from './run.ts';
 
 export default class Listen extends EsignCommand {
@@ -22,7 +23,7 @@ export default class Listen extends EsignCommand {
   static override flags = {
     port: Flags.integer({
       description: 'port to listen on; 0 for any free port',
-      default: 4242,
+      default: LISTEN.port,
       min: 0,
       max: 65_535,
       helpValue: 'N',
@@ -30,13 +31,13 @@ export default class Listen extends EsignCommand {
     }),
     host: Flags.string({
       description: 'address to bind',
-      default: '127.0.0.1',
+      default: LISTEN.host,
       helpValue: 'ADDRESS',
       helpGroup: 'ADDRESS',
     }),
     path: Flags.string({
       description: 'path to receive webhooks at',
-      default: '/webhooks',
+      default: LISTEN.path,
       helpValue: '/PATH',
       helpGroup: 'ADDRESS',
     }),

@@ -4,6 +4,7 @@ import { untilAborted } from '../../cli/interrupt.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import { DRAIN_MS, FORWARD_TIMEOUT_MS } from '../../webhooks/defaults.ts';
 import { forwardsFolder } from '../../webhooks/forward/backlog.ts';
 import type { ListenControls, ListenerOptions } from '../../webhooks/listen-event.ts';
 import { listen } from '../../webhooks/listener.ts';
@@ -41,9 +42,6 @@ export interface ListenFlags {
   'inspect-port'?: number | undefined;
   'health-port'?: number | undefined;
 }
-
-const DEFAULT_DRAIN_MS = 10_000;
-const DEFAULT_FORWARD_TIMEOUT_MS = 30_000;
 
 /** Receives webhooks until a signal, or until the awaited envelope reaches its status, and shows what happens. */
 export async function listenUntilStopped(flags: ListenFlags, context: Context): Promise<void> {
@@ -131,8 +129,8 @@ async function listenerOptions(
     secretsFor: verify ? await listenSecrets(flags['secret-file'], context) : noSecrets,
     eventsFolder: eventsDir(),
     forwardsFolder: forwardsFolder(),
-    forwardTimeoutMs: flags['forward-timeout'] ?? DEFAULT_FORWARD_TIMEOUT_MS,
-    drainMs: flags.drain ?? DEFAULT_DRAIN_MS,
+    forwardTimeoutMs: flags['forward-timeout'] ?? FORWARD_TIMEOUT_MS,
+    drainMs: flags.drain ?? DRAIN_MS,
     keepMs: flags.keep,
     tunnel: flags.tunnel,
     health: await listenHealth(flags, context.session),

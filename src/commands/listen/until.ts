@@ -1,4 +1,5 @@
 import type { Context } from '../../cli/context.ts';
+import { WATCH_PACE } from '../../envelopes/defaults.ts';
 import { readQuietly } from '../../envelopes/settle.ts';
 import type { Wakeup } from '../../envelopes/watch/wakeups.ts';
 import { type WatchEvent, watchEnvelopes } from '../../envelopes/watch/watch.ts';
@@ -8,7 +9,7 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { Wakeable } from '../../kernel/wakeable.ts';
 import type { EventFacts } from '../../webhooks/receive/payload.ts';
 import { followSuccessor, successorOf } from '../envelopes/replace/successor.ts';
-import { deadlineAfter, WATCH_PACE, WATCH_PACING } from '../envelopes/watch/limits.ts';
+import { deadlineAfter, WATCH_PACING } from '../envelopes/watch/limits.ts';
 
 /** How long to wait for the last deliveries of an envelope that is finished. */
 const LAST_MS = 3_000;

@@ -3,7 +3,6 @@ import type { Envelope, Template } from '../../api/schemas.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { jsonText } from '../../output/json.ts';
 
-export const DEFAULT_LIMIT = 20;
 /** About 12,000 tokens. Several clients cut an answer at 25,000. */
 const MAX_PAGE_BYTES = 40_000;
 /** Items whose status changes may leave a list between two pages; it is unlikely for three in a row. */

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 import type { Context } from '../../cli/context.ts';
+import { LIST_LIMIT } from '../../cli/defaults.ts';
 import { momentOf } from '../../cli/flags.ts';
 import { filtersOf } from '../../cli/selection/flags.ts';
 import { searchEnvelopes } from '../../cli/selection/search.ts';
@@ -21,15 +22,7 @@ import { knownSigners } from '../documents/seals.ts';
 import { Histories } from '../envelopes/get/history.ts';
 import { listed } from '../envelopes/list/run.ts';
 import { soughtBy } from '../find/run.ts';
-import {
-  type Cursor,
-  cursorFrom,
-  DEFAULT_LIMIT,
-  leanEnvelope,
-  leanTemplate,
-  pageOf,
-  type ResultPage,
-} from './paging.ts';
+import { type Cursor, cursorFrom, leanEnvelope, leanTemplate, pageOf, type ResultPage } from './paging.ts';
 import { LOOKS, type Tool, tool } from './tool.ts';
 
 const MOST_NAMED = 10;
@@ -38,7 +31,7 @@ const WAIT_MS = 10_000;
 const AT_ONCE = 4;
 
 const id = z.string().min(1).describe('envelope id');
-const limit = z.int().min(1).max(LIMITS.pageSize).optional().describe(`default ${DEFAULT_LIMIT}`);
+const limit = z.int().min(1).max(LIMITS.pageSize).optional().describe(`default ${LIST_LIMIT}`);
 const cursor = z.string().min(1).optional().describe('nextCursor of the answer before');
 const status = z.array(z.enum(ENVELOPE_STATUSES)).optional();
 const filters = {
@@ -61,7 +54,7 @@ function finding(context: Context): Tool[] {
           'Find envelopes by words that begin words of id, subject, signer name or address, template, metadata. Newest first, without what only get returns. For: has Maria signed?',
         input: z.strictObject({ text: z.string().min(1), status, limit, cursor }),
         hints: LOOKS,
-        run: async ({ text, status: statuses, limit: most = DEFAULT_LIMIT, cursor: given }) => {
+        run: async ({ text, status: statuses, limit: most = LIST_LIMIT, cursor: given }) => {
           const from = cursorFrom(given);
           const selection = notNewer(soughtBy(text, statuses), from);
           return envelopePage(
@@ -94,7 +87,7 @@ function finding(context: Context): Tool[] {
           since,
           olderThan,
           expiringIn,
-          limit: most = DEFAULT_LIMIT,
+          limit: most = LIST_LIMIT,
           cursor: given,
         }) => {
           const from = cursorFrom(given);
@@ -179,7 +172,7 @@ function looking(context: Context): Tool[] {
           const client = await context.session.client();
           if (wanted.id === undefined)
             return pageOf(searchTemplates(client, { search: wanted.search, signal }), leanTemplate, {
-              limit: wanted.limit ?? DEFAULT_LIMIT,
+              limit: wanted.limit ?? LIST_LIMIT,
               cursor: cursorFrom(wanted.cursor),
             });
           const template = await findTemplate(client, wanted.id, signal);

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { REQUEST_TIMEOUT_MS } from '../../api/defaults.ts';
 import { abortReason } from '../../kernel/clock.ts';
 import { counted } from '../../kernel/duration.ts';
 import { StorageError } from '../../kernel/errors.ts';
@@ -44,8 +45,6 @@ export interface Bucket {
 
 export type { BucketExchange };
 
-const TIMEOUT_MS = 30_000;
-
 /**
  * Connects to the bucket of a profile. The SDK is loaded here and only here, since it is large.
  * @throws StorageError when no bucket is configured.
@@ -59,7 +58,7 @@ export async function openBucket(settings: BucketSettings, options: ConnectOptio
   }
   const sdk = await import('./s3-sdk.ts');
   const { client, endpoint } = await connect(sdk, settings, options);
-  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
   const where = { bucket: name, endpoint };
   const failure = (error: unknown, key: string, action: string, signal?: AbortSignal) =>
     signal?.aborted ? abortReason(signal) : storageError(error, { ...where, key, action });

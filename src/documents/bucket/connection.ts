@@ -1,6 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import { REQUEST_TIMEOUT_MS } from '../../api/defaults.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { authorization, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 import { connectTrusting } from '../../kernel/network/trust.ts';
@@ -23,7 +24,6 @@ export interface ConnectOptions {
   trace?: ((exchange: BucketExchange) => void) | undefined;
 }
 
-const TIMEOUT_MS = 30_000;
 const CONNECT_MS = 10_000;
 /** One connection per simultaneous download, kept open between files. */
 const POOL = { keepAlive: true, maxSockets: 64 };
@@ -55,14 +55,14 @@ export async function connect(
       client = new sdk.S3Client({ ...config, forcePathStyle: true });
     }
   }
-  boundErrorBodies(client.config.requestHandler, options.timeoutMs ?? TIMEOUT_MS);
+  boundErrorBodies(client.config.requestHandler, options.timeoutMs ?? REQUEST_TIMEOUT_MS);
   trustSystem(client.config.requestHandler, agents.https);
   if (options.trace) traceExchanges(client, options.trace);
   routeThroughProxy(client);
   return { client, endpoint };
 }
 
-function connectMs({ timeoutMs = TIMEOUT_MS }: ConnectOptions): number {
+function connectMs({ timeoutMs = REQUEST_TIMEOUT_MS }: ConnectOptions): number {
   return Math.min(CONNECT_MS, timeoutMs);
 }
 
@@ -73,7 +73,7 @@ function clientConfig(
 ): S3ClientConfig {
   const { endpoint, accessKeyId, secretAccessKey } = settings;
   const region = settings.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
-  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
   return {
     // Custom endpoints do not care about the region, but the SDK insists on one.
     ...(region === undefined && endpoint === undefined ? {} : { region: region ?? 'us-east-1' }),

@@ -2,6 +2,7 @@ import type { ClientRequest } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { NetworkError } from '../../kernel/errors.ts';
 import { CERTIFICATE, NEVER_SENT } from '../../kernel/network/unreachable.ts';
+import { DRILL_TIMEOUT_MS } from '../defaults.ts';
 import { type Answer, postOnce, shownUrl } from '../forward/send.ts';
 import { type DrillCheck, type DrillRequest, drillChecks } from './checks.ts';
 
@@ -25,9 +26,7 @@ export interface DrillRun {
   signal: AbortSignal;
 }
 
-/** Time limit of each response. */
-const RESPONSE_TIMEOUT_MS = 5_000;
-const TOO_LATE = `no response within ${RESPONSE_TIMEOUT_MS / 1_000} s`;
+const TOO_LATE = `no response within ${DRILL_TIMEOUT_MS / 1_000} s`;
 /** The next check starts after this even if the receiver hasn't responded: all checks must take less than ten seconds. */
 const NEXT_AFTER_MS = 120;
 /** The repeated delivery waits this long for the response to the original. */
@@ -150,7 +149,7 @@ async function send(
   write?: (request: ClientRequest) => void,
 ): Promise<Answer> {
   const tooLate = new AbortController();
-  const timeoutMs = RESPONSE_TIMEOUT_MS + (write === undefined ? 0 : PIECES * BETWEEN_PIECES_MS);
+  const timeoutMs = DRILL_TIMEOUT_MS + (write === undefined ? 0 : PIECES * BETWEEN_PIECES_MS);
   const over = AbortSignal.any([signal, tooLate.signal]);
   const answer = postOnce({ url, ...request }, { timeoutMs: 2 * timeoutMs, clock, signal: over, write });
   const ended = new AbortController();

@@ -1,10 +1,10 @@
 import * as Flags from '@oclif/core/flags';
+import { RESERVE } from '../../../api/defaults.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import { readMessage } from '../../../cli/input/message.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { DEFAULT_DAYS } from '../../../rehearsal/defaults.ts';
 import BulkCreate from '../create.ts';
-import { RESERVE } from '../run.ts';
 import { showRehearsal } from './run.ts';
 
 const { 'dry-run': _dryRun, yes: _yes, 'plan-age': _planAge, ...createFlags } = BulkCreate.flags;

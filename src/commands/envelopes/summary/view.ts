@@ -5,14 +5,8 @@ import { indented, renderPairs } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine, truncate } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
-import {
-  DECLINED_WITHIN_MS,
-  FORGOTTEN_AFTER_MS,
-  type NeedsAttention,
-  type Standout,
-  type StatisticsSummary,
-  UNOPENED_AFTER_MS,
-} from '../../../statistics/summary.ts';
+import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, UNOPENED_AFTER_MS } from '../../../statistics/defaults.ts';
+import type { NeedsAttention, Standout, StatisticsSummary } from '../../../statistics/summary.ts';
 
 const BAR = 24;
 

@@ -1,13 +1,11 @@
+import { RESERVE } from '../../../api/defaults.ts';
 import type { Pacing } from '../../../cli/session.ts';
 import { durationInWords } from '../../../kernel/duration.ts';
 import { WaitTimeoutError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 
-/** How often a watch looks while something moves, and while nothing does. */
-export const WATCH_PACE = { intervalMs: 5_000, quietMs: 60_000 } as const;
-
 /** What is left of the rate window for the customer's own systems; a longer wait for it is told like an outage. */
-export const WATCH_PACING: Pacing = { reserve: 0.1, maxWaitMs: 2_000, onWait: () => undefined };
+export const WATCH_PACING: Pacing = { reserve: RESERVE, maxWaitMs: 2_000, onWait: () => undefined };
 
 /** More words make no command that anyone copies. */
 const WORDS_SHOWN = 12;

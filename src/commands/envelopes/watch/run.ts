@@ -3,6 +3,7 @@ import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { isSelecting, type SelectionFlagValues } from '../../../cli/selection/flags.ts';
 import { readNamedOrSelected, refuseMixture } from '../../../cli/selection/named-or-selected.ts';
+import { WATCH_PACE } from '../../../envelopes/defaults.ts';
 import { notToWatch } from '../../../envelopes/left-out.ts';
 import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
 import {
@@ -20,7 +21,7 @@ import { followEvents } from '../../../webhooks/journal/event-journal.ts';
 import { followSuccessor, successorOf } from '../replace/successor.ts';
 import { openShow, type WatchShow } from './display.ts';
 import { Notifier, ReachedCommand } from './hooks.ts';
-import { deadlineAfter, WATCH_PACE, WATCH_PACING } from './limits.ts';
+import { deadlineAfter, WATCH_PACING } from './limits.ts';
 
 export interface WatchFlags extends SelectionFlagValues {
   until?: string[] | undefined;

@@ -4,6 +4,7 @@ import { counted } from '../../../kernel/duration.ts';
 import { PartialError } from '../../../kernel/errors.ts';
 import { eventsDir } from '../../../kernel/files/paths.ts';
 import { type ListFormat, writeList } from '../../../output/list.ts';
+import { GAPS } from '../../../webhooks/defaults.ts';
 import { findGaps } from '../../../webhooks/journal/gaps.ts';
 import { gapList } from './view.ts';
 
@@ -13,9 +14,6 @@ export interface GapFlags extends ListFormat {
   'webhook-url'?: string | undefined;
 }
 
-const DEFAULT_SPAN_MS = 86_400_000;
-const DEFAULT_GRACE_MS = 60_000;
-
 /**
  * Shows the differences between the journal on this machine and the API.
  * @throws PartialError if there are any.
@@ -24,9 +22,9 @@ export async function reportGaps(flags: GapFlags, context: Context): Promise<voi
   const now = context.session.clock.now();
   const { envelopes } = await context.session.client();
   const { gaps, checked } = await findGaps(envelopes, eventsDir(), {
-    since: flags.since?.(now) ?? now - DEFAULT_SPAN_MS,
+    since: flags.since?.(now) ?? now - GAPS.spanMs,
     now,
-    graceMs: flags.grace ?? DEFAULT_GRACE_MS,
+    graceMs: flags.grace ?? GAPS.graceMs,
     webhookUrl: flags['webhook-url'],
     signal: context.interrupt.signal,
   });
