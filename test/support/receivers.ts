@@ -81,34 +81,34 @@ const TAKEN =
 /** Twelve kinds of common faults, and more, each with the checks that detect it. */
 export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: readonly string[] }[] = [
   {
-    fault: 'trusts anybody',
+    fault: 'accepts everything',
     steps: { trusts: () => true },
     named: ['wrong-signature', 'missing-signature', 'short-signature', 'changed-bytes'],
   },
   {
-    fault: 'asks only that there is a signature',
+    fault: 'only requires that there is a signature',
     steps: { trusts: (_, signature) => signature !== undefined },
     named: ['wrong-signature', 'short-signature', 'changed-bytes'],
   },
   {
-    fault: 'checks a signature only where there is one',
+    fault: 'checks a signature only if there is one',
     steps: { trusts: (raw, signature) => signature === undefined || RIGHT.trusts(raw, signature) },
     named: ['missing-signature'],
   },
   {
-    fault: 'compares as much as there is',
+    fault: 'compares only the received length',
     steps: { trusts: (raw, signature) => signature !== undefined && hmac(raw).startsWith(signature) },
     named: ['short-signature'],
   },
   {
-    fault: 'breaks on a signature of another length',
+    fault: 'crashes on a signature of another length',
     steps: {
       trusts: (raw, one) => one !== undefined && timingSafeEqual(Buffer.from(one), Buffer.from(hmac(raw))),
     },
     named: ['short-signature'],
   },
   {
-    fault: 'signs what it has parsed and written again',
+    fault: 'signs the body after parsing and serializing it',
     steps: { trusts: (raw, signature) => signature === hmac(JSON.stringify(parseJson(raw.toString()))) },
     named: ['changed-bytes', 'raw-bytes', 'large'],
   },
@@ -117,30 +117,30 @@ export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: rea
     steps: { trusts: (raw, signature) => signature === hmac(`${raw.toString()}!`) },
     named: TAKEN,
   },
-  { fault: 'refuses a repeat', steps: { take: once() }, named: ['repeated'] },
-  { fault: 'wants events in order', steps: { take: inOrder() }, named: ['out-of-order'] },
+  { fault: 'refuses a duplicate', steps: { take: once() }, named: ['repeated'] },
+  { fault: 'requires events in order', steps: { take: inOrder() }, named: ['out-of-order'] },
   {
-    fault: 'breaks on an event that it does not know',
+    fault: 'crashes on an unknown event',
     steps: { take: (body) => (EVENTS.some((known) => known === eventOf(body)) ? 200 : 500) },
     named: ['unknown-event'],
   },
   {
-    fault: 'refuses fields that it does not know',
+    fault: 'refuses unknown fields',
     steps: { take: (body) => (Object.keys(body).some((key) => key === 'apiVersion') ? 422 : 200) },
     named: ['extra-fields'],
   },
   {
-    fault: 'knows one shape alone',
+    fault: 'accepts only one payload shape',
     steps: { take: (body) => (body.event === undefined ? 400 : 200) },
     named: ['payload-shape'],
   },
   {
-    fault: 'has the body limit of its framework',
+    fault: "has its framework's body limit",
     steps: { read: (request) => limited(request, 100 * 1024) },
     named: ['large'],
   },
   {
-    fault: 'cuts slow senders off',
+    fault: 'disconnects slow senders',
     steps: {
       read: (request) => {
         const timer = setTimeout(() => request.destroy(), 400);
@@ -160,7 +160,7 @@ export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: rea
     named: TAKEN,
   },
   {
-    fault: 'works for long before it answers',
+    fault: 'works for a long time before it answers',
     steps: { take: () => pause(6_000).then(() => 200) },
     named: TAKEN,
   },
@@ -168,13 +168,13 @@ export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: rea
 
 /** Correct receivers of different kinds. */
 export const GOOD: readonly { kind: string; steps: Partial<Steps> }[] = [
-  { kind: 'as the pages say', steps: {} },
+  { kind: 'as documented', steps: {} },
   {
-    kind: 'lenient about upper case',
+    kind: 'lenient about uppercase',
     steps: { trusts: (raw, one) => RIGHT.trusts(raw, one?.toLowerCase()) },
   },
   { kind: 'queues, and answers 202', steps: { take: () => 202 } },
-  { kind: 'takes its time', steps: { take: () => pause(400).then(() => 204) } },
+  { kind: 'slow', steps: { take: () => pause(400).then(() => 204) } },
 ];
 
 /** The receiver at a local address. */

@@ -44,15 +44,15 @@ const FORGED: Record<string, () => Buffer> = {
   },
   'that is a signature by anyone': () => stamped(() => signature('ecdsa')),
   'that is a signature with its content': () => stamped(() => signature('ecdsa', '-nodetach')),
-  'that says it is a timestamp, but signs the document': () =>
+  'that claims to be a timestamp, but signs the document': () =>
     stamped(() => signature('ecdsa', '-econtent_type', '1.2.840.113549.1.9.16.1.4')),
-  'that says it is a timestamp, but brings the document': () =>
+  'that claims to be a timestamp, but contains the document': () =>
     stamped(() => signature('ecdsa', '-nodetach', '-econtent_type', '1.2.840.113549.1.9.16.1.4')),
   'in a field that announces a signature': () => stamped(token, {}, 'adbe.pkcs7.detached'),
   'of no known kind': () => stamped(token, {}, 'Mine'),
   'that is empty': () => stamped(() => Buffer.alloc(0)),
-  'that is noise': () => stamped(() => Buffer.alloc(64, 0x30)),
-  'that is cut short': () => stamped(() => token().subarray(0, -20)),
+  'that is random data': () => stamped(() => Buffer.alloc(64, 0x30)),
+  'that is truncated': () => stamped(() => token().subarray(0, -20)),
   'with bytes after it': () => stamped(() => Buffer.concat([token(), Buffer.from('00ff', 'hex')])),
   'with a bit changed': () => stamped(() => flipped(token(), 900)),
   'by another time': () =>
@@ -67,7 +67,7 @@ const FORGED: Record<string, () => Buffer> = {
       objects: { [DRAWING]: drawing('/BBox [0 0 99 99]') },
     }),
   'with an action': () => stamped(token, { field: '/A << /S /JavaScript /JS (x) >>' }),
-  'that is contents, too': () =>
+  'that is also page content': () =>
     stamped(token, { dict: `/Data ${DRAWING} 0 R`, objects: { [DRAWING]: drawing() } }),
   'with another page': () => {
     const page = pageOf(sealed);
@@ -80,7 +80,7 @@ const FORGED: Record<string, () => Buffer> = {
     const pdf = stamped(token);
     return update(pdf, { [partsOf(pdf).size]: '<< >>' });
   },
-  'without what it signs: the update comes after it': () => {
+  'that doesn’t cover a later update': () => {
     const pdf = stamped(token);
     return update(pdf, { [pageOf(sealed)]: '<< /Type /Page /Parent 1 0 R >>' });
   },
