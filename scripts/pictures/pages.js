@@ -27,6 +27,7 @@ export async function pagePictures(stage) {
   try {
     await signingPicture(browser, stage);
     await inspectorPicture(browser, stage);
+    await rehearsalPicture(browser, stage);
   } finally {
     await browser.close();
   }
@@ -117,6 +118,20 @@ async function inspectorPicture(browser, { bin, env, home, esign, folder }) {
     listen.kill();
     target.close();
   }
+}
+
+/** The page of a rehearsal, down to the emails. */
+export async function rehearsalPicture(browser, { esign, home, folder }) {
+  const people = ['Ada Lovelace', 'Bo Li', 'Chen Wei', 'Grace Hopper', 'Łukasz Řehoř', 'Alan Turing'];
+  const rows = people.map((name, at) => `person${at + 1}@example.com,${name}`);
+  await writeFile(join(home, 'people.csv'), `email,name\n${rows.join('\n')}\n`);
+  const words = ['bulk', 'rehearse', 'people.csv', '--template', 'tmpl_nda', '--html', 'rehearsal.html'];
+  const text = ['--subject', 'Confidentiality undertaking', '--message', 'Please sign before Friday.'];
+  await esign(...words, ...text);
+  const page = await browser.newPage({ viewport: { width: 1000, height: 1150 } });
+  await page.goto(`file://${join(home, 'rehearsal.html')}`);
+  await page.screenshot({ path: join(folder, 'rehearsal.png') });
+  await page.close();
 }
 
 async function deliver(url, event, secret) {

@@ -11,6 +11,7 @@ import {
   option,
   printRows,
   ratioRow,
+  rowOf,
   run,
   startSandbox,
   times,
@@ -26,7 +27,11 @@ const WINDOW = { requests: 400, seconds: 3 };
 export async function benchBulk({ rows = 10_000, rounds = 3, many = 100_000 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-bench-'));
   try {
-    const table = [...(await comparedWithPool(folder, rows, rounds)), await onWindow(folder)];
+    const table = [
+      ...(await comparedWithPool(folder, rows, rounds)),
+      await onWindow(folder),
+      await rehearsal(folder, Math.min(rows, 1_000), rounds),
+    ];
     if (many > 0) table.push(await memory(folder, many));
     return table;
   } finally {
@@ -94,6 +99,29 @@ async function onWindow(folder) {
       good: ratio <= 1.1 && refused === 0,
       note: `${(ms / 1_000).toFixed(1)} s of ${allowed / 1_000} s; ${refused} replies 429`,
     };
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+/** A list and 30 days of signers, as a whole process. */
+async function rehearsal(folder, rows, rounds) {
+  const sandbox = await startSandbox(folder);
+  const { baseUrl, apiKey } = sandbox.ready;
+  try {
+    const file = join(folder, 'rehearsal.csv');
+    const lines = Array.from({ length: rows }, (_, row) => `r${row}@example.com,Signer ${row}`);
+    await writeFile(file, `email,name\n${lines.join('\n')}\n`);
+    const env = { ...homeIn(folder), ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey };
+    const words = [BIN, 'bulk', 'rehearse', file, '--template', 'tmpl_nda', '--json'];
+    const seconds = [];
+    for (let round = 0; round < rounds; round++)
+      seconds.push((await run(process.execPath, words, { env })).ms / 1_000);
+    return rowOf(`bulk: a rehearsal of ${rows} rows and 30 days`, seconds, {
+      unit: 's',
+      digits: 1,
+      asked: '<= 20',
+    });
   } finally {
     await sandbox.stop();
   }

@@ -11,6 +11,7 @@ const RIGHT = WIDTH - 14;
 const TOP = 16;
 const BOTTOM = HEIGHT - 40;
 const MOST_TICKS = 7;
+const LABEL_WIDTH = 120;
 
 /** The completed share of the envelopes by day, with the days of 50% and 90%. */
 export function completionCurve(
@@ -35,9 +36,13 @@ export function completionCurve(
     const text = day === 0 ? 'sent' : day === days ? counted(days, 'day') : `${day}`;
     return `<text class="axis" x="${x(day)}" y="${BOTTOM + 22}" text-anchor="${anchor}">${text}</text>`;
   });
-  const marks = [[0.5, day50] as const, [0.9, day90] as const].flatMap(([share, day]) =>
-    day === null ? [] : [mark(share, day, [x(day), y(share)])],
-  );
+  const isClose = day50 !== null && day90 !== null && x(day90) - x(day50) < LABEL_WIDTH;
+  const marks = [
+    ...(day50 === null ? [] : [guide(x(day50), y(0.5)), mark(0.5, day50, [x(day50), y(0.5)])]),
+    // Its line would cross the label of the other one.
+    ...(day90 === null || isClose ? [] : [guide(x(day90), y(0.9))]),
+    ...(day90 === null ? [] : [mark(0.9, day90, [x(day90), y(0.9)])]),
+  ];
   const last = completionDays.length / Math.max(1, envelopes);
   const spoken = [
     `Completed after ${counted(days, 'day')}: ${Math.round(last * 100)}%`,
@@ -61,10 +66,14 @@ function pathOf(
   return { line, area: `${line}V${base}Z` };
 }
 
+function guide(x: number, y: number): string {
+  return `<line class="mark" x1="${x}" x2="${x}" y1="${y}" y2="${BOTTOM}"/>`;
+}
+
 function mark(share: number, day: number, [x, y]: readonly [number, number]): string {
   const isRight = x > WIDTH * 0.7;
   const place = isRight ? `x="${x - 8}" text-anchor="end"` : `x="${x + 9}"`;
-  return `<line class="mark" x1="${x}" x2="${x}" y1="${y}" y2="${BOTTOM}"/><circle class="dot" cx="${x}" cy="${y}" r="5"/><text ${place} y="${y + 20}">${share * 100}% on day ${day}</text>`;
+  return `<circle class="dot" cx="${x}" cy="${y}" r="5"/><text ${place} y="${y + 20}">${share * 100}% on day ${day}</text>`;
 }
 
 function ticksOf(days: number): number[] {
