@@ -6,13 +6,25 @@ import { Home, reportedError } from '../support/cli.ts';
 const home = new Home();
 afterAll(() => home.close());
 
-it.skipIf(process.platform === 'win32')('refuses an endless file or pipe', async () => {
-  await home.sandbox();
-  expect(reportedError(await home.run(['sandbox', 'seed', '/dev/zero', '--json']))).toMatchObject({
-    exitCode: 2,
+describe.skipIf(process.platform === 'win32')('an endless input', () => {
+  it.each([
+    'sandbox seed /dev/zero',
+    'sandbox exec --seed /dev/zero -- true',
+    'listen --secret-file /dev/zero --port 0',
+    'documents verify --trust /dev/zero .',
+  ])('is refused: %s', async (words) => {
+    await home.sandbox();
+    const [before = '', after] = words.split(' -- ');
+    const command = [...before.split(' '), '--json', ...(after === undefined ? [] : ['--', after])];
+    const error = reportedError(await home.run(command));
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining('64 MiB') as unknown });
   });
-  const piped = await home.shell('yes "envelopes:" | esign sandbox seed - --json');
-  expect(piped.stderr).toContain('64 MiB');
+
+  it('is refused from a pipe', async () => {
+    await home.sandbox();
+    const piped = await home.shell('yes "envelopes:" | esign sandbox seed - --json');
+    expect(piped.stderr).toContain('64 MiB');
+  });
 });
 
 describe.skipIf(process.platform === 'win32')('a named pipe', () => {

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
-import { chunksOf, openUserFile } from '../../kernel/files/user-file.ts';
+import { chunksOf, openUserFile, readInput } from '../../kernel/files/user-file.ts';
 import { isRecord, parseJson } from '../../kernel/json.ts';
 import { inexactNumber } from '../../kernel/text/json-text.ts';
 import { isInterrupted } from '../interrupt.ts';
@@ -23,23 +23,10 @@ export async function readText(path: string, what: string): Promise<string> {
   }
 }
 
-/** A device or a pipe may never end. */
-const MAX_BYTES = 64 * 1024 * 1024;
-
 /** The bytes of a file the user named, exactly. `-` is stdin. @throws UsageError for more than 64 MiB. */
 export async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
-    const pieces: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const piece of chunksOf(path === '-' ? takeStdin(what) : openUserFile(path))) {
-      bytes += piece.byteLength;
-      if (bytes > MAX_BYTES)
-        throw new UsageError(`The ${what} ${path} is larger than 64 MiB.`, {
-          hint: 'Check the path. Nothing was sent.',
-        });
-      pieces.push(piece);
-    }
-    return Buffer.concat(pieces);
+    return await readInput(path === '-' ? takeStdin(what) : openUserFile(path), `The ${what} ${path}`);
   } catch (error) {
     if (error instanceof UsageError || isInterrupted(error)) throw error;
     throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {

@@ -45,7 +45,7 @@ export async function readSecretFile(path: string, what: string): Promise<string
   try {
     return (await readUserFile(path)).toString('utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    if (isInterrupted(error)) throw error;
+    if (error instanceof UsageError || isInterrupted(error)) throw error;
     throw new UsageError(`Can't read the ${what} from ${path} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check the path and the file permissions.',

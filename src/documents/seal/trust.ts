@@ -24,7 +24,7 @@ export async function readAuthorities(path: string): Promise<X509Certificate[]> 
     const found = (await readUserFile(path)).toString('utf8').match(CERTIFICATE) ?? [];
     if (found.length > 0) return found.map((text) => new X509Certificate(text));
   } catch (error) {
-    if (codeOf(error) === undefined) throw error;
+    if (error instanceof UsageError || codeOf(error) === undefined) throw error;
     throw new UsageError(`Can't read the authorities from ${path}.`, {
       cause: error,
       hint: 'Check the path and its permissions. The file must be PEM.',

@@ -1,6 +1,10 @@
 import { constants, createReadStream, openSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { UsageError } from '../errors.ts';
+
+/** A device or a pipe may never end. */
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Opens a file or pipe that the user named. Opening a named pipe in the ordinary way would block a thread until somebody
@@ -31,9 +35,20 @@ export function stopInputs(reason: Error): void {
   for (const input of open) input.destroy(reason);
 }
 
-/** Returns the bytes of a file or pipe that the user named. */
-export async function readUserFile(path: string): Promise<Buffer> {
+/** Returns the bytes of a file or pipe that the user named. @throws UsageError for more than 64 MiB; the system's error. */
+export function readUserFile(path: string): Promise<Buffer> {
+  return readInput(openUserFile(path), path);
+}
+
+/** Reads an input to its end; `name` is for the error. @throws UsageError for more than 64 MiB. */
+export async function readInput(input: Readable, name: string): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of chunksOf(openUserFile(path))) pieces.push(piece);
+  let bytes = 0;
+  for await (const piece of chunksOf(input)) {
+    bytes += piece.byteLength;
+    if (bytes > MAX_BYTES)
+      throw new UsageError(`${name} is larger than 64 MiB.`, { hint: 'Check the path. Nothing was sent.' });
+    pieces.push(piece);
+  }
   return Buffer.concat(pieces);
 }

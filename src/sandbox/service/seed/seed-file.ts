@@ -100,7 +100,7 @@ async function textOf(path: string): Promise<string> {
   try {
     return (await readUserFile(path)).toString('utf8').replace(/^\uFEFF/, '');
   } catch (error) {
-    if (codeOf(error) === undefined) throw error;
+    if (error instanceof UsageError || codeOf(error) === undefined) throw error;
     throw new UsageError(`Can't read the seed ${path} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check the path and its permissions.',
