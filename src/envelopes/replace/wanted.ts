@@ -121,7 +121,7 @@ function changeSigners(old: Envelope, { signers, added, removed }: ReplacementCh
   if (count === 0) throw new UsageError('No signer would be left.', { hint: 'Add one with --add-signer.' });
   if (count > LIMITS.signers)
     throw new UsageError(`The new envelope would have ${counted(count, 'signer')}.`, {
-      hint: `An envelope can have up to ${LIMITS.signers} signers.`,
+      hint: `An envelope can have up to ${counted(LIMITS.signers, 'signer')}.`,
     });
   return all;
 }
@@ -147,7 +147,7 @@ function onlySigner(old: Envelope, name: string): Signer {
   const [first, ...others] = signersNamed(old, name);
   if (first !== undefined && others.length === 0) return first;
   const ids = [first, ...others].flatMap((one) => one?.id ?? []);
-  throw new UsageError(`${old.id} has ${others.length + 1} signers with the address ${name}.`, {
+  throw new UsageError(`${old.id} has ${counted(others.length + 1, 'signer')} with the address ${name}.`, {
     hint: `Use the ID instead of the address: ${ids.join(', ')}.`,
   });
 }

@@ -91,7 +91,7 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
     hasRate
       ? undefined
       : [
-          `No response showed a rate limit. ${grouped(DEFAULT_RATE.requests)} requests in 15 minutes were assumed.`,
+          `No response showed a rate limit. ${counted(DEFAULT_RATE.requests, 'request')} in 15 minutes were assumed.`,
           'Ask your provider for the limit of your account.',
         ],
   'quota-unknown': ({ sentThisMonth }) => [

@@ -111,7 +111,7 @@ function costs(result: RehearsalResult): string {
     ['Requests', `${grouped(requests)}, ${timeText(result)}`],
     [
       'Rate limit',
-      `${grouped(rate.requests)} requests in 15 minutes; ${share}% of them are left for your other systems`,
+      `${counted(rate.requests, 'request')} in 15 minutes; ${share}% of them are left for your other systems`,
     ],
     ['Invitations', grouped(emails)],
     [
