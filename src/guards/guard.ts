@@ -62,7 +62,10 @@ export class Guard {
     this.#requireConfirmation(tally, guards);
   }
 
-  /** Checks a write immediately before it is sent. @throws GuardError */
+  /**
+   * Checks a write immediately before it is sent. The envelope is read again: since the check of all writes, a person may have
+   * been asked, and a draft may have been sent. @throws GuardError
+   */
   async allow(write: Write, read: ReadEnvelope): Promise<void> {
     const guards = await this.refuseAll();
     const { action, envelopeId, requestId } = write;
