@@ -1,5 +1,5 @@
 import type { BulkRow } from '../../../bulk/rows/row.ts';
-import { counted, grouped, listed } from '../../../kernel/duration.ts';
+import { counted, listed } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { DEFAULT_RATE } from '../../../rehearsal/defaults.ts';
 import type { SampleBasis } from '../../../statistics/turn-history.ts';
