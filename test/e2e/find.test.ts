@@ -56,8 +56,8 @@ describe('find', () => {
   });
 
   it('prints the same formats as lists', async () => {
-    const all = await home.json`find contract`;
-    const same = await home.json`envelopes list`;
+    const all = await home.json`find contract --sort subject`;
+    const same = await home.json`envelopes list --sort subject`;
     expect(all).toEqual(same);
     const csv = await find('1379', '--csv', '--fields', 'id,signers.0.email');
     expect(csv.stdout).toBe(`id,signers.0.email\n${ids[2]},zoe@example.com\n`);
