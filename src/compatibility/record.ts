@@ -1,4 +1,5 @@
-import { readdir, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { makeFolder } from '../kernel/files/folder.ts';
@@ -7,7 +8,7 @@ import { readRegularBytes } from '../kernel/files/regular-file.ts';
 import { replaceFile } from '../kernel/files/replace-file.ts';
 import { parseJson } from '../kernel/json.ts';
 import { DOCUMENT } from './document.ts';
-import { recordFolder, recordPrefix } from './record-path.ts';
+import { LOCAL, recordFolder, recordPrefix } from './record-path.ts';
 import type { Fact } from './tally.ts';
 
 const FORMAT = 1;
@@ -15,6 +16,8 @@ const MAX_BYTES = 256 * 1024;
 /** What is not in the document leaves room for what is. */
 const MAX_FORMS = 1_000;
 const MAX_UNDOCUMENTED_FORMS = 600;
+/** Records of services on this machine. */
+const MAX_LOCAL = 20;
 /** How long another process may take to write its facts, in ms. */
 const LOCK_WAIT_MS = 2_000;
 
@@ -67,10 +70,23 @@ export async function addToRecord(path: string, facts: readonly Fact[]): Promise
       Object.fromEntries(forms),
     ]);
     const text = JSON.stringify({ format: FORMAT, places: Object.fromEntries(entries) });
-    if (Buffer.byteLength(text) <= MAX_BYTES) replaceFile(path, text);
+    if (Buffer.byteLength(text) > MAX_BYTES) return;
+    const isNew = !existsSync(path);
+    replaceFile(path, text);
+    if (isNew && path.endsWith(LOCAL)) await removeOldest(dirname(path));
   } finally {
     await release();
   }
+}
+
+/** Sandboxes on random ports would leave a record each: only those written last are kept. */
+async function removeOldest(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(LOCAL));
+  if (names.length <= MAX_LOCAL) return;
+  const paths = names.map((name) => join(folder, name));
+  const dated = await Promise.all(paths.map(async (path) => ({ path, at: (await stat(path)).mtimeMs })));
+  dated.sort((a, b) => b.at - a.at);
+  for (const { path } of dated.slice(MAX_LOCAL)) await rm(path, { force: true });
 }
 
 function merge(places: Places, facts: readonly Fact[]): void {
