@@ -1,0 +1,89 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isRecord } from '../../src/kernel/json.ts';
+import { rowsOf } from '../support/bulk-check.ts';
+import { COMMAND, Home, reportedError } from '../support/cli.ts';
+import { openScreen } from '../support/pty.ts';
+
+let home: Home;
+const bulk = ['bulk', 'create', 'rows.csv', '--template', 'tmpl_nda', '--send', '--yes'];
+
+beforeAll(() => vi.setConfig({ testTimeout: 60_000 }));
+beforeEach(async () => {
+  home = new Home();
+  await home.sandbox();
+});
+afterEach(() => home.close());
+
+const rows = (count: number) => writeFile(home.path('rows.csv'), rowsOf(count));
+const guard = (...flags: string[]) => home.run(['profiles', 'edit', 'sandbox', ...flags]);
+
+async function sent(): Promise<number> {
+  const list = await home.json`envelopes list --all`;
+  return Array.isArray(list) ? list.filter((one) => isRecord(one) && one.status === 'SENT').length : -1;
+}
+
+describe('a limit of emails', () => {
+  it('counts each wave of a run', async () => {
+    await rows(9);
+    await guard('--max-emails', '4');
+    expect(reportedError(await home.run([...bulk, '--json']))).toMatchObject({ code: 'TOO_MANY_EMAILS' });
+    expect(await home.run([...bulk, '--waves', '2,3,rest'])).toMatchObject({ code: 0 });
+    await guard('--max-emails', '2');
+    const refused = reportedError(await home.run`bulk resume --last --json`);
+    expect([refused.code, refused.exitCode, await sent()]).toEqual(['TOO_MANY_EMAILS', 2, 2]);
+    await guard('--max-emails', '4');
+    expect(await home.run`bulk resume --last`).toMatchObject({ code: 0 });
+    expect(await home.run`bulk resume --last`).toMatchObject({ code: 0 });
+    expect(await sent()).toBe(9);
+  });
+});
+
+describe('the log of writes', () => {
+  it('stays complete when several processes write at the same time', async () => {
+    const create = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'A <a@example.com>', '-q'];
+    const ends = await Promise.all(Array.from({ length: 4 }, () => home.start(create).ended));
+    expect(ends.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    expect(await home.object`log verify`).toMatchObject({ ok: true, entries: 4 });
+  });
+
+  it('stays complete when a run is killed, and names what the run had created', async () => {
+    await rows(60);
+    const run = home.start([...bulk, '--concurrency', '1']);
+    const folder = home.path('state', 'bulk');
+    await vi.waitFor(async () => {
+      const [id = ''] = await readdir(folder);
+      expect(await readFile(join(folder, id, 'journal.jsonl'), 'utf8')).toContain('"created"');
+    }, 20_000);
+    await run.stop('SIGKILL');
+    expect(await home.object`log verify`).toMatchObject({ ok: true, entries: 1 });
+    const list = await home.json`envelopes list --all`;
+    const ids = Array.isArray(list) ? list.flatMap((one) => (isRecord(one) ? [one.id] : [])) : [];
+    const entries = await home.json`log`;
+    expect(entries).toMatchObject([{ command: 'bulk create', outcome: 'unknown' }]);
+    const [entry] = Array.isArray(entries) ? entries.filter(isRecord) : [];
+    // The last one can be unknown to the journal.
+    expect(Array.isArray(entry?.envelopeIds) && entry.envelopeIds.length).toBeGreaterThanOrEqual(1);
+    expect(ids).toEqual(
+      expect.arrayContaining([...(Array.isArray(entry?.envelopeIds) ? entry.envelopeIds : [])]),
+    );
+  });
+});
+
+describe('a confirmation by name', () => {
+  it.each([
+    ['yes', 2, 0],
+    ['sandbox', 0, 2],
+  ])('that is typed as %s exits %i', async (typed, exitCode, count) => {
+    await guard('--confirm-name');
+    await rows(2);
+    const [file, ...before] = COMMAND;
+    const env = { PATH: process.env.PATH ?? '', ...home.env };
+    const screen = openScreen(file, [...before, ...bulk.with(2, home.path('rows.csv'))], { env });
+    await screen.shows('Type sandbox');
+    screen.type(`${typed}\r`);
+    expect((await screen.ended).code).toBe(exitCode);
+    expect(await sent()).toBe(count);
+  });
+});
