@@ -37,7 +37,7 @@ describe.skipIf(process.platform === 'darwin')('an upgrade from 0.2.0', () => {
     expect(await home.json`find ada --cached`).toMatchObject([{ status: 'COMPLETED' }]);
   });
 
-  it('shows what became of the finished run', async () => {
+  it('shows the signers of the finished run', async () => {
     expect(await home.json`bulk status run-20261122-234852496-ad9570de`).toMatchObject([
       { email: 'zoe@example.com', state: 'waiting' },
     ]);

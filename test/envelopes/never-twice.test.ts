@@ -90,6 +90,21 @@ describe('a request ID', () => {
     expect(on.stored).toHaveLength(1);
   });
 
+  it('creates once if a lost request is processed late and the list lags, within a minute together', async () => {
+    const on = await start({ fateOf: first('late'), lateMs: 30_000, listLagMs: 25_000 });
+    expect(await run(on)).toMatchObject({ by: 'lookup' });
+    expect(await run(on)).toMatchObject({ by: 'earlier' });
+    expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
+  });
+
+  it('ends unknown where both together take longer, and finds the envelope as soon as the list shows it', async () => {
+    const on = await start({ fateOf: first('late'), lateMs: 30_000, listLagMs: 40_000 });
+    expect(await codeOf(run(on))).toBe('UNKNOWN_OUTCOME');
+    await clock.sleep(15_000);
+    expect(await run(on)).toMatchObject({ by: 'earlier' });
+    expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
+  });
+
   it('creates again a minute after a request that never arrived, and not sooner', async () => {
     const on = await start({ fateOf: first('never came') });
     expect(await codeOf(run(on))).toBe('UNKNOWN_OUTCOME');
