@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { rowsOf } from '../support/bulk-check.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
 import { startFaultyProxy } from '../support/faulty-proxy.ts';
+import { json } from '../support/server.ts';
+import { answerPage, fakeService } from './fake-service.ts';
 
 const home = new Home();
 let sandbox: Sandbox;
@@ -33,7 +36,10 @@ it('shows what a list would do, the same for the same seed, and leaves no run or
   expect(result).toHaveProperty('expected.completed');
   const second = await rehearse('rows.csv', '--random-seed', '7');
   expect(isRecord(result)).toBe(true);
-  if (isRecord(result)) expect(parseJson(second.stdout)).toMatchObject({ expected: result.expected });
+  if (isRecord(result)) {
+    const { expected, late, emails, caveats } = result;
+    expect(parseJson(second.stdout)).toMatchObject({ expected, late, emails, caveats });
+  }
 
   expect(await home.json`bulk list --json`).toEqual([]);
   expect(await home.json`envelopes list --json`).toEqual([]);
@@ -143,5 +149,49 @@ it('counts the requests of a small rate window in simulated time', async () => {
     expect(isRecord(result) && Number(result.seconds)).toBeGreaterThan(0);
   } finally {
     await shop.close();
+  }
+});
+
+it('uses the roles of the list where the service shows none', async () => {
+  await writeFile(home.path('roles.csv'), 'email,role\nada@example.com,Pilot\nbo@example.com,Pilot\n');
+  expect((await rehearse('roles.csv')).code).toBe(10);
+  await home.run`sandbox choices template-roles=hidden`;
+  try {
+    const { code, stdout } = await rehearse('roles.csv');
+    expect(code).toBe(0);
+    expect(parseJson(stdout)).toMatchObject({
+      envelopes: 2,
+      failed: [],
+      caveats: expect.arrayContaining(['roles-unknown']) as unknown,
+    });
+  } finally {
+    await home.run`sandbox choices template-roles=shown`;
+  }
+});
+
+it('exits with the code of a template that cannot be read, without a plan or a page', async () => {
+  const service = await fakeService((request, response) =>
+    request.path.includes('/templates/')
+      ? json(response, 403, { error: { code: 'FORBIDDEN', message: 'No access' } })
+      : answerPage(request, response, 0, () => ({})),
+  );
+  try {
+    await writeFile(home.path('rows.csv'), rowsOf(2));
+    const words = [
+      'bulk',
+      'rehearse',
+      'rows.csv',
+      '--template',
+      'tmpl_x',
+      '--plan',
+      'no.json',
+      '--html',
+      'no.html',
+    ];
+    expect((await home.run(words, { env: service.env })).code).toBe(3);
+    expect(new Set(service.server.seen.map(({ method }) => method))).toEqual(new Set(['GET']));
+    expect(existsSync(home.path('no.json')) || existsSync(home.path('no.html'))).toBe(false);
+  } finally {
+    await service.server.close();
   }
 });
