@@ -71,7 +71,7 @@ export class Outage {
         if (error instanceof Error) this.#last = error;
       }
     }
-    says('The service answers again.');
+    says('The service is back.');
     this.#inARow = 0;
     // Until a write succeeds, one failure is enough to wait again.
     this.#mostInARow = 1;

@@ -83,13 +83,13 @@ describe('create', () => {
   it('asks on a terminal, with no as the default', async () => {
     const before = await count();
     const screen = open([...CREATE, ...signers(TENANT), '--send']);
-    await screen.shows('Create and send it all the same?');
+    await screen.shows('Create and send it anyway?');
     expect(screen.text()).toContain('Nobody signs as Landlord.');
     screen.type('\r');
     expect((await screen.ended).code).toBe(2);
     expect(await count()).toBe(before);
     const again = open([...CREATE, ...signers(TENANT)]);
-    await again.shows('Create it all the same?');
+    await again.shows('Create it anyway?');
     again.type('y\r');
     expect((await again.ended).code).toBe(0);
     expect(await count()).toBe(before + 1);
@@ -151,7 +151,7 @@ describe('send', () => {
   it('asks on a terminal', async () => {
     const id = await draft();
     const screen = open(['envelopes', 'send', id]);
-    await screen.shows('Send it all the same?');
+    await screen.shows('Send it anyway?');
     screen.type('\r');
     expect([(await screen.ended).code, await statusOf(id)]).toEqual([2, 'DRAFT']);
   });

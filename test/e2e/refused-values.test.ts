@@ -95,7 +95,7 @@ describe('envelopes create', () => {
   });
 
   it('refuses metadata keys that esign reserves', async () => {
-    expect(await refusal([...CREATE, '--metadata', 'esignRequestId=deal-1'])).toContain('its own notes');
+    expect(await refusal([...CREATE, '--metadata', 'esignRequestId=deal-1'])).toContain('is reserved');
   });
 
   it('accepts the metadata of another envelope, with a new request ID', async () => {

@@ -116,7 +116,7 @@ describe('envelopes replace', () => {
     expect([emails(made), made.subject]).toEqual([['adda@example.com', 'cy@example.com'], 'New']);
     const again =
       await home.run`envelopes replace ${String(made.id)} --signer adda@example.com=ada@example.com`;
-    expect(again.stderr).toContain('ada@example.com signs as Ada');
+    expect(again.stderr).toContain('keeps the name Ada');
     expect(again.stdout).toMatch(new RegExp(`^${String(made.id)}\tCANCELLED\tenv_\\w+\tSENT\n$`));
   });
 
@@ -128,7 +128,7 @@ describe('envelopes replace', () => {
     const then = await replaced(id, '--signer', RIGHT);
     expect([then.old.status, then.made.status, then.made.id]).toEqual(['CANCELLED', 'SENT', first.made.id]);
     const last = await home.run`envelopes replace ${id} --signer ${RIGHT} --json`;
-    expect([last.code, last.stderr]).toEqual([0, expect.stringContaining('nothing was done')]);
+    expect([last.code, last.stderr]).toEqual([0, expect.stringContaining('Nothing was done')]);
     expect(await madeFor(id)).toHaveLength(1);
     expect(await requestsTo(first.made.id)).toEqual(['ada@example.com', 'bo@example.com']);
   });

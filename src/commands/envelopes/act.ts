@@ -42,13 +42,13 @@ const REMINDING: Several = {
   can: canBeReminded,
 };
 
-/** `envelopes send`: drafts go to their signers, once nothing about them is incomplete or somebody said so. */
+/** `envelopes send`: sends drafts, after a confirmation if a role has no signer. */
 export async function sendDrafts(
   words: readonly string[],
   flags: ActFlags & SelectionFlagValues & { 'allow-missing-roles': boolean },
   context: Context,
 ): Promise<void> {
-  // Of a run, envelopes that were sent show which drafts are second ones.
+  // The sent envelopes of a run show which drafts are duplicates.
   const query = flags.run === undefined ? flags : { ...flags, status: undefined };
   const leaveOut = (envelopes: readonly Envelope[]) => notToSend(envelopes, flags.status);
   const { ids, selected } = await readNamedOrSelected(words, query, leaveOut, context);
@@ -61,10 +61,10 @@ export async function sendDrafts(
     return showDryRun(ids, sending, client, context);
   }
   await client.writes.check(ids.ids.map((envelopeId) => ({ action: 'send', envelopeId })));
-  const remarks = async (envelope: Envelope) => (await check.remarksOn(envelope)).map(({ text }) => text);
-  const agreed = await agreeOn(ids, { ...sending, remarks }, { flags, client, context });
+  const warnings = async (envelope: Envelope) => (await check.findProblems(envelope)).map(({ text }) => text);
+  const agreed = await agreeOn(ids, { ...sending, warnings }, { flags, client, context });
   const [only] = ids.ids;
-  // One alone is asked about before it is under way.
+  // For a single envelope, asks before it is sent.
   if (!ids.stream && only !== undefined) await check.pass(only, !flags.yes);
   const isChecked = !ids.stream || agreed.isShown;
   await client.writes.confirm();
@@ -105,7 +105,7 @@ export async function cancelEnvelopes(
   const agreed = await agreeOn(ids, cancelling, { flags, client, context });
   const [only] = ids.ids;
   const isOne = !ids.stream && only !== undefined;
-  // One alone is asked about before it is in progress.
+  // For a single envelope, asks before it is canceled.
   if (isOne && !evenIfDeclined) await keepDecline(only, !flags.yes, client, context);
   const isChecked = isOne || agreed.isShown || evenIfDeclined;
   await forEachId(
@@ -123,14 +123,14 @@ export async function cancelEnvelopes(
 }
 
 /**
- * Keeps a decline from being hidden by a cancellation: asks on a terminal.
- * @throws ServiceError INVALID_STATE where nobody can be asked.
+ * Asks before a cancellation hides a decline.
+ * @throws ServiceError INVALID_STATE without a terminal.
  */
 async function keepDecline(id: string, asks: boolean, client: Client, context: Context): Promise<void> {
   const envelope = await readIfAllowed(id, client, context);
   if (envelope?.status !== 'DECLINED') return;
   const decliner = envelope.signers?.find((one) => one.status === 'DECLINED');
-  const what = `${id} was declined${decliner ? ` by ${nameOf(decliner)}` : ''}. Once cancelled, it no longer shows that`;
+  const what = `${id} was declined${decliner ? ` by ${nameOf(decliner)}` : ''}. A canceled envelope no longer shows that`;
   if (!asks || !context.terminal.canAsk)
     throw new ServiceError('INVALID_STATE', `${what}.`, {
       status: 400,
@@ -140,7 +140,7 @@ async function keepDecline(id: string, asks: boolean, client: Client, context: C
   await confirmed(`Cancel ${id}?`, { yes: false, otherwise: 'nothing was changed' }, context);
 }
 
-/** Returns undefined for a key that may write and not read. */
+/** Returns undefined if the key may not read envelopes. */
 async function readIfAllowed(
   id: string,
   client: Client,
@@ -168,14 +168,14 @@ export async function remindSigners(
   const client = await context.session.client();
   if (flags['dry-run']) return showDryRun(ids, reminder, client, context);
   await client.writes.check(ids.ids.map((envelopeId) => ({ action: 'remind', envelopeId, signer })));
-  // Whoever gives a gap has said how soon is too soon.
+  // --min-gap already decides which reminders are too soon.
   const recent = gapMs === undefined ? await RecentReminders.read(signer, context) : undefined;
   const told = (id: string) => recent?.of(id) ?? [];
-  const remarks = (envelope: Envelope) => Promise.resolve(told(envelope.id));
-  const agreed = await agreeOn(ids, { ...reminder, remarks }, { flags, client, context });
+  const warnings = (envelope: Envelope) => Promise.resolve(told(envelope.id));
+  const agreed = await agreeOn(ids, { ...reminder, warnings }, { flags, client, context });
   if (!agreed.isShown && recent !== undefined) {
     const [known] = ids.ids.filter((id) => recent.knows(id));
-    // Only a reply tells the service's time, by which a reminder is as old as it is.
+    // Reminders are dated by the service's clock, which only a reply shows.
     if (known !== undefined) await readQuietly(client, known, context.interrupt.signal);
     await tellRecent(ids, told, flags, context);
   }
@@ -214,18 +214,18 @@ async function tellRecent(
   await confirmed('Send another reminder?', { yes, otherwise: 'nothing was sent', fromStdin }, context);
 }
 
-/** True for a selection of which nothing is left; a notice has shown it. */
+/** Returns true for a selection without envelopes, which a notice has already reported. */
 function isNothingSelected({ ids }: Ids, selected: ReadonlyMap<string, Envelope> | undefined): boolean {
   return selected !== undefined && ids.length === 0;
 }
 
 interface Agreed {
   ids: Ids;
-  /** The envelopes were shown, with what is to be said of each. */
+  /** The envelopes were shown, each with its problems. */
   isShown: boolean;
 }
 
-/** More than one envelope is mailed or cancelled only when somebody agreed. */
+/** Asks for confirmation before several envelopes are sent, canceled, or reminded. */
 async function agreeOn(
   ids: Ids,
   several: Several,
@@ -240,7 +240,7 @@ async function agreeOn(
   return { ids, isShown: false };
 }
 
-/** What is to be said of drafts before they are sent; each template is asked for once. */
+/** Finds problems of drafts before they are sent. Reads each template once. */
 class DraftCheck {
   readonly #roles: TemplateRoles;
   readonly #allowMissing: boolean;
@@ -254,14 +254,14 @@ class DraftCheck {
     this.#context = context;
   }
 
-  async remarksOn({ status, templateId, signers }: Envelope): Promise<SignerProblem[]> {
-    // The service says better why any other one can't be sent.
+  async findProblems({ status, templateId, signers }: Envelope): Promise<SignerProblem[]> {
+    // For other statuses, the service's error explains why the envelope can't be sent.
     if (status !== 'DRAFT' || !signers) return [];
     const roles = await this.#roles.ifTold(templateId);
     return findProblems(signers, roles);
   }
 
-  /** What would stop it is an error of one, and told of each of several. */
+  /** Throws the error of a single envelope; prints it for one of several. */
   async dryRun(id: string, isOneOfSeveral: boolean): Promise<void> {
     try {
       await this.pass(id, 'later');
@@ -274,13 +274,13 @@ class DraftCheck {
   async pass(id: string, asks: boolean | 'later'): Promise<void> {
     const envelope = await readIfAllowed(id, this.#client, this.#context);
     if (envelope === undefined) return;
-    const remarks = await this.remarksOn(envelope);
+    const warnings = await this.findProblems(envelope);
     const passing = {
       allowMissing: this.#allowMissing,
       asks,
-      question: 'Send it all the same?',
+      question: 'Send it anyway?',
       otherwise: 'nothing was sent',
     };
-    await confirmProblems(remarks, passing, this.#context);
+    await confirmProblems(warnings, passing, this.#context);
   }
 }

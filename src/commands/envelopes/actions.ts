@@ -3,33 +3,33 @@ import { sameCommand, wasGiven } from '../../cli/rerun.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { BatchAction } from './each.ts';
 
-/** More ids than this make no command that anybody copies. */
+/** The most IDs to show in a command that is meant to be copied. */
 const MOST_IDS = 20;
-/** After this long a second reminder is no mishap. */
+/** The gap after which a second reminder is not a mistake. */
 const GAP = '24h';
 
-/** Sends or cancels: the service refuses what was done already, so that the same command is safe. */
+/** Send or cancel: the service refuses a repeated one, so running the same command again is safe. */
 export function actionOnce(done: string, ids: Ids, words: readonly string[]): BatchAction {
   return {
     done,
     ifUnknown: (id) =>
-      `See where it stands: \`${command('envelopes', 'get', id)}\`. What was ${done} already is refused, so that this is safe: \`${again(words, ids, [id])}\`.`,
+      `To see its status, run \`${command('envelopes', 'get', id)}\`. It is safe to run \`${again(words, ids, [id])}\` again, because an envelope can't be ${done} twice.`,
     again: (left) => again(words, ids, left),
   };
 }
 
-/** Reminds: nothing at the service tells of it, but who may have been mailed from here is in the log of reminders. */
+/** Remind: the service doesn't return reminders, but the local reminder log contains those that may have been sent. */
 export function reminding(ids: Ids, words: readonly string[]): BatchAction {
   const add = wasGiven(words, '--min-gap') ? [] : ['--min-gap', GAP];
   return {
     done: 'reminded',
     ifUnknown: (id) =>
-      `To mail nobody who may have been mailed just now: \`${again(words, ids, [id], add)}\`.`,
+      `To skip signers who may already have been reminded, run \`${again(words, ids, [id], add)}\`.`,
     again: (left) => again(words, ids, left, add),
   };
 }
 
-/** The same command for these ids. */
+/** Returns the same command for these IDs. */
 function again(
   words: readonly string[],
   { ids }: Ids,

@@ -17,32 +17,32 @@ import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
 
 const CONCURRENCY = 8;
-/** For an empty pipe: a filter that matched nothing looks like success otherwise. */
-export const NO_IDS = 'No ids were read from stdin, so nothing was done.';
+/** For an empty pipe, which would otherwise look like success. */
+export const NO_IDS = 'No IDs were read from stdin. Nothing was done.';
 
-/** What a write does, in words, and what to run when it is not known whether it did. */
+/** The texts for a write, and what to run if its outcome is unknown. */
 export interface BatchAction {
-  /** Of an envelope that it was done to: `sent`. */
+  /** The past participle, such as `sent`. */
   done: string;
-  /** For an id of which nobody knows whether it was. */
+  /** Returns the hint for an envelope whose outcome is unknown. */
   ifUnknown: (id: string) => string;
-  /** Goes on with these ids and does nothing twice. */
+  /** Returns the command that continues with these IDs and repeats nothing. */
   again: (ids: readonly string[]) => string;
 }
 
 export interface EachOptions {
   ids: Ids;
-  /** `by` tells whether the reply said so or, after a lost reply, the envelope's state. */
+  /** `by`: the reply or, after a lost reply, the envelope's status. */
   act: (id: string) => Promise<{ envelope: Envelope; by?: 'reply' | 'lookup' }>;
-  /** What a person sees of one result. */
+  /** Renders one result for the terminal. */
   show: (envelope: Envelope) => string | Promise<string>;
-  /** For what changes envelopes: nothing that was sent goes unsaid. */
+  /** For writes: everything that was sent is reported, even after an interrupt. */
   action?: BatchAction;
 }
 
 /**
- * Does one thing to each id. One id: the result, or its error. Several: all are tried, each is a row or a
- * JSON line in the order given, and some failures end in exit code 10.
+ * Runs an action for each ID. For one ID, prints the result or throws its error. For several, tries all of them and prints a
+ * row or a JSON line for each, in the given order; if some fail, the exit code is 10.
  */
 export async function forEachId(options: EachOptions, context: Context): Promise<void> {
   const { ids, action } = options;
@@ -61,11 +61,11 @@ interface Attempt {
   by: 'reply' | 'lookup' | undefined;
 }
 
-/** The ids of one command, and how far each is. */
+/** The IDs of one command and their progress. */
 class Work {
   readonly #options: EachOptions;
   readonly #context: Context;
-  /** `left` was not begun, since the command was stopped before; `done` is not reported yet. Absent: not begun yet. */
+  /** `left`: not started because the command was stopped. `done`: not reported yet. Absent: not started yet. */
   readonly #states = new Map<string, 'left' | 'begun' | 'done' | 'reported'>();
 
   constructor(options: EachOptions, context: Context) {
@@ -110,7 +110,7 @@ class Work {
     return { json: { ...result, error: reportOf(error) }, failure: { label: id, error } };
   }
 
-  /** Undefined for one that was not begun. */
+  /** Returns undefined if it was not started. */
   async #attempt(id: string): Promise<Attempt | undefined> {
     const { act, action } = this.#options;
     const { signal } = this.#context.interrupt;
@@ -142,32 +142,32 @@ class Work {
 
   #stopped(left: readonly string[]): StoppedError {
     const { ids, action } = this.#options;
-    return new StoppedError('INTERRUPTED', `Stopped: ${left.length} of ${ids.ids.length} were not begun.`, {
-      hint: action && `The rest: \`${action.again(left)}\`.`,
+    return new StoppedError('INTERRUPTED', `Stopped: ${left.length} of ${ids.ids.length} were not started.`, {
+      hint: action && `To continue with the rest, run \`${action.again(left)}\`.`,
     });
   }
 
-  /** What nobody knows should the process have to end now, and what is known and not reported. */
+  /** Returns what is unknown or unreported if the process ends now. */
   unknown({ done }: BatchAction): string {
     const open = this.#idsIn('begun');
     const unsaid = this.#idsIn('done');
     return [
-      `Ended before the answer came.`,
+      `Quit before the service replied.`,
       ...(open.length > 0 ? [`It is not known whether ${listed(open)} ${was(open)} ${done}.`] : []),
-      ...(unsaid.length > 0 ? [`The answer for ${listed(unsaid)} came and was not reported.`] : []),
+      ...(unsaid.length > 0 ? [`The result for ${listed(unsaid)} was received but not printed.`] : []),
     ].join(' ');
   }
 
-  /** What to run then. */
+  /** Returns the hint for that case. */
   next({ ifUnknown, again }: BatchAction): string {
     const { ids, stream } = this.#options.ids;
     const [only] = ids;
     if (!stream && only !== undefined) return ifUnknown(only);
-    return `To go on: \`${again(this.#idsIn('begun', 'done', 'left', undefined))}\`.`;
+    return `To continue, run \`${again(this.#idsIn('begun', 'done', 'left', undefined))}\`.`;
   }
 }
 
-/** Neither a guard nor a log that can't be written will let other writes pass. */
+/** Returns true for a guard or an unwritable log, which would stop every other write, too. */
 function isOfAll(error: unknown): boolean {
   return error instanceof GuardError || error instanceof JournalError;
 }

@@ -12,37 +12,37 @@ import { inColumns, safeLine, truncate } from '../../output/text.ts';
 import { NO_IDS } from './each.ts';
 import { nameOf } from './list/view.ts';
 
-/** What is done to several envelopes at once. */
+/** An action on several envelopes. */
 export interface Several {
-  /** As --dry-run names it: `cancel`. */
+  /** The verb of a dry run, such as `cancel`. */
   action: string;
-  /** `Cancel`, of which `Cancel 3 envelopes?` is made. */
+  /** The verb of the question `Cancel 3 envelopes?`. */
   question: string;
   /** `cancelled` */
   verb: string;
-  /** Whether it can be done to an envelope in this status. */
+  /** Returns whether the action is possible in this status. */
   can: (status: string) => boolean;
-  /** What else there is to be said of one. */
-  remarks?: (envelope: Envelope) => Promise<string[]>;
-  /** Envelopes that were read a moment ago, by ID. */
+  /** Returns warnings about an envelope. */
+  warnings?: (envelope: Envelope) => Promise<string[]>;
+  /** Envelopes that were just read, by ID. */
   known?: ReadonlyMap<string, Envelope> | undefined;
 }
 
 const CONCURRENCY = 8;
-/** More rows would hide the question. */
+/** The most rows to show above the question. */
 const SHOWN = 20;
 
 interface Seen {
   id: string;
   envelope: Envelope | undefined;
-  /** Why it is left out. */
+  /** The reason for leaving it out. */
   why: string | undefined;
-  remarks: string[];
+  warnings: string[];
 }
 
 /**
- * Shows which envelopes it is about, leaves out those it can't be done to, and asks.
- * @throws UsageError when the answer is no; ServiceError INVALID_STATE when it can be done to none.
+ * Shows the envelopes, leaves out those for which the action isn't possible, and asks for confirmation.
+ * @throws UsageError if the answer is no; ServiceError INVALID_STATE if the action is possible for none.
  */
 export async function confirmSeveral(
   ids: Ids,
@@ -57,7 +57,7 @@ export async function confirmSeveral(
   if (kept.length === 0)
     throw new ServiceError('INVALID_STATE', `None of the ${ids.ids.length} can be ${several.verb}.`, {
       status: 400,
-      hint: 'The reason is shown above for each.',
+      hint: 'The reasons are shown above.',
     });
   const question = `${several.question} ${counted(kept.length, 'envelope')}?`;
   const { fromStdin } = ids;
@@ -65,7 +65,7 @@ export async function confirmSeveral(
   return { ids: kept.map(({ id }) => id), stream: true, fromStdin };
 }
 
-/** Shows what would be done to which envelopes. In a pipe and with --json: the ids, without a request. */
+/** Shows what would be done. In a pipe and with --json, prints the IDs without a request. */
 export async function showDryRun(
   { ids }: Ids,
   several: Several,
@@ -106,11 +106,11 @@ async function lookAt(
     const envelope = several.known?.get(id) ?? (await client.envelopes.get(id, signal));
     const status = envelope.status ?? '';
     const why = several.can(status) ? undefined : `it is ${status}`;
-    const remarks = why === undefined ? await several.remarks?.(envelope) : undefined;
-    return { id, envelope, why, remarks: remarks ?? [] };
+    const warnings = why === undefined ? await several.warnings?.(envelope) : undefined;
+    return { id, envelope, why, warnings: warnings ?? [] };
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    return { id, envelope: undefined, why: sentenceOf(error).replace(/\.$/, ''), remarks: [] };
+    return { id, envelope: undefined, why: sentenceOf(error).replace(/\.$/, ''), warnings: [] };
   }
 }
 
@@ -119,8 +119,8 @@ function show(seen: readonly Seen[], context: Context): void {
   const lines = [
     ...inColumns(kept.slice(0, SHOWN).map((one) => hiddenCells(one, context))).map((line) => `  ${line}`),
     ...more(kept),
-    ...kept.flatMap(({ id, remarks }) =>
-      remarks.map((text) => `! ${safeLine(id)}: ${hidden(text, context)}`),
+    ...kept.flatMap(({ id, warnings }) =>
+      warnings.map((text) => `! ${safeLine(id)}: ${hidden(text, context)}`),
     ),
   ];
   writeLines(lines, context.terminal);
@@ -141,7 +141,7 @@ function writeLines(lines: readonly string[], terminal: CommandTerminal): void {
   terminal.err(lines.map((line) => `${truncate(line, columns - 1)}\n`).join(''));
 }
 
-/** Redacted before anything is cut: a part of a secret would not be recognized. */
+/** Redacts a text before it is truncated, because a part of a secret would not be recognized. */
 function hidden(text: string, { terminal: { redactor } }: Context): string {
   return safeLine(redactor.redact(text));
 }

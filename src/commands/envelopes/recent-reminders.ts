@@ -9,7 +9,7 @@ import {
 import { durationInWords } from '../../kernel/duration.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 
-/** Whom this machine reminded a moment ago, in words. */
+/** Describes reminders that were recently sent from this machine. */
 export class RecentReminders {
   readonly #times: ReminderTimes;
   readonly #email: string | undefined;
@@ -21,7 +21,7 @@ export class RecentReminders {
     this.#now = now;
   }
 
-  /** `signer`: the id or address that --signer names. Undefined where the log can't be read: it is only a courtesy. */
+  /** `signer`: the ID or address of --signer. Returns undefined if the log can't be read, because the warning is optional. */
   static async read(signer: string | undefined, context: Context): Promise<RecentReminders | undefined> {
     const { baseUrl } = await context.session.settings();
     const times = await readReminderTimes(stateDir(), baseUrl?.value ?? '').catch(() => undefined);
@@ -29,12 +29,12 @@ export class RecentReminders {
     return times && new RecentReminders(times, email, () => context.session.now());
   }
 
-  /** True when somebody was ever reminded of the envelope. */
+  /** Returns true if a reminder was ever sent for the envelope. */
   knows(envelopeId: string): boolean {
     return this.#times.since(envelopeId, Number.NEGATIVE_INFINITY, this.#email).length > 0;
   }
 
-  /** A sentence for each who was reminded of the envelope within the last hour, by the service's clock. */
+  /** Returns a sentence for each reminder about the envelope within the last hour, by the service's clock. */
   of(envelopeId: string): string[] {
     const now = this.#now();
     return this.#times.since(envelopeId, now - RECENT_REMINDER_MS, this.#email).map(({ signer, at }) => {

@@ -4,7 +4,7 @@ import { confirmFlag, dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.
 import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
 import { remindSigners } from './act.ts';
 
-// Here, --signer is who is reminded.
+// Here, --signer is the signer to remind.
 const { signer: _, ...otherFlags } = selectionFlags;
 
 export default class EnvelopesRemind extends EsignCommand {

@@ -4,8 +4,8 @@ import { UsageError } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 
 /**
- * Runs `work` with the log of reminders, which no other process writes meanwhile. Where it can't be kept and nobody
- * relies on it (`required`), a notice says so and `work` does without.
+ * Runs `work` with the reminder log, locked against other processes. If the log can't be opened and isn't `required`, prints a
+ * notice and runs `work` without it.
  */
 export async function withReminderLog(
   context: Context,

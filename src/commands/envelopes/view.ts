@@ -13,12 +13,12 @@ import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 import { endOf, mailboxOf, nameOf, namesOf } from './list/view.ts';
 
-/** One envelope in words: where it stands, who did what, which files there are. */
+/** Renders an envelope: its status, the signers, and the files. */
 export function renderEnvelope(
   envelope: Envelope,
   terminal: Terminal,
   now: number,
-  /** The one that was made in its place. */
+  /** The envelope that replaced it. */
   successor?: Envelope,
 ): string {
   const status = envelope.status ?? 'unknown';
@@ -37,16 +37,16 @@ export function renderEnvelope(
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** Of a signer's name: after the mark. */
+/** The indent of a signer's name, after the mark. */
 const SIGNER_INDENT = 4;
 
-/** Where it stands, in a sentence. */
+/** Renders the status as a sentence. */
 function standingLine(envelope: Envelope, terminal: Terminal, now: number): string {
   const sentence = standing(envelope, now);
   return sentence === '' ? '' : `${indented(safeLine(sentence), 0, terminal)}\n`;
 }
 
-/** Where an envelope stands, in a sentence; empty for a status that is not known here. */
+/** Returns the status of an envelope as a sentence; empty for an unknown status. */
 export function standing(envelope: Envelope, now: number): string {
   const { status, signers = [], sentAt, expiresAt, completedAt } = envelope;
   const people = signers ?? [];
@@ -77,7 +77,7 @@ function ended(envelope: Envelope, now: number): string {
   return `${[word, when].filter(Boolean).join(' ')}${missing.length > 0 ? `; not signed by ${namesOf(missing)}` : ''}.`;
 }
 
-/** What people call each command, and the commands that make sense for a status. */
+/** The label of each command, and the commands that make sense for a status. */
 const LABELS = {
   send: 'Send it',
   remind: 'Remind',
@@ -106,7 +106,7 @@ function nextSteps(envelope: Envelope, terminal: Terminal): string {
 ${lines.map((line) => terminal.style('dim', line)).join('')}`;
 }
 
-/** Which it stands in the place of, and which in its. */
+/** Returns the envelope that this one replaces, and the one that replaces it. */
 function replacing(envelope: Envelope, successor: Envelope | undefined): [string, string][] {
   const old = replacedBy(envelope);
   const label = isTerminal(envelope.status ?? '') ? 'Replaced by' : 'To be replaced by';
@@ -140,7 +140,7 @@ function facts(envelope: Envelope, now: number): [string, string][] {
   return pairs.filter(([, text]) => text !== '');
 }
 
-/** What was completed, cancelled or declined expires no more. */
+/** Completed, canceled, and declined envelopes don't expire anymore. */
 function expiryOf({ status, expiresAt }: Envelope): string | null | undefined {
   return status === 'EXPIRED' || !isTerminal(status ?? '') ? expiresAt : null;
 }
@@ -192,7 +192,7 @@ function section(title: string, pairs: [string, string][], terminal: Terminal): 
   return pairs.length === 0 ? '' : `${terminal.style('bold', title)}\n${renderPairs(pairs, terminal, '  ')}`;
 }
 
-/** One line: what was done to an envelope and where it stands now. In a pipe: id and status. */
+/** Renders an action and the envelope's new status on one line. In a pipe: ID and status. */
 export function renderAction(done: string, envelope: Envelope, terminal: Terminal): string {
   const status = safeLine(envelope.status ?? 'unknown');
   if (!terminal.outIsTty) return `${safeLine(envelope.id)}\t${status}\n`;
@@ -208,7 +208,7 @@ const DONE = {
     whom ? `Reminded ${whom} (${id})` : `Reminded the signers of ${id}`,
 } as const;
 
-/** One line: what was done, and the people it was done for. In a pipe: id and status. */
+/** Renders an action and its signers on one line. In a pipe: ID and status. */
 export function renderDone(
   done: keyof typeof DONE,
   envelope: Envelope,
@@ -220,7 +220,7 @@ export function renderDone(
   return `${DONE[done](id, safeLine(namesOf(people.map(mailboxOf))))}\n`;
 }
 
-/** An envelope after something was done to it: JSON, or one line. */
+/** Writes an envelope after an action: JSON, or one line. */
 export function writeEnvelopeAction(
   done: string,
   envelope: Envelope,

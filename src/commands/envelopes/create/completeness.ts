@@ -6,19 +6,19 @@ import { type KnownRoles, NO_ROLES, type SignerProblem } from '../../../envelope
 import { isNotFound, ServiceError, UsageError } from '../../../kernel/errors.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 
-/** What is done with what was remarked. */
+/** How to report the problems. */
 export interface ProblemOptions {
-  /** Given as --allow-missing-roles: a role without a signer is only told. */
+  /** --allow-missing-roles: a role without a signer is only a warning. */
   allowMissing: boolean;
-  /** Asks where a person can answer; `later`: the person will be asked when it is done in earnest. */
+  /** Asks on a terminal. `later`: a dry run, so the question is left to the real run. */
   asks: boolean | 'later';
-  /** What is asked: `Create it all the same?` */
+  /** Such as `Create it anyway?`. */
   question: string;
-  /** What did not happen then: `nothing was created`. */
+  /** What did not happen if the answer is no, such as `nothing was created`. */
   otherwise: string;
 }
 
-/** The roles of templates, each asked for once in a run. */
+/** The roles of templates. Each template is read once per command. */
 export class TemplateRoles {
   readonly #client: Client;
   readonly #context: Context;
@@ -29,20 +29,20 @@ export class TemplateRoles {
     this.#context = context;
   }
 
-  /** Those of the template with this id. @throws ServiceError NOT_FOUND where there is none. */
+  /** Returns the roles of a template. @throws ServiceError NOT_FOUND if it doesn't exist. */
   async of(id: string): Promise<KnownRoles> {
     const template = await this.template(id);
     return template === undefined ? NO_ROLES : rolesToldBy(template);
   }
 
-  /** The template itself; undefined where the key may not read it. */
+  /** Returns the template; undefined if the key may not read it. */
   template(id: string): Promise<Template | undefined> {
     const known = this.#templates.get(id) ?? this.#read(id);
     this.#templates.set(id, known);
     return known;
   }
 
-  /** The same, and none where there is no such template any more, or none is named. */
+  /** Like `of`, but without roles if the template doesn't exist or no ID is given. */
   async ifTold(id: string | null | undefined): Promise<KnownRoles> {
     if (!id) return NO_ROLES;
     try {
@@ -58,39 +58,41 @@ export class TemplateRoles {
     try {
       return await this.#client.templates.get(id, signal);
     } catch (error) {
-      // A key may be allowed to write and not to read.
+      // Some keys may write but not read.
       if (!(error instanceof ServiceError) || error.code !== 'FORBIDDEN') throw error;
-      this.#context.terminal.notice(`The roles of ${id} are not checked: the key may not read templates.`);
+      this.#context.terminal.notice(
+        `The roles of ${id} are not checked because the key can't read templates.`,
+      );
       return undefined;
     }
   }
 }
 
-/** The roles that the template itself names. */
+/** Returns the roles that the template defines. */
 function rolesToldBy(template: Template): KnownRoles {
   return { names: sentRoles(template), inferred: false };
 }
 
 /**
- * Tells what is remarked of the signers, and asks where a person can answer.
- * @throws UsageError when it is wrong, when the answer is no, and where nobody can be asked about a role without a signer.
+ * Reports the problems of the signers, and asks for confirmation on a terminal.
+ * @throws UsageError if a problem can't be confirmed, the answer is no, or a role has no signer and there is no terminal.
  */
 export async function confirmProblems(
-  remarks: readonly SignerProblem[],
+  warnings: readonly SignerProblem[],
   { allowMissing, asks, question, otherwise }: ProblemOptions,
   context: Context,
 ): Promise<void> {
   const texts = (weight: SignerProblem['weight']) =>
-    remarks.filter((one) => one.weight === weight).map((one) => one.text);
+    warnings.filter((one) => one.weight === weight).map((one) => one.text);
   const nothing = `${otherwise.charAt(0).toUpperCase()}${otherwise.slice(1)}.`;
   const [wrong, incomplete] = [texts('wrong'), texts('incomplete')];
   if (wrong.length > 0) throw new UsageError(wrong.join('\n'), { hint: nothing });
   const canAsk = asks !== false && context.terminal.canAsk && !context.terminal.json;
   if (incomplete.length > 0 && !allowMissing && !canAsk)
     throw new UsageError(incomplete.join('\n'), {
-      hint: `Give each role a signer, like 'Ada <ada@example.com>;role=ROLE', or go on with --allow-missing-roles. ${nothing}`,
+      hint: `Add a signer for each role, such as 'Ada <ada@example.com>;role=ROLE', or pass --allow-missing-roles. ${nothing}`,
     });
-  for (const { text } of remarks) context.terminal.notice(text);
+  for (const { text } of warnings) context.terminal.notice(text);
   const open = allowMissing ? texts('odd') : [...incomplete, ...texts('odd')];
   if (open.length > 0 && canAsk && asks !== 'later')
     await confirmed(question, { yes: false, otherwise }, context);

@@ -9,7 +9,7 @@ import { LIMITS } from '../../../kernel/vocabulary.ts';
 import { padded, safeLine, truncate, widthOf } from '../../../output/text.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 
-/** What the service has, read before the first question. */
+/** Templates and recent envelopes, read before the first question. */
 export interface ComposeSuggestions {
   templates: readonly Template[];
   recent: readonly Envelope[];
@@ -79,7 +79,7 @@ function templateChoice(template: Template, width: number): Choice<Template> {
   };
 }
 
-/** Cut to the terminal, cursor and margin left aside. */
+/** Truncates a text to the terminal's width without the cursor and the margin. */
 function oneLine(text: string): string {
   return truncate(text, Math.max(20, (process.stderr.columns || 80) - 4));
 }
@@ -187,7 +187,7 @@ function contactChoice({ email, name, roles }: Contact): Choice<NewSigner> {
   return signerChoice({ email, name }, undefined, description);
 }
 
-/** Shows the signer as one would type it, without the role the question names. */
+/** Shows the signer as you would type it, without the role in the question. */
 function signerChoice(signer: NewSigner, role: string | undefined, description?: string): Choice<NewSigner> {
   const { role: own, ...rest } = signer;
   const text = safeLine(signerText(own === role ? rest : signer));

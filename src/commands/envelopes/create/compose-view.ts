@@ -10,35 +10,35 @@ import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
 export interface Preview {
   envelope: NewEnvelope;
   template: Template | undefined;
-  /** Where it is created: the profile's name and the address of the service. */
+  /** The profile's name and the address of the service. */
   account: readonly string[];
-  /** What is seldom meant. */
-  remarks: readonly string[];
-  /** Flags that were given and stay: name and value, or true. */
+  /** Warnings about the signers. */
+  warnings: readonly string[];
+  /** Flags to repeat in the equivalent command: name and value, or true. */
   options: readonly (readonly [string, string | true])[];
 }
 
-/** As wide as the longest label. */
+/** The width of the longest label. */
 const LABEL = 8;
 const MESSAGE_LINES = 5;
-/** A longer message would hide the rest of the command. */
+/** A longer message is shown as a file in the command. */
 const MESSAGE_IN_COMMAND = 200;
 
-/** Where an envelope is created, for the summary. */
+/** Returns the account for the summary. */
 export async function accountOf(session: Pick<Session, 'settings'>): Promise<string[]> {
   const { baseUrl, profileName } = await session.settings();
   return [profileName?.value, baseUrl?.value].filter((text) => text !== undefined);
 }
 
-/** How it is shown. */
+/** Options for showing the preview. */
 export interface Showing {
   columns: number;
   style: Terminal['style'];
-  /** Takes secrets out of each text, before it is broken into lines. */
+  /** Redacts each text before it is broken into lines. */
   redact: (text: string) => string;
 }
 
-/** What will be created, part by part, and the command that does the same without a question. */
+/** Renders the envelope to create, and the command that creates it without prompts. */
 export function renderComposition(shown: Preview, { columns, style, redact }: Showing): string {
   const preview = withoutSecrets(shown, redact);
   const rows = rowsOf(preview, columns - LABEL - 5);
@@ -47,14 +47,14 @@ export function renderComposition(shown: Preview, { columns, style, redact }: Sh
       `  ${style('dim', (index === 0 ? name : '').padEnd(LABEL))}  ${text}`.trimEnd(),
     ),
   );
-  const remarks = preview.remarks.map((text) => `  ${style('yellow', `! ${safeLine(text)}`)}\n`).join('');
+  const warnings = preview.warnings.map((text) => `  ${style('yellow', `! ${safeLine(text)}`)}\n`).join('');
   const command = wrapWords(equivalentWords(preview, MESSAGE_IN_COMMAND), columns - 4);
-  return `\n${lines.join('\n')}\n${remarks && `\n${remarks}`}\n${style('dim', 'Equivalent command:')}\n${command.map((line) => `  ${line}`).join('\n')}\n\n`;
+  return `\n${lines.join('\n')}\n${warnings && `\n${warnings}`}\n${style('dim', 'Equivalent command:')}\n${command.map((line) => `  ${line}`).join('\n')}\n\n`;
 }
 
-/** What a person typed may hold a secret; ids and numbers hold none. */
+/** Redacts typed texts. IDs and numbers contain no secrets. */
 function withoutSecrets(preview: Preview, redact: (text: string) => string): Preview {
-  const { envelope, account, remarks, options } = preview;
+  const { envelope, account, warnings, options } = preview;
   const { signers, subject, message, metadata, webhookUrl } = envelope;
   const hidden = (text: string | undefined) => (text === undefined ? undefined : redact(text));
   const told = Object.entries(metadata ?? {}).map(([key, value]): [string, string] => [
@@ -72,12 +72,12 @@ function withoutSecrets(preview: Preview, redact: (text: string) => string): Pre
       webhookUrl: hidden(webhookUrl),
     },
     account: account.map(redact),
-    remarks: remarks.map(redact),
+    warnings: warnings.map(redact),
     options: options.map(([name, value]) => [name, value === true ? value : redact(value)]),
   };
 }
 
-/** Labels, each with its lines. */
+/** Returns labels, each with its lines. */
 function rowsOf({ envelope, template, account }: Preview, columns: number): [string, string[]][] {
   const { signers, signingOrder, subject, message, metadata, webhookUrl, expiresInDays } = envelope;
   const room = Math.max(20, columns);
@@ -103,7 +103,7 @@ function templateLine(template: Template | undefined): string {
   return `${template.name || template.id} (${template.id})${pages}`;
 }
 
-/** Address under address, role under role; each signer in lines of their own where that is too wide. */
+/** Aligns addresses and roles in columns; wraps each signer if that is too wide. */
 function signerLines({ signers, signingOrder }: NewEnvelope, room: number): string[] {
   const hasTurns = signingOrder === 'SEQUENTIAL' && signers.length > 1;
   const turnOf = (order: number | undefined) => (hasTurns ? (order ?? 0) : 0);
@@ -135,12 +135,12 @@ function plain(value: unknown): string {
 
 type Equivalent = Pick<Preview, 'envelope' | 'options'>;
 
-/** The command that creates this envelope without a question, on one line. */
+/** Returns the command that creates this envelope without prompts, on one line. */
 export function equivalentCommand(wanted: Equivalent): string {
   return equivalentWords(wanted).join(' ');
 }
 
-/** The words of the command, an option and its value together. */
+/** Returns the parts of the command, each option with its value. */
 function equivalentWords({ envelope, options }: Equivalent, longest = Number.POSITIVE_INFINITY): string[] {
   const { templateId, signers, subject, message, signingOrder } = envelope;
   const option = (name: string, value: string | undefined) =>
@@ -157,7 +157,7 @@ function equivalentWords({ envelope, options }: Equivalent, longest = Number.POS
   ];
 }
 
-/** Words in lines that fit, each but the last ending as a shell goes on in the next line. */
+/** Wraps words to lines that fit. Each line but the last ends with the shell's continuation character. */
 function wrapWords(words: readonly string[], width: number): string[] {
   const lines: string[] = [];
   for (const word of words) {

@@ -13,26 +13,25 @@ import { sentRoles } from '../../../templates/roles.ts';
 import { askPart, type ComposeSuggestions, setTemplate } from './compose-questions.ts';
 import { accountOf, renderComposition } from './compose-view.ts';
 
-/** What the command line has, and what it leaves out. */
+/** What the flags set. */
 export interface Given {
   templateId: string | undefined;
-  /** The envelope as far as flags say; its signers are empty when there were none. */
+  /** The envelope as set by the flags, with no signers if none were given. */
   envelope: Omit<NewEnvelope, 'templateId'>;
-  /** Flags that go into an equivalent command as they are. */
+  /** Flags to repeat in the equivalent command. */
   options: readonly (readonly [string, string | true])[];
-  /** Nothing is to be created: the request is only shown. */
+  /** Only shows the request. */
   dryRun: boolean;
 }
 
-/** How long to wait for recent envelopes, which only provide suggestions. */
+/** How long to wait for recent envelopes, which are only used for suggestions. */
 const PATIENCE_MS = 5_000;
 /** More templates than anyone scrolls through. */
 const TEMPLATES = 1_000;
 
 /**
- * Asks for what the command line left out, shows what will be sent, and asks whether to send it.
- * Nothing is created here.
- * @throws UsageError when the person decides against it.
+ * Prompts for anything the flags leave out, shows the envelope, and asks whether to send it. Creates nothing.
+ * @throws UsageError if the user discards it.
  */
 export async function compose(given: Given, context: Context): Promise<NewEnvelope> {
   const client = await context.session.client();
@@ -80,8 +79,8 @@ async function showPreview(
   const redact = (text: string) => redactor.redact(text);
   const showing = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
   const inferred = template === undefined || sentRoles(template).length === 0;
-  const remarks = findProblems(envelope.signers, { names: roles, inferred }).map(({ text }) => text);
-  terminal.err(renderComposition({ envelope, template, account, options, remarks }, showing));
+  const warnings = findProblems(envelope.signers, { names: roles, inferred }).map(({ text }) => text);
+  terminal.err(renderComposition({ envelope, template, account, options, warnings }, showing));
 }
 
 async function gather(client: Client, { templateId }: Given, context: Context): Promise<ComposeSuggestions> {
@@ -93,7 +92,7 @@ async function gather(client: Client, { templateId }: Given, context: Context): 
       templateId === undefined
         ? listTemplates(client, signal)
         : [await client.templates.get(templateId, signal)],
-      // Only for suggestions: a key that may not read envelopes or a slow list must not fail the command.
+      // Suggestions are optional: a key that can't read envelopes or a slow list must not fail the command.
       recentEnvelopes(client, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])).catch(() => []),
     ]);
     signal.throwIfAborted();
@@ -124,7 +123,7 @@ function beginning({ templateId, envelope }: Given, known: ComposeSuggestions): 
   return composition;
 }
 
-/** Asks for the parts that the command line leaves out. */
+/** Prompts for the parts that the flags leave out. */
 async function askMissing(
   { templateId, envelope }: Given,
   composition: Composition,

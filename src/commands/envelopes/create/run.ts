@@ -48,8 +48,8 @@ interface CreateFlags {
 }
 
 /**
- * Creates the envelope that the flags describe, or shows the request of a dry run. A stop never leaves unsaid what became
- * of it.
+ * Creates the envelope that the flags describe, or shows the request of a dry run. When interrupted, it always reports whether
+ * the envelope may exist.
  */
 export async function createFromFlags(flags: CreateFlags, context: Context): Promise<void> {
   const { wanted, command, isChecked } = await readNewEnvelope(flags, context);
@@ -64,10 +64,10 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
     await client.writes.confirm();
   };
   const rerun = flags['request-id'] !== undefined && !flags['dry-run'];
-  // A rerun whose envelope is there already has nothing to check any more.
+  // If an earlier run created the envelope, there is nothing left to check.
   if (!rerun) await check();
   if (flags['dry-run']) {
-    // Whoever was asked has seen the summary, and chose to see the request.
+    // On a terminal, the user has seen the summary and chose to see the request.
     if (context.terminal.json || !context.terminal.outIsTty || isChecked)
       return writeJson({ dryRun: true, body }, context.terminal.hidingSecrets());
     return showDryRun(wanted, await templates.template(wanted.templateId), flags, context);
@@ -82,9 +82,9 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
   };
   const open = {
     unknown: () =>
-      `Stopped before the service replied. The envelope may exist${wanted.send ? ' and be sent' : ''}; its request ID is ${requestId}.`,
+      `Stopped before the service replied. The envelope may have been created${wanted.send ? ' and sent' : ''}. Its request ID is ${requestId}.`,
     hint: () =>
-      `Run it again like this. It searches first and creates only what does not exist: \`${command(requestId)}\`.`,
+      `Run \`${command(requestId)}\`. It searches first, and creates the envelope only if it doesn't exist.`,
   };
   const created = await settling(open, context, async () => {
     const own = await withOwnSecret(wanted, requestId, context);
@@ -113,13 +113,13 @@ async function checkSigners(
   const passing = {
     allowMissing: flags['allow-missing-roles'],
     asks: flags['dry-run'] ? ('later' as const) : true,
-    question: `${flags.send ? 'Create and send' : 'Create'} it all the same?`,
+    question: `${flags.send ? 'Create and send' : 'Create'} it anyway?`,
     otherwise: 'nothing was created',
   };
   await confirmProblems(findProblems(signers, roles), passing, context);
 }
 
-/** For people a dry run says in words what would be created. */
+/** On a terminal, a dry run shows a summary instead of the request. */
 async function showDryRun(
   envelope: NewEnvelope,
   template: Template | undefined,
@@ -132,29 +132,29 @@ async function showDryRun(
   const options = keptFlags(flags).filter(([name]) => name !== 'dry-run');
   const account = await accountOf(context.session);
   const redact = (text: string) => redactor.redact(text);
-  const preview = { envelope, template, account, options, remarks: [] };
+  const preview = { envelope, template, account, options, warnings: [] };
   await terminal.out(`${renderComposition(preview, { columns, style, redact })}Nothing was created.\n`);
 }
 
 interface Given {
   wanted: NewEnvelope;
-  /** What creates it with this request id and no question. */
+  /** Returns the command that creates it with this request ID and without prompts. */
   command: (requestId: string) => string;
-  /** A person has seen what is to be said of its signers. */
+  /** The user has already seen the problems of its signers. */
   isChecked: boolean;
 }
 
 /**
- * The envelope that the flags describe. Where template or signers are missing, the person at the terminal is asked.
- * @throws UsageError where nobody can be asked.
+ * Returns the envelope that the flags describe. Prompts for a missing template or signers.
+ * @throws UsageError without a terminal.
  */
 async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Given> {
   const { template: templateId } = flags;
   const hasSigners = flags.signer !== undefined || flags['signers-file'] !== undefined;
   const asks = (templateId === undefined || !hasSigners) && context.terminal.canAsk && !context.terminal.json;
   if (templateId === undefined && !asks) {
-    throw new UsageError('The flag --template is missing: the template to make the envelope from.', {
-      hint: 'See them with `esign templates list`. On a terminal it is asked for.',
+    throw new UsageError('The flag --template is missing.', {
+    hint: 'List the templates with `esign templates list`. On a terminal, you are prompted for it.',
     });
   }
   const envelope = {
@@ -178,10 +178,10 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Gi
       command: (id) => sameWithId(context.session.words, id),
       isChecked: false,
     };
-  // Whoever may not write has nothing to answer.
+  // Without permission to write, prompts would be pointless.
   if (!flags['dry-run'])
     await (await context.session.client()).writes.check([plannedCreate({ signers: [], send: flags.send })]);
-  // Flags that contradict each other are refused before anything is asked.
+  // Refuses conflicting flags before the first prompt.
   createBody({ ...envelope, templateId: '' }, newRequestId());
   const { compose } = await import('./compose.ts');
   const options = keptFlags(flags);
@@ -214,7 +214,7 @@ const KEPT = [
   'dry-run',
 ] as const;
 
-/** What an equivalent command repeats as it was given. */
+/** Returns the flags to repeat in the equivalent command. */
 function keptFlags(flags: CreateFlags): (readonly [string, string | true])[] {
   const metadata = (flags.metadata ?? []).map((pair) => ['metadata', pair] as const);
   const others = KEPT.flatMap((name) => {

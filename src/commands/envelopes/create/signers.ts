@@ -10,7 +10,7 @@ import { type TableFinding, UnreadableRow } from '../../../tables/finding.ts';
 import type { TableRecord } from '../../../tables/record.ts';
 import { openTableFile, type ReadOptions } from '../../../tables/table-file.ts';
 
-/** The signers of --signer and --signers-file, in that order; says on stderr where an address stands in for a name. */
+/** Reads the signers of --signer and --signers-file, in that order. Prints a notice if an address is used as a name. */
 export async function readSigners(
   flags: { signer?: string[] | undefined; 'signers-file'?: string | undefined } & ReadOptions,
   terminal: CommandTerminal,
@@ -27,7 +27,7 @@ export async function readSigners(
   return parsed.map(({ signer }) => signer);
 }
 
-/** A JSON array of mailboxes or {email,name,role,order}, or a table with those columns. Returned as mailboxes. */
+/** Reads a JSON array of mailboxes or {email,name,role,order}, or a table with those columns. Returns mailboxes. */
 async function readSignersFile(path: string, options: ReadOptions): Promise<string[]> {
   const rows = await readRows(path, options);
   return rows.map((row, index) =>
@@ -51,7 +51,7 @@ async function readRows(path: string, options: ReadOptions): Promise<unknown[]> 
   return readTable(csvRecords(Readable.from([text]), dialectOf(text)), path);
 }
 
-/** The rows of a table, by the names of their columns. */
+/** Returns the rows of a table, by column name. */
 async function readTable(records: AsyncIterable<TableRecord>, path: string): Promise<unknown[]> {
   const rows: Record<string, string>[] = [];
   let header: string[] | undefined;
@@ -80,7 +80,7 @@ function readJsonSigners(text: string, path: string): unknown[] {
     const value = parseJson(text);
     if (isList(value)) return value;
   } catch {
-    // Said below, in the words for both mistakes.
+    // Falls through to the error below.
   }
   throw new UsageError(`The signers file ${path} is not a JSON array.`, {
     hint: '[{"email":"a@b.c","name":"Ada","role":"Tenant"}]',
@@ -94,7 +94,7 @@ function toMailbox(row: unknown, where: string): string {
     throw new UsageError(`${where} has no email.`, { hint: `The columns are ${COLUMNS.join(', ')}.` });
   const unknown = Object.keys(row).find((key) => !COLUMNS.includes(key));
   if (unknown !== undefined)
-    throw new UsageError(`${where}: "${unknown}" is no column of signers.`, {
+    throw new UsageError(`${where}: "${unknown}" is not a signer column.`, {
       hint: `The columns are ${COLUMNS.join(', ')}.`,
     });
   const quote = (value: unknown) => `"${String(value).replace(/["\\]/g, '\\$&')}"`;
@@ -104,16 +104,16 @@ function toMailbox(row: unknown, where: string): string {
   return `${row.name ? `${quote(row.name)} <${row.email}>` : row.email}${options.join('')}`;
 }
 
-/** `k=v` pairs over the JSON object of a file. */
+/** Returns the JSON object of a file, overridden by `k=v` pairs. */
 export async function readMetadata(
   pairs: readonly string[] | undefined,
   file: string | undefined,
 ): Promise<Record<string, unknown>> {
   const given = readPairs(pairs, 'metadata');
-  // That of a file may be a copy of another envelope's, and gives way.
+  // A request ID in a file may be copied from another envelope, so it is ignored.
   if (Object.hasOwn(given, REQUEST_ID_KEY))
-    throw new UsageError(`esign keeps its own notes in the metadata ${REQUEST_ID_KEY}.`, {
-      hint: `Choose another name, or give --request-id ${given[REQUEST_ID_KEY] || 'KEY'}.`,
+    throw new UsageError(`The metadata key ${REQUEST_ID_KEY} is reserved for esign.`, {
+      hint: `Use another key, or pass --request-id ${given[REQUEST_ID_KEY] || 'KEY'}.`,
     });
   const fromFile = file === undefined ? {} : await readJsonObject(file, 'metadata file');
   return { ...fromFile, ...given };

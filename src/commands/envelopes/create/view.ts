@@ -6,12 +6,14 @@ import { statusColour } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 
-/** What to report about an envelope that did not come from the plain reply, or that a rerun would not find. */
+/** Explains an envelope that was found by a search or created by an earlier run, and warnings. */
 export function explainCreated({ envelope: { id }, by, warning }: Created): string[] {
   const found = {
     reply: [],
     lookup: [`The reply was lost, but the envelope was created and found: ${id}.`],
-    earlier: [`An earlier run with this request ID created the envelope: ${id}. Nothing new was created.`],
+    earlier: [
+      `An earlier run with this request ID already created the envelope ${id}. Nothing new was created.`,
+    ],
   }[by];
   return [...found, ...(warning ? [warning.message] : [])];
 }
@@ -21,7 +23,7 @@ export function withWarning({ envelope, warning }: Created): Record<string, unkn
   return warning ? { ...envelope, warning } : envelope;
 }
 
-/** A new envelope: its id and state, and the next command. In a pipe: id and status; quiet: the id alone. */
+/** Renders a new envelope: its ID and status, and the next command. In a pipe: ID and status. Quiet: only the ID. */
 export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boolean): string {
   const id = safeLine(envelope.id);
   const status = safeLine(envelope.status ?? 'unknown');
@@ -33,7 +35,7 @@ export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boo
   const next =
     status === 'DRAFT'
       ? `Send it:  ${command('envelopes', 'send', envelope.id)}`
-      : `Follow it:  ${command('envelopes', 'watch', envelope.id)}`;
+      : `Watch it:  ${command('envelopes', 'watch', envelope.id)}`;
   const head = `Created ${terminal.style('bold', id)}: ${colour ? terminal.style(colour, status) : status}, for ${safeLine(people)}`;
   return `${head}\n${terminal.style('dim', next)}\n`;
 }

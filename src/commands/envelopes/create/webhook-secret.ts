@@ -53,7 +53,7 @@ export async function withOwnSecret(
   context.terminal.redactor.add(secret);
   const entry = { baseUrl, requestId, secret, createdAt: context.session.clock.now() };
   await keepWebhookSecret(configDir(), entry);
-  // An earlier run with this request ID may have created the envelope with this secret.
+  // An earlier run with this request ID may already have sent this secret.
   let isUsed = earlier !== undefined;
   return {
     wanted: { ...wanted, webhookSecret: secret },
@@ -68,7 +68,7 @@ export async function withOwnSecret(
   };
 }
 
-/** The secret that signs the deliveries of an envelope, where it was made here. */
+/** Returns the secret that signs the deliveries of an envelope, if it is stored on this machine. */
 export async function keptSecretOf(envelopeId: string, context: SecretContext): Promise<string | undefined> {
   const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
   const secrets = await readWebhookSecrets(configDir());
@@ -77,7 +77,7 @@ export async function keptSecretOf(envelopeId: string, context: SecretContext): 
   return kept?.secret;
 }
 
-/** Binds the secret that was made for an envelope to it, where an earlier run ended before that. */
+/** Links a stored secret to its envelope, if an earlier run was interrupted before that. */
 export async function bindSecret(
   { id, webhookUrl, metadata }: Envelope,
   context: SecretContext,
@@ -92,11 +92,11 @@ export async function bindSecret(
   if (open) await bind({ ...open, envelopeId: id }, context);
 }
 
-/** The envelope is there by now: that its secret can't be bound to it is no reason to say less of it. */
+/** A failure is only a notice, because the envelope was created. */
 async function bind(entry: WebhookSecret & { envelopeId: string }, context: SecretContext): Promise<void> {
   await keepWebhookSecret(configDir(), entry).catch((error: unknown) =>
     context.terminal.notice(
-      `\`listen\` does not know the webhook secret of ${entry.envelopeId} yet: ${messageOf(error)} Run the same again with --request-id ${entry.requestId}.`,
+      `The webhook secret of ${entry.envelopeId} is not available to \`listen\` yet: ${messageOf(error)} To fix this, run the same command with --request-id ${entry.requestId}.`,
     ),
   );
 }

@@ -1,4 +1,4 @@
-/** For paper first: black on white, no colour that carries a meaning alone, nothing torn apart between two sheets. */
+/** Styles for printing: black on white, no meaning by color alone, no page breaks inside an entry. */
 export const PAGE_STYLE = `
 @page{size:A4;margin:18mm 16mm}
 :root{font:15px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif;color:#16191d;background:#fff}

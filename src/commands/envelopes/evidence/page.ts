@@ -10,24 +10,24 @@ import { exactTime } from '../../../output/time.ts';
 import { sealerName } from '../../documents/download/view.ts';
 import { PAGE_STYLE } from './page-style.ts';
 
-/** A document in the folder, or why it is not there. */
-export interface PaperFacts {
+/** A document in the folder, or why it is missing. */
+export interface DocumentFacts {
   what: string | null;
   key: string | null;
-  /** Of its file; null where it could not be had. */
+  /** The size of its file; null if it is missing. */
   name: string | null;
   bytes: number | null;
   sha256: string | null;
   seal: JudgedSeal | null;
-  /** Why it could not be had, or must not be believed. */
+  /** Why it is missing or not valid. */
   error: { code: string; message: string } | null;
 }
 
-/** All that the page tells. */
+/** The content of the page. */
 export interface EvidenceFacts {
   envelope: Envelope;
-  papers: readonly PaperFacts[];
-  /** Papers that there are none of, and why. */
+  documents: readonly DocumentFacts[];
+  /** Documents that don't exist, and why. */
   missing: readonly { what: string; why: string }[];
   webhooks: readonly KeptWebhook[];
   reminders: readonly KeptReminder[];
@@ -36,17 +36,17 @@ export interface EvidenceFacts {
 }
 
 /**
- * Builds the page to print: no script and no link. `files` are the others in the folder, with their hashes.
+ * Builds the page to print, without scripts and links. `files` are the other files in the folder, with their hashes.
  */
 export function evidencePage(facts: EvidenceFacts, files: ReadonlyMap<string, string>): string {
-  const { envelope, papers, webhooks, reminders, writes, collection } = facts;
+  const { envelope, documents, webhooks, reminders, writes, collection } = facts;
   const title = envelope.subject || envelope.templateName || envelope.id;
   const body = `<header><p class="kind">Evidence of an envelope</p><h1>${htmlText(title)}</h1>
 <p class="id">${htmlText(envelope.id)} <span class="status">${htmlText(envelope.status ?? 'unknown')}</span></p></header>
 ${verdict(facts)}
 ${section('Envelope', pairs(envelopeFacts(envelope)))}
 ${section('Signers', signers(envelope.signers ?? []))}
-${section('Documents', papers.map(paper).join('') || '<p>None.</p>')}
+${section('Documents', documents.map(documentEntry).join('') || '<p>None.</p>')}
 ${section('What happened', timeline(timelineOf(envelope, webhooks, reminders), envelope.signers ?? []))}
 ${section('Webhooks received here', received(webhooks))}
 ${section('Commands on this machine', logged(writes))}
@@ -62,16 +62,16 @@ ${section('How to check this', CHECKS)}`;
   return htmlPage({ title: `Evidence: ${title}`, style: PAGE_STYLE, body });
 }
 
-/** First: who signed and when, then whether that holds up. */
-function verdict({ papers, missing, envelope }: EvidenceFacts): string {
-  const wrong = papers.filter(({ error }) => error !== null);
+/** Renders who signed and when, then whether the documents prove it. */
+function verdict({ documents, missing, envelope }: EvidenceFacts): string {
+  const wrong = documents.filter(({ error }) => error !== null);
   const signatures = (envelope.signers ?? []).map(signatureOf);
   const reasons = [
     ...wrong.map(({ what, error }) => `${labelOf(what)}: ${error?.message}`),
     ...new Set(missing.map(({ why }) => why)),
   ];
   const isProven = wrong.length === 0 && missing.length === 0;
-  const outcome = isProven ? proofOf(papers) : reasons.join(' ');
+  const outcome = isProven ? proofOf(documents) : reasons.join(' ');
   const tone = wrong.length > 0 ? 'bad' : isProven ? 'good' : 'open';
   const heading = { bad: 'Do not rely on these documents.', open: '', good: '' }[tone];
   const lines = [...signatures, heading, outcome].filter((line) => line !== '');
@@ -85,13 +85,13 @@ function signatureOf({ name, email, status, signedAt, declinedAt }: Signer): str
   return `${who} ${status === 'SIGNED' ? 'signed' : 'has not signed'}.`;
 }
 
-function proofOf(papers: readonly PaperFacts[]): string {
-  const sealed = papers.filter(({ what }) => what !== null && SEALED.includes(what));
+function proofOf(documents: readonly DocumentFacts[]): string {
+  const sealed = documents.filter(({ what }) => what !== null && SEALED.includes(what));
   const names = [...new Set(sealed.map(({ seal }) => sealerName(seal?.subject ?? '')))].join('; ');
   return `The signed document and the certificate are sealed by ${names}. Nothing was changed or added afterwards.`;
 }
 
-/** What a document is, for people. */
+/** Returns the name of a document. */
 function labelOf(what: string | null): string {
   const labels: Readonly<Record<string, string>> = {
     signed: 'Signed document',
@@ -139,7 +139,7 @@ function signers(all: readonly Signer[]): string {
   return table(['Name', 'Address', 'Role', 'Status'], rows);
 }
 
-function paper({ what, key, name, bytes, sha256, seal, error }: PaperFacts): string {
+function documentEntry({ what, key, name, bytes, sha256, seal, error }: DocumentFacts): string {
   const facts: [string, string | null | undefined][] = [
     ['File', name],
     ['Storage key', key],

@@ -28,7 +28,7 @@ import { safeLine } from '../../../output/text.ts';
 import { fetchJudged, type JudgedFile } from '../../documents/download/judged.ts';
 import { noticeProofs, waitingOf } from '../../documents/download/run.ts';
 import { renderFile } from '../../documents/download/view.ts';
-import { type EvidenceFacts, evidencePage, type PaperFacts } from './page.ts';
+import { type DocumentFacts, type EvidenceFacts, evidencePage } from './page.ts';
 
 export interface EvidenceFlags {
   dir: string;
@@ -39,8 +39,8 @@ export interface EvidenceFlags {
 const PAGE = 'evidence.html';
 
 /**
- * Writes the folder that settles a dispute about an envelope, and says what is in it.
- * @throws the error of a paper that can't be had or must not be believed, after everything else is written.
+ * Writes the evidence folder of an envelope, and prints its content.
+ * @throws the error of a document that is missing or not valid, after everything else is written.
  */
 export async function gatherEvidence(id: string, flags: EvidenceFlags, context: Context): Promise<void> {
   const { redactor } = context.terminal;
@@ -48,28 +48,28 @@ export async function gatherEvidence(id: string, flags: EvidenceFlags, context: 
   await learnSecrets(context);
   const client = await context.session.client();
   const first = await client.envelopes.get(id, signal);
-  // Where no bucket is set there is nothing to begin with.
+  // Without a bucket, there are no documents to fetch.
   const bucket = await context.session.bucket();
   const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
   const fetched = () =>
-    context.terminal.waiting(`Fetching the papers of ${id}`, () =>
-      fetchPapers(bucket, first, flags, context),
+    context.terminal.waiting(`Downloading the documents of ${id}`, () =>
+      fetchDocuments(bucket, first, flags, context),
     );
   const sortedFiles = sorted(await fetched(), first);
-  // The service may have named the papers only while they were waited for.
+  // The service may have added the storage keys during the wait.
   const { missing } = sortedFiles;
   const isNamed = DOCUMENT_KINDS.every(
-    (what) => keyOf(first, what) !== undefined || !sortedFiles.papers.some(isHad(what)),
+    (what) => keyOf(first, what) !== undefined || !sortedFiles.documents.some(isHad(what)),
   );
   const sent = redactValue(isNamed ? first : await client.envelopes.get(id, signal), redactor);
-  if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be written down.`);
-  const papers = withFindings(sortedFiles.papers, sent);
-  const facts = await writeFolder(folder, sent, { papers, missing }, context);
-  await report(facts, papers, folder, flags.dir, context.terminal);
-  complain(papers);
+  if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be saved.`);
+  const documents = withFindings(sortedFiles.documents, sent);
+  const facts = await writeFolder(folder, sent, { documents, missing }, context);
+  await report(facts, documents, folder, flags.dir, context.terminal);
+  throwProblems(documents);
 }
 
-async function fetchPapers(
+async function fetchDocuments(
   bucket: Bucket,
   envelope: Envelope,
   flags: EvidenceFlags,
@@ -97,14 +97,14 @@ async function fetchPapers(
   return files;
 }
 
-/** Papers that are there or should be, and why there are no others: an envelope that is not completed has no signed ones. */
+/** Separates documents that exist or should exist from those that can't exist yet, such as the signed one of an open envelope. */
 function sorted(files: readonly JudgedFile[], { status }: Envelope) {
   const isDue = ({ result, error }: JudgedFile) =>
     error?.code !== 'STORAGE_NOT_READY' || result.what === 'document' || status === 'COMPLETED';
   const missing = files
     .filter((file) => !isDue(file))
     .map(({ result }) => ({ what: result.what ?? '', why: result.error?.message ?? '' }));
-  return { papers: files.filter(isDue), missing };
+  return { documents: files.filter(isDue), missing };
 }
 
 const isHad = (what: string) => (file: JudgedFile) => file.result.what === what && file.error === undefined;
@@ -112,7 +112,7 @@ const isHad = (what: string) => (file: JudgedFile) => file.result.what === what 
 async function writeFolder(
   folder: EvidenceFolder,
   envelope: Envelope,
-  found: { papers: readonly JudgedFile[]; missing: EvidenceFacts['missing'] },
+  found: { documents: readonly JudgedFile[]; missing: EvidenceFacts['missing'] },
   context: Context,
 ): Promise<EvidenceFacts> {
   const { redactor } = context.terminal;
@@ -135,27 +135,27 @@ async function writeFolder(
     keyOf: ({ id }) => id,
     order: ({ at, id }) => `${at} ${id}`,
   });
-  const papers = found.papers.map((file) => factsOf(file, context));
+  const documents = found.documents.map((file) => factsOf(file, context));
   await folder.writeJson('envelope.json', envelope);
-  await folder.writeJson('papers.json', papers);
+  await folder.writeJson('papers.json', documents);
   await folder.writeLines('webhooks.jsonl', webhooks);
   await folder.writeLines('reminders.jsonl', reminders);
   await folder.writeLines('log.jsonl', writes);
-  for (const { name, sha256 } of papers) if (name !== null && sha256 !== null) folder.list(name, sha256);
+  for (const { name, sha256 } of documents) if (name !== null && sha256 !== null) folder.list(name, sha256);
   const collection = await folder.collection({
     collectedAt: new Date(context.session.clock.now()).toISOString(),
     version: context.session.version,
     baseUrl: baseUrl?.value ?? '',
-    account: accountOf(papers),
+    account: accountOf(documents),
   });
   const { missing } = found;
-  const facts: EvidenceFacts = { envelope, papers, webhooks, reminders, writes, missing, collection };
+  const facts: EvidenceFacts = { envelope, documents, webhooks, reminders, writes, missing, collection };
   await folder.write(PAGE, evidencePage(facts, folder.files));
   await folder.close();
   return facts;
 }
 
-/** Adds what speaks against a document being the one that is due, where its seal has no problem of its own. */
+/** Adds problems with a document's identity if its seal has no problem. */
 function withFindings(files: readonly JudgedFile[], envelope: Envelope): JudgedFile[] {
   const facts = files.map(({ result, seal }) => ({ ...result, seal }));
   return files.map((file) => {
@@ -165,8 +165,8 @@ function withFindings(files: readonly JudgedFile[], envelope: Envelope): JudgedF
   });
 }
 
-/** A paper as the folder has it: nothing in it depends on the run. */
-function factsOf({ result, seal, problem }: JudgedFile, { terminal: { redactor } }: Context): PaperFacts {
+/** Returns the facts about a document, without anything that depends on the run. */
+function factsOf({ result, seal, problem }: JudgedFile, { terminal: { redactor } }: Context): DocumentFacts {
   const { what, key, path, bytes, sha256, error } = result;
   const wrong = error ?? problem;
   return {
@@ -177,7 +177,7 @@ function factsOf({ result, seal, problem }: JudgedFile, { terminal: { redactor }
 
 async function report(
   { envelope, webhooks, reminders, writes, missing }: EvidenceFacts,
-  papers: readonly JudgedFile[],
+  documents: readonly JudgedFile[],
   folder: EvidenceFolder,
   dir: string,
   terminal: CommandTerminal,
@@ -186,7 +186,7 @@ async function report(
   const page = join(dir, PAGE);
   if (json) {
     const files = [...folder.files].map(([name, sha256]) => ({ path: join(dir, name), sha256 }));
-    const lines = papers.map(({ result, seal, problem }) => ({
+    const lines = documents.map(({ result, seal, problem }) => ({
       ...result,
       seal,
       error: result.error ?? problem,
@@ -202,25 +202,25 @@ async function report(
     const lines = [...folder.files].map(([name, sha256]) => `${safeLine(join(dir, name))}\t${sha256}\n`);
     await terminal.out(lines.join(''));
   } else {
-    const had = papers.filter(({ error }) => error === undefined);
+    const had = documents.filter(({ error }) => error === undefined);
     for (const { result, seal } of had) await terminal.out(renderFile(result, terminal, seal));
     await terminal.out(`${safeLine(page)}\n`);
   }
-  const told = [counted(webhooks.length, 'webhook'), counted(reminders.length, 'reminder')].join(', ');
+  const received = [counted(webhooks.length, 'webhook'), counted(reminders.length, 'reminder')].join(', ');
   terminal.notice(
-    `The evidence of ${envelope.id} is in ${dir}: ${counted(papers.length, 'paper')}, ${told}.`,
+    `The evidence for ${envelope.id} is in ${dir}: ${counted(documents.length, 'document')}, ${received}.`,
   );
   for (const why of new Set(missing.map((one) => one.why))) terminal.notice(`Missing: ${why}`);
 }
 
-/** @throws what is wrong with a paper. */
-function complain(papers: readonly JudgedFile[]): void {
-  const failed = papers.find(({ error }) => error !== undefined);
+/** @throws the problems of the documents. */
+function throwProblems(documents: readonly JudgedFile[]): void {
+  const failed = documents.find(({ error }) => error !== undefined);
   if (failed?.error !== undefined) throw failed.error;
-  const wrong = papers.filter(({ problem }) => problem !== null);
+  const wrong = documents.filter(({ problem }) => problem !== null);
   if (wrong.length === 0) return;
   const said = wrong.map(({ result, problem }) => `${result.path}: ${problem?.message}`);
   throw new StorageError('STORAGE_CORRUPT', `Don't rely on the documents in this folder. ${said.join(' ')}`, {
-    hint: 'The page in the folder lists the problems, too. `esign documents verify DIR` checks the files again.',
+    hint: 'The page in the folder lists the problems, too. To check the files again, run `esign documents verify DIR`.',
   });
 }

@@ -7,7 +7,7 @@ import { inColumns, safeLine } from '../../../output/text.ts';
 import { exactTime, relativeTime } from '../../../output/time.ts';
 import type { WebhookHistoryEntry } from '../../../webhooks/journal/history.ts';
 
-/** The service may date its webhook a moment after what it reports, in ms. */
+/** The time by which a webhook may be dated later than the event it reports, in ms. */
 const SAME_MOMENT_MS = 60_000;
 
 /** What happened to an envelope, by its own dates and by the webhooks received on this machine: when, what, by whom. */

@@ -5,7 +5,7 @@ import { stateDir } from '../../../kernel/files/paths.ts';
 import type { WebhookHistoryEntry } from '../../../webhooks/journal/history.ts';
 import { renderHistory } from './history-view.ts';
 
-/** What was received for envelopes on this machine; the journal is read once, and only when it is asked for. */
+/** The webhooks received for envelopes on this machine. The journal is read once, when it is needed. */
 export class Histories {
   readonly #ids: ReadonlySet<string>;
   #read: Promise<ReadonlyMap<string, WebhookHistoryEntry[]>> | undefined;
@@ -15,7 +15,7 @@ export class Histories {
     this.#ids = new Set(ids);
   }
 
-  /** The envelope with its history. */
+  /** Returns the envelope with its history. */
   async addedTo(envelope: Envelope): Promise<Envelope> {
     this.#read ??= this.#readAll();
     const history = (await this.#read).get(envelope.id) ?? [];
@@ -23,7 +23,7 @@ export class Histories {
     return { ...envelope, history };
   }
 
-  /** The same for people. */
+  /** Renders the history for the terminal. */
   render(envelope: Envelope, context: Context): string {
     return renderHistory(
       envelope,

@@ -9,8 +9,8 @@ export interface GetFlags extends ListFormat {
 }
 
 /**
- * `envelopes get`: each as a whole, or as the rows of a list where columns or ids are asked for. A script may do so a
- * thousand times for the JSON: what it takes to write anything else is loaded late.
+ * `envelopes get`: shows each envelope in full, or as list rows with --fields or -q. Scripts may call it a thousand times for
+ * the JSON, so everything else is loaded late.
  */
 export async function getEnvelopes(
   words: readonly string[],

@@ -9,7 +9,7 @@ import { FieldCheck } from '../../../output/fields.ts';
 import { type ListFormat, writeList } from '../../../output/list.ts';
 import { envelopeList } from './view.ts';
 
-/** How many, and in which order. */
+/** The flags for the limit and the order. */
 export interface ListedFlags {
   limit?: number | undefined;
   all: boolean;
@@ -18,7 +18,7 @@ export interface ListedFlags {
 
 export interface ListFlags extends ListFormat, ListedFlags {}
 
-/** `envelopes list`: those that fit, sorted if asked for, so many of them, in the wanted form. */
+/** `envelopes list`: prints the matching envelopes, with the given order, limit, and format. */
 export async function listEnvelopes(selection: Selection, flags: ListFlags, context: Context): Promise<void> {
   const found = await listed(selection, flags, context);
   const sorted = flags.sort === undefined ? found.envelopes : sorting(found.envelopes, flags.sort);
@@ -37,7 +37,7 @@ export async function listEnvelopes(selection: Selection, flags: ListFlags, cont
   if (found.hasMore()) limited.notice(flags, context, found.total());
 }
 
-/** All of them; where there is none, a template that does not exist is named. */
+/** Yields all of them; if there are none, prints a notice for a template that doesn't exist. */
 async function* orNotice<T>(
   items: AsyncIterable<T>,
   templateId: string,
@@ -51,7 +51,7 @@ async function* orNotice<T>(
   if (isEmpty) await noticeMissing(templateId, context);
 }
 
-/** Says that there is no such template, and which one may be meant; whatever else goes wrong here is no one's trouble. */
+/** Prints a notice with a suggestion if the template doesn't exist. Other errors are ignored. */
 async function noticeMissing(templateId: string, context: Context): Promise<void> {
   try {
     await (await context.session.client()).templates.get(templateId, context.interrupt.signal);
@@ -63,7 +63,7 @@ async function noticeMissing(templateId: string, context: Context): Promise<void
   }
 }
 
-/** The envelopes of a list, no more than are shown unless they are sorted here. */
+/** Selects the envelopes of a list: no more than the limit, unless they have to be sorted. */
 export function listed(selection: Selection, flags: ListedFlags, context: Context): Promise<Selected> {
   const isSorted = flags.sort !== undefined;
   const options = {
@@ -74,8 +74,8 @@ export function listed(selection: Selection, flags: ListedFlags, context: Contex
 }
 
 /**
- * All of them in the order of a field.
- * @throws UsageError when none of them has it.
+ * Sorts them by a field.
+ * @throws UsageError if none of them has it.
  */
 async function* sorting(
   envelopes: AsyncIterable<Envelope>,

@@ -6,7 +6,7 @@ import { statusColour } from '../../../output/status.ts';
 import type { TableColumn } from '../../../output/table.ts';
 import { relativeTime } from '../../../output/time.ts';
 
-/** The list of envelopes: stable columns for pipes; for people, what tells rows apart. */
+/** The list of envelopes: stable columns for pipes; on a terminal, the columns that differ. */
 export function envelopeList(now: () => number, selection: Selection = {}): ListView<Envelope> {
   const id: TableColumn<Envelope> = { key: 'id', header: 'ID', value: (one) => one.id, fixed: true };
   const status: TableColumn<Envelope> = {
@@ -64,8 +64,8 @@ export function envelopeList(now: () => number, selection: Selection = {}): List
 }
 
 /**
- * Who has yet to sign, the next one first; of an ended envelope, who it was for and when it ended. A matched signer comes
- * first.
+ * Returns who has yet to sign, starting with the next one. For an ended envelope: who it was for and when it ended. A matched
+ * signer comes first.
  */
 function waitingFor(envelope: Envelope, matched: readonly MatchedSigner[], now: number): string {
   const people = inOrder(envelope);
@@ -87,13 +87,13 @@ function withTime(who: string, envelope: Envelope, now: number): string {
   return [who, relativeTime(endOf(envelope), now)].filter((part) => part !== '').join(', ');
 }
 
-/** The signers in the order in which they sign. */
+/** Returns the signers in signing order. */
 export function inOrder({ signers, signingOrder }: Envelope): Signer[] {
   if (signingOrder !== 'SEQUENTIAL') return signers ?? [];
   return (signers ?? []).toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
 }
 
-/** When an ended envelope ended, where anything says so. */
+/** Returns when an envelope ended, if known. */
 export function endOf(envelope: Envelope): string | undefined {
   const { status, completedAt, expiresAt, signers } = envelope;
   if (status === 'COMPLETED') return completedAt ?? undefined;
@@ -103,18 +103,18 @@ export function endOf(envelope: Envelope): string | undefined {
   return status === 'CANCELLED' && typeof cancelledAt === 'string' ? cancelledAt : undefined;
 }
 
-/** `Ada Lovelace <ada@example.com>`, or the address alone. */
+/** Returns `Ada Lovelace <ada@example.com>`, or only the address. */
 export function mailboxOf({ name, email }: Signer): string {
   return name && email && name !== email ? `${name} <${email}>` : name || email || 'a signer';
 }
 
-/** Two by name, the others by their number. */
+/** Lists two names and the number of others. */
 export function namesOf(names: readonly string[]): string {
   const rest = names.length > 2 ? ` and ${names.length - 2} more` : '';
   return `${names.slice(0, 2).join(rest === '' ? ' and ' : ', ')}${rest}`;
 }
 
-/** How a signer is called. */
+/** Returns the signer's name, or otherwise the address. */
 export function nameOf(signer: Signer): string {
   return signer.name || signer.email || 'a signer';
 }
@@ -129,20 +129,20 @@ const FILTERS: readonly (readonly [keyof Selection, string])[] = [
   ['run', '--run'],
 ];
 
-/** What is said when there is nothing, and what to try. */
+/** Returns the message for an empty list, with a suggestion. */
 function nothingFits(selection: Selection): string {
   const { search, signer } = selection;
   const others = FILTERS.filter(([key]) => selection[key] !== undefined).map(([, flag]) => flag);
   const without = others.length > 0 ? `leave out ${others.join(', ')}` : undefined;
   if (search !== undefined) {
     const tries = ['try fewer words or their first letters', without].filter(Boolean).join(', or ');
-    return `No envelope has words that begin with "${search}" in its id, subject, signers, template or metadata; ${tries}.`;
+    return `No envelope has words that begin with "${search}" in its ID, subject, signers, template, or metadata. To find more, ${tries}.`;
   }
   if (signer !== undefined) {
     const tries = ['try a part of the name or address', without].filter(Boolean).join(', or ');
-    return `No envelope has a signer with "${signer}" in the name or address; ${tries}.`;
+    return `No envelope has a signer with "${signer}" in the name or address. To find more, ${tries}.`;
   }
   if (without !== undefined)
-    return `No envelope fits; ${without}, or count all: \`esign envelopes summary\`.`;
-  return 'No envelopes yet. Create one: `esign envelopes create --template ID --signer a@b.c`.';
+    return `No envelopes match. To find more, ${without}. To count all envelopes, run \`esign envelopes summary\`.`;
+  return 'There are no envelopes yet. Create one with `esign envelopes create --template ID --signer a@b.c`.';
 }

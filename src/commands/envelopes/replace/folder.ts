@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { stateDir } from '../../../kernel/files/paths.ts';
 
-/** Where it is remembered what was replaced by what. */
+/** Returns the folder with the records of replacements. */
 export function replacementsFolder(): string {
   return join(stateDir(), 'replacements');
 }

@@ -9,7 +9,7 @@ import {
   UnknownOutcomeError,
 } from '../../../kernel/errors.ts';
 
-/** How far replacing an envelope is, in words, for when it ends before its time. */
+/** Describes the progress of a replacement, for when it is interrupted. */
 export class ReplaceProgress {
   readonly #old: string;
   readonly #status: string;
@@ -43,24 +43,24 @@ export class ReplaceProgress {
     if (event.by === 'reply') return undefined;
     const what =
       type === 'made'
-        ? 'the draft had been made; it was found'
-        : `it was done: it is ${envelope.status ?? type}`;
+        ? 'the draft was created and found'
+        : `the request succeeded: it is ${envelope.status ?? type}`;
     return type === 'cancelled' && envelope.status !== 'CANCELLED'
       ? `${envelope.id} had ended meanwhile: it is ${envelope.status ?? 'unknown'}.`
       : `The reply for ${envelope.id} was lost, but ${what}.`;
   }
 
-  /** What is known and what is not, should the process have to end now. */
+  /** Returns what is known if the process ends now. */
   unknown(): string {
-    return `Ended before the answer came. ${this.#open()}`;
+    return `Quit before the service replied. ${this.#open()}`;
   }
 
-  /** The command that goes on from wherever this ended. */
+  /** Returns a hint with the command that continues. */
   hint(): string {
-    return `To go on: \`${this.#again()}\`. It finds what is there, and does nothing twice.`;
+    return `To continue, run \`${this.#again()}\`. It finds completed steps and doesn't repeat them.`;
   }
 
-  /** The error with how far it got, and what goes on. */
+  /** Adds the progress and a hint to an error. */
   errorOf(error: unknown, signal: AbortSignal): unknown {
     const isStop = signal.aborted && !(error instanceof EsignError);
     if (isStop && this.#made === undefined) return error;
@@ -79,11 +79,11 @@ export class ReplaceProgress {
   #open(): string {
     const [next] = this.#left;
     if (next === 'make' || this.#made === undefined)
-      return `A draft in place of ${this.#old} may exist; its request id is ${this.#requestId}. ${this.#old} is as it was, ${this.#status}.`;
+      return `A draft that replaces ${this.#old} may exist. Its request ID is ${this.#requestId}. ${this.#old} is unchanged (${this.#status}).`;
     if (next === 'cancel')
-      return `${this.#made} is a draft. It is not known whether ${this.#old} is cancelled.`;
-    if (next === 'send') return `${this.#oldNow()}. It is not known whether ${this.#made} is sent.`;
-    return `${this.#oldNow()}; ${this.#made} was made in its place.`;
+      return `${this.#made} is a draft. It is not known whether ${this.#old} was canceled.`;
+    if (next === 'send') return `${this.#oldNow()}. It is not known whether ${this.#made} was sent.`;
+    return `${this.#oldNow()}, and was replaced by ${this.#made}.`;
   }
 
   #standing(): string {
@@ -91,7 +91,7 @@ export class ReplaceProgress {
   }
 
   #oldNow(): string {
-    return `${this.#old} is ${this.#isCancelled ? 'cancelled' : `as it was, ${this.#status}`}`;
+    return `${this.#old} is ${this.#isCancelled ? 'canceled' : `unchanged (${this.#status})`}`;
   }
 
   #again(): string {

@@ -45,8 +45,8 @@ export interface ReplaceFlags {
 }
 
 /**
- * `envelopes replace`: replaces an envelope by another, or shows what would be done. What an earlier run has done is found,
- * so that the same command ends the job and does nothing twice.
+ * `envelopes replace`: replaces an envelope, or shows what would be done. It finds the completed steps of an earlier run, so
+ * that the same command finishes the job and repeats nothing.
  */
 export async function replaceFromFlags(id: string, flags: ReplaceFlags, context: Context): Promise<void> {
   if (flags['dry-run']) return showDryRun(await checkedPlan(id, flags, context), flags, context.terminal);
@@ -56,7 +56,7 @@ export async function replaceFromFlags(id: string, flags: ReplaceFlags, context:
   await out.out(renderReplaced(replaced, context, flags));
 }
 
-/** What would be done, once it is sure that nothing about it is wrong or incomplete. Nothing is changed. */
+/** Returns the remaining steps, after checking the signers. Changes nothing. */
 export async function checkedPlan(
   id: string,
   flags: ReplaceFlags,
@@ -74,7 +74,7 @@ export async function checkedPlan(
   return plan;
 }
 
-/** Replaces it, or goes on with what an earlier run has begun. */
+/** Replaces an envelope, or continues what an earlier run has started. */
 export async function replaceEnvelope(
   id: string,
   flags: ReplaceFlags,
@@ -135,7 +135,7 @@ interface Work {
   memory: ReplaceMemory;
 }
 
-/** Says what it costs and does, asks where a person can answer, and does it. */
+/** Shows the plan and its cost, asks for confirmation on a terminal, and runs it. */
 async function agreeAndDo(plan: ReplacementPlan, work: Work, context: Context): Promise<ReplaceResult> {
   const { old, made, steps } = plan;
   const { request, flags, client, memory } = work;
@@ -151,7 +151,7 @@ async function agreeAndDo(plan: ReplacementPlan, work: Work, context: Context): 
   if (terminal.canAsk && !flags.yes) {
     const redact = (text: string) => redactor.redact(text);
     terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
-    const otherwise = 'nothing was made, cancelled or sent';
+    const otherwise = 'nothing was created, canceled, or sent';
     await confirmed(questionFor(plan), { yes: false, otherwise }, context);
   } else if (!context.terminal.json) context.terminal.notice(costOf(plan));
   await client.writes.confirm();
@@ -196,7 +196,7 @@ async function follow(
   }
 }
 
-/** What is left to do, for the guards. */
+/** Returns the remaining writes for the guards. */
 export function writesOf({ old, wanted, made, steps }: ReplacementPlan): PlannedWrite[] {
   const sends = steps.includes('send');
   return [
@@ -207,11 +207,11 @@ export function writesOf({ old, wanted, made, steps }: ReplacementPlan): Planned
 }
 
 function questionFor({ old, steps }: ReplacementPlan): string {
-  if (!steps.includes('send') && !steps.includes('cancel')) return 'Make the draft?';
+  if (!steps.includes('send') && !steps.includes('cancel')) return 'Create the draft?';
   return `Replace ${old.id}?`;
 }
 
-/** Nothing incomplete goes out, as long as there is a way back. */
+/** Checks the signers, as long as the draft was not sent. */
 async function check(
   { old, wanted, signers, made, steps }: ReplacementPlan,
   { client, flags }: { client: Client; flags: ReplaceFlags },
@@ -227,7 +227,7 @@ async function check(
     allowMissing: flags['allow-missing-roles'],
     asks: flags.yes ? false : ('later' as const),
     question: '',
-    otherwise: 'nothing was made, cancelled or sent',
+    otherwise: 'nothing was created, canceled, or sent',
   };
   await confirmProblems(findProblems(wanted.signers, roles), passing, context);
 }

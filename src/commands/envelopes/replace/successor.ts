@@ -9,12 +9,12 @@ import { command } from '../../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../../kernel/vocabulary.ts';
 import { replacementsFolder } from './folder.ts';
 
-/** Newer envelopes than these are looked through for one that this machine does not remember. */
+/** The number of latest envelopes to search for a replacement that this machine has no record of. */
 const LATEST = 300;
 
 /**
- * The envelope that was made in the place of this one: as this machine remembers it or, where it has ended and `looks` allows
- * it, by the index and the latest envelopes. Only a help: what fails tells nothing.
+ * Finds the replacement of an envelope: in this machine's record or, if it has ended and `looks` is set, in the index and the
+ * latest envelopes. Errors are ignored, because the result is only a hint.
  */
 export async function successorOf(
   envelope: Envelope,
@@ -41,7 +41,7 @@ async function inIndex(id: string, context: Context): Promise<Envelope | undefin
   return undefined;
 }
 
-/** What to do about an envelope that ended since another stands in its place. */
+/** Returns the hint for an envelope that was replaced. */
 export function followSuccessor(id: string, { id: other, status }: Envelope): string {
-  return `${id} was replaced by ${other}, which is ${status ?? 'unknown'}. Follow that one: \`${command('envelopes', 'watch', other)}\`.`;
+  return `${id} was replaced by ${other}, which is ${status ?? 'unknown'}. To watch that one, run \`${command('envelopes', 'watch', other)}\`.`;
 }

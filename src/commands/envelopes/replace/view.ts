@@ -13,14 +13,14 @@ import { statusColour } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
 
-/** What it takes of the monthly quota, said before anything is done. */
+/** Returns how many envelopes of the monthly quota the replacement uses. */
 export function costOf({ made }: ReplacementPlan): string {
   return made === undefined
-    ? 'This takes one more envelope of the monthly quota.'
-    : `${made.id} was made in its place already; no further envelope of the quota is taken.`;
+    ? 'This uses one more envelope of your monthly quota.'
+    : `The replacement ${made.id} already exists, so no further envelope of your quota is used.`;
 }
 
-/** What is to be said of the new envelope before it is made. */
+/** Returns notes about the new envelope before it is created. */
 export function notesOn(
   old: Envelope,
   signers: readonly SignerChange[],
@@ -30,7 +30,7 @@ export function notesOn(
   const names = signers.flatMap(({ after, keepsName, nameIsAddress }) => {
     if (after === undefined) return [];
     if (keepsName)
-      return `${after.email} signs as ${after.name}, the name that stood there; give another like 'Ada Lovelace <${after.email}>'.`;
+      return `${after.email} keeps the name ${after.name}. To change it, pass 'Ada Lovelace <${after.email}>'.`;
     return nameIsAddress
       ? `${after.email} has no name; the address is used as the name. Give one as 'Ada Lovelace <${after.email}>'.`
       : [];
@@ -41,7 +41,7 @@ export function notesOn(
     ...signedLines(old),
     ...(isUnsaid
       ? [
-          `The secret of the webhooks of ${old.id} is not known here: the new one gets a new one, kept for \`esign listen\`. To keep it give --webhook-secret-file.`,
+          `The webhook secret of ${old.id} is not stored on this machine. The replacement gets a new one, which is stored for \`esign listen\`. To keep the old one, pass --webhook-secret-file.`,
         ]
       : []),
   ];
@@ -54,7 +54,7 @@ function signedLines({ signers, id }: Envelope): string[] {
   return [`${listed(names)} ${names.length === 1 ? 'has' : 'have'} signed ${id}, and must sign again.`];
 }
 
-/** What will be done, and what is otherwise in the new one. */
+/** Renders the steps and the changes. */
 export function renderPlan(
   plan: ReplacementPlan,
   { style, redact }: { style: Terminal['style']; redact: (text: string) => string },
@@ -95,27 +95,27 @@ function party({ name, email, role }: Signer | NewSigner): string {
 
 function stepLines({ old, wanted, made, steps }: ReplacementPlan): string[] {
   const told = {
-    make: 'Make a draft of the new one. It takes one more envelope of the monthly quota.',
+    make: 'Create a draft of the replacement. This uses one more envelope of your monthly quota.',
     cancel: `Cancel ${old.id}.`,
-    send: `Send ${made?.id ?? 'the new one'}, which mails ${listed(wanted.signers.map(({ name }) => name))}.`,
+    send: `Send ${made?.id ?? 'the replacement'}, which emails ${listed(wanted.signers.map(({ name }) => name))}.`,
   };
-  const found = made ? [`A draft of the new one is there already: ${made.id}.`] : [];
-  const left = steps.includes('cancel') || isTerminal(old.status ?? '') ? [] : [`Leave ${old.id} as it is.`];
+  const found = made ? [`A draft of the replacement already exists: ${made.id}.`] : [];
+  const left = steps.includes('cancel') || isTerminal(old.status ?? '') ? [] : [`Keep ${old.id} unchanged.`];
   return [...found, ...steps.map((step) => told[step]), ...left];
 }
 
-/** Of a job that an earlier run has ended. */
+/** Returns the message for a replacement that an earlier run has finished. */
 export function wasDone(old: Envelope, made: Envelope): string {
   const status = made.status ?? 'unknown';
-  if (status === 'DRAFT') return `The draft ${made.id} was made already; nothing was done.`;
+  if (status === 'DRAFT') return `The draft ${made.id} already exists. Nothing was done.`;
   const again =
     isTerminal(status) && status !== 'COMPLETED'
-      ? ` To send that one again: \`${command('envelopes', 'replace', made.id)}\`.`
+      ? ` To send that one again, run \`${command('envelopes', 'replace', made.id)}\`.`
       : '';
-  return `${old.id} was replaced by ${made.id} already, which is ${status}; nothing was done.${again}`;
+  return `${old.id} was already replaced by ${made.id}, which is ${status}. Nothing was done.${again}`;
 }
 
-/** Both, and the next command. In a pipe: id and status of each; quiet: the new one's id alone. */
+/** Renders both envelopes and the next command. In a pipe: ID and status of each. Quiet: only the ID of the replacement. */
 export function renderReplaced(
   { old, new: made }: ReplaceResult,
   { terminal, session }: Context,
@@ -132,10 +132,10 @@ export function renderReplaced(
   const people = (made.signers ?? []).map(({ name, email }) => name || email || 'a signer');
   const isDraft = made.status === 'DRAFT';
   const head = isDraft
-    ? `Made ${terminal.style('bold', id)} in place of ${safeLine(old.id)} (${shown(was)}): ${shown(is)}`
-    : `Replaced ${safeLine(old.id)} (${shown(was)}) by ${terminal.style('bold', id)}: ${shown(is)}`;
+    ? `Created ${terminal.style('bold', id)} to replace ${safeLine(old.id)} (${shown(was)}): ${shown(is)}`
+    : `Replaced ${safeLine(old.id)} (${shown(was)}) with ${terminal.style('bold', id)}: ${shown(is)}`;
   const next = isDraft
-    ? `Cancel the one and send the other:  ${sameCommand(session.words, { own: ['--draft'] })}`
-    : `Follow it:  ${command('envelopes', 'watch', made.id)}`;
+    ? `Cancel the original and send the draft:  ${sameCommand(session.words, { own: ['--draft'] })}`
+    : `Watch it:  ${command('envelopes', 'watch', made.id)}`;
   return `${head}${safeLine(people.length > 0 ? `, for ${listed(people)}` : '')}\n${terminal.style('dim', next)}\n`;
 }

@@ -10,7 +10,7 @@ import type { NeedsAttention, Standout, StatisticsSummary } from '../../../stati
 
 const BAR = 24;
 
-/** The summary for people: bars by status, then what is worth a look. In a pipe: status and count, tab-separated. */
+/** Renders the summary: bars by status, then what needs attention. In a pipe: status and count, tab-separated. */
 export function renderSummary(summary: StatisticsSummary, terminal: Terminal, now: number): string {
   const statuses = Object.entries(summary.byStatus).sort(([, a], [, b]) => b - a);
   if (!terminal.outIsTty)
@@ -37,12 +37,12 @@ export function renderSummary(summary: StatisticsSummary, terminal: Terminal, no
 
 const MOST = 80;
 
-/** The rest of a line after an id. */
+/** Returns the width of the rest of a line after an ID. */
 function roomFor(id: string, terminal: Terminal): number {
   return Math.max(20, Math.min(MOST, terminal.columns - id.length - 2));
 }
 
-/** The kinds of envelopes that need attention: how many, what to do about one, and the first few. */
+/** Renders the envelopes that need attention: their number, a command for one, and the first few. */
 function needsAttention(attention: NeedsAttention, terminal: Terminal, now: number): string {
   const { declined, expiringSoon, neverOpened, forgottenDrafts } = attention;
   const kinds = [

@@ -33,7 +33,7 @@ export default class EnvelopesWatch extends EsignCommand {
     notify: Flags.boolean({
       description: 'ring the bell and show a desktop notification when an envelope is finished',
     }),
-    // Its own meaning here: how long to wait at most, not how long a request may take.
+    // Unlike the global flag, this is the maximum wait, not the timeout of a request.
     timeout: durationFlag({
       description: 'give up after this long, with exit code 124',
       helpValue: '2h',

@@ -13,9 +13,9 @@ import { renderChange } from './view.ts';
 export interface WatchShow {
   change(change: StatusChange): Promise<void> | void;
   gone(id: string, from: string | null, error: Error): Promise<void> | void;
-  /** Something to know, at once and afterwards. */
+  /** Shows a notice immediately and again at the end. */
   say(text: string): Promise<void> | void;
-  /** How the service is: a sentence while it is away, undefined once it answers again. */
+  /** Shows that the service is down; undefined when it is back. */
   away(text: string | undefined): Promise<void> | void;
   close(): Promise<void>;
 }
@@ -26,15 +26,15 @@ export interface ShowOptions {
   title: string;
 }
 
-const BACK = 'The service answers again.';
-/** Times in words grow old. */
+const BACK = 'The service is back.';
+/** Redraws relative times. */
 const REDRAW_MS = 5_000;
-/** What was said is said again when the screen is given back; so much of it. */
+/** The number of notices to repeat when the screen is restored. */
 const KEPT_SAYINGS = 20;
-/** Changes that come together are drawn together. */
+/** Changes within this time are drawn together. */
 const GATHER_MS = 40;
 
-/** The right show for these context. */
+/** Opens the display for the output format and the terminal. */
 export function openShow(options: ShowOptions, context: Context): Promise<WatchShow> {
   const { terminal } = context;
   const { json } = terminal;
@@ -98,7 +98,7 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
     clearTimeout(planned);
     screen.close();
   };
-  // At once, not when the clean stop is through: a second Ctrl-C ends the process as it is.
+  // Closes immediately, because a second Ctrl-C quits without waiting for the clean stop.
   signal.addEventListener('abort', leave, { once: true });
   const soon = () => {
     planned ??= setTimeout(draw, GATHER_MS);

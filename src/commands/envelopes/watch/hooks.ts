@@ -10,7 +10,7 @@ import { jsonText } from '../../../output/json.ts';
 
 type Say = (text: string) => Promise<void> | void;
 
-/** Runs the user's command for each envelope that is reached, one after the other. */
+/** Runs the user's command for each envelope that reaches an awaited status, one at a time. */
 export class ReachedCommand {
   readonly #line: string;
   readonly #say: Say;
@@ -20,7 +20,7 @@ export class ReachedCommand {
   #runs = 0;
   #failed = 0;
 
-  /** @param showsOutput what the command prints goes through `say`, since the screen is taken */
+  /** @param showsOutput pass the command's output to `say`, because the live table uses the screen */
   constructor(line: string, say: Say, options: { signal: AbortSignal; showsOutput: boolean }) {
     this.#line = line;
     this.#say = say;
@@ -32,7 +32,7 @@ export class ReachedCommand {
     this.#work = this.#work.then(() => this.#run(change));
   }
 
-  /** Waits for all of them. How many failed, of how many. */
+  /** Waits for all commands. Returns the number of runs and failures. */
   async finish(): Promise<{ failed: number; runs: number }> {
     await this.#work;
     return { failed: this.#failed, runs: this.#runs };
@@ -54,7 +54,7 @@ export class ReachedCommand {
     await this.#say(`The command for ${envelopeId} ${why}.`);
   }
 
-  /** Why it failed; undefined when it did not. */
+  /** Returns why it failed; undefined if it succeeded. */
   async #attempt(stdin: string, env: Record<string, string>): Promise<string | undefined> {
     const show = (text: string) => {
       for (const line of text.split('\n')) if (line.trim() !== '') void this.#say(line);
@@ -68,10 +68,10 @@ export class ReachedCommand {
   }
 }
 
-/** Those that come within this time are told together. */
+/** Envelopes that end within this time share a notification, in ms. */
 const GATHER_MS = 300;
 
-/** Rings and tells the desktop of envelopes that have ended. */
+/** Rings the bell and shows a desktop notification for ended envelopes. */
 export class Notifier {
   readonly #context: Context;
   #ended: StatusChange[] = [];
@@ -86,7 +86,7 @@ export class Notifier {
     this.#timer ??= setTimeout(() => this.finish(), GATHER_MS);
   }
 
-  /** Tells what is not told yet. */
+  /** Shows the pending notification. */
   finish(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -105,7 +105,7 @@ export class Notifier {
       stdio: 'ignore',
       detached: true,
     });
-    // A machine without a way to show it has at least rung.
+    // Without desktop notifications, the bell is enough.
     child.on('error', () => undefined).unref();
   }
 }

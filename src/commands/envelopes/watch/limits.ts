@@ -4,16 +4,16 @@ import { durationInWords } from '../../../kernel/duration.ts';
 import { WaitTimeoutError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 
-/** What is left of the rate window for the customer's own systems; a longer wait for it is told like an outage. */
+/** The share of the rate limit to leave for other programs. A longer wait is reported as an outage. */
 export const WATCH_PACING: Pacing = { reserve: RESERVE, maxWaitMs: 2_000, onWait: () => undefined };
 
-/** More words make no command that anyone copies. */
+/** The most words to show of a command that is meant to be copied. */
 const WORDS_SHOWN = 12;
 
-/** The longest timer there is. */
+/** The longest possible timer, in ms. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Aborts with a WaitTimeoutError after so long, which may be longer than a timer can run. */
+/** Aborts with a WaitTimeoutError after a time that may be longer than a timer can run. */
 export function deadlineAfter(
   ms: number | undefined,
   words: readonly string[],

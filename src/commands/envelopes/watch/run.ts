@@ -34,10 +34,10 @@ export interface WatchFlags extends SelectionFlagValues {
 const NAMED = 10;
 
 /**
- * Follows the envelopes that are named, or all that have a status, and shows each change as it happens. With a status and
- * no --until it goes on for those that may come.
- * @throws UnexpectedStatusError when one ended in another status, WaitTimeoutError when the time was up, the error of the
- * service when it knows none of them, PartialError when it does not know some.
+ * Watches the given envelopes, or all with a status, and shows each change. With --status and without --until, it also waits
+ * for new ones.
+ * @throws UnexpectedStatusError if one ended in another status, WaitTimeoutError after --timeout, the service's error if none of
+ * them exists, PartialError if some don't exist.
  */
 export async function watchToTheEnd(
   words: readonly string[],
@@ -74,7 +74,7 @@ export async function watchToTheEnd(
   await watching.judge();
 }
 
-/** The envelopes that a listener on this machine hears of. */
+/** Yields the envelopes for which a listener on this machine receives webhooks. */
 async function* wakeups(
   { session: { clock } }: Context,
   signal: AbortSignal,
@@ -83,12 +83,12 @@ async function* wakeups(
     if (envelopeId !== null) yield { envelopeId };
 }
 
-/** The statuses whose envelopes are watched, also those that come later: for --status alone. */
+/** Returns the statuses whose envelopes are watched, including new ones; only for --status alone. */
 function discoveredStatuses({ status, ...flags }: WatchFlags): string[] | undefined {
   return isSelecting(flags) ? undefined : status;
 }
 
-/** Undefined for a selection without envelopes. */
+/** Returns undefined for a selection without envelopes. */
 async function readSubject(
   words: readonly string[],
   flags: WatchFlags,
@@ -109,7 +109,7 @@ function titleOf(
   return `Waiting for ${until.join(' or ')}${ids.length > 1 ? `, ${counted(ids.length, 'envelope')}` : ''}`;
 }
 
-/** What is done about the events of one watch, and what is made of them at its end. */
+/** Handles the events of one watch, and decides its result. */
 class Watching {
   readonly #show: WatchShow;
   readonly #until: readonly string[];
@@ -150,17 +150,17 @@ class Watching {
       case 'gone':
         this.#gone.push(event.error);
         if (!this.#last.has(event.id)) this.#count++;
-        // Of a single one the reporter says it.
+        // For a single envelope, the error report shows it.
         if (this.#single) return;
         return this.#show.gone(event.id, this.#last.get(event.id) ?? null, event.error);
       case 'outage':
-        if (event.failures === 1) await this.#show.away(`${sentenceOf(event.error)} Watching goes on.`);
+        if (event.failures === 1) await this.#show.away(`${sentenceOf(event.error)} Still watching.`);
         return;
       case 'recovered':
         return this.#show.away(undefined);
       case 'deaf':
         return this.#show.say(
-          `Events of this machine can't be followed: ${messageOf(event.error)}. Polling goes on.`,
+          `Webhook events on this machine can't be read: ${messageOf(event.error)}. Polling continues.`,
         );
     }
   }
@@ -177,7 +177,7 @@ class Watching {
     else this.#otherwise.push({ id, status: to, envelope: change.envelope });
   }
 
-  /** What stands in the place of those that ended otherwise; undefined where nothing is known of any. */
+  /** Returns hints about the replacements of envelopes that ended in another status; undefined if there are none. */
   async #successors(): Promise<string | undefined> {
     const means = { client: this.#client, looks: this.#single };
     const lines: string[] = [];
@@ -188,7 +188,7 @@ class Watching {
     return lines.length > 0 ? lines.join('\n') : undefined;
   }
 
-  /** Waits for the commands that run. */
+  /** Waits for the running commands. */
   async finish(): Promise<void> {
     this.#notifier?.finish();
     if (this.#command) this.#commands = await this.#command.finish();
@@ -204,15 +204,15 @@ class Watching {
     if (gone !== undefined && this.#gone.length === count) throw gone;
     if (gone !== undefined)
       throw new PartialError(
-        `${this.#gone.length} of ${counted(count, 'envelope')} unknown to the service; each is reported above.`,
+        `${this.#gone.length} of ${counted(count, 'envelope')} not found. The errors are shown above.`,
       );
     if (failed > 0)
-      throw new PartialError(`The command failed ${failed} of ${runs} times; each is reported above.`);
+      throw new PartialError(`The command failed ${failed} of ${runs} times. The errors are shown above.`);
   }
 }
 
 function seeWhy(id: string): string {
-  return `See why: \`${command('envelopes', 'get', id)}\`.`;
+  return `To see why, run \`${command('envelopes', 'get', id)}\`.`;
 }
 
 function unexpectedStatus(
@@ -223,7 +223,7 @@ function unexpectedStatus(
   const list = ended.slice(0, NAMED).map(({ id, status }) => `${id} is ${status}`);
   const more = ended.length > NAMED ? `, and ${counted(ended.length - NAMED, 'other')}` : '';
   return new UnexpectedStatusError(
-    `Ended in another status than ${until.join(' or ')}: ${list.join(', ')}${more}.`,
+    `Ended in a status other than ${until.join(' or ')}: ${list.join(', ')}${more}.`,
     { hint },
   );
 }

@@ -13,24 +13,24 @@ interface Row {
   id: string;
   status: string;
   envelope: Envelope | undefined;
-  /** What happened last, and when it did. */
+  /** The last change and its time. */
   deed: string;
   at: string | undefined;
-  /** Counts up with each change that was seen happening; 0 before the first. */
+  /** The number of the last change; 0 before the first. */
   moved: number;
 }
 
 const ORDER: readonly string[] = ENVELOPE_STATUSES;
-/** Of those that have ended while others come, so many stay. */
+/** The number of ended envelopes to keep while new ones are added. */
 const KEPT = 500;
-/** Title, heading, and the line at the foot. */
+/** The lines for the title, the heading, and the footer. */
 const AROUND = 3;
-/** From so many rows on there is room for blank lines. */
+/** Terminals with at least this many rows get blank lines. */
 const ROOMY = 10;
-/** On a narrower terminal ids are cut, so that the status has room. */
+/** On narrower terminals, IDs are truncated to leave room for the status. */
 const NARROW = 45;
 
-/** The table of what is watched: a row for each, in the order given; the last moved first when not all fit. */
+/** The live table: a row for each envelope in the given order. If not all fit, the last changed ones come first. */
 export class WatchTable {
   readonly #rows = new Map<string, Row>();
   readonly #ended = new Set<string>();
@@ -54,12 +54,12 @@ export class WatchTable {
 
   gone(id: string, at: string): void {
     const row = this.#rows.get(id);
-    const deed = 'not known to the service';
+    const deed = 'not found';
     this.#rows.set(id, { id, envelope: row?.envelope, status: 'GONE', deed, at, moved: ++this.#moves });
     this.#end(id);
   }
 
-  /** The rows that fit on so many lines, with a title, and what is said at the foot. */
+  /** Renders the rows that fit, with a title and a footer. */
   frame(terminal: Terminal, lines: number, now: number, foot: string): string[] {
     const blank = lines >= ROOMY ? [''] : [];
     const room = Math.max(1, lines - AROUND - 2 * blank.length);
@@ -67,7 +67,7 @@ export class WatchTable {
     return [title, ...blank, ...this.#table(terminal, room, now), ...blank, foot];
   }
 
-  /** The table as it is left on the screen. */
+  /** Renders the final table. */
   final(terminal: Terminal, lines: number, now: number): string {
     if (this.#rows.size === 0) return '';
     return `${this.#table(terminal, Math.max(5, lines - AROUND), now).join('\n')}\n`;
@@ -93,7 +93,7 @@ export class WatchTable {
   }
 
   #table(terminal: Terminal, room: number, now: number): string[] {
-    if (this.#rows.size === 0) return [terminal.style('dim', 'Nothing is in flight.')];
+    if (this.#rows.size === 0) return [terminal.style('dim', 'No open envelopes.')];
     const isWhole = this.#rows.size <= room;
     const shown = isWhole ? [...this.#rows.values()] : this.#latest(Math.max(1, room - 1));
     const table = renderTable(shown, columnsAt(now, terminal.columns >= NARROW), terminal)

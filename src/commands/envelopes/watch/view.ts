@@ -4,7 +4,7 @@ import { statusColour } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 
-/** One change as a line; in a pipe tab-separated: time, id, from, to, signer. */
+/** Renders a change on one line. In a pipe, tab-separated: time, ID, from, to, signer. */
 export function renderChange(change: StatusChange, terminal: Terminal): string {
   const { at, envelopeId, from, to, signer } = change;
   if (!terminal.outIsTty)
@@ -22,13 +22,13 @@ function inWords(change: StatusChange): string {
   return did === undefined ? progress : safeLine(`  ${did}${progress}`);
 }
 
-/** How many have signed, of how many. */
+/** Returns the number of signers, and how many have signed. */
 export function progressOf(envelope: Envelope): { total: number; signed: number } {
   const signers = envelope.signers ?? [];
   return { total: signers.length, signed: signers.filter((one) => one.status === 'SIGNED').length };
 }
 
-/** Who did what: `Ada Lovelace signed`, `Bo declined: too expensive`. Undefined when no signer made the change. */
+/** Returns what a signer did, such as `Bo declined: too expensive`; undefined if no signer made the change. */
 export function deedOf(change: Pick<StatusChange, 'signer' | 'envelope'>): string | undefined {
   if (change.signer === null) return undefined;
   const moved = (change.envelope.signers ?? []).find(
@@ -43,7 +43,7 @@ function deedOfSigner(signer: Signer | undefined, address: string): string {
   return `${name} ${(signer?.status ?? 'changed').toLowerCase().replaceAll('_', ' ')}${reason}`;
 }
 
-/** What happened last to an envelope that is seen for the first time, and when; from its own dates. */
+/** Returns the last event of an envelope and its time, from its dates. */
 export function lastDeed(envelope: Envelope): { text: string; at: string | undefined } {
   const acted = (envelope.signers ?? [])
     .flatMap((one) => {
