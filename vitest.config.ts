@@ -11,7 +11,7 @@ const retry = process.env.CI || process.env.ESIGN_COVERAGE ? 1 : 0;
 /** The sources are loaded once per process and not once per file, which is half of the time that unit tests take. */
 const shared = { pool: 'forks', isolate: false } as const;
 
-/** The bucket's library says on Node 20 that it will not go on with it; the bundle asks it to be silent, too. */
+/** On Node 20, the AWS SDK warns that it will drop support. The bundle hides this warning, too. */
 const env = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' };
 
 /** What only `npm run test:full` runs: `/* @module-tag full *\/` for a file, `{ tags: ['full'] }` for a test. */
@@ -90,7 +90,7 @@ export default defineConfig({
           retry,
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // After the unit tests: each of these starts processes of its own.
+          // Run after the unit tests, because each of these starts processes.
           sequence: { groupOrder: 1 },
           maxWorkers: 3,
         },

@@ -43,7 +43,7 @@ function readyAnswer(argv) {
   const words = argv.filter((word) => word !== '--help' && word !== '-h');
   const plain = words.every((word) => /^[a-z-]+$/.test(word) && !word.startsWith('-'));
   if (words.length === argv.length || !plain || require('node:tty').isatty(1)) return undefined;
-  // Examples that go on in the next line do so as the shell of the system wants it.
+  // Multi-line examples use the line continuation of the system's shell.
   if (process.platform === 'win32' || process.env.FORCE_COLOR || process.env.OCLIF_COLUMNS) return undefined;
   const page = join(root, 'dist/help', `${words.join(' ') || 'esign'}.txt`);
   return existsSync(page) ? readFileSync(page, 'utf8') : undefined;

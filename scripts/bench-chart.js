@@ -36,7 +36,7 @@ export function growthChart(growths) {
   });
   const told = lines.map(({ what, ratios }) => `${what} ${shown(ratios.at(-1).y)}`).join(', ');
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
-  <title>Cost of one item at 100 times the number, beside that at the smallest: ${told}</title>
+  <title>Cost of one item at 100 times the number, compared with the smallest: ${told}</title>
   <style>${STYLE}
   </style>
 ${panels.join('\n')}

@@ -29,7 +29,7 @@ const word = (name) => {
   return at < 0 ? undefined : process.argv[at + 1];
 };
 const quick = process.argv.includes('--quick');
-// The bucket's library says on Node 20 that it will not go on with it; the program asks it to be silent, too.
+// On Node 20, the AWS SDK warns that it will drop support. The CLI hides this warning, too.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 await ensureBuilt();

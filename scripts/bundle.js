@@ -86,7 +86,7 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
     outfile: join(program, 'paths.cjs'),
     format: 'cjs',
   });
-  // It is loaded from beside the code that asks for it.
+  // It is loaded from the folder of the code that imports it.
   await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(program, 'harfbuzz.wasm'));
   const shipped = [...inputs, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'].sort();
   await writeFile(join(dist, '.bundled.json'), JSON.stringify(shipped));
@@ -182,7 +182,7 @@ async function firstModules(commands) {
   return new Set([...names].sort());
 }
 
-/** What the first file imports late and does not have becomes a file of its own. */
+/** Modules that the first file imports late become separate files. */
 function lateImports(first, late) {
   return {
     name: 'late-imports',
@@ -230,7 +230,7 @@ const lazyHttp = {
   },
 };
 
-/** All commands at once, for the manifest alone. */
+/** Loads all commands, which only the manifest needs. */
 function listOf(commands) {
   const ids = commands.map((file) => wordsOf(file).replaceAll(' ', ':'));
   const imports = commands.map((file, index) => `import command${index} from './${file}';`);

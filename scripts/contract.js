@@ -13,7 +13,7 @@ const contract = join(root, 'contract', 'openapi.yaml');
 const say = (line) => process.stderr.write(`${line}\n`);
 
 await ensureBuilt();
-// Prism and redocly have a folder of their own: nobody needs them to build, test or use the CLI.
+// Prism and redocly are installed in a separate folder, because they aren't needed to build, test, or use the CLI.
 await installIn(folder, 'Installing the contract check');
 await step(
   'Lint of contract/openapi.yaml',

@@ -15,7 +15,7 @@ export async function step(title, command, args, options = {}) {
   process.exit(1);
 }
 
-/** Runs a command and tells how it ended and what it printed; a line with the time passed shows that it works. */
+/** Runs a command and returns its exit code and output. Shows the elapsed time while it runs. */
 export async function attempt(title, command, args, options = {}) {
   const [program, words] = programOf(command, args);
   const child = spawn(program, words, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options });

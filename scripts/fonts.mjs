@@ -173,7 +173,7 @@ async function copyLicense(name, outDir) {
   throw new Error(`${name} has no license file`);
 }
 
-/** The file appears whole or not at all: two builds or test workers may run at once. */
+/** Writes the file atomically, because two builds or test workers may run at the same time. */
 async function replace(path, data) {
   const temporary = `${path}.${process.pid}.tmp`;
   await writeFile(temporary, data);

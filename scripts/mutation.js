@@ -29,7 +29,7 @@ function mutate(area) {
   return new Promise((resolve) => child.on('close', resolve));
 }
 
-/** Stryker has a folder of its own, because building, testing, and using the CLI don't need it. It uses the project's Vitest. */
+/** Stryker is installed in a separate folder, because building, testing, and using the CLI don't need it. It uses the project's Vitest. */
 async function ensureStryker() {
   const lock = readFileSync(join(folder, 'package-lock.json'));
   const hash = createHash('sha256').update(lock).update(process.version).digest('hex');

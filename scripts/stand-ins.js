@@ -3,7 +3,7 @@
  * in the bundle (docs/decisions/0008): [whose file, what it asks for, stand-in]. test/e2e/stand-ins.test.ts tries on the
  * bundle what a wrong one would break.
  */
-/** For what is never used at all: whatever reaches it after all fails at once and by name. */
+/** For modules that are never used. Any access throws an error with the module's name. */
 const unreached = (name) => `
   const fail = () => { throw new Error('${name} was left out of the bundle'); };
   module.exports = new Proxy(fail, { get: (_, part) => (part === '__esModule' ? true : fail()) });`;
@@ -14,7 +14,7 @@ const FIRST = [
   [/@oclif\/core\/lib\/command\.js$/, './config', unreached('config')],
   // Only for oclif's --help flag, which its runner handles before flags are parsed.
   [/@oclif\/core\/lib\/flags\.js$/, './help', unreached('help')],
-  // It warns of deprecated commands and flags, of which there are none.
+  // It warns of deprecated commands and flags. We don't have any.
   [/@oclif\/core\/lib\/command\.js$/, './help/util', unreached('help/util')],
   // Output is written by output/terminal.ts.
   [/@oclif\/core\/lib\/command\.js$/, './ux', unreached('ux')],
@@ -24,7 +24,7 @@ const FIRST = [
   [/@oclif\/core\/lib\/util\/fs\.js$/, 'node:fs/promises', unreached('fs/promises')],
   // For help alone, whose own code has it.
   [/@oclif\/core\/lib\/parser\/index\.js$/, './help', unreached('parser/help')],
-  // oclif tells what it does when DEBUG is set; so much of it nobody asked for.
+  // With DEBUG set, oclif prints a lot that our users don't need.
   [/@oclif\/core\/lib\/logger\.js$/, 'debug', unreached('debug')],
   // Errors are worded, coloured and wrapped by report.ts.
   [/@oclif\/core\/lib\/parser\/errors\.js$/, '../ux/theme', `exports.colorize = (_, text) => text;`],
@@ -50,7 +50,7 @@ const FIRST = [
 
 /** For what is loaded late: of the size of the package only. */
 const LATE = [
-  // For prompts in an editor; there are none. It carries the tables of a hundred character sets.
+  // For prompts in an editor, which we don't use. It contains the tables of a hundred character sets.
   [
     /@inquirer\/editor\/.*\.js$/,
     '@inquirer/external-editor',

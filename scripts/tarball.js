@@ -15,7 +15,7 @@ export async function pack(folder) {
   return { tarball: join(folder, filename), files };
 }
 
-/** Installs a tarball in a folder of its own, `more` being further words for npm; the file that starts it. */
+/** Installs a tarball in a new folder, with `more` arguments for npm. Returns the path of its executable. */
 export async function install(tarball, folder, more = ['--offline']) {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { step } from './ensure.js';
 
 const folder = join(import.meta.dirname, 'tools');
-/** The programs of scripts/tools/package.json. Nobody needs them to build, test or use the CLI, so they are fetched when asked for. */
+/** The programs of scripts/tools/package.json. They aren't needed to build, test, or use the CLI, so they are installed on demand. */
 const PROGRAMS = {
   attw: '@arethetypeswrong/cli/dist/index.js',
   knip: 'knip/bin/knip.js',

@@ -6,14 +6,14 @@ import convert from 'ast-v8-to-istanbul';
 import libCoverage from 'istanbul-lib-coverage';
 import { parseAstAsync } from 'vitest/node';
 
-/** So many processes are merged at once: all together would not fit in memory. */
+/** The number of processes to merge at a time. All of them would not fit in memory. */
 const BATCH = 40;
 
 /**
  * What Node wrote about the processes that were spawned, as coverage of the sources. A process that was killed wrote
  * nothing, or half a file.
  * @param {string} raw the folder NODE_V8_COVERAGE named
- * @param {string} dist the bundle they ran, its source maps beside it
+ * @param {string} dist the bundle they ran, with its source maps
  * @param {string} root the repository
  */
 export async function spawnedCoverage(raw, dist, root) {

@@ -79,7 +79,7 @@ async function drawSignature(page) {
   await page.mouse.up();
 }
 
-/** Deliveries of every kind: passed on at once, at the second try, and refused. */
+/** Deliveries of every kind: forwarded immediately, at the second attempt, and refused. */
 async function inspectorPicture(browser, { bin, env, home, esign, folder }) {
   let asked = 0;
   const target = createServer((_, response) => {

@@ -63,7 +63,7 @@ export class Shell {
       env,
       cwd: home,
     });
-    // Folders of this machine don't belong in a picture.
+    // Local paths don't belong in a picture.
     child.onData((data) => terminal.write(data.replaceAll(home, '~')));
     const ended = new Promise((resolve) => child.onExit(resolve));
     return { child, ended };

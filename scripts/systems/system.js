@@ -50,7 +50,7 @@ export class System {
     return JSON.parse(await this.run([...words, '--json']));
   }
 
-  /** Starts a command that goes on. */
+  /** Starts a long-running command. */
   start(words) {
     const files = ['out', 'err'].map((end) => this.path(`${++this.#count}.${end}`));
     const [stdout, stderr] = files.map((file) => openSync(file, 'w'));

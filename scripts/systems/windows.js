@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CREATE, same } from './core.js';
 import { named } from './wine.js';
 
-/** Holds a file open until a paper has come into its folder, and a moment longer. */
+/** Keeps a file open until a document appears in its folder, and a moment longer. */
 const HOLD = `
 const { existsSync, openSync, readdirSync, writeFileSync } = require('node:fs');
 const [folder, id, opened] = process.argv.slice(1);

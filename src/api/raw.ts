@@ -15,7 +15,7 @@ export interface RawCall {
   onReply?: ((reply: RawReply) => void) | undefined;
 }
 
-// No HEAD: without a body, the API's refusals can't be told from those of a proxy.
+// No HEAD: without a body, the API's refusals can't be distinguished from those of a proxy.
 export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const EXAMPLE = 'A path is relative to the base URL, like /esign/envelopes.';
 

@@ -18,7 +18,7 @@ export interface SecondEnvelope {
 export class RunState {
   readonly head: RunHead;
   finishedAt: number | undefined;
-  /** How the rows are divided into waves; undefined where all are sent in one go. */
+  /** How the rows are divided into waves; undefined if all are sent together. */
   waves: Waves | undefined;
   /** The wave that began last, counted from 1. */
   wave = 1;

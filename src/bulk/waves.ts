@@ -60,7 +60,7 @@ export function wavesEntry({ sizes, stopIf }: WaveSizes, total: number, known: K
   return { type: 'waves', ends: waveEnds(sizes, total, (row) => !done.has(row)), stopIf };
 }
 
-/** Reads what came of the envelopes sent so far and compares it with the limits of the run. */
+/** Reads the status of the envelopes that were sent, and compares the result with the limits of the run. */
 export async function readShares(
   state: RunState,
   client: Client,

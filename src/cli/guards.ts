@@ -62,7 +62,7 @@ export async function gateOf(
   });
 }
 
-/** Creates the gate for the controls of a sandbox, which are no part of the service. */
+/** Creates the gate for the controls of a sandbox, which don't belong to the service. */
 export async function sandboxGateOf(session: Connection): Promise<OpenGate> {
   const names = namesOf(await session.settings());
   const options: GuardOptions = {

@@ -89,7 +89,7 @@ export class Session {
   }
 
   /**
-   * From now on, every client of the service refuses requests other than GET; the controls of a sandbox are no part of it.
+   * From now on, every client of the service refuses requests other than GET. The controls of a sandbox are not affected.
    * `onRead` is called for each request.
    */
   restrictToReads(onRead?: () => void): void {

@@ -3,7 +3,7 @@ import type { NotePoint } from './open-points.ts';
 
 const MAX_REMEMBERED = 10_000;
 
-/** A verified webhook that is no repetition. */
+/** Records a verified webhook that is not a duplicate. */
 export interface SeenEvent {
   body: Readonly<Record<string, unknown>>;
   event: string | null;

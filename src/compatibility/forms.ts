@@ -48,7 +48,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DIGITS = /^[+-]?\d+(\.\d+)?$/;
 
-/** Tells the forms of one documented value apart. Runs for every value of every reply, so it allocates nothing. */
+/** Classifies the form of a documented value. Runs for every value of every reply, so it allocates nothing. */
 export class ValueForms {
   readonly value: DocumentedValue;
   readonly #pattern: RegExp | undefined;

@@ -11,7 +11,7 @@ export interface Route {
 /** A path or method that the API document doesn't have. */
 export const OTHER_ROUTE = 'other';
 
-/** What comes from between here and the service: a proxy asks for a password, a gateway can't reach it. */
+/** Statuses from a proxy or gateway, not from the service: a proxy asks for a password, a gateway can't reach the service. */
 const PROXY_STATUS = 407;
 const GATEWAY_STATUSES = [502, 503, 504];
 

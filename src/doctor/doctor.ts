@@ -39,7 +39,7 @@ async function readSettings(
   }
 }
 
-/** What limits writes, and whether the policy of this machine can be used. */
+/** Checks the limits of writes, and whether the policy on this machine can be used. */
 async function checkGuards(context: DoctorContext, settings: Settings | undefined): Promise<DoctorFinding> {
   const name = 'guards';
   if (settings === undefined) return skipped(name, 'the settings are not usable');
@@ -61,9 +61,9 @@ async function* examineService(context: DoctorContext, settings: Settings): Asyn
   const passable = baseUrl.error === undefined && proxy.error === undefined;
   const key = passable
     ? await checkKey(context, settings)
-    : skipped('key', 'there is no service it could be used for');
+    : skipped('key', 'the base URL or the proxy has a problem');
   yield* [baseUrl, proxy, key];
-  const why = 'it cannot be asked without address and key';
+  const why = 'it needs a valid base URL and key';
   yield* passable && key.error === undefined ? await checkService(context, settings) : skipService(why);
   yield* await checkCompatibility(context);
 }

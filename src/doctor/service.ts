@@ -114,7 +114,7 @@ function checkClock({ reply, askedAt, answeredAt }: Answer, isSandbox: boolean):
   const name = 'clock';
   const header = reply?.headers.date;
   const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
-  if (Number.isNaN(date)) return skipped(name, 'no reply tells the time');
+  if (Number.isNaN(date)) return skipped(name, 'no reply contains the time');
   const ahead = askedAt - (date + 1_000);
   const behind = date - answeredAt;
   const off = Math.max(0, ahead, behind);
@@ -136,7 +136,7 @@ function checkRate({ reply, error, answeredAt }: Answer): DoctorFinding {
   if (error instanceof ServiceError && error.code === 'RATE_LIMITED')
     return failed(name, error, 'Wait for the rate limit to reset, or send fewer requests.');
   const { remaining, limit, resetAt } = readRateLimit(reply?.headers ?? {}, answeredAt);
-  if (remaining === undefined) return skipped(name, 'no reply tells it');
+  if (remaining === undefined) return skipped(name, 'no reply contains it');
   const reset =
     resetAt === undefined ? '' : `, resets in ${durationInWords(Math.max(0, resetAt - answeredAt))}`;
   const message = `${counted(remaining, 'request')} of ${limit === undefined ? '?' : grouped(limit)} left${reset}`;

@@ -28,7 +28,7 @@ export async function sendEnvelope(client: Client, id: string, signal?: AbortSig
   throw notKnown(
     `Whether ${id} was sent`,
     outcome.error,
-    `See where it stands: \`${command('envelopes', 'get', id)}\`.`,
+    `To see its status, run \`${command('envelopes', 'get', id)}\`.`,
   );
 }
 
@@ -50,7 +50,7 @@ export async function cancelEnvelope(
   throw notKnown(
     `Whether ${id} was cancelled`,
     outcome.error,
-    `See where it stands: \`${command('envelopes', 'get', id)}\`.`,
+    `To see its status, run \`${command('envelopes', 'get', id)}\`.`,
   );
 }
 

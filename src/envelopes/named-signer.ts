@@ -3,7 +3,7 @@ import { UsageError } from '../kernel/errors.ts';
 
 /**
  * Returns the signers with this address or ID.
- * @throws UsageError that lists the envelope's signers if there is no match.
+ * @throws UsageError that lists the envelope's signers if none matches.
  */
 export function signersNamed(envelope: Envelope, name: string): Signer[] {
   const named = findSigners(envelope, name);

@@ -173,7 +173,7 @@ function idIn(text: string): string | undefined {
 }
 
 function ofAnother(dir: string, id: string | undefined): UsageError {
-  const what = id === undefined ? `a file ${ENVELOPE} that is none of esign's` : `the evidence of ${id}`;
+  const what = id === undefined ? `an ${ENVELOPE} that esign didn't write` : `the evidence for ${id}`;
   return new UsageError(`${dir} contains ${what}. Nothing was changed.`, { hint: 'Use another --dir.' });
 }
 

@@ -116,5 +116,5 @@ function tooMany(count: number | undefined, guards: Guards): GuardError {
 /** Where guards are changed. */
 export function hintFor({ policy }: Guards): string {
   const mine = 'See the guards with `esign profiles show`; a profile is changed with `esign profiles edit`.';
-  return policy === null ? mine : `${mine} The policy is changed by the administrator of this machine.`;
+  return policy === null ? mine : `${mine} Only an administrator can change the policy.`;
 }

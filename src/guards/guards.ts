@@ -74,7 +74,7 @@ export function requireUsablePolicy({ policy }: Guards): void {
   if (policy === null || policy.problem === null) return;
   throw new GuardError(
     'POLICY_UNUSABLE',
-    `The policy of this machine, ${policy.path}, can't be used: ${policy.problem}. Nothing was sent.`,
+    `The policy on this machine, ${policy.path}, can't be used: ${policy.problem}. Nothing was sent.`,
     {
       hint: 'Ask your administrator to fix it: `esign doctor` shows what is wrong. Until then, you can only read.',
     },

@@ -1,6 +1,6 @@
 /**
  * Returns the percentile (0–100) of whole numbers in ascending order, with linear interpolation between the two nearest,
- * rounded; null if there are none. The 50th is the median.
+ * rounded; null for an empty list. The 50th is the median.
  */
 export function percentile(sorted: ArrayLike<number>, percent: number): number | null {
   const last = sorted.length - 1;

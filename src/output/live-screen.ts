@@ -30,7 +30,7 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
     shown = [];
     stream.write(ENTER);
   };
-  const anew = () => {
+  const onResize = () => {
     shown = [];
     stream.write('\u001b[2J');
     redraw();
@@ -47,7 +47,7 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
   const close = () => {
     if (!isOpen) return;
     isOpen = false;
-    stream.off('resize', anew);
+    stream.off('resize', onResize);
     process.off('exit', close);
     process.off('SIGTSTP', onSuspend);
     process.off('SIGCONT', onContinue);
@@ -55,7 +55,7 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
     stream.write(LEAVE);
     release();
   };
-  stream.on('resize', anew);
+  stream.on('resize', onResize);
   process.on('exit', close);
   process.on('SIGTSTP', onSuspend);
   process.on('SIGCONT', onContinue);

@@ -37,7 +37,7 @@ export async function placeKey(
   const apiKey =
     changes.apiKey ?? (held === undefined ? before?.apiKey : await keyFromKeychain(held, signal));
   if (apiKey === undefined)
-    throw new UsageError('The key is printed by a command, so there is no stored key to move.', {
+    throw new UsageError("The key comes from a command, so it is not stored and can't be moved.", {
       hint: 'Provide the key with --api-key-stdin.',
     });
   if (!(keychain ?? held !== undefined)) return { changes: { ...changes, apiKey } };

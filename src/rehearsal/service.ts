@@ -10,7 +10,7 @@ export interface RehearsalService {
   sandbox: Sandbox;
   client: Client;
   clock: RehearsalClock;
-  /** A folder of its own: for the run, and for the state of the sandbox. */
+  /** A temporary folder for the run and the state of the sandbox. */
   folder: string;
   /** How many requests the client has made. */
   requests(): number;

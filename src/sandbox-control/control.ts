@@ -71,7 +71,7 @@ export interface SandboxControl {
   /** Moves the sandbox's clock ahead. Returns its new time, ISO 8601. */
   advance(ms: number, signal?: AbortSignal): Promise<string>;
   deliveries(envelopeId: string | undefined, signal?: AbortSignal): Promise<Record<string, unknown>[]>;
-  /** Returns the emails sent so far. If there are none yet, waits for one, for at most 60 s. */
+  /** Returns the emails sent so far. Without any, waits for one, for at most 60 s. */
   mails(
     filter: { to?: string | undefined; envelopeId?: string | undefined; waitMs?: number | undefined },
     signal?: AbortSignal,

@@ -37,7 +37,7 @@ export interface SandboxSeed {
               role?: string | undefined;
             }[]
           | undefined;
-        /** Path of a PDF with its pages. Relative to the seed's file, or to the current folder where there is none. */
+        /** Path of a PDF with its pages, relative to the seed's file, or to the current folder without a file. */
         pdf?: string | undefined;
       }[]
     | undefined;

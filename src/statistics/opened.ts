@@ -22,7 +22,7 @@ interface Received extends Pick<EventRecord, 'event' | 'signer' | 'verified'> {
   receivedAt: number;
 }
 
-/** What listeners of this machine received. */
+/** The webhooks that listeners on this machine received. */
 export interface WebhookRecord {
   byEnvelope: ReadonlyMap<string, readonly Received[]>;
   /** Lines of the journal could not be read. */
@@ -32,7 +32,7 @@ export interface WebhookRecord {
   readAt: number;
 }
 
-/** Reads what listeners of this machine received about the envelopes of these turns. */
+/** Reads the webhooks that listeners on this machine received about the envelopes of these turns. */
 export async function readWebhooks(
   eventsFolder: string,
   turns: readonly OpenTurn[],

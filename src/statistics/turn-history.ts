@@ -20,7 +20,7 @@ export interface TurnSamples {
 
 /** How long a turn usually takes, in ms. `fixed`: given by the user. */
 export interface UsualTime {
-  /** Null where there are no samples. */
+  /** Null without samples. */
   medianMs: number | null;
   percentileMs: number;
   basis: SampleBasis | 'fixed';

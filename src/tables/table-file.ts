@@ -32,7 +32,7 @@ export interface TextFile {
 
 const ZIP = [0x50, 0x4b, 0x03, 0x04];
 const OLE = [0xd0, 0xcf, 0x11, 0xe0];
-/** The first bytes of files that are no tables. */
+/** The first bytes of files that aren't tables. */
 const OTHER_KINDS: readonly (readonly [readonly number[], string])[] = [
   [[0x1f, 0x8b], 'is compressed'],
   [[...Buffer.from('%PDF-')], 'is a PDF'],

@@ -14,7 +14,7 @@ export interface PortOptions {
 
 /**
  * Makes the server listen, and returns its origin.
- * @throws UsageError if the port is in use, or the address isn't one of this machine.
+ * @throws UsageError if the port is in use, or the address isn't on this machine.
  */
 export async function openPort(server: Server, { host, port, flag, what }: PortOptions): Promise<string> {
   await new Promise<void>((resolve, reject) => {

@@ -138,7 +138,7 @@ describe('an error of the HTTP layer', () => {
     ['CERT_HAS_EXPIRED', 'its TLS certificate has expired', 'the base URL'],
     [
       'CERT_NOT_YET_VALID',
-      'its TLS certificate is not valid yet; check the clock of this machine',
+      "its TLS certificate is not valid yet; check this machine's clock",
       'the base URL',
     ],
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'its TLS certificate is for another host', 'the base URL'],

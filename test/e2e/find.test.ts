@@ -77,7 +77,7 @@ describe('find', () => {
     expect((await several.ended).code).toBe(0);
     const [first = '', second = ''] = several.visible();
     expect(first).toMatch(/^Contract 137[78] {2}env_\w+$/);
-    expect(second).toMatch(/^ {2}Waits for Łukasz Řehoř <lr@example\.com> and .*\(not opened\)/);
+    expect(second).toMatch(/^ {2}Waiting for Łukasz Řehoř <lr@example\.com> and .*\(not opened\)/);
     const one = open('find', 'lukasz', '1377');
     await one.ended;
     expect(one.text()).toContain('Signers  0 of 2 signed');

@@ -252,7 +252,7 @@ describe('envelopes replace', () => {
     await yes.shows(`Replace ${id}?`);
     yes.type('y\r');
     expect((await yes.ended).code).toBe(0);
-    expect(yes.text()).toContain(`Replaced ${id} (CANCELLED) by env_`);
+    expect(yes.text()).toContain(`Replaced ${id} (CANCELLED) with env_`);
   });
 });
 
@@ -279,7 +279,7 @@ describe('a replaced envelope', () => {
     };
     const both = await find(deal);
     expect(both).toContain(`; replaced by ${String(made.id)}`);
-    expect(both).toContain(`; in place of ${id}`);
+    expect(both).toContain(`; replaces ${id}`);
     expect(await find(deal, '--status', 'CANCELLED')).toMatch(new RegExp(`Replaced by +${String(made.id)}`));
     await rm(home.path('state', 'replacements'), { recursive: true });
     expect((await home.run`envelopes get ${id}`).stdout).toContain(`${String(made.id)} (SENT)`);

@@ -160,7 +160,7 @@ export class RateWindow {
     return counter.countedBefore(name) < spendable && counter.add(name) <= spendable;
   }
 
-  /** Records the response to a counted request; `rate` is undefined if there was none. */
+  /** Records the response to a counted request; `rate` is undefined without a response. */
   observe(counted: CountedRequest | undefined, rate: RateLimit | undefined, refused = false): void {
     this.#endProbe();
     if (rate === undefined) return;

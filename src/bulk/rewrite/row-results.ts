@@ -20,7 +20,7 @@ export async function resultsByRow(lines: AsyncIterable<StatusLine>): Promise<Ma
   return results;
 }
 
-/** The cells of a row, of its own envelope; one that replaced it is named. */
+/** Returns the result cells of a row: those of its envelope, and the ID of the one that replaced it. */
 function cellsOf(lines: readonly StatusLine[]): IntoCells {
   const [first] = lines;
   const own = lines.filter(({ envelopeId }) => envelopeId === first?.envelopeId);

@@ -21,7 +21,7 @@ export interface RowFile {
 
 /**
  * Opens a file of rows: CSV, JSON Lines, or a sheet.
- * @throws UsageError when it is none of them, or can't be decoded.
+ * @throws UsageError for any other format, or if it can't be decoded.
  */
 export async function openRows(
   file: FileSource,

@@ -62,7 +62,7 @@ export class RunEnvelopes {
     return this.#real(this.#withoutRow, undefined);
   }
 
-  /** The envelope that was sent instead; undefined where there is none, or only a draft. */
+  /** The envelope that replaced it; undefined if it wasn't replaced, or only by a draft. */
   replacementOf(id: string): KeptEnvelope | undefined {
     const sent = this.#kept(this.#replacements.get(id) ?? []).filter(
       (one) => one.status !== 'DRAFT' && !isVoid(one),

@@ -14,6 +14,6 @@ export async function main(): Promise<void> {
     const path = recordPath(stateDir());
     writeRecord(path, { ...readRecord(path), latest });
   } catch {
-    // Without a network, registry, or disk, there is no notice.
+    // Without a network, registry, or disk, no notice is shown.
   }
 }

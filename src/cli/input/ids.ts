@@ -13,7 +13,7 @@ export interface Ids {
 
 /**
  * The ids given as arguments; `-` stands for those on stdin, one a line. Each once, in order.
- * @throws UsageError when there are none, or one looks like a flag.
+ * @throws UsageError without IDs, or if one looks like a flag.
  */
 export function readIds(words: readonly string[], what: string, stdin?: NodeJS.ReadableStream): Promise<Ids> {
   return read(words, what, { word: (word) => word.trim(), line: firstColumn, stdin });

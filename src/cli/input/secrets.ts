@@ -17,7 +17,7 @@ export interface SecretSources {
 
 /**
  * Reads a secret from stdin, a file, or a hidden prompt, and adds it to the redactor.
- * @throws UsageError if there is no secret, or if it is not a single word.
+ * @throws UsageError if the secret is missing or not a single word.
  */
 export async function readSecret(sources: SecretSources, terminal: CommandTerminal): Promise<string> {
   const secret = (await find(sources, terminal)).trim();

@@ -37,7 +37,7 @@ export class IndexProgressLine {
     if (step === 'other-process') return 'Another esign reads the envelopes; waiting for it';
     const of = total === undefined ? '' : ` of ${grouped(total)}`;
     const what = step === 'list' ? 'Listing' : 'Reading';
-    return `${what} what is not known here yet: ${grouped(done)}${of}${this.#left(done, total)}`;
+    return `${what} envelopes for the local index: ${grouped(done)}${of}${this.#left(done, total)}`;
   }
 
   #left(done: number, total: number | undefined): string {

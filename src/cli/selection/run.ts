@@ -60,8 +60,12 @@ export function noRuns(): UsageError {
 }
 
 function unknownRun(id: string): ServiceError {
-  return new ServiceError('NOT_FOUND', `There is no run ${id} on this machine, and no envelope of it.`, {
-    status: 404,
-    hint: 'See the runs of this machine with `esign bulk list`. For a run of another machine, check the run ID and the profile.',
-  });
+  return new ServiceError(
+    'NOT_FOUND',
+    `The run ${id} was not found on this machine or in the service's envelopes.`,
+    {
+      status: 404,
+      hint: 'List the runs on this machine with `esign bulk list`. For a run on another machine, check the run ID and the profile.',
+    },
+  );
 }

@@ -28,7 +28,7 @@ export async function searchEnvelopes(
   );
 }
 
-/** Without an index all is read before anything can be told. */
+/** Without an index, everything is read before anything is shown. */
 async function fromService(selection: Selection, context: Context): Promise<IndexResult> {
   const found: Envelope[] = [];
   const { signal } = context.interrupt;

@@ -50,7 +50,7 @@ export async function call(words: readonly string[], flags: CallFlags, context: 
   await writeRawJson(reply, out, context.terminal.json);
 }
 
-/** What is said of a write that is stopped: nothing at the service tells of it by itself. */
+/** The message for an interrupted write, whose outcome the service doesn't show. */
 function openCall(wanted: RawCall): OpenWrite {
   const { method } = wanted;
   return {

@@ -1,7 +1,7 @@
 import type { CompatibilityFinding, CompatibilityReport } from '../../compatibility/findings.ts';
 import { counted } from '../../kernel/duration.ts';
 
-/** The report as Markdown, for whoever asks the vendor about it. */
+/** Renders the report as Markdown, to send to the vendor. */
 export function reportPage({
   contradictions,
   openPoints,

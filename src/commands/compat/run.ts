@@ -23,7 +23,7 @@ export async function runCompat(flags: CompatFlags, context: Context): Promise<v
   const { session, terminal } = context;
   const scope = recordScopeOf(await session.settings());
   if (scope === undefined)
-    throw new NoProfileError('There is no base URL.', {
+    throw new NoProfileError('No base URL is configured.', {
       hint: 'Add a profile: `esign profiles add NAME --base-url URL`.',
     });
   const path = recordPath(stateDir(), scope);

@@ -14,7 +14,7 @@ import { readQuietly } from '../../envelopes/settle.ts';
 import { counted } from '../../kernel/duration.ts';
 import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import { canBeReminded, canBeSent } from '../../kernel/vocabulary.ts';
-import { actionOnce, reminding } from './actions.ts';
+import { actionOnce, remindAction } from './actions.ts';
 import { confirmProblems, TemplateRoles } from './create/completeness.ts';
 
 import { forEachId } from './each.ts';
@@ -193,7 +193,7 @@ export async function remindSigners(
         },
         show: (envelope) =>
           renderDone('reminded', envelope, emailed.get(envelope.id) ?? [], context.terminal),
-        action: reminding(ids, context.session.words),
+        action: remindAction(ids, context.session.words),
       },
       context,
     ),

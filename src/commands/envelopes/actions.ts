@@ -19,7 +19,7 @@ export function actionOnce(done: string, ids: Ids, words: readonly string[]): Ba
 }
 
 /** Remind: the service doesn't return reminders, but the local reminder log contains those that may have been sent. */
-export function reminding(ids: Ids, words: readonly string[]): BatchAction {
+export function remindAction(ids: Ids, words: readonly string[]): BatchAction {
   const add = wasGiven(words, '--min-gap') ? [] : ['--min-gap', GAP];
   return {
     done: 'reminded',

@@ -23,17 +23,17 @@ export interface FindFlags extends ListFormat, Omit<SelectionFlagValues, 'search
   cached: boolean;
 }
 
-/** `find`: every envelope in which each of the words begins one, told in words on a terminal. */
+/** `find`: shows every envelope that matches all words. On a terminal, it describes them in sentences. */
 export async function findEnvelopes(
   given: readonly string[],
   flags: FindFlags,
   context: Context,
 ): Promise<void> {
-  const selection = { ...(await selectionOf(flags, context)), ...soughtBy(given.join(' '), flags.status) };
+  const selection = { ...(await selectionOf(flags, context)), ...parseSearch(given.join(' '), flags.status) };
   const limit = limited.most(flags);
   const answer = await searchEnvelopes(
     selection,
-    { limit, cached: flags.cached, oneSignerFirst: isTold(flags, context.terminal) },
+    { limit, cached: flags.cached, oneSignerFirst: isInSentences(flags, context.terminal) },
     context,
   );
   let count = 0;
@@ -44,28 +44,28 @@ export async function findEnvelopes(
     }
   }
   const { empty, ...view } = envelopeList(() => context.session.now(), selection);
-  if (isTold(flags, context.terminal)) await tell(counted(), answer, selection, context);
+  if (isInSentences(flags, context.terminal)) await printFound(counted(), answer, selection, context);
   else await writeList(counted(), view, flags, context.terminal.hidingSecrets());
   if (flags.cached) context.terminal.notice(ageOf(answer));
-  // Also to a program: an empty list may mean that the words were wrong.
+  // Also printed with --json: an empty list may mean a misspelled word.
   if (count === 0 && !flags.quiet) context.terminal.notice(empty ?? '');
   if (answer.hasMore()) limited.notice(flags, context, answer.total());
 }
 
-/** What fits these words. @throws UsageError when there are none. */
-export function soughtBy(search: string, statuses: readonly string[] | undefined): Selection {
+/** Returns the selection for these words. @throws UsageError if there are no words. */
+export function parseSearch(search: string, statuses: readonly string[] | undefined): Selection {
   if (wordsOf(search).length > 0) return { search, statuses };
-  throw new UsageError('There is nothing to look for.', {
-    hint: 'Give a name, an address, a subject or a number: `esign find lukasz`.',
+  throw new UsageError('The search is empty.', {
+    hint: 'Enter a name, an address, a subject, or a number, such as `esign find lukasz`.',
   });
 }
 
-/** In words to a person at a terminal; whoever asks for columns, ids or JSON gets those. */
-function isTold({ csv, quiet, fields }: FindFlags, terminal: CommandTerminal): boolean {
+/** Returns true if the results are described in sentences: on a terminal, without a flag for another format. */
+function isInSentences({ csv, quiet, fields }: FindFlags, terminal: CommandTerminal): boolean {
   return terminal.outIsTty && !terminal.json && !csv && !quiet && fields === undefined;
 }
 
-async function tell(
+async function printFound(
   envelopes: AsyncIterable<Envelope>,
   answer: IndexResult,
   selection: Selection,
@@ -81,7 +81,7 @@ async function tell(
   await terminal.out(renderHits(found, { selection, successors }, terminal, context.session.now()));
 }
 
-/** Those that were made in the place of these: of them, or as this machine remembers it. */
+/** Finds the replacements of these envelopes: among them, or in this machine's records. */
 async function successorsOf(
   found: readonly Envelope[],
   context: Context,
@@ -101,7 +101,7 @@ async function successorsOf(
 
 function ageOf({ knownAt }: IndexResult): string {
   if (knownAt === undefined)
-    return 'Only what was read in passing is known here yet. Without --cached every envelope is looked at.';
+    return 'The local index is incomplete. Leave out --cached to search all envelopes.';
   const age = Math.max(0, Date.now() - knownAt);
-  return `As it was known ${durationInWords(age)} ago, or when it was last read since. Leave out --cached to ask the service.`;
+  return `Results are up to ${durationInWords(age)} old. Leave out --cached to query the service.`;
 }

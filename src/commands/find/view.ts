@@ -10,10 +10,10 @@ import { relativeTime } from '../../output/time.ts';
 import { inOrder, mailboxOf, nameOf, namesOf } from '../envelopes/list/view.ts';
 import { standing } from '../envelopes/view.ts';
 
-/** Each envelope in two lines: its subject and id, then who has signed, who it waits for, and since when. */
+/** Renders each envelope on two lines: its subject and ID, then who has signed, who it waits for, and since when. */
 export function renderHits(
   envelopes: readonly Envelope[],
-  /** `successors`: by the id of the envelope in whose place each was made. */
+  /** `successors`: by the ID of the envelope that each one replaces. */
   { selection, successors }: { selection: Selection; successors: ReadonlyMap<string, Envelope> },
   terminal: Terminal,
   now: number,
@@ -21,19 +21,21 @@ export function renderHits(
   const matchedIn = matchedSigners(selection);
   const sentence = (one: Envelope) => {
     const matched = new Set(matchedIn(one).map(({ signer }) => signer));
-    return withReplacing(sentenceOf(one, matched, now), one, successors.get(one.id));
+    return withReplacements(sentenceOf(one, matched, now), one, successors.get(one.id));
   };
   return envelopes.map((one) => hit(one, sentence(one), terminal)).join('');
 }
 
-/** Which it stands in the place of, and which in its. */
-function withReplacing(sentence: string, envelope: Envelope, successor: Envelope | undefined): string {
+/** Adds the envelope that this one replaces, and the one that replaces it. */
+function withReplacements(sentence: string, envelope: Envelope, successor: Envelope | undefined): string {
   const old = replacedBy(envelope);
   const parts = [
-    ...(old === undefined ? [] : [`; in place of ${old}`]),
+    ...(old === undefined ? [] : [`; replaces ${old}`]),
     ...(successor === undefined
       ? []
-      : [`; ${successor.status === 'DRAFT' ? 'a draft is in its place:' : 'replaced by'} ${successor.id}`]),
+      : [
+          `; ${successor.status === 'DRAFT' ? 'to be replaced by the draft' : 'replaced by'} ${successor.id}`,
+        ]),
   ];
   return sentence.replace(/(\.?)$/, (end) => `${parts.join('')}${end}`);
 }
@@ -46,11 +48,11 @@ function hit(envelope: Envelope, sentence: string, terminal: Terminal): string {
   return `${head}\n  ${indented(safeLine(sentence), 2, terminal)}\n`;
 }
 
-/** Says who has signed, who it waits for, since when, and until when; of an ended envelope, how it ended. */
+/** Returns who has signed, who it waits for, and when it was sent and expires; for an ended envelope, how it ended. */
 function sentenceOf(envelope: Envelope, matched: ReadonlySet<Signer>, now: number): string {
   const { sentAt, expiresAt, status } = envelope;
   const signers = inOrder(envelope);
-  // Several people may have the same name: the address tells them apart.
+  // Several people may have the same name, so the address is shown.
   const label = (one: Signer) => (matched.has(one) ? mailboxOf(one) : nameOf(one));
   const found = signers.filter((one) => matched.has(one));
   if (!isInFlight(status))
@@ -63,16 +65,16 @@ function sentenceOf(envelope: Envelope, matched: ReadonlySet<Signer>, now: numbe
     signers.filter((one) => one.status !== 'SIGNED'),
     matched,
   );
-  const whom = waitedFor(open, label);
+  const whom = pendingSigners(open, label);
   return [
-    signed.length > 0 ? `${namesOf(signed.map(label))} signed; waits` : 'Waits',
+    signed.length > 0 ? `${namesOf(signed.map(label))} signed; waiting` : 'Waiting',
     whom === '' ? '' : ` for ${whom}`,
     sentAt ? `, sent ${relativeTime(sentAt, now)}` : '',
-    expiresAt ? `, ends ${relativeTime(expiresAt, now)}` : '',
+    expiresAt ? `, expires ${relativeTime(expiresAt, now)}` : '',
   ].join('');
 }
 
-/** How it ended, and for whom where that is not clear from it. */
+/** Returns how it ended, and for whom if that isn't clear. */
 function endedSentence(envelope: Envelope, people: readonly Signer[], now: number): string {
   const ended = standing(envelope, now) || `${envelope.status ?? 'Unknown'}.`;
   const mailboxes = people.map(mailboxOf).join(', ');
@@ -86,7 +88,7 @@ function matchedFirst(signers: readonly Signer[], matched: ReadonlySet<Signer>):
   return [...signers.filter((one) => matched.has(one)), ...signers.filter((one) => !matched.has(one))];
 }
 
-/** What of a signer's status says that they looked at it; words of the service for more than we know stay as they are. */
+/** Describes a signer's status. Unknown statuses are shown as they are. */
 const OPENED: Readonly<Record<string, string>> = {
   VIEWED: 'opened',
   DELIVERED: 'opened',
@@ -96,7 +98,7 @@ const OPENED: Readonly<Record<string, string>> = {
 };
 
 /** `Ada (opened) and Bo (not opened)`, `Ada and Bo (not opened)`, `Ada (not opened) and 2 more`. */
-function waitedFor(signers: readonly Signer[], label: (one: Signer) => string): string {
+function pendingSigners(signers: readonly Signer[], label: (one: Signer) => string): string {
   const most = signers.length > 2 ? 1 : 2;
   const shown = signers.slice(0, most).map((one) => ({ name: label(one), state: stateOf(one) }));
   const isSame = shown.every(({ state }) => state === shown[0]?.state);

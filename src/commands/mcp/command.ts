@@ -5,7 +5,7 @@ import { serveMcp } from './serve.ts';
 export default class Mcp extends EsignCommand {
   static override summary = 'Start an MCP (Model Context Protocol) server for AI assistants, on stdio.';
   static override description =
-    "An assistant starts it (see docs/assistants.md). It uses the profile's key and is read-only: find, get, list, summary, history, templates, verify, and download into a folder. With --allow-write, it can also create, send, remind, cancel, and replace; each needs a dryRun call first, and the confirmation which that call returns. Answers never contain secrets or presigned links.";
+    "An assistant starts it (see docs/assistants.md). It uses the profile's key and is read-only: find, get, list, summary, history, templates, verify, and download into a folder. With --allow-write, it can also create, send, remind, cancel, and replace. Each of these needs a dryRun call first, and the confirmation that it returns. Results never contain secrets or presigned links.";
   static override examples = [
     '<%= config.bin %> mcp --profile acme',
     '<%= config.bin %> mcp --profile acme --allow-write',
@@ -19,7 +19,7 @@ export default class Mcp extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Mcp);
-    // Nobody is asked and nothing moves: stdin and stdout belong to the protocol.
+    // No prompts and no live updates, because stdin and stdout carry the protocol.
     const context = this.context({ ...flags, json: true, 'no-input': true });
     await serveMcp({ version: this.config.version, allowWrite: flags['allow-write'] }, context);
   }

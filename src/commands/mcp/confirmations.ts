@@ -2,22 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { UsageError } from '../../kernel/errors.ts';
 import { isList, isRecord } from '../../kernel/json.ts';
 
-/** Who has not answered by then has to see again what would happen, in ms. */
+/** How long a confirmation is valid, in ms. */
 const LIFE_MS = 15 * 60_000;
-/** More than so many open questions are none. */
+/** The most open confirmations. */
 const MOST = 100;
-/** Used confirmations that are recognized when they come again. */
+/** The number of used confirmations to remember. */
 const USED_MAX = 10_000;
 
-/** What was shown and may be done, once. */
+/** An action that was shown by a dry run and may run once. */
 interface Planned<T> {
-  /** The call that it was shown for. */
+  /** The call of the dry run. */
   call: string;
   until: number;
   act: () => Promise<T>;
 }
 
-/** What dry runs have shown. Each is done by the value that its dry run gave, for the very same call, once. */
+/** The confirmations of dry runs. Each runs its action once, for the same call. */
 export class Confirmations<T> {
   readonly #planned = new Map<string, Planned<T>>();
   readonly #used = new Set<string>();
@@ -28,7 +28,7 @@ export class Confirmations<T> {
     this.#now = now;
   }
 
-  /** The value that does it. */
+  /** Returns a new confirmation. */
   give(call: string, act: () => Promise<T>): string {
     const value = `confirm-${randomBytes(9).toString('base64url')}`;
     this.#planned.set(value, { call, until: this.#now() + LIFE_MS, act });
@@ -40,17 +40,17 @@ export class Confirmations<T> {
   }
 
   /**
-   * What was shown for this call; the value is spent by it.
-   * @throws UsageError when it is unknown, was already used, has expired, or was given for another call.
+   * Uses up a confirmation and returns its action.
+   * @throws UsageError if it is unknown, was already used, has expired, or belongs to another call.
    */
   take(value: string, call: string): () => Promise<T> {
     if (this.#used.has(value))
       throw new UsageError('This confirmation was already used.', {
-        hint: 'It may have been done. Check with find or get before you call the tool again. With the same arguments, create keeps its request ID.',
+        hint: 'The action may have run. Check with find or get before you call the tool again. With the same arguments, create keeps its request ID.',
       });
     const planned = this.#planned.get(value);
     if (planned === undefined || planned.until < this.#now())
-      throw refused('This confirmation has expired, or it is unknown.');
+      throw refused('This confirmation is unknown or has expired.');
     if (planned.call !== call) throw refused('This confirmation is for other arguments.');
     this.#planned.delete(value);
     addBounded(this.#used, value);
@@ -68,11 +68,11 @@ function addBounded(values: Set<string>, value: string): void {
 
 function refused(message: string): UsageError {
   return new UsageError(message, {
-    hint: 'Nothing was done. Call it with dryRun: true, show what it says, and repeat the same arguments with its confirmation.',
+    hint: 'Nothing was done. Call the tool with dryRun: true, show the result, and repeat the same arguments with its confirmation.',
   });
 }
 
-/** A call as text that is the same for the same arguments, in whatever order they come. */
+/** Returns a text that identifies the call, regardless of the order of its arguments. */
 export function callOf(name: string, input: Record<string, unknown>): string {
   return JSON.stringify([name, sorted(input)]);
 }

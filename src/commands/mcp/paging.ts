@@ -3,19 +3,19 @@ import type { Envelope, Template } from '../../api/schemas.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { jsonText } from '../../output/json.ts';
 
-/** About 12,000 tokens. Several clients cut an answer at 25,000. */
+/** About 12,000 tokens. Several clients truncate results at 25,000. */
 const MAX_PAGE_BYTES = 40_000;
-/** Items whose status changes may leave a list between two pages; it is unlikely for three in a row. */
+/** An item may leave the list between two pages if its status changes. Three in a row are unlikely to. */
 const ANCHOR_COUNT = 3;
 
-/** A part of a list, and where the next part begins. */
+/** A part of a list, and the cursor of the next part. */
 export type ResultPage = {
   data: unknown[];
   more?: true;
   nextCursor?: string;
 };
 
-/** Where a page ended: the time of its last item, and the hashes of its last few ids. */
+/** The end of a page: the time of its last item, and the hashes of its last few IDs. */
 export interface Cursor {
   createdAt: number | undefined;
   anchors: readonly string[];
@@ -29,13 +29,13 @@ interface Item {
 interface PageOptions {
   limit: number;
   cursor: Cursor | undefined;
-  /** Whether the source ended because of a limit of its own. */
+  /** True if the source ended because of its own limit. */
   hasMore?: (() => boolean) | undefined;
 }
 
 /**
- * Returns the items after the cursor, at most `limit` and at most 40,000 bytes of them, and a cursor when there are more.
- * @throws UsageError when none of the items at which the previous page ended is in the list any more.
+ * Returns the items after the cursor, up to `limit` and 40,000 bytes, and a cursor if there are more.
+ * @throws UsageError if the last items of the previous page are no longer in the list.
  */
 export async function pageOf<T extends Item>(
   items: AsyncIterable<T>,
@@ -58,18 +58,18 @@ export async function pageOf<T extends Item>(
   return { data, more: true, ...(taken.length > 0 && { nextCursor: cursorAfter(taken) }) };
 }
 
-/** @throws UsageError when the text is not a cursor of an earlier answer. */
+/** @throws UsageError if the text is not a cursor. */
 export function cursorFrom(text: string | undefined): Cursor | undefined {
   if (text === undefined) return undefined;
   const [time, ...anchors] = text.split('.');
   if (!/^\d{0,16}(?:\.[\da-f]{16}){1,3}$/.test(text))
-    throw new UsageError('The cursor is not one of an earlier answer.', {
-      hint: 'Pass `nextCursor` as it is, with the same arguments, or leave it out to start again.',
+    throw new UsageError('The cursor is not valid.', {
+      hint: 'Pass `nextCursor` of the previous result unchanged, with the same arguments, or leave it out to start over.',
     });
   return { createdAt: time ? Number(time) : undefined, anchors };
 }
 
-/** What an assistant needs of an envelope in a list: `get` has the rest. */
+/** Returns the fields of an envelope in a list. `get` returns the rest. */
 export function leanEnvelope(envelope: Envelope): Record<string, unknown> {
   const { message: _, signers, ...rest } = envelope;
   const shown = Object.entries(rest).filter(([name]) => !name.endsWith('StorageKey'));
@@ -79,7 +79,7 @@ export function leanEnvelope(envelope: Envelope): Record<string, unknown> {
   });
 }
 
-/** What an assistant needs of a template in a list: `templates` with its id has the fields. */
+/** Returns a template without its fields. `templates` with an ID returns them. */
 export function leanTemplate({ fields: _, ...template }: Template): Record<string, unknown> {
   return withoutEmpty(template);
 }
@@ -90,7 +90,7 @@ function withoutEmpty(value: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, one]) => !isEmpty(one)));
 }
 
-/** The items behind the last anchor. The order is the service's, so the time of an item says nothing about its place. */
+/** Yields the items after the last anchor. The service decides the order, so times don't show positions. */
 async function* after<T extends Item>(
   items: AsyncIterable<T>,
   { anchors }: Cursor,
@@ -101,13 +101,13 @@ async function* after<T extends Item>(
     const anchor = anchorOf(item);
     if (missing.has(anchor)) {
       isPast = true;
-      // Anchors are in the order of the list: those before this one are gone.
+      // Anchors are in list order, so the earlier ones are gone.
       missing = new Set(anchors.slice(anchors.indexOf(anchor) + 1));
     } else if (isPast) yield item;
   }
   if (!isPast)
-    throw new UsageError('The list has changed since: the items at which the last answer ended are gone.', {
-      hint: 'Start again without `cursor`.',
+    throw new UsageError('The list has changed: the last items of the previous page are gone.', {
+      hint: 'Start over without `cursor`.',
     });
 }
 
@@ -117,7 +117,7 @@ function cursorAfter(taken: readonly Item[]): string {
   return [time >= 0 ? time : '', ...last.map(anchorOf)].join('.');
 }
 
-/** A hash: short whatever the service uses as an id. */
+/** Returns a short hash of the ID, which may be long. */
 function anchorOf({ id }: Item): string {
   return createHash('sha256').update(id).digest('hex').slice(0, 16);
 }

@@ -18,21 +18,21 @@ import { withReminderLog } from '../envelopes/reminder-log.ts';
 import { checkedPlan, type ReplaceFlags, replaceEnvelope, writesOf } from '../envelopes/replace/run.ts';
 import { costOf, notesOn } from '../envelopes/replace/view.ts';
 
-/** What would happen, as the person is to see it, and what does it. */
+/** A planned action: its description for the user, and the function that runs it. */
 export interface PlannedCall {
   would: {
     action: string;
     effect: Effect;
-    /** What is seldom meant. */
+    /** Warnings. The name is part of the JSON result. */
     remarks: readonly string[];
     envelope: Record<string, unknown>;
   };
-  /** The same for the guards. */
+  /** The writes for the guards. */
   writes: readonly PlannedWrite[];
   act: () => Promise<unknown>;
 }
 
-/** @throws UsageError when its signers don't fit the template; nothing is created then. */
+/** @throws UsageError if the signers don't match the template's roles. Nothing is created. */
 export async function planCreate(
   wanted: NewEnvelope,
   given: {
@@ -47,24 +47,24 @@ export async function planCreate(
   const { requestId, rerun } = given;
   const { webhookSecret: _, ...body } = createBody(wanted, requestId);
   const roles = await new TemplateRoles(client, context).of(wanted.templateId);
-  const remarks = await passed(findProblems(wanted.signers, roles), given.allowMissingRoles, context);
+  const warnings = await problemTexts(findProblems(wanted.signers, roles), given.allowMissingRoles, context);
   const ids = await requestIdsOf(context.session);
   const known = await ids.read(requestId);
   if (known.state === 'made')
-    remarks.push(
+    warnings.push(
       `${known.envelopeId} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass another requestId.`,
     );
   const options = { requestId, ids, rerun, signal: context.interrupt.signal };
   const open = {
-    unknown: () => `Ended before the answer came. The envelope may exist; its request id is ${requestId}.`,
+    unknown: () => `Quit before the service replied. The envelope may exist. Its request ID is ${requestId}.`,
     hint: () =>
-      `Call create again with requestId ${requestId}: it looks first, and creates only what is not there.`,
+      `Call create again with requestId ${requestId}. It searches first, and creates the envelope only if it doesn't exist.`,
   };
   return {
     would: {
       action: wanted.send ? 'create and send' : 'create a draft',
       effect: wanted.send ? 'mails' : 'writes',
-      remarks,
+      remarks: warnings,
       envelope: body,
     },
     writes: [plannedCreate(wanted)],
@@ -82,11 +82,21 @@ export async function planSend(
   const envelope = await client.envelopes.get(id, context.interrupt.signal);
   refuseUnless(envelope, 'sent', canBeSent);
   const roles = await new TemplateRoles(client, context).ifTold(envelope.templateId);
-  const remarks = await passed(findProblems(envelope.signers ?? [], roles), allowMissingRoles, context);
+  const warnings = await problemTexts(
+    findProblems(envelope.signers ?? [], roles),
+    allowMissingRoles,
+    context,
+  );
   return {
-    would: { action: 'send', effect: 'mails', remarks, envelope: brief(envelope, envelope.signers) },
+    would: {
+      action: 'send',
+      effect: 'mails',
+      remarks: warnings,
+      envelope: brief(envelope, envelope.signers),
+    },
     writes: [{ action: 'send', envelopeId: id }],
-    act: () => settled(id, 'sent', context, () => sendEnvelope(client, id, context.interrupt.signal)),
+    act: () =>
+      runUninterrupted(id, 'sent', context, () => sendEnvelope(client, id, context.interrupt.signal)),
   };
 }
 
@@ -102,7 +112,9 @@ export async function planCancel(
     would: { action: 'cancel', effect: 'mails', remarks: [], envelope: brief(envelope, envelope.signers) },
     writes: [{ action: 'cancel', envelopeId: id }],
     act: () =>
-      settled(id, 'cancelled', context, () => cancelEnvelope(client, id, reason, context.interrupt.signal)),
+      runUninterrupted(id, 'cancelled', context, () =>
+        cancelEnvelope(client, id, reason, context.interrupt.signal),
+      ),
   };
 }
 
@@ -131,7 +143,7 @@ export async function planRemind(
       envelope: brief(envelope, asked),
     },
     writes: [{ action: 'remind', envelopeId: id, signer }],
-    act: () => settled(id, 'reminded', context, remind),
+    act: () => runUninterrupted(id, 'reminded', context, remind),
   };
 }
 
@@ -143,7 +155,7 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
   const { webhookSecret: _, ...body } = wanted;
   return {
     would: {
-      action: `replace: ${steps.join(', ') || 'nothing is left to do'}`,
+      action: `replace: ${steps.join(', ') || 'nothing left to do'}`,
       effect: flags.draft ? 'writes' : 'mails',
       remarks: [costOf(plan), ...notes],
       envelope: { old: brief(old, old.signers), new: body },
@@ -153,7 +165,7 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
   };
 }
 
-/** What the service would refuse is said before anybody is asked; of a status that nobody knows it decides itself. */
+/** Throws early for a known status that the service would refuse. */
 function refuseUnless(envelope: Envelope, verb: string, can: (status: string) => boolean): void {
   const status = envelope.status ?? '';
   if (can(status)) return;
@@ -162,29 +174,29 @@ function refuseUnless(envelope: Envelope, verb: string, can: (status: string) =>
   });
 }
 
-async function passed(
-  remarks: ReturnType<typeof findProblems>,
+async function problemTexts(
+  problems: ReturnType<typeof findProblems>,
   allowMissing: boolean,
   context: Context,
 ): Promise<string[]> {
   await confirmProblems(
-    remarks,
+    problems,
     { allowMissing, asks: false, question: '', otherwise: 'nothing was done' },
     context,
   );
-  return remarks.map(({ text }) => text);
+  return problems.map(({ text }) => text);
 }
 
-/** A stop tears it not off, and what is not known is said with what to do then. */
-async function settled(
+/** Runs a write with a grace period, and adds a hint if its outcome is unknown. */
+async function runUninterrupted(
   id: string,
   done: string,
   context: Context,
   act: () => Promise<{ envelope: Envelope }>,
 ): Promise<Envelope> {
   const write = {
-    unknown: () => `Ended before the answer came. It is not known whether ${id} was ${done}.`,
-    hint: () => `Look where ${id} stands before anything is done again.`,
+    unknown: () => `Quit before the service replied. It is not known whether ${id} was ${done}.`,
+    hint: () => `Check the status of ${id} before you retry.`,
   };
   return (await settling(write, context, act)).envelope;
 }
@@ -193,7 +205,7 @@ function open({ signers }: Envelope): Signer[] {
   return (signers ?? []).filter(({ status }) => status !== 'SIGNED' && status !== 'DECLINED');
 }
 
-/** What tells an envelope from others, and whom it is about. */
+/** Returns the fields that identify an envelope, and its signers. */
 function brief(envelope: Envelope, signers: readonly (Party & Signer)[] | null | undefined) {
   const { id, status, subject, templateName, signingOrder, expiresAt } = envelope;
   const people = (signers ?? []).map(({ name, email, role, order }) => ({ name, email, role, order }));

@@ -21,42 +21,42 @@ import { fetchInto, waitingOf } from '../documents/download/run.ts';
 import { knownSigners } from '../documents/seals.ts';
 import { Histories } from '../envelopes/get/history.ts';
 import { listed } from '../envelopes/list/run.ts';
-import { soughtBy } from '../find/run.ts';
+import { parseSearch } from '../find/run.ts';
 import { type Cursor, cursorFrom, leanEnvelope, leanTemplate, pageOf, type ResultPage } from './paging.ts';
 import { LOOKS, type Tool, tool } from './tool.ts';
 
 const MOST_NAMED = 10;
-/** A client gives a call a minute at most. */
+/** Clients time out a call after a minute. */
 const WAIT_MS = 10_000;
 const AT_ONCE = 4;
 
-const id = z.string().min(1).describe('envelope id');
+const id = z.string().min(1).describe('envelope ID');
 const limit = z.int().min(1).max(LIMITS.pageSize).optional().describe(`default ${LIST_LIMIT}`);
-const cursor = z.string().min(1).optional().describe('nextCursor of the answer before');
+const cursor = z.string().min(1).optional().describe('nextCursor of the previous result');
 const status = z.array(z.enum(ENVELOPE_STATUSES)).optional();
 const filters = {
-  template: z.string().optional().describe('id or name'),
+  template: z.string().optional().describe('ID or name'),
   since: z.string().optional().describe('created since: 7d or a date'),
 };
 
-/** What can be asked for without changing anything but a folder on this machine. */
+/** Returns the tools that change nothing except a folder on this machine. */
 export function readTools(context: Context): Tool[] {
-  return [...finding(context), ...looking(context), ...papers(context)];
+  return [...searchTools(context), ...detailTools(context), ...documentTools(context)];
 }
 
-function finding(context: Context): Tool[] {
+function searchTools(context: Context): Tool[] {
   const { signal } = context.interrupt;
   return [
     tool(
       {
         name: 'find',
         description:
-          'Find envelopes by words that begin words of id, subject, signer name or address, template, metadata. Newest first, without what only get returns. For: has Maria signed?',
+          'Find envelopes by the beginnings of words in the ID, subject, signer name or address, template, or metadata. Newest first, without the fields that only get returns. Use it for questions such as: has Maria signed?',
         input: z.strictObject({ text: z.string().min(1), status, limit, cursor }),
         hints: LOOKS,
         run: async ({ text, status: statuses, limit: most = LIST_LIMIT, cursor: given }) => {
           const from = cursorFrom(given);
-          const selection = notNewer(soughtBy(text, statuses), from);
+          const selection = notNewer(parseSearch(text, statuses), from);
           return envelopePage(
             await searchEnvelopes(selection, { limit: from ? undefined : most }, context),
             most,
@@ -69,13 +69,14 @@ function finding(context: Context): Tool[] {
     tool(
       {
         name: 'list',
-        description: 'List envelopes by status, template, signer, or time, without what only get returns.',
+        description:
+          'List envelopes by status, template, signer, or time, without the fields that only get returns.',
         input: z.strictObject({
           status,
           ...filters,
           signer: z.string().optional().describe('part of address or name'),
           olderThan: z.string().optional().describe('created before: 14d or a date'),
-          expiringIn: z.string().optional().describe('in flight and expiring within: 3d'),
+          expiringIn: z.string().optional().describe('open and expiring within: 3d'),
           limit,
           cursor,
         }),
@@ -100,7 +101,7 @@ function finding(context: Context): Tool[] {
             'expiring-in': expiringIn === undefined ? undefined : readDuration(expiringIn, 'expiringIn'),
           });
           const narrowed = signer === undefined ? selection : notNewer(selection, from);
-          // The items at which the last page ended come first, and nobody knows how far down.
+          // The items at which the last page ended may be anywhere in the list.
           const flags = { limit: most, all: from !== undefined };
           return envelopePage(await listed(narrowed, flags, context), most, from);
         },
@@ -111,7 +112,7 @@ function finding(context: Context): Tool[] {
       {
         name: 'summary',
         description:
-          'Where all envelopes stand: counts by status, longest waits, what expires within 3 days, what is stuck.',
+          'Summarize all envelopes: counts by status, longest waits, envelopes that expire within 3 days, and stuck ones.',
         input: z.strictObject(filters),
         hints: LOOKS,
         run: async ({ template, since }) => {
@@ -126,14 +127,14 @@ function finding(context: Context): Tool[] {
   ];
 }
 
-function looking(context: Context): Tool[] {
+function detailTools(context: Context): Tool[] {
   const { signal } = context.interrupt;
   return [
     tool(
       {
         name: 'get',
         description:
-          'One envelope: status, signers and when each opened and signed, dates, storage keys, metadata.',
+          'Get one envelope: status, signers and when each opened and signed, dates, storage keys, and metadata.',
         input: z.strictObject({ id }),
         hints: LOOKS,
         run: async (wanted) => ({
@@ -146,7 +147,7 @@ function looking(context: Context): Tool[] {
       {
         name: 'history',
         description:
-          'One envelope and, as `history`, the events that a listener on this machine received for it; empty where none runs.',
+          'Get one envelope and, as `history`, the events that a listener on this machine received for it. Empty if no listener runs.',
         input: z.strictObject({ id }),
         hints: LOOKS,
         run: async (wanted) => {
@@ -159,8 +160,7 @@ function looking(context: Context): Tool[] {
     tool(
       {
         name: 'templates',
-        description:
-          'Templates that envelopes are made from; with `id` (or a name) one with its fields and roles.',
+        description: 'List templates. With `id` (an ID or a name), get one with its fields and roles.',
         input: z.strictObject({
           id: z.string().min(1).optional(),
           search: z.string().optional(),
@@ -184,14 +184,14 @@ function looking(context: Context): Tool[] {
   ];
 }
 
-function papers(context: Context): Tool[] {
+function documentTools(context: Context): Tool[] {
   const { signal } = context.interrupt;
   return [
     tool(
       {
         name: 'verify',
         description:
-          'Check downloaded files on this machine: their SHA256SUMS and the seal in each PDF (intact, changed, unsigned; who sealed it). `error` is null where all is well.',
+          'Check downloaded files on this machine: their SHA256SUMS, and the seal of each PDF (intact, changed, or unsigned, and who sealed it). `error` is null for a valid file.',
         input: z.strictObject({
           paths: z.array(z.string().min(1)).min(1).max(20).describe('folders or files'),
           requireSeal: z.boolean().optional().describe('a PDF without a seal fails'),
@@ -208,18 +208,18 @@ function papers(context: Context): Tool[] {
       {
         name: 'download',
         description:
-          "Fetch an envelope's papers from the customer's bucket into a folder of this machine, prove them, and write SHA256SUMS. Never replaces a different file.",
+          "Download an envelope's documents from the customer's bucket to a folder on this machine, verify them, and write SHA256SUMS. Never replaces a different file.",
         input: z.strictObject({
           id,
           dir: z.string().min(1).describe('folder, as an absolute path'),
           what: z.array(z.enum(DOCUMENT_KINDS)).min(1).optional().describe('default signed, certificate'),
         }),
-        // It writes files here, and asks the service only.
+        // It writes local files, but only reads from the service.
         hints: { ...LOOKS, readOnlyHint: false },
         run: async ({ id: envelopeId, dir, what }) => {
           if (!isAbsolute(dir))
             throw new UsageError(`The folder ${dir} is not an absolute path.`, {
-              hint: 'Name it from the root, like /home/ada/contracts.',
+              hint: 'Use an absolute path, such as /home/ada/contracts.',
             });
           const flags = { dir, force: false, concurrency: AT_ONCE, wait: WAIT_MS };
           const options = {
@@ -240,7 +240,7 @@ function papers(context: Context): Tool[] {
   ];
 }
 
-/** A hash only of documents: that of any other file would let an assistant check guesses of what is in it. */
+/** Removes the hash of files that aren't documents, so that an assistant can't check guesses of their content. */
 function withoutOtherHash(file: VerifiedFile): VerifiedFile {
   return file.seal === null && file.list === 'unlisted' ? { ...file, sha256: null } : file;
 }
@@ -253,13 +253,13 @@ function envelopePage(
   return pageOf(envelopes, leanEnvelope, { limit, cursor: from, hasMore });
 }
 
-/** A search is answered newest first, so that what is newer than the last page need not be read again. */
+/** Searches return the newest first, so envelopes newer than the last page need not be read again. */
 function notNewer(selection: Selection, from: Cursor | undefined): Selection {
   const createdAt = from?.createdAt;
   return createdAt === undefined ? selection : { ...selection, createdBefore: () => createdAt };
 }
 
-/** The first few, and whether there are more. */
+/** Returns the first items, and whether there are more. */
 async function firstOf<T>(items: AsyncIterable<T>, limit: number): Promise<{ data: T[]; more?: true }> {
   const data: T[] = [];
   for await (const one of items) {

@@ -10,16 +10,15 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { parseJson } from '../../kernel/json.ts';
 
 /**
- * The protocol on stdin and stdout. A client that closes its end still gets the answers to what it has asked: what is under
- * way may be a write, and is not torn off.
+ * The protocol on stdin and stdout. After a client closes stdin, pending requests still finish, because one may be a write.
  */
-export class PatientStdio implements Transport {
+export class DrainingStdio implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: Transport['onmessage'];
   readonly #input = jsonLines((error) => this.#refuse(error));
   readonly #inner = new StdioServerTransport(this.#input, process.stdout);
-  /** Requests without an answer. */
+  /** Pending requests. */
   readonly #open = new Set<string | number>();
   #answered: (() => void) | undefined;
 
@@ -46,10 +45,10 @@ export class PatientStdio implements Transport {
     return this.#inner.close();
   }
 
-  /** Waits until the client has closed its end and everything is answered, or the signal stops it. */
+  /** Waits until the client has closed stdin and every request has finished, or the signal aborts. */
   async ended(signal: AbortSignal): Promise<void> {
     await once(process.stdin, 'end', { signal }).catch(() => undefined);
-    // What came last is read by then.
+    // By then, the last line has been read.
     while (this.#input.readableLength > 0 || this.#input.writableLength > 0) await setImmediate();
     await setImmediate();
     while (this.#open.size > 0)
@@ -58,7 +57,7 @@ export class PatientStdio implements Transport {
       });
   }
 
-  /** Answers a line that can't be read, as JSON-RPC 2.0 (section 5.1) asks: its id is not known. */
+  /** Replies to an unreadable line as JSON-RPC 2.0 (section 5.1) requires, with a null ID. */
   #refuse(error: Error): void {
     const reply = replyTo(error);
     if (reply) process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: reply })}\n`);
@@ -68,7 +67,7 @@ export class PatientStdio implements Transport {
   #note(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
     if ('id' in message) this.#open.add(message.id);
-    // Nobody answers what was taken back.
+    // A canceled request gets no response.
     const { requestId } = message.params ?? {};
     if (message.method !== 'notifications/cancelled') return;
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
@@ -77,7 +76,7 @@ export class PatientStdio implements Transport {
   }
 }
 
-/** True when a line was JSON, but not a message of the protocol, such as a batch. */
+/** Returns true for a line that is JSON but not a message of the protocol, such as a batch. */
 export function isInvalidMessage(error: Error): boolean {
   return 'issues' in error;
 }
@@ -87,7 +86,7 @@ function replyTo(error: Error): { code: number; message: string } | undefined {
   return isInvalidMessage(error) ? { code: -32_600, message: 'Invalid Request' } : undefined;
 }
 
-/** Passes on the lines that are JSON, and reports the others, which the SDK would skip silently. */
+/** Passes on JSON lines and reports the others, which the SDK would skip silently. */
 function jsonLines(onerror: (error: SyntaxError) => void): Transform {
   let rest = Buffer.alloc(0);
   return new Transform({
@@ -100,7 +99,7 @@ function jsonLines(onerror: (error: SyntaxError) => void): Transform {
         if (error) onerror(error);
         else this.push(line);
       }
-      // The SDK refuses a line this long when it arrives.
+      // The SDK refuses a line of this length.
       if (rest.length > STDIO_DEFAULT_MAX_BUFFER_SIZE) {
         this.push(rest);
         rest = Buffer.alloc(0);

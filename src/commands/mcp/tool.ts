@@ -2,9 +2,9 @@ import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import type { Context } from '../../cli/context.ts';
 import { learnSecrets } from '../../cli/known-secrets.ts';
-import { answer, failure } from './reply.ts';
+import { failure, resultOf } from './reply.ts';
 
-/** One thing that an assistant can ask for. */
+/** A tool of the MCP server. */
 export interface Tool {
   name: string;
   register: (server: McpServer) => void;
@@ -15,11 +15,11 @@ export interface ToolFacts<Input extends z.ZodObject> {
   description: string;
   input: Input;
   hints: ToolAnnotations;
-  /** What is answered. */
+  /** Returns the result. */
   run: (input: z.infer<Input>) => Promise<Record<string, unknown>>;
 }
 
-/** A tool whose answers have no secret, and whose failures are answers, too. */
+/** Creates a tool whose results contain no secrets and whose errors are returned as results. */
 export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>, context: Context): Tool {
   const { redactor } = context.terminal;
   const { name, description, input, hints, run } = facts;
@@ -33,9 +33,9 @@ export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>, context
     register: (server) => {
       server.registerTool(name, config, async (given) => {
         try {
-          // Others may have been made since the last call.
+          // More secrets may have been stored since the last call.
           await learnSecrets(context);
-          return answer(await run(input.parse(given)), redactor);
+          return resultOf(await run(input.parse(given)), redactor);
         } catch (error) {
           return failure(error, redactor);
         }
@@ -44,7 +44,7 @@ export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>, context
   };
 }
 
-/** Nothing is changed anywhere. */
+/** The tool changes nothing. */
 export const LOOKS = {
   readOnlyHint: true,
   destructiveHint: false,

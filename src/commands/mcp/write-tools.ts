@@ -13,7 +13,7 @@ import { type Tool, tool } from './tool.ts';
 
 const DEFAULT_GAP = '24h';
 
-const id = z.string().min(1).describe('envelope id');
+const id = z.string().min(1).describe('envelope ID');
 const signer = z.union([
   z.string().describe('Ada Lovelace <a@b.c>;role=Tenant;order=1'),
   z.strictObject({
@@ -23,12 +23,12 @@ const signer = z.union([
     order: z.int().min(1).optional(),
   }),
 ]);
-const allowMissingRoles = z.boolean().optional().describe('only when the person says so');
+const allowMissingRoles = z.boolean().optional().describe('only if the user asks for it');
 const expiresInDays = z.int().min(1).max(3650).optional();
 const mailboxes = z.array(z.string()).max(LIMITS.signers).optional();
-/** The plan was agreed on already, and what is printed is none of a tool's. */
+/** The user has already confirmed, and nothing is printed. */
 const UNASKED = { yes: true, quiet: false, 'dry-run': false };
-/** A record of zod leaves this key out without a word. */
+/** zod's record type drops this key silently. */
 const metadata = z.preprocess(
   (value, { addIssue }) => {
     if (isRecord(value) && Object.hasOwn(value, '__proto__'))
@@ -39,13 +39,13 @@ const metadata = z.preprocess(
 );
 
 const confirming = {
-  dryRun: z.boolean().optional().describe('true: only tell what would happen'),
-  confirmation: z.string().optional().describe('what the dry run gave'),
+  dryRun: z.boolean().optional().describe('true: only show what would happen'),
+  confirmation: z.string().optional().describe('confirmation from the dry run'),
 };
 const FIRST =
-  'Call it with dryRun: true first, show the person what would happen, and only after their yes repeat the same arguments with its confirmation.';
+  'First call it with dryRun: true and show the user what would happen. After they agree, repeat the same arguments with the confirmation.';
 
-/** What changes something, each only as its dry run has shown it. Confirmations last as long as this does. */
+/** Returns the tools that change something, each after a dry run. They share the confirmations. */
 export function writeTools(context: Context): Tool[] {
   const confirmations = new Confirmations<unknown>(() => performance.now());
   const idFor = requestIdsByCall();
@@ -55,9 +55,9 @@ export function writeTools(context: Context): Tool[] {
     write({
       name: 'create',
       description:
-        'Create an envelope from a template: a draft, or with `send` mailed to its signers at once.',
+        'Create an envelope from a template, as a draft, or with `send`, emailed to its signers immediately.',
       wanted: z.strictObject({
-        template: z.string().min(1).describe('template id'),
+        template: z.string().min(1).describe('template ID'),
         signers: z.array(signer).min(1).max(LIMITS.signers),
         send: z.boolean().optional(),
         subject: z.string().optional(),
@@ -66,7 +66,7 @@ export function writeTools(context: Context): Tool[] {
         expiresInDays,
         signingOrder: z.enum(SIGNING_ORDERS).optional(),
         allowMissingRoles,
-        requestId: z.string().min(1).optional().describe('the same one never creates twice'),
+        requestId: z.string().min(1).optional().describe('the same ID never creates a second envelope'),
       }),
       plan: (given) => {
         const { template, signers, allowMissingRoles: allow, requestId, ...more } = given;
@@ -81,45 +81,48 @@ export function writeTools(context: Context): Tool[] {
     }),
     write({
       name: 'send',
-      description: 'Send a draft: its signers are mailed.',
+      description: 'Send a draft. Its signers are emailed.',
       wanted: z.strictObject({ id, allowMissingRoles }),
       plan: (wanted) => planSend(wanted.id, wanted.allowMissingRoles ?? false, context),
     }),
     write({
       name: 'remind',
-      description: 'Mail a reminder to those who have not signed.',
+      description: 'Email a reminder to signers who have not signed.',
       wanted: z.strictObject({
         id,
-        signer: z.string().min(1).optional().describe('id or address of the one to remind'),
-        minGap: z.string().optional().describe(`nobody twice within; default ${DEFAULT_GAP}`),
+        signer: z.string().min(1).optional().describe('ID or address of the signer to remind'),
+        minGap: z
+          .string()
+          .optional()
+          .describe(`skip signers reminded within this time; default ${DEFAULT_GAP}`),
       }),
       plan: ({ minGap, signer, ...wanted }) =>
         planRemind({ ...wanted, signer, gapMs: readDuration(minGap ?? DEFAULT_GAP, 'minGap') }, context),
     }),
     write({
       name: 'cancel',
-      description: 'Cancel an envelope for good: its signers are told.',
+      description: 'Cancel an envelope permanently. Its signers are notified.',
       destroys: true,
-      wanted: z.strictObject({ id, reason: z.string().optional().describe('for the record') }),
+      wanted: z.strictObject({ id, reason: z.string().optional().describe('stored with the envelope') }),
       plan: (wanted) => planCancel(wanted.id, wanted.reason, context),
     }),
     write({
       name: 'replace',
       description:
-        'Put a wrong signer, text or date right: makes a new envelope as the old one but for the changes, cancels the old one, sends the new one.',
+        'Correct a signer, text, or date: creates a copy of the envelope with the changes, cancels the original, and sends the copy.',
       destroys: true,
       wanted: z.strictObject({
         id,
-        signer: mailboxes.describe("'old@b.c=Ada Lovelace <a@b.c>': somebody else for a signer"),
+        signer: mailboxes.describe("replace a signer: 'old@b.c=Ada Lovelace <a@b.c>'"),
         addSigner: mailboxes,
-        removeSigner: mailboxes.describe('address or id'),
+        removeSigner: mailboxes.describe('address or ID'),
         expiresInDays,
         subject: z.string().optional(),
         message: z.string().optional(),
         template: z.string().optional(),
         reason: z.string().optional(),
-        draft: z.boolean().optional().describe('only make the new one'),
-        evenIfSigned: z.boolean().optional().describe('only when the person says so'),
+        draft: z.boolean().optional().describe('only create the copy, as a draft'),
+        evenIfSigned: z.boolean().optional().describe('only if the user asks for it'),
         allowMissingRoles,
       }),
       plan: ({ id: old, addSigner, removeSigner, expiresInDays: days, ...more }) => {
@@ -132,10 +135,10 @@ export function writeTools(context: Context): Tool[] {
   ];
 }
 
-/** Request IDs are kept for this many different calls of create. */
+/** The number of create calls whose request IDs are kept. */
 const CALLS_MAX = 10_000;
 
-/** Returns the same request ID for the same arguments, so that a call repeated after a lost answer creates nothing twice. */
+/** Returns the same request ID for the same arguments, so that a call repeated after a lost result creates nothing twice. */
 function requestIdsByCall(): (given: Record<string, unknown>) => string {
   const ids = new Map<string, string>();
   return (given) => {
@@ -148,7 +151,7 @@ function requestIdsByCall(): (given: Record<string, unknown>) => string {
   };
 }
 
-/** A mailbox is read as --signer is, and an object as a line of --signers-file. */
+/** Parses a mailbox like --signer, and an object like a row of --signers-file. */
 function signerOf(given: z.infer<typeof signer>): NewSigner {
   if (typeof given === 'string') return parseSigner(given).signer;
   const { email, name = email, role, order } = given;
@@ -163,7 +166,7 @@ interface WriteFacts<Wanted extends z.ZodObject> {
   plan: (wanted: z.infer<Wanted>) => Promise<PlannedCall>;
 }
 
-/** A tool that does what its dry run has shown, with the value that it gave, once. */
+/** Creates a tool that runs what its dry run has shown, once, with the confirmation. */
 function writeTool<Wanted extends z.ZodObject>(
   facts: WriteFacts<Wanted>,
   confirmations: Confirmations<unknown>,
@@ -190,7 +193,7 @@ function writeTool<Wanted extends z.ZodObject>(
           return { dryRun, data: would, confirmation: confirmations.give(call, checked) };
         }
         if (typeof confirmation !== 'string')
-          throw new UsageError('There is no confirmation: nothing was done.', { hint: FIRST });
+          throw new UsageError('The confirmation is missing. Nothing was done.', { hint: FIRST });
         return { data: await confirmations.take(confirmation, call)() };
       },
     },

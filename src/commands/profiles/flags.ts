@@ -31,7 +31,7 @@ const guardFlags = {
   }),
 };
 
-/** What `profiles add` and `profiles edit` take beside the name. Secrets are never the value of a flag. */
+/** The flags of `profiles add` and `profiles edit`. A secret is never the value of a flag. */
 export const profileFlags = {
   'api-key-stdin': Flags.boolean({
     description: 'read the API key from stdin',

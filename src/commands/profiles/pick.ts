@@ -5,7 +5,7 @@ import type { Profiles } from '../../profiles/profile.ts';
 
 /**
  * The name of a stored profile, chosen by the person at the terminal.
- * @throws UsageError where nobody can be asked.
+ * @throws UsageError without a terminal.
  */
 export async function pickProfile(store: Profiles, terminal: Terminal): Promise<string> {
   const profiles = Object.entries(store.profiles);

@@ -53,7 +53,7 @@ function publicStorage(storage: Profile['storage']) {
 export const profileList: ListView<PublicProfile> = {
   id: (one) => one.name,
   empty:
-    'There are no profiles. Add one: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.',
+    'No profiles yet. Add one with `esign profiles add NAME --base-url URL`, or try the sandbox: `esign sandbox start`.',
   columns: [
     { key: 'name', header: 'NAME', value: (one) => one.name, fixed: true },
     { key: 'current', header: 'CURRENT', value: (one) => (one.current ? '*' : ''), fixed: true },

@@ -28,12 +28,12 @@ function cellText(text: string): string {
   return htmlText(text.replace(/[\\`*_{}[\]()#|!~$]/g, String.raw`\$&`));
 }
 
-/** A share (0–1) as a percentage; a dash where there is none. */
+/** Formats a share (0–1) as a percentage; a dash without a value. */
 export function percentText(share: number | null): string {
   return share === null ? '–' : `${Math.round(share * 100)}%`;
 }
 
-/** A length of time in words; a dash where there is none. */
+/** Formats a duration in words; a dash without a value. */
 export function durationText(ms: number | null): string {
   return ms === null ? '–' : durationInWords(ms);
 }

@@ -14,7 +14,7 @@ export interface ArchiveFile {
   file: PathLike | undefined;
   /** The folder where the search for lists starts. */
   folder: string;
-  /** Its name in messages; a problem if there is no file. */
+  /** Its name in messages, or a problem if the file is missing. */
   name: string;
   /** The user named the file itself, not a folder with it. */
   isNamed: boolean;

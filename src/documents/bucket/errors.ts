@@ -40,7 +40,7 @@ const EXPIRED: Cause = {
 };
 const CLOCK: Cause = {
   code: 'STORAGE_CREDENTIALS',
-  why: 'the clock of this machine is off',
+  why: "this machine's clock is wrong",
   hint: 'Set the clock: S3 requests are valid for only a few minutes.',
 };
 const SLOW: Cause = {

@@ -59,7 +59,7 @@ export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeSta
 }
 
 function overContent(content: Element, signer: Element, certificates: Certificate[]): SignedContent {
-  if (content.parts.length > 1) throw unreadable('its CMS brings content of its own');
+  if (content.parts.length > 1) throw unreadable('its CMS contains its own content');
   const info = readSigner(signer, content.part(0).oid, OID.data, certificates);
   const { attributes } = info;
   return {

@@ -28,7 +28,7 @@ export interface SignerChange {
   after?: NewSigner;
   /** The address was given without a name, so the signer keeps the previous name. */
   keepsName?: boolean;
-  /** The address was given without a name, and there was no previous one, so the address is the name. */
+  /** The address was given without a name, and the signer had none, so the address is the name. */
   nameIsAddress?: boolean;
 }
 

@@ -93,7 +93,7 @@ function ownerOf(path: string): Promise<string | undefined> {
 }
 
 /**
- * Removes the lock of a killed process; false if its owner lives. It needs a lock of its own: between the check and the removal,
+ * Removes the lock of a killed process; false if its owner is running. It takes a second lock: between the check and the removal,
  * another process could create a new lock.
  */
 async function clearIfLeft(path: string, owner: string, options: LockOptions): Promise<boolean> {

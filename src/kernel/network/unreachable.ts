@@ -28,7 +28,7 @@ export const CERTIFICATE: ReadonlyMap<string, string> = new Map([
   ...UNKNOWN_ISSUER,
   ...Object.entries({
     CERT_HAS_EXPIRED: 'its TLS certificate has expired',
-    CERT_NOT_YET_VALID: 'its TLS certificate is not valid yet; check the clock of this machine',
+    CERT_NOT_YET_VALID: "its TLS certificate is not valid yet; check this machine's clock",
     ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
   }),
 ]);

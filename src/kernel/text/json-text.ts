@@ -96,7 +96,7 @@ export function membersOf(text: string): { name: string; from: number; to: numbe
   });
 }
 
-/** What stands between the commas of the outermost list or object. */
+/** Yields the texts between the commas of the outermost list or object. */
 function partsOf(text: string): string[] {
   return partRanges(text)
     .map(([from, to]) => text.slice(from, to).trim())

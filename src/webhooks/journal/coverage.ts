@@ -59,7 +59,7 @@ export class CoverageLog {
     this.#write();
   }
 
-  /** Something that was sent got lost: what came before and what comes next are not one span. */
+  /** Records a lost delivery: it ends the current span. */
   interrupt(): void {
     const now = this.#clock.now();
     for (const span of this.#spans.filter(({ open }) => open)) {
@@ -102,7 +102,7 @@ export class CoverageLog {
 
   #end(which: (span: CoveredSpan) => boolean, now: number): void {
     for (const span of this.#spans.filter((one) => one.open && which(one))) {
-      // A beat that is overdue was missed: what came since is not covered.
+      // An overdue beat was missed, so the time since is not covered.
       if (now - this.#beatAt <= LONGEST_PAUSE_MS) span.until = Math.max(span.until, now);
       span.open = false;
     }
@@ -128,7 +128,7 @@ export class CoverageLog {
   }
 }
 
-/** Returns the times in which listeners of this machine received what was sent to their addresses. */
+/** Returns the times in which listeners on this machine received everything sent to their addresses. */
 export async function readCoverage(eventsFolder: string, now: number): Promise<CoveredSpan[]> {
   const folder = coverageFolder(eventsFolder);
   const names = await readdir(folder).catch(() => []);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { answer } from '../../../src/commands/mcp/reply.ts';
+import { resultOf } from '../../../src/commands/mcp/reply.ts';
 import { BadResponseError } from '../../../src/kernel/errors.ts';
 import { createRedactor } from '../../../src/kernel/redaction.ts';
 
-const said = (value: unknown) => JSON.stringify(answer({ data: value }, createRedactor()));
+const said = (value: unknown) => JSON.stringify(resultOf({ data: value }, createRedactor()));
 
 describe('an MCP reply', () => {
   it.each([

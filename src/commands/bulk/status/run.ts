@@ -87,7 +87,7 @@ export function readStates(text: string): SignerState[] {
     if (state !== undefined) return state;
     const meant = nearest(word, SIGNER_STATES);
     const all = `The states are ${SIGNER_STATES.join(', ')}.`;
-    throw new UsageError(`There is no state "${part.trim()}".`, {
+    throw new UsageError(`"${part.trim()}" is not a state.`, {
       hint: meant === undefined ? all : `Did you mean ${meant}? ${all}`,
     });
   });

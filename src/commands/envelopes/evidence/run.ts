@@ -55,7 +55,7 @@ export async function gatherEvidence(id: string, flags: EvidenceFlags, context: 
     context.terminal.waiting(`Downloading the documents of ${id}`, () =>
       fetchDocuments(bucket, first, flags, context),
     );
-  const sortedFiles = sorted(await fetched(), first);
+  const sortedFiles = separateMissing(await fetched(), first);
   // The service may have added the storage keys during the wait.
   const { missing } = sortedFiles;
   const isNamed = DOCUMENT_KINDS.every(
@@ -98,7 +98,7 @@ async function fetchDocuments(
 }
 
 /** Separates documents that exist or should exist from those that can't exist yet, such as the signed one of an open envelope. */
-function sorted(files: readonly JudgedFile[], { status }: Envelope) {
+function separateMissing(files: readonly JudgedFile[], { status }: Envelope) {
   const isDue = ({ result, error }: JudgedFile) =>
     error?.code !== 'STORAGE_NOT_READY' || result.what === 'document' || status === 'COMPLETED';
   const missing = files
