@@ -154,7 +154,7 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Gi
   const asks = (templateId === undefined || !hasSigners) && context.terminal.canAsk && !context.terminal.json;
   if (templateId === undefined && !asks) {
     throw new UsageError('The flag --template is missing.', {
-    hint: 'List the templates with `esign templates list`. On a terminal, you are prompted for it.',
+      hint: 'List the templates with `esign templates list`. On a terminal, you are prompted for it.',
     });
   }
   const envelope = {
