@@ -96,11 +96,7 @@ describe('a result', () => {
     await home.run`sandbox sign ${ids[2] ?? ''} --all`;
     const cached = await find('1379', '--cached', '--fields', 'status');
     expect(cached.stdout).toBe('SENT\n');
-<<<<<<< HEAD
-    expect(cached.stderr).toMatch(/ ago/);
-=======
-    expect(cached.stderr).toMatch(/^Results are up to .* old/);
->>>>>>> c2a1b79 (Follow the words in a test)
+    expect(cached.stderr).toMatch(/up to .* old/);
     expect((await find('1379', '--fields', 'status')).stdout).toBe('COMPLETED\n');
     // Ended envelopes are not requested again: only the list is read.
     expect(await requestsOf('find', '1379')).toBe(1);
