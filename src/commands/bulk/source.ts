@@ -3,6 +3,7 @@ import { streamFile } from '../../cli/input/files.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
+import { safeBlock } from '../../output/text.ts';
 import type { FileSource } from '../../tables/table-file.ts';
 
 /** The file of rows that an argument names; `-` is stdin. */
@@ -31,13 +32,13 @@ export function refused({ problems, name }: Pick<FileReport, 'problems' | 'name'
 
 const CHUNK = 64 * 1024;
 
-/** Prints bytes in large pieces: a row each would be a write each. */
+/** Prints bytes in large pieces: a row each would be a write each. On a terminal, characters that could act on it are shown. */
 export class PartWriter {
-  readonly #terminal: Pick<CommandTerminal, 'out'>;
+  readonly #terminal: Pick<CommandTerminal, 'out' | 'outIsTty'>;
   readonly #parts: Buffer[] = [];
   #size = 0;
 
-  constructor(terminal: Pick<CommandTerminal, 'out'>) {
+  constructor(terminal: Pick<CommandTerminal, 'out' | 'outIsTty'>) {
     this.#terminal = terminal;
   }
 
@@ -48,7 +49,9 @@ export class PartWriter {
   }
 
   async end(): Promise<void> {
-    if (this.#size > 0) await this.#terminal.out(Buffer.concat(this.#parts.splice(0)));
+    if (this.#size === 0) return;
+    const bytes = Buffer.concat(this.#parts.splice(0));
     this.#size = 0;
+    await this.#terminal.out(this.#terminal.outIsTty ? safeBlock(bytes.toString('utf8')) : bytes);
   }
 }
