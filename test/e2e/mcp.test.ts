@@ -442,6 +442,19 @@ describe('a careless service', () => {
     await service.server.close();
   });
 
+  it('does not get a webhook secret that was generated after the server started', async () => {
+    const secret = `whsec_${'a1B2'.repeat(8)}`;
+    const envelope = { id: 'env_1', status: 'SENT', subject: `see ${secret}` };
+    const service = await fakeService((_, response) => json(response, 200, { data: envelope }));
+    const assistant = await Assistant.start(home, [], { env: service.env });
+    expect((await assistant.call('get', { id: 'env_1' })).text).toContain(secret);
+    const entry = { baseUrl: service.env.ESIGN_BASE_URL, requestId: 'r', secret, createdAt: Date.now() };
+    await writeFile(home.path('config', 'webhook-secrets.json'), JSON.stringify({ secrets: [entry] }));
+    expect((await assistant.call('get', { id: 'env_1' })).text).not.toContain(secret);
+    expect(await assistant.end()).toBe(0);
+    await service.server.close();
+  });
+
   it.each([
     [10_000, []],
     [2_000, ['--allow-write']],
