@@ -185,7 +185,7 @@ describe('the evidence of a completed envelope', () => {
   it("doesn't overwrite that of another envelope", async () => {
     const before = await bytesOf('all');
     const { code, stderr } = await esign(`envelopes evidence ${await sent()} --dir all`);
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`contains the evidence of ${id}`)]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`the evidence for ${id}`)]);
     expect(await bytesOf('all')).toEqual(before);
   });
 
