@@ -9,8 +9,8 @@ import { firstStandIns, lateStandIns } from './stand-ins.js';
 
 /*
  * The bundle (docs/decisions/0008). What every command needs is one CommonJS file, dist/program/esign.cjs, in which a
- * module runs when it is first imported. All else are modules beside it, split by esbuild; what they share with the first
- * file they get from there, so that each module of ours is there once.
+ * module runs when it is first imported. The rest are ES modules, split by esbuild. They import shared code from the first
+ * file, so that each module exists once.
  */
 const root = join(import.meta.dirname, '..');
 

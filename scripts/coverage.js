@@ -4,7 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBuilt, step } from './ensure.js';
 
-// Runs the unit and the end-to-end tests and tells which lines of src they reach, in the process of the tests and in those
+// Runs the unit and the end-to-end tests and reports which lines of src they reach, in the process of the tests and in those
 // that they spawn. coverage/source.json has the missed lines of each file. Arguments go to Vitest; what they leave out is
 // missed, so that nothing is required of the figures then.
 // npm run test:coverage [-- test/e2e/events.test.ts]

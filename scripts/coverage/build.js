@@ -5,9 +5,9 @@ import { BUNDLED, bundle } from '../bundle.js';
 /** Parts of dist/ that no end-to-end test needs. */
 const UNUSED = ['standalone', 'deb', 'man', 'types'];
 
-// The package in a folder of its own (the argument), its code not minified and with source maps. The maps are beside the files and not named in them, since Node would
-// copy those it finds into what it writes about each process. The folder is inside the repository, so that a package that
-// is no part of the bundle is found.
+// Builds the package into the folder given as the argument, not minified and with source maps. The files don't name their maps,
+// because Node would copy them into the coverage of each process. The folder is inside the repository, so that packages
+// outside the bundle are found.
 const root = join(import.meta.dirname, '../..');
 const folder = process.argv[2];
 if (!folder) throw new Error('Specify the output folder.');

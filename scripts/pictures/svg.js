@@ -2,7 +2,7 @@
 const CELL = { width: 8.4, height: 18 };
 const EDGE = 16;
 const BAR = 30;
-const PAPER = '#16181d';
+const BACKGROUND = '#16181d';
 const INK = '#e6e6e6';
 const FAINT = '#8b93a1';
 /** Distinguishable with red-green color blindness: red is orange. */
@@ -48,7 +48,7 @@ export function windowOf({ columns, rows, title }, content) {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
     `<title>${escaped(title)}</title>`,
-    `<rect width="${width}" height="${height}" rx="8" fill="${PAPER}"/>`,
+    `<rect width="${width}" height="${height}" rx="8" fill="${BACKGROUND}"/>`,
     ...lights,
     `<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="14">`,
     ...content,

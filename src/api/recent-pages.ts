@@ -11,10 +11,9 @@ const SAMPLE = 10;
 export type Order = 'newest-first' | 'oldest-first' | 'unknown';
 
 /**
- * The items of a list that were created at `since` (ms) or later, without reading the rest of a long list where its order
- * allows that: the document does not show the order, so it is told from the first page. `since` is asked for after that
- * page, whose reply may be the first to tell the service's time.
- * Items without a time are always handed over.
+ * Yields the items of a list that were created at `since` (ms) or later, without reading the rest of a long list if its order
+ * allows that. The API document doesn't define the order, so the first page shows it. `since` is called after that page,
+ * whose reply may be the first with the service's time. Items without a time are always included.
  */
 export async function* walkRecent<T extends { id: string; createdAt?: string | null | undefined }>(
   send: SendRequest,

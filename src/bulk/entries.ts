@@ -71,8 +71,8 @@ const entrySchema = z.discriminatedUnion('type', [
   /** What identifies the rows, from row `from` on; written before the first request. */
   z.object({ type: z.literal('rows'), from: z.number(), rows: z.array(rowKeysSchema) }),
   /**
-   * The rows are sent in waves, each by a process of its own. Written before the first request. An older esign does not know
-   * this entry and refuses the journal; otherwise it would send all rows.
+   * The rows are sent in waves, each by a separate process. Written before the first request. An older esign doesn't support this
+   * entry and refuses the journal; otherwise, it would send all rows.
    */
   wavesSchema,
   /** A further wave begins; written before the first request for any of its rows. */

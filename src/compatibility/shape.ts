@@ -23,7 +23,7 @@ interface Shape {
 }
 
 /**
- * An object of the API document in the replies of one operation. Each distinct shape is looked at once; a shape seen before
+ * An object of the API document in the replies of one operation. Each distinct shape is checked one time; a shape seen before
  * costs a hash over the forms of its values.
  */
 export class ObjectShapes {

@@ -14,8 +14,8 @@ import { storePath } from '../../profiles/store.ts';
 import { renderCheck, renderVerdict } from './view.ts';
 
 /**
- * `esign doctor`: the whole page, then the exit code of the first failure. The report is the result,
- * so there is no error beside it.
+ * `esign doctor`: prints all checks, then exits with the code of the first failure. The report is the result, so no separate
+ * error is printed.
  */
 export async function runDoctor(context: Context): Promise<void> {
   const { terminal } = context;

@@ -60,9 +60,9 @@ export function standing(envelope: Envelope, now: number): string {
   if (!isInFlight(status)) return '';
   const waiting = people.filter((one) => one.status !== 'SIGNED').map(nameOf);
   const whom = waiting.length > 0 ? ` for ${namesOf(waiting)}` : '';
-  const mailed = sentAt ? `, sent ${relativeTime(sentAt, now)}` : '';
+  const sent = sentAt ? `, sent ${relativeTime(sentAt, now)}` : '';
   const left = expiresAt ? `, expires ${relativeTime(expiresAt, now)}` : '';
-  return `Waiting${whom} (${done} of ${people.length} signed)${mailed}${left}.`;
+  return `Waiting${whom} (${done} of ${people.length} signed)${sent}${left}.`;
 }
 
 function everyone(people: readonly Signer[]): string {

@@ -6,7 +6,7 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 
-/** The list of templates; `search` is what was asked for. */
+/** Returns the list of templates; `search` is the search text. */
 export function templateList(now: () => number, search?: string): ListView<Template> {
   return {
     id: (one) => one.id,

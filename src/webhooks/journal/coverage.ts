@@ -24,8 +24,8 @@ function coverageFolder(eventsFolder: string): string {
 }
 
 /**
- * Records when a listener received what was sent to its addresses, in a file of its own that is replaced every 30 seconds. A
- * disk that can't be written only means that later nobody can prove what was not received.
+ * Records when a listener received everything sent to its addresses, in a file that is replaced every 30 seconds. If the disk
+ * can't be written, missing webhooks can't be proven later.
  */
 export class CoverageLog {
   readonly #path: string;

@@ -32,8 +32,8 @@ export interface WithSecret {
 }
 
 /**
- * Gives an envelope that has a webhook URL and no secret a secret of its own, which is stored on this machine so that `listen`
- * can verify its deliveries; the service never returns it. A rerun uses the same secret, and a replacement that of the
+ * Creates a secret for an envelope with a webhook URL and no secret. It is stored on this machine so that `listen` can
+ * verify its deliveries; the service never returns it. A rerun uses the same secret, and a replacement that of the
  * replaced envelope (`inherited`).
  */
 export async function withOwnSecret(
