@@ -31,7 +31,7 @@ const SLIPS = [
   [/\b(?:nobody|whoever) (?:knows|points|asks|needs|can be asked|is to)\b/gi, 'name the thing'],
   [/\bpapers?\b/gi, 'document, PDF'],
   [/\b(?:mailed|mailing)\b(?! list)/gi, 'emailed'],
-  [/\bended otherwise\b|\bUNEXPECTED_STATUS\b/g, 'ended in another status'],
+  [/\bended otherwise\b|\bENDED_OTHERWISE\b/g, 'ended in another status'],
   [
     /\b(?:floors?|rooms?|doors?) of the (?:house|package)\b|\ba house of its own\b/gi,
     'layer, module, entry point',
