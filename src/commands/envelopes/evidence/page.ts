@@ -11,7 +11,7 @@ import { sealerName } from '../../documents/download/view.ts';
 import { PAGE_STYLE } from './page-style.ts';
 
 /** A document in the folder, or why it is missing. */
-export interface DocumentFacts {
+export interface EvidenceDocument {
   what: string | null;
   key: string | null;
   /** The size of its file; null if it is missing. */
@@ -26,7 +26,7 @@ export interface DocumentFacts {
 /** The content of the page. */
 export interface EvidenceFacts {
   envelope: Envelope;
-  documents: readonly DocumentFacts[];
+  documents: readonly EvidenceDocument[];
   /** Documents that don't exist, and why. */
   missing: readonly { what: string; why: string }[];
   webhooks: readonly KeptWebhook[];
@@ -85,7 +85,7 @@ function signatureOf({ name, email, status, signedAt, declinedAt }: Signer): str
   return `${who} ${status === 'SIGNED' ? 'signed' : 'has not signed'}.`;
 }
 
-function proofOf(documents: readonly DocumentFacts[]): string {
+function proofOf(documents: readonly EvidenceDocument[]): string {
   const sealed = documents.filter(({ what }) => what !== null && SEALED.includes(what));
   const names = [...new Set(sealed.map(({ seal }) => sealerName(seal?.subject ?? '')))].join('; ');
   return `The signed document and the certificate are sealed by ${names}. Nothing was changed or added afterwards.`;
@@ -139,7 +139,7 @@ function signers(all: readonly Signer[]): string {
   return table(['Name', 'Address', 'Role', 'Status'], rows);
 }
 
-function documentEntry({ what, key, name, bytes, sha256, seal, error }: DocumentFacts): string {
+function documentEntry({ what, key, name, bytes, sha256, seal, error }: EvidenceDocument): string {
   const facts: [string, string | null | undefined][] = [
     ['File', name],
     ['Storage key', key],

@@ -28,7 +28,7 @@ import { safeLine } from '../../../output/text.ts';
 import { fetchJudged, type JudgedFile } from '../../documents/download/judged.ts';
 import { noticeProofs, waitingOf } from '../../documents/download/run.ts';
 import { renderFile } from '../../documents/download/view.ts';
-import { type DocumentFacts, type EvidenceFacts, evidencePage } from './page.ts';
+import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './page.ts';
 
 export interface EvidenceFlags {
   dir: string;
@@ -166,7 +166,7 @@ function withFindings(files: readonly JudgedFile[], envelope: Envelope): JudgedF
 }
 
 /** Returns the facts about a document, without anything that depends on the run. */
-function factsOf({ result, seal, problem }: JudgedFile, { terminal: { redactor } }: Context): DocumentFacts {
+function factsOf({ result, seal, problem }: JudgedFile, { terminal: { redactor } }: Context): EvidenceDocument {
   const { what, key, path, bytes, sha256, error } = result;
   const wrong = error ?? problem;
   return {
