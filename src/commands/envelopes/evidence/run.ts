@@ -166,7 +166,10 @@ function withFindings(files: readonly JudgedFile[], envelope: Envelope): JudgedF
 }
 
 /** Returns the facts about a document, without anything that depends on the run. */
-function factsOf({ result, seal, problem }: JudgedFile, { terminal: { redactor } }: Context): EvidenceDocument {
+function factsOf(
+  { result, seal, problem }: JudgedFile,
+  { terminal: { redactor } }: Context,
+): EvidenceDocument {
   const { what, key, path, bytes, sha256, error } = result;
   const wrong = error ?? problem;
   return {
