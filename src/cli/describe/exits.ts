@@ -9,7 +9,7 @@ const ASKING = [EXIT.auth, EXIT.notFound, EXIT.invalidState, EXIT.validation, EX
 /** Commands that only use local files. */
 const OFFLINE = new Set([
   ...['autocomplete', 'compat', 'log', 'log:verify', 'schema'],
-  ...['bulk:export', 'bulk:list', 'bulk:show'],
+  ...['bulk:list', 'bulk:show'],
   ...['documents:verify', 'events:list', 'events:secret', 'events:show', 'events:verify'],
   ...['profiles:list', 'profiles:remove', 'profiles:show', 'profiles:use', 'sandbox:exec'],
 ]);
@@ -23,7 +23,17 @@ const OWN: Readonly<Record<number, readonly string[]>> = {
   [EXIT.partial]: [
     ...['envelopes:get', 'envelopes:send', 'envelopes:cancel', 'envelopes:remind', 'envelopes:download'],
     ...['envelopes:watch', 'documents:download', 'documents:head', 'documents:link'],
-    ...['bulk:create', 'bulk:resume', 'compat', 'events:drill', 'events:gaps', 'events:replay', 'listen'],
+    ...[
+      'bulk:create',
+      'bulk:export',
+      'bulk:rehearse',
+      'bulk:resume',
+      'compat',
+      'events:drill',
+      'events:gaps',
+      'events:replay',
+      'listen',
+    ],
     'log:undo',
   ],
   [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
