@@ -127,7 +127,7 @@ describe('a stopped create', () => {
     screen.type('\u0003');
     expect(await screen.ended).toMatchObject({ signal: 2 });
     const text = screen.written().join('\n');
-    expect(text).toContain('may exist');
+    expect(text).toContain('may have been created');
     expect([(await runCommandIn(text)).code, envelopesOf('pty').length]).toEqual([0, 1]);
   });
 

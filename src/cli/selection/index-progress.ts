@@ -34,10 +34,10 @@ export class IndexProgressLine {
   }
 
   #text({ step, done, total }: IndexProgress): string {
-    if (step === 'other-process') return 'Another esign reads the envelopes; waiting for it';
+    if (step === 'other-process') return 'Another esign process is reading the envelopes. Waiting for it.';
     const of = total === undefined ? '' : ` of ${grouped(total)}`;
-    const what = step === 'list' ? 'Listing' : 'Reading';
-    return `${what} envelopes for the local index: ${grouped(done)}${of}${this.#left(done, total)}`;
+    const what = step === 'list' ? 'Listing envelopes' : 'Reading envelopes';
+    return `${what} for the local index: ${grouped(done)}${of}${this.#left(done, total)}`;
   }
 
   #left(done: number, total: number | undefined): string {
