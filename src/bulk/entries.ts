@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { JournalFormat } from '../journal/scan.ts';
 
-/** How a run makes envelopes: left as drafts, drafts that are then sent, or sent at their creation. */
+/** How a run creates envelopes: as drafts only, as drafts that are then sent, or sent on creation. */
 const MODES = ['draft', 'two-step', 'one-step'] as const;
 export type Mode = (typeof MODES)[number];
 
@@ -11,14 +11,14 @@ const errorSchema = z.object({
   status: z.nullable(z.number()),
   details: z.nullable(z.record(z.string(), z.array(z.string()))),
 });
-/** Why a row failed, as the service or the network said. */
+/** Why a row failed, as reported by the service or the network. */
 export type RowError = z.infer<typeof errorSchema>;
 
 const sourceSchema = z.object({
   format: z.enum(['csv', 'jsonl', 'xlsx']),
   encoding: z.string(),
   sheet: z.optional(z.string()),
-  /** The paths of the columns that were sent: others may be added to the file later. */
+  /** The paths of the columns that were sent. Others may be added to the file later. */
   columns: z.optional(z.array(z.string())),
 });
 /** How a source file is written. */
@@ -37,49 +37,55 @@ const headSchema = z.object({
   profile: z.nullable(z.string()),
   fingerprint: z.string(),
   ownRequestIds: z.number(),
-  /** Digest of base URL and key: whose envelopes the run creates. Runs of 0.2 have none of the following. */
+  /**
+   * Digest of base URL and key, which identifies the account that the run's envelopes belong to. Runs of 0.2 have none of the
+   * following.
+   */
   account: z.optional(z.string()),
-  /** The rows were to be sent although earlier runs had sent them. */
+  /** True if rows are sent even though earlier runs sent them. */
   again: z.optional(z.boolean()),
-  /** How the source file was written, for writing results into it later. */
+  /** How the source file was written, so that results can be written into it later. */
   source: z.optional(sourceSchema),
 });
-/** What a run is: the first entry of its journal. */
+/** The first entry of a run's journal, which describes the run. */
 export type RunHead = z.infer<typeof headSchema>;
 
-/** What `--stop-if` can limit: a share of the envelopes that were sent; `failed`, of the rows that were tried. */
+/**
+ * The shares that `--stop-if` can limit. `failed` is a share of the rows that were tried; the others, of the envelopes that were
+ * sent.
+ */
 export const STOP_SHARES = ['declined', 'failed', 'waiting'] as const;
 const stopLimitSchema = z.object({ share: z.enum(STOP_SHARES), above: z.number() });
-/** The next wave is not sent when a share (0 to 1) is above this. */
+/** The next wave is not sent when the share (0 to 1) is above this limit. */
 export type StopLimit = z.infer<typeof stopLimitSchema>;
 
 const wavesSchema = z.object({
   type: z.literal('waves'),
-  /** The last row of each wave, in order; that of the last wave is the last row of the run. */
+  /** The last row of each wave, in order. The last wave ends with the last row of the run. */
   ends: z.array(z.number()),
   stopIf: z.array(stopLimitSchema),
 });
 export type Waves = z.infer<typeof wavesSchema>;
 
 const requestId = z.optional(z.string());
-/** Line in the file, hash of what is sent to whom, hash of the cells, and the row's own request id. */
+/** Line in the file, hash of what is sent and to whom, hash of the cells, and the row's own request ID. */
 const rowKeysSchema = z.tuple([z.number(), z.string(), z.string(), z.nullable(z.string())]);
 export type RowKeys = z.infer<typeof rowKeysSchema>;
 
 const entrySchema = z.discriminatedUnion('type', [
   headSchema,
-  /** What identifies the rows, from row `from` on; written before the first request. */
+  /** Keys of the rows, starting at row `from`. Written before the first request. */
   z.object({ type: z.literal('rows'), from: z.number(), rows: z.array(rowKeysSchema) }),
   /**
    * The rows are sent in waves, each by a separate process. Written before the first request. An older esign doesn't support this
    * entry and refuses the journal; otherwise, it would send all rows.
    */
   wavesSchema,
-  /** A further wave begins; written before the first request for any of its rows. */
+  /** The next wave begins. Written before the first request for any of its rows. */
   z.object({ type: z.literal('wave'), wave: z.number(), at: z.number() }),
-  /** Another process continues the run. Until `looked`, drafts it creates may be second ones. */
+  /** Another process continues the run. Until the `looked` entry, drafts that it creates may be duplicates. */
   z.object({ type: z.literal('resumed'), at: z.number() }),
-  /** The whole list was searched for envelopes of the rows that are not done. */
+  /** The whole list was searched for envelopes of unfinished rows. */
   z.object({ type: z.literal('looked') }),
   /** Written before the first request for any of these rows. */
   z.object({ type: z.literal('creating'), from: z.number(), to: z.number(), at: z.number() }),
@@ -88,7 +94,7 @@ const entrySchema = z.discriminatedUnion('type', [
     row: z.number(),
     id: z.string(),
     requestId,
-    /** The draft was created by something other than this run. */
+    /** The draft was not created by this run. */
     adopted: z.optional(z.boolean()),
   }),
   /** An earlier run created an envelope for the same row, so this one does not. */
@@ -107,9 +113,9 @@ const entrySchema = z.discriminatedUnion('type', [
     error: errorSchema,
     requestId,
   }),
-  /** The runner stopped in good order: of the rows announced and not settled only these may exist. */
+  /** The process stopped cleanly: of the rows that were announced and not settled, only these may exist. */
   z.object({ type: z.literal('stopped'), maybe: z.array(z.number()) }),
-  /** Rows whose reply was lost are created again: what was not found may still turn up. */
+  /** Rows whose reply was lost are created again. Envelopes that were not found may still appear. */
   z.object({ type: z.literal('again'), at: z.number() }),
   /** A row has another envelope that was not canceled. */
   z.object({ type: z.literal('second'), row: z.number(), id: z.string(), status: z.string() }),

@@ -1,14 +1,14 @@
 import type { RateReading } from '../api/rate/rate-window.ts';
 
-/** The API document's window: requests per 15 minutes. */
+/** The length of the rate window according to the API document (15 minutes), in ms. */
 const WINDOW_MS = 15 * 60_000;
-/** A window in which no more requests than this were made has just begun. */
+/** A window with no more requests than this has just begun. */
 const JUST_BEGUN = 10;
 
 /**
- * How long a number of requests takes by the rate window alone, in ms; undefined where the service shows no window.
- * `reserve`: the part of each window that is left for others. No reply shows how long a window is: the document's length
- * is assumed, unless this one has just begun.
+ * Returns how long a number of requests takes because of the rate window alone, in ms. Returns undefined if the service shows no
+ * window. `reserve`: the share of each window that is left for others. No reply shows the length of a window, so the document's
+ * length is assumed, unless this window has just begun.
  */
 export function timeByWindow(
   requests: number,
@@ -25,7 +25,7 @@ export function timeByWindow(
   return untilReset + further * (hasJustBegun ? Math.min(untilReset, WINDOW_MS) : WINDOW_MS);
 }
 
-/** Requests that a number of rows needs when nothing goes wrong. */
+/** Returns the number of requests for a number of rows if nothing goes wrong. */
 export function requestsFor(rows: number, mode: string): number {
   return mode === 'two-step' ? rows * 2 : rows;
 }

@@ -6,22 +6,22 @@ import { isList, isRecord } from '../kernel/json.ts';
 import { PlanWriter, readPlan } from './plan.ts';
 import type { RunState } from './run-state.ts';
 
-/** How long the addresses of failed rows are kept, and how long rows that were sent are not sent again; ms. */
+/** How long the addresses of failed rows are kept, and how long rows that were sent are not sent again, in ms. */
 export const KEPT_MS = 30 * 86_400_000;
 const NAME = 'failed.jsonl';
 
-/** Who a failed row was for. */
+/** A signer of a failed row. */
 export interface FailedSigner {
   email: string;
   name: string;
 }
 
-/** Where the failed rows of a run are kept once its plan is gone. */
+/** Returns the path of a run's failed rows, which are kept after its plan is deleted. */
 export function failedFile(folder: string): string {
   return join(folder, NAME);
 }
 
-/** Keeps who the failed rows of a finished run were for; of the others nothing. */
+/** Keeps the signers of the failed rows of a finished run. Nothing is kept of the other rows. */
 export async function keepFailedRows(
   state: RunState,
   files: { plan: string; failed: string },
@@ -40,7 +40,7 @@ export async function keepFailedRows(
   }
 }
 
-/** Who the failed rows of a finished run were for, by row. */
+/** Returns the signers of the failed rows of a finished run, by row. */
 export async function failedSigners(path: string): Promise<Map<number, FailedSigner[]>> {
   const rows = new Map<number, FailedSigner[]>();
   for await (const { bytes } of linesOf(path)) {

@@ -5,19 +5,19 @@ import { isAmbiguous, ServiceError, sentenceOf } from '../kernel/errors.ts';
 export interface OutageOptions {
   clock: Clock;
   signal: AbortSignal;
-  /** How long without a success until the run gives up, in ms. */
+  /** How long the run waits without a success before it gives up, in ms. */
   patienceMs: number;
-  /** A request that changes nothing; rejects while the service does not answer. */
+  /** Makes a request that changes nothing. Rejects while the service does not answer. */
   probe: () => Promise<void>;
   says: (text: string) => void;
 }
 
-/** Lost replies in a row that are chance; one more is an outage. */
+/** Number of consecutive lost replies that counts as an outage; fewer may be chance. */
 const CHANCE = 5;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
-/** Holds all requests of a run while the service can't be reached, so that an outage does not cost a row each. */
+/** Holds all requests of a run while the service can't be reached, so that an outage doesn't fail row after row. */
 export class Outage {
   readonly #options: OutageOptions;
   #inARow = 0;
@@ -25,7 +25,7 @@ export class Outage {
   #since: number | undefined;
   #last: Error | undefined;
   #down: Promise<void> | undefined;
-  /** Longer each time until a request succeeds; that the service answers a probe alone says little. */
+  /** Doubles with each attempt until a request succeeds. A probe that succeeds is not enough to reset it. */
   #wait = FIRST_WAIT_MS;
 
   constructor(options: OutageOptions) {
@@ -39,7 +39,7 @@ export class Outage {
     this.#wait = FIRST_WAIT_MS;
   }
 
-  /** A request failed, or its outcome is unknown. */
+  /** Records a request that failed or whose outcome is unknown. */
   failed(error: Error): void {
     this.#last = error;
     this.#since ??= this.#options.clock.now();
@@ -49,7 +49,7 @@ export class Outage {
     this.#down.catch(() => undefined);
   }
 
-  /** Resolves when the service is available. @throws the last error when it has lasted too long. */
+  /** Resolves when the service is available. @throws the last error when the outage has lasted too long. */
   async over(): Promise<void> {
     while (this.#down !== undefined) await this.#down;
   }
@@ -66,7 +66,7 @@ export class Outage {
         break;
       } catch (error) {
         signal.throwIfAborted();
-        // Any answer of the service's own shows that it is there.
+        // Any answer of the service itself shows that it is available.
         if (error instanceof ServiceError && error.status < 500) break;
         if (error instanceof Error) this.#last = error;
       }

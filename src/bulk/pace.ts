@@ -1,14 +1,14 @@
-/** How many requests may be under way at first; doubled with each round of successes until something gives. */
+/** Initial limit of concurrent requests. It doubles with each round of successes until a request fails or replies slow down. */
 const FIRST = 4;
-/** Slower than this is slow, whatever the best was, in ms. */
+/** Latencies up to this never count as slow, in ms. */
 export const SLOW_MS = 1_000;
-/** A reply is slow when it takes this many times the best latency. */
+/** Above SLOW_MS, latency counts as slow when it exceeds the best one by this factor. */
 const SLOW_FACTOR = 4;
 const WEIGHT = 0.2;
 
 /**
- * How many requests are in progress at the same time: additive increase while the service answers as fast as it can, multiplicative
- * decrease when it fails or slows down, between one and the most that is wanted.
+ * Limits the number of concurrent requests, between one and a maximum: additive increase while the service answers quickly,
+ * multiplicative decrease when it fails or slows down.
  */
 export class BulkPace {
   readonly #most: number;
@@ -17,7 +17,7 @@ export class BulkPace {
   #starting = true;
   #best = Number.POSITIVE_INFINITY;
   #smoothed: number | undefined;
-  /** Replies until the next decrease: those in progress belong to the time before the last one. */
+  /** Replies to ignore: their requests were sent before the last decrease. */
   #settling = 0;
   readonly #urgent: (() => void)[] = [];
   readonly #waiting: (() => void)[] = [];
@@ -31,7 +31,7 @@ export class BulkPace {
     return Math.floor(this.#limit);
   }
 
-  /** Runs the work when there is room for one more request; the urgent go first. */
+  /** Runs the work as soon as there is room for another request. Urgent work goes first. */
   async inTurn<T>(urgent: boolean, work: () => Promise<T>): Promise<T> {
     if (this.#active < this.limit) this.#active++;
     else await new Promise<void>((resolve) => (urgent ? this.#urgent : this.#waiting).push(resolve));
@@ -43,7 +43,7 @@ export class BulkPace {
     }
   }
 
-  /** A reply arrived after this many ms. */
+  /** Records a reply that took this many ms. */
   answered(ms: number): void {
     if (this.#settling > 0) {
       this.#settling--;
@@ -55,7 +55,7 @@ export class BulkPace {
     else this.#raise();
   }
 
-  /** No reply, or one that shows that the service is not well. */
+  /** Records a request without a reply, or a reply that shows a problem of the service. */
   failed(): void {
     if (this.#settling > 0) this.#settling--;
     else this.#lower(0.5);

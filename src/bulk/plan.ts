@@ -7,7 +7,7 @@ import type { BulkRow } from './rows/row.ts';
 
 const CHUNK = 256 * 1024;
 
-/** The checked rows of a run in a private file, so that a resume needs neither the user's file nor flags. */
+/** Writes the checked rows of a run to a private file, so that a resume needs neither the user's file nor the flags. */
 export class PlanWriter {
   readonly #file: FileHandle;
   #text = '';
@@ -25,7 +25,7 @@ export class PlanWriter {
     if (this.#text.length >= CHUNK) await this.#flush();
   }
 
-  /** Everything is on disk when this resolves. */
+  /** Closes the file. Everything is on disk when this resolves. */
   async close(): Promise<void> {
     try {
       await this.#flush();
@@ -43,8 +43,8 @@ export class PlanWriter {
 }
 
 /**
- * The rows of a plan, in order; none when it is not there and no total is wanted.
- * @throws UsageError at a line that is not as it was written, or when there are fewer than the total.
+ * Yields the rows of a plan, in order. Yields none if the file doesn't exist and `total` is 0.
+ * @throws UsageError at a damaged line, or when there are fewer rows than the total.
  */
 export async function* readPlan(path: string, total = 0): AsyncGenerator<BulkRow, void, undefined> {
   let number = 0;
@@ -63,7 +63,7 @@ function unusable(row: number, path: string, why: string): UsageError {
   });
 }
 
-/** The checksum has shown that the line is as esign wrote it. */
+/** Returns true for a row. The checksum has shown that the line is as esign wrote it. */
 function isRow(value: unknown): value is BulkRow {
   return isRecord(value) && typeof value.row === 'number' && isRecord(value.envelope);
 }

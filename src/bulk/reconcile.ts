@@ -6,14 +6,14 @@ import { isOf, type RunSurvey, survey } from './lookup/survey.ts';
 import type { BulkSession } from './session.ts';
 import { settleRow } from './settle-row.ts';
 
-/** A created envelope may take a moment to appear in the list; ms before each look. */
+/** Delays before each pass in ms, since a new envelope may take a moment to appear in the list. */
 const LOOKS = [0, 1_500];
 const WORTH_SAYING_MS = 10_000;
 const REFUSALS = new Set(['REQUEST_ID_USED', 'INVALID_STATE']);
 
 /**
- * Looks for the rows whose reply was lost in this session, all in one pass over the list. With `again`, what is not found
- * will be created again.
+ * Searches for the rows whose reply was lost in this session, all in one pass over the list. With `again`, rows that are not
+ * found will be created again.
  */
 export async function settleDoubtful(session: BulkSession, options: { again: boolean }): Promise<void> {
   const { state } = session.run;
@@ -32,7 +32,7 @@ export async function settleDoubtful(session: BulkSession, options: { again: boo
   for (const row of [...state.rows('maybe')]) state.mark(row, 'pending');
 }
 
-/** Finds second envelopes of rows that are settled. Drafts are canceled: they have emailed nobody. */
+/** Finds second envelopes of settled rows. Drafts are canceled, since they have emailed nobody. */
 export async function clearSeconds(session: BulkSession): Promise<void> {
   const { run, options } = session;
   const { state } = run;
@@ -54,7 +54,7 @@ export async function clearSeconds(session: BulkSession): Promise<void> {
   }
 }
 
-/** True for the draft of a row that was refused afterwards, since its request ID turned out to be used. */
+/** Returns true for the draft of a row that was later refused because its request ID turned out to be used. */
 function isLeftover({ run: { state } }: BulkSession, row: number, { status }: Envelope): boolean {
   const code = state.errorOf(row)?.code ?? '';
   return state.of(row) === 'failed' && status === 'DRAFT' && REFUSALS.has(code);

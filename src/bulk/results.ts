@@ -16,21 +16,21 @@ export interface RowResult {
   requestId: string | null;
   ok: boolean;
   envelopeId: string | null;
-  /** Of the envelope, as last seen; null before it is created. */
+  /** The last known status of the envelope; null before it is created. */
   status: string | null;
   error: RowError | null;
-  /** Of a row that failed: where it begins in the file. */
+  /** The line in the file. Only for a failed row. */
   line?: number | undefined;
-  /** Of a row that failed, for 30 days. */
+  /** Kept for 30 days. Only for a failed row. */
   signers?: FailedSigner[] | undefined;
 }
 
 /** The status of a row whose envelope an earlier run created. */
 const EXISTING = 'EXISTING';
-/** The status of a row whose signers have signed or can still sign: see --skip-existing. */
+/** The status of a row whose signers have signed or can still sign (--skip-existing). */
 export const SKIPPED = 'skipped';
 
-/** What is known of a row; `requestId` and `signers` where the caller knows them. */
+/** Returns the result of a row. Pass `requestId` and `signers` if you know them. */
 export function resultOf(
   state: RunState,
   row: number,
@@ -63,7 +63,7 @@ function whereFailed(
   };
 }
 
-/** An envelope next to the one that counts for its row, as a failure of that row. */
+/** Returns the result for a second envelope of a row, as a failure of that row. */
 export function secondResult(state: RunState, { row, id, status }: SecondEnvelope): RowResult {
   const kept = state.idOf(row);
   const what = status === 'DRAFT' ? 'a draft that could not be canceled' : status;
@@ -81,13 +81,13 @@ export function secondResult(state: RunState, { row, id, status }: SecondEnvelop
   };
 }
 
-/** The results of all rows, in order. */
+/** Yields the results of all rows, in order. */
 export async function* resultsOf(
   state: RunState,
   files: RunFiles,
 ): AsyncGenerator<RowResult, void, undefined> {
   let row = 1;
-  // Only the plan has the user's request ids of rows that are not settled; a finished run has none left.
+  // Only the plan has the user's request IDs of unsettled rows. A finished run has no plan.
   for await (const { requestId, envelope } of readPlan(files.plan)) {
     yield resultOf(state, row, requestId ?? derivedRequestId(state.head.id, row), envelope.signers);
     row++;
@@ -96,10 +96,10 @@ export async function* resultsOf(
   for (; row <= state.head.total; row++) yield resultOf(state, row, undefined, signers?.get(row));
 }
 
-/** Columns of results.csv. */
+/** The columns of results.csv. */
 export const RESULT_COLUMNS = ['row', 'request_id', 'envelope_id', 'status', 'error'];
 
-/** The cells of a result under these columns. */
+/** Returns the cells of a result, in the order of these columns. */
 export function resultCells({ row, requestId, envelopeId, status, error }: RowResult): string[] {
   return [String(row), requestId ?? '', envelopeId ?? '', status ?? '', errorInWords(error)];
 }
@@ -116,7 +116,7 @@ export async function writeResults(state: RunState, files: RunFiles): Promise<vo
   );
 }
 
-/** `VALIDATION_ERROR: The request body is not valid (signers.0.role: …)` */
+/** Returns an error as text: `VALIDATION_ERROR: The request body is not valid (signers.0.role: …)` */
 export function errorInWords(error: RowError | null): string {
   if (error === null) return '';
   const details = Object.entries(error.details ?? {}).map(

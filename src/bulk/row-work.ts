@@ -10,7 +10,7 @@ import { derivedRequestId } from './run-state.ts';
 import type { BulkSession } from './session.ts';
 import { settleByRequestId } from './settle-row.ts';
 
-/** Brings a row as far as one try can: created, and sent where that is asked for. */
+/** Makes one attempt to finish a row: creates its envelope and, where the mode of the run requires it, sends the draft. */
 export async function workOnRow(session: BulkSession, row: BulkRow): Promise<void> {
   const { state } = session.run;
   if (state.of(row.row) === 'pending') await createRow(session, row, { isDraft: false });
@@ -18,12 +18,12 @@ export async function workOnRow(session: BulkSession, row: BulkRow): Promise<voi
   if (id !== undefined) await send(session, row, id);
 }
 
-/** Creates a row as a draft, whatever the run does with the others; false when it failed or its reply was lost. */
+/** Creates a row as a draft, whatever the mode of the run. Returns false when it failed or its reply was lost. */
 export async function createDraft(session: BulkSession, row: BulkRow): Promise<boolean> {
   return createRow(session, row, { isDraft: true });
 }
 
-/** Creates a row's envelope; true when it did. Its request ID may turn out to have an envelope already. */
+/** Creates a row's envelope and returns true if it did. The row's request ID may turn out to have an envelope already. */
 async function createRow(
   session: BulkSession,
   row: BulkRow,
@@ -43,7 +43,7 @@ async function createRow(
   });
 }
 
-/** The body of a row's envelope, with the marks by which it is found again. */
+/** Returns the body of a row's envelope, including the metadata that identifies the run and the row. */
 function bodyOf(
   row: BulkRow,
   { run: { state }, options }: BulkSession,
@@ -59,7 +59,10 @@ function bodyOf(
   );
 }
 
-/** Creates a row's envelope and notes it; undefined when it failed or its outcome is unknown. Retried only where that is safe. */
+/**
+ * Creates a row's envelope and records it. Returns undefined when it failed or its outcome is unknown. Retried only when that is
+ * safe.
+ */
 async function create(
   session: BulkSession,
   row: BulkRow,
@@ -68,7 +71,8 @@ async function create(
   const envelope = await requestCreate(session, row, isDraft);
   if (envelope === undefined) return undefined;
   const { mode } = session.run.state.head;
-  // A draft is on disk before it is sent: a sent envelope that the list does not show yet could not be found again.
+  // Record the draft on disk before it is sent. Otherwise, a sent envelope that the list doesn't show yet couldn't be found
+  // again.
   if (mode === 'two-step' || isDraft) await session.created(row.row, envelope.id, row.requestId);
   else {
     const status = envelope.status ?? (mode === 'draft' ? 'DRAFT' : 'SENT');
@@ -97,7 +101,7 @@ async function requestCreate(
         return undefined;
       }
       if (error instanceof EsignError) state.mark(row.row, 'pending');
-      // It certainly never reached the service: again, once there is a network.
+      // The request never reached the service, so retry it once there is a network.
       if (error instanceof NetworkError) continue;
       const own = session.ofRowAlone(error);
       await session.failed(row, own);
@@ -106,7 +110,10 @@ async function requestCreate(
   }
 }
 
-/** Sends a draft; what is not settled stays `created` and is tried again, since a second send is refused. */
+/**
+ * Sends a draft. A row whose outcome is unknown stays `created` and is tried again later, since the service refuses a second
+ * send.
+ */
 async function send(session: BulkSession, row: BulkRow, id: string): Promise<void> {
   const envelope = await sendOnce(session, id).catch(async (error: unknown) => {
     if (isAmbiguous(error)) return undefined;
@@ -116,7 +123,7 @@ async function send(session: BulkSession, row: BulkRow, id: string): Promise<voi
   });
   if (envelope === undefined) return;
   if (!isVoid(envelope)) return session.done(row.row, id, statusAfter(envelope), row.requestId);
-  // An earlier run's draft that was canceled emailed nobody; the row gets a new envelope.
+  // A canceled draft of an earlier run has emailed nobody, so the row gets a new envelope.
   if (session.run.state.isAdopted(row.row) && row.requestId === undefined)
     return session.run.state.mark(row.row, 'pending');
   const error = new ServiceError('INVALID_STATE', 'The draft was cancelled before it was sent.', {
@@ -125,7 +132,7 @@ async function send(session: BulkSession, row: BulkRow, id: string): Promise<voi
   await session.failed(row, error);
 }
 
-/** The envelope as it stands after it was sent, now or before. */
+/** Sends the draft unless it has been sent already, and returns the envelope. */
 async function sendOnce(session: BulkSession, id: string): Promise<Envelope> {
   const { envelopes } = session.options.client;
   for (;;) {
@@ -134,7 +141,7 @@ async function sendOnce(session: BulkSession, id: string): Promise<Envelope> {
         const outcome = await actWithOutcome(
           session.options.client,
           id,
-          // Whatever a 2xx carries: the draft was sent.
+          // Any 2xx means that the draft was sent, whatever its body contains.
           async () => (await envelopes.send(id, signal)) ?? { id, status: 'SENT' },
           (envelope) => envelope.status !== 'DRAFT',
           signal,
@@ -149,7 +156,7 @@ async function sendOnce(session: BulkSession, id: string): Promise<Envelope> {
   }
 }
 
-/** A reply may still show the draft as it was. */
+/** Returns the status after sending. The reply may still show the draft's status. */
 function statusAfter({ status }: Envelope): string {
   return status === undefined || status === null || status === 'DRAFT' ? 'SENT' : status;
 }

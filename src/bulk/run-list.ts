@@ -11,11 +11,11 @@ export interface RunSummary {
   total: number;
   done: number;
   failed: number;
-  /** Rows whose envelope an earlier run created. */
+  /** Number of rows whose envelope an earlier run created. */
   existing: number;
 }
 
-/** A run with the rest of what its journal tells. */
+/** A run with all details from its journal. */
 export interface RunDetails extends RunSummary {
   mode: string;
   signers: number;
@@ -24,10 +24,10 @@ export interface RunDetails extends RunSummary {
   finishedAt: string | null;
   baseUrl: string;
   profile: string | null;
-  /** How many rows each wave has, and the wave that began last; null for a run without waves. */
+  /** The number of rows in each wave, and the wave that began last. Null for a run without waves. */
   waves: { current: number; sizes: number[] } | null;
   results: string;
-  /** Envelopes next to the one that counts for their row. */
+  /** Envelopes in addition to the one that counts for their row. */
   seconds: SecondEnvelope[];
 }
 
@@ -45,7 +45,7 @@ async function summaryOf(root: string, state: RunState): Promise<RunSummary> {
   };
 }
 
-/** What is known of a run at this moment. @throws UsageError when the run does not exist. */
+/** Returns the current details of a run. @throws UsageError when the run does not exist. */
 export async function detailsOf(root: string, id: string): Promise<RunDetails> {
   const state = await readRun(root, id);
   const { mode, signers, baseUrl, profile } = state.head;
@@ -64,19 +64,19 @@ export async function detailsOf(root: string, id: string): Promise<RunDetails> {
   };
 }
 
-/** The results of a run's rows so far, in order. */
+/** Yields the results of a run's rows so far, in order. */
 export async function* readResults(root: string, id: string): AsyncGenerator<RowResult, void, undefined> {
   yield* resultsOf(await readRun(root, id), filesOf(root, id));
 }
 
-/** The rows of a run that failed, in order. */
+/** Returns the results of the failed rows of a run, in order. */
 export async function failuresOf(root: string, id: string): Promise<RowResult[]> {
   const failures: RowResult[] = [];
   for await (const result of readResults(root, id)) if (result.error !== null) failures.push(result);
   return failures;
 }
 
-/** All runs, the latest first; a journal that can't be read is reported to `skipped`. */
+/** Yields all runs, newest first. A journal that can't be read is reported to `skipped`. */
 export async function* summaries(
   root: string,
   skipped: (id: string, error: unknown) => void,
@@ -90,7 +90,7 @@ export async function* summaries(
   }
 }
 
-/** The run that was begun last. */
+/** Returns the ID of the newest run. */
 export async function lastRun(root: string): Promise<string | undefined> {
   return (await runIds(root))[0];
 }

@@ -1,20 +1,20 @@
 import type { RowError, RunEntry, RunHead, Waves } from './entries.ts';
 
 /**
- * The state of a row. `maybe`: it was requested, and the outcome is unknown. `existing`: an earlier run created its
- * envelope, so this one does not.
+ * The state of a row. `maybe`: a request was made, and its outcome is unknown. `existing`: an earlier run created its envelope,
+ * so this one does not.
  */
 export type RowState = 'pending' | 'maybe' | 'created' | 'done' | 'failed' | 'existing';
 const STATES: readonly RowState[] = ['pending', 'maybe', 'created', 'done', 'failed', 'existing'];
 
-/** An envelope next to the one that counts for its row. */
+/** An envelope in addition to the one that counts for its row. */
 export interface SecondEnvelope {
   row: number;
   id: string;
   status: string;
 }
 
-/** The state of a run, read from its journal: a few bytes per row. */
+/** The state of a run, read from its journal. It needs a few bytes per row. */
 export class RunState {
   readonly head: RunHead;
   finishedAt: number | undefined;
@@ -22,13 +22,13 @@ export class RunState {
   waves: Waves | undefined;
   /** The wave that began last, counted from 1. */
   wave = 1;
-  /** Some rows were created again while an earlier envelope of theirs could still turn up. */
+  /** True if rows were created again while an earlier envelope of theirs could still appear. */
   mayTurnUp = false;
-  /** Envelopes that exist next to the one that counts, by id. */
+  /** Envelopes in addition to the one that counts for their row, by ID. */
   readonly seconds = new Map<string, SecondEnvelope>();
-  /** Rows with a draft that something other than this run created. */
+  /** Rows whose draft was not created by this run. */
   readonly #adopted = new Set<number>();
-  /** Rows with a draft that may be a second one: it was created before the list had been searched. */
+  /** Rows whose draft may be a duplicate, because it was created before the list had been searched. */
   readonly #unchecked = new Set<number>();
   #searching = false;
   readonly #lines: Uint32Array;
@@ -49,7 +49,7 @@ export class RunState {
     this.#counts = { pending: head.total, maybe: 0, created: 0, done: 0, failed: 0, existing: 0 };
   }
 
-  /** Takes an entry of the journal, read back or just written. */
+  /** Applies a journal entry that was read or just written. */
   apply(entry: RunEntry): void {
     switch (entry.type) {
       case 'rows':
@@ -109,7 +109,7 @@ export class RunState {
     }
   }
 
-  /** After a journal was read whole: rows that were announced and not settled may exist. */
+  /** Completes the state after the whole journal was read: rows that were announced and not settled may exist. */
   replayed(): void {
     for (const { from, to } of this.#announced) {
       for (let row = from; row <= Math.min(to, this.head.total); row++)
@@ -121,7 +121,7 @@ export class RunState {
     return STATES[this.#states[row] ?? 0] ?? 'pending';
   }
 
-  /** Notes what only this process needs to know. */
+  /** Sets the state of a row in this process only, not in the journal. */
   mark(row: number, state: RowState): void {
     this.#counts[this.of(row)]--;
     this.#counts[state]++;
@@ -132,18 +132,18 @@ export class RunState {
     return this.#counts[state];
   }
 
-  /** Rows in this state, in order. */
+  /** Yields the rows in this state, in order. */
   *rows(state: RowState): Generator<number, void, undefined> {
     const wanted = STATES.indexOf(state);
     for (let row = 1; row <= this.head.total; row++) if (this.#states[row] === wanted) yield row;
   }
 
-  /** The last row of the wave that began last: no row after it is created or sent. */
+  /** The last row of the wave that began last. No row after it is created or sent. */
   get lastBegun(): number {
     return this.waves?.ends[this.wave - 1] ?? this.head.total;
   }
 
-  /** How many rows of the waves that have begun are in one of these states. */
+  /** Returns the number of rows in one of these states, in the waves that have begun. */
   countBegun(...states: RowState[]): number {
     if (this.lastBegun === this.head.total) return states.reduce((sum, state) => sum + this.count(state), 0);
     const wanted = new Set(states.map((state) => STATES.indexOf(state)));
@@ -152,13 +152,13 @@ export class RunState {
     return count;
   }
 
-  /** The wave that comes next; undefined where none is left, or the one that began last is not done. */
+  /** The next wave; undefined if there is none, or if the wave that began last is not done. */
   get nextWave(): number | undefined {
     const isLast = this.wave >= (this.waves?.ends.length ?? 1);
     return isLast || !this.areBegunSettled ? undefined : this.wave + 1;
   }
 
-  /** How many rows of the wave that began last have failed. */
+  /** The number of failed rows in the wave that began last. */
   get failedInWave(): number {
     const first = (this.waves?.ends[this.wave - 2] ?? 0) + 1;
     let count = 0;
@@ -166,22 +166,22 @@ export class RunState {
     return count;
   }
 
-  /** True when no row of the waves that have begun needs more work. */
+  /** True if no row of the waves that have begun needs more work. */
   get areBegunSettled(): boolean {
     return this.countBegun('pending', 'maybe', 'created') === 0;
   }
 
-  /** Where a row begins in its file; undefined for runs of 0.2. */
+  /** Returns the line on which a row begins in its file; undefined for runs of 0.2. */
   lineOf(row: number): number | undefined {
     return this.#lines[row] || undefined;
   }
 
-  /** True for a row whose draft or envelope something other than this run created. */
+  /** Returns true for a row whose draft or envelope was not created by this run. */
   isAdopted(row: number): boolean {
     return this.#adopted.has(row);
   }
 
-  /** True for a row whose draft may be a second one. */
+  /** Returns true for a row whose draft may be a duplicate. */
   isUnchecked(row: number): boolean {
     return this.#unchecked.has(row);
   }
@@ -191,12 +191,12 @@ export class RunState {
     return state === 'done' || state === 'failed' || state === 'existing';
   }
 
-  /** Rows that need no more work. */
+  /** The number of rows that need no more work. */
   get settled(): number {
     return this.#counts.done + this.#counts.failed + this.#counts.existing;
   }
 
-  /** The envelopes that this run created itself, and their rows. */
+  /** Returns the envelopes that this run created itself, and their rows. */
   ownEnvelopes(): Map<string, number> {
     const own = new Map<string, number>();
     for (let row = 1; row <= this.head.total; row++) {
@@ -206,7 +206,7 @@ export class RunState {
     return own;
   }
 
-  /** The envelopes of all rows, also those that an earlier run created. */
+  /** Returns the envelopes of all rows, including those that an earlier run created. */
   envelopeIds(): Set<string> {
     return new Set(this.#ids.filter((id) => id !== undefined));
   }
@@ -223,7 +223,10 @@ export class RunState {
     return this.#errors.get(row);
   }
 
-  /** The request id of a row: the user's own as far as the journal has it, else the one made of run and row. */
+  /**
+   * Returns the request ID of a row: the user's own if the journal has it, or else the one derived from run and row. Returns
+   * undefined if the row's own ID may not be in the journal yet.
+   */
   requestIdOf(row: number): string | undefined {
     const own = this.#requestIds.get(row);
     const hasNone = this.head.ownRequestIds === 0 || this.#ids[row] !== undefined || this.#errors.has(row);
@@ -244,7 +247,7 @@ export class RunState {
   }
 }
 
-/** The request ID of a row without its own. */
+/** Returns the request ID of a row that doesn't have its own. */
 export function derivedRequestId(runId: string, row: number): string {
   return `${runId}-${row}`;
 }

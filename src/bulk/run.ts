@@ -12,23 +12,23 @@ import type { BulkRow } from './rows/row.ts';
 import type { OpenRun } from './runs.ts';
 import { BulkSession, type RunOptions } from './session.ts';
 
-/** How a run's work ended; all but `finished` can be resumed. `wave`: further waves are left. */
+/** How the work on a run ended. All but `finished` can be resumed. `wave`: more waves are left. */
 export type Ending =
   | { kind: 'finished' }
   | { kind: 'wave' }
   | { kind: 'interrupted' }
   | { kind: 'stopped'; error: Error };
 
-/** Rows announced in the journal together, before the first request for any of them. */
+/** Number of rows announced in the journal at a time, before the first request for any of them. */
 const ANNOUNCED = 64;
-/** Rows under way for each request under way: the others wait for the disk. */
+/** Rows in progress for each concurrent request. The others are waiting for the disk. */
 const ROWS_PER_REQUEST = 4;
-/** So often the rows that are not settled are gone through again. */
+/** How many times a run goes through its unsettled rows. */
 const ROUNDS = 10;
 
 /**
- * Works on a run until all rows of the waves that have begun are settled or something ends it. Every request that writes is announced
- * in the journal before it is made; no create is repeated while its outcome is unknown.
+ * Works on a run until all rows of the waves that have begun are settled or something stops it. Every write request is announced
+ * in the journal before it is made. A create is never repeated while its outcome is unknown.
  */
 export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Ending> {
   const session = new BulkSession(run, options);
@@ -59,7 +59,7 @@ async function rounds(session: BulkSession): Promise<void> {
   for (let round = 1; round <= ROUNDS && !session.isClosed(); round++) {
     await goThroughRows(session);
     if (session.isClosed() || isSettled(session)) break;
-    // A second draft emails nobody; a second envelope that is sent immediately would.
+    // A second draft emails nobody, but a second envelope that is sent immediately would.
     await settleDoubtful(session, { again: !isSentAtOnce });
     if (state.countBegun('pending', 'created') === 0) break;
   }
@@ -69,7 +69,7 @@ function isSettled({ run: { state } }: BulkSession): boolean {
   return state.areBegunSettled;
 }
 
-/** Works on every row that is neither settled nor in doubt. */
+/** Works on every row that is neither settled nor has an unknown outcome. */
 async function goThroughRows(session: BulkSession): Promise<void> {
   const most = session.options.concurrency * ROWS_PER_REQUEST;
   const { state } = session.run;
@@ -86,7 +86,7 @@ async function goThroughRows(session: BulkSession): Promise<void> {
   }
 }
 
-/** Work under way: how much there is, and when there is less of it. */
+/** Counts the work in progress and waits until there is less of it. */
 class Crowd {
   #size = 0;
   #wake: (() => void) | undefined;
@@ -107,7 +107,7 @@ class Crowd {
   }
 }
 
-/** The rows to work on, in order; the next ones are announced while these are worked on. */
+/** Yields the rows to work on, in order. The next ones are announced while these are worked on. */
 async function* announcedRows(session: BulkSession): AsyncGenerator<BulkRow, void, undefined> {
   const plan = readPlan(session.run.files.plan, isSettled(session) ? 0 : session.run.state.head.total);
   try {
@@ -116,7 +116,7 @@ async function* announcedRows(session: BulkSession): AsyncGenerator<BulkRow, voi
       const rows = await next;
       if (rows.length === 0) return;
       next = announce(session, plan);
-      // It is awaited a while later.
+      // It is awaited later. Until then, a rejection must not count as unhandled.
       next.catch(() => undefined);
       yield* rows;
     }
@@ -150,7 +150,7 @@ async function finish(session: BulkSession): Promise<Ending> {
   await run.note({ type: 'finished', at: options.client.clock.now() });
   if (await keepResults(session)) {
     await keepFailedRows(run.state, run.files);
-    // It holds addresses and perhaps secrets, and nothing needs it any more.
+    // The plan contains addresses and perhaps secrets, and is no longer needed.
     await rm(run.files.plan, { force: true });
   }
   return { kind: 'finished' };
@@ -162,12 +162,12 @@ async function endWave(session: BulkSession): Promise<Ending> {
   return { kind: 'wave' };
 }
 
-/** Notes the state of an unfinished run. */
+/** Records the state of an unfinished run in the journal. */
 async function leave(session: BulkSession): Promise<Ending> {
   const { run, options, why } = session;
   const { state } = run;
   try {
-    // A journal that failed takes nothing more.
+    // Nothing can be appended to a journal that failed.
     if (!(why instanceof JournalError)) await run.note({ type: 'stopped', maybe: [...state.rows('maybe')] });
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;

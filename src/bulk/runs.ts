@@ -21,27 +21,27 @@ export interface RunFiles {
   journal: string;
   plan: string;
   results: string;
-  /** Who the failed rows were for, once the plan is gone. */
+  /** The signers of the failed rows, once the plan is deleted. */
   failed: string;
   lock: string;
 }
 
-/** A run that this process works on, and no other one at the same time. */
+/** A run that this process is working on. No other process can open it at the same time. */
 export interface OpenRun {
   files: RunFiles;
   state: RunState;
-  /** True when this process did not start it. */
+  /** True if another process started the run. */
   resumed: boolean;
-  /** On disk, and in the state, when it resolves. */
+  /** Appends an entry to the journal and applies it to the state. Resolves when it is on disk. */
   note(entry: RunEntry): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A run that is about to start: its rows are being stored, and nothing has been sent. */
+/** A run that has not started: its rows are being stored, and nothing has been sent. */
 export interface RunDraft {
   id: string;
   add(row: BulkRow): Promise<void>;
-  /** Writes the journal with what is known of the rows already; from here on the run can be resumed. */
+  /** Writes the journal with the entries already known for the rows. From then on, the run can be resumed. */
   start(head: Omit<RunHead, 'type' | 'id'>, known?: Iterable<RunEntry>): Promise<OpenRun>;
   discard(): Promise<void>;
 }
@@ -49,10 +49,10 @@ export interface RunDraft {
 const RUN_ID = /^run-[\w-]+$/;
 const KEYS_AT_ONCE = 1_024;
 const START_PATIENCE_MS = 60_000;
-/** A folder without a journal is what a run killed before its start leaves. */
+/** Age after which a folder without a journal is deleted, in ms. Runs that were killed before their start leave such folders. */
 const LEFTOVER_MS = 86_400_000;
 
-/** Where the runs are kept, below the user's state folder. */
+/** Returns the paths of a run's files, below the user's state folder. */
 export function filesOf(root: string, id: string): RunFiles {
   const folder = join(root, id);
   return {
@@ -65,9 +65,9 @@ export function filesOf(root: string, id: string): RunFiles {
   };
 }
 
-/** @throws UsageError when the folder can't be written. */
+/** Creates a run that has not started yet. @throws UsageError when the folder can't be written. */
 export async function draftRun(root: string, now: number): Promise<RunDraft> {
-  // To the millisecond: runs are in order by their ids.
+  // The ID includes milliseconds, so that IDs sort by time.
   const stamp = new Date(now)
     .toISOString()
     .replaceAll(/[-:.Z]/g, '')
@@ -112,7 +112,7 @@ function draftOf(id: string, files: RunFiles, plan: PlanWriter, release: () => P
   };
 }
 
-/** The first entries of a journal: either all of them exist, or the run doesn't. */
+/** Writes the first entries of a journal. The file is renamed at the end: either all entries exist, or the run doesn't. */
 async function writeJournal(files: RunFiles, head: RunHead, known: Iterable<RunEntry>): Promise<void> {
   const unfinished = `${files.journal}.new`;
   const writer = await PlanWriter.create(unfinished);
@@ -146,7 +146,7 @@ async function openJournal(
   return { state, journal };
 }
 
-/** What identifies the rows of a plan, many to an entry: each entry is a write to the disk. */
+/** Yields the keys of the rows of a plan, many per entry, because each entry is a write to the disk. */
 async function* rowEntries(plan: string): AsyncGenerator<RunEntry, void, undefined> {
   let from = 1;
   let rows: RowKeys[] = [];
@@ -183,7 +183,7 @@ function openRunOf(
 
 /**
  * Opens a run to continue it.
- * @throws UsageError when it does not exist, another process works on it, or its journal can't be used.
+ * @throws UsageError when it does not exist, another process is working on it, or its journal can't be used.
  */
 export async function openRun(root: string, id: string): Promise<OpenRun> {
   const files = filesOf(root, id);
@@ -206,8 +206,8 @@ async function lock(files: RunFiles, id: string): Promise<() => Promise<void>> {
 }
 
 /**
- * Decides which rows a new run gets and starts it, while no other run on this machine starts.
- * @throws UsageError when another process takes too long over it.
+ * Runs `work`, which decides on the rows of a new run and starts it, while no other run on this machine can start.
+ * @throws UsageError when another process takes too long to start its run.
  */
 export async function whileNoOtherStarts<T>(root: string, clock: Clock, work: () => Promise<T>): Promise<T> {
   const busy = (pid: string) =>
@@ -222,14 +222,14 @@ export async function whileNoOtherStarts<T>(root: string, clock: Clock, work: ()
   }
 }
 
-/** The state of a run at this moment; another process may be working on it. */
+/** Returns the current state of a run. Another process may be working on it. */
 export async function readRun(root: string, id: string): Promise<RunState> {
   const state = await readRunIfHere(root, id);
   if (state === undefined) throw noSuchRun(id);
   return state;
 }
 
-/** The same; undefined for a run that has no journal on this machine. */
+/** Returns the current state of a run, or undefined if it has no journal on this machine. */
 export async function readRunIfHere(root: string, id: string): Promise<RunState | undefined> {
   if (!RUN_ID.test(id)) return undefined;
   let state: RunState | undefined;
@@ -243,13 +243,13 @@ export async function readRunIfHere(root: string, id: string): Promise<RunState 
 
 export type RunStatus = 'running' | 'interrupted' | 'finished';
 
-/** Whether a run is over, being worked on, or waiting to be resumed. */
+/** Returns whether a run has finished, is being worked on, or can be resumed. */
 export async function runStatusOf(root: string, state: RunState): Promise<RunStatus> {
   if (state.finishedAt !== undefined) return 'finished';
   return (await isLocked(filesOf(root, state.head.id).lock)) ? 'running' : 'interrupted';
 }
 
-/** The ids of all runs, the latest first. */
+/** Returns the IDs of all runs, newest first. */
 export async function runIds(root: string): Promise<string[]> {
   const names = (await readdir(root).catch(() => [])).filter((name) => RUN_ID.test(name));
   const there = await Promise.all(names.map((name) => isThere(filesOf(root, name).journal)));

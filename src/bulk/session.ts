@@ -20,61 +20,61 @@ import type { OpenRun } from './runs.ts';
 
 /** What a run reports while it works. */
 export interface RunObserver {
-  /** A row is settled. */
+  /** Called when a row is settled. */
   row(result: RowResult): Promise<void> | void;
-  /** Something a person should know; the run continues. `waitMs`: how long it waits, where it does. */
+  /** Shows a message to the user; the run continues. `waitMs`: how long the run waits, if it does. */
   says(text: string, options?: { waitMs: number }): void;
 }
 
-/** What is reported of a row that failed. */
+/** The part of a row that is reported when it fails. */
 export type FailedRow = Pick<BulkRow, 'row' | 'requestId'> & { envelope?: BulkRow['envelope'] };
 
 export interface RunOptions {
   client: Client;
-  /** For rows with a request ID of their own. */
+  /** The records of request IDs, for rows with their own request ID. */
   ids: RequestIds;
-  /** The most requests at the same time. */
+  /** The maximum number of concurrent requests. */
   concurrency: number;
   maxRequests?: number | undefined;
-  /** For the rows that name a webhook. */
+  /** The secret for rows with a webhook URL. */
   webhookSecret?: string | undefined;
   /** Stops after this many failed rows. */
   stopOnError?: number | undefined;
-  /** How long an outage is waited out, in ms. */
+  /** How long to wait for the end of an outage, in ms. */
   patienceMs: number;
   signal: AbortSignal;
-  /** Takes secrets out of what is written down. */
+  /** Removes secrets from text that is stored. */
   redact: (text: string) => string;
   observer: RunObserver;
 }
 
-/** Thrown to leave off when the run is to stop; never seen outside. */
+/** Thrown to end work in progress when the run is to stop. Never leaves workOnRun. */
 class Stopped extends Error {
   override readonly name = 'Stopped';
 }
 
-/** How long requests in progress may take once the run is to stop, in ms. */
+/** How long requests in progress may continue after the run was told to stop, in ms. */
 const GRACE_MS = 3_000;
-/** These stop the run, whatever the row. */
+/** Error codes that stop the run, whichever row they occur on. */
 const STOPPING = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED']);
 
-/** One process's work on a run: what its parts share. */
+/** The work of one process on a run: the state that its parts share. */
 export class BulkSession {
   readonly run: OpenRun;
   readonly options: RunOptions;
   readonly pace: BulkPace;
   readonly outage: Outage;
-  /** Why the run stops before its end. */
+  /** The reason why the run stops early. */
   why: Error | undefined;
-  /** Set when a second envelope of a row may exist. */
+  /** True when a row may have a second envelope. */
   doubtful: boolean;
-  /** The list shows new envelopes late. */
+  /** True when the list shows new envelopes late. */
   lags = false;
-  /** Request IDs of which it is known what a request without a reply created, or that nobody is emailed by it. */
+  /** Request IDs for which it is known what a request without a reply created, or that this request emails nobody. */
   readonly resolvedIds = new Set<string>();
   /** By this machine's clock, in ms. */
   readonly startedAt: number;
-  /** Until when an envelope whose reply was lost may turn up; ms, by this machine's clock. */
+  /** Until when an envelope whose reply was lost may appear, in ms, by this machine's clock. */
   mayTurnUpUntil = 0;
   #lostAt: number;
   #halted = false;
@@ -105,23 +105,23 @@ export class BulkSession {
     });
   }
 
-  /** Aborts requests in progress, some time after the run was stopped. */
+  /** Aborts requests in progress after a grace period once the run was stopped. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** No further row is begun. */
+  /** Returns true when no more rows are started. */
   isClosed(): boolean {
     return this.#closed;
   }
 
-  /** Begins no further row; those begun are brought to their end. */
+  /** Starts no more rows. Rows in progress are finished. */
   close(why: Error): void {
     this.why ??= why;
     this.#closed = true;
   }
 
-  /** Makes no further request. */
+  /** Makes no more requests. */
   halt(why: Error | undefined): void {
     if (this.#halted) return;
     this.#halted = true;
@@ -130,18 +130,18 @@ export class BulkSession {
     this.#grace = setTimeout(() => this.#abort.abort(new Stopped()), GRACE_MS);
   }
 
-  /** After the last piece of work. */
+  /** Cleans up after all work has ended. */
   end(): void {
     clearTimeout(this.#grace);
   }
 
-  /** What a piece of work threw. */
+  /** Stops the run for an error that a row's work threw. */
   caught(error: unknown): void {
     if (error instanceof Stopped) return;
     this.halt(error instanceof Error ? error : new Error(messageOf(error)));
   }
 
-  /** Whether --max-requests allows this many more requests; they count as made. */
+  /** Returns true if --max-requests allows this many more requests, and counts them as made. */
   spend(requests: number): boolean {
     const { maxRequests } = this.options;
     if (maxRequests !== undefined && this.#spent + requests > maxRequests) {
@@ -154,12 +154,12 @@ export class BulkSession {
     return true;
   }
 
-  /** Counts requests that can't be done without. */
+  /** Counts requests that must be made even beyond --max-requests. */
   count(requests: number): void {
     this.#spent += requests;
   }
 
-  /** Makes a request in its turn. @throws Stopped when none is to be made any more. */
+  /** Makes a request when its turn comes. @throws Stopped when no more requests are to be made. */
   async request<T>(urgent: boolean, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     await this.outage.over().catch((error: unknown) => {
       this.caught(error);
@@ -186,7 +186,9 @@ export class BulkSession {
     });
   }
 
-  /** True for a request that took long since it waited for a new rate window: that says nothing of the service. */
+  /**
+   * Returns true for a request that was slow because it waited for a new rate window. Its latency doesn't describe the service.
+   */
   #waitedForWindow(ms: number): boolean {
     if (ms < SLOW_MS) return false;
     const resetAt = this.options.client.window?.reading()?.resetAt;
@@ -195,23 +197,26 @@ export class BulkSession {
     return isNew;
   }
 
-  /** Returns the error if it concerns one row only. @throws Stopped when it concerns the whole run, which it stops. */
+  /**
+   * Returns the error if it concerns one row only. Otherwise, stops the run. @throws Stopped when the error concerns the whole
+   * run.
+   */
   ofRowAlone(error: unknown): Error {
     if (!(error instanceof ServiceError)) throw error;
-    // What was created is still sent: the quota counts creations.
+    // Drafts that exist are still sent, because the quota counts creations.
     if (error.code === 'QUOTA_EXCEEDED') this.close(error);
     else if (STOPPING.has(error.code) || error.status === 401 || isRateLimited(error)) this.halt(error);
     else return error;
     throw new Stopped();
   }
 
-  /** The reply to a create was lost. */
+  /** Records that the reply to a create was lost. */
   lost(): void {
     this.doubtful = true;
     this.#lostAt = this.options.client.clock.now();
   }
 
-  /** Rows that were requested once and not found are created again. */
+  /** Records that rows whose outcome was unknown are created again, because they were not found. */
   createsAgain(): void {
     this.doubtful = true;
     const hasLost = this.#lostAt > this.startedAt;
@@ -219,7 +224,7 @@ export class BulkSession {
       this.mayTurnUpUntil = Math.max(this.mayTurnUpUntil, this.#lostAt + LISTED_AFTER_MS);
   }
 
-  /** Reads again after an outage; reading twice does no harm. */
+  /** Repeats a read after an outage. Reading twice does no harm. */
   async persistently<T>(read: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -246,7 +251,7 @@ export class BulkSession {
     await this.options.observer.row(resultOf(this.run.state, row, requestId));
   }
 
-  /** A row has another envelope that was not canceled: it is named, and the run does not end well. */
+  /** Records and reports a second envelope that was not canceled. The run then ends with an error. */
   async second(envelope: SecondEnvelope): Promise<void> {
     await this.run.note({ type: 'second', ...envelope });
     await this.options.observer.row(secondResult(this.run.state, envelope));

@@ -11,7 +11,7 @@ import { isOf } from './lookup/survey.ts';
 import type { BulkRow } from './rows/row.ts';
 import type { BulkSession } from './session.ts';
 
-/** Notes what was found for a row. */
+/** Records the envelope that was found for a row. */
 export async function settleRow(session: BulkSession, row: number, envelope: Envelope): Promise<void> {
   const { state } = session.run;
   const { id, mode } = state.head;
@@ -28,7 +28,7 @@ export async function settleRow(session: BulkSession, row: number, envelope: Env
   return session.existing(row, envelope.id, status, requestId);
 }
 
-/** Refuses a row whose request ID has an envelope with another template or other signers. */
+/** Refuses a row whose request ID belongs to an envelope with another template or other signers. */
 export async function refuseUsedId(
   session: BulkSession,
   row: BulkRow,
@@ -40,8 +40,8 @@ export async function refuseUsedId(
 }
 
 /**
- * Settles a row by what this machine's record of its request ID says: `create`, another run, or an earlier process may have
- * created its envelope. False when it is certain that nothing did.
+ * Settles a row from this machine's record of its request ID: `create`, another run, or an earlier process may have created its
+ * envelope. Returns false when it is certain that none did.
  */
 export async function settleByRequestId(
   session: BulkSession,
@@ -71,7 +71,7 @@ async function findRecorded(
   if (known.state === 'made') {
     const made = await session.persistently(() => readIfExists(client, known.envelopeId, signal));
     if (made === undefined || !isVoid(made)) return made;
-    // It may have been the second of two drafts.
+    // The recorded envelope may have been the second of two drafts.
     return (await session.persistently(() => findLive(session, requestId))) ?? made;
   }
   if (known.state === 'new' || session.resolvedIds.has(requestId)) return undefined;

@@ -5,34 +5,34 @@ import type { StopLimit, Waves } from './entries.ts';
 import type { KnownRows } from './lookup/known-rows.ts';
 import type { RunState } from './run-state.ts';
 
-/** How many rows each wave has, and when no further one is sent. */
+/** The number of rows in each wave, and the limits above which no further wave is sent. */
 export interface WaveSizes {
   sizes: readonly number[];
   stopIf: StopLimit[];
 }
 
-/** A limit of `--stop-if` and what it was compared with. */
+/** A limit of `--stop-if` and the actual share. */
 export interface ShareFigure {
   share: StopLimit['share'];
-  /** How many of how many. */
+  /** The share is `count` of `of`. */
   count: number;
   of: number;
   /** 0 to 1. */
   limit: number;
   isExceeded: boolean;
-  /** What the share may be among all rows, 0 to 1: its 95% confidence interval. */
+  /** The 95% confidence interval of the share among all rows, 0 to 1. */
   range: readonly [low: number, high: number];
 }
 
 const READS_AT_ONCE = 8;
-/** More envelopes than this are read from the list, 100 at a time. */
+/** With more envelopes than this, the list is read instead, 100 at a time. */
 const MOST_READ_SINGLY = 20;
 /** Standard deviations of a 95% confidence interval. */
 const Z = 1.96;
 
 /**
- * The last row of each wave. Sizes count only rows that need work; a row that an earlier run has sent takes no place. Rows
- * that the sizes don't reach belong to a last wave.
+ * Returns the last row of each wave. Sizes count only rows that need work, not rows that an earlier run sent. Rows beyond the
+ * sizes form a last wave.
  */
 export function waveEnds(
   sizes: readonly number[],
@@ -54,13 +54,13 @@ export function waveEnds(
   return [...ends, total];
 }
 
-/** The waves as the journal keeps them. */
+/** Returns the journal entry for the waves. */
 export function wavesEntry({ sizes, stopIf }: WaveSizes, total: number, known: KnownRows): Waves {
   const done = new Set([...known.existing, ...known.ended].map(({ row }) => row));
   return { type: 'waves', ends: waveEnds(sizes, total, (row) => !done.has(row)), stopIf };
 }
 
-/** Reads the status of the envelopes that were sent, and compares the result with the limits of the run. */
+/** Reads the status of the envelopes that were sent and compares the shares with the run's limits. */
 export async function readShares(
   state: RunState,
   client: Client,
@@ -83,7 +83,7 @@ export function figureOf(share: StopLimit['share'], count: number, of: number, l
   return { share, count, of, limit, isExceeded: of > 0 && count / of > limit, range: rangeOf(count, of) };
 }
 
-/** The Wilson score interval: it holds for small numbers, too, such as 2 of 20. */
+/** Returns the Wilson score interval, which is also valid for small numbers such as 2 of 20. */
 function rangeOf(count: number, of: number): [number, number] {
   if (of === 0) return [0, 1];
   const share = count / of;

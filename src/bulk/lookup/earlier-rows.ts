@@ -10,24 +10,24 @@ import type { BulkRow } from '../rows/row.ts';
 import type { RunState } from '../run-state.ts';
 import { filesOf, readRun, runIds } from '../runs.ts';
 
-/** What exists already for a row of a new file. */
+/** What already exists for a row of a new file. */
 export interface EarlierRow {
   row: number;
-  /** Where it is in the new file. */
+  /** The line in the new file. */
   line: number;
   requestId: string | undefined;
   /** The run on this machine that created it, and when that run was created (ms since the epoch). */
   run: string | undefined;
   at: number;
   /**
-   * `sent`: its signers have been emailed. `draft`: a draft exists. `unfinished`: that run has not come to it, or does not
-   * know the outcome. `other`: its request ID was used for something else. `ended`: nobody can sign the envelope of its
+   * `sent`: its signers have been emailed. `draft`: a draft exists. `unfinished`: the earlier run has not processed it yet or
+   * does not know the outcome. `other`: its request ID was used for something else. `ended`: nobody can sign the envelope of its
    * request ID anymore, and it is not completed.
    */
   kind: 'sent' | 'draft' | 'unfinished' | 'other' | 'ended';
   id: string | undefined;
   status: string | undefined;
-  /** How many signers the row has. */
+  /** The number of signers of the row. */
   signers: number;
 }
 
@@ -39,16 +39,16 @@ interface Wanted {
   signers: number;
 }
 
-/** A row with its own request ID, and what it uses the ID for. */
+/** A row with its own request ID, and the content that it uses the ID for. */
 export type IdentifiedRow = Wanted & { requestId: string; use: RequestContent };
 
-/** The rows of a new file, by what earlier runs would know them by. */
+/** The rows of a new file, by content and by request ID, to match them with the rows of earlier runs. */
 export class WantedRows {
   readonly #byContent = new Map<string, Wanted>();
   readonly #byRequestId = new Map<string, IdentifiedRow>();
   readonly #again: boolean;
 
-  /** `again`: only request ids count, since the same content is to be sent again. */
+  /** With `again`, only request IDs count, since the same content is to be sent again. */
   constructor(again: boolean) {
     this.#again = again;
   }
@@ -64,7 +64,7 @@ export class WantedRows {
     if (!this.#again && !this.#byContent.has(content)) this.#byContent.set(content, wanted);
   }
 
-  /** The row that an earlier one is the same as. Two request ids mean two envelopes, whatever the content. */
+  /** Returns the row that matches an earlier one. Two different request IDs mean two envelopes, even with the same content. */
   find(content: string, requestId: string | null): { wanted: Wanted; isSame: boolean } | undefined {
     const named = requestId === null ? undefined : this.#byRequestId.get(requestId);
     if (named !== undefined) return { wanted: named, isSame: named.content === content };
@@ -85,8 +85,8 @@ export class WantedRows {
 const WEIGHT = { other: 4, ended: 3, sent: 2, unfinished: 1, draft: 0 } as const;
 
 /**
- * What the runs of the last 30 days did for the rows of a file, by the new file's rows. Runs at another base URL, or whose
- * envelopes the key does not see, are left out.
+ * Returns what the runs of the last 30 days did for the rows of a file, by row of the new file. Excludes runs at another base
+ * URL, and runs whose envelopes the key can't access.
  */
 export async function findEarlierRows(
   root: string,
@@ -114,7 +114,7 @@ interface Matches {
   matches: { earlier: number; wanted: Wanted; isSame: boolean }[];
 }
 
-/** Which rows of a run are rows of the file; without reading their outcome. */
+/** Returns the rows of a run that match rows of the file, without reading their outcome. */
 async function keysOf(
   root: string,
   id: string,
@@ -131,7 +131,7 @@ async function keysOf(
       found?.matches.push(...matchesIn(entry, wanted));
     }
   }
-  // A run of 0.2 knows its rows by their place in the same file.
+  // A run of 0.2 has no row keys: its rows match by number if the file is the same.
   if (found !== undefined && !hasKeys && found.head.fingerprint === fingerprint)
     for (const row of wanted.all()) found.matches.push({ earlier: row.row, wanted: row, isSame: true });
   return found;
@@ -146,7 +146,7 @@ function matchesIn({ from, rows }: Keys, wanted: WantedRows): Matches['matches']
   });
 }
 
-/** The head of a journal and the keys of its rows. */
+/** Yields the head of a journal and the keys of its rows. */
 export async function* rowKeysOf(root: string, id: string): AsyncGenerator<RunHead | Keys, void, undefined> {
   let hasHead = false;
   for await (const { bytes } of linesOf(filesOf(root, id).journal)) {
@@ -175,12 +175,12 @@ function earlierRowsOf({ head, matches }: Matches, state: RunState): EarlierRow[
   });
 }
 
-/** Undefined where the earlier run left nothing at the service. */
+/** Returns the kind of an earlier row, or undefined if its run created nothing at the service. */
 function kindOf(row: number, state: RunState): EarlierRow['kind'] | undefined {
   const id = state.idOf(row);
   switch (state.of(row)) {
     case 'existing':
-      // Another envelope made it unnecessary; these contents were not sent.
+      // The row was skipped because of another envelope; its own content was not sent.
       if (state.statusOf(row) === SKIPPED) return undefined;
       return state.statusOf(row) === 'DRAFT' ? 'draft' : 'sent';
     case 'done':
@@ -188,12 +188,15 @@ function kindOf(row: number, state: RunState): EarlierRow['kind'] | undefined {
     case 'failed':
       return id === undefined ? undefined : 'draft';
     default:
-      // Also a draft: until its run has searched the list, another envelope of the row may have been sent.
+      // This includes drafts: until its run has searched the list, another envelope of the row may have been sent.
       return state.finishedAt === undefined ? 'unfinished' : undefined;
   }
 }
 
-/** A key may have been replaced by another one of the same organization, and a sandbox may have been reset. */
+/**
+ * Returns true if the run's envelopes belong to the account of the key. Reads one of them if there is any, because the key may
+ * have been replaced by another one of the same organization, and a sandbox may have been reset.
+ */
 async function isSameAccount(
   head: RunHead,
   rows: readonly EarlierRow[],

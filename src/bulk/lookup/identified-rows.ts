@@ -17,8 +17,8 @@ import type { EarlierRow, IdentifiedRow, WantedRows } from './earlier-rows.ts';
 const READS_AT_ONCE = 8;
 
 /**
- * Completes what the runs on this machine know of a file's rows with what any command on any machine did under their request
- * IDs: from this machine's records of the IDs, and from one pass over the service's list.
+ * Adds to what the runs on this machine know of a file's rows: what any command on any machine did under their request IDs. Reads
+ * this machine's records of the IDs, and makes one pass over the service's list.
  */
 export async function findIdentifiedRows(
   client: Client,
@@ -37,7 +37,7 @@ export async function findIdentifiedRows(
     if (known?.kind === 'other' || known?.kind === 'unfinished') return;
     const facts = { listed: listed.get(row.requestId), isKnown: known !== undefined };
     const result = await stateOf(client, row, await ids.read(row.requestId), facts, signal);
-    // A list may show an old status.
+    // The list may show an old status.
     const isOutdated = result?.kind === 'draft' && known?.kind === 'sent';
     if (result !== undefined && !isOutdated) found.set(row.row, { ...toEarlier(row, known), ...result });
   };
@@ -45,7 +45,7 @@ export async function findIdentifiedRows(
   return found;
 }
 
-/** The envelope that counts for each of the request IDs, as the list shows it. */
+/** Returns the envelope that counts for each request ID, as the list shows it. */
 async function listedFor(
   client: Client,
   rows: ReadonlyMap<string, IdentifiedRow>,
@@ -61,7 +61,10 @@ async function listedFor(
   return listed;
 }
 
-/** One that was sent counts before a draft, and any before one that was canceled as a draft; then the older one. */
+/**
+ * Returns true if one envelope takes precedence over the other: sent envelopes before drafts, and drafts before canceled drafts;
+ * then the older one.
+ */
 function precedes(one: Envelope, other: Envelope): boolean {
   const rank = (envelope: Envelope) => (isVoid(envelope) ? 2 : envelope.status === 'DRAFT' ? 1 : 0);
   return (

@@ -1,17 +1,17 @@
 import type { Mode, RowError, RunEntry } from '../entries.ts';
 import type { EarlierRow } from './earlier-rows.ts';
 
-/** What a new run does with the rows that earlier runs know. */
+/** The rows of a new run that earlier runs know, by what the new run does with them. */
 export interface KnownRows {
-  /** They have their envelope and are skipped. */
+  /** Rows that have an envelope and are skipped. */
   existing: EarlierRow[];
-  /** Their draft is sent; no other one is created. */
+  /** Rows with a draft. It is sent, and no other one is created. */
   drafts: EarlierRow[];
-  /** Another run is not done with them. */
+  /** Rows of another run that has not finished. */
   unfinished: EarlierRow[];
-  /** Their request ID was used for something else. */
+  /** Rows whose request ID was used for something else. */
   other: EarlierRow[];
-  /** Their request ID belongs to an envelope that nobody can sign anymore: they are refused. */
+  /** Rows whose request ID belongs to an envelope that nobody can sign anymore. They are refused. */
   ended: EarlierRow[];
 }
 
@@ -25,7 +25,7 @@ export function sortKnown(rows: Iterable<EarlierRow>, mode: Mode): KnownRows {
   return known;
 }
 
-/** What the journal of the new run says of these rows from its start. */
+/** Yields the initial journal entries of the new run for these rows. */
 export function* knownEntries({ existing, drafts, ended }: KnownRows): Generator<RunEntry, void, undefined> {
   for (const { row, id, status, requestId } of existing) {
     if (id !== undefined) yield { type: 'existing', row, id, status: status ?? 'SENT', requestId };
@@ -37,7 +37,7 @@ export function* knownEntries({ existing, drafts, ended }: KnownRows): Generator
     yield { type: 'failed', row: row.row, error: endedError(row), requestId: row.requestId };
 }
 
-/** Why a row is refused whose request ID belongs to an envelope that was canceled, declined, or has expired. */
+/** Returns why a row is refused if its request ID belongs to an envelope that was canceled, was declined, or has expired. */
 export function endedMessage({
   requestId,
   id,

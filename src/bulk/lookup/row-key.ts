@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import type { NewEnvelope } from '../../envelopes/create.ts';
 import { isRecord } from '../../kernel/json.ts';
 
-/** Hexadecimal digits of a hash: 96 bits, so that no two rows of a machine share one by chance. */
+/** Number of hexadecimal digits of a hash: 96 bits, so that no two rows on a machine share one by chance. */
 const DIGITS = 24;
 
 /**
- * The hash of what a row sends to whom: template, signers, subject, message, and metadata. Two rows with the same hash
- * would email the same people the same thing, however their files are written.
+ * Returns the hash of what a row sends and to whom: template, signers, subject, message, and metadata. Two rows with the same
+ * hash would email the same people the same thing, however their files are written.
  */
 export function contentHash({ templateId, signers, subject, message, metadata }: NewEnvelope): string {
   const people = signers.map(({ email, name, role, order }) => [email.toLowerCase(), name, role, order]);
   return hashOf([templateId, people, subject, message, metadata]);
 }
 
-/** The hash of the cells of a row as its file gives them: by it, a row is found again after others moved it. */
+/** Returns the hash of a row's cells as they are in the file. It identifies the row even after it was moved. */
 export function cellsHash(value: unknown): string {
   return hashOf(value);
 }
@@ -26,7 +26,7 @@ function hashOf(value: unknown): string {
     .slice(0, DIGITS);
 }
 
-/** The same value with the keys of its objects in order; missing ones count as null in a list. */
+/** Returns the value with objects as sorted lists of their entries. In a list, missing values count as null. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isRecord(value)) return value;

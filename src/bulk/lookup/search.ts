@@ -10,16 +10,16 @@ import type { BulkSession } from '../session.ts';
 import { refuseUsedId, settleRow } from '../settle-row.ts';
 import { isOf, type RunSurvey, survey } from './survey.ts';
 
-/** ms before each pass over the list; together the time after which an envelope must be listed. */
+/** Delays before each pass over the list, in ms. Their sum is the time after which an envelope must be listed. */
 const PASSES = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
 
 /**
- * Searches the whole list for envelopes of rows that are not known to be done, before any row is created or sent: on every
- * resume, whatever the journal says, since it may be an old copy, and where rows bring request ids of their own. What is
- * found is noted; the other rows are created.
+ * Searches the whole list for envelopes of rows that are not known to be done, before any row is created or sent. This happens on
+ * every resume, since the journal may be an old copy, and when rows have their own request IDs. Envelopes that are found are
+ * recorded; the other rows are created.
  *
- * A list may lag. So before anyone is emailed, one row is created as a draft, and only a pass that shows this draft counts:
- * such a list shows everything that was created before.
+ * The list may lag. So before anyone is emailed, one row is created as a draft, and only a pass that shows this draft counts: it
+ * also shows everything that was created before.
  * @throws StoppedError when the list does not show what this run created.
  */
 export async function searchRows(session: BulkSession): Promise<void> {
@@ -30,7 +30,7 @@ export async function searchRows(session: BulkSession): Promise<void> {
   if (run.resumed) await run.note({ type: 'resumed', at: session.options.client.clock.now() });
   const requestIds = await requestIdsOf(session);
   const isDraftRun = state.head.mode === 'draft';
-  // A new run has just read the list, before it asked.
+  // A new run has just read the list, before the confirmation prompt.
   const first = run.resumed
     ? await session.persistently(() => passOver(session, requestIds, isDraftRun))
     : { byRow: new Map<number, Envelope[]>(), ids: new Set<string>() };
@@ -67,7 +67,7 @@ function passOver(
   return survey(session.options.client, wanted, session.signal, () => session.count(1));
 }
 
-/** Another pass, after a minute, where a request that got no reply and is processed late would email somebody. */
+/** Makes another pass after a minute if a request without a reply could still be processed late and email someone. */
 async function lateRequests(
   session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
@@ -89,7 +89,7 @@ async function waitAMinute({ options, signal }: BulkSession): Promise<void> {
 
 const LOOK_AGAIN_MS = 1_000;
 
-/** Waits until the list must show what was requested under these IDs; another process may still get its reply. */
+/** Waits until the list must show what was requested under these IDs. Another process may still get its reply. */
 async function waitForReplies(session: BulkSession, ids: readonly string[], msLeft: number): Promise<void> {
   const { observer, client } = session.options;
   observer.says('Waiting up to a minute for envelopes whose reply was lost.', { waitMs: msLeft });
@@ -97,7 +97,10 @@ async function waitForReplies(session: BulkSession, ids: readonly string[], msLe
     await client.clock.sleep(Math.min(LOOK_AGAIN_MS, asked.msLeft), session.signal);
 }
 
-/** Request IDs under which something was requested on this machine without a reply, and how long the list may lack it (ms). */
+/**
+ * Returns the request IDs under which this machine made a request without a reply, and how long the list may lack the result
+ * (ms).
+ */
 async function askedFor(
   session: BulkSession,
   requestIds: readonly string[],
@@ -113,7 +116,7 @@ async function askedFor(
   return asked;
 }
 
-/** The rows that may have an envelope this run does not know, with what was found of them. */
+/** Returns the rows that may have an envelope that this run does not know, taking into account what was found. */
 function rowsInQuestion(
   session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
@@ -133,7 +136,7 @@ function rowsInQuestion(
   return rows;
 }
 
-/** The first pass that shows everything created before this session began. */
+/** Returns the first pass that shows everything created before this session began. */
 async function decisivePass(
   session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
@@ -165,7 +168,7 @@ async function decisivePass(
   });
 }
 
-/** Creates one of the rows as a draft; false when none could be created for certain. */
+/** Creates one of the rows as a draft. Returns false when none was certainly created. */
 async function createProbe(session: BulkSession, isUnknown: (row: number) => boolean): Promise<boolean> {
   const { run } = session;
   for await (const row of readPlan(run.files.plan, run.state.head.total)) {
@@ -184,7 +187,7 @@ async function createProbe(session: BulkSession, isUnknown: (row: number) => boo
   return false;
 }
 
-/** Notes the rows whose envelope was found and is past being a draft: no later pass changes that. */
+/** Records the rows whose envelope was found and is no longer a draft. No later pass changes that. */
 async function settleSent(session: BulkSession, { byRow }: RunSurvey): Promise<void> {
   const sent = [...byRow].flatMap(([row, envelopes]): [number, Envelope[]][] => {
     const past = envelopes.filter(({ status }) => status !== 'DRAFT' && status !== 'CANCELLED');
@@ -208,7 +211,7 @@ async function settle(session: BulkSession, { byRow }: RunSurvey): Promise<void>
   if (foreign.size > 0) await settleForeign(session, foreign);
 }
 
-/** Settles rows by envelopes that only their request IDs lead to: where the content is another one, the row is refused. */
+/** Settles rows with envelopes that were found only by request ID. A row with other content than its envelope is refused. */
 async function settleForeign(session: BulkSession, foreign: ReadonlyMap<number, Envelope>): Promise<void> {
   const { client } = session.options;
   // The rows may have drafts of this run, too.
@@ -222,7 +225,10 @@ async function settleForeign(session: BulkSession, foreign: ReadonlyMap<number, 
   }
 }
 
-/** Of the envelopes of a row: one that was sent, else the draft that an earlier session had chosen, else the oldest. */
+/**
+ * Returns the envelope that counts for a row: one that was sent, or else the draft that an earlier session chose, or else the
+ * oldest one.
+ */
 async function theOneThatCounts(
   session: BulkSession,
   row: number,
@@ -230,13 +236,14 @@ async function theOneThatCounts(
 ): Promise<Envelope | undefined> {
   const { envelopes: api } = session.options.client;
   const isSure = envelopes.length === 1 && envelopes[0]?.status !== 'CANCELLED';
-  // A list may show an old status, and may leave out whether a canceled one had been sent.
+  // The list may show an old status, and may not show whether a canceled envelope had been sent.
   const fresh = isSure
     ? [...envelopes]
     : await Promise.all(envelopes.map(({ id }) => session.persistently(() => api.get(id, session.signal))));
   const left = fresh.filter((envelope) => !isVoid(envelope));
   const sent = left.filter(({ status }) => status !== 'DRAFT');
-  // It may have been sent a moment ago. Where two machines work on a run, neither prefers its own.
+  // Prefer the known draft, since it may have just been sent. An unchecked one doesn't count, so that of two machines that work
+  // on a run, neither prefers its own.
   const { state } = session.run;
   const known = state.isUnchecked(row) ? undefined : left.find(({ id }) => id === state.idOf(row));
   const canceled = fresh.find((envelope) => !isOf(state.head.id, envelope));

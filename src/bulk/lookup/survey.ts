@@ -9,15 +9,15 @@ export interface SurveyTarget {
   runId: string;
   /** The envelopes that the run is known to have created, and their rows. */
   own: ReadonlyMap<string, number>;
-  /** The rows of the request ids that come from the file. */
+  /** The request IDs that come from the file, and their rows. */
   requestIds: ReadonlyMap<string, number>;
-  /** Whether items without metadata are read one by one where the list shows none at all. */
+  /** Whether to read items without metadata one by one if the list shows no metadata at all. */
   complete: boolean;
-  /** Only envelopes created since then (ms, this machine's clock); all without it. */
+  /** Only envelopes created since then (ms, this machine's clock); all envelopes if it is undefined. */
   since?: number | undefined;
 }
 
-/** What one pass over the list shows of a run. */
+/** The envelopes of a run that one pass over the list found. */
 export interface RunSurvey {
   /** The envelopes of each row. */
   byRow: Map<number, Envelope[]>;
@@ -27,9 +27,9 @@ export interface RunSurvey {
 const READS_AT_ONCE = 8;
 
 /**
- * Reads the service's list once and finds the envelopes of a run by the markers in their metadata. Once the list shows the
- * markers of one of them, an item without metadata has none; otherwise each such item is read by itself.
- * @throws StoppedError when an envelope of the run does not show its markers: then the others can't be found either.
+ * Reads the service's list once and finds the envelopes of a run by the markers in their metadata. If the list shows the markers
+ * of one of them, items without metadata don't belong to the run. Otherwise, each item without metadata is read individually.
+ * @throws StoppedError when an envelope of the run does not show its markers, since the others can't be found then either.
  */
 export async function survey(
   client: Client,
@@ -79,7 +79,7 @@ function rowOf(envelope: Envelope, { runId, requestIds }: SurveyTarget): number 
   return typeof requestId === 'string' ? requestIds.get(requestId) : undefined;
 }
 
-/** True for an envelope that carries the markers of this run. */
+/** Returns true for an envelope with the markers of this run. */
 export function isOf(runId: string, { metadata }: Envelope): boolean {
   return metadata?.[RUN_KEY] === runId;
 }

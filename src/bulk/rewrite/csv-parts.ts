@@ -15,7 +15,7 @@ interface CsvFile {
   name: string;
 }
 
-/** The parts of a CSV file. */
+/** Yields the parts of a CSV file. */
 export async function* csvParts(
   pieces: AsyncIterable<string>,
   file: CsvFile,
@@ -35,7 +35,10 @@ export async function* csvParts(
   }
 }
 
-/** The columns of a header. Those that were not `sent`, by their paths, count as unknown: they may be added or changed later. */
+/**
+ * Returns the columns of a header. Columns whose path is not in `sent` count as unknown, since they may be added or changed
+ * later.
+ */
 export function looseColumns(cells: readonly string[], sent: readonly string[] | undefined): SheetColumn[] {
   return cells.map((cell) => {
     const column = columnOf(cell);
@@ -48,7 +51,7 @@ function fixedPart(bytes: Buffer, line: number): FilePart {
   return { line, bytes: () => bytes, bytesWith: () => bytes };
 }
 
-/** Where the result columns are: existing ones keep their place, the others follow the last column. */
+/** The places of the result columns: existing ones keep theirs, and the others follow the last column. */
 class Layout {
   readonly #columns: SheetColumn[];
   readonly #existing: ReadonlyMap<number, IntoColumn>;
@@ -68,7 +71,7 @@ class Layout {
     this.#added = INTO_COLUMNS.filter((column) => !existing.has(column));
   }
 
-  /** `cells` of a row; undefined for the header. */
+  /** Returns the part for a record. `cells`: the cells of a row; undefined for the header. */
   part(record: RawRecord, cells: readonly string[] | undefined): FilePart {
     const { units } = this.#file;
     return {
@@ -95,7 +98,7 @@ class Layout {
       const [from = 0, to = 0] = cells[index] ?? [];
       return column === undefined || isHeader ? text.slice(from, to) : cell(column);
     });
-    // Cells to the right of the last column are empty, and stay there.
+    // Cells to the right of the last column are empty and stay there.
     const beyond = cells.slice(this.#columns.length).map(([from, to]) => text.slice(from, to));
     return units.toBytes([...own, ...this.#added.map(cell), ...beyond].join(delimiter) + lineBreak);
   }

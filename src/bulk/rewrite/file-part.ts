@@ -2,15 +2,15 @@ import type { RawRow } from '../rows/raw-row.ts';
 import type { IntoCells } from './result-columns.ts';
 
 /**
- * A part of a source file: a row, or what is between rows (byte order mark, header, blank lines). All parts without results,
- * one after the other, are the file.
+ * A part of a source file: a row, or something between rows (byte order mark, header, blank lines). The parts without results,
+ * joined in order, are exactly the file.
  */
 export interface FilePart {
-  /** Undefined for what is not a row. */
+  /** Undefined if the part is not a row. */
   row?: RawRow | undefined;
   line: number;
-  /** The bytes of the part as they are in the file. */
+  /** Returns the bytes of the part as they are in the file. */
   bytes(): Buffer;
-  /** The same with the result columns: their values for a row, their names for the header. */
+  /** Returns the bytes with the result columns: values for a row, names for the header. */
   bytesWith(results: IntoCells): Buffer;
 }

@@ -6,7 +6,7 @@ import type { RawRow } from '../rows/raw-row.ts';
 import type { FilePart } from './file-part.ts';
 import { INTO_COLUMNS, type IntoCells } from './result-columns.ts';
 
-/** The parts of a JSON Lines file: a line each. */
+/** Yields the parts of a JSON Lines file, one per line. */
 export async function* jsonParts(
   pieces: AsyncIterable<string>,
   { units, mark }: { units: CodeUnits; mark: string },
@@ -22,7 +22,7 @@ export async function* jsonParts(
   }
 }
 
-/** Lines with their line breaks. */
+/** Yields lines including their line breaks. */
 async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   let rest = '';
   for await (const piece of pieces) {
@@ -47,7 +47,7 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** Replaces the members of the results that are there, and adds the others at the end of the object. */
+/** Replaces existing result members and adds the others at the end of the object. */
 function withMembers(text: string, results: IntoCells): string {
   if (!isRecord(tryParse(text.replace(/^(?:\ufeff|\u00ef\u00bb\u00bf)/, '')))) return text;
   const members = membersOf(text);
@@ -63,7 +63,7 @@ function withMembers(text: string, results: IntoCells): string {
   return written;
 }
 
-/** In ASCII, which each encoding has. */
+/** Returns a result value as JSON in ASCII, which every encoding contains. */
 function asJson(text: string): string {
   if (text === '') return 'null';
   return JSON.stringify(text).replaceAll(

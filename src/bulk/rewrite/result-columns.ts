@@ -10,7 +10,7 @@ export const INTO_COLUMNS = [
 ] as const;
 export type IntoColumn = (typeof INTO_COLUMNS)[number];
 
-/** What the columns say of a row; empty texts for what isn't known. */
+/** The result cells of a row. Unknown values are empty. */
 export type IntoCells = Readonly<Record<IntoColumn, string>>;
 
 export const NO_RESULT: IntoCells = {
@@ -21,12 +21,12 @@ export const NO_RESULT: IntoCells = {
   esign_error: '',
 };
 
-/** The text of a cell that no spreadsheet runs as a formula. */
+/** Returns the text of a cell in a form that no spreadsheet runs as a formula. */
 export function cellText(cells: IntoCells, column: IntoColumn): string {
   return withoutFormula(cells[column]);
 }
 
-/** The column of that name in a file, whatever its case. */
+/** Returns the result column with that name, ignoring case. */
 export function intoColumn(name: string): IntoColumn | undefined {
   const word = name.trim().toLowerCase();
   return INTO_COLUMNS.find((column) => column === word);

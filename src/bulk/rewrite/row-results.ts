@@ -3,7 +3,7 @@ import type { StatusLine } from '../status/run-status.ts';
 import { rowStateOf } from '../status/signer-states.ts';
 import { type IntoCells, NO_RESULT } from './result-columns.ts';
 
-/** Collects what the result columns say of each row of a run. */
+/** Returns the result cells of each row of a run. */
 export async function resultsByRow(lines: AsyncIterable<StatusLine>): Promise<Map<number, IntoCells>> {
   const results = new Map<number, IntoCells>();
   let current: StatusLine[] = [];
@@ -20,7 +20,7 @@ export async function resultsByRow(lines: AsyncIterable<StatusLine>): Promise<Ma
   return results;
 }
 
-/** Returns the result cells of a row: those of its envelope, and the ID of the one that replaced it. */
+/** Returns the result cells of a row: those of its envelope, and the ID of its replacement. */
 function cellsOf(lines: readonly StatusLine[]): IntoCells {
   const [first] = lines;
   const own = lines.filter(({ envelopeId }) => envelopeId === first?.envelopeId);

@@ -3,7 +3,7 @@ import { rowKeysOf } from '../lookup/earlier-rows.ts';
 import { cellsHash } from '../lookup/row-key.ts';
 import { bodyFields } from '../rows/row.ts';
 
-/** The rows of a run by their cells: a row is found again wherever it is in the file. */
+/** The rows of a run by their cells. A row is found wherever it is in the file. */
 export class RunRows {
   readonly #rows = new Map<string, number>();
 
@@ -16,12 +16,12 @@ export class RunRows {
     return found;
   }
 
-  /** False for a run of an earlier version, which stored nothing of its rows. */
+  /** False for a run of an earlier version, which did not store its row keys. */
   get isKnown(): boolean {
     return this.#rows.size > 0;
   }
 
-  /** The number of the row in the run; undefined for a row that it did not send, or that was changed since. */
+  /** Returns the number of the row in the run, or undefined if the run did not send it or it was changed since. */
   find(value: unknown): number | undefined {
     return isRecord(value) ? this.#rows.get(cellsHash(bodyFields(value))) : undefined;
   }

@@ -5,10 +5,10 @@ import { looseColumns } from './csv-parts.ts';
 import type { FilePart } from './file-part.ts';
 import { cellText, INTO_COLUMNS, type IntoCells, type IntoColumn, intoColumn } from './result-columns.ts';
 
-/** Spreadsheet programs on Windows recognize UTF-8 only by it. */
+/** The byte order mark, by which spreadsheet programs on Windows recognize UTF-8. */
 const MARK = '\ufeff';
 
-/** The rows of a sheet as CSV. */
+/** Yields the rows of a sheet as CSV. */
 export async function* sheetParts(
   records: AsyncIterable<TableRecord>,
   delimiter: string,

@@ -7,16 +7,16 @@ import type { FilePart } from './file-part.ts';
 import { jsonParts } from './json-parts.ts';
 import { sheetParts } from './sheet-parts.ts';
 
-/** A source file that is written again, part by part. */
+/** A source file that is rewritten part by part. */
 export interface RewritableFile {
   parts: AsyncGenerator<FilePart, void, undefined>;
-  /** How many characters of results the encoding of the file lacked. */
+  /** Returns the number of result characters that the encoding of the file lacks. */
   replaced(): number;
 }
 
 /**
- * Opens a source file to write it again. A sheet becomes CSV in UTF-8 with a byte order mark.
- * `delimiter` is for a sheet only; `sent`: the paths of the columns that count, all where it is undefined.
+ * Opens a source file to rewrite it. A sheet becomes CSV in UTF-8 with a byte order mark. `delimiter` applies only to a sheet.
+ * `sent`: the paths of the columns that count; all columns if undefined.
  */
 export async function openRewritable(
   file: FileSource,

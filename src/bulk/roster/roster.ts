@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { isInFlight } from '../../kernel/vocabulary.ts';
 
-/** Whether a person has signed a template, by all of its envelopes. */
+/** Whether a person has signed a template, considering all of its envelopes. */
 export type RosterState = 'signed' | 'waiting' | 'declined' | 'expired' | 'cancelled' | 'never';
 
 export interface RosterEntry {
@@ -13,7 +13,7 @@ export interface RosterEntry {
 const NEVER: RosterEntry = { state: 'never', envelopeId: null, signedAt: null };
 const ENDED = { DECLINED: 'declined', EXPIRED: 'expired', CANCELLED: 'cancelled' } as const;
 
-/** What decides: a signature before an open envelope, and that before one that ended. */
+/** Which state takes precedence: a signature over an open envelope, and an open envelope over one that ended. */
 const RANK: Readonly<Record<RosterState, number>> = {
   signed: 3,
   waiting: 2,
@@ -47,14 +47,17 @@ export class Roster {
     return { state, envelopeId, signedAt };
   }
 
-  /** The first entry of a row whose signers have all signed or can still sign; undefined for any other row. */
+  /**
+   * Returns an entry for a row whose signers have all signed or can still sign: the first one that is waiting, or else the first.
+   * Returns undefined for any other row.
+   */
   settled(templateId: string, emails: readonly string[]): RosterEntry | undefined {
     const found = emails.map((email) => this.find(templateId, email));
     return found.every(isSettled) ? (found.find(({ state }) => state === 'waiting') ?? found[0]) : undefined;
   }
 }
 
-/** True for a person who need not be asked. */
+/** Returns true for a person who doesn't need to be asked. */
 export function isSettled({ state }: RosterEntry): boolean {
   return state === 'signed' || state === 'waiting';
 }
@@ -63,7 +66,7 @@ function keyOf(templateId: string, email: string): string {
   return `${templateId} ${email.trim().toLowerCase()}`;
 }
 
-/** A draft counts as never: nobody was asked. */
+/** Returns the state of a signer. A draft counts as `never`, because nobody was asked. */
 function stateOf({ status, signedAt }: Signer, { status: envelope }: Envelope): RosterState {
   if (envelope === 'COMPLETED' || status === 'SIGNED' || signedAt) return 'signed';
   if (isInFlight(envelope)) return 'waiting';

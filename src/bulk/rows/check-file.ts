@@ -12,7 +12,7 @@ import { type BulkRow, checkRow, type RowDefaults } from './row.ts';
 import { suspiciousCells } from './suspicious-cells.ts';
 import { noteTemplate, type TemplateUse } from './template-use.ts';
 
-/** Findings about lines: the first ones, and how many there are. */
+/** Findings about lines: the first ones, and the total number. */
 export class Findings {
   readonly first: TableFinding[] = [];
   count = 0;
@@ -27,7 +27,7 @@ export class Findings {
   }
 }
 
-/** What a file holds and what is wrong with it. */
+/** The content of a file and its problems. */
 export interface FileReport {
   name: string;
   /** How the file is written. */
@@ -36,18 +36,18 @@ export interface FileReport {
   signers: number;
   problems: Findings;
   warnings: Findings;
-  /** Signers whose address is used as their name. */
+  /** Number of signers whose address is used as their name. */
   unnamed: number;
   templates: Map<string, TemplateUse>;
-  /** Some rows leave a role of their template without a signer. */
+  /** True if a row leaves a role of its template without a signer. */
   isIncomplete: boolean;
-  /** Rows that carry a request id of their own. */
+  /** Number of rows with their own request ID. */
   ownRequestIds: number;
-  /** The subject and message of the first row, placeholders filled in. */
+  /** The subject and message of the first row, with placeholders filled in. */
   example: { line: number; subject: string | undefined; message: string | undefined } | undefined;
-  /** The same for the same rows, however the file is written. */
+  /** Digest of the rows, which doesn't depend on how the file is written. */
   fingerprint: string;
-  /** The same for the same cells, whatever the flags. */
+  /** Digest of the cells, which doesn't depend on the flags. */
   cellsFingerprint: string;
 }
 
@@ -55,15 +55,15 @@ const PROBLEMS_SHOWN = 50;
 const WARNINGS_SHOWN = 10;
 
 /**
- * Reads and checks a whole file; each good row goes to `take`, in order. In constant memory, except for a few bytes
- * per row, by which duplicate rows are recognized.
+ * Reads and checks a whole file, and passes each valid row to `take`, in order. Memory is constant except for a few bytes per
+ * row, which are needed to find duplicates.
  */
 export async function checkFile(
   file: FileSource,
   options: RowDefaults & {
     read?: ReadOptions | undefined;
     take: (row: BulkRow) => Promise<void> | void;
-    /** Also takes good rows after a bad one, and keeps every problem. */
+    /** Also passes on valid rows after an invalid one, and keeps every problem. */
     everyRow?: boolean;
   },
 ): Promise<FileReport> {
@@ -100,7 +100,7 @@ class FileCheck {
   readonly #defaults: RowDefaults;
   readonly #hash = createHash('sha256');
   readonly #cellsHash = createHash('sha256');
-  /** What must not come twice, and where it came first. */
+  /** Values that must not occur twice, and where they first occur. */
   readonly #requestIds = new LineIndex();
   readonly #contents = new LineIndex();
   readonly #people = new LineIndex();
@@ -136,7 +136,7 @@ class FileCheck {
     report.signers += envelope.signers.length;
     report.unnamed += unnamed;
     noteTemplate(report.templates, envelope, raw);
-    // A row that is wrong is often wrong like its neighbours.
+    // An invalid row often has the same mistake as its neighbors, so duplicates and warnings are not reported for it.
     if (report.problems.count === before) {
       this.#findDuplicates(envelope, requestId, line, addProblem);
       for (const { text } of findProblems(envelope.signers, NO_ROLES))
@@ -176,7 +176,7 @@ class FileCheck {
         addProblem('requestId', `"${requestId}" is already used on line ${earlier}; each row needs its own`);
     }
     const same = this.#contents.firstLine(JSON.stringify([requestId, envelope]), line);
-    // Two ids say that two envelopes are meant; one id twice has been reported.
+    // Two different IDs mean that both envelopes are intended. The same ID twice has already been reported.
     if (same !== undefined && requestId === undefined) {
       addProblem(
         '',

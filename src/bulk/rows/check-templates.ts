@@ -7,12 +7,12 @@ import { sentRoles } from '../../templates/roles.ts';
 import type { FileReport } from './check-file.ts';
 import type { TemplateUse } from './template-use.ts';
 
-/** More templates than this in one file mean that columns are mixed up; no more are requested. */
+/** The maximum number of templates to request. A file with more probably has mixed-up columns. */
 const MOST = 50;
 
 /**
- * Asks for each template of the file: it must exist and, where it tells its roles, have those that are named. A role that
- * nobody in a row has is a problem, or where that is `allowed` a warning.
+ * Requests each template of the file and reports if it doesn't exist or, if the service shows its roles, lacks a role that a row
+ * names. A role without a signer is a problem, or a warning if `allowed`.
  */
 export async function checkTemplates(
   client: Client,
@@ -25,7 +25,7 @@ export async function checkTemplates(
   }
 }
 
-/** A template that a file names. */
+/** A template that is named in a file. */
 export interface FoundTemplate {
   id: string;
   /** Undefined if it doesn't exist. */
@@ -55,7 +55,7 @@ export function checkTemplate(
   checkCasts(roles, use, report, allowed);
 }
 
-/** Requests a template; if it does not exist, the service may know similar IDs. */
+/** Requests a template. If it doesn't exist, the error may include similar IDs. */
 export async function findTemplate(client: Client, id: string, signal?: AbortSignal): Promise<FoundTemplate> {
   try {
     return { id, template: await client.templates.get(id, signal) };
@@ -81,7 +81,7 @@ function checkCasts(roles: readonly string[], use: TemplateUse, report: FileRepo
   const findings = allowed ? report.warnings : report.problems;
   for (const { line, rows, named, free } of use.casts.values()) {
     const known = named.filter((role) => roles.includes(role));
-    // A wrong role has been reported, and may be meant for the missing one.
+    // The wrong role has already been reported, and the missing role may be the intended one.
     if (known.length < named.length) continue;
     const missing = rolesWithoutSigner(named, free, roles);
     if (missing.length === 0) continue;

@@ -2,7 +2,9 @@ import { entryOf } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import type { TableFinding } from '../../tables/finding.ts';
 
-/** Where the cells of a column go in the create body: `subject`, `metadata.deal`, `signers.0.email`. Empty: nowhere. */
+/**
+ * A column and where its cells go in the create body: `subject`, `metadata.deal`, `signers.0.email`. An empty path means nowhere.
+ */
 export interface SheetColumn {
   name: string;
   path: readonly string[];
@@ -19,14 +21,14 @@ const PLAIN: Readonly<Record<string, string>> = {
 };
 const SIGNER_FIELDS = ['email', 'name', 'role', 'order'];
 const NUMBERED = /^signer_?(\d{1,2})_(.+)$/;
-/** Every name a column may have; `KEY` stands for any word. */
+/** All valid column names. `KEY` stands for any word. */
 const COLUMN_NAMES: readonly string[] = [
   ...SIGNER_FIELDS,
   ...SIGNER_FIELDS.map((name) => `signer1_${name}`),
   ...Object.keys(PLAIN),
   'meta.KEY',
 ];
-/** Names that lists of people often have for our columns. */
+/** Common column names in lists of people, and the names to suggest instead. */
 const SUGGESTIONS: Readonly<Record<string, string>> = {
   mail: 'email',
   e_mail: 'email',
@@ -49,10 +51,10 @@ const SUGGESTIONS: Readonly<Record<string, string>> = {
   expires: 'expires_in_days',
   days: 'expires_in_days',
 };
-/** `bulk export --into` writes these columns; a corrected file may still have them. */
+/** Prefix of the columns that `bulk export --into` writes. A corrected file may still have them. */
 export const RESULT_PREFIX = 'esign_';
 
-/** The columns of a header line, and what is wrong with them. Case, spaces, and hyphens in names don't matter. */
+/** Returns the columns of a header line and its problems. Case, spaces, and hyphens in names don't matter. */
 export function readHeader(
   cells: readonly string[],
   line: number,
@@ -75,7 +77,7 @@ export function readHeader(
   return { columns, problems };
 }
 
-/** The column of that name; undefined for an unknown one. */
+/** Returns the column with that name, or undefined if there is none. */
 export function columnOf(cell: string): SheetColumn | undefined {
   const name = cell.trim();
   const meta = /^meta(?:data)?\.(.+)$/is.exec(name)?.[1]?.trim();
@@ -91,12 +93,12 @@ export function columnOf(cell: string): SheetColumn | undefined {
   return undefined;
 }
 
-/** True for a field of a signer: email, name, role, order. */
+/** Returns true for a field of a signer: email, name, role, order. */
 export function isSignerField(word: string): boolean {
   return SIGNER_FIELDS.includes(word);
 }
 
-/** A column name as it is compared. */
+/** Returns a column name in the form used for comparison. */
 export function wordOf(cell: string): string {
   return cell
     .trim()

@@ -5,7 +5,7 @@ const PEOPLE = [
   ['lukasz@example.com', 'Łukasz Řehoř'],
 ] as const;
 
-/** Two rows to fill in, with a signer for each role of the template. */
+/** Returns an example file of two rows to fill in, with a signer for each role of the template. */
 export function exampleFile(
   format: 'csv' | 'jsonl',
   template: string | undefined,
@@ -51,7 +51,7 @@ function csvExample(rows: readonly Row[], templateId: string): string {
     'meta.customer',
   ];
   const lines = rows.map((signers, index) => [
-    // A request ID copied from an example would be used by every list.
+    // Leave it empty: a request ID from an example would be copied into every list.
     '',
     templateId,
     ...signers.flatMap(({ email, name, role }) => (roles ? [email, name, role ?? ''] : [email, name])),

@@ -5,7 +5,7 @@ import type { TableFinding } from '../../tables/finding.ts';
 import { RESULT_PREFIX } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 
-/** The rows of a JSON Lines text: create bodies as in the API, and `requestId`. */
+/** Yields the rows of a JSON Lines text: create bodies as in the API, plus `requestId`. */
 export async function* jsonRows(
   text: AsyncIterable<string>,
   report: (problem: TableFinding) => void,
@@ -33,7 +33,7 @@ export async function* jsonRows(
   }
 }
 
-/** Leaves out what `bulk export --into` wrote. */
+/** Returns the value without the fields that `bulk export --into` wrote. */
 export function withoutResults(value: unknown): unknown {
   if (!isRecord(value)) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !key.startsWith(RESULT_PREFIX)));

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 
 const FIRST_SIZE = 1_024;
-/** Used no further than this, so that a search stays short. */
+/** The maximum share of used slots, which keeps searches short. */
 const FULL = 0.6;
 
 /**
- * Where contents stood first, for any number of lines at a few bytes each: a table of digests. Two contents with the same
- * 53 bits would be taken for one; among a hundred thousand that is one chance in a million.
+ * Maps contents to the line on which they first occur, for any number of lines at a few bytes each: a hash table of digests. Two
+ * contents with the same 53 bits would be taken for one; among a hundred thousand, that is one chance in a million.
  */
 export class LineIndex {
   #digests = new Float64Array(FIRST_SIZE);
   #lines = new Uint32Array(FIRST_SIZE);
   #used = 0;
 
-  /** The line on which this content stood first; notes this line, and returns undefined, when it is new. */
+  /** Returns the line on which this content first occurs. If it is new, stores this line and returns undefined. */
   firstLine(content: string, line: number): number | undefined {
     const digest = digestOf(content);
     const at = this.#find(digest);
@@ -24,7 +24,7 @@ export class LineIndex {
     return undefined;
   }
 
-  /** The place of the digest, or the free one where it belongs. */
+  /** Returns the slot of the digest, or the free slot where it belongs. */
   #find(digest: number): number {
     let at = digest % this.#digests.length;
     while (this.#digests[at] !== 0 && this.#digests[at] !== digest) at = (at + 1) % this.#digests.length;
@@ -44,7 +44,7 @@ export class LineIndex {
   }
 }
 
-/** 53 bits, never 0. */
+/** Returns a digest of 53 bits that is never 0. */
 function digestOf(content: string): number {
   const digest = createHash('sha1').update(content).digest();
   return digest.readUIntBE(0, 6) * 32 + ((digest[6] ?? 0) & 31) + 1;

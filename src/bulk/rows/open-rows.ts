@@ -7,13 +7,13 @@ import { jsonRows } from './json-rows.ts';
 import type { RawRow } from './raw-row.ts';
 import { tableRows } from './table-rows.ts';
 
-/** Where findings about a file go. */
+/** Callbacks that receive the findings about a file. */
 export interface FindingSinks {
   problem: (finding: TableFinding) => void;
   warning: (finding: TableFinding) => void;
 }
 
-/** The rows of a file, and how it is written; its columns are known once the first row was read. */
+/** The rows of a file and how it is written. Its columns are known once the first row was read. */
 export interface RowFile {
   source: SourceFacts;
   rows: AsyncGenerator<RawRow, void, undefined>;
@@ -36,7 +36,7 @@ export async function openRows(
   }
   const { head, all } = await peek(table.text);
   const { encoding } = table;
-  // No column has a brace for a name.
+  // A CSV header never starts with a brace or bracket.
   if (/^\s*[{[]/.test(head)) return { source: { format: 'jsonl', encoding }, rows: jsonRows(all, problem) };
   const dialect = dialectOf(head);
   const source: SourceFacts = { format: 'csv', encoding };

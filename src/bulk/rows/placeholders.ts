@@ -3,12 +3,12 @@ import { nearest } from '../../kernel/text/nearest.ts';
 import { columnOf, isSignerField, wordOf } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 
-/** Braces that are doubled, a placeholder, or a brace that is never closed. */
+/** A doubled brace, a placeholder, or a brace that is never closed. */
 const BRACES = /\{\{|\}\}|\{([^{}]*)\}|\{/g;
-/** What a subject or message can't be made of: itself. */
+/** Fields that can't be used as placeholders, because the placeholders are filled into them. */
 const EXCLUDED = ['subject', 'message'];
 
-/** Replaces each `{column}` of a text by the row's value; `{{` and `}}` are literal braces. */
+/** Replaces each `{column}` in a text with the row's value. `{{` and `}}` stand for literal braces. */
 export function fillPlaceholders(text: string, row: RawRow, addProblem: (text: string) => void): string {
   return text.replaceAll(BRACES, (match: string, name: string | undefined) => {
     if (match === '{{') return '{';
@@ -33,7 +33,7 @@ function textFor(name: string, row: RawRow, addProblem: (text: string) => void):
   return '';
 }
 
-/** `{name}` in a row with several signers, unless a column has that very name. */
+/** Returns true for a signer field such as `{name}` in a row with several signers, unless a column has exactly that name. */
 function isAmbiguous(name: string, row: RawRow): boolean {
   const signers = valueAt(row.value, 'signers');
   const isOfSigner = isSignerField(wordOf(name)) && Array.isArray(signers) && signers.length > 1;

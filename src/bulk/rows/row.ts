@@ -8,14 +8,14 @@ import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY, SIGNING_ORDERS } from '../../
 import { fillPlaceholders } from './placeholders.ts';
 import type { RawRow } from './raw-row.ts';
 
-/** A row that may be sent as it is. */
+/** A valid row. */
 export interface BulkRow {
-  /** Counted from 1; header and empty lines left out. */
+  /** Number of the row from 1, not counting the header and empty lines. */
   row: number;
   line: number;
-  /** The user's own; else one is made of the run's id and the number of the row. */
+  /** The row's own request ID. Without one, an ID is derived from the run ID and the number of the row. */
   requestId?: string | undefined;
-  /** Hash of what is sent to whom, and of the cells as they are in the file. */
+  /** Hash of what is sent and to whom. `cells`: hash of the cells as they are in the file. */
   content: string;
   cells: string;
   envelope: NewEnvelope;
@@ -37,7 +37,7 @@ const FIELDS = [
 ];
 const SIGNER_FIELDS = ['email', 'name', 'role', 'order'];
 
-/** The fields of a row that are sent; others may be added to a file later. */
+/** Returns the fields of a row that are sent. Others may be added to the file later. */
 export function bodyFields(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([key]) => FIELDS.includes(key)));
 }
@@ -51,21 +51,21 @@ const LONGEST_REQUEST_ID = 200;
 export interface CheckedRow {
   envelope: NewEnvelope;
   requestId: string | undefined;
-  /** Signers without a name: the address is used instead. */
+  /** Number of signers without a name. Their address is used instead. */
   unnamed: number;
 }
 
 /** Reports a problem with a field, by its path in the create body. */
 type AddProblem = (path: string, text: string) => void;
 
-/** What rows get whose own column is empty: the values of flags. */
+/** The values of flags, for rows without their own. */
 export interface RowDefaults {
   templateId?: string | undefined;
   subject?: string | undefined;
   message?: string | undefined;
 }
 
-/** Checks a row against the API document's create body; each wrong field is reported. */
+/** Checks a row against the API document's create body and reports each wrong field. */
 export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProblem): CheckedRow {
   const value = isRecord(raw.value) ? raw.value : {};
   if (!isRecord(raw.value)) addProblem('', 'the line is not a JSON object; write a create body');
@@ -122,7 +122,7 @@ function refuseUnknown(
   }
 }
 
-/** A text that is given and not blank. */
+/** Returns a text field. Reports a problem if it is blank or not text. */
 function readText(
   value: Readonly<Record<string, unknown>>,
   field: string,

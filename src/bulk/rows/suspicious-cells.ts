@@ -5,7 +5,7 @@ const SPREADSHEET_ERROR = /^#(?:N\/A|NV|N\/D|N\/V|[\p{Lu}/0]+[!?]|#{3,})$/u;
 const FORMULA = /^=\s*[\p{L}\d@("+-]/u;
 const SHORTENED_NUMBER = /^-?\d+(?:[.,]\d+)?E\+\d+$/i;
 
-/** Texts that a spreadsheet produced and nobody meant to send, by their path in the create body. */
+/** Returns texts that a spreadsheet produced and nobody meant to send, by their path in the create body. */
 export function suspiciousCells(
   { signers, subject, message, metadata }: NewEnvelope,
   requestId: string | undefined,

@@ -7,8 +7,8 @@ import type { RawRow } from './raw-row.ts';
 const DELIMITER_NAMES: Readonly<Record<string, string>> = { '\t': 'tab' };
 
 /**
- * The rows of a table whose first record names the columns. What is wrong goes to `report`. `delimiter` is that of a CSV text;
- * `onColumns` gets the columns that are sent.
+ * Yields the rows of a table whose first record names the columns. Problems go to `report`. `delimiter` is that of a CSV text.
+ * `onColumns` receives the columns of the header.
  */
 export async function* tableRows(
   records: AsyncIterable<TableRecord>,
@@ -30,12 +30,12 @@ export async function* tableRows(
       unnamed?.check(cells, line);
       yield rawRow(columns, cells, line);
     } else report({ line, column: '', text: wrongCount(cells.length, columns.length, delimiter) });
-    // With an unknown column every row would be wrong in the same way.
+    // If a column is unknown, every row would have the same problem.
     if (columns.length === 0) return;
   }
 }
 
-/** The columns of the header line; none when something is wrong with it. */
+/** Returns the columns of the header line, or none if there is a problem with it. */
 function goodColumns(
   cells: readonly string[],
   line: number,
@@ -48,7 +48,10 @@ function goodColumns(
 
 const LONGEST_SHOWN = 40;
 
-/** Columns without a name. Spreadsheets save empty ones, too: only a cell in one of them is a problem. */
+/**
+ * Finds cells in columns without a name. Spreadsheets also save empty columns, so a nameless column is a problem only if it has a
+ * cell.
+ */
 class UnnamedColumns {
   readonly #indexes: Set<number>;
   readonly #headerLine: number;
@@ -85,7 +88,7 @@ function wrongCount(cells: number, columns: number, delimiter: string | undefine
     : `the row has ${cells} cells, the header ${columns}; add the empty ones`;
 }
 
-/** Empty cells count as missing; a signer without any cell is left out. */
+/** Builds a row from its cells. Empty cells count as missing, and a signer without any cell is left out. */
 export function rawRow(columns: readonly SheetColumn[], cells: readonly string[], line: number): RawRow {
   const plain = new Map<string, unknown>();
   const metadata = new Map<string, unknown>();
@@ -104,7 +107,7 @@ export function rawRow(columns: readonly SheetColumn[], cells: readonly string[]
     'signers',
     order.map((number) => signers.get(number)),
   );
-  // fromEntries makes own members of any name, __proto__ included.
+  // Object.fromEntries creates own properties for any name, including __proto__.
   if (metadata.size > 0) plain.set('metadata', Object.fromEntries(metadata));
   return {
     line,

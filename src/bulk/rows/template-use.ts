@@ -2,17 +2,17 @@ import { type Party, rolesOf } from '../../envelopes/completeness.ts';
 import type { NewEnvelope } from '../../envelopes/create.ts';
 import type { RawRow } from './raw-row.ts';
 
-/** How the rows use a template: what is compared with the template itself. */
+/** How the rows of a file use a template, to compare it with the template itself. */
 export interface TemplateUse {
   line: number;
   rows: number;
-  /** Each role that is named, where first and how often; limited, since more mean that columns are mixed up. */
+  /** Each role that rows name, where it first occurs, and how often. Limited, since more roles mean that columns are mixed up. */
   roles: Map<string, { line: number; column: string; rows: number }>;
-  /** Which roles the signers of a row have together, where first and how often. */
+  /** Each combination of roles in a row, where it first occurs, and how often. */
   casts: Map<string, Cast>;
 }
 
-/** The roles that a row names, and how many of its signers name none. */
+/** The roles that a row names, and the number of its signers without a role. */
 export interface Cast {
   line: number;
   rows: number;

@@ -3,20 +3,20 @@ import { markerOf } from '../../envelopes/markers.ts';
 import { byPrecedence, replacedBy } from '../../envelopes/replace/find.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 
-/** What is kept of an envelope: there may be ten thousand. */
+/** The part of an envelope that is kept in memory, since a run may have ten thousand. */
 export type KeptEnvelope = Pick<
   Envelope,
   'id' | 'status' | 'signingOrder' | 'sentAt' | 'createdAt' | 'signers' | 'metadata'
 >;
 
-/** The envelopes of a run by row, and what replaced them. */
+/** The envelopes of a run by row, and their replacements. */
 export class RunEnvelopes {
   readonly #runId: string;
   readonly #byId = new Map<string, KeptEnvelope>();
-  /** By the marker in the metadata. */
+  /** The row comes from the marker in the metadata. */
   readonly #byRow = new Map<number, string[]>();
   readonly #replacements = new Map<string, string[]>();
-  /** Envelopes of the run without a row. */
+  /** Envelopes of the run whose metadata names no row. */
   readonly #withoutRow: string[] = [];
 
   constructor(runId: string) {
@@ -42,14 +42,14 @@ export class RunEnvelopes {
     return this.#byId.has(id);
   }
 
-  /** The rows that the metadata names, in order. */
+  /** Returns the rows that the metadata names, in order. */
   rows(): number[] {
     return [...this.#byRow.keys()].sort((a, b) => a - b);
   }
 
   /**
-   * The envelopes of a row, each followed by those that replaced it. `own` is the one that the journal names. Drafts that were
-   * canceled are left out, except for the last one that a row has.
+   * Returns the envelopes of a row, each followed by its replacements. `own` is the envelope in the journal. Canceled drafts are
+   * left out, unless a row has nothing else: then one of them is returned.
    */
   ofRow(row: number, own?: string): KeptEnvelope[] {
     const found = new Set<string>();
@@ -62,7 +62,7 @@ export class RunEnvelopes {
     return this.#real(this.#withoutRow, undefined);
   }
 
-  /** The envelope that replaced it; undefined if it wasn't replaced, or only by a draft. */
+  /** Returns the envelope that replaced this one, or undefined if it wasn't replaced or only a draft exists. */
   replacementOf(id: string): KeptEnvelope | undefined {
     const sent = this.#kept(this.#replacements.get(id) ?? []).filter(
       (one) => one.status !== 'DRAFT' && !isVoid(one),

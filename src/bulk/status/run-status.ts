@@ -12,7 +12,7 @@ import type { RunFiles } from '../runs.ts';
 import { type KeptEnvelope, RunEnvelopes } from './run-envelopes.ts';
 import { type SignerState, signerStatesOf } from './signer-states.ts';
 
-/** A signer of a run, and how far they are. Times are ISO 8601. */
+/** A signer of a run and their state. Times are ISO 8601. */
 export interface StatusLine {
   /** Null for an envelope of the run that names no row. */
   row: number | null;
@@ -27,7 +27,7 @@ export interface StatusLine {
   signedAt: string | null;
   waitingSince: string | null;
   error: RowError | null;
-  /** Of a replaced envelope: the one that was sent instead. */
+  /** For a replaced envelope: the one that was sent instead. */
   replacedBy?: string;
 }
 
@@ -40,8 +40,8 @@ export interface RunJournal {
 const READS_AT_ONCE = 8;
 
 /**
- * Collects the envelopes of a run. Those that the journal names and the list does not show are read one by one.
- * @throws what `onNone` throws where the run has envelopes and none is found.
+ * Collects the envelopes of a run. Envelopes that are in the journal but not in the list are read one by one.
+ * @throws what `onNone` throws when the run has envelopes but none is found.
  */
 export async function collectEnvelopes(
   runId: string,
@@ -81,7 +81,7 @@ function* linesOfRow(
   const own = state.idOf(row);
   const error = state.errorOf(row) ?? null;
   const found = envelopes.ofRow(row, own);
-  // The runner canceled the draft, or someone else did before it was sent.
+  // This run canceled the draft, or someone else did before it was sent.
   const isRefused = error !== null && found.every((one) => isVoid(one));
   if (found.length === 0 || isRefused) yield* linesWithout(facts, state);
   else for (const one of found) yield* linesOf(one, { row, envelopes, error, requestId, own });
@@ -92,7 +92,7 @@ interface LineFacts {
   envelopes: RunEnvelopes;
   error?: RowError | null;
   requestId?: string | null;
-  /** The envelope that the journal names. */
+  /** The envelope in the journal. */
   own?: string | undefined;
 }
 
@@ -101,7 +101,7 @@ function* linesOf(envelope: KeptEnvelope, facts: LineFacts): Generator<StatusLin
   const { id, status, sentAt } = envelope;
   const replacement = envelopes.replacementOf(id);
   const requestId = requestIdOf(envelope) ?? (id === own ? facts.requestId : undefined) ?? null;
-  // An envelope whose signers the service doesn't show has a state, too.
+  // If the service doesn't show the signers, the envelope still has a state.
   const signers = (envelope.signers?.length ?? 0) > 0 ? envelope.signers : [{}];
   for (const one of signerStatesOf({ ...envelope, signers }, replacement !== undefined)) {
     const { state, signer, signedAt, waitingSince } = one;
@@ -135,7 +135,7 @@ interface RowFacts {
   signers: readonly Person[];
 }
 
-/** The lines of a row without an envelope: refused, not created yet, or created and no longer known to the service. */
+/** Yields the lines of a row without an envelope: refused, not created yet, or created but no longer found at the service. */
 function* linesWithout(
   { row, requestId, signers }: RowFacts,
   state: RunState,
@@ -178,7 +178,7 @@ function stateWithout(
   return known?.state ?? 'waiting';
 }
 
-/** The rows of a run in order, and their signers as far as this machine still has them: of rows to do, and of failed ones. */
+/** Yields the rows of a run in order, with signers if this machine still has them: those of open rows and of failed rows. */
 async function* rowsOf({ state, files }: RunJournal): AsyncGenerator<RowFacts, void, undefined> {
   const { id, total } = state.head;
   let row = 1;

@@ -29,15 +29,15 @@ export interface SignerOfEnvelope {
   state: Exclude<SignerState, 'failed' | 'pending'>;
   /** ISO 8601. */
   signedAt: string | null;
-  /** Of a signer whose turn it is: since when. ISO 8601. */
+  /** Since when it has been the signer's turn, if it is. ISO 8601. */
   waitingSince: string | null;
 }
 
 const ENDED = { DECLINED: 'declined', EXPIRED: 'expired', CANCELLED: 'cancelled' } as const;
 
 /**
- * Returns the state of each signer of an envelope, in the order of the envelope. Where the envelope has ended, those who had
- * signed stay `signed`, and the others get its final status, or `replaced` where another envelope was sent instead.
+ * Returns the state of each signer of an envelope, in the order of the envelope. If the envelope has ended, those who signed stay
+ * `signed`, and the others get its final status, or `replaced` if another envelope was sent instead.
  */
 export function signerStatesOf(envelope: Envelope, isReplaced = false): SignerOfEnvelope[] {
   const turn = new Set(whoseTurn(envelope));
