@@ -49,7 +49,7 @@ export default class BulkCreate extends EsignCommand {
       helpGroup: 'EMAIL',
     }),
     'message-file': messageFileFlag,
-    // Neither has a default: it would count as given.
+    // Neither flag has a default, because oclif would count it as given.
     send: Flags.boolean({ description: 'send the envelopes; without it, they stay drafts' }),
     'one-step': Flags.boolean({
       dependsOn: ['send'],

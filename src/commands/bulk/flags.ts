@@ -3,7 +3,7 @@ import { CONCURRENCY } from '../../bulk/defaults.ts';
 import { confirmFlag, shareFlag } from '../../cli/flags.ts';
 import { UsageError } from '../../kernel/errors.ts';
 
-/** How a run works, whether it is new or resumed. */
+/** The flags of new and resumed runs. */
 export const bulkFlags = {
   concurrency: Flags.integer({
     description: 'maximum number of rows in progress',
@@ -39,7 +39,7 @@ export const bulkFlags = {
 
 const DELIMITERS: Readonly<Record<string, string>> = { comma: ',', semicolon: ';', tab: '\t' };
 
-/** The delimiter of CSV made of an .xlsx file. */
+/** The delimiter of CSV that is created from an .xlsx file. */
 export const delimiterFlag = Flags.custom<string>({
   description: 'delimiter of CSV made of an .xlsx file: comma, semicolon, or tab (default: by your locale)',
   helpValue: 'NAME',
@@ -53,7 +53,9 @@ export const delimiterFlag = Flags.custom<string>({
   },
 })();
 
-/** The delimiter that spreadsheet programs in the user's language expect: a semicolon where a comma separates decimals. */
+/**
+ * Returns the delimiter that spreadsheet programs in the user's language expect: a semicolon where a comma separates decimals.
+ */
 export function localDelimiter(): string {
   return (1.5).toLocaleString().includes(',') ? ';' : ',';
 }

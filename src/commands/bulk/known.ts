@@ -13,7 +13,7 @@ import { runsDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { relativeTime } from '../../output/time.ts';
 
-/** What the runs on this machine did for the rows of a file. */
+/** Returns what the runs on this machine did for the rows of a file. */
 export async function readEarlierRows(
   { report, rows }: { report: Pick<FileReport, 'fingerprint'>; rows: WantedRows },
   client: Client,
@@ -24,7 +24,7 @@ export async function readEarlierRows(
   return findEarlierRows(runsDir(), client, file, interrupt.signal);
 }
 
-/** What exists already for the rows, also what any other command did under their request IDs. */
+/** Returns what already exists for the rows, including what other commands did under their request IDs. */
 export async function findKnownRows(
   mode: Mode,
   { rows, earlier }: { rows: WantedRows; earlier: ReadonlyMap<number, EarlierRow> },
@@ -35,12 +35,12 @@ export async function findKnownRows(
   return sortKnown((await findIdentifiedRows(client, ids, rows, earlier, interrupt.signal)).values(), mode);
 }
 
-/** Why a row is refused whose request ID was used for something else. */
+/** Returns why a row is refused if its request ID was used for something else. */
 export function otherText({ requestId, id, run }: EarlierRow): string {
   return `"${requestId ?? ''}" was used for ${id ?? run ?? 'an envelope'} with another template, other signers, or another text; use a new one`;
 }
 
-/** Two runs of the same row would email its signers twice. */
+/** Refuses a file with rows of an unfinished run, since two runs of the same row would email its signers twice. */
 export function refuseUnfinished({ unfinished }: KnownRows, session: Session): void {
   const [first] = unfinished;
   if (first === undefined) return;
@@ -54,7 +54,7 @@ export function refuseUnfinished({ unfinished }: KnownRows, session: Session): v
   );
 }
 
-/** Shows which rows are skipped or refused, since something exists for them. */
+/** Shows how many rows are skipped, sent as existing drafts, or refused. */
 export function reportKnown(
   { existing, drafts, ended }: KnownRows,
   { rows }: FileReport,

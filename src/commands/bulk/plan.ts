@@ -26,11 +26,11 @@ import { stopIfText } from './waves.ts';
 /** The plan that a run must match. */
 export interface PlanRequest {
   path: string;
-  /** The oldest plan that is accepted, in ms. */
+  /** The maximum age of the plan, in ms. */
   maxAgeMs: number;
 }
 
-/** What the flags say of what is sent, and how. */
+/** The flags that determine what is sent, and how. */
 interface PlannedFlags {
   defaults: RowDefaults;
   mode: Mode;
@@ -70,7 +70,7 @@ export async function refuseOtherFile(path: string): Promise<void> {
   }
 }
 
-/** Writes down what was rehearsed. */
+/** Writes the plan of a rehearsal. */
 export async function writePlan(
   path: string,
   {

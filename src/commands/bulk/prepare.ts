@@ -32,27 +32,28 @@ export interface PrepareRequest {
   mode: Mode;
   reserve: number;
   yes: boolean;
-  /** Send rows although an earlier run has sent them. */
+  /** Send rows even if an earlier run has sent them. */
   again: boolean;
   /** Skip rows whose signers have signed the template or can still sign it. */
   skipExisting?: boolean;
-  /** Continue although a role of the template has no signer. */
+  /** Continue even if a role of the template has no signer. */
   allowMissing: boolean;
   webhookSecret?: string | undefined;
   /** The plan that the run must match. */
   plan?: PlanRequest | undefined;
-  /** How many rows each wave has, and when no further one is sent. */
+  /** The number of rows in each wave, and the limits above which no further wave is sent. */
   waves?: WaveSizes | undefined;
 }
 
-/** Where runs are kept. */
+/** Returns the folder where runs are stored. */
 export function runsFolder(): string {
   return runsDir();
 }
 
 /**
- * Checks a whole file, shows what a run of it would do, and asks. Then the run is stored; nothing has been sent.
- * @throws UsageError with every problem of the file, or when nobody agreed.
+ * Checks a whole file, shows what a run of it would do, and asks for confirmation. Then stores the run; nothing has been sent
+ * yet.
+ * @throws UsageError with every problem of the file, or when the user did not confirm.
  */
 export async function prepareRun(
   wanted: PrepareRequest,
@@ -148,7 +149,7 @@ function isSame(one: ReadonlyMap<number, EarlierRow>, other: ReadonlyMap<number,
   );
 }
 
-/** What exists already for the rows. @throws UsageError when a request ID was used for something else. */
+/** Returns what already exists for the rows. @throws UsageError when a request ID was used for something else. */
 async function knownRows(
   { mode }: PrepareRequest,
   { report, rows, earlier }: Pick<Examined, 'report' | 'rows' | 'earlier'>,
@@ -187,12 +188,12 @@ function preflightOf(
   };
 }
 
-/** A person sees the warnings and is asked before anything is sent. */
+/** Returns true if the user sees the warnings and is asked before anything is sent. */
 function asksBefore({ yes }: PrepareRequest, terminal: CommandTerminal): boolean {
   return terminal.canAsk && !yes && !terminal.json;
 }
 
-/** Shows what a run will do and asks. Drafts email nobody, so without a terminal only sending needs --yes. */
+/** Shows what a run will do and asks for confirmation. Drafts email nobody, so without a terminal, only sending needs --yes. */
 async function agree(
   wanted: PrepareRequest,
   examined: Examined,
@@ -215,7 +216,7 @@ async function agree(
   await client.writes.confirm();
 }
 
-/** All rows for the guards. Only those of the first wave are emailed by this command. */
+/** Returns the write for the guards to check. It covers all rows, but this command emails only those of the first wave. */
 function plannedWrite({ emails, known, report }: Examined, { mode, waves }: PrepareRequest): PlannedWrite {
   const done = new Set([...known.existing, ...known.ended].map(({ row }) => row));
   const last = (waves && wavesEntry(waves, report.rows, known).ends[0]) ?? report.rows;
@@ -252,7 +253,7 @@ async function begin(
   ]);
 }
 
-/** `the first 20 of `, where only a first wave is sent. */
+/** Returns `the first 20 of ` if only a first wave is sent. */
 function inFirstWave(rows: number, { waves }: PrepareRequest): string {
   const first = waves?.sizes[0];
   return first === undefined || first >= rows ? '' : `the first ${grouped(first)} of `;

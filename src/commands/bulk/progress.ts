@@ -7,12 +7,15 @@ import { waitingSign } from '../../output/waiting-sign.ts';
 import { progressText, type RunProgress } from './view.ts';
 
 const TICK_MS = 200;
-/** Shorter waits are not reported. */
+/** Waits shorter than this are not reported. */
 const WORTH_SAYING_MS = 1_000;
-/** Longer waits are reported with --json, too. */
+/** Waits longer than this are reported even with --json. */
 const LONG_MS = 60_000;
 
-/** The live line of a run on a terminal's stderr; elsewhere waits and outages are said, a line each, and now and then how far it is. */
+/**
+ * Shows the progress of a run: a live line on a terminal's stderr; otherwise, a line for each wait or outage, and an occasional
+ * progress line.
+ */
 export class BulkProgress {
   readonly #context: Context;
   readonly #live: boolean;
@@ -31,7 +34,7 @@ export class BulkProgress {
     this.#live = errIsTty && !still && !context.terminal.json && Boolean(process.stderr.columns);
   }
 
-  /** `byWindow`: how long a number of rows takes by the rate window, in ms. */
+  /** Starts showing progress. `byWindow` returns how long a number of rows takes because of the rate window, in ms. */
   start(state: RunState, byWindow: (rows: number) => number): void {
     this.#state = state;
     this.#release = waitingSign.hold();
@@ -42,7 +45,7 @@ export class BulkProgress {
     else if (!this.#context.terminal.json) this.#sayNowAndThen();
   }
 
-  /** The rate window or the service makes all requests wait, in ms. */
+  /** Shows that the rate window or the service makes all requests wait, for this many ms. */
   waitsFor(why: string, ms: number): void {
     const now = Date.now();
     if (ms < WORTH_SAYING_MS || (this.#waiting !== undefined && this.#waiting.until > now)) return;
@@ -51,13 +54,13 @@ export class BulkProgress {
     if (!this.#live && isShown) startCountdown(this.#waiting.why, ms, this.#context.terminal);
   }
 
-  /** A sentence for the person who watches; with --json, only one that explains a long wait. */
+  /** Shows a message to the user. With --json, shows it only if it explains a long wait. */
   says(text: string, { waitMs = 0 } = {}): void {
     if (!this.#context.terminal.json || waitMs >= LONG_MS)
       void this.aside(() => this.#context.terminal.notice(text));
   }
 
-  /** Takes the line off the screen while something else is written. */
+  /** Removes the line from the screen while something else is written. */
   aside(write: () => Promise<void> | void): Promise<void> | void {
     this.#clear();
     return write();

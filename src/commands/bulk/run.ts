@@ -40,20 +40,20 @@ export interface RunningFlags {
   'stop-on-error'?: number | undefined;
 }
 
-/** The client of a run: it leaves the reserve to others, and waits for as many rate windows as it takes. */
+/** Creates the client of a run. It leaves the reserve to others and waits for as many rate windows as needed. */
 export function bulkClient(flags: RunningFlags, progress: BulkProgress, session: Session): Promise<Client> {
   return session.client({
     reserve: flags.reserve ?? RESERVE,
     maxWaitMs: Number.POSITIVE_INFINITY,
-    // The run has its own grace period, and a journal.
+    // The run has its own grace period and journal.
     graceMs: 0,
     onWait: ({ ms, error }) => progress.waitsFor(sentenceOf(error), ms),
   });
 }
 
 /**
- * Works on a run and reports each row as it is settled; then the run is closed.
- * @throws PartialError when rows failed, StoppedError when it ended before its rows did.
+ * Works on a run, reports each row as it is settled, and closes the run.
+ * @throws PartialError when rows failed, StoppedError when the run stopped before all rows were settled.
  */
 export async function runToTheEnd(
   run: OpenRun,
@@ -102,7 +102,7 @@ export async function runToTheEnd(
   await conclude(run, ending, context.terminal);
 }
 
-/** What the log says of a run. */
+/** Returns the end of a run's entry in the log. */
 function runEndOf(state: RunState, ending: Ending | undefined): RunEnd {
   const [created, done, failed] = [state.count('created'), state.count('done'), state.count('failed')];
   const rows = [...state.rows('created'), ...state.rows('done'), ...state.rows('failed')];
@@ -124,7 +124,7 @@ function runEndOf(state: RunState, ending: Ending | undefined): RunEnd {
   };
 }
 
-/** Reports rows that this process does not work on: those that existed before the run, or what failed in a finished one. */
+/** Reports rows that this process does not work on: those that existed before the run, or those that failed in a finished one. */
 async function reportKnown(
   { state, files }: OpenRun,
   kind: 'existing' | 'failed',
@@ -185,7 +185,7 @@ function stopped(error: Error, resume: string): Error {
   });
 }
 
-/** Closes the run when this fails. */
+/** Does work on a run, and closes the run if the work fails. */
 export async function closingOnError(run: OpenRun, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -195,7 +195,10 @@ export async function closingOnError(run: OpenRun, work: () => Promise<void>): P
   }
 }
 
-/** The run named, or the latest one with --last; without either, the latest one where that changes nothing. */
+/**
+ * Returns the named run, or the latest one with --last. Without either, returns the latest one if `orLast` is set, which commands
+ * do that only read.
+ */
 export async function namedRun(
   id: string | undefined,
   last: boolean,
@@ -211,7 +214,7 @@ export async function namedRun(
 }
 
 /**
- * Opens a run to continue it, with the profile it was started with unless another one is named.
+ * Opens a run to continue it. Uses the profile that it was started with unless another one is named.
  * @throws UsageError when it was started at another service, or the key belongs to another organization.
  */
 export async function reopenRun(
@@ -228,7 +231,7 @@ export async function reopenRun(
   return run;
 }
 
-/** Checks the rows that a resumed run still writes. @throws GuardError */
+/** Checks the rows that a resumed run will still write. @throws GuardError */
 export async function checkRest({ state, files }: OpenRun, { writes }: Client): Promise<void> {
   const emails: string[] = [];
   for await (const { row, envelope } of readPlan(files.plan))
@@ -239,7 +242,7 @@ export async function checkRest({ state, files }: OpenRun, { writes }: Client): 
   await writes.confirm();
 }
 
-/** With a key of another organization, none of the run's envelopes would be found, and all would be created again. */
+/** Refuses a key of another organization: it would find none of the run's envelopes, so all of them would be created again. */
 export async function refuseOtherOrganisation(
   state: RunState,
   client: Client,

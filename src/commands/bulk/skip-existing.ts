@@ -6,7 +6,7 @@ import type { Context } from '../../cli/context.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { collectRoster } from './roster/collect.ts';
 
-/** Who a row is for. */
+/** The signers of a row. */
 export interface RowPeople extends Pick<BulkRow, 'row' | 'line' | 'requestId'> {
   templateId: string;
   emails: readonly string[];
@@ -17,7 +17,10 @@ export function personsOf({ row, line, requestId, envelope }: BulkRow): RowPeopl
   return { row, line, requestId, templateId, emails: signers.map(({ email }) => email) };
 }
 
-/** Marks rows as existing whose signers have all signed the template or can still sign it, and reports how many there are. */
+/**
+ * Marks rows as existing if all of their signers have signed the template or can still sign it, and reports the number of these
+ * rows.
+ */
 export async function skipSettled(
   people: readonly RowPeople[],
   known: KnownRows,

@@ -6,13 +6,13 @@ import { UsageError } from '../../kernel/errors.ts';
 import { safeBlock } from '../../output/text.ts';
 import type { FileSource } from '../../tables/table-file.ts';
 
-/** The file of rows that an argument names; `-` is stdin. */
+/** Opens the file of rows that an argument names. `-` is stdin. */
 export function sourceOf(path: string): FileSource {
   const name = path === '-' ? 'stdin' : path;
   return { name, bytes: streamFile(path, 'list of rows', name) };
 }
 
-/** The findings, a line each. */
+/** Returns the findings, one line each. */
 export function linesOf(findings: Findings, name: string): string[] {
   const lines = findings.first.map(
     ({ line, column, text }) =>
@@ -22,7 +22,7 @@ export function linesOf(findings: Findings, name: string): string[] {
   return more > 0 ? [...lines, `… and ${grouped(more)} more.`] : lines;
 }
 
-/** The error for a file with problems. */
+/** Returns the error for a file with problems. */
 export function refused({ problems, name }: Pick<FileReport, 'problems' | 'name'>): UsageError {
   return new UsageError(
     `${counted(problems.count, 'problem')} in ${name}; nothing was sent.\n${linesOf(problems, name).join('\n')}`,
@@ -32,7 +32,7 @@ export function refused({ problems, name }: Pick<FileReport, 'problems' | 'name'
 
 const CHUNK = 64 * 1024;
 
-/** Prints bytes in large pieces: a row each would be a write each. On a terminal, characters that could act on it are shown. */
+/** Prints bytes in large chunks, to avoid a write for each row. On a terminal, control characters are made visible. */
 export class PartWriter {
   readonly #terminal: Pick<CommandTerminal, 'out' | 'outIsTty'>;
   readonly #parts: Buffer[] = [];

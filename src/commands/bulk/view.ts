@@ -10,21 +10,21 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 
-/** What a run will do, as its preflight tells. */
+/** What a run will do, as shown before it starts. */
 export interface Preflight {
   file: string;
-  /** Rows and signers that something is to be done for. */
+  /** Rows and signers that need work. */
   rows: number;
   signers: number;
-  /** Rows that are skipped: an earlier run created their envelope. */
+  /** Rows that are skipped because an earlier run created their envelope. */
   existing: number;
   templates: readonly string[];
-  /** What the email of the first row says. */
+  /** The email of the first row. */
   example: { line: number; subject: string | undefined; message: string | undefined } | undefined;
   mode: string;
   requests: number;
   window: RateReading | undefined;
-  /** By the rate window alone, in ms; undefined where none is known. */
+  /** The time that the rate window alone requires, in ms; undefined if no window is known. */
   time: number | undefined;
   reserve: number;
 }
@@ -41,7 +41,7 @@ const HOW_ONE: Readonly<Record<string, string>> = {
 };
 const TEMPLATES_SHOWN = 3;
 
-/** What a run will do, before anybody is asked. */
+/** Returns what a run will do, to show before the confirmation prompt. */
 export function preflightText(plan: Preflight, terminal: Terminal): string {
   const { templates } = plan;
   const shown = templates.slice(0, TEMPLATES_SHOWN).join(', ');
@@ -68,7 +68,7 @@ function windowText({ window, time, reserve }: Preflight): string {
   return `; ${takes} (${grouped(window.free)} left${reserved}).`;
 }
 
-/** What --dry-run prints. */
+/** Prints the result of --dry-run. */
 export function writePreflight(plan: Preflight, terminal: Terminal, json: boolean): Promise<void> {
   const { file, rows, signers, existing, mode, requests, example } = plan;
   if (json) {
@@ -87,22 +87,22 @@ function exampleText({ example }: Preflight): string {
   return `\nThe email of line ${example.line}:\n${[...subject, ...message].join('\n').replaceAll(/^/gm, '  ')}\n\n`;
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface RunProgress {
   total: number;
   done: number;
   failed: number;
-  /** Settled by this process in `ms`. */
+  /** Number of rows that this process settled in `ms`. */
   settled: number;
   ms: number;
   sends: boolean;
-  /** How long the rate window makes the rest take, in ms. */
+  /** How long the remaining rows take because of the rate window, in ms. */
   byWindow: number;
-  /** What it waits for, and until when (ms since the epoch). */
+  /** The reason for a wait, and its end (ms since the epoch). */
   waiting: { why: string; until: number } | undefined;
 }
 
-/** The line that shows how a run gets on. */
+/** Returns the line that shows a run's progress. */
 export function progressText(progress: RunProgress, now: number): string {
   const { total, done, failed, settled, ms, sends, waiting } = progress;
   const perSecond = settled / Math.max(0.001, ms / 1_000);
@@ -117,12 +117,12 @@ export function progressText(progress: RunProgress, now: number): string {
   return safeLine(parts.join('  '));
 }
 
-/** A settled row in a pipe: row, request id, envelope id, status, error, tab-separated. */
+/** Returns a settled row as tab-separated fields for a pipe: row, request ID, envelope ID, status, error. */
 export function resultLine(result: RowResult): string {
   return `${resultCells(result).map(safeLine).join('\t')}\n`;
 }
 
-/** A failed row for the person who watches: `people.csv:2  ada@example.com (Ada): …`. */
+/** Returns a failed row as a line for people: `people.csv:2  ada@example.com (Ada): …`. */
 export function failureText(file: string, result: RowResult): string {
   return `${failureLine(file, result)}\n`;
 }
@@ -135,7 +135,7 @@ function failureLine(file: string, { row, line, signers = [], error }: RowResult
   return safeLine(`${where}${who.length > 0 ? `  ${who.join(', ')}` : ''}: ${errorInWords(error)}`);
 }
 
-/** The outcome of a run. */
+/** Returns a summary of a run's outcome. */
 export function summaryText(run: RunDetails): string {
   const verb = run.mode === 'draft' ? 'created' : 'sent';
   const missing = run.total - run.done - run.failed - run.existing;
@@ -148,7 +148,7 @@ export function summaryText(run: RunDetails): string {
   return `${parts.join(', ')}. Each row: ${safeLine(run.results)}\n`;
 }
 
-/** The runs on this machine. */
+/** Returns the list view of the runs on this machine. */
 export function runList(now: number): ListView<RunSummary> {
   const id: TableColumn<RunSummary> = { key: 'id', header: 'RUN', value: (run) => run.id, fixed: true };
   const state: TableColumn<RunSummary> = {
@@ -176,7 +176,7 @@ export function runList(now: number): ListView<RunSummary> {
     id: (run) => run.id,
     empty: 'No runs yet. Start one: esign bulk create FILE --template ID --send',
     columns: [id, state, ...counts, createdAt, file, existing],
-    // The time is a part of the id, so it gives way first.
+    // The ID contains the time, so the time column is dropped first.
     shown: [id, state, ...counts, file, createdAt],
   };
 }
@@ -196,7 +196,7 @@ function stateColour(run: RunSummary): 'green' | 'yellow' | 'cyan' {
   return run.state === 'running' ? 'cyan' : 'yellow';
 }
 
-/** One run: its state, what failed, and the next command. */
+/** Returns a run as text: its state, its failed rows, and the next command. */
 export function renderRun(run: RunDetails, failures: readonly RowResult[], terminal: Terminal): string {
   const open = [
     run.drafts > 0 ? `${counted(run.drafts, 'draft')} to send` : '',
@@ -234,7 +234,7 @@ export function renderRun(run: RunDetails, failures: readonly RowResult[], termi
   return `${lines.join('\n')}\n`;
 }
 
-/** The results of a run as a list: CSV, or what --fields wants. */
+/** The list view of a run's results, for CSV or --fields. */
 export const resultList: ListView<RowResult> = {
   id: (result) => result.envelopeId ?? '',
   empty: 'The run has no rows.',

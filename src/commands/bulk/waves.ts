@@ -12,7 +12,7 @@ import { command } from '../../kernel/text/shell-words.ts';
 const REST = 'rest';
 const LIMIT = /^(\w+)\s*>\s*(\d+(?:\.\d+)?)\s*%$/;
 
-/** 20,200,rest: how many rows each wave has; what they leave is the last wave. */
+/** Reads `20,200,rest`: the number of rows in each wave. The remaining rows are the last wave. */
 const wavesFlag = Flags.custom<number[]>({
   parse: (text) => {
     const parts = text.split(',').map((part) => part.trim());
@@ -29,7 +29,7 @@ function readSize(text: string): number | undefined {
   return /^\d+$/.test(text) && Number.isSafeInteger(size) && size > 0 ? size : undefined;
 }
 
-/** declined>2%,failed>1%: the shares above which no further wave is sent. */
+/** Reads `declined>2%,failed>1%`: the shares above which no further wave is sent. */
 const stopIfFlag = Flags.custom<StopLimit[]>({
   parse: (text) => Promise.resolve(text.split(',').map((part) => readLimit(part.trim(), text))),
 });
@@ -44,12 +44,12 @@ function readLimit(part: string, text: string): StopLimit {
   });
 }
 
-/** `declined>2%,failed>1%`; null without a limit. */
+/** Returns text such as `declined>2%,failed>1%`; null without a limit. */
 export function stopIfText(limits: readonly StopLimit[]): string | null {
   return limits.map(({ share, above }) => `${share}>${percent(above)}`).join(',') || null;
 }
 
-/** How `bulk create` divides a run into waves. */
+/** The flags of `bulk create` that divide a run into waves. */
 export const waveFlags = {
   waves: wavesFlag({
     description: 'send only the first wave; `bulk resume` sends the next one',
@@ -67,8 +67,8 @@ export const waveFlags = {
 };
 
 /**
- * Begins the next wave of a run whose last one is done; a wave that was interrupted is finished first.
- * @throws StoppedError when a share of what was sent is above its limit; nothing was sent then.
+ * Begins the next wave of a run whose last wave is done. An interrupted wave is finished first.
+ * @throws StoppedError when a share of what was sent is above its limit. In that case, nothing was sent.
  */
 export async function beginNextWave(
   { state, note }: OpenRun,
@@ -97,7 +97,7 @@ function refuseExceeded({ head, wave }: RunState, figures: readonly ShareFigure[
   );
 }
 
-/** `declined: 2 of 20 (10%), limit 2%, exceeded. Among all rows, 2.8% to 30.1% is likely, so …` */
+/** Returns text such as `declined: 2 of 20 (10%), limit 2%, exceeded. Among all rows, 2.8% to 30.1% is likely, so …` */
 export function figureText(figure: ShareFigure): string {
   const { share, count, of, limit, isExceeded } = figure;
   const verdict = isExceeded ? 'exceeded' : 'not exceeded';
@@ -105,7 +105,7 @@ export function figureText(figure: ShareFigure): string {
   return of === 0 ? text : `${text} ${certaintyText(figure)}`;
 }
 
-/** How much a share of few rows says about all of them. */
+/** Returns what the share among these rows says about the share among all rows. */
 function certaintyText({ limit, isExceeded, range: [low, high] }: ShareFigure): string {
   const likely = `Among all rows, ${percent(low)} to ${percent(high)} is likely`;
   const isSure = isExceeded ? low > limit : high <= limit;
@@ -116,7 +116,7 @@ function percent(share: number): string {
   return `${Number((share * 100).toFixed(1))}%`;
 }
 
-/** The end of a wave, and the command for the next one. */
+/** Returns the message for the end of a wave, with the command for the next one. */
 export function waveText({ head, waves, wave, lastBegun }: RunState): string {
   const next = (waves?.ends[wave] ?? head.total) - lastBegun;
   return `Wave ${wave} of ${waves?.ends.length ?? 1} is done. Send the next one (${counted(next, 'row')}): \`${command('bulk', 'resume', head.id)}\`.`;

@@ -55,7 +55,7 @@ export async function exportInto(flags: IntoFlags, context: Context): Promise<vo
   );
 }
 
-/** Returns how many rows of the file match none of the run; each is reported. */
+/** Reports each row of the file that matches none of the run, and returns their number. */
 async function writeParts(
   {
     file,

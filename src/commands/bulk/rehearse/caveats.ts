@@ -4,7 +4,7 @@ import { command } from '../../../kernel/text/shell-words.ts';
 import { DEFAULT_RATE } from '../../../rehearsal/defaults.ts';
 import type { SampleBasis } from '../../../statistics/turn-history.ts';
 
-/** Everything that may make the real run differ from its rehearsal. */
+/** All reasons why the real run may differ from its rehearsal. */
 export const CAVEATS = [
   'guards',
   'default-times',
@@ -20,7 +20,7 @@ export const CAVEATS = [
 ] as const;
 export type CaveatCode = (typeof CAVEATS)[number];
 
-/** Why the real run may differ, and what to do about it. */
+/** A reason why the real run may differ, and what to do about it. */
 export interface Caveat {
   code: CaveatCode;
   text: string;

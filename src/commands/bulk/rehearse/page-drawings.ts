@@ -13,7 +13,7 @@ const BOTTOM = HEIGHT - 40;
 const MOST_TICKS = 7;
 const LABEL_WIDTH = 120;
 
-/** The completed share of the envelopes by day, with the days of 50% and 90%. */
+/** Draws the completed share of the envelopes by day, marking the days of 50% and 90%. */
 export function completionCurve(
   completionDays: readonly number[],
   {
@@ -39,7 +39,7 @@ export function completionCurve(
   const isClose = day50 !== null && day90 !== null && x(day90) - x(day50) < LABEL_WIDTH;
   const marks = [
     ...(day50 === null ? [] : [guide(x(day50), y(0.5)), mark(0.5, day50, [x(day50), y(0.5)])]),
-    // Its line would cross the label of the other one.
+    // This line would cross the label of the other one.
     ...(day90 === null || isClose ? [] : [guide(x(day90), y(0.9))]),
     ...(day90 === null ? [] : [mark(0.9, day90, [x(day90), y(0.9)])]),
   ];
@@ -53,7 +53,7 @@ export function completionCurve(
   return svgDrawing(spoken, { width: WIDTH, height: HEIGHT }, [...shares, ...ticks, ...lines, ...marks]);
 }
 
-/** The steps as a line, one for each tenth of a point: more can't be seen. */
+/** Returns the steps as a line, with one step for each tenth of a point. Finer steps can't be seen. */
 function pathOf(
   steps: readonly (readonly [number, number])[],
   { from, to, base }: { from: number; to: number; base: number },
@@ -79,7 +79,7 @@ function mark(share: number, day: number, [x, y]: readonly [number, number]): st
 function ticksOf(days: number): number[] {
   const step = [1, 2, 5, 10, 15, 30, 60, 90].find((one) => days / one <= MOST_TICKS) ?? days;
   const ticks = Array.from({ length: Math.floor(days / step) + 1 }, (_, index) => index * step);
-  // The last one has words, which need room.
+  // The last label contains words, which need more room.
   return [...ticks.filter((day) => day <= days - step * 0.75), days];
 }
 
@@ -87,13 +87,13 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** A4, in points. */
+/** An A4 page, in points. */
 const SHEET = { width: 595, height: 842 } as const;
 const MOST_FIELDS = 200;
 /** The width of a letter, in points. */
 const LETTER = 6;
 
-/** A page of a template's stand-in. */
+/** Draws a page of a template's stand-in. */
 export function sheetDrawing({ name, page, pageCount, fields }: StandInPage): string {
   const middle = SHEET.width / 2;
   const parts = [

@@ -13,7 +13,7 @@ interface Email {
 const SHOWN = 5;
 const OPEN_RECIPIENTS = 10;
 
-/** Each email that is sent, with its subject, its text, and everyone who receives it. */
+/** Returns a card for each email that is sent, with its subject, its text, and its recipients. */
 export function emailCards(rows: readonly BulkRow[], names: ReadonlyMap<string, string>): string {
   const emails = [...emailsOf(rows)].map((email) => card(email, names));
   const more = emails.slice(SHOWN);
@@ -24,7 +24,7 @@ export function emailCards(rows: readonly BulkRow[], names: ReadonlyMap<string, 
   return `${emails.slice(0, SHOWN).join('')}${rest}`;
 }
 
-/** Rows with the same template and text send the same email. */
+/** Groups rows by email. Rows with the same template and text send the same email. */
 function emailsOf(rows: readonly BulkRow[]): Iterable<Email> {
   const emails = new Map<string, Email>();
   for (const row of rows) {
@@ -58,7 +58,7 @@ function card({ templateId, subject, message, rows }: Email, names: ReadonlyMap<
   return `<article class="email"><h3>${title}</h3>${text}<p class="dim">Document: ${htmlText(about)}</p><details${isOpen}><summary>${counted(recipients.length, 'recipient')}</summary>${list}</details></article>`;
 }
 
-/** The lines of a text, each escaped. */
+/** Returns the text with each line escaped. */
 function multiline(text: string): string {
   return text
     .split(/\r\n|\r|\n/)

@@ -1,6 +1,6 @@
 import { PAGE_STYLE } from '../../../output/page-style.ts';
 
-/** The style of a report, and what only a rehearsal shows. */
+/** The style of a report, with additions for a rehearsal. */
 export const REHEARSAL_STYLE = `${PAGE_STYLE}
 :root{--good:#1a7f4b;--bad:#b3261e;--dim:#5a6168;--card:#8881;--rule:#8884;background:#fff;color:#16191d}
 @media (prefers-color-scheme:dark){:root{--good:#5fc98f;--bad:#ff8a80;--dim:#a6adb4;--card:#ffffff0d;background:#14171a;color:#e8eaed}}

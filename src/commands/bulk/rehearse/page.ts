@@ -13,7 +13,7 @@ import { BASIS_TEXTS, dayText, timeText } from './view.ts';
 const LATE_SHOWN = 20;
 const SHEETS_SHOWN = 12;
 
-/** A rehearsal as one page that loads nothing, for someone who decides without a terminal. */
+/** Returns a rehearsal as a self-contained HTML page, for someone who decides without a terminal. */
 export function rehearsalPage(result: RehearsalResult, wanted: RehearseRequest): string {
   const { sendable, pages } = result;
   const names = new Map(pages.map(({ id, name }) => [id, name]));
@@ -142,12 +142,12 @@ function footer({ failed, rows }: RehearsalResult, { file, plan }: RehearseReque
   return `<footer><p>${send}</p></footer>`;
 }
 
-/** Text with \`commands\` as HTML. */
+/** Returns text with \`commands\` as HTML. */
 function words(text: string): string {
   return htmlText(text).replace(/`([^`]*)`/g, '<code>$1</code>');
 }
 
-/** Cells that are HTML already. */
+/** Returns a table. The cells are already HTML. */
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const head = heads.map((name) => `<th scope="col">${name}</th>`).join('');
   const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`);

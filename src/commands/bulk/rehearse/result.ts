@@ -16,30 +16,30 @@ export interface RehearseRequest {
   allowMissing: boolean;
   skipExisting: boolean;
   webhookSecret: string | undefined;
-  /** Rehearsed as one run; recorded in the plan. */
+  /** Waves are rehearsed as one run and recorded in the plan. */
   waves: WaveSizes | undefined;
-  /** Where to write the plan, and the page. */
+  /** The files to write the plan and the page to. */
   plan: string | undefined;
   html: string | undefined;
   days: number;
   seed: number | undefined;
 }
 
-/** A rehearsal with what only the real account shows. */
+/** A rehearsal, with facts that only the real account shows. */
 export interface RehearsalResult extends Rehearsal {
-  /** By the account's rate window alone. */
+  /** The time that the account's rate window alone requires. */
   seconds: number;
-  /** Rows of the list, and those that are sent. */
+  /** The number of rows of the list, and the rows that are sent. */
   rows: number;
   sendable: readonly BulkRow[];
-  /** Rows that are skipped: their envelope exists. */
+  /** Rows that are skipped because their envelope exists. */
   existing: number;
-  /** Rows of which a draft exists, which is sent. */
+  /** Rows with an existing draft, which is sent. */
   drafts: number;
-  /** Envelopes sent in this calendar month (UTC), those of the list included. */
+  /** Envelopes sent in this calendar month (UTC), including those of the list. */
   sentThisMonth: number;
   realRequests: number;
-  /** Requests per 15 minutes, and the share of them that is left to other systems. */
+  /** Requests per 15 minutes, and the share of them that is left for other systems. */
   rate: { requests: number; reserve: number };
   caveats: Caveat[];
   /** The first pages of each template's stand-in. */

@@ -19,16 +19,16 @@ export interface SortedRows {
   templates: Templates;
   sendable: BulkRow[];
   failed: FailedRow[];
-  /** Rows that are skipped: their envelope exists. */
+  /** Rows that are skipped because their envelope exists. */
   existing: number;
-  /** Rows of which a draft exists, which is sent. */
+  /** Rows with an existing draft, which is sent. */
   drafts: number;
   /** Why a guard would refuse the list as a whole. */
   guard: string | undefined;
 }
 
 /**
- * Reads a list and everything that the rehearsal needs to know of the account about its rows; the templates last.
+ * Reads a list and what the account already has for its rows. Reads the templates last.
  * @throws UsageError when no row can be read.
  */
 export async function sortRows(
@@ -57,7 +57,7 @@ export async function sortRows(
   };
 }
 
-/** Reads and checks the file; rows without a problem of their own are returned. */
+/** Reads and checks the file. Returns the rows that have no problem. */
 async function readRows({
   file,
   defaults,
@@ -99,7 +99,7 @@ function refusedByAccount({ unfinished, other, ended }: KnownRows): FailedRow[] 
   ];
 }
 
-/** Sorts out the rows with a recipient that a guard doesn't allow. */
+/** Separates the rows with a recipient that a guard doesn't allow. */
 async function checkGuards(
   rows: readonly BulkRow[],
   { writes }: Client,

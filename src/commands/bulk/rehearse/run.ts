@@ -48,7 +48,7 @@ async function rehearseFile(wanted: RehearseRequest, context: Context): Promise<
   const reading = client.window?.reading();
   const rate = { ...DEFAULT_RATE, requests: reading?.limit ?? DEFAULT_RATE.requests };
   const result = await inSandbox(wanted, { rows, rate, history }, context);
-  // A draft that exists is sent; in the sandbox, it was created first.
+  // An existing draft is only sent, but in the sandbox, it also had to be created.
   const requests = result.requests - rows.drafts;
   const windowMs = timeByWindow(requests, reading, wanted.reserve, session.clock.now()) ?? 0;
   const failed = [...rows.failed, ...result.failed].sort((a, b) => a.line - b.line);
@@ -84,7 +84,7 @@ async function rehearseFile(wanted: RehearseRequest, context: Context): Promise<
   };
 }
 
-/** Sends the rows in a sandbox of their own. From here on, nothing needs the network. */
+/** Sends the rows in a separate sandbox. From here on, nothing needs the network. */
 async function inSandbox(
   wanted: RehearseRequest,
   {
@@ -120,7 +120,7 @@ async function inSandbox(
   }
 }
 
-/** How the account's signers behaved; nothing where the key may not list envelopes. */
+/** Reads how the account's signers behaved. The history is empty if the key may not list envelopes. */
 async function readHistory(context: Context): Promise<{ history: AccountHistory; isRead: boolean }> {
   const selection = { createdAfter: (now: number) => now - HISTORY_MS };
   try {

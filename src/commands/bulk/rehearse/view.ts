@@ -7,7 +7,7 @@ import type { RehearsalResult, RehearseRequest } from './result.ts';
 
 const FAILED_SHOWN = 20;
 const LATE_SHOWN = 10;
-/** Where the times of a rehearsal come from. */
+/** The source of a rehearsal's times, in words. */
 export const BASIS_TEXTS = {
   'template+role': 'earlier turns of the same template and role',
   template: 'earlier turns of the same template',
@@ -15,7 +15,7 @@ export const BASIS_TEXTS = {
   default: 'default times, because this account has fewer than 20 finished turns',
 } as const;
 
-/** A rehearsal as a terminal shows it. */
+/** Returns a rehearsal as text for a terminal. */
 export function rehearsalText(result: RehearsalResult, wanted: RehearseRequest, terminal: Terminal): string {
   const { failed, late, caveats } = result;
   const failures = failed.map(({ line, error }) => `${wanted.file}:${line}: ${error.message}`);
@@ -45,7 +45,7 @@ function section(title: string, lines: readonly string[], most: number, terminal
   return `\n${terminal.style('bold', title)}\n${text}`;
 }
 
-/** The figures of a rehearsal, each with its label. */
+/** Returns the figures of a rehearsal, each with its label. */
 export function figuresOf(result: RehearsalResult, wanted: RehearseRequest): [string, string][] {
   const { expected, envelopes, existing, drafts } = result;
   const open = envelopes - expected.completed - expected.declined - expected.expired;
@@ -74,12 +74,12 @@ export function figuresOf(result: RehearsalResult, wanted: RehearseRequest): [st
   ];
 }
 
-/** How long the requests take by the rate window. */
+/** Returns how long the requests take because of the rate window. */
 export function timeText({ seconds }: RehearsalResult): string {
   return seconds === 0 ? 'within the current rate window' : `about ${durationInWords(seconds * 1_000)}`;
 }
 
-/** `in 2.5 days`. */
+/** Returns text such as `in 2.5 days`. */
 export function dayText(day: number | null, { days }: RehearseRequest): string {
   if (day === null) return `later than ${counted(days, 'day')}, if at all`;
   return day === 1 ? 'in 1 day' : `in ${day} days`;

@@ -3,7 +3,7 @@ import type { Context } from '../../../cli/context.ts';
 import { searchEnvelopes } from '../../../cli/selection/search.ts';
 import type { Moment } from '../../../kernel/clock.ts';
 
-/** Collects who has signed these templates, from the index and what is newer than it. */
+/** Collects who has signed these templates, from the local index and newer envelopes. */
 export async function collectRoster(
   templates: Iterable<string>,
   since: Moment | undefined,
@@ -14,7 +14,7 @@ export async function collectRoster(
   for (const templateId of templates) {
     const { envelopes } = await searchEnvelopes({ templateId, createdAfter: since }, {}, context);
     for await (const one of envelopes) {
-      // The search finds templates by name, too.
+      // The search also matches templates by name.
       if (one.templateId !== templateId) continue;
       roster.add(one.signers === undefined ? await client.envelopes.get(one.id) : one);
     }

@@ -21,7 +21,7 @@ interface RosterFlags extends ListFormat, ReadOptions {
 
 const PROBLEMS_SHOWN = 50;
 
-/** `bulk roster`: who on a list has signed a template, or the rows of those who have not. */
+/** Runs `bulk roster`: shows who on a list has signed a template, or prints the rows of those who have not. */
 export async function showRoster(path: string, flags: RosterFlags, context: Context): Promise<void> {
   const { template, since, missing } = flags;
   const { session, interrupt, terminal } = context;
@@ -41,7 +41,7 @@ export async function showRoster(path: string, flags: RosterFlags, context: Cont
     }
     row++;
     const { line, label } = part.row;
-    // Only who is to sign matters here; the rest is checked when the rows are sent.
+    // Only the signers matter here. The rest is checked when the rows are sent.
     const { envelope } = checkRow(part.row, { templateId: template }, (field, text) => {
       if (field.startsWith('signers')) problems.add({ line, column: label(field), text });
     });

@@ -20,7 +20,7 @@ const COLUMNS: readonly TableColumn<RosterLine>[] = [
   { key: 'signedAt', header: 'SIGNED', value: ({ signedAt }) => signedAt ?? '' },
 ];
 
-/** Who has signed, a line for each signer of the list. */
+/** The list of who has signed, with a line for each signer. */
 export const rosterList: ListView<RosterLine> = {
   id: ({ envelopeId }) => envelopeId ?? '',
   empty: 'The list has no rows.',

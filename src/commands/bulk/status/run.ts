@@ -22,7 +22,7 @@ export interface StatusFlags extends ListFormat {
   only?: readonly SignerState[] | undefined;
 }
 
-/** `bulk status`: a line for each signer of the run, after the totals on a terminal. */
+/** Runs `bulk status`: prints a line for each signer of the run, after the totals on a terminal. */
 export async function showStatus(
   name: string | undefined,
   flags: StatusFlags,
@@ -51,7 +51,7 @@ export async function showStatus(
   await writeList(shown, view, flags, out);
 }
 
-/** A line for each signer of a run, as they are now. */
+/** Returns a line for each signer of a run with their current state. */
 export async function statusOfRun(id: string, context: Context): Promise<AsyncIterable<StatusLine>> {
   const { terminal, session, interrupt } = context;
   const state = await runOnThisMachine(id, context);
@@ -72,7 +72,7 @@ export async function statusOfRun(id: string, context: Context): Promise<AsyncIt
   return statusLines(collected, journal);
 }
 
-/** Each once, in the order of the lines. */
+/** Returns each envelope ID once, in the order of the lines. */
 async function envelopeIds(lines: AsyncIterable<StatusLine>): Promise<string[]> {
   const ids = new Set<string>();
   for await (const { envelopeId } of lines) if (envelopeId !== null) ids.add(envelopeId);

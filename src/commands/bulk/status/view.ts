@@ -10,7 +10,7 @@ import { relativeTime } from '../../../output/time.ts';
 
 type Color = Parameters<Terminal['style']>[0];
 
-/** Without red and green next to each other, as for envelope statuses. */
+/** The colors of the states. As for envelope statuses, red and green are never next to each other. */
 const COLORS: Readonly<Record<SignerState, Color>> = {
   failed: 'red',
   pending: 'dim',
@@ -40,7 +40,7 @@ export class Totals {
     return this.#envelopes.size;
   }
 
-  /** The states that occur, and the number of signers in each. */
+  /** Returns the states that occur, with the number of signers in each. */
   counts(): [SignerState, number][] {
     return ORDER.flatMap((state): [SignerState, number][] => {
       const count = this.#counts.get(state);
@@ -54,7 +54,7 @@ const ORDER: readonly SignerState[] = [
   ...(['declined', 'expired', 'cancelled', 'replaced', 'failed'] as const),
 ];
 
-/** The run, and the number of signers in each state. */
+/** Returns the run and the number of signers in each state as text. */
 export function renderTotals(run: string, totals: Totals, terminal: Terminal): string {
   const counts = totals
     .counts()
@@ -65,7 +65,7 @@ export function renderTotals(run: string, totals: Totals, terminal: Terminal): s
   return `${head}\n${counts === '' ? '' : `${indented(counts, 0, terminal)}\n`}\n`;
 }
 
-/** The signers of a run. */
+/** Returns the list view of a run's signers. */
 export function statusList(now: () => number): ListView<StatusLine> {
   const text = (key: keyof StatusLine, header: string): TableColumn<StatusLine> => ({
     key,
@@ -117,7 +117,7 @@ export function statusList(now: () => number): ListView<StatusLine> {
   };
 }
 
-/** What the state alone doesn't say. */
+/** Returns details that the state doesn't show. */
 function detailOf(line: StatusLine, now: number): string {
   if (line.error !== null) return errorInWords(line.error);
   if (line.replacedBy !== undefined) return `by ${line.replacedBy}`;
