@@ -23,7 +23,7 @@ export async function readTemplates(
   return templates;
 }
 
-/** Returns the rows that `bulk create` would send, and those that it would refuse, with the reason of each. */
+/** Returns the rows that `bulk create` would send, and those that it would refuse with the reasons. */
 export function checkRows(
   rows: readonly BulkRow[],
   { templates, report, allowMissing }: { templates: Templates; report: FileReport; allowMissing: boolean },
@@ -46,7 +46,7 @@ export function checkRows(
   };
 }
 
-/** Returns the stand-ins for the templates. Where the service sends no roles, those of the rows are used. */
+/** Returns the stand-ins for the templates. If the service shows no roles for a template, those of the rows are used. */
 export function standInsFor(templates: Templates, rows: readonly BulkRow[]): StandIn[] {
   return [...templates.values()].flatMap((template) => {
     if (template === undefined) return [];

@@ -1,8 +1,8 @@
 import type { Clock } from '../kernel/clock.ts';
 
 /**
- * The clock of a rehearsed run. It stands still until somebody waits: then the sandbox's time moves on instead, so that a rate
- * window of 15 minutes takes no time, and the same run always takes the same time.
+ * The clock of a rehearsed run. It doesn't advance on its own: a sleep advances the sandbox's time instead of waiting. So a rate
+ * window of 15 minutes takes no real time, and the same run always takes the same simulated time.
  */
 export class RehearsalClock implements Clock {
   readonly #advance: (ms: number) => Promise<unknown>;
@@ -26,7 +26,7 @@ export class RehearsalClock implements Clock {
     await this.moveTo(this.now() + ms, signal);
   }
 
-  /** Moves the time on to this moment, in ms; those that wait at the same time don't add up. */
+  /** Advances the time to this moment, in ms. Concurrent waits overlap instead of adding up. */
   async moveTo(moment: number, signal?: AbortSignal): Promise<void> {
     const move = async () => {
       signal?.throwIfAborted();

@@ -1,8 +1,8 @@
-/** How many days the sandbox's clock runs ahead. */
+/** Number of days that the rehearsal simulates. */
 export const DEFAULT_DAYS = 30;
-/** The share of turns that end in a decline, for an account with less history. */
+/** The share of turns that end in a decline, for an account with too little history. */
 export const DEFAULT_DECLINE_RATE = 0.02;
-/** Random numbers without --random-seed: the same command shows the same result. */
+/** The seed without --random-seed. It is fixed, so that the same command shows the same result. */
 export const DEFAULT_SEED = 1;
-/** The service's rate limit (API document, Limits, Enterprise tier) where no response has shown another one. */
+/** The service's rate limit if no response has shown another one (API document, Limits, Enterprise tier). */
 export const DEFAULT_RATE = { requests: 10_000, seconds: 900 } as const;

@@ -2,8 +2,8 @@ import { seededRandom } from '../kernel/random.ts';
 import type { Draw } from './history.ts';
 
 /**
- * Returns draws for a number of turns. Each n-th part of the range from 0 to 1 is drawn once, in random order: a list of 20 rows
- * then shows what is expected of 20 rows, not what happened to come up.
+ * Returns draws for a number of turns. The range from 0 to 1 is divided into `size` equal parts, and one number is drawn from
+ * each, in random order. So a list of 20 rows shows the expected outcome of 20 rows, not a random deviation from it.
  */
 export function evenDraws(size: number, seed: number, name: string): Draw[] {
   const outcomes = evenNumbers(size, seededRandom(seed, `${name} outcome`));

@@ -5,16 +5,16 @@ import { DEFAULT_PERCENTILE, DEFAULT_USUAL_MS } from '../statistics/defaults.ts'
 import { type SampleBasis, TurnHistory, type TurnKind } from '../statistics/turn-history.ts';
 import { DEFAULT_DECLINE_RATE } from './defaults.ts';
 
-/** What a signer does with a turn; `afterMs` from its beginning. */
+/** What a signer does during their turn. `afterMs` counts from the beginning of the turn. */
 export type Behavior = { kind: 'signs' | 'declines'; afterMs: number } | { kind: 'ignores' };
 
-/** Two numbers from 0 to below 1: which of the earlier outcomes a turn has, and which of their times. */
+/** Two numbers in the range from 0 to below 1, which select one of the earlier outcomes and one of their times. */
 export interface Draw {
   outcome: number;
   place: number;
 }
 
-/** What of the account's past a rehearsal uses: how its signers behaved, and what was sent this month. */
+/** The part of the account's history that a rehearsal uses: how its signers behaved, and what was sent this month. */
 export class AccountHistory {
   readonly #turns: TurnHistory;
   readonly #now: number;
@@ -32,7 +32,7 @@ export class AccountHistory {
     this.#turns.add(envelope);
   }
 
-  /** Returns what a signer does: each outcome and each time as often as signers of the same kind had them before. */
+  /** Returns what a signer does. Outcomes and times are as frequent as they were for earlier signers of the same kind. */
   behaviorOf(kind: TurnKind, { outcome, place }: Draw): Behavior {
     const { basis, durations, signatures, declines, ignored } = this.#turns.samplesOf(kind);
     if (basis === 'default')
@@ -58,7 +58,7 @@ function monthOf(ms: number): string {
   return Number.isNaN(ms) ? '' : new Date(ms).toISOString().slice(0, 7);
 }
 
-/** Most sign soon and a few late; as in `late`, 85% have signed after 7 days. */
+/** Returns a default time to sign. Most people sign soon and a few late: as in `late`, 85% have signed after 7 days. */
 function defaultMs(place: number): number {
   return (Math.log(1 - place) / Math.log(1 - DEFAULT_PERCENTILE / 100)) * DEFAULT_USUAL_MS;
 }

@@ -22,7 +22,7 @@ const flagsSchema = z.object({
   'webhook-secret': text,
   'skip-existing': z.boolean(),
   again: z.boolean(),
-  /** As they are given; null if the whole list is sent in one go. */
+  /** The flag as given; null if the whole list is sent at the same time. */
   waves: text,
   'stop-if': text,
 });
@@ -52,15 +52,15 @@ const planSchema = z.object({
 export type Plan = z.infer<typeof planSchema>;
 export type PlanTemplate = Plan['templates'][number];
 
-/** What a run would send, as far as a plan fixes it. */
+/** The facts about a run that a plan records. */
 export type PlanFacts = Pick<Plan, 'baseUrl' | 'key' | 'rows' | 'flags'>;
 
-/** Returns the plan as the text of its file: indented, so that versions of it can be compared. */
+/** Returns the plan as the text of its file, indented so that versions can be compared. */
 export function planText(plan: Omit<Plan, 'format'>): string {
   return `${JSON.stringify({ format: FORMAT, ...plan }, undefined, 2)}\n`;
 }
 
-/** Reads the text of a plan. @throws UsageError when it is not one. */
+/** Reads the text of a plan. @throws UsageError when it is not a plan. */
 export function readPlan(content: string, path: string): Plan {
   const result = planSchema.safeParse(jsonIn(content));
   if (result.success) return result.data;
@@ -78,7 +78,7 @@ function jsonIn(content: string): unknown {
   }
 }
 
-/** Returns what a plan records of the templates; those that don't exist are left out. */
+/** Returns what a plan records about the templates. Templates that don't exist are left out. */
 export function plannedTemplates(templates: Templates): PlanTemplate[] {
   return [...templates.values()].flatMap((template) => (template === undefined ? [] : [planned(template)]));
 }
@@ -89,14 +89,14 @@ function planned({ id, updatedAt, fields }: Template): PlanTemplate {
 
 export interface PlanLimits {
   now: number;
-  /** The oldest plan that is accepted, in ms. */
+  /** The maximum age of the plan, in ms. */
   maxAgeMs: number;
 }
 
-/** A clock may be wrong by this much, in ms. */
+/** Tolerated clock error, in ms. */
 const SKEW_MS = 5 * 60_000;
 
-/** Returns what differs between a plan and a run, a sentence each; nothing when they are the same. */
+/** Returns the differences between a plan and a run, one sentence each. */
 export function planDifferences(
   plan: Plan,
   facts: PlanFacts,
@@ -146,7 +146,10 @@ function flagDifferences(planned: Plan['flags'], given: Plan['flags']): string[]
   ];
 }
 
-/** What was planned as a whole can be sent in waves. What was planned in waves can be sent only in these. */
+/**
+ * Returns the differences in the waves. A run that was planned as a whole can be sent in waves, but a run that was planned in
+ * waves can be sent only in these.
+ */
 function waveDifferences(planned: Plan['flags'], given: Plan['flags']): string[] {
   if (planned.waves === null) return [];
   return (['waves', 'stop-if'] as const)
@@ -188,7 +191,7 @@ function templateDifferences(before: PlanTemplate, template: Template | undefine
   ];
 }
 
-/** Each field by its ID; those without one, or with the same one, by their place. */
+/** Returns the fields by ID. Fields without an ID, or with a duplicate one, are identified by position. */
 function fieldsById({ fields }: PlanTemplate): Map<string, PlanTemplate['fields'][number]> {
   const byId = new Map<string, PlanTemplate['fields'][number]>();
   for (const [index, field] of fields.entries()) {

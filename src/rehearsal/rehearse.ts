@@ -17,32 +17,32 @@ export interface FailedRow {
   error: RowError;
 }
 
-/** What is expected within the days of the rehearsal. */
+/** The expected results within the days of the rehearsal. */
 export interface Expected {
   completed: number;
   declined: number;
   expired: number;
-  /** Days from now until half of the envelopes, and 90%, are completed; null when that is not reached. */
+  /** Days from now until 50% and 90% of the envelopes are completed; null if that is not reached. */
   day50: number | null;
   day90: number | null;
 }
 
-/** Who would take longer than 85% of the earlier turns. */
+/** A signer who would take longer than 85% of the earlier turns. */
 export type LateRow = Omit<LateSigner, 'row'> & { line: number };
 
 export interface Rehearsal {
   envelopes: number;
   signers: number;
-  /** Invitations. */
+  /** Number of invitations. */
   emails: number;
   requests: number;
   failed: FailedRow[];
   expected: Expected;
   /** The broadest group of earlier turns that was used. */
   basis: SampleBasis;
-  /** The slowest first. */
+  /** Slowest first. */
   late: LateRow[];
-  /** Days from now until each envelope that is completed, ascending. */
+  /** Days from now until the completion of each completed envelope, ascending. */
   completionDays: number[];
   /** The first pages of each template's stand-in. */
   pages: StandInPage[];
@@ -65,7 +65,7 @@ const PATIENCE_MS = 60_000;
 /** From the narrowest group of earlier turns to the broadest. */
 const BASES: readonly SampleBasis[] = ['template+role', 'template', 'account', 'default'];
 
-/** Sends the rows in the sandbox with the runner of `bulk create`, and lets the signers act until the days are over. */
+/** Sends the rows in the sandbox the way `bulk create` does, and lets the signers act until the days are over. */
 export async function rehearse(service: RehearsalService, facts: RehearsalFacts): Promise<Rehearsal> {
   const startedAt = service.clock.now();
   const failed = await sendRows(service, facts);
@@ -118,7 +118,7 @@ async function sendRows(service: RehearsalService, facts: RehearsalFacts): Promi
     baseUrl: service.sandbox.baseUrl,
     profile: null,
     fingerprint: '',
-    // No request ID can be known to a sandbox that has just begun.
+    // A new sandbox doesn't know any request IDs.
     ownRequestIds: 0,
     account: client.account,
   });
@@ -146,7 +146,7 @@ async function sendRows(service: RehearsalService, facts: RehearsalFacts): Promi
   }
 }
 
-/** The row as the sandbox gets it: without a request ID and a webhook, which belong to the real service. */
+/** Returns the row for the sandbox, without its request ID and webhook, which belong to the real service. */
 function rehearsed({ requestId: _requestId, envelope, ...row }: BulkRow, number: number): BulkRow {
   const { webhookUrl: _webhookUrl, ...rest } = envelope;
   return { ...row, row: number, envelope: rest };
@@ -156,7 +156,7 @@ function count(envelopes: readonly SandboxEnvelope[], status: string): number {
   return envelopes.filter((envelope) => envelope.status === status).length;
 }
 
-/** The day on which this share of the envelopes is completed, to a tenth. */
+/** Returns the day on which this share of the envelopes is completed, rounded to a tenth. */
 function dayOf(completionDays: readonly number[], total: number, share: number): number | null {
   const needed = Math.ceil(total * share);
   const day = needed === 0 ? undefined : completionDays[needed - 1];

@@ -5,14 +5,14 @@ import type { Sandbox } from '../sandbox/index.ts';
 import type { StandIn } from '../templates/stand-ins.ts';
 import { RehearsalClock } from './clock.ts';
 
-/** A sandbox that looks like the account, and a client of it whose waits take no time. */
+/** A sandbox that resembles the account, and a client for it that never really waits. */
 export interface RehearsalService {
   sandbox: Sandbox;
   client: Client;
   clock: RehearsalClock;
   /** A temporary folder for the run and the state of the sandbox. */
   folder: string;
-  /** How many requests the client has made. */
+  /** Returns the number of requests that the client has made. */
   requests(): number;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export interface ServiceFacts {
 
 const TIMEOUT_MS = 60_000;
 
-/** Starts an ephemeral sandbox in this process. Nothing of it is left after `close`. */
+/** Starts an ephemeral sandbox in this process. `close` removes everything. */
 export async function startRehearsalService(facts: ServiceFacts): Promise<RehearsalService> {
   const temporary = await temporaryFolder('esign-rehearsal-');
   try {

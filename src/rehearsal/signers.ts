@@ -10,11 +10,11 @@ import type { RehearsalService } from './service.ts';
 export type SandboxEnvelope = Awaited<ReturnType<Sandbox['control']['envelopes']>>[number];
 type SandboxSigner = SandboxEnvelope['signers'][number];
 
-/** Something a signer does, at a moment in ms. */
+/** An action of a signer at a time, in ms. */
 interface Deed {
   at: number;
   envelopeId: string;
-  /** The envelope's, in ms. */
+  /** The expiration of the envelope, in ms. */
   expiresAt: number;
   signerId: string;
   kind: 'signs' | 'declines';
@@ -27,7 +27,7 @@ export interface LateSigner {
   email: string;
   name: string;
   role: string;
-  /** How long the turn takes; until the envelope or the rehearsal ends, where the signer doesn't sign. */
+  /** How long the turn takes. If the signer doesn't sign, it lasts until the envelope or the rehearsal ends. */
   waitingMs: number;
   usualMs: number;
 }
@@ -41,12 +41,15 @@ export interface SignersFacts {
 }
 
 const DAY_MS = 86_400_000;
-/** The clock moves in at most this many steps, of an hour for 30 days: each is a write to the sandbox's journal. */
+/**
+ * Maximum number of steps in which the clock advances, which makes a step an hour for 30 days. Each step is a write to the
+ * sandbox's journal.
+ */
 const MOST_STEPS = 720;
 const NO_BROWSER = { ip: null, userAgent: null };
 const REASON = 'Declined in a rehearsal.';
 
-/** Lets the signers act as their history says, until the days are over. Returns who would be late, by rows. */
+/** Lets the signers act according to the history until the days are over. Returns the signers who would be late, by row. */
 export async function letSignersAct(service: RehearsalService, facts: SignersFacts): Promise<LateSigner[]> {
   const { sandbox, clock } = service;
   const { days, signal, onProgress } = facts;
@@ -70,7 +73,7 @@ export function rowOf({ metadata }: Pick<SandboxEnvelope, 'metadata'>): number {
   return Number(metadata[ROW_KEY]);
 }
 
-/** What each signer does, by ID. Those of the same template and role share their draws. */
+/** Returns what each signer does, by ID. Signers of the same template and role share a set of draws. */
 function behaviorsOf(
   envelopes: readonly SandboxEnvelope[],
   { history, seed }: SignersFacts,
@@ -92,7 +95,7 @@ function behaviorsOf(
   return behaviors;
 }
 
-/** The deeds by the step of the clock at whose end they happen, in order, and by envelope. */
+/** Groups the deeds by the step of the clock at whose end they happen, in order, and by envelope. */
 function bySteps(
   deeds: readonly Deed[],
   { start, end, stepMs }: { start: number; end: number; stepMs: number },
@@ -107,7 +110,7 @@ function bySteps(
   return steps;
 }
 
-/** The end of a step, or just before the first of its envelopes expires. */
+/** Returns the end of a step, or the time just before the first of its envelopes expires. */
 function momentOf(stepEnd: number, group: ReadonlyMap<string, readonly Deed[]>): number {
   return Math.min(stepEnd, ...[...group.values()].flat().map(({ expiresAt }) => expiresAt - 1));
 }
@@ -121,7 +124,7 @@ async function act({ control }: Sandbox, deeds: readonly Deed[]): Promise<void> 
 
 interface PlanFacts extends SignersFacts {
   behaviors: ReadonlyMap<string, Behavior>;
-  /** When the rehearsal ends, in ms. */
+  /** The end of the rehearsal, in ms. */
   end: number;
 }
 
@@ -130,19 +133,22 @@ interface EnvelopePlan {
   late: LateSigner[];
 }
 
-/** What the signers of an envelope do, and which of them take longer than usual. */
+/** Returns what the signers of an envelope do, and which of them take longer than usual. */
 function planOf(envelope: SandboxEnvelope, facts: PlanFacts): EnvelopePlan {
   const plan: EnvelopePlan = { deeds: [], late: [] };
   let began = timeOf(envelope.sentAt);
   for (const signers of signersByOrder(envelope)) {
-    // NaN: it was not sent, or the turn before has no end.
+    // `began` is NaN if the envelope was not sent or the previous turn ended in a decline.
     if (!(began < timeOf(envelope.expiresAt))) break;
     began = planTurn(plan, { envelope, signers, began }, facts);
   }
   return plan;
 }
 
-/** Plans what signers do who have their turn at the same time. Returns when all have signed, in ms; NaN if one declines. */
+/**
+ * Plans the actions of signers whose turns begin at the same time. Returns the time when all have signed, in ms; NaN if one
+ * declines.
+ */
 function planTurn(
   { deeds, late }: EnvelopePlan,
   {

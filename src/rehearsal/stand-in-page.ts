@@ -2,7 +2,7 @@ import type { Sandbox } from '../sandbox/index.ts';
 
 type SandboxTemplate = ReturnType<Sandbox['control']['templates']>[number];
 
-/** A page of a template's stand-in, and its fields. Places are in points from the top left corner of an A4 page. */
+/** A page of a template's stand-in, with its fields. Positions are in points from the top left corner of an A4 page. */
 export interface StandInPage extends Pick<SandboxTemplate, 'id' | 'name' | 'pageCount'> {
   page: number;
   fields: Pick<
