@@ -7,30 +7,30 @@ import { UnreadableRow } from './finding.ts';
 import type { TableRecord } from './record.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
-/** A quote that is never closed would take the rest of the file into one cell. */
+/** The maximum length of a row, since a quote that is never closed would put the rest of the file into one cell. */
 const LONGEST_ROW = 1_000_000;
 const LONGEST_LINE = 65_536;
 
-/** The delimiter of a CSV text, and whether its first line names it, as spreadsheet programs write it. */
+/** The delimiter of a CSV text, and whether the first line names it (`sep=;`), as spreadsheet programs write it. */
 export interface Dialect {
   delimiter: string;
   isNamed: boolean;
 }
 
-/** The dialect, by the beginning of the text. */
+/** Detects the dialect from the beginning of the text. */
 export function dialectOf(head: string): Dialect {
   const named = /^sep=(.)\r?(?:\n|$)/.exec(head)?.[1];
   return { delimiter: named ?? delimiterOf(head), isNamed: named !== undefined };
 }
 
-/** The delimiter that the header has most of, outside quotes. */
+/** Returns the delimiter that occurs most often in the header, outside quotes. */
 function delimiterOf(head: string): string {
   const [line = ''] = head.replaceAll(/"[^"]*"/g, '').split(/[\r\n]/);
   const counts = DELIMITERS.map((one) => line.split(one).length);
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
-/** The text up to the first line break, and the whole text again. */
+/** Returns the text at least up to the first line break (or 65,536 characters), and the whole text including this part. */
 export async function peek(
   text: AsyncIterable<string>,
 ): Promise<{ head: string; all: AsyncIterable<string> }> {
@@ -49,14 +49,14 @@ export async function peek(
 }
 
 /**
- * The records of a CSV text that have a cell, the line that names the delimiter left out.
+ * Yields the records of a CSV text that are not blank, without the line that names the delimiter.
  * @throws UnreadableRow where a quote is wrong.
  */
 export async function* csvRecords(
   text: AsyncIterable<string>,
   { delimiter, isNamed }: Dialect,
 ): AsyncGenerator<TableRecord, void, undefined> {
-  // Rows that were read and not yet handed over are lost with an error; so the lines are counted where they are read.
+  // After an error, rows that were parsed but not yet yielded are lost, so lines are counted as they are parsed.
   let read = 0;
   const parser = parse({
     delimiter,
@@ -68,7 +68,7 @@ export async function* csvRecords(
       return record;
     },
   });
-  // The loop below gets the error, too.
+  // The loop below also gets the error.
   pipeline(Readable.from(text), parser).catch(() => undefined);
   let line = 1;
   try {
@@ -85,7 +85,7 @@ export async function* csvRecords(
   }
 }
 
-/** True when no cell has a text. */
+/** Returns true if no cell contains text. */
 export function isBlank(cells: readonly string[]): boolean {
   return cells.every((cell) => cell.trim() === '');
 }

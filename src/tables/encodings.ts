@@ -1,17 +1,17 @@
 import { UsageError } from '../kernel/errors.ts';
 
-/** Decodes bytes piece by piece, and throws where they are not in its encoding. */
+/** Decodes bytes in chunks, and throws if they are not valid in its encoding. */
 export interface Decoder {
   decode(bytes?: Uint8Array, options?: { stream?: boolean }): string;
 }
 
-/** Encodings that the runtime decodes correctly; all others load a library. */
+/** Encodings that the runtime decodes correctly. All others need a library. */
 const NATIVE = ['utf-8', 'utf-16le', 'utf-16be'];
-/** Labels of this encoding name ones that browsers refuse to decode. */
+/** The encoding whose labels stand for encodings that browsers refuse to decode. */
 const UNSUPPORTED = 'replacement';
 
 /**
- * Returns the name of an encoding by any of its labels (https://encoding.spec.whatwg.org/#names-and-labels).
+ * Returns the name of the encoding with this label (https://encoding.spec.whatwg.org/#names-and-labels).
  * @throws UsageError for an unknown label.
  */
 export async function encodingNamed(label: string): Promise<string> {
@@ -48,7 +48,7 @@ const MARKS: readonly (readonly [readonly number[], string])[] = [
   [[0xfe, 0xff], 'utf-16be'],
 ];
 
-/** The encoding that a byte order mark names, and the length of the mark in bytes. */
+/** Returns the encoding of a byte order mark and the length of the mark in bytes, or undefined without a mark. */
 export function markOf(start: Uint8Array): { encoding: string; length: number } | undefined {
   const found = MARKS.find(([mark]) => startsWith(start, mark));
   return found && { encoding: found[1], length: found[0].length };

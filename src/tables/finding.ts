@@ -1,13 +1,13 @@
-/** Something to report about a file, as `file:line column: text`. */
+/** A problem or warning about a file, shown as `file:line column: text`. */
 export interface TableFinding {
   line: number;
-  /** The column or field; empty for the line as a whole. */
+  /** The column or field. Empty for a finding about the whole line. */
   column: string;
-  /** What is wrong, and how to fix it. */
+  /** The problem, and how to fix it. */
   text: string;
 }
 
-/** The rows of the file can't be separated from here on; the rest is not read. */
+/** Thrown when the following rows of a file can't be separated. The rest is not read. */
 export class UnreadableRow extends Error {
   override readonly name = 'UnreadableRow';
   readonly problem: TableFinding;

@@ -1,10 +1,10 @@
 import { decoderOf } from './encodings.ts';
 
-/** Words in Cyrillic letters: in windows-1251, capitals are C0–DF and small letters E0–FF. */
+/** Cyrillic words: in windows-1251, capital letters are C0–DF, and small letters are E0–FF. */
 const CYRILLIC_WORD = /^[\xc0-\xdf\xa8]?[\xe0-\xff\xb8]{2,}$|^[\xc0-\xdf\xa8]{3,}$/;
-/** Small letters of Mac OS Roman that would be punctuation or capitals inside a word in windows-1252. */
+/** Small letters in Mac OS Roman that would be punctuation or capital letters inside a word in windows-1252. */
 const MAC_LETTER = /[A-Za-z][\x87-\x90\x9f][a-z]/;
-/** East Asian encodings, in this order, and the scripts that text in them is written in. */
+/** East Asian encodings in the order in which they are tried, and the scripts used in them. */
 const EAST_ASIAN: readonly (readonly [string, RegExp])[] = [
   ['shift_jis', /^(?:\p{Script=Han}|[\u3000-\u30ff\uff01-\uff60])+$/u],
   ['euc-kr', /^[\u3000-\u303f\uac00-\ud7a3]+$/u],
@@ -12,7 +12,7 @@ const EAST_ASIAN: readonly (readonly [string, RegExp])[] = [
   ['big5', /^(?:\p{Script=Han}|[\u2010-\u2026\u3000-\u303f\uff01-\uff60])+$/u],
 ];
 
-/** Guesses the encoding of bytes that are not UTF-8, by how text looks in the languages that use it. */
+/** Guesses the encoding of bytes that are not UTF-8 from typical text in the languages that use it. */
 export async function likelyEncoding(bytes: Uint8Array): Promise<string> {
   const wide = wideEncoding(bytes);
   if (wide !== undefined) return wide;
@@ -25,7 +25,7 @@ export async function likelyEncoding(bytes: Uint8Array): Promise<string> {
   return MAC_LETTER.test(text) ? 'macintosh' : 'windows-1252';
 }
 
-/** UTF-16 without a byte order mark: every second byte of ASCII text is zero. */
+/** Detects UTF-16 without a byte order mark, in which every second byte of ASCII text is zero. */
 function wideEncoding(bytes: Uint8Array): string | undefined {
   let [even, odd] = [0, 0];
   for (const [index, byte] of bytes.entries()) {
@@ -37,7 +37,9 @@ function wideEncoding(bytes: Uint8Array): string | undefined {
   return odd >= even ? 'utf-16le' : 'utf-16be';
 }
 
-/** True when all that is not ASCII is in the script, and none of it touches an ASCII letter, as accented letters do. */
+/**
+ * Returns true if all non-ASCII text is in the script, and none of it is next to an ASCII letter, as accented letters would be.
+ */
 async function looksEastAsian(bytes: Uint8Array, encoding: string, script: RegExp): Promise<boolean> {
   try {
     // The last character may be cut off.

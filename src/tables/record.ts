@@ -1,13 +1,13 @@
 import type { TableFinding } from './finding.ts';
 
-/** A row of a table, header or not. */
+/** A row of a table, including the header. */
 export interface TableRecord {
   cells: string[];
-  /** Where it begins: the line of a text, the row of a sheet. */
+  /** Where it begins: the line of a text file, or the row of a sheet. */
   line: number;
 }
 
-/** Findings in a sheet: problems stop a run, warnings don't. */
+/** Callbacks for findings in a sheet. Problems stop a run; warnings don't. */
 export interface SheetFindings {
   problem(finding: TableFinding): void;
   warning(finding: TableFinding): void;

@@ -10,21 +10,21 @@ export interface FileSource {
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** How to read a file: what the flags `--encoding` and `--sheet` say. */
+/** How to read a file: the values of the flags `--encoding` and `--sheet`. */
 export interface ReadOptions {
   encoding?: string | undefined;
   sheet?: string | undefined;
-  /** What to use where neither is given and the file doesn't tell: how the file was read before. */
+  /** How the file was read before. Used if neither flag is given and the file itself doesn't show it. */
   before?: { encoding: string; sheet?: string | undefined } | undefined;
 }
 
-/** A file as it was opened: text still to be taken apart, or a sheet. */
+/** An open file: text that is not parsed yet, or a sheet. */
 export type TableFile = TextFile | SheetFile;
 
 export interface TextFile {
   kind: 'text';
   encoding: string;
-  /** Length of the byte order mark. */
+  /** Length of the byte order mark, in bytes. */
   mark: number;
   bytes: AsyncIterable<Uint8Array>;
   text: AsyncIterable<string>;
@@ -44,12 +44,12 @@ const OTHER_KINDS: readonly (readonly [readonly number[], string])[] = [
   [[0xff, 0xd8, 0xff], 'is an image'],
 ];
 const HINT = 'Save it as .xlsx, or as CSV in UTF-8 ("CSV UTF-8" in a spreadsheet program). Nothing was sent.';
-/** Enough to recognize the kind of a file and its encoding, in bytes. */
+/** Number of bytes needed to recognize the kind of a file and its encoding. */
 const START = 4_096;
 
 /**
- * Opens a file by its first bytes: a sheet of an .xlsx file, or text in the encoding of its byte order mark, else in the one
- * that the options name, else in UTF-8.
+ * Opens a file according to its first bytes: a sheet of an .xlsx file, or text. The encoding of text is that of its byte order
+ * mark, or else the one in the options, or else UTF-8.
  * @throws UsageError for a file that is neither.
  */
 export async function openTableFile({ name, bytes }: FileSource, options: ReadOptions): Promise<TableFile> {
@@ -72,13 +72,16 @@ export async function openTableFile({ name, bytes }: FileSource, options: ReadOp
   return { kind: 'text', encoding: used, mark: mark?.length ?? 0, bytes: all, text: textOf(all, name, used) };
 }
 
-/** A file in UTF-16 was saved in another encoding since where it has no zero byte. */
+/**
+ * Returns the encoding in which the file was read before. If that is UTF-16 but there is no zero byte, the file has since been
+ * saved in another encoding.
+ */
 function encodingBefore(start: Uint8Array, { before }: ReadOptions): string {
   const encoding = before?.encoding ?? 'utf-8';
   return encoding.startsWith('utf-16') && !start.includes(0) ? 'utf-8' : encoding;
 }
 
-/** The first bytes, and all of them again. */
+/** Returns the first bytes, and all bytes including these. */
 async function startOf(
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<{ start: Uint8Array; all: AsyncIterable<Uint8Array> }> {

@@ -2,12 +2,12 @@ import { UsageError } from '../kernel/errors.ts';
 import { type Decoder, decoderOf } from './encodings.ts';
 import { likelyEncoding } from './likely-encoding.ts';
 
-/** Encodings in which text of another one rarely looks like UTF-8 by chance. */
+/** Single-byte encodings, in which text rarely looks like UTF-8 by chance. */
 const SINGLE_BYTE = /^(?:windows-|iso-8859-|koi8-|macintosh|x-mac-|ibm866)/;
 
 /**
- * The text of a file as it is read, without its byte order mark and with one kind of line break.
- * @throws UsageError where it is in another encoding; the message names the line and the likely encoding.
+ * Yields the text of a file as it is read, without its byte order mark and with uniform line breaks.
+ * @throws UsageError if it is in another encoding. The message names the line and the likely encoding.
  */
 export async function* textOf(
   bytes: AsyncIterable<Uint8Array>,
@@ -21,7 +21,7 @@ export async function* textOf(
   for await (const chunk of bytes) {
     utf8?.add(chunk);
     const decoded = heldReturn + (await decode(decoder, chunk, { name, encoding, line }));
-    // A return at the end of a chunk may be the first half of a line break.
+    // A carriage return at the end of a chunk may be the first half of a line break.
     heldReturn = decoded.endsWith('\r') ? '\r' : '';
     const text = withPlainBreaks(decoded.slice(0, decoded.length - heldReturn.length));
     line += countOf(text, '\n');
@@ -34,12 +34,12 @@ export async function* textOf(
 
 const OMIT = 'Omit --encoding. Nothing was sent.';
 
-/** With one kind of line break. */
+/** Returns the text with uniform line breaks. */
 export function withPlainBreaks(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }
 
-/** Notices UTF-8 that is read as a single-byte encoding, which would turn ü into Ã¼. */
+/** Detects UTF-8 that is read as a single-byte encoding, which would turn ü into Ã¼. */
 class Utf8Check {
   #decoder: Decoder | undefined = new TextDecoder('utf-8', { fatal: true });
   #hasOther = false;
@@ -80,7 +80,7 @@ async function decode(
   }
 }
 
-/** The error for a file in another encoding than `expected`. */
+/** Returns the error for a file in another encoding than `expected`. */
 export async function otherEncoding(where: string, expected: string, bytes: Uint8Array): Promise<UsageError> {
   const likely = await likelyEncoding(bytes);
   if (likely === expected.toLowerCase())

@@ -7,17 +7,17 @@ const NOT_REWRITABLE = ['iso-2022-jp', 'x-user-defined'];
 const MULTI_BYTE = ['shift_jis', 'gbk', 'gb18030', 'big5', 'euc-kr', 'euc-jp'];
 
 /**
- * The bytes of a text as a string with one character for each code unit, which is a byte, or two in UTF-16. Such a string can be
- * taken apart and put together again without changing a byte, even where the bytes are not valid.
+ * The bytes of a text as a string with one character for each code unit, which is one byte, or two bytes in UTF-16. Such a string
+ * can be split and joined without changing a byte, even if the bytes are not valid.
  */
 export interface CodeUnits {
-  /** Bytes as they are read; pieces may end anywhere. */
+  /** Converts bytes as they are read. Chunks may end anywhere. */
   fromBytes(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined>;
   toBytes(units: string): Buffer;
   decode(units: string): string;
-  /** Units of a text; characters that the encoding lacks are replaced. */
+  /** Returns the code units of a text. Characters that the encoding lacks are replaced. */
   encode(text: string): string;
-  /** How many characters were replaced. */
+  /** Returns the number of replaced characters. */
   replaced(): number;
 }
 
@@ -81,7 +81,7 @@ async function encoderOf(encoding: string): Promise<Encoder> {
   const encoder: Encoder = { encode: (text) => Buffer.concat([...text].map(oneCharacter)), replaced: 0 };
   return encoder;
 
-  /** ř becomes r where the encoding lacks it, and 日 becomes a question mark. */
+  /** Encodes a character. If the encoding lacks it, ř becomes r, and 日 becomes a question mark. */
   function oneCharacter(character: string): Uint8Array {
     for (const text of [character, character.normalize('NFKD').replaceAll(/\p{M}/gu, '')]) {
       try {
@@ -89,7 +89,7 @@ async function encoderOf(encoding: string): Promise<Encoder> {
         if (text !== character) encoder.replaced++;
         return bytes;
       } catch {
-        // The next form may be one that the encoding has.
+        // The encoding may have the next form.
       }
     }
     encoder.replaced++;

@@ -1,18 +1,18 @@
 import { UsageError } from '../../kernel/errors.ts';
 
-/** A record of CSV text, not yet decoded: where its cells are, so that they can be replaced one by one. */
+/** A record of CSV text that is not decoded yet, with the positions of its cells, so that they can be replaced one by one. */
 export interface RawRecord {
-  /** Without its line break. */
+  /** The text without the line break. */
   units: string;
   lineBreak: string;
   cells: readonly (readonly [from: number, to: number])[];
   line: number;
 }
 
-/** As in csv-records.ts: a quote that is never closed. */
+/** The maximum length of a record, for a quote that is never closed (as in csv-records.ts). */
 const LONGEST_RECORD = 1_000_000;
 
-/** The records of CSV text in code units; joined again, they are the same text. */
+/** Yields the records of CSV text in code units. Joined again, they are exactly the text. */
 export async function* rawRecords(
   pieces: AsyncIterable<string>,
   delimiter: string,
@@ -30,7 +30,7 @@ export async function* rawRecords(
 }
 
 class Scanner {
-  /** Of the record that is not complete yet. */
+  /** The line of the record that is not complete yet. */
   line = 1;
   #rest = '';
   readonly #delimiter: string;
@@ -41,7 +41,7 @@ class Scanner {
     const end = `${delimiter.replace(/[\\\]^|-]/, '\\$&')}\r\n`;
     this.#delimiter = delimiter;
     this.#cell = new RegExp(`[^${end}]*`, 'y');
-    // Text after the closing quote is kept, as are quotes in it.
+    // Text after the closing quote is kept, including any quotes in it.
     this.#quotedCell = new RegExp(`(?:"[^"]*"|[^"${end}]+)*`, 'y');
   }
 
@@ -58,7 +58,7 @@ class Scanner {
     }
   }
 
-  /** The first record of what is held; undefined where it is not complete yet. */
+  /** Returns the first record of the text held, or undefined if it is not complete yet. */
   #next(isLast: boolean): Omit<RawRecord, 'line'> | undefined {
     const text = this.#rest;
     const cells: [number, number][] = [];
@@ -68,7 +68,7 @@ class Scanner {
       cells.push([start, end]);
       start = end + 1;
     }
-    // The second half of a line break may still come.
+    // The second half of a line break may follow in the next chunk.
     const mayGoOn = end === text.length || (text.charAt(end) === '\r' && end + 1 === text.length);
     if ((mayGoOn && !isLast) || text === '') return undefined;
     const lineBreak = text.startsWith('\r\n', end) ? '\r\n' : text.charAt(end);
@@ -79,7 +79,7 @@ class Scanner {
     const pattern = text.charAt(start) === '"' ? this.#quotedCell : this.#cell;
     pattern.lastIndex = start;
     const end = start + (pattern.exec(text)?.[0].length ?? 0);
-    // A quote that is not closed.
+    // The quote is not closed.
     return text.charAt(end) === '"' ? text.length : end;
   }
 }
@@ -88,7 +88,7 @@ function linesIn(text: string): number {
   return text.match(/\r\n?|\n/g)?.length ?? 0;
 }
 
-/** The text of a cell without its quotes, with one kind of line break. */
+/** Returns the text of a cell without quotes and with uniform line breaks. */
 export function unquoted(cell: string): string {
   const inner = cell.startsWith('"')
     ? cell.slice(1, cell.endsWith('"') ? -1 : undefined).replaceAll('""', '"')
@@ -96,7 +96,7 @@ export function unquoted(cell: string): string {
   return inner.replace(/\r\n?/g, '\n');
 }
 
-/** A cell in quotes where it needs them. */
+/** Returns the text of a cell, in quotes if it needs them. */
 export function quoted(text: string, delimiter: string): string {
   return text.includes(delimiter) || /["\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,4 +1,4 @@
-/** How a number of a cell is shown. */
+/** How the number in a cell is shown. */
 export type NumberKind = 'number' | 'date' | 'time' | 'datetime' | 'elapsed' | { digits: number };
 
 /** The built-in formats that show dates and times (ECMA-376 part 1, 18.8.30, with those of East Asian editions). */
@@ -17,12 +17,12 @@ const BUILT_IN: readonly (readonly [number, number, NumberKind])[] = [
   [57, 58, 'date'],
 ];
 
-/** The kind of a built-in format, by its number. */
+/** Returns the kind of a built-in format by its number. */
 export function builtInKind(id: number): NumberKind {
   return BUILT_IN.find(([from, to]) => id >= from && id <= to)?.[2] ?? 'number';
 }
 
-/** The kind of a format by its code, such as `dd.mm.yyyy`, `[h]:mm`, or `00000`, which shows leading zeros. */
+/** Returns the kind of a format by its code, such as `dd.mm.yyyy`, `[h]:mm`, or `00000`, which shows leading zeros. */
 export function kindOfFormat(code: string): NumberKind {
   const [section = ''] = code.replaceAll(/"[^"]*"|\\.|[_*]./g, '').split(';');
   if (/^0{2,}$/.test(section)) return { digits: section.length };

@@ -1,17 +1,17 @@
 import type { NumberKind } from './number-formats.ts';
 
 const NUMBER = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d{1,3}))?$/i;
-/** The digits that spreadsheets keep of a number; more come from its binary form. */
+/** Number of digits that spreadsheets keep. Further digits are artifacts of the binary form. */
 const DIGITS_KEPT = 15;
 
-/** The text of a number cell: a date or time as ISO 8601, any other number as a person writes it, without an exponent. */
+/** Returns the text of a number cell: a date or time as ISO 8601, any other number as a person writes it, without an exponent. */
 export function numberText(value: string, kind: NumberKind, is1904: boolean): string {
   if (kind === 'number') return plainNumber(value);
   if (typeof kind === 'object') return padded(plainNumber(value), kind.digits);
   return timeText(Number(value), kind, is1904) ?? plainNumber(value);
 }
 
-/** A number without an exponent; the rounding that spreadsheets do when they show it is done here, too. */
+/** Returns a number without an exponent, rounded as spreadsheets round it for display. */
 function plainNumber(value: string): string {
   const number = expanded(value.trim());
   if (number === undefined) return value;
@@ -21,7 +21,7 @@ function plainNumber(value: string): string {
   return expanded(Number(number).toPrecision(DIGITS_KEPT)) ?? number;
 }
 
-/** Moves the decimal point in the digits as they are written, so that none is lost. */
+/** Moves the decimal point within the written digits, so that no digit is lost. */
 function expanded(value: string): string | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = NUMBER.exec(value) ?? [];
   if (`${whole}${fraction}` === '') return undefined;
@@ -40,10 +40,10 @@ function padded(number: string, digits: number): string {
 }
 
 const DAY_S = 86_400;
-/** 9999-12-31, the last day that spreadsheets have. */
+/** 9999-12-31, the last day that spreadsheets support. */
 const LAST_DAY = 2_958_465;
 
-/** A date or time in ISO 8601; undefined where it is not one. */
+/** Returns a date or time in ISO 8601, or undefined if the number is not one. */
 function timeText(
   serial: number,
   kind: 'date' | 'time' | 'datetime' | 'elapsed',
@@ -59,7 +59,7 @@ function timeText(
 
 function dateText(day: number, is1904: boolean): string {
   if (is1904) return isoDate(Date.UTC(1904, 0, 1 + day));
-  // Spreadsheets have a 29 February 1900, as their ancestor did.
+  // Spreadsheets have a 29 February 1900, a bug inherited from Lotus 1-2-3.
   if (day === 60) return '1900-02-29';
   return isoDate(Date.UTC(1899, 11, (day < 60 ? 31 : 30) + day));
 }

@@ -2,7 +2,7 @@ import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
 import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { SHEET_LIMITS } from './limits.ts';
 
-/** The parts of an .xlsx file by their path, unpacked as they are read. */
+/** The parts of an .xlsx file by path. A part is unpacked while it is read. */
 export class Package {
   readonly #name: string;
   readonly #zip: ZipFile;
@@ -22,7 +22,7 @@ export class Package {
       const entries = new Map<string, Entry>();
       let size = 0;
       for await (const entry of zip.eachEntry()) {
-        // The sizes are checked again while a part is unpacked, since the directory may lie.
+        // The sizes are checked again while a part is unpacked, since those in the directory may be wrong.
         size += entry.uncompressedSize;
         if (size > SHEET_LIMITS.bytes) throw tooLarge(name);
         entries.set(entry.fileName.toLowerCase(), entry);
@@ -35,7 +35,7 @@ export class Package {
     return this.#entries.has(path.toLowerCase());
   }
 
-  /** The bytes of a part; none where there is no such part. */
+  /** Yields the bytes of a part, or none if it doesn't exist. */
   async *part(path: string): AsyncGenerator<Uint8Array, void, undefined> {
     const entry = this.#entries.get(path.toLowerCase());
     if (entry === undefined) return;
@@ -45,7 +45,7 @@ export class Package {
     }
   }
 
-  /** Runs `work`, whose errors mean that the file is damaged. */
+  /** Runs `work` and reports its errors as damage to the file. */
   reading<T>(work: () => Promise<T>): Promise<T> {
     return readable(this.#name, work);
   }

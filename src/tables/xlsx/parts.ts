@@ -2,7 +2,10 @@ import { builtInKind, kindOfFormat, type NumberKind } from './number-formats.ts'
 import type { Package } from './package.ts';
 import { parseXml } from './xml.ts';
 
-/** The shared strings of a workbook; the runs of rich text are joined, readings of East Asian text left out. */
+/**
+ * Returns the shared strings of a workbook. The runs of rich text are joined, and phonetic readings of East Asian text are left
+ * out.
+ */
 export async function readStrings(file: Package, path: string | undefined): Promise<string[]> {
   const strings: string[] = [];
   if (path === undefined) return strings;
@@ -18,7 +21,7 @@ export async function readStrings(file: Package, path: string | undefined): Prom
   return strings;
 }
 
-/** Collects the text of a string item: shared, or inline in a cell. */
+/** Collects the text of a string item, which is either shared or inline in a cell. */
 export class StringItem {
   #text = '';
   #isText = false;
@@ -45,14 +48,14 @@ export class StringItem {
   }
 }
 
-/** Replaces `_x000D_` and similar escapes: characters that XML can't hold. One kind of line break. */
+/** Replaces `_x000D_` and similar escapes, which stand for characters that XML can't contain. Line breaks become uniform. */
 export function unescaped(text: string): string {
   return text
     .replaceAll(/_x([0-9a-f]{4})_/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
     .replace(/\r\n?/g, '\n');
 }
 
-/** The kind of number that each cell style shows. */
+/** Returns the number format of each cell style. */
 export async function readStyles(file: Package, path: string | undefined): Promise<NumberKind[]> {
   const styles: NumberKind[] = [];
   if (path === undefined) return styles;

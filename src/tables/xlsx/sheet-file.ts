@@ -11,8 +11,8 @@ import { readWorkbook, type SheetRef, type Workbook } from './workbook.ts';
 import { readXml } from './xml.ts';
 
 /**
- * Opens a sheet of an .xlsx file: the one of that name, or the first visible one.
- * @throws UsageError when the file is damaged, too large, no spreadsheet, or has no such sheet.
+ * Opens a sheet of an .xlsx file: the one with that name, or the first visible one.
+ * @throws UsageError when the file is damaged, is too large, is not a spreadsheet, or has no such sheet.
  */
 export async function openSheet(
   bytes: AsyncIterable<Uint8Array>,
@@ -52,7 +52,7 @@ interface Sheet {
   sheet: SheetRef;
 }
 
-/** The rows that have a cell, the header first; each is at least as wide as the header. */
+/** Yields the rows that are not empty, starting with the header. Each is at least as wide as the header. */
 async function* recordsOf(
   { file, name, workbook, sheet }: Sheet,
   findings: SheetFindings,
@@ -79,14 +79,14 @@ async function* recordsOf(
   check.finish();
 }
 
-/** The texts, without empty cells at the end. */
+/** Returns the texts of cells, without empty ones at the end. */
 function textsOf(cells: readonly SheetCell[]): string[] {
   const texts = cells.map(({ text }) => text);
   while (texts.length > 0 && texts.at(-1)?.trim() === '') texts.pop();
   return texts;
 }
 
-/** Finds what a person sees in a sheet and a program doesn't, or the other way around. */
+/** Finds differences between what a person sees in a sheet and what a program reads. */
 class SheetCheck {
   readonly #reader: SheetReader;
   readonly #findings: SheetFindings;
@@ -101,7 +101,7 @@ class SheetCheck {
     this.#findings = findings;
   }
 
-  /** Columns up to the last one of the header. */
+  /** Number of columns up to the last one of the header. */
   get width(): number {
     return this.#header.length;
   }

@@ -7,20 +7,20 @@ import type { XmlHandler } from './xml.ts';
 
 export interface SheetCell {
   text: string;
-  /** A formula whose value the file does not have. */
+  /** True for a formula whose value is not in the file. */
   isUnknown?: boolean;
-  /** A number with more digits than spreadsheets keep. */
+  /** True for a number with more digits than spreadsheets keep. */
   isRounded?: boolean;
 }
 
 export interface SheetRow {
-  /** As the spreadsheet numbers it, from 1. */
+  /** The row number in the spreadsheet, from 1. */
   number: number;
   cells: SheetCell[];
   isHidden: boolean;
 }
 
-/** A merged range; rows from 1, columns from 0. */
+/** A merged range. Rows count from 1, columns from 0. */
 export interface Range {
   text: string;
   from: { row: number; column: number };
@@ -28,13 +28,13 @@ export interface Range {
 }
 
 const EMPTY: SheetCell = { text: '' };
-/** More are of no use: the first ones are reported. */
+/** Limit of stored ranges. More aren't needed, since only the first ones are reported. */
 const MOST_RANGES = 1_000;
 const LONG_NUMBER = /^-?\d{16,}$/;
 
 /** Collects the rows of a sheet while its XML is parsed. */
 export class SheetReader implements XmlHandler {
-  /** Rows that are complete; the caller takes them. */
+  /** Complete rows, which the caller removes. */
   rows: SheetRow[] = [];
   readonly merged: Range[] = [];
   readonly hiddenColumns: (readonly [number, number])[] = [];
@@ -135,7 +135,7 @@ export class SheetReader implements XmlHandler {
   }
 }
 
-/** The column of a reference such as AB12, from 0. */
+/** Returns the column of a reference such as AB12, from 0. */
 function columnOf(reference: string): number | undefined {
   const letters = /^[A-Z]{1,3}/.exec(reference)?.[0];
   if (letters === undefined) return undefined;

@@ -5,14 +5,14 @@ import { parseXml } from './xml.ts';
 /** A worksheet of a workbook. */
 export interface SheetRef {
   name: string;
-  /** Its part of the package. */
+  /** The path of its part in the package. */
   path: string;
   isHidden: boolean;
 }
 
 export interface Workbook {
   sheets: SheetRef[];
-  /** Dates count from 1904, as in files of early Mac versions. */
+  /** True if dates count from 1904, as in files of early Mac versions. */
   is1904: boolean;
   strings: string | undefined;
   styles: string | undefined;
@@ -23,7 +23,7 @@ interface Relation {
   target: string;
 }
 
-/** @throws UsageError when the package is not an .xlsx file. */
+/** Reads the sheets and settings of a workbook. @throws UsageError when the package is not an .xlsx file. */
 export async function readWorkbook(file: Package, name: string): Promise<Workbook> {
   const [root] = [...(await relations(file, '')).values()].filter(({ type }) => type === 'officeDocument');
   const path = root?.target ?? 'xl/workbook.xml';
@@ -51,12 +51,12 @@ export async function readWorkbook(file: Package, name: string): Promise<Workboo
   return { sheets, is1904, strings: pathOf('sharedStrings'), styles: pathOf('styles') };
 }
 
-/** The value of a boolean attribute. */
+/** Returns the value of a boolean attribute. */
 export function isTrue(value: string | undefined): boolean {
   return value === '1' || value === 'true' || value === 'on';
 }
 
-/** The relations of a part by id: the last word of their type, and the path of their target in the package. */
+/** Returns the relations of a part by ID: the last word of their type, and the path of their target in the package. */
 async function relations(file: Package, part: string): Promise<Map<string, Relation>> {
   const folder = part.slice(0, part.lastIndexOf('/') + 1);
   const found = new Map<string, Relation>();

@@ -1,6 +1,6 @@
 import sax from 'sax';
 
-/** What a reader takes from XML; names come without their namespace prefix. */
+/** Callbacks for parsed XML. Names have no namespace prefix. */
 export interface XmlHandler {
   open?: (name: string, attribute: (name: string) => string | undefined) => void;
   text?: (text: string) => void;
@@ -8,8 +8,8 @@ export interface XmlHandler {
 }
 
 /**
- * Parses XML as it is read, and yields after each piece, so that the caller can take what the handler has found.
- * @throws Error where it is not well-formed, or has a DOCTYPE, whose entities could grow without bounds.
+ * Parses XML as it is read, and yields after each chunk, so that the caller can process what the handler has found.
+ * @throws Error if it is not well-formed, or has a DOCTYPE, whose entities could grow without bounds.
  */
 export async function* readXml(
   bytes: AsyncIterable<Uint8Array>,
