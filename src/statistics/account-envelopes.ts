@@ -7,22 +7,22 @@ import { isTerminal } from '../kernel/vocabulary.ts';
 
 export interface AccountOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
   selection: Selection;
-  /** `all`: the envelopes outside the selection, too, as they were last read. */
+  /** `all`: also the envelopes outside the selection, as they were last read. */
   scope: 'selected' | 'all';
-  /** The service's time. */
+  /** Returns the service's time, in ms. */
   now: () => number;
 }
 
-/** The envelopes of an account, and which of them are selected. */
+/** The envelopes of an account, and a test for the selected ones. */
 export interface AccountEnvelopes {
   envelopes: AsyncIterable<Envelope> | Iterable<Envelope>;
   isSelected: (envelope: Envelope) => boolean;
 }
 
 /**
- * Returns the envelopes of the account, after what is new and the selected ones that are still active were read again. A
- * declined envelope is not: it may have been canceled since, but it was declined. `selected` leaves out most of the others,
- * not all of them.
+ * Returns the envelopes of the account, after reading new ones and the selected ones that are still active. A declined envelope
+ * is not read again: it may have been canceled since, but it was declined. `selected` leaves out most of the other envelopes, but
+ * not all.
  * @throws IndexUnusable
  */
 export async function accountEnvelopes(
@@ -38,7 +38,7 @@ export async function accountEnvelopes(
     mayHaveChanged: (one, known) => (one.touched || !isTerminal(one.status)) && maySelect(one, known),
   });
   const wanted = [...snapshot.known.values()].filter((one) => scope === 'all' || maySelect(one, snapshot));
-  // The snapshot also finds the envelopes that replace one of the run.
+  // The snapshot also contains the envelopes that replace those of the run.
   const matches = selectionFilter({ ...selection, run: undefined }, now());
   const isSelected = (one: Envelope) => (snapshot.members?.has(one.id) ?? true) && matches(one);
   return { envelopes: storedEnvelopes(index, wanted), isSelected };

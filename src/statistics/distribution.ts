@@ -1,13 +1,13 @@
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The number of durations from one length up to another. */
+/** The number of durations within a range of lengths. */
 export interface HistogramBucket {
   label: string;
   count: number;
 }
 
-/** Upper bounds in ms; the last bucket has none. */
+/** Upper bounds in ms. The last bucket has none. */
 const BOUNDS: readonly (readonly [string, number])[] = [
   ['under 1 hour', HOUR_MS],
   ['1–8 hours', 8 * HOUR_MS],

@@ -3,18 +3,21 @@ import { timeOf } from '../kernel/clock.ts';
 import { RUN_KEY } from '../kernel/vocabulary.ts';
 import { monthOf, weekOf } from './weeks.ts';
 
-/** What a report groups by. */
+/** The criterion by which a report groups envelopes. */
 export type GroupBy =
   | { kind: 'template' | 'role' | 'month' | 'week' | 'run' }
   | { kind: 'meta'; metadataKey: string };
 
-/** The group of an envelope; null for an envelope that lacks what is grouped by. */
+/** The group of an envelope; null for an envelope without that property. */
 export interface GroupKey {
   key: string | null;
   name: string | null;
 }
 
-/** Returns the group of an envelope. Roles are not a property of the whole envelope. */
+/**
+ * Returns the group of an envelope. Grouping by role is not possible here, because a role is not a property of the whole
+ * envelope.
+ */
 export function groupOf(envelope: Envelope, by: GroupBy): GroupKey {
   if (by.kind === 'template')
     return { key: envelope.templateId || null, name: envelope.templateName || envelope.templateId || null };

@@ -16,13 +16,13 @@ export interface LateOptions {
   now: number;
   /** The percentile of finished turns (0–100) after which a turn is late. */
   percent: number;
-  /** After how long a turn is late instead, in ms. */
+  /** A fixed time after which a turn is late instead, in ms. */
   afterMs?: number | undefined;
 }
 
 /**
- * Returns the open turns of the selected envelopes that take longer than usual, the longest first in proportion to the usual
- * time. All envelopes count as history.
+ * Returns the open turns of the selected envelopes that take longer than usual, sorted by the ratio to the usual time, longest
+ * first. All envelopes count as history.
  */
 export async function findLate(
   { envelopes, isSelected }: AccountEnvelopes,

@@ -6,7 +6,9 @@ import { payloadTimeOf } from '../webhooks/journal/history.ts';
 import type { EventRecord } from '../webhooks/journal/record.ts';
 
 const DAY_MS = 86_400_000;
-/** How much later than its own timestamp a webhook may be received before others may have been missed. */
+/**
+ * The maximum delay between a webhook's own timestamp and its receipt, in ms. After a longer delay, others may have been missed.
+ */
 const DELAY_MS = 5 * 60_000;
 
 /** A turn of an envelope. */
@@ -15,7 +17,7 @@ interface OpenTurn {
   turn: Turn;
 }
 
-/** A webhook about an envelope. Times in ms: `at` by the service's clock, `receivedAt` by this machine's. */
+/** A webhook about an envelope. Times are in ms: `at` by the service's clock, `receivedAt` by this machine's. */
 interface Received extends Pick<EventRecord, 'event' | 'signer' | 'verified'> {
   isAccepted: boolean;
   at: number;
@@ -25,10 +27,10 @@ interface Received extends Pick<EventRecord, 'event' | 'signer' | 'verified'> {
 /** The webhooks that listeners on this machine received. */
 export interface WebhookRecord {
   byEnvelope: ReadonlyMap<string, readonly Received[]>;
-  /** Lines of the journal could not be read. */
+  /** True if lines of the journal could not be read. */
   isDamaged: boolean;
   coverage: readonly CoveredSpan[];
-  /** When it was read, by this machine's clock. */
+  /** The time when it was read, by this machine's clock. */
   readAt: number;
 }
 
@@ -63,8 +65,8 @@ export async function readWebhooks(
 }
 
 /**
- * Returns whether the signer has opened the envelope since the turn began: true if a verified webhook shows it, false if a
- * listener on this machine received everything since then and nothing shows it, otherwise null.
+ * Returns whether the signer has opened the envelope since the turn began: true if a verified webhook shows it; false if a
+ * listener on this machine has received everything since then without one; otherwise null.
  */
 export function isOpened({ envelope, turn }: OpenTurn, webhooks: WebhookRecord): boolean | null {
   const received = webhooks.byEnvelope.get(envelope.id) ?? [];
@@ -79,7 +81,10 @@ export function isOpened({ envelope, turn }: OpenTurn, webhooks: WebhookRecord):
   return covers(webhooks.coverage, envelope.webhookUrl, began.receivedAt, webhooks.readAt) ? false : null;
 }
 
-/** True for the webhook of what the turn began with, received without a delay: by then, the listener was running. */
+/**
+ * Returns true for the webhook about the event that began the turn, received without delay. It shows that the listener was
+ * running by then.
+ */
 function beganWith({ event, verified, isAccepted, at, receivedAt }: Received, { beganAt }: Turn): boolean {
   const isBeginning = event === 'envelope.sent' || event === 'envelope.signed';
   return (
@@ -91,7 +96,10 @@ function mayBeOf(address: string | null, { turn }: OpenTurn): boolean {
   return address === null || sameAddress(address, turn.signer.email);
 }
 
-/** An address that several signers share identifies none of them. A view that names nobody is of the only signer. */
+/**
+ * Returns true if the address certainly identifies one signer. An address that several signers share identifies none of them. A
+ * view without an address belongs to the only signer.
+ */
 function isSurelyOf(address: string | null, { envelope }: OpenTurn): boolean {
   const signers = envelope.signers ?? [];
   if (address === null) return signers.length === 1;

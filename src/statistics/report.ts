@@ -7,35 +7,35 @@ import { type GroupBy, type GroupKey, groupOf } from './groups.ts';
 import { EnvelopeTally, type Figures } from './tally.ts';
 import { weekOf } from './weeks.ts';
 
-/** The figures of envelopes or turns that have something in common. */
+/** The figures of a group of envelopes or turns. */
 export interface GroupFigures extends Figures {
-  /** Null for those that lack it. */
+  /** Null for the group of those without the property. */
   key: string | null;
   name: string | null;
 }
 
 /** The figures of the selected envelopes. */
 export interface StatisticsReport extends Figures {
-  /** When the first of them may have been created, ISO 8601; null for no limit. */
+  /** The earliest possible creation time, ISO 8601; null for no limit. */
   since: string | null;
   until: string;
   groups: GroupFigures[];
 }
 
-/** What was sent and completed in an ISO week. */
+/** The numbers of envelopes sent and completed in an ISO week. */
 export interface WeekFigures {
   week: string;
   sent: number;
   completed: number;
 }
 
-/** What charts show in addition to a report. */
+/** Additional data for the charts of a report. */
 export interface ReportDetails {
-  /** Without gaps, the earliest first. */
+  /** Without gaps, earliest first. */
   weeks: WeekFigures[];
   /** In ms, ascending. */
   timesToComplete: Float64Array;
-  /** How long each open envelope has been open, in ms, ascending. */
+  /** The time that each open envelope has been open, in ms, ascending. */
   openAges: Float64Array;
 }
 
@@ -47,7 +47,7 @@ export interface ReportOptions {
   by: GroupBy | undefined;
 }
 
-/** Measures the selected envelopes that were sent. */
+/** Computes the statistics of the selected envelopes that were sent. */
 export async function measure(
   { envelopes, isSelected }: AccountEnvelopes,
   { since, until, now, by }: ReportOptions,
@@ -80,7 +80,7 @@ export async function measure(
   };
 }
 
-/** Drafts, and drafts that were canceled, were never sent. */
+/** Returns true for an envelope that was sent. Drafts and canceled drafts never were. */
 function wasSent(envelope: Envelope): boolean {
   return envelope.status !== 'DRAFT' && !isVoid(envelope);
 }
@@ -118,7 +118,7 @@ class Groups {
       });
   }
 
-  /** A template may have been renamed: its latest name counts. */
+  /** Returns the tally of a group, and updates the group's name: a template may have been renamed, and its latest name counts. */
   #of({ key, name }: GroupKey, { createdAt }: Envelope): EnvelopeTally {
     const created = timeOf(createdAt) || 0;
     const group = this.#groups.get(key) ?? { tally: new EnvelopeTally(this.#now), name, namedAt: created };

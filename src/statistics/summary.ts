@@ -6,17 +6,17 @@ import { timeOf } from '../kernel/clock.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
 import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, SOON_MS, UNOPENED_AFTER_MS } from './defaults.ts';
 
-/** An envelope worth a look, and since or until when. */
+/** A notable envelope, with a relevant time. */
 export interface Standout {
   id: string;
   subject: string | null;
-  /** Whom it waits for, where that is known; of a declined one, who declined. */
+  /** The signers that it is waiting for, if known. For a declined envelope, the one who declined. */
   waitingFor: string[];
   /** ISO 8601. */
   at: string;
 }
 
-/** How many envelopes there are of a kind, and the first few. */
+/** The number of envelopes of a kind, and the first few. */
 export interface Attention {
   count: number;
   envelopes: Standout[];
@@ -38,23 +38,23 @@ export type NeedsAttention = Record<
 export interface StatisticsSummary {
   total: number;
   byStatus: Record<string, number>;
-  /** In flight the longest, the oldest first. */
+  /** In flight the longest, oldest first. */
   waitingLongest: Standout[];
-  /** In flight and soon over, the next first. */
+  /** In flight and about to expire, next to expire first. */
   expiringSoon: Standout[];
-  /** In turn, and the signer whose turn it is was never asked. */
+  /** Sequential envelopes whose next signer was never asked. */
   stuck: Standout[];
   needsAttention: NeedsAttention;
-  /** From sending to completion. */
+  /** The time from sending to completion. */
   completion: { count: number; medianMs: number | null; p90Ms: number | null };
 }
 
 export interface SummaryOptions {
-  /** The service's time. */
+  /** Returns the service's time, in ms. */
   now: () => number;
-  /** How soon is soon, in ms; three days unless told. */
+  /** How soon an expiration counts as soon, in ms. The default is three days. */
   soonMs?: number | undefined;
-  /** How many of each kind are named. */
+  /** The maximum number of envelopes listed for each kind. */
   most: number;
   signal?: AbortSignal;
 }
@@ -62,7 +62,7 @@ export interface SummaryOptions {
 const NOT_ASKED = new Set(['PENDING', 'AWAITING_TURN', 'WAITING', 'CREATED']);
 const SIGNED = 'SIGNED';
 
-/** Adds up envelopes in one pass; constant memory except for the times of completion. */
+/** Summarizes envelopes in one pass. Memory is constant except for completion times, declined envelopes, and replacements. */
 export async function summarize(
   client: Client,
   envelopes: AsyncIterable<Envelope>,
@@ -79,7 +79,7 @@ export async function summarize(
   return tally.result();
 }
 
-/** The ids of those that a summary names, each once. */
+/** Returns the IDs of the envelopes that a summary lists, each once. */
 export function namedIn({ stuck, waitingLongest, needsAttention }: StatisticsSummary): string[] {
   const attention = Object.values(needsAttention).flatMap(({ envelopes }) => envelopes);
   const named = [...stuck, ...waitingLongest, ...attention];
@@ -93,7 +93,7 @@ class Tally {
   readonly #expiring: Attention = { count: 0, envelopes: [] };
   readonly #neverOpened: Attention = { count: 0, envelopes: [] };
   readonly #drafts: Attention = { count: 0, envelopes: [] };
-  /** Kept whole, since a replacement may come after the envelope that it replaces. */
+  /** All of them are kept, since a replacement may come after the envelope that it replaces. */
   readonly #declined: Standout[] = [];
   readonly #replaced = new Set<string>();
   readonly #stuck: Standout[] = [];
@@ -140,7 +140,7 @@ class Tally {
     this.#declined.push({ ...standout(envelope, at), waitingFor: by ? [by] : [] });
   }
 
-  /** In ms; NaN where the time is not known. */
+  /** Returns the age in ms; NaN if the time is not known. */
   #ageOf(at: string | null | undefined): number {
     return this.#options.now() - Date.parse(at ?? '');
   }
@@ -182,7 +182,7 @@ function keepAttention(attention: Attention, one: Standout, most: number): void 
   keep(attention.envelopes, one, most);
 }
 
-/** Keeps the earliest few, in order. */
+/** Keeps only the earliest few, in order. */
 function keep(list: Standout[], one: Standout, most: number): void {
   if (one.at === '') return;
   list.push(one);

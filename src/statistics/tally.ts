@@ -5,7 +5,7 @@ import { percentile } from '../kernel/percentile.ts';
 import { durationOf } from './turn-history.ts';
 import { monthOf } from './weeks.ts';
 
-/** How long something took: the median, and the time within which 85% and 95% were done. Null without samples. */
+/** A distribution of durations: the median, and the times within which 85% and 95% were done. Null without samples. */
 export interface Spread {
   samples: number;
   medianMs: number | null;
@@ -21,11 +21,11 @@ export interface Figures {
   expired: number;
   cancelled: number;
   open: number;
-  /** Of those that ended, 0 to 1; null if none has. */
+  /** Share of the ended ones that were completed, 0 to 1; null if none has ended. */
   completionRate: number | null;
   toComplete: Spread;
   turn: Spread;
-  /** The most frequent first. */
+  /** Most frequent first. */
   declineReasons: { reason: string | null; count: number }[];
   sentThisMonth: number;
 }
@@ -39,7 +39,7 @@ const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ['CANCELLED', 'cancelled'],
 ]);
 
-/** Adds up envelopes or turns. Holds the durations only. */
+/** Adds up envelopes or turns. Stores only durations and counts. */
 export class EnvelopeTally {
   readonly #month: string;
   readonly #outcomes = { completed: 0, declined: 0, expired: 0, cancelled: 0, open: 0 };
@@ -54,7 +54,7 @@ export class EnvelopeTally {
     this.#month = monthOf(now);
   }
 
-  /** Adds an envelope that was sent, and returns how it ended. */
+  /** Adds an envelope that was sent, and returns its outcome. */
   addEnvelope(envelope: Envelope, turns: readonly Turn[]): Outcome {
     const outcome = OUTCOMES.get(envelope.status ?? '') ?? 'open';
     const sentAt = timeOf(envelope.sentAt);
@@ -66,7 +66,7 @@ export class EnvelopeTally {
     return outcome;
   }
 
-  /** Adds a turn as if it were an envelope: one that did not end in a signature or a decline ended as its envelope did. */
+  /** Adds a turn as if it were an envelope. A turn without a signature or a decline gets the outcome of its envelope. */
   addTurn(turn: Turn, envelope: Envelope): void {
     this.#count(outcomeOf(turn, envelope), turn.beganAt);
     this.#addDuration(turn);
@@ -91,7 +91,7 @@ export class EnvelopeTally {
     };
   }
 
-  /** In ms, ascending. */
+  /** Returns the times to completion in ms, ascending. */
   timesToComplete(): Float64Array {
     return Float64Array.from(this.#toComplete).sort();
   }

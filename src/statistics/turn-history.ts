@@ -3,18 +3,18 @@ import { timeOf } from '../kernel/clock.ts';
 import { percentile } from '../kernel/percentile.ts';
 import { DEFAULT_USUAL_MS, HISTORY_MS, LEAST_SAMPLES } from './defaults.ts';
 
-/** The group of finished turns that a usual time was taken from. */
+/** The group of finished turns on which a usual time is based. */
 export type SampleBasis = 'template+role' | 'template' | 'account' | 'default';
 
 /** Finished turns that show how long the next one may take. */
 export interface TurnSamples {
   basis: SampleBasis;
-  /** How long each turn took, in ms, ascending; empty for `default`. */
+  /** The duration of each turn in ms, ascending; empty for `default`. */
   durations: Float64Array;
-  /** Those that ended with a signature, and those that ended in a decline. */
+  /** The durations of the turns that ended with a signature, and of those that ended in a decline. */
   signatures: Float64Array;
   declines: Float64Array;
-  /** How many more turns ended because the envelope expired. */
+  /** The number of other turns that ended because the envelope expired. */
   ignored: number;
 }
 
@@ -27,7 +27,7 @@ export interface UsualTime {
   samples: number;
 }
 
-/** A template and a role in it, as an envelope and its signer name them. */
+/** A template and one of its roles, as in an envelope and its signer. */
 export interface TurnKind {
   templateId: string | null | undefined;
   role: string | null | undefined;
@@ -73,7 +73,10 @@ export class TurnHistory {
     this.#samples.clear();
   }
 
-  /** Returns the turns of the same template and role; with fewer than 20, those of the template, then of the account. */
+  /**
+   * Returns the turns of the same template and role. If there are fewer than 20, returns those of the template, or else of the
+   * account.
+   */
   samplesOf({ templateId, role }: TurnKind): TurnSamples {
     const key = JSON.stringify([templateId ?? null, role ?? null]);
     const known = this.#samples.get(key);
@@ -94,7 +97,7 @@ export class TurnHistory {
     return { basis: 'default', ...new Finished().samples() };
   }
 
-  /** Returns how long a turn of this kind usually takes: the percentile (0–100) of its samples, or 7 days without any. */
+  /** Returns how long a turn of this kind usually takes: the percentile (0–100) of its samples, or 7 days without samples. */
   usualTime(kind: TurnKind, percent: number): UsualTime {
     const { basis, durations } = this.samplesOf(kind);
     return {
@@ -114,14 +117,14 @@ export class TurnHistory {
   }
 }
 
-/** Returns how long a finished turn took, in ms; undefined for any other, and where the times contradict each other. */
+/** Returns how long a finished turn took, in ms. Returns undefined for any other turn, or if its times are contradictory. */
 export function durationOf(turn: Turn): number | undefined {
   if (turn.state !== 'signed' && turn.state !== 'declined') return undefined;
   const tookMs = turn.endedAt - turn.beganAt;
   return tookMs >= 0 ? tookMs : undefined;
 }
 
-/** The finished turns of one group, and how many were never finished. */
+/** The finished turns of one group, and the number of turns that were never finished. */
 class Finished {
   readonly #signatures: number[] = [];
   readonly #declines: number[] = [];
