@@ -2,11 +2,11 @@ import { domainToASCII } from 'node:url';
 import { isEmailAddress } from '../kernel/text/email-address.ts';
 
 /*
- * Addresses are compared as mail servers do, or more strictly: without case, domains in their ASCII form. Plus signs count,
- * and letters that only look alike are different letters.
+ * Addresses are compared the way mail servers do it, or more strictly: ignoring case, and with domains in their ASCII form.
+ * Plus signs are significant, and letters that only look alike are different.
  */
 
-/** Returns the form in which addresses are compared; undefined for anything that is not one address. */
+/** Returns the form in which addresses are compared, or undefined for anything that is not a single address. */
 export function comparableAddress(text: string): string | undefined {
   if (!isEmailAddress(text)) return undefined;
   const at = text.lastIndexOf('@');
@@ -15,8 +15,8 @@ export function comparableAddress(text: string): string | undefined {
 }
 
 /**
- * Returns the form in which a pattern is compared; undefined for anything but an address, `*@example.com` (this domain
- * only), or `*@*.example.com` (its subdomains).
+ * Returns the form in which a pattern is compared. Valid patterns are an address, `*@example.com` (this domain only), and
+ * `*@*.example.com` (its subdomains). Returns undefined for anything else.
  */
 export function comparablePattern(text: string): string | undefined {
   const trimmed = text.trim();
@@ -27,7 +27,7 @@ export function comparablePattern(text: string): string | undefined {
   return example === undefined ? undefined : `${wildcard}${example.slice('x@'.length)}`;
 }
 
-/** Whether a pattern covers an address, or another pattern, both in comparable form. */
+/** Returns whether a pattern covers an address or another pattern. Both must be in comparable form. */
 export function covers(pattern: string, address: string): boolean {
   const domain = address.slice(address.lastIndexOf('@') + 1);
   if (pattern.startsWith('*@*.')) return domain.endsWith(pattern.slice('*@*'.length));
@@ -42,7 +42,7 @@ export function intersection(one: readonly string[], other: readonly string[]): 
   return [...new Set([...within(one, other), ...within(other, one)])];
 }
 
-/** Lowercases letters that have one lowercase form: the Kelvin sign, for example, is not a k. */
+/** Lowercases letters only if uppercasing restores them, so that the Kelvin sign, for example, does not become a k. */
 function withoutCase(text: string): string {
   return [...text]
     .map((letter) => {

@@ -5,21 +5,21 @@ import { canBeReminded, canBeSent } from '../kernel/vocabulary.ts';
 import { comparableAddress, covers } from './addresses.ts';
 import { type Guards, sourceInWords } from './guards.ts';
 
-/** Whom a write is for. */
+/** The recipients of a write. */
 export interface Emails {
-  /** All recipients, also those of a draft; undefined where they can't be read. */
+  /** All recipients, including those of a draft; undefined if they can't be read. */
   to: readonly string[] | undefined;
-  /** How many emails it sends; undefined where that can't be known. */
+  /** The number of emails that it sends; undefined if that can't be known. */
   count: number | undefined;
 }
 
 export const NO_EMAILS: Emails = { to: [], count: 0 };
-/** Of a write that nothing is known about. */
+/** The emails of a write about which nothing is known. */
 export const UNKNOWN_EMAILS: Emails = { to: undefined, count: undefined };
 
 const HAS_ACTED: ReadonlySet<string> = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
 
-/** Whom sending or reminding an envelope emails. What the service refuses emails nobody. */
+/** Returns whom sending or reminding an envelope emails. A request that the service refuses emails nobody. */
 export function emailsOfEnvelope(
   { status, signers }: Envelope,
   planned: { action: 'send' | 'remind'; signer?: string | undefined },
@@ -40,7 +40,7 @@ function remindedOf(signers: readonly Signer[], named: string | undefined): read
   return found.length > 0 ? found : signers.filter(({ status }) => !HAS_ACTED.has(status ?? ''));
 }
 
-/** Whom a new envelope is for. */
+/** Returns the recipients of a new envelope. */
 export function emailsOfCreate({
   emails,
   sends,
@@ -49,14 +49,14 @@ export function emailsOfCreate({
   return { to: emails, count: sends ? (emailCount ?? emails.length) : 0 };
 }
 
-/** The emails of one command so far. */
+/** The emails of a command so far. */
 export class EmailTally {
   #count = 0;
   readonly #people = new Set<string>();
 
   /**
    * Adds the emails of a write.
-   * @throws GuardError when it is not allowed; nothing is added then.
+   * @throws GuardError when the write is not allowed. In that case, nothing is added.
    */
   add({ to, count }: Emails, guards: Guards): void {
     checkRecipients(to, guards);
@@ -66,12 +66,12 @@ export class EmailTally {
     this.#count += count ?? 0;
     if (count === 0) return;
     for (const address of to ?? []) this.#people.add(comparableAddress(address) ?? address);
-    // Of those who can't be read, each may be somebody else.
+    // If recipients can't be read, each may be a different person.
     if (to === undefined)
       for (let index = 0; index < (count ?? 2); index++) this.#people.add(`?${this.#people.size}`);
   }
 
-  /** True when more than one person is emailed. */
+  /** True if more than one person is emailed. */
   get emailsSeveral(): boolean {
     return this.#people.size > 1;
   }
@@ -113,7 +113,7 @@ function tooMany(count: number | undefined, guards: Guards): GuardError {
   return new GuardError('TOO_MANY_EMAILS', message, { hint: hintFor(guards) });
 }
 
-/** Where guards are changed. */
+/** Returns a hint on how to change guards. */
 export function hintFor({ policy }: Guards): string {
   const mine = 'See the guards with `esign profiles show`; a profile is changed with `esign profiles edit`.';
   return policy === null ? mine : `${mine} Only an administrator can change the policy.`;

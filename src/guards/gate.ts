@@ -9,22 +9,28 @@ import { readWrite } from './write.ts';
 
 type CompleteRun = (end: RunEnd) => Promise<void>;
 
-/** What the gates of one command share. */
+/** The state that the gates of a command share. */
 interface Shared {
   guard: Guard;
   recorder: LogRecorder;
-  /** Begins the entry of the bulk run that all writes belong to. */
+  /** Begins the log entry of the bulk run that all writes belong to. */
   beginRun: (() => Promise<CompleteRun>) | undefined;
 }
 
-/** Opens the gates of a command, one for each client: writes pass if the guards allow them, with an entry in the log. */
+/**
+ * Creates the gates of a command, one for each client. A gate lets writes pass if the guards allow them, and records them in the
+ * log.
+ */
 export function guardedGate(options: GuardOptions & RecorderOptions): OpenGate {
   const guard = new Guard(options);
   const shared: Shared = { guard, recorder: new LogRecorder(options), beginRun: undefined };
   return (send) => new GuardedGate(shared, send);
 }
 
-/** A gate that only refuses everything, for a read-only profile: what a sandbox alone offers is not logged. */
+/**
+ * Creates gates that refuse all writes if the profile or the policy is read-only, and let them pass otherwise. They are for
+ * writes that only a sandbox offers, which are not logged.
+ */
 export function readOnlyGate(options: GuardOptions): OpenGate {
   const guard = new Guard(options);
   const refuseAll = async () => void (await guard.refuseAll());
@@ -102,7 +108,7 @@ class GuardedGate implements WriteGate {
     };
     return async (end) => {
       shared.beginRun = undefined;
-      // A run that wrote nothing has no entry; nor has one whose first write could not be recorded.
+      // A run that wrote nothing has no entry. A run whose first write could not be recorded has none, either.
       const complete = await begun?.catch(() => undefined);
       await complete?.(end);
     };

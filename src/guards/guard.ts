@@ -15,11 +15,11 @@ import {
 import { type Guards, requireUsablePolicy, sourceInWords } from './guards.ts';
 import type { Write } from './write.ts';
 
-/** What a person must type, or pass as --confirm, where the guard `confirmName` applies. */
+/** The name that a person must type or pass as --confirm where the guard `confirmName` applies. */
 export interface NameConfirmation {
   names: readonly [string, ...string[]];
   given: string | undefined;
-  /** Undefined without a terminal to ask on. */
+  /** Prompts for the name. Undefined without a terminal. */
   ask: ((name: string) => Promise<string>) | undefined;
 }
 
@@ -39,9 +39,9 @@ export class Guard {
   readonly #options: GuardOptions;
   #guards: Promise<Guards> | undefined;
   #tally = new EmailTally();
-  /** Writes whose emails were counted: a second try emails nobody else. */
+  /** Writes whose emails were counted. A retry emails nobody else. */
   readonly #counted = new Set<string>();
-  /** Whom the drafts of this process are for. */
+  /** The recipients of the drafts that this process created. */
   readonly #drafts = new Map<string, readonly string[]>();
   #mustConfirm = false;
   #confirming: Promise<void> | undefined;
@@ -50,7 +50,7 @@ export class Guard {
     this.#options = options;
   }
 
-  /** Checks all writes of a command; the emails of the next one are counted from zero. @throws GuardError */
+  /** Checks all writes of a command, and resets the count of emails. @throws GuardError */
   async check(planned: readonly PlannedWrite[], read: ReadEnvelope): Promise<void> {
     this.#tally = new EmailTally();
     this.#counted.clear();
@@ -63,8 +63,8 @@ export class Guard {
   }
 
   /**
-   * Checks a write immediately before it is sent. The envelope is read again: since the check of all writes, a person may have
-   * been asked, and a draft may have been sent. @throws GuardError
+   * Checks a write immediately before it is sent. The envelope is read again: a prompt may have taken a while since all writes
+   * were checked, and a draft may have been sent in the meantime. @throws GuardError
    */
   async allow(write: Write, read: ReadEnvelope): Promise<void> {
     const guards = await this.refuseAll();
@@ -79,7 +79,7 @@ export class Guard {
     await this.confirm();
   }
 
-  /** @throws GuardError when the name is needed and not given. */
+  /** Waits for the confirmation if one is required. @throws GuardError when the name is wrong or missing. */
   confirm(): Promise<void> {
     if (!this.#mustConfirm) return Promise.resolve();
     this.#confirming ??= this.#askName();
@@ -93,7 +93,7 @@ export class Guard {
     if (action === 'create' && emails !== undefined) this.#drafts.set(id, emails);
   }
 
-  /** @throws GuardError when nothing may be written at all. */
+  /** Returns the guards. @throws GuardError when all writes are refused. */
   async refuseAll(): Promise<Guards> {
     const guards = await this.#read();
     requireUsablePolicy(guards);

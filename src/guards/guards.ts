@@ -11,16 +11,16 @@ interface Sourced<T> {
   source: GuardSource;
 }
 
-/** All guards in effect; of a profile's and the policy's, the strictest value. */
+/** All guards in effect. If both the profile and the policy have a guard, the stricter value applies. */
 export interface Guards {
   readOnly: Sourced<true> | null;
   /** Patterns in comparable form; an empty list denies everyone. */
   onlyTo: Sourced<readonly string[]> | null;
   maxEmails: Sourced<number> | null;
   confirmName: Sourced<true> | null;
-  /** The policy of the machine, and why it can't be used. */
+  /** The policy of the machine, and the reason why it can't be used, if any. */
   policy: { path: string; problem: string | null } | null;
-  /** False where the policy does not let `mcp` write. */
+  /** False if the policy does not let `mcp` write. */
   mcpWrites: boolean;
 }
 
@@ -69,7 +69,7 @@ function bothLists(
   return value === undefined ? null : { value, source };
 }
 
-/** @throws GuardError when the policy can't be relied on. */
+/** Checks that the policy is usable. @throws GuardError when it can't be relied on. */
 export function requireUsablePolicy({ policy }: Guards): void {
   if (policy === null || policy.problem === null) return;
   throw new GuardError(
@@ -81,14 +81,14 @@ export function requireUsablePolicy({ policy }: Guards): void {
   );
 }
 
-/** In words that follow a refusal: `the guard of the profile`. */
+/** Returns the source as text for messages, such as `the profile`. */
 export function sourceInWords(source: GuardSource, { policy }: Guards): string {
   if (source === 'profile') return 'the profile';
   const path = policy === null ? 'the policy' : `the policy ${policy.path}`;
   return source === 'policy' ? path : `the profile and ${path}`;
 }
 
-/** The guards in effect as label and value, for people. */
+/** Returns the guards in effect as labels and values, for people. */
 export function guardsInWords({ readOnly, onlyTo, maxEmails, confirmName, mcpWrites }: Guards) {
   const facts: [string, { text: string; source: GuardSource } | null][] = [
     ['Read-only', readOnly && { text: 'yes', source: readOnly.source }],

@@ -18,18 +18,18 @@ const policySchema = z.strictObject({
   updateNotice: flag,
   mcpWrites: flag,
 });
-/** What the administrator of a machine decided for everyone on it. */
+/** The rules that the administrator of a machine has set for everyone on it. */
 export type Policy = z.infer<typeof policySchema>;
 
-/** The policy; `unusable` where there is one that must not be relied on, so that nothing may be written. */
+/** The policy of a machine. `unusable`: a policy exists but can't be relied on, so no write is allowed. */
 export type PolicyReading =
   | { state: 'none' }
   | { state: 'set'; path: string; policy: Policy }
   | { state: 'unusable'; path: string; problem: string };
 
-/** Where a policy is looked for. No variable of the user has a say in it. */
+/** Where a policy is looked for. The user's environment variables have no influence on it. */
 export interface Machine {
-  /** Of the file system. */
+  /** The root of the file system. */
   root: string;
   platform: NodeJS.Platform;
   /** The user who must own the policy. */
@@ -51,13 +51,18 @@ export async function readPolicy(machine: Machine = MACHINE): Promise<PolicyRead
   }
 }
 
-/** On Windows the folder is not taken from %ProgramData%, which the user can set. */
+/**
+ * Returns the path of the policy. On Windows, the folder is not taken from %ProgramData%, because the user can set that variable.
+ */
 function policyPath({ root, platform }: Machine): string {
   if (platform === 'win32') return win32.join('C:\\ProgramData', 'esign', 'policy.json');
   return join(root, 'etc', 'esign', 'policy.json');
 }
 
-/** Why others could change the file or folder. @throws a system error where it can't be looked at. */
+/**
+ * Returns why others could change the file or folder, or undefined if they can't. @throws a system error when its properties
+ * can't be read.
+ */
 async function problemOf(path: string, { platform, owner }: Machine): Promise<string | undefined> {
   const stat = await lstat(path);
   if (stat.isSymbolicLink()) return `${path} is a symbolic link`;

@@ -5,14 +5,14 @@ import { countMembers } from '../kernel/text/json-text.ts';
 import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import type { LoggedAction } from '../log/entry.ts';
 
-/** What a request does, as far as it shows by itself. */
+/** What a request does, as far as the request itself shows it. */
 export interface Write {
   action: LoggedAction;
   effect: Effect;
   envelopeId: string | undefined;
-  /** Of a create. */
+  /** Only for a create. */
   requestId: string | undefined;
-  /** The addresses of a new envelope's signers; undefined where they can't be read. */
+  /** The addresses of a new envelope's signers; undefined if they can't be read. */
   emails: readonly string[] | undefined;
   /** Whether a create emails them. */
   sends: boolean;
@@ -21,10 +21,13 @@ export interface Write {
 }
 
 const ENVELOPES = '/esign/envelopes';
-/** An ID without escapes: a server may read those as another path. */
+/** The ID can't contain escapes, because a server might read them as another path. */
 const ACTION = /^\/esign\/envelopes\/(?<id>[\w.~:-]+)\/(?<action>send|cancel|remind)$/;
 
-/** Create envelope body (API document). Whoever may be emailed by another field can't be read. */
+/**
+ * Create envelope body (API document). The recipients of a body with other fields count as unreadable, because such a field might
+ * name more of them.
+ */
 const createSchema = z.strictObject({
   templateId: z.optional(z.unknown()),
   signers: z.array(
@@ -70,7 +73,7 @@ function readCreate(body: unknown, text: string | undefined): Partial<Write> {
   const requestId = metadata[REQUEST_ID_KEY];
   const sends = isRecord(body) && body.sendImmediately === true;
   const read = createSchema.safeParse(body).data;
-  // The service may read the first of two members with one name.
+  // If a name occurs twice in an object, the service may read the first one.
   const isPlain = text === undefined || countMembers(text) === membersOf(body);
   return {
     effect: sends ? 'mails' : 'writes',
