@@ -1,11 +1,11 @@
 import * as z from 'zod/mini';
 import { EFFECTS, type Effect } from '../kernel/vocabulary.ts';
 
-/** What a request does, as far as its path shows. */
+/** What a request does, as far as its path shows it. */
 export const ACTIONS = ['create', 'send', 'cancel', 'remind', 'other'] as const;
 export type LoggedAction = (typeof ACTIONS)[number];
 
-/** `refused`: certainly not done. `unknown`: the response was lost, or the process ended before it came. */
+/** `refused`: certainly not done. `unknown`: the response was lost, or the process ended before it arrived. */
 export const OUTCOMES = ['done', 'refused', 'unknown'] as const;
 export type LoggedOutcome = (typeof OUTCOMES)[number];
 
@@ -13,7 +13,7 @@ const text = z.nullable(z.string());
 const outcome = z.enum(OUTCOMES);
 const counts = z.record(z.string(), z.number());
 
-/** Written before the request; with an outcome if a guard refused it, so that no request followed. */
+/** Written before the request. It has an outcome if a guard refused the write, because no request follows then. */
 const beginSchema = z.looseObject({
   type: z.literal('begin'),
   id: z.string(),
@@ -30,7 +30,10 @@ const beginSchema = z.looseObject({
   outcome: z.optional(outcome),
   error: z.optional(text),
 });
-/** Written after it. A later one replaces an earlier one: a lost response may be found to have been a success. */
+/**
+ * Written after the request. A later record replaces an earlier one, because a request with a lost response may turn out to have
+ * succeeded.
+ */
 const endSchema = z.looseObject({
   type: z.literal('end'),
   id: z.string(),
@@ -44,12 +47,12 @@ export type LogRecord = z.infer<typeof recordSchema>;
 export type BeginRecord = z.infer<typeof beginSchema>;
 export type EndRecord = z.infer<typeof endSchema>;
 
-/** Returns a line of the log as a record; undefined for anything else. */
+/** Returns a line of the log as a record, or undefined for anything else. */
 export function readRecord(value: unknown): LogRecord | undefined {
   return recordSchema.safeParse(value).data;
 }
 
-/** A write, as `esign log` shows it. */
+/** A write as shown by `esign log`. */
 export interface LogEntry {
   id: string;
   at: string;
@@ -61,20 +64,20 @@ export interface LogEntry {
   envelopeIds: readonly string[];
   requestId: string | null;
   outcome: LoggedOutcome;
-  /** A code. */
+  /** An error code. */
   error: string | null;
-  /** Of a bulk run. */
+  /** Only for a bulk run. */
   run?: string;
   counts?: Record<string, number>;
 }
 
-/** An entry with what it did, for undoing it. */
+/** An entry and its action, which is needed to undo it. */
 export interface LoggedWrite {
   entry: LogEntry;
   action: LoggedAction;
 }
 
-/** Returns the entry of a write that was begun; its outcome is unknown until its end is read. */
+/** Returns the entry of a write that was begun. Its outcome is unknown until its end record is read. */
 export function begunWrite(record: BeginRecord): LoggedWrite {
   const { id, at, user, profile, baseUrl, command, effect, envelopeIds, requestId, action, run } = record;
   const entry: LogEntry = {
@@ -86,7 +89,7 @@ export function begunWrite(record: BeginRecord): LoggedWrite {
   return { entry, action };
 }
 
-/** Completes an entry. */
+/** Completes an entry with its end record. */
 export function endWrite({ entry }: LoggedWrite, { outcome: ended, error, ...end }: EndRecord): void {
   entry.outcome = ended;
   entry.error = error;

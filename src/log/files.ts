@@ -4,29 +4,29 @@ import * as z from 'zod/mini';
 import { codeOf } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 
-/** What the first line of the first file is chained to. */
+/** The hash that the first line of the first file is chained to. */
 export const GENESIS = '0'.repeat(64);
 export const LOG_KIND = 'esign-log';
 export const LOG_VERSION = 1;
 
 const NAME = /^log-(\d{6})\.jsonl$/;
 
-/** The folder of the log, below the state folder. */
+/** Returns the folder of the log, below the state folder. */
 export function logFolder(stateDir: string): string {
   return join(stateDir, 'log');
 }
 
-/** The file with this number, counted from 1. */
+/** Returns the name of the file with this number, counted from 1. */
 export function fileName(number: number): string {
   return `log-${String(number).padStart(6, '0')}.jsonl`;
 }
 
-/** The number of a file of the log; 0 for anything else. */
+/** Returns the number of a log file; 0 for any other file. */
 export function fileNumber(name: string): number {
   return Number(NAME.exec(name)?.[1] ?? 0);
 }
 
-/** The files of the log, the oldest first. */
+/** Returns the names of the log files, oldest first. */
 export async function logFiles(folder: string): Promise<string[]> {
   try {
     return (await readdir(folder)).filter((name) => NAME.test(name)).sort();
@@ -38,19 +38,19 @@ export async function logFiles(folder: string): Promise<string[]> {
 
 const headSchema = z.looseObject({
   file: z.string(),
-  /** The last line, in bytes. */
+  /** The position of the last line, in bytes. */
   start: z.number(),
   end: z.number(),
   hash: z.string(),
 });
-/** The last line of the log, stored next to it: a log that was shortened does not end with it. */
+/** The last line of the log, stored next to it. If the log was shortened, it does not end with this line. */
 export type Head = z.infer<typeof headSchema>;
 
 export function headFile(folder: string): string {
   return join(folder, 'head.json');
 }
 
-/** Returns the stored head; `damaged` where there is something else in its place. */
+/** Returns the stored head; undefined if there is none, `damaged` if it is invalid. */
 export async function readHead(folder: string): Promise<Head | 'damaged' | undefined> {
   let stored: string;
   try {

@@ -7,19 +7,19 @@ import { fileNumber, GENESIS, LOG_KIND, logFiles, readHead } from './files.ts';
 import { hashOf } from './write-log.ts';
 
 export interface LogFilter {
-  /** Entries begun at this time (ms) or later. */
+  /** Only entries begun at this time (ms) or later. */
   since?: number | undefined;
   envelopeId?: string | undefined;
 }
 
 export interface LogReading {
-  /** In the order in which they were written, whatever the clock said. */
+  /** In the order in which they were written, regardless of their times. */
   writes: LoggedWrite[];
-  /** Lines that can't be read; `log verify` names them. */
+  /** Number of lines that can't be read. `log verify` reports them. */
   damaged: number;
 }
 
-/** Reads the entries of the log; other processes may be writing it. */
+/** Reads the entries of the log. Other processes may be writing to it. */
 export async function readLog(folder: string, { since, envelopeId }: LogFilter = {}): Promise<LogReading> {
   const writes = new Map<string, LoggedWrite>();
   let damaged = 0;
@@ -43,14 +43,14 @@ export async function readLog(folder: string, { since, envelopeId }: LogFilter =
   return { writes: [...writes.values()].filter(isWanted), damaged };
 }
 
-/** Where the chain breaks. */
+/** A place where the chain breaks. */
 export interface Break {
   file: string;
-  /** Counted from 1; 0 for the whole file. */
+  /** Counted from 1. 0 stands for the whole file. */
   line: number;
-  /** The entry of that line, as far as it can be read. */
+  /** The ID of the entry in that line, if it can be read. */
   id: string | undefined;
-  /** The last entry before it. */
+  /** The ID of the last entry before it. */
   after: string | undefined;
   reason: 'changed' | 'not chained' | 'missing file' | 'shortened';
 }
@@ -58,7 +58,7 @@ export interface Break {
 export interface LogVerification {
   files: number;
   entries: number;
-  /** The first one. */
+  /** The first break. */
   break: Break | undefined;
 }
 
@@ -111,7 +111,7 @@ class Chain {
   }
 
   end(): LogVerification {
-    // Between the first line of all and its head, a process may have been killed.
+    // A process may have been killed after it wrote the very first line and before it stored the head.
     const isNew = this.#head === undefined && this.#lines <= 1;
     if (!this.#hasHead && !isNew) {
       this.#line++;

@@ -4,14 +4,14 @@ import type { BeginRecord, EndRecord, LogRecord } from './entry.ts';
 
 export interface RecorderOptions {
   append: (record: LogRecord) => Promise<void>;
-  /** What each entry says of this process. */
+  /** The facts about this process that each entry contains. */
   facts: Pick<BeginRecord, 'user' | 'profile' | 'baseUrl' | 'command'>;
   now: () => number;
-  /** Called when a write was done and its entry could not be completed. */
+  /** Called when a write was sent but its entry could not be completed. */
   onIncomplete: (error: Error) => void;
 }
 
-/** What is known of a write before it is sent. */
+/** The facts about a write before it is sent. */
 export interface WriteFacts {
   action: BeginRecord['action'];
   effect: BeginRecord['effect'];
@@ -19,14 +19,14 @@ export interface WriteFacts {
   requestId: string | undefined;
 }
 
-/** What a bulk run came to. */
+/** The result of a bulk run. */
 export type RunResult = Pick<EndRecord, 'outcome' | 'error' | 'counts'> & { envelopeIds: readonly string[] };
 
-/** What IDs and codes of the service look like; anything else is not repeated in the log. */
+/** The form of the service's IDs and codes. Anything else is not stored in the log. */
 const ID = /^[\w.:~-]{1,128}$/;
 const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-/** Records writes, each before it is sent and again when its outcome is known. */
+/** Records each write before it is sent, and again when its outcome is known. */
 export class LogRecorder {
   readonly #options: RecorderOptions;
   /** Entries whose response was lost, by request ID or envelope ID. */
@@ -36,15 +36,15 @@ export class LogRecorder {
     this.#options = options;
   }
 
-  /** Records a write that a guard refused. A log that can't be written does not hide the refusal. */
+  /** Records a write that a guard refused. If the log can't be written, the refusal is still reported. */
   async refused(write: WriteFacts, code: string): Promise<void> {
     const record = { ...this.#begin(write), outcome: 'refused', error: code } as const;
     await this.#options.append(record).catch(() => undefined);
   }
 
   /**
-   * Sends a write between the two records of its entry. `idIn` finds the envelope in its result.
-   * @throws JournalError before it is sent, if it can't be recorded.
+   * Sends a write between the two records of its entry. `idIn` returns the ID of the envelope in the result.
+   * @throws JournalError before the write is sent, if it can't be recorded.
    */
   async record<T>(
     write: WriteFacts,
@@ -68,7 +68,7 @@ export class LogRecorder {
     }
   }
 
-  /** Records that a write whose response was lost was done. `key`: its request ID, or its envelope. */
+  /** Records that a write with a lost response was done. `key`: its request ID or envelope ID. */
   async resolve(key: string, envelopeId: string): Promise<void> {
     const id = this.#lost.get(key);
     if (id === undefined) return;
@@ -82,7 +82,7 @@ export class LogRecorder {
     });
   }
 
-  /** Begins the entry that all writes of a bulk run share. Returns what completes it. */
+  /** Begins the entry that all writes of a bulk run share. Returns a function that completes it. */
   async beginRun(run: string, sends: boolean): Promise<(result: RunResult) => Promise<void>> {
     const effect = sends ? 'mails' : 'writes';
     const begin = this.#begin({ action: 'create', effect, envelopeIds: [], requestId: undefined });
@@ -102,12 +102,12 @@ export class LogRecorder {
     return {
       ...{ type: 'begin', id: `log_${randomBytes(6).toString('hex')}`, at, ...this.#options.facts },
       ...{ action, effect, envelopeIds: knownIds(envelopeIds) },
-      // One that may contain an address is not repeated.
+      // A request ID that may contain an email address is not stored.
       requestId: requestId === undefined || requestId.includes('@') ? null : requestId,
     };
   }
 
-  /** The write was done, or not, whatever comes of its entry. */
+  /** Completes an entry. A failure is only reported, because the write has already been sent. */
   async #complete(record: EndRecord): Promise<void> {
     try {
       await this.#options.append(record);

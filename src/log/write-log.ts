@@ -22,7 +22,7 @@ import {
   readHead,
 } from './files.ts';
 
-/** A file that is larger is followed by a new one. */
+/** Size after which a new file is started, in bytes. */
 const ROTATE_BYTES = 4 * 1024 * 1024;
 /** How long other processes may hold the lock, in ms. */
 const PATIENCE_MS = 30_000;
@@ -33,7 +33,7 @@ interface Waiting {
   failed: (error: Error) => void;
 }
 
-/** The end of the log: where the next line goes, and the hash that it is chained to. */
+/** The end of the log: the position of the next line, and the hash that it is chained to. */
 interface Tail {
   name: string;
   size: number;
@@ -41,7 +41,7 @@ interface Tail {
 }
 
 /**
- * Appends to the log of writes. Each line has the hash of the line before it, also across files, and the last hash is stored
+ * Appends to the log of writes. Each line contains the hash of the previous line, even across files, and the last hash is stored
  * next to the log. Several processes take turns. A record is on disk (fsync) when `append` resolves.
  */
 export class WriteLog {
@@ -57,7 +57,7 @@ export class WriteLog {
     this.#rotateBytes = rotateBytes;
   }
 
-  /** @throws JournalError when the record is not on disk. */
+  /** Appends a record. @throws JournalError when the record is not on disk. */
   append(record: LogRecord): Promise<void> {
     return new Promise((done, failed) => {
       this.#queue.push({ record, done, failed });
@@ -69,12 +69,12 @@ export class WriteLog {
     if (this.#writing !== undefined || this.#queue.length === 0) return;
     this.#writing = this.#writeAll().finally(() => {
       this.#writing = undefined;
-      // For what was appended after the last look into the queue.
+      // Write records that were appended after the queue was last checked.
       this.#start();
     });
   }
 
-  /** Records that wait together share one turn and one fsync. */
+  /** Writes all waiting records. Those that wait at the same time share one lock and one fsync. */
   async #writeAll(): Promise<void> {
     while (this.#queue.length > 0) {
       const batch = this.#queue;
@@ -107,7 +107,7 @@ export class WriteLog {
     }
   }
 
-  /** Begins the first file, or the next one when the last is large enough. */
+  /** Starts the first file, or the next one when the last one is large enough. */
   async #rotated(tail: Tail | undefined): Promise<Tail> {
     if (tail !== undefined && tail.size > 0 && tail.size < this.#rotateBytes) return tail;
     const number = tail === undefined ? 1 : fileNumber(tail.name) + (tail.size > 0 ? 1 : 0);
@@ -117,7 +117,7 @@ export class WriteLog {
     return begun;
   }
 
-  /** Appends lines and stores the new head. What can't be written whole is taken back. */
+  /** Appends lines and stores the new head. If they can't be written completely, they are removed again. */
   async #put(tail: Tail, values: readonly object[]): Promise<Tail> {
     const path = join(this.#folder, tail.name);
     let { hash: previous, size: start, size: end } = tail;
@@ -153,14 +153,14 @@ export class WriteLog {
   }
 }
 
-/** Returns the hash that chains the next line to this one (without its line break). */
+/** Returns the hash of a line (without its line break), which the next line contains. */
 export function hashOf(line: string | Uint8Array): string {
   return hash('sha256', line);
 }
 
 /**
- * Finds the end of the log from the stored head, and cuts off a line that a crash has torn. Where the log no longer has the
- * line that the head names, the next line is chained to the head, so that `log verify` finds the break.
+ * Finds the end of the log from the stored head, and removes an incomplete line that a crash has left. If the log no longer
+ * contains the line of the head, the next line is chained to the head, so that `log verify` finds the break.
  */
 async function findTail(folder: string): Promise<Tail | undefined> {
   const files = await logFiles(folder);
@@ -181,7 +181,7 @@ async function hasLine(folder: string, { file, start, end, hash: expected }: Hea
   return false;
 }
 
-/** The last whole line of a file, from a known one on. */
+/** Returns the end of the last complete line of a file, starting from a known line. Removes an incomplete line after it. */
 async function readTail(folder: string, name: string, known?: Head): Promise<Tail> {
   const path = join(folder, name);
   const tail = { name, size: known?.end ?? 0, hash: known?.hash ?? GENESIS };
