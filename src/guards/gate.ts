@@ -28,8 +28,8 @@ export function guardedGate(options: GuardOptions & RecorderOptions): OpenGate {
 }
 
 /**
- * Creates gates that refuse all writes if the profile or the policy is read-only, and let them pass otherwise. They are for
- * writes that only a sandbox offers, which are not logged.
+ * Creates gates that refuse all writes if the profile or the policy is read-only or the policy can't be used, and let them pass
+ * otherwise. They are for writes that only a sandbox offers, which are not logged.
  */
 export function readOnlyGate(options: GuardOptions): OpenGate {
   const guard = new Guard(options);

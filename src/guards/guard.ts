@@ -24,12 +24,12 @@ export interface NameConfirmation {
 }
 
 export interface GuardOptions {
-  /** Read at the first write. */
+  /** Returns the guards. Called at the first write. */
   guards: () => Promise<Guards>;
   confirmation: NameConfirmation;
 }
 
-/** Reads an envelope to see whom a write would email. */
+/** Reads an envelope to find out whom a write would email. */
 export type ReadEnvelope = (envelopeId: string) => Promise<Envelope>;
 
 const READING_AT_ONCE = 8;

@@ -14,7 +14,7 @@ export interface Write {
   requestId: string | undefined;
   /** The addresses of a new envelope's signers; undefined if they can't be read. */
   emails: readonly string[] | undefined;
-  /** Whether a create emails them. */
+  /** True if a create emails them. */
   sends: boolean;
   /** The signer to remind. */
   signer: string | undefined;

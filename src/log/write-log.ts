@@ -171,7 +171,7 @@ async function findTail(folder: string): Promise<Tail | undefined> {
   if (last === undefined) return { name: fileName(1), size: 0, hash: head.hash };
   const isThere = files.includes(head.file) && (await hasLine(folder, head));
   const tail = await readTail(folder, last, last === head.file && isThere ? head : undefined);
-  // A process that was killed may have begun a file without storing the head.
+  // A process may have been killed after it started a file and before it stored the head.
   return isThere ? tail : { ...tail, hash: head.hash };
 }
 

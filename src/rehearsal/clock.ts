@@ -10,8 +10,8 @@ export class RehearsalClock implements Clock {
   #queue: Promise<void> = Promise.resolve();
 
   /**
-   * @param startsAt the time of the sandbox, which stands still, in ms
-   * @param advance moves the sandbox's clock on by this many ms
+   * @param startsAt the time of the sandbox, whose clock is stopped, in ms
+   * @param advance advances the sandbox's clock by this many ms
    */
   constructor(startsAt: number, advance: (ms: number) => Promise<unknown>) {
     this.#now = startsAt;

@@ -11,7 +11,7 @@ const FORMAT = 'esign-plan/1';
 const text = z.nullable(z.string());
 const count = z.int().check(z.nonnegative());
 
-/** The flags of `bulk create` that change what is sent or how, by their names. */
+/** The flags of `bulk create` that change what is sent or how, by name. */
 const flagsSchema = z.object({
   template: text,
   subject: text,

@@ -23,11 +23,11 @@ export interface Attention {
 }
 
 /**
- * What somebody should look at today:
- * - declined: in the last 30 days and not replaced, the latest first
- * - expiringSoon: in flight and about to expire, the next first
- * - neverOpened: sent three days ago or longer, and nobody whose turn it is has opened it, the oldest first
- * - forgottenDrafts: older than a week, the oldest first
+ * The envelopes that need attention today:
+ * - declined: in the last 30 days and not replaced, latest first
+ * - expiringSoon: in flight and about to expire, next to expire first
+ * - neverOpened: sent at least three days ago, and not opened by anyone whose turn it is, oldest first
+ * - forgottenDrafts: at least a week old, oldest first
  */
 export type NeedsAttention = Record<
   'declined' | 'expiringSoon' | 'neverOpened' | 'forgottenDrafts',

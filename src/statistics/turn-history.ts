@@ -6,7 +6,7 @@ import { DEFAULT_USUAL_MS, HISTORY_MS, LEAST_SAMPLES } from './defaults.ts';
 /** The group of finished turns on which a usual time is based. */
 export type SampleBasis = 'template+role' | 'template' | 'account' | 'default';
 
-/** Finished turns that show how long the next one may take. */
+/** Finished turns, from which the duration of the next one is estimated. */
 export interface TurnSamples {
   basis: SampleBasis;
   /** The duration of each turn in ms, ascending; empty for `default`. */
