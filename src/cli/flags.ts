@@ -116,7 +116,7 @@ export const messageFileFlag = Flags.string({
 export const yesFlag = Flags.boolean({ char: 'y', description: 'skip the confirmation prompt' });
 export const confirmFlag = Flags.string({
   description: 'name of the profile, where it has to be confirmed by name',
-  helpGroup: 'GUARDS',
+  helpGroup: 'GUARD',
   helpValue: 'NAME',
 });
 export const dryRunFlag = Flags.boolean({

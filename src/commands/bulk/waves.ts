@@ -55,14 +55,14 @@ export const waveFlags = {
     description: 'send only the first wave; `bulk resume` sends the next one',
     dependsOn: ['send'],
     helpValue: '20,200,rest',
-    helpGroup: 'WAVES',
+    helpGroup: 'WAVE',
   }),
   'stop-if': stopIfFlag({
     description:
       'send no further wave when a share of what was sent is above its limit: declined, failed, waiting',
     dependsOn: ['waves'],
     helpValue: "'declined>2%,failed>1%'",
-    helpGroup: 'WAVES',
+    helpGroup: 'WAVE',
   }),
 };
 

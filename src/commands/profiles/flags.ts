@@ -7,26 +7,26 @@ import type { Placed } from '../../profiles/key-place.ts';
 
 /** Limits on what is written with the profile. */
 const guardFlags = {
-  'read-only': Flags.boolean({ description: 'allow only reading', helpGroup: 'GUARDS', allowNo: true }),
+  'read-only': Flags.boolean({ description: 'allow only reading', helpGroup: 'GUARD', allowNo: true }),
   'only-to': Flags.string({
     description:
       "allow only these recipients: addresses, '*@example.com', '*@*.example.com'; '' allows nobody",
-    helpGroup: 'GUARDS',
+    helpGroup: 'GUARD',
     helpValue: 'A,B',
     exclusive: ['no-only-to'],
   }),
-  'no-only-to': Flags.boolean({ description: 'allow all recipients', helpGroup: 'GUARDS' }),
+  'no-only-to': Flags.boolean({ description: 'allow all recipients', helpGroup: 'GUARD' }),
   'max-emails': Flags.integer({
     description: 'maximum number of emails that a command may send',
-    helpGroup: 'GUARDS',
+    helpGroup: 'GUARD',
     helpValue: 'N',
     min: 0,
     exclusive: ['no-max-emails'],
   }),
-  'no-max-emails': Flags.boolean({ description: 'allow any number of emails', helpGroup: 'GUARDS' }),
+  'no-max-emails': Flags.boolean({ description: 'allow any number of emails', helpGroup: 'GUARD' }),
   'confirm-name': Flags.boolean({
     description: "require the profile's name before a command emails more than one person",
-    helpGroup: 'GUARDS',
+    helpGroup: 'GUARD',
     allowNo: true,
   }),
 };
