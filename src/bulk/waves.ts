@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import { READS_AT_ONCE } from '../api/defaults.ts';
 import { Limiter } from '../kernel/limiter.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
 import type { StopLimit, Waves } from './entries.ts';
@@ -24,7 +25,6 @@ export interface ShareFigure {
   range: readonly [low: number, high: number];
 }
 
-const READS_AT_ONCE = 8;
 /** With more envelopes than this, the list is read instead, 100 at a time. */
 const MOST_READ_SINGLY = 20;
 /** Standard deviations of a 95% confidence interval. */

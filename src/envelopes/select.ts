@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import { READS_AT_ONCE } from '../api/defaults.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
@@ -28,8 +29,6 @@ export interface Selection {
   /** The run that created it or the envelope it replaces. */
   run?: SelectedRun | undefined;
 }
-
-const READS_AT_ONCE = 8;
 
 export interface SelectEnvelopesOptions {
   pageSize?: number | undefined;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { READS_AT_ONCE } from '../api/defaults.ts';
 import type { Envelope } from '../api/schemas.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { GuardError } from '../kernel/errors.ts';
@@ -32,8 +33,6 @@ export interface GuardOptions {
 /** Reads an envelope to find out whom a write would email. */
 export type ReadEnvelope = (envelopeId: string) => Promise<Envelope>;
 
-const READING_AT_ONCE = 8;
-
 /** Decides whether a write is allowed. */
 export class Guard {
   readonly #options: GuardOptions;
@@ -57,7 +56,7 @@ export class Guard {
     const guards = await this.refuseAll();
     if (!hasLimits(guards)) return;
     const tally = new EmailTally();
-    for await (const emails of mapInOrder(planned, READING_AT_ONCE, (one) => this.#emailsOf(one, read)))
+    for await (const emails of mapInOrder(planned, READS_AT_ONCE, (one) => this.#emailsOf(one, read)))
       tally.add(emails, guards);
     this.#requireConfirmation(tally, guards);
   }

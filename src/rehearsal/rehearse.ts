@@ -57,7 +57,6 @@ export interface RehearsalFacts {
   history: AccountHistory;
   signal: AbortSignal;
   redact: (text: string) => string;
-  onProgress: (what: 'sending' | 'signing', share: number) => void;
 }
 
 const DAY_MS = 86_400_000;
@@ -70,10 +69,7 @@ export async function rehearse(service: RehearsalService, facts: RehearsalFacts)
   const startedAt = service.clock.now();
   const failed = await sendRows(service, facts);
   const requests = service.requests();
-  const late = await letSignersAct(service, {
-    ...facts,
-    onProgress: (share) => facts.onProgress('signing', share),
-  });
+  const late = await letSignersAct(service, facts);
   const envelopes = (await service.sandbox.control.envelopes()).filter(({ sentAt }) => sentAt !== null);
   const completionDays = envelopes
     .filter(({ status }) => status === 'COMPLETED')
@@ -130,10 +126,7 @@ async function sendRows(service: RehearsalService, facts: RehearsalFacts): Promi
       patienceMs: PATIENCE_MS,
       signal: facts.signal,
       redact: facts.redact,
-      observer: {
-        row: () => facts.onProgress('sending', run.state.settled / rows.length),
-        says: () => undefined,
-      },
+      observer: { row: () => undefined, says: () => undefined },
     });
     facts.signal.throwIfAborted();
     if (ending.kind === 'stopped') throw ending.error;

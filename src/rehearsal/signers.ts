@@ -37,7 +37,6 @@ export interface SignersFacts {
   days: number;
   seed: number;
   signal: AbortSignal;
-  onProgress: (share: number) => void;
 }
 
 const DAY_MS = 86_400_000;
@@ -52,7 +51,7 @@ const REASON = 'Declined in a rehearsal.';
 /** Lets the signers act according to the history until the days are over. Returns the signers who would be late, by row. */
 export async function letSignersAct(service: RehearsalService, facts: SignersFacts): Promise<LateSigner[]> {
   const { sandbox, clock } = service;
-  const { days, signal, onProgress } = facts;
+  const { days, signal } = facts;
   const [start, end] = [clock.now(), clock.now() + days * DAY_MS];
   const stepMs = Math.ceil((end - start) / MOST_STEPS);
   const envelopes = (await sandbox.control.envelopes()).sort((a, b) => rowOf(a) - rowOf(b));
@@ -63,7 +62,6 @@ export async function letSignersAct(service: RehearsalService, facts: SignersFac
     signal.throwIfAborted();
     await clock.moveTo(momentOf(start + step * stepMs, group), signal);
     await Promise.all([...group.values()].map((ofEnvelope) => act(sandbox, ofEnvelope)));
-    onProgress((step * stepMs) / (end - start));
   }
   await clock.moveTo(end, signal);
   return plans.flatMap((plan) => plan.late);

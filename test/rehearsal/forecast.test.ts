@@ -81,7 +81,6 @@ async function compare(account: Account): Promise<void> {
     history,
     signal: new AbortController().signal,
     redact: (text) => text,
-    onProgress: () => undefined,
   });
   const happened = future(account, days);
   for (const [predicted, real] of [

@@ -1,4 +1,5 @@
 import type { Client } from '../../api/client.ts';
+import { READS_AT_ONCE } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { markedEnvelopes, readIfExists } from '../../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../../envelopes/markers.ts';
@@ -13,8 +14,6 @@ import { timeOf } from '../../kernel/clock.ts';
 import { Limiter } from '../../kernel/limiter.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import type { EarlierRow, IdentifiedRow, WantedRows } from './earlier-rows.ts';
-
-const READS_AT_ONCE = 8;
 
 /**
  * Adds to what the runs on this machine know of a file's rows: what any command on any machine did under their request IDs. Reads

@@ -1,4 +1,5 @@
 import type { Client } from '../../api/client.ts';
+import { READS_AT_ONCE } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { Limiter } from '../../kernel/limiter.ts';
@@ -23,8 +24,6 @@ export interface RunSurvey {
   byRow: Map<number, Envelope[]>;
   ids: Set<string>;
 }
-
-const READS_AT_ONCE = 8;
 
 /**
  * Reads the service's list once and finds the envelopes of a run by the markers in their metadata. If the list shows the markers

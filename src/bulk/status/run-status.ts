@@ -1,4 +1,5 @@
 import type { Client } from '../../api/client.ts';
+import { READS_AT_ONCE } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { readIfExists } from '../../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../../envelopes/markers.ts';
@@ -36,8 +37,6 @@ export interface RunJournal {
   state: RunState;
   files: RunFiles;
 }
-
-const READS_AT_ONCE = 8;
 
 /**
  * Collects the envelopes of a run. Envelopes that are in the journal but not in the list are read one by one.

@@ -112,7 +112,6 @@ async function inSandbox(
         history,
         signal: interrupt.signal,
         redact: (text) => terminal.redactor.redact(text),
-        onProgress: () => undefined,
       }),
     );
   } finally {

@@ -1,4 +1,5 @@
 import type { Client } from '../../../api/client.ts';
+import { READS_AT_ONCE } from '../../../api/defaults.ts';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { writeDryRun } from '../../../cli/dry-run.ts';
@@ -24,7 +25,6 @@ export interface UndoFlags {
   'dry-run': boolean;
 }
 
-const READING_AT_ONCE = 8;
 /** More rows would hide the question. */
 const SHOWN_MAX = 20;
 
@@ -91,7 +91,7 @@ async function envelopesOf(
       throw error;
     });
   const envelopes: Envelope[] = [];
-  for await (const envelope of mapInOrder(entry.envelopeIds, READING_AT_ONCE, read))
+  for await (const envelope of mapInOrder(entry.envelopeIds, READS_AT_ONCE, read))
     if (envelope !== undefined) envelopes.push(envelope);
   return envelopes;
 }
