@@ -9,11 +9,11 @@ export interface OutageOptions {
   patienceMs: number;
   /** Makes a request that changes nothing. Rejects while the service does not answer. */
   probe: () => Promise<void>;
-  says: (text: string) => void;
+  notice: (text: string) => void;
 }
 
 /** Number of consecutive lost replies that counts as an outage; fewer may be chance. */
-const CHANCE = 5;
+const LOST_REPLIES = 5;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 30_000;
 
@@ -21,7 +21,7 @@ const LONGEST_WAIT_MS = 30_000;
 export class Outage {
   readonly #options: OutageOptions;
   #inARow = 0;
-  #mostInARow = CHANCE;
+  #mostInARow = LOST_REPLIES;
   #since: number | undefined;
   #last: Error | undefined;
   #down: Promise<void> | undefined;
@@ -34,7 +34,7 @@ export class Outage {
 
   succeeded(): void {
     this.#inARow = 0;
-    this.#mostInARow = CHANCE;
+    this.#mostInARow = LOST_REPLIES;
     this.#since = undefined;
     this.#wait = FIRST_WAIT_MS;
   }
@@ -55,10 +55,10 @@ export class Outage {
   }
 
   async #waitForService(): Promise<void> {
-    const { clock, signal, probe, says } = this.#options;
+    const { clock, signal, probe, notice } = this.#options;
     for (;;) {
       this.#giveUpInTime();
-      if (this.#last) says(`${sentenceOf(this.#last)} Trying again in ${durationInWords(this.#wait)}.`);
+      if (this.#last) notice(`${sentenceOf(this.#last)} Trying again in ${durationInWords(this.#wait)}.`);
       await clock.sleep(this.#wait, signal);
       this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
       try {
@@ -71,7 +71,7 @@ export class Outage {
         if (error instanceof Error) this.#last = error;
       }
     }
-    says('The service is back.');
+    notice('The service is back.');
     this.#inARow = 0;
     // Until a write succeeds, one failure is enough to wait again.
     this.#mostInARow = 1;

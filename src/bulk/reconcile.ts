@@ -40,7 +40,7 @@ export async function clearSeconds(session: BulkSession): Promise<void> {
   const { clock } = options.client;
   const wait = Math.max(LOOKS.at(-1) ?? 0, Math.min(session.mayTurnUpUntil - clock.now(), LISTED_AFTER_MS));
   if (wait > WORTH_SAYING_MS)
-    options.observer.says('Waiting up to a minute for envelopes whose reply was lost.', {
+    options.observer.notice('Waiting up to a minute for envelopes whose reply was lost.', {
       waitMs: LISTED_AFTER_MS,
     });
   await clock.sleep(wait, session.signal);

@@ -74,20 +74,20 @@ async function goThroughRows(session: BulkSession): Promise<void> {
   const most = session.options.concurrency * ROWS_PER_REQUEST;
   const { state } = session.run;
   const requests = state.head.mode === 'two-step' ? 2 : 1;
-  const crowd = new Crowd();
+  const work = new WorkInProgress();
   try {
     for await (const row of announcedRows(session)) {
       if (session.isClosed() || !session.spend(state.of(row.row) === 'created' ? 1 : requests)) break;
-      crowd.add(workOnRow(session, row).catch((error: unknown) => session.caught(error)));
-      await crowd.fewerThan(most);
+      work.add(workOnRow(session, row).catch((error: unknown) => session.caught(error)));
+      await work.fewerThan(most);
     }
   } finally {
-    await crowd.fewerThan(1);
+    await work.fewerThan(1);
   }
 }
 
 /** Counts the work in progress and waits until there is less of it. */
-class Crowd {
+class WorkInProgress {
   #size = 0;
   #wake: (() => void) | undefined;
 
@@ -193,7 +193,7 @@ async function keepResults({ run, options }: BulkSession): Promise<boolean> {
     await writeResults(run.state, run.files);
     return true;
   } catch (error) {
-    options.observer.says(`${run.files.results} can't be written: ${diskReason(error)}.`);
+    options.observer.notice(`${run.files.results} can't be written: ${diskReason(error)}.`);
     return false;
   }
 }

@@ -23,7 +23,7 @@ export interface RunObserver {
   /** Called when a row is settled. */
   row(result: RowResult): Promise<void> | void;
   /** Shows a message to the user; the run continues. `waitMs`: how long the run waits, if it does. */
-  says(text: string, options?: { waitMs: number }): void;
+  notice(text: string, options?: { waitMs: number }): void;
 }
 
 /** The part of a row that is reported when it fails. */
@@ -98,7 +98,7 @@ export class BulkSession {
       clock: client.clock,
       signal: this.signal,
       patienceMs: options.patienceMs,
-      says: (text) => options.observer.says(text),
+      notice: (text) => options.observer.notice(text),
       probe: async () => {
         await client.templates.list({ pageSize: 1, signal: this.signal }).next();
       },

@@ -44,12 +44,12 @@ export async function queryIndex(
   const { cached, signal, onProgress } = options;
   const askedAt = Date.now();
   const question = indexQueryOf(selection);
-  const couldFit = mayMatchNow(selection, options.now);
-  const asking = { signal, onProgress, mayAnswer: couldFit };
+  const mayMatch = mayMatchNow(selection, options.now);
+  const asking = { signal, onProgress, mayAnswer: mayMatch };
   const hitsIn = ({ known, members }: Snapshot) => {
     const belongs = ({ id }: IndexedEnvelope) => members?.has(id) ?? true;
     const hits = [...known.values()]
-      .filter((one) => one.hit && couldFit(one) && belongs(one))
+      .filter((one) => one.hit && mayMatch(one) && belongs(one))
       .sort(newestFirst);
     return options.oneSignerFirst ? oneSignerFirst(hits, selection, index) : hits;
   };

@@ -126,7 +126,7 @@ async function sendRows(service: RehearsalService, facts: RehearsalFacts): Promi
       patienceMs: PATIENCE_MS,
       signal: facts.signal,
       redact: facts.redact,
-      observer: { row: () => undefined, says: () => undefined },
+      observer: { row: () => undefined, notice: () => undefined },
     });
     facts.signal.throwIfAborted();
     if (ending.kind === 'stopped') throw ending.error;

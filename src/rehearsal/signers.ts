@@ -11,7 +11,7 @@ export type SandboxEnvelope = Awaited<ReturnType<Sandbox['control']['envelopes']
 type SandboxSigner = SandboxEnvelope['signers'][number];
 
 /** An action of a signer at a time, in ms. */
-interface Deed {
+interface SignerAction {
   at: number;
   envelopeId: string;
   /** The expiration of the envelope, in ms. */
@@ -57,8 +57,8 @@ export async function letSignersAct(service: RehearsalService, facts: SignersFac
   const envelopes = (await sandbox.control.envelopes()).sort((a, b) => rowOf(a) - rowOf(b));
   const behaviors = behaviorsOf(envelopes, facts);
   const plans = envelopes.map((envelope) => planOf(envelope, { ...facts, behaviors, end }));
-  const deeds = plans.flatMap((plan) => plan.deeds);
-  for (const [step, group] of bySteps(deeds, { start, end, stepMs })) {
+  const actions = plans.flatMap((plan) => plan.actions);
+  for (const [step, group] of bySteps(actions, { start, end, stepMs })) {
     signal.throwIfAborted();
     await clock.moveTo(momentOf(start + step * stepMs, group), signal);
     await Promise.all([...group.values()].map((ofEnvelope) => act(sandbox, ofEnvelope)));
@@ -93,28 +93,28 @@ function behaviorsOf(
   return behaviors;
 }
 
-/** Groups the deeds by the step of the clock at whose end they happen, in order, and by envelope. */
+/** Groups the actions by the step of the clock at whose end they happen, in order, and by envelope. */
 function bySteps(
-  deeds: readonly Deed[],
+  actions: readonly SignerAction[],
   { start, end, stepMs }: { start: number; end: number; stepMs: number },
-): Map<number, Map<string, Deed[]>> {
-  const steps = new Map<number, Map<string, Deed[]>>();
-  for (const deed of deeds.filter(({ at }) => at < end).sort((a, b) => a.at - b.at)) {
-    const step = Math.ceil((deed.at - start) / stepMs);
-    const group = steps.get(step) ?? new Map<string, Deed[]>();
+): Map<number, Map<string, SignerAction[]>> {
+  const steps = new Map<number, Map<string, SignerAction[]>>();
+  for (const action of actions.filter(({ at }) => at < end).sort((a, b) => a.at - b.at)) {
+    const step = Math.ceil((action.at - start) / stepMs);
+    const group = steps.get(step) ?? new Map<string, SignerAction[]>();
     steps.set(step, group);
-    group.set(deed.envelopeId, [...(group.get(deed.envelopeId) ?? []), deed]);
+    group.set(action.envelopeId, [...(group.get(action.envelopeId) ?? []), action]);
   }
   return steps;
 }
 
 /** Returns the end of a step, or the time just before the first of its envelopes expires. */
-function momentOf(stepEnd: number, group: ReadonlyMap<string, readonly Deed[]>): number {
+function momentOf(stepEnd: number, group: ReadonlyMap<string, readonly SignerAction[]>): number {
   return Math.min(stepEnd, ...[...group.values()].flat().map(({ expiresAt }) => expiresAt - 1));
 }
 
-async function act({ control }: Sandbox, deeds: readonly Deed[]): Promise<void> {
-  for (const { envelopeId, signerId, kind } of deeds) {
+async function act({ control }: Sandbox, actions: readonly SignerAction[]): Promise<void> {
+  for (const { envelopeId, signerId, kind } of actions) {
     if (kind === 'signs') await control.sign(envelopeId, { signer: signerId }, NO_BROWSER);
     else await control.decline(envelopeId, signerId, REASON);
   }
@@ -127,13 +127,13 @@ interface PlanFacts extends SignersFacts {
 }
 
 interface EnvelopePlan {
-  deeds: Deed[];
+  actions: SignerAction[];
   late: LateSigner[];
 }
 
 /** Returns what the signers of an envelope do, and which of them take longer than usual. */
 function planOf(envelope: SandboxEnvelope, facts: PlanFacts): EnvelopePlan {
-  const plan: EnvelopePlan = { deeds: [], late: [] };
+  const plan: EnvelopePlan = { actions: [], late: [] };
   let began = timeOf(envelope.sentAt);
   for (const signers of signersByOrder(envelope)) {
     // `began` is NaN if the envelope was not sent or the previous turn ended in a decline.
@@ -148,7 +148,7 @@ function planOf(envelope: SandboxEnvelope, facts: PlanFacts): EnvelopePlan {
  * declines.
  */
 function planTurn(
-  { deeds, late }: EnvelopePlan,
+  { actions, late }: EnvelopePlan,
   {
     envelope,
     signers,
@@ -166,11 +166,11 @@ function planTurn(
     const waitingMs = Math.min(at, over, end) - began;
     const usualMs = history.lateAfterMs({ templateId, role });
     if (waitingMs > usualMs) late.push({ row: rowOf(envelope), email, name, role, waitingMs, usualMs });
-    if (kind === 'signs' && at < over) deeds.push({ at, envelopeId, expiresAt, signerId, kind });
+    if (kind === 'signs' && at < over) actions.push({ at, envelopeId, expiresAt, signerId, kind });
   }
   if (decline === undefined) return Math.max(...acts.map(({ at }) => at));
   if (decline.at < expiresAt)
-    deeds.push({ at: decline.at, envelopeId, expiresAt, signerId: decline.signer.id, kind: 'declines' });
+    actions.push({ at: decline.at, envelopeId, expiresAt, signerId: decline.signer.id, kind: 'declines' });
   return Number.NaN;
 }
 

@@ -29,9 +29,9 @@ export async function accountEnvelopes(
   index: EnvelopeIndex,
   { selection, scope, now, ...options }: AccountOptions,
 ): Promise<AccountEnvelopes> {
-  const couldFit = mayMatchNow(selection, now);
+  const mayMatch = mayMatchNow(selection, now);
   const maySelect = (one: IndexedEnvelope, { members }: Snapshot) =>
-    one.hit && couldFit(one) && (members?.has(one.id) ?? true);
+    one.hit && mayMatch(one) && (members?.has(one.id) ?? true);
   const snapshot = await index.refreshAll({
     ...options,
     question: indexQueryOf(selection),

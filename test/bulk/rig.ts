@@ -165,7 +165,7 @@ function failure(status: number, code: string): Reply {
 export interface Worked {
   ending: Ending;
   results: RowResult[];
-  says: string[];
+  notices: string[];
   reported: RowResult[];
 }
 
@@ -247,7 +247,7 @@ export class Runs {
   /** Works on a run in the process that began it. Later calls work like other processes. */
   async work(id: string, options: Partial<RunOptions> = {}): Promise<Worked> {
     const run = await this.take(id);
-    const says: string[] = [];
+    const notices: string[] = [];
     const reported: RowResult[] = [];
     if (this.client === undefined) throw new Error('not open');
     try {
@@ -258,10 +258,10 @@ export class Runs {
         patienceMs: 60_000,
         signal: new AbortController().signal,
         redact: (text) => text,
-        observer: { row: (result) => void reported.push(result), says: (text) => void says.push(text) },
+        observer: { row: (result) => void reported.push(result), notice: (text) => void notices.push(text) },
         ...options,
       });
-      return { ending, results: await allResults(run), says, reported };
+      return { ending, results: await allResults(run), notices, reported };
     } finally {
       await run.close();
     }

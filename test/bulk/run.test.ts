@@ -124,9 +124,9 @@ describe('a run', () => {
       create: (n) => (n === 2 ? 'lose' : undefined),
       list: (n) => (n <= 14 ? 'refuse' : undefined),
     };
-    const { ending, says } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
+    const { ending, notices } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
     expect(ending).toEqual({ kind: 'finished' });
-    expect(says).toContain('The service is back.');
+    expect(notices).toContain('The service is back.');
     expect(service.counts.creates).toBe(3);
     expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3 }]);
   });
@@ -214,9 +214,9 @@ describe('a run that stops', () => {
     const { service } = runs;
     service.behavior = { create: (n) => (n > 10 ? 'refuse' : undefined) };
     const id = await runs.begin(200, 'two-step');
-    const { ending, says } = await runs.work(id);
+    const { ending, notices } = await runs.work(id);
     expect(ending).toMatchObject({ kind: 'stopped', error: expect.any(ServiceError) as unknown });
-    expect(says.join('\n')).toMatch(/UNAVAILABLE\. .* \d+ second/);
+    expect(notices.join('\n')).toMatch(/UNAVAILABLE\. .* \d+ second/);
     expect(service.counts.creates).toBeLessThan(60);
     service.behavior = {};
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
@@ -240,7 +240,7 @@ describe('a run that stops', () => {
       patienceMs: 60_000,
       signal: new AbortController().signal,
       redact: (text) => text,
-      observer: { row: () => undefined, says: () => undefined },
+      observer: { row: () => undefined, notice: () => undefined },
     });
     await run.close();
     expect(ending).toMatchObject({ kind: 'stopped', error: expect.any(JournalError) as unknown });

@@ -235,7 +235,7 @@ class Course {
         patienceMs: 60_000,
         signal: killer.signal,
         redact: (text) => text,
-        observer: { row: () => undefined, says: () => undefined },
+        observer: { row: () => undefined, notice: () => undefined },
       });
     } catch (error) {
       if (error instanceof JournalError) return { kind: 'interrupted' };

@@ -83,7 +83,7 @@ async function lateRequests(
 
 async function waitAMinute({ options, signal }: BulkSession): Promise<void> {
   const text = 'Waiting a minute until the list shows everything created before.';
-  options.observer.says(text, { waitMs: LISTED_AFTER_MS });
+  options.observer.notice(text, { waitMs: LISTED_AFTER_MS });
   await options.client.clock.sleep(LISTED_AFTER_MS, signal);
 }
 
@@ -92,7 +92,7 @@ const LOOK_AGAIN_MS = 1_000;
 /** Waits until the list must show what was requested under these IDs. Another process may still get its reply. */
 async function waitForReplies(session: BulkSession, ids: readonly string[], msLeft: number): Promise<void> {
   const { observer, client } = session.options;
-  observer.says('Waiting up to a minute for envelopes whose reply was lost.', { waitMs: msLeft });
+  observer.notice('Waiting up to a minute for envelopes whose reply was lost.', { waitMs: msLeft });
   for (let asked = { ids, msLeft }; asked.msLeft > 0; asked = await askedFor(session, asked.ids))
     await client.clock.sleep(Math.min(LOOK_AGAIN_MS, asked.msLeft), session.signal);
 }
@@ -161,7 +161,7 @@ async function decisivePass(
     }
     session.lags = true;
     if (index === 0)
-      observer.says('Waiting for the list to show what was just created.', { waitMs: LISTED_AFTER_MS });
+      observer.notice('Waiting for the list to show what was just created.', { waitMs: LISTED_AFTER_MS });
   }
   throw new StoppedError('UNKNOWN_OUTCOME', "The service's list does not show what this run created.", {
     hint: 'Nothing more is created until it does.',
@@ -202,7 +202,7 @@ async function settle(session: BulkSession, { byRow }: RunSurvey): Promise<void>
   for (const [row, envelopes] of byRow) {
     if (row < 1 || row > state.head.total) continue;
     if (state.of(row) !== 'pending' && state.of(row) !== 'maybe' && state.of(row) !== 'created') continue;
-    const winner = await theOneThatCounts(session, row, envelopes);
+    const winner = await decisiveEnvelope(session, row, envelopes);
     if (winner === undefined) continue;
     const isChecked = isOf(state.head.id, winner) || state.idOf(row) === winner.id;
     if (isChecked) await settleRow(session, row, winner);
@@ -229,7 +229,7 @@ async function settleForeign(session: BulkSession, foreign: ReadonlyMap<number, 
  * Returns the envelope that counts for a row: one that was sent, or else the draft that an earlier session chose, or else the
  * oldest one.
  */
-async function theOneThatCounts(
+async function decisiveEnvelope(
   session: BulkSession,
   row: number,
   envelopes: readonly Envelope[],

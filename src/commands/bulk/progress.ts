@@ -55,7 +55,7 @@ export class BulkProgress {
   }
 
   /** Shows a message to the user. With --json, shows it only if it explains a long wait. */
-  says(text: string, { waitMs = 0 } = {}): void {
+  notice(text: string, { waitMs = 0 } = {}): void {
     if (!this.#context.terminal.json || waitMs >= LONG_MS)
       void this.aside(() => this.#context.terminal.notice(text));
   }

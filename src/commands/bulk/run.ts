@@ -91,7 +91,7 @@ export async function runToTheEnd(
       redact: (text) => context.terminal.redactor.redact(text),
       observer: {
         row: report,
-        says: (text, options) => progress.says(text, options),
+        notice: (text, options) => progress.notice(text, options),
       },
     });
   } finally {
