@@ -1,8 +1,8 @@
 /** How many files are downloaded at the same time. */
 export const DOWNLOADS = { default: 32, max: 64 } as const;
-/** How long a run waits for files that don't exist yet, all together. */
+/** The total time that a run waits for files that don't exist yet. */
 export const WAIT_MS = 30_000;
-/** How often it looks for them. */
+/** How often a run checks for these files. */
 export const LOOKUP_INTERVAL_MS = 1_000;
-/** How long a link works; `max` is the limit of S3. */
+/** How long a link is valid; `max` is the limit of S3. */
 export const LINK_MS = { default: 15 * 60_000, max: 7 * 86_400_000 } as const;

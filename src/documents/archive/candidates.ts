@@ -6,24 +6,24 @@ import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { type HashLists, type ListLine, upward } from './lists.ts';
 import { MANIFEST_NAME } from './manifest.ts';
 
-/** A file to check, or a failure in place of one. */
+/** A file to check, or the failure that prevents checking it. */
 export interface ArchiveFile {
-  /** Null for a line of a list without a file. */
+  /** Null for a line of a hash list that names no file. */
   path: string | null;
   /** The path to open; undefined for a failure. */
   file: PathLike | undefined;
-  /** The folder where the search for lists starts. */
+  /** The folder where the search for hash lists starts. */
   folder: string;
-  /** Its name in messages, or a problem if the file is missing. */
+  /** The file's name in messages, or the problem if the file is missing. */
   name: string;
-  /** The user named the file itself, not a folder with it. */
+  /** True if the user named the file itself, not a folder that contains it. */
   isNamed: boolean;
 }
 
 /**
- * The files at a place: a file itself, or all that the lists of a folder and its subfolders name, and their PDFs. What a list
- * above the folder names in it counts, too: it may be missing.
- * @throws UsageError when there is nothing to check.
+ * Returns the files to check at a place: the file itself, or, for a folder, every file listed in the hash lists of the folder and its
+ * subfolders, plus their PDFs. Files below the folder that a list above it names are included, because they may be missing.
+ * @throws UsageError if there is nothing to check.
  */
 export async function candidatesAt(place: string, lists: HashLists): Promise<ArchiveFile[]> {
   if (!(await isFolder(place)))
@@ -55,7 +55,7 @@ async function isFolder(place: string): Promise<boolean> {
   );
 }
 
-/** The candidates of a folder, each once. */
+/** Collects the files to check in a folder, each one once. */
 class Found {
   readonly #place: string;
   readonly #byPath = new Map<string, ArchiveFile>();
@@ -70,7 +70,7 @@ class Found {
   }
 
   addFile(path: string, file: PathLike = path): void {
-    // Names that aren't UTF-8 can look the same.
+    // Different names that aren't UTF-8 can decode to the same text.
     const key = typeof file === 'string' ? path : `\0${file.toString('latin1')}`;
     if (this.#byPath.has(key)) return;
     const name = relative(this.#place, path).split(sep).join('/');
@@ -88,7 +88,7 @@ class Found {
     } else this.addFile(join(dir, line.entry.name), line.file);
   }
 
-  /** Adds a line of a list above the folder when it names a file in it; `base` is one of the folder's paths. */
+  /** Adds a line of a list above the folder if it names a file in the folder; `base` is one of the folder's paths. */
   addBelow(base: string, { file }: ListLine): void {
     if (typeof file !== 'string') return;
     const inside = relative(base, file);
@@ -97,7 +97,7 @@ class Found {
   }
 }
 
-/** Links to folders are not followed: they can lead anywhere, and around in circles. */
+/** Adds a folder and its subfolders. Links to folders are not followed, because they can lead anywhere and form cycles. */
 async function addFolder(dir: string, found: Found, lists: HashLists): Promise<void> {
   for (const line of (await lists.of(resolve(dir))).lines) found.addLine(dir, line);
   const entries = await readdir(dir, { withFileTypes: true, encoding: 'buffer' }).catch((error: unknown) =>

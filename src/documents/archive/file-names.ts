@@ -3,31 +3,31 @@ import { UsageError } from '../../kernel/errors.ts';
 import type { DocumentKind } from '../../kernel/vocabulary.ts';
 import { MANIFEST_NAME } from './manifest.ts';
 
-/** Names of devices on Windows, with or without an extension. */
+/** Reserved device names on Windows, with or without an extension. */
 const RESERVED = /^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[\d¹²³]|lpt[\d¹²³])(\.|$)/i;
 const UNWRITABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}<>:"/\\|?*]/gu;
 /** Leaves room for suffixes such as `.part.json` within the 255 bytes that file systems allow. */
 const MAX_NAME_BYTES = 200;
 
-/** Returns the name a document gets when no --name-template is given. */
+/** Returns a document's file name when no --name-template is given. */
 export function defaultFileName(envelopeId: string, what: DocumentKind): string {
   return safeFileName(`${envelopeId}.${what}.pdf`);
 }
 
-/** Returns one path part that is valid on every system: no separators, no control characters, no dots only, at most 200 bytes. */
+/** Returns a path part that is valid on every system: no separators or control characters, not only dots, at most 200 bytes. */
 export function safeFileName(name: string): string {
   let safe = name
     .normalize('NFC')
     .replace(UNWRITABLE, '_')
     .replace(/[. ]+$/, '')
     .replace(/^[. ]+/, '_');
-  // An object must not replace the folder's own files.
+  // An object must not overwrite the folder's own files.
   if (RESERVED.test(safe) || safe.toUpperCase() === MANIFEST_NAME) safe = `_${safe}`;
   if (/\.part(\.json|\.lock)?$/i.test(safe)) safe = `${safe}_`;
   return safe === '' ? '_' : shortened(safe);
 }
 
-/** Cuts the stem, keeps the extension, and adds a hash so that two long names stay different. */
+/** Shortens the stem, keeps the extension, and adds a hash so that two long names stay different. */
 function shortened(name: string): string {
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return name;
   const extension = /(\.[A-Za-z0-9]{1,16}){1,2}$/.exec(name)?.[0] ?? '';
@@ -39,12 +39,12 @@ function shortened(name: string): string {
 
 interface NamedSource {
   fileName: string;
-  /** Where the file comes from, for the message. */
+  /** Where the file comes from, for error messages. */
   source: string;
 }
 
 /**
- * Refuses two files with the same name (ignoring case, as some disks do), and a file where another one needs a folder.
+ * Rejects two files with the same name (ignoring case, as some disks do), and a file whose path another file needs as a folder.
  * @throws UsageError before anything is downloaded.
  */
 export function refuseCollisions(files: readonly NamedSource[]): void {

@@ -8,31 +8,31 @@ import { isLocked, lockFile } from '../../kernel/files/lock.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { localError } from './local-error.ts';
 
-/** Held by the run that downloads into this folder and the folders below it. */
+/** The lock held by the run that downloads into this folder and its subfolders. */
 const LOCK_NAME = '.esign.lock';
-/** How long a run waits for another one; short downloads started together (xargs -P) take turns. */
+/** How long a run waits for another one, so that short downloads started together (xargs -P) take turns. */
 const LOCK_WAIT_MS = 10_000;
-/** How often it looks whether a folder above is free. */
+/** How often a waiting run checks whether the folders above are unlocked. */
 const LOCK_POLL_MS = 20;
 const CONCURRENT_SYNCS = 16;
 const SYNC_BATCH = 64;
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 export interface FoldersOptions {
-  /** The only file that the run writes: other runs may write other files into the same folder. */
+  /** The only file that the run writes. Other runs may write other files into the same folder. */
   onlyFile?: string | undefined;
   clock?: Clock | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** The folder that a run downloads into, and the folders below it. One run at a time uses them. */
+/** The folder that a run downloads into, and its subfolders. Only one run at a time uses them. */
 export class Folders {
   readonly #top: string;
   readonly #onlyFile: string | undefined;
   readonly #release: () => Promise<void>;
-  /** The names in each folder when the run first looked. */
+  /** The names in each folder when the run first read it. */
   readonly #names = new Map<string, Promise<ReadonlySet<string>>>();
-  /** Folders that did not exist then, until a file is in them. */
+  /** Folders that didn't exist at that time. A folder is removed from this set once it contains a file. */
   readonly #missing = new Set<string>();
   readonly #unsynced = new Set<string>();
   #syncing: Promise<void> = Promise.resolve();
@@ -45,7 +45,7 @@ export class Folders {
 
   /**
    * Creates the folder if it doesn't exist, and locks it.
-   * @throws StorageError STORAGE_LOCAL when another process is using it, or it can't be written to.
+   * @throws StorageError STORAGE_LOCAL if another process is using it or it isn't writable.
    */
   static async open(dir: string, options: FoldersOptions = {}): Promise<Folders> {
     const { onlyFile, clock = systemClock, signal } = options;
@@ -60,16 +60,15 @@ export class Folders {
   }
 
   /**
-   * Returns false when nothing has the name of a file. Checks its folder the first time; one that doesn't exist is not
-   * created yet.
-   * @throws when another run has locked the folder or the file, or the folder is a link.
+   * Returns false if nothing has this path. Reads the file's folder on first use; a folder that doesn't exist is not created yet.
+   * @throws if another run has locked the folder or the file, or the folder is a link.
    */
   async mayExist(path: string): Promise<boolean> {
     const folder = dirname(path);
     const names = await this.#namesIn(folder);
     const name = basename(path);
     if (name !== this.#onlyFile) await refuseLocked(folder, lockNameOf(name), names);
-    // The note of a part file that got its final name just before the process was killed.
+    // A process that was killed right after renaming its part file leaves the note behind.
     if (names.has(caseless(`${name}.part.json`)) && !names.has(caseless(`${name}.part`)))
       await rm(`${path}.part.json`, { force: true });
     return names.has(caseless(name));
@@ -103,15 +102,15 @@ export class Folders {
     return NO_NAMES;
   }
 
-  /** Notes that a file got its name in a folder, which must be synced, as must new folders above it. */
+  /** Records that a file was renamed in a folder. The folder, and any new folders above it, must be synced. */
   renamedIn(folder: string): void {
     this.#unsynced.add(folder);
     if (this.#missing.delete(folder)) this.renamedIn(dirname(folder));
-    // A long run syncs along the way; an error is reported when it ends.
+    // A long run also syncs while it is running; an error is reported when it ends.
     if (this.#unsynced.size >= SYNC_BATCH) this.sync().catch(() => undefined);
   }
 
-  /** Makes the names given so far durable. */
+  /** Makes all renames so far durable. */
   sync(): Promise<void> {
     const folders = [...this.#unsynced];
     this.#unsynced.clear();
@@ -155,7 +154,7 @@ async function lock(
   for (let waited = 0; ; waited += LOCK_POLL_MS) {
     const waitMs = Math.max(0, LOCK_WAIT_MS - waited);
     const release = await lockFile(path, (pid) => inUse(top, pid), { waitMs, clock, signal });
-    // Lock first, then look: of two runs, at least one sees the other. It holds nothing while it waits.
+    // Lock first, then check: of two runs, at least one sees the other. The lock is released while waiting.
     const locked = await lockedFrom(onlyFile === undefined ? dirname(real) : real).catch(async (error) => {
       await release();
       throw error;
@@ -179,13 +178,13 @@ async function syncAll(folders: readonly string[]): Promise<void> {
   for await (const _ of mapAhead(folders, CONCURRENT_SYNCS, syncFolder));
 }
 
-/** The top folder may be a link, because the user named it; one below could lead anywhere. */
+/** Throws if a folder is a link. The top folder may be one, because the user named it; a link below it could lead anywhere. */
 async function refuseLink(folder: string): Promise<void> {
   const stat = await lstat(folder).catch(() => undefined);
   if (stat?.isSymbolicLink()) throw Object.assign(new Error(`${folder} is a link`), { code: 'ELOOP' });
 }
 
-/** Returns undefined when the folder doesn't exist. */
+/** Returns the names in a folder, or undefined if the folder doesn't exist. */
 async function readNames(folder: string): Promise<string[] | undefined> {
   try {
     return await readdir(folder);

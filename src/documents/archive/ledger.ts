@@ -7,21 +7,21 @@ import type { Folders } from './folders.ts';
 import { localError } from './local-error.ts';
 import { MANIFEST_NAME, manifestName, readManifest, updateManifest } from './manifest.ts';
 
-/** ETags that are not the MD5 of their object (multipart uploads, encryption with customer keys), by file. */
+/** The file with ETags, by file name, that aren't the MD5 of their object (multipart uploads, encryption with customer keys). */
 const ETAGS_NAME = '.esign-etags.json';
 const etagsSchema = z.record(z.string(), z.object({ sha256: z.string(), etag: z.string() }));
 
-/** How many files are downloaded before the list is written. */
+/** The number of downloaded files after which the list is written. */
 const BATCH = 500;
 
-/** The records of a folder: the list of hashes, and the ETags that show later whether an object is still the same. */
+/** The records of a folder: the list of hashes, and the ETags that later show whether an object has changed. */
 export class Ledger {
   readonly #dir: string;
   readonly #folders: Folders;
   readonly #etags: Map<string, { sha256: string; etag: string }>;
   #etagsChanged = false;
   #fresh = new Map<string, string>();
-  /** How many records trigger the next write. */
+  /** The number of records that triggers the next write. */
   #due = BATCH;
   #writing: Promise<void> = Promise.resolve();
 
@@ -31,19 +31,19 @@ export class Ledger {
     this.#etags = etags;
   }
 
-  /** @throws UsageError when the list can't be read, because nothing should be downloaded that can't be recorded. */
+  /** Opens a folder's records. @throws UsageError if the list can't be read, because a download that can't be recorded must not start. */
   static async open(dir: string, folders: Folders): Promise<Ledger> {
     await readManifest(dir);
     return new Ledger(dir, folders, new Map(Object.entries(await readEtags(dir))));
   }
 
-  /** Returns the ETag with which exactly these bytes were downloaded to this path. */
+  /** Returns the ETag recorded when exactly these bytes were downloaded to this path. */
   etagOf(path: string, sha256: string): string | undefined {
     const known = this.#etags.get(manifestName(this.#dir, path));
     return known?.sha256 === sha256 ? known.etag : undefined;
   }
 
-  /** Records a file; with `etag` when it can't be computed from the bytes. */
+  /** Records a file, with its `etag` if that can't be computed from the bytes. */
   async record(path: string, sha256: string, etag: string | undefined): Promise<void> {
     const name = manifestName(this.#dir, path);
     this.#fresh.set(name, sha256);
@@ -51,12 +51,12 @@ export class Ledger {
       this.#etags.set(name, { sha256, etag });
       this.#etagsChanged = true;
     }
-    // The file is saved all the same; the final flush retries and reports the error.
+    // The file itself is saved; the final flush retries and reports the error.
     if (this.#fresh.size >= this.#due) await this.flush().catch(() => undefined);
   }
 
   /**
-   * Writes the records; a list never names a file whose name is not durable.
+   * Writes the records. The list never names a file whose rename is not durable yet.
    * @throws StorageError STORAGE_LOCAL
    */
   flush(): Promise<void> {
@@ -93,7 +93,7 @@ export class Ledger {
   }
 }
 
-/** A broken or missing file costs one more download, nothing else. */
+/** Reads the saved ETags. If their file is broken or missing, the only cost is another download. */
 async function readEtags(dir: string): Promise<z.infer<typeof etagsSchema>> {
   try {
     const found = etagsSchema.safeParse(parseJson((await readRegular(join(dir, ETAGS_NAME))) ?? ''));

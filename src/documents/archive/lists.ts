@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { type ManifestEntry, parseLine, readManifest, staysInside } from './manifest.ts';
 
-/** A line of a list: the file that it names, or a problem. */
+/** A line of a hash list: the file that it names, or a problem. */
 export type ListLine =
   | { file: PathLike; entry: ManifestEntry; problem?: undefined }
   | { file?: undefined; problem: string };
@@ -12,21 +12,21 @@ export type ListLine =
 export interface HashList {
   dir: string;
   lines: readonly ListLine[];
-  /** Hashes by file, regardless of the name used for it. */
+  /** Returns the hashes by file identity, whichever name the list uses for the file. */
   byIdentity(): ReadonlyMap<string, readonly string[]>;
 }
 
-/** A hash that a list has for a file. */
+/** A hash recorded for a file in a list. */
 export interface ExpectedHash {
   sha256: string;
   dir: string;
 }
 
-/** The lists of hashes in the folders from files up to the root, each read once. */
+/** The hash lists in every folder between a file and the root, each read once. */
 export class HashLists {
   readonly #lists = new Map<string, Promise<HashList>>();
 
-  /** Returns the list of a folder; empty if it doesn't exist. @throws UsageError if it can't be read */
+  /** Returns the list of a folder; it is empty if the folder has none. @throws UsageError if it can't be read */
   of(dir: string): Promise<HashList> {
     let list = this.#lists.get(dir);
     if (list === undefined) {
@@ -37,7 +37,7 @@ export class HashLists {
     return list;
   }
 
-  /** Returns the hashes of a file in all lists from its folder upward, even if the file is a link. */
+  /** Returns the hashes of a file from all lists in its folder and the folders above, even if the file is a link. */
   async expectedOf(file: PathLike, folder: string): Promise<ExpectedHash[]> {
     const identity = identityOf(file);
     const found: ExpectedHash[] = [];
@@ -50,7 +50,7 @@ export class HashLists {
   }
 }
 
-/** A folder and all above it. */
+/** Returns a folder and all folders above it. */
 export function upward(folder: string): string[] {
   const above = dirname(folder);
   return above === folder ? [folder] : [folder, ...upward(above)];
@@ -90,7 +90,7 @@ function indexed(lines: readonly ListLine[]): Map<string, string[]> {
   return index;
 }
 
-/** Returns the same text for all names of a file: other spellings, links, and letter cases that the disk ignores. */
+/** Returns the same text for every name of a file: other spellings, links, and letter case if the disk ignores it. */
 function identityOf(file: PathLike): string {
   const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? `missing ${file.toString()}` : `${stat.dev}:${stat.ino}`;

@@ -1,7 +1,7 @@
 import { EsignError, StorageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 
-/** Turns a disk error into a StorageError; an error of ours stays as it is. */
+/** Converts a disk error to a StorageError. An EsignError is returned unchanged. */
 export function localError(error: unknown, path: string): EsignError {
   if (error instanceof EsignError) return error;
   return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${diskReason(error)}.`, {

@@ -5,28 +5,28 @@ import { writeFileAtomic } from '../../kernel/files/files.ts';
 import { lockFile } from '../../kernel/files/lock.ts';
 import { readRegularBytes } from '../../kernel/files/regular-file.ts';
 
-/** The list of all files with their hashes, as `sha256sum` writes and checks it. */
+/** The list of all files and their hashes, in the format of `sha256sum`. */
 export const MANIFEST_NAME = 'SHA256SUMS';
 
 /** A line of the list that names a file. */
 export interface ManifestEntry {
   sha256: string;
-  /** As written: with slashes, relative to the list's folder. */
+  /** The name as written in the list: with slashes, relative to the list's folder. */
   name: string;
-  /** The name as it is on the disk, where it isn't UTF-8. */
+  /** The name as it is on disk, if it isn't UTF-8. */
   bytes: Buffer | undefined;
 }
 
-/** The name of a file in the list of a folder. */
+/** Returns the name of a file as it appears in the list of a folder. */
 export function manifestName(dir: string, path: string): string {
   return relative(dir, path).split(sep).join('/');
 }
 
-/** As `sha256sum` writes a line, and with `--tag`. A backslash before it says that the name is escaped. */
+/** A line as `sha256sum` writes it, with or without `--tag`. A leading backslash means that the name is escaped. */
 const LINE = /^(?<escaped>\\?)(?<sha256>[0-9a-fA-F]{64}) [ *](?<name>.+)$/s;
 const TAG_LINE = /^(?<escaped>\\?)SHA256 \((?<name>.+)\) = (?<sha256>[0-9a-fA-F]{64})$/s;
 
-/** The entry on a line of `readManifest`; undefined for a comment and anything else. */
+/** Parses a line returned by `readManifest`. Returns undefined for a comment or anything else that isn't an entry. */
 export function parseLine(line: string): ManifestEntry | undefined {
   const { escaped, sha256 = '', name: written = '' } = (LINE.exec(line) ?? TAG_LINE.exec(line))?.groups ?? {};
   if (sha256 === '') return undefined;
@@ -39,7 +39,7 @@ export function parseLine(line: string): ManifestEntry | undefined {
   };
 }
 
-/** sha256sum marks a line whose name holds line breaks or backslashes, and escapes them. */
+/** Formats a line. Like sha256sum, escapes line breaks and backslashes in the name and marks the line. */
 function formatLine(sha256: string, name: string): string {
   const escaped = name.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\r', '\\r');
   return Buffer.from(`${escaped === name ? '' : '\\'}${sha256}  ${escaped}`).toString('latin1');
@@ -50,8 +50,9 @@ function unescapeName(name: string): string {
 }
 
 /**
- * The lines of a folder's list, each byte a character (latin1), because a name can be any bytes; empty without a list.
- * @throws UsageError when it can't be read.
+ * Returns the lines of a folder's list, decoded as Latin-1 because a name can contain any bytes. Returns an empty array if there is no
+ * list.
+ * @throws UsageError if it can't be read.
  */
 export async function readManifest(dir: string): Promise<string[]> {
   const path = join(dir, MANIFEST_NAME);
@@ -67,8 +68,8 @@ export async function readManifest(dir: string): Promise<string[]> {
 }
 
 /**
- * Adds files to a folder's list and keeps all other lines.
- * Two processes take turns, and a reader sees either the old or the new list.
+ * Adds files to a folder's list and keeps all other lines. Concurrent processes take turns, and a reader sees either the old or the new
+ * list.
  */
 export async function updateManifest(dir: string, files: ReadonlyMap<string, string>): Promise<void> {
   if (files.size === 0) return;
@@ -76,7 +77,7 @@ export async function updateManifest(dir: string, files: ReadonlyMap<string, str
   try {
     const missing = new Map(files);
     const lines = (await readManifest(dir)).map((line) => {
-      // `find` writes names with ./ before them.
+      // `find` prefixes names with ./
       const name = posix.normalize(parseLine(line)?.name ?? '');
       const sha256 = files.get(name);
       if (sha256 === undefined) return line;
@@ -91,7 +92,7 @@ export async function updateManifest(dir: string, files: ReadonlyMap<string, str
   }
 }
 
-/** How long another run may take to write the list, in ms. */
+/** How long to wait for another run that is writing the list, in ms. */
 const TURN_MS = 30_000;
 
 function turn(dir: string): Promise<() => Promise<void>> {
@@ -103,7 +104,7 @@ function turn(dir: string): Promise<() => Promise<void>> {
   return lockFile(path, taken, { waitMs: TURN_MS });
 }
 
-/** True when a name of the list stays inside its folder. */
+/** Returns true if a name in the list stays inside the list's folder. */
 export function staysInside(name: string): boolean {
   return name !== '' && !isAbsolute(name) && !/^[a-z]:/i.test(name) && !name.split(/[/\\]/).includes('..');
 }

@@ -2,7 +2,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { safeFileName } from './file-names.ts';
 
-/** The fields of a template: for a document of an envelope, or for a bare storage key. */
+/** The values for the fields of a template, for a document of an envelope or for a bare storage key. */
 export type NameValues = Readonly<Record<string, string | null | undefined>>;
 
 interface Field {
@@ -10,7 +10,7 @@ interface Field {
   format: string | undefined;
 }
 
-/** The parts of a layout such as `{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf`. */
+/** The parsed form of a layout such as `{completedAt:yyyy-MM}/{templateName}/{envelopeId}.{what}.pdf`. */
 export interface NameTemplate {
   segments: readonly (string | Field)[];
 }
@@ -28,11 +28,11 @@ const ENVELOPE_FIELDS = [
 ] as const;
 const KEY_FIELDS = ['key', 'name', 'envelopeId', 'what'] as const;
 
-/** Replaces separators until every part is cleaned; no cleaned text contains it. */
+/** Stands for a path separator until every part is cleaned. Cleaned text never contains it. */
 const SEPARATOR = '\u0000';
 
 /**
- * Reads a layout.
+ * Parses a layout.
  * @throws UsageError for an unknown field or an unclosed brace.
  */
 export function parseNameTemplate(text: string, of: 'envelope' | 'key'): NameTemplate {
@@ -71,8 +71,8 @@ function fieldOf(name: string, format: string | undefined, of: 'envelope' | 'key
 }
 
 /**
- * The path, relative and with slashes; every part of it is cleaned on its own, so that no value opens a folder
- * or leaves one. Only {key} can contain folders. An unknown value becomes `no-FIELD`.
+ * Returns the relative path, with slashes. Each part is cleaned separately, so that a value can't enter or leave a folder. Only {key} can
+ * contain folders. A missing value becomes `no-FIELD`.
  */
 export function renderName(template: NameTemplate, values: NameValues): string {
   const text = template.segments
@@ -89,7 +89,7 @@ export function renderName(template: NameTemplate, values: NameValues): string {
   return parts.length === 0 ? '_' : parts.map(safeFileName).join('/');
 }
 
-/** Formats a timestamp in UTC. Any other text is used unchanged. */
+/** Formats a timestamp in UTC. Returns any other text unchanged. */
 function formatDate(value: string, format: string): string {
   const time = new Date(value);
   if (Number.isNaN(time.getTime())) return value;

@@ -2,12 +2,12 @@ import { readSync } from 'node:fs';
 
 const PDF_HEAD = Buffer.from('%PDF-');
 
-/** Returns true when the bytes begin like a PDF. */
+/** Returns true if the bytes start like a PDF. */
 export function beginsPdf(bytes: Buffer): boolean {
   return PDF_HEAD.equals(bytes.subarray(0, PDF_HEAD.length));
 }
 
-/** Returns true when an open file begins like a PDF. @throws the system's error when it can't be read. */
+/** Returns true if an open file starts like a PDF. @throws the system's error if the file can't be read. */
 export function isPdf(file: number): boolean {
   const head = Buffer.alloc(PDF_HEAD.length);
   return beginsPdf(head.subarray(0, readSync(file, head, 0, head.length, 0)));

@@ -14,11 +14,11 @@ import { beginsPdf } from './pdf-head.ts';
 
 const CONCURRENCY = 4;
 
-/** The result for a file. */
+/** The result of verifying a file. */
 export interface VerifiedFile {
   path: string | null;
   sha256: string | null;
-  /** The file compared with the lists of hashes; `unlisted` when none names it. */
+  /** The result of comparing the file with the hash lists; `unlisted` if no list names it. */
   list: 'ok' | 'changed' | 'missing' | 'unlisted';
   /** Null for a file that isn't a PDF. */
   seal: JudgedSeal | null;
@@ -26,19 +26,19 @@ export interface VerifiedFile {
 }
 
 export interface ArchiveVerifyOptions {
-  /** The signers that are known; with one pinned or required, signed documents and certificates must be sealed. */
+  /** The known signers. If one is pinned or required, signed documents and certificates must be sealed. */
   known: TrustedSigners;
-  /** Fail files that aren't sealed PDFs, except the unsigned original. */
+  /** Whether files that aren't sealed PDFs fail. The unsigned original is exempt. */
   requireSeal?: boolean | undefined;
-  /** Fail files that no list names. */
+  /** Whether files that no list names fail. */
   requireList?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Checks folders and files: their hashes against every list that names them, from their folder upward, and the seal of each
- * PDF.
- * @throws UsageError when there is nothing to check.
+ * Verifies folders and files: compares hashes with every list that names the file, in its folder and the folders above, and checks the seal
+ * of each PDF.
+ * @throws UsageError if there is nothing to check.
  */
 export async function* verifyDocuments(
   places: readonly string[],
@@ -72,7 +72,7 @@ async function verifyOne(
     const state = stateOf(opened);
     const { sha256, isPdf } = await hashFile(opened);
     const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf }, options);
-    // By the descriptor: the bytes whose hash was compared, whatever has the name now.
+    // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced meanwhile.
     const { seal, problem } = isPdf
       ? judgeSeal(await checkSeal(opened), options.known, rule)
       : { seal: null, problem: rule === 'required' ? NOT_A_PDF : null };
@@ -90,7 +90,7 @@ async function verifyOne(
   }
 }
 
-/** Returns what changes when an open file is written to or replaced. */
+/** Returns a fingerprint that changes when an open file is written to or replaced. */
 function stateOf(file: number): string {
   const { size, mtimeNs, ctimeNs } = fstatSync(file, { bigint: true });
   return `${size} ${mtimeNs} ${ctimeNs}`;

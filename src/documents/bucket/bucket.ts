@@ -10,25 +10,25 @@ import { factsOf, type ObjectFacts, type ObjectReply, replyOf } from './object-f
 import { PlainGets, type Reply } from './plain-get.ts';
 import type { BucketSettings } from './settings.ts';
 
-/** An object's body as it arrives, with its facts. */
+/** An object with its metadata and its body as a stream. */
 export interface OpenedObject {
   kind: 'object';
   facts: ObjectFacts;
-  /** The first byte of the body within the object. */
+  /** The offset in the object of the body's first byte. */
   from: number;
   body: AsyncIterable<Uint8Array>;
   /** Discards an unread body. */
   cancel(): void;
 }
 
-/** The object, or whether it is still (`same`) or no longer (`changed`) the expected one. */
+/** The opened object, or the result of a condition: `same` if it is still the expected object, `changed` if not. */
 export type Opened = OpenedObject | { kind: 'same' } | { kind: 'changed' };
 
 export interface OpenOptions {
   from?: number | undefined;
-  /** Only if the object has this ETag; otherwise the result is `changed`. */
+  /** Open only if the object has this ETag; otherwise the result is `changed`. */
   ifMatch?: string | undefined;
-  /** Only if it has a different one; otherwise the result is `same`. */
+  /** Open only if the object has a different ETag; otherwise the result is `same`. */
   ifNoneMatch?: string | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -38,7 +38,7 @@ export interface Bucket {
   readonly name: string;
   open(key: string, request?: OpenOptions): Promise<Opened>;
   head(key: string, signal?: AbortSignal): Promise<ObjectFacts>;
-  /** Returns a URL with which anyone can fetch the object, and when it expires. */
+  /** Returns a URL with which anyone can download the object, and when it expires. */
   link(key: string, seconds: number): Promise<string>;
   close(): void;
 }
@@ -46,8 +46,8 @@ export interface Bucket {
 export type { BucketExchange };
 
 /**
- * Connects to the bucket of a profile. The SDK is loaded here and only here, since it is large.
- * @throws StorageError when no bucket is configured.
+ * Connects to the bucket of a profile. The SDK is loaded only here because it is large.
+ * @throws StorageError if no bucket is configured.
  */
 export async function openBucket(settings: BucketSettings, options: ConnectOptions = {}): Promise<Bucket> {
   const name = settings.bucket;
@@ -115,13 +115,13 @@ function openedPlainly({ statusCode, headers, body }: Reply, stallMs: number): O
   return answered;
 }
 
-/** Returns the meaning of a status for a conditional request. */
+/** Returns the meaning of a conditional request's HTTP status. */
 function answerTo(status: number | undefined): Opened | undefined {
   if (status === 304) return { kind: 'same' };
   return status === 412 || status === 416 ? { kind: 'changed' } : undefined;
 }
 
-/** Passes the result of the first attempt to the SDK, which handles it as its own. */
+/** Passes the result of the first attempt to the SDK, which handles it as if it were its own. */
 function beginWith(command: GetObjectCommand, firstTry: () => Promise<{ response: unknown }>): void {
   let first: typeof firstTry | undefined = firstTry;
   command.middlewareStack.add(
@@ -134,7 +134,7 @@ function beginWith(command: GetObjectCommand, firstTry: () => Promise<{ response
   );
 }
 
-/** A GET of the key `k`, as the SDK would send it; it is not sent. */
+/** Returns a GET of the key `k` as the SDK would send it, without sending it. */
 async function signedRequest(
   sdk: typeof import('./s3-sdk.ts'),
   client: S3Client,
@@ -186,8 +186,8 @@ function openedOf(reply: ObjectReply & { Body?: unknown }, stallMs: number): Ope
 }
 
 /**
- * Yields the bytes as they arrive; an incomplete body is an error. Only waiting for bytes counts as a stall, not a slow
- * consumer. The SDK types a body as one of several kinds; in Node it is a stream.
+ * Yields the bytes as they arrive, and throws if the body is incomplete. Only waiting for bytes counts as a stall, not a slow consumer. The
+ * SDK declares several types of bodies; in Node it is always a stream.
  */
 async function* bytesOf(body: unknown, stallMs: number): AsyncGenerator<Uint8Array, void, undefined> {
   if (!(body instanceof Readable)) return;

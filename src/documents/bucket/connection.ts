@@ -9,7 +9,7 @@ import { boundErrorBodies } from './error-body.ts';
 import { ProxyAgent } from './proxy.ts';
 import type { BucketSettings } from './settings.ts';
 
-/** A request to the bucket and its result, for --debug. The sink redacts it. */
+/** A request to the bucket and its result, for --debug. The debug output redacts it. */
 export interface BucketExchange {
   method: string;
   url: string;
@@ -19,7 +19,7 @@ export interface BucketExchange {
 }
 
 export interface ConnectOptions {
-  /** For connecting, for the first byte, and between two bytes, each in ms. */
+  /** The timeout for connecting, for the first byte, and between two bytes, each in ms. */
   timeoutMs?: number | undefined;
   trace?: ((exchange: BucketExchange) => void) | undefined;
 }
@@ -28,10 +28,10 @@ const CONNECT_MS = 10_000;
 /** One connection per simultaneous download, kept open between files. */
 const POOL = { keepAlive: true, maxSockets: 64 };
 
-/** A client for the bucket and its connections. */
+/** A client for the bucket. */
 export interface Connection {
   client: S3Client;
-  /** The endpoint if it isn't AWS's own. */
+  /** The endpoint, if it isn't that of AWS. */
   endpoint: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export async function connect(
   settings: BucketSettings,
   options: ConnectOptions,
 ): Promise<Connection> {
-  // Only through the environment does the profile's endpoint_url count; the client option ignores it.
+  // The SDK uses the profile's endpoint_url only if the profile is set through the environment, not through the client option.
   if (settings.awsProfile !== undefined) process.env.AWS_PROFILE = settings.awsProfile;
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   const agents = { http: new HttpAgent(POOL), https: new ProxyAgent(POOL, connectMs(options)) };
@@ -49,7 +49,7 @@ export async function connect(
   let client = new sdk.S3Client(config);
   let { endpoint } = settings;
   if (endpoint === undefined) {
-    // An endpoint of the AWS configuration (endpoint_url, AWS_ENDPOINT_URL_S3) wants path style as well.
+    // An endpoint from the AWS configuration (endpoint_url, AWS_ENDPOINT_URL_S3) also needs path-style addresses.
     endpoint = await client.config.serviceConfiguredEndpoint?.().catch(() => undefined);
     if (endpoint !== undefined && settings.pathStyle === undefined) {
       client = new sdk.S3Client({ ...config, forcePathStyle: true });
@@ -75,7 +75,7 @@ function clientConfig(
   const region = settings.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
   const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
   return {
-    // Custom endpoints do not care about the region, but the SDK insists on one.
+    // Custom endpoints ignore the region, but the SDK requires one.
     ...(region === undefined && endpoint === undefined ? {} : { region: region ?? 'us-east-1' }),
     ...(endpoint === undefined ? {} : { endpoint }),
     forcePathStyle: settings.pathStyle ?? endpoint !== undefined,
@@ -83,13 +83,13 @@ function clientConfig(
       ? {}
       : { credentials: { accessKeyId, secretAccessKey } }),
     maxAttempts: 4,
-    // The bytes are verified where they are written, including those of a resumed download.
+    // The bytes are verified when they are written, including those of a resumed download.
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: connectMs(options),
       requestTimeout: timeoutMs,
       throwOnRequestTimeout: true,
-      // A body that stops half-way is noticed by its reader.
+      // The reader of the body detects a stall.
       socketTimeout: 0,
       httpAgent: agents.http,
       httpsAgent: agents.https,
@@ -97,7 +97,7 @@ function clientConfig(
   };
 }
 
-/** Repeats a request that was never sent, because its connection needed the system's certificates. */
+/** Makes the handler repeat a request that could not be sent because its connection needs the system's certificates. */
 function trustSystem<Request, Options, Response>(
   handler: { handle: (request: Request, options?: Options) => Promise<Response> },
   agent: HttpsAgent,
@@ -110,7 +110,7 @@ function trustSystem<Request, Options, Response>(
     });
 }
 
-/** Called for each attempt, including the SDK's retries. */
+/** Traces every attempt, including the SDK's retries. */
 function traceExchanges(client: S3Client, trace: NonNullable<ConnectOptions['trace']>): void {
   client.middlewareStack.add(
     (next) => async (args) => {
@@ -126,12 +126,12 @@ function traceExchanges(client: S3Client, trace: NonNullable<ConnectOptions['tra
         throw error;
       }
     },
-    // The innermost place: once per attempt, before the reply is read.
+    // The innermost position: runs once per attempt, before the response is read.
     { step: 'deserialize', name: 'esignTrace', priority: 'low' },
   );
 }
 
-/** Plain http through a proxy: after signing, the request goes to the proxy with its whole address as path. */
+/** Routes plain http requests through a proxy: once signed, a request is sent to the proxy with its full URL as the path. */
 function routeThroughProxy(client: S3Client): void {
   client.middlewareStack.add(
     (next) => (args) => {
@@ -145,7 +145,7 @@ function routeThroughProxy(client: S3Client): void {
         protocol: proxy.url.protocol,
         hostname: proxy.url.hostname,
         port: proxy.port,
-        // As it was signed: a URL would tidy it.
+        // The path must stay as it was signed; a URL object would normalize it.
         path: `${target.origin}${String(request.path)}`,
         headers: Object.assign({}, request.headers, authorization(proxy)),
       });

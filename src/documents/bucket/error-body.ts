@@ -10,7 +10,7 @@ interface RequestHandler<Request, Options> {
   handle: (request: Request, options?: Options) => Promise<{ response: unknown }>;
 }
 
-/** Reads the body of every error in limited memory and time: the SDK would read all of it. */
+/** Limits the memory and time for reading error bodies; the SDK alone would read all of any body. */
 export function boundErrorBodies<Request, Options>(
   handler: RequestHandler<Request, Options>,
   timeoutMs: number,
@@ -25,7 +25,7 @@ export function boundErrorBodies<Request, Options>(
   };
 }
 
-/** Returns the body, or nothing if it is too long or stalls; the error then only has the status. */
+/** Returns the body, or no bytes if it is too long or stalls; the error then has only the status. */
 async function errorBody(body: Readable, timeoutMs: number): Promise<Uint8Array> {
   const timer = setTimeout(() => body.destroy(), timeoutMs);
   try {

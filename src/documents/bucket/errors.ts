@@ -5,12 +5,12 @@ import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import { UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 
-/** What failed, and where. */
+/** The operation that failed, and its target. */
 export interface Where {
   bucket: string;
   key: string;
   endpoint: string | undefined;
-  /** In words, before the key: `fetch`, `look at`. */
+  /** A verb that messages put before the key, such as `fetch` or `look at`. */
   action: string;
 }
 
@@ -49,7 +49,7 @@ const SLOW: Cause = {
   hint: 'Try again later, with a lower --concurrency.',
 };
 
-/** Causes by the name of the bucket's error. Messages vary, and some servers omit them. */
+/** Causes by the name of the bucket's error. Names are used because messages vary, and some servers omit them. */
 const BY_NAME: Readonly<Record<string, Cause>> = {
   NoSuchKey: MISSING,
   NotFound: MISSING,
@@ -99,7 +99,7 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
 
 /** Converts any error of the SDK to a StorageError with the likely cause and the fix. */
 export function storageError(error: unknown, where: Where): StorageError | UsageError {
-  // A wrong setting that doesn't depend on the bucket, such as the URL of a proxy.
+  // An invalid setting that is unrelated to the bucket, such as the URL of a proxy.
   if (error instanceof UsageError) return error;
   const { code, why, hint } = causeOf(error, where);
   const what = `Can't ${where.action} ${where.key} in the bucket ${where.bucket}: ${why}.`;
@@ -118,7 +118,10 @@ function causeOf(error: unknown, where: Where): Cause {
   );
 }
 
-/** A redirect, or a signature for another region. The region is in a header, or nowhere. */
+/**
+ * Returns the cause if the bucket is in another region (a redirect, or a signature for the wrong region). Only a header, if anything, names
+ * the region.
+ */
 function otherRegion(error: unknown, name: string, status: number | undefined): Cause | undefined {
   const names = ['PermanentRedirect', 'TemporaryRedirect', 'AuthorizationHeaderMalformed'];
   const region =
@@ -132,7 +135,7 @@ function otherRegion(error: unknown, name: string, status: number | undefined): 
   };
 }
 
-/** `<Region>` of an AuthorizationHeaderMalformed. */
+/** Returns the `<Region>` of an AuthorizationHeaderMalformed error. */
 function namedRegion(error: unknown): string | undefined {
   const region = isRecord(error) ? error.Region : undefined;
   return typeof region === 'string' && /^[a-z0-9-]{1,40}$/.test(region) ? region : undefined;
@@ -235,7 +238,7 @@ function byConnection(error: unknown, where: Where): Cause {
   return unreachable(`no response from ${at}${proxyBefore(where)} (${code || message})`);
 }
 
-/** Names the proxy of the endpoint, which may be the one that doesn't respond. */
+/** Names the endpoint's proxy in a message, because it may be the proxy that doesn't respond. */
 function proxyBefore({ endpoint }: Where): string {
   if (endpoint !== undefined && !URL.canParse(endpoint)) return '';
   const { env } = process;
@@ -247,7 +250,7 @@ function hostOf(error: unknown): string | undefined {
   return isRecord(error) && typeof error.hostname === 'string' ? error.hostname : undefined;
 }
 
-/** The HTTP status of a refusal. */
+/** Returns the HTTP status of an SDK error. */
 export function statusOf(error: unknown): number | undefined {
   const metadata = fieldOf(error, '$metadata');
   const status: unknown = isRecord(metadata) ? metadata.httpStatusCode : undefined;

@@ -1,22 +1,22 @@
 import { startMd5 } from '../../kernel/digest.ts';
 
-/** How a stored checksum was made. */
+/** The algorithms of stored checksums. */
 export const CHECKSUM_ALGORITHMS = ['CRC64NVME', 'CRC32C', 'CRC32', 'SHA256', 'SHA1'] as const;
 export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 
-/** A checksum of the whole object, base64. */
+/** A checksum of the whole object, base64-encoded. */
 export interface Checksum {
   algorithm: ChecksumAlgorithm;
   value: string;
 }
 
-/** The facts of an object. */
+/** Metadata of an object. */
 export interface ObjectFacts {
-  /** Bytes of the whole object, if the bucket returned it. */
+  /** The size of the whole object in bytes, if the bucket returned it. */
   size: number | undefined;
-  /** As sent, with its quotes. */
+  /** The ETag as sent, with its quotes. */
   etag: string | undefined;
-  /** The MD5 of the object in hex, if the ETag is one and Node can compute it. */
+  /** The MD5 of the object in hex, if the ETag is an MD5 and Node can compute one. */
   md5: string | undefined;
   checksum: Checksum | undefined;
   /** ISO 8601. */
@@ -26,17 +26,17 @@ export interface ObjectFacts {
   storageClass: string | undefined;
 }
 
-/** True if the content can be verified, not only its length. */
+/** Returns true if the content can be verified, not only its length. */
 export function isProvable(facts: ObjectFacts): boolean {
   return facts.md5 !== undefined || facts.checksum !== undefined;
 }
 
-/** True if the ETag identifies the content; a weak one doesn't. */
+/** Returns true if the ETag identifies the content. A weak ETag doesn't. */
 export function isStrong(etag: string | undefined): etag is string {
   return etag !== undefined && !etag.startsWith('W/');
 }
 
-/** The fields of a reply that are facts of its object, as the SDK names them. */
+/** The fields of a response that describe its object, with the SDK's names. */
 export interface ObjectReply {
   ContentLength?: number | undefined;
   ContentRange?: string | undefined;
@@ -54,7 +54,7 @@ export interface ObjectReply {
   StorageClass?: string | undefined;
 }
 
-/** The same fields from plain headers. */
+/** Reads these fields from plain headers. */
 export function replyOf(headers: Readonly<Record<string, string | string[] | undefined>>): ObjectReply {
   const text = (name: string) => {
     const value = headers[name];
@@ -80,7 +80,7 @@ export function replyOf(headers: Readonly<Record<string, string | string[] | und
   };
 }
 
-/** The facts of a reply to GET or HEAD. */
+/** Returns the object's metadata from a response to GET or HEAD. */
 export function factsOf(reply: ObjectReply, size: number | undefined): ObjectFacts {
   const modified = reply.LastModified;
   return {
@@ -95,7 +95,9 @@ export function factsOf(reply: ObjectReply, size: number | undefined): ObjectFac
   };
 }
 
-/** The ETag of an object encrypted with its own key (KMS, SSE-C) looks like an MD5, but isn't. */
+/**
+ * Returns the MD5 in the ETag, if it is one. The ETag of an object encrypted with its own key (KMS, SSE-C) looks like an MD5, but isn't.
+ */
 function md5Of(reply: ObjectReply): string | undefined {
   const ownKey =
     reply.SSECustomerAlgorithm !== undefined || reply.ServerSideEncryption?.startsWith('aws:kms') === true;
@@ -104,7 +106,7 @@ function md5Of(reply: ObjectReply): string | undefined {
   return isMd5 && startMd5() !== undefined ? etag : undefined;
 }
 
-/** The checksum of the whole object; one of the parts' checksums can't be used. */
+/** Returns the checksum of the whole object. A checksum of the parts' checksums can't be used. */
 function checksumOf(reply: ObjectReply): Checksum | undefined {
   if (reply.ChecksumType === 'COMPOSITE') return undefined;
   for (const algorithm of CHECKSUM_ALGORITHMS) {
@@ -114,11 +116,11 @@ function checksumOf(reply: ObjectReply): Checksum | undefined {
   return undefined;
 }
 
-/** The facts of an object, as `--json` prints them. */
+/** Metadata of an object, as `--json` prints it. */
 export interface ObjectDescription {
   key: string;
   size: number | null;
-  /** Without its quotes. */
+  /** The ETag without its quotes. */
   etag: string | null;
   contentType: string | null;
   /** ISO 8601. */
@@ -128,7 +130,7 @@ export interface ObjectDescription {
   storageClass: string | null;
 }
 
-/** The facts in the form in which they are shown. */
+/** Returns the metadata in the form that is printed. */
 export function describeObject(key: string, facts: ObjectFacts): ObjectDescription {
   return {
     key,

@@ -4,18 +4,18 @@ import { proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 import type { BucketExchange } from './connection.ts';
 
 /*
- * For a small object, the SDK's middleware takes more processor time than fetching, hashing, and writing it. So the SDK
- * resolves the bucket's host and region only once, and each GET is signed and sent with the SDK's own signer, credentials,
- * and connections, without the middleware. Any result other than a plain success is passed to the middleware as its own
- * first attempt: it retries, and names errors.
+ * For a small object, the SDK's middleware takes more processor time than fetching, hashing, and writing the object. Therefore the SDK
+ * resolves the bucket's host and region only once, and each GET is signed and sent with the SDK's own signer, credentials, and connections,
+ * without the middleware. Any result other than a plain success is passed to the middleware as its own first attempt, so that the SDK
+ * handles retries and errors.
  */
 
-/** Where the bucket's objects are. */
+/** The location of the bucket's objects. */
 interface Address {
   protocol: string;
   hostname: string;
   port: number | undefined;
-  /** As the Host header says it. */
+  /** The value of the Host header. */
   host: string;
   /** The part of the path before the key. */
   base: string;
@@ -27,7 +27,7 @@ interface Learned {
   signer: Signer;
 }
 
-/** A response of the SDK's connections. */
+/** A response from the SDK's request handler. */
 export interface Reply {
   statusCode: number;
   headers: Readonly<Record<string, string>>;
@@ -41,13 +41,13 @@ type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
 
 const PLAIN: readonly number[] = [200, 206, 304, 412, 416];
 
-/** GETs of one bucket. */
+/** Sends GETs to one bucket. */
 export class PlainGets {
   readonly #client: S3Client;
   readonly #trace: ((exchange: BucketExchange) => void) | undefined;
   readonly #learned: Promise<Learned | undefined>;
 
-  /** `asked` is a request as the SDK has signed it for the key `k`. */
+  /** `asked` returns a request that the SDK has signed for the key `k`. */
   constructor(
     client: S3Client,
     asked: () => Promise<unknown>,
@@ -132,12 +132,12 @@ async function learn(client: S3Client, asked: () => Promise<unknown>): Promise<L
     region: scope[1] ?? '',
   };
   const target = urlOf(address.protocol, hostname, address.port);
-  // Such a proxy gets each request whole; that of https gives a connection, which is as good as any.
+  // A plain http proxy needs a different request. An https proxy only provides a connection, so nothing changes.
   if (target.protocol === 'http:' && proxyFor(process.env, target) !== undefined) return undefined;
   return { address, signer: await client.config.signer() };
 }
 
-/** A path as S3 wants it: each byte but letters, digits, `-_.~` and the slashes encoded, nothing tidied up. */
+/** Encodes a path for S3: every byte except letters, digits, `-_.~`, and slashes. Doesn't normalize the path. */
 function encodePath(path: string): string {
   const encode = (sign: string) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`;
   return path

@@ -4,9 +4,9 @@ import { openBucket } from './bucket.ts';
 import type { BucketSettings } from './settings.ts';
 
 /**
- * Requests an object that doesn't exist. "Not found" means that the bucket can be reached and read.
- * `unknown`: access denied, which a key without s3:ListBucket gets for every missing object.
- * @throws StorageError when it can't be reached, does not exist, or refuses the credentials.
+ * Requests an object that doesn't exist. "Not found" means that the bucket can be reached and read. `unknown` means "access denied", which
+ * a key without s3:ListBucket gets for every missing object.
+ * @throws StorageError if it can't be reached, does not exist, or refuses the credentials.
  */
 export async function probeBucket(
   settings: BucketSettings,

@@ -5,7 +5,7 @@ import { type HttpProxy, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 
 type Created = (error: Error | null, stream: Duplex) => void;
 
-/** Connections over https: through the proxy where there is one, past it for the hosts in NO_PROXY. */
+/** Opens https connections through the proxy, if one is set; hosts in NO_PROXY are contacted directly. */
 export class ProxyAgent extends Agent {
   readonly #timeoutMs: number;
 
@@ -33,7 +33,7 @@ export class ProxyAgent extends Agent {
   }
 }
 
-/** The types require a stream even for a failure. */
+/** Returns a handler that reports an error to the callback. The types require a stream even then. */
 function failing(created: Created | undefined): (error: unknown) => void {
   return (error) => created?.(error instanceof Error ? error : new Error(messageOf(error)), new Duplex());
 }

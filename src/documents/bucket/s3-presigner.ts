@@ -1,2 +1,2 @@
-// Apart from the SDK, since only links need it.
+// In a separate module because only links need it.
 export { getSignedUrl } from '@aws-sdk/s3-request-presigner';

@@ -1,2 +1,2 @@
-// The parts of the SDK that are used, by name: loaded lazily as a whole, a CommonJS package hides its names in a bundle.
+// Re-exports the parts of the SDK that are used. If a CommonJS package is loaded lazily as a whole, its names aren't visible in a bundle.
 export { GetObjectCommand, HeadObjectCommand, S3Client } from '@aws-sdk/client-s3';

@@ -3,7 +3,7 @@ export interface BucketSettings {
   bucket?: string | undefined;
   region?: string | undefined;
   endpoint?: string | undefined;
-  /** Default: true whenever an endpoint is set. */
+  /** True by default if an endpoint is set. */
   pathStyle?: boolean | undefined;
   awsProfile?: string | undefined;
   accessKeyId?: string | undefined;

@@ -4,17 +4,17 @@ import { startMd5 } from '../../kernel/digest.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import { type ChecksumAlgorithm, isProvable, type ObjectFacts } from '../bucket/object-facts.ts';
 
-/** Length and hash of some bytes. */
+/** The length and hash of some bytes. */
 export interface FileHash {
   bytes: number;
   sha256: string;
 }
 
 const PDF_HEAD = '%PDF-';
-/** RFC 1952, section 2.3.1, read as Latin-1: an object stored with Content-Encoding gzip is fetched as it is stored. */
+/** The first bytes of gzip (RFC 1952, section 2.3.1) as Latin-1. An object with Content-Encoding gzip is downloaded as it is stored. */
 const GZIP_HEAD = '\x1F\x8B';
 
-/** Hashes bytes as they pass and compares them with what the bucket reported of the object. */
+/** Hashes bytes as they arrive and compares them with the object's metadata from the bucket. */
 export class Digest {
   bytes = 0;
   #head = '';
@@ -33,7 +33,7 @@ export class Digest {
       proof === 'checksum' && facts.checksum ? createChecksum(facts.checksum.algorithm) : undefined;
   }
 
-  /** @throws StorageError STORAGE_CORRUPT as soon as the bytes can't be the object's. */
+  /** Adds bytes. @throws StorageError STORAGE_CORRUPT as soon as the bytes can't be the object's. */
   update(chunk: Uint8Array): void {
     if (this.bytes < PDF_HEAD.length) this.#head += Buffer.from(chunk.subarray(0, 5)).toString('latin1');
     this.bytes += chunk.byteLength;
@@ -58,7 +58,7 @@ export class Digest {
       );
   }
 
-  /** @throws StorageError STORAGE_CORRUPT when the bytes are not the object. */
+  /** Returns the length and hash of all bytes. @throws StorageError STORAGE_CORRUPT if the bytes aren't the object. */
   result(): FileHash {
     const { size, md5, checksum } = this.#facts;
     if (size !== undefined && size !== this.bytes)
@@ -72,12 +72,12 @@ export class Digest {
   }
 }
 
-/** Returns true when only the size was compared, because Node is in FIPS mode and has no MD5. */
+/** Returns true if only the size can be compared, because Node is in FIPS mode and has no MD5. */
 export function isProvenBySize(facts: ObjectFacts): boolean {
   return !isProvable(facts) && startMd5() === undefined;
 }
 
-/** Returns which of the two to compare: one is enough, and checksums that the runtime doesn't compute natively are slow. */
+/** Returns which of the two to compare. One is enough, and checksums without a native implementation are slow. */
 function proofOf({ md5, checksum }: ObjectFacts): 'md5' | 'checksum' | undefined {
   if (checksum === undefined) return md5 === undefined ? undefined : 'md5';
   const isSlow = checksum.algorithm === 'CRC64NVME' || checksum.algorithm === 'CRC32C';
@@ -92,7 +92,7 @@ function createChecksum(algorithm: ChecksumAlgorithm): Crc {
   return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() };
 }
 
-/** Creates the error for bytes that are not the object. */
+/** Creates the error for bytes that aren't the object. */
 export function corrupt(key: string, why: string): StorageError {
   return new StorageError('STORAGE_CORRUPT', `${key} failed verification: ${why}.`, {
     hint: 'Run the command again. If it fails again, check the object: `esign documents head KEY`.',

@@ -6,18 +6,18 @@ import type { CheckedSeal } from '../seal/seal.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
 import type { DocumentFile, LocateOptions } from './locate.ts';
 
-/** One file to download, however its key is found. */
+/** A file to download. */
 export interface FileTarget {
   envelopeId: string | null;
   what: DocumentKind | null;
-  /** The key, when it is known beforehand. */
+  /** The storage key, if it is known in advance. */
   key: string | null;
-  /** Its name in the folder; null when it can't be named, and then `locate` throws the reason. */
+  /** The file's name in the folder; null if it can't be determined, in which case `locate` throws the reason. */
   fileName: string | null;
   locate: () => Promise<DocumentFile>;
 }
 
-/** Describes where a target comes from, for messages. */
+/** Returns where a target comes from, for messages. */
 export function sourceOf(target: FileTarget): string {
   return target.key ?? `the ${target.what ?? ''} file of ${target.envelopeId ?? ''}`;
 }
@@ -25,14 +25,14 @@ export function sourceOf(target: FileTarget): string {
 /** The outcome for a target. */
 export interface FetchedFile {
   result: FileResult;
-  /** As in `DocumentFile`. */
+  /** The status as in `DocumentFile`. */
   status: string | null;
-  /** The seal of a PDF, not judged yet; null for any other file. */
+  /** The checked but not yet judged seal of a PDF; null for any other file. */
   seal: CheckedSeal | null;
   error: EsignError | undefined;
 }
 
-/** Retries while the object doesn't exist yet and the waiting lasts. */
+/** Retries while the object doesn't exist, until the waiting time is over. */
 export async function untilThere<T>(fetch: () => Promise<T>, waiting: LocateOptions): Promise<T> {
   for (;;) {
     try {
@@ -46,7 +46,7 @@ export async function untilThere<T>(fetch: () => Promise<T>, waiting: LocateOpti
   }
 }
 
-/** Returns a result for the target; a failure is a result, too, with its error. */
+/** Downloads a target. A failure is returned as a result that contains the error. */
 export async function fetchFile(
   bucket: Bucket,
   target: FileTarget,

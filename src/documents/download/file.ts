@@ -26,7 +26,7 @@ export interface FileResult {
   bytes: number | null;
   sha256: string | null;
   status: 'downloaded' | 'unchanged' | 'failed';
-  /** Set when the size is all that was compared with the bucket. */
+  /** Set if only the size was compared with the bucket. */
   proof?: 'size';
   error: { code: string; message: string } | null;
 }
@@ -35,11 +35,11 @@ export interface DownloadOptions {
   dir: string;
   /** The folders of the run. */
   folders: Folders;
-  /** Replace a different file of the same name. */
+  /** Whether to replace a different file with the same name. */
   force: boolean;
   signal?: AbortSignal | undefined;
   clock?: Clock | undefined;
-  /** Records the file's hash. */
+  /** The ledger in which to record the file's hash. */
   ledger?: Ledger | undefined;
   watch?: TransferWatch | undefined;
 }
@@ -47,10 +47,9 @@ export interface DownloadOptions {
 type Status = 'downloaded' | 'unchanged';
 
 /**
- * Downloads one object into a file: streamed to a part file in the same folder, verified, synced, renamed. The final name
- * never has an incomplete file or anything that is not the object. A file that exists is compared by what the bucket
- * reports of the object, without downloading its body. The seal is read from the bytes that were saved, not by opening
- * the path again.
+ * Downloads one object into a file: streams it to a part file in the same folder, verifies, syncs, and renames it. The final name never
+ * refers to an incomplete file or to anything other than the object. An existing file is compared with the object's metadata, without
+ * downloading its body. The seal is read from the bytes that were saved, not by opening the path again.
  * @throws StorageError for every failure.
  */
 export async function downloadFile(
@@ -62,7 +61,7 @@ export async function downloadFile(
   const path = join(dir, fileName);
   try {
     const { status, bytes, sha256, etag, proof, seal } = await save(bucket, key, path, options);
-    // The folder first, because a list never names a file whose name is not durable.
+    // The folder comes first because a list must never name a file whose rename is not durable.
     if (status === 'downloaded') folders.renamedIn(dirname(path));
     await ledger?.record(path, sha256, etag);
     const result = { envelopeId, what, key, path, bytes, sha256, status, ...proof, error: null };
@@ -79,7 +78,7 @@ interface ExistingHash extends FileHash {
 
 interface Saved extends FileHash {
   status: Status;
-  /** Set when it doesn't prove the content. */
+  /** Set if the ETag doesn't prove the content. */
   etag?: string | undefined;
   proof?: Pick<FileResult, 'proof'>;
   seal: CheckedSeal | null;
@@ -115,14 +114,14 @@ async function replace(
     const etag = facts.md5 === undefined ? facts.etag : undefined;
     return { ...hash, status, etag, proof: isProvenBySize(facts) ? { proof: 'size' } : {}, seal };
   } catch (error) {
-    // The next run can use what was received before a connection broke, but not what was refused.
+    // The next run can use bytes received before a connection broke, but not bytes that were rejected.
     const isUseful = options.signal?.aborted || codeOf(error) === 'STORAGE_UNREACHABLE';
     if (!isDone) isUseful ? part.keep() : part.discard();
     throw error;
   }
 }
 
-/** Reads the seal of an open file that begins like a PDF; the code for that is loaded for the first one. */
+/** Reads the seal of an open file that starts like a PDF. The code is loaded on first use. */
 async function sealIn(file: number): Promise<CheckedSeal | null> {
   if (!isPdf(file)) return null;
   const { checkSeal } = await import('../seal/seal.ts');
@@ -130,8 +129,8 @@ async function sealIn(file: number): Promise<CheckedSeal | null> {
 }
 
 /**
- * Opens the object, unless it is the same as the existing file; then returns undefined.
- * @throws StorageError STORAGE_LOCAL when it differs and the file must not be replaced.
+ * Opens the object, or returns undefined if it is the same as the existing file.
+ * @throws StorageError STORAGE_LOCAL if it differs and the file must not be replaced.
  */
 async function openIfDifferent(
   bucket: Bucket,
@@ -149,7 +148,7 @@ async function openIfDifferent(
   throw differs(path);
 }
 
-/** Fills the part file with the whole object and verifies it. When a resumed download fails that, it starts over once. */
+/** Downloads the whole object into the part file and verifies it. If a resumed download fails verification, starts over once. */
 async function fill(
   part: PartFile,
   bucket: Bucket,
@@ -177,7 +176,7 @@ async function fill(
   }
 }
 
-/** Gives the part file its final name, unless the same file is there by now. */
+/** Gives the part file its final name, unless the same file already has it by now. */
 async function publish(part: PartFile, path: string, hash: FileHash, force: boolean): Promise<Status> {
   const existing = await hashesAt(path);
   if (existing?.sha256 === hash.sha256) {
@@ -189,7 +188,7 @@ async function publish(part: PartFile, path: string, hash: FileHash, force: bool
   return 'downloaded';
 }
 
-/** Returns false when the file is the object, or when only its bytes could tell. */
+/** Returns false if the file is the object, or if only comparing the bytes could show a difference. */
 function isDifferent(file: ExistingHash, facts: ObjectFacts): boolean {
   if (facts.size !== undefined && facts.size !== file.bytes) return true;
   return facts.md5 !== undefined && facts.md5 !== file.md5;
@@ -201,9 +200,9 @@ function differs(path: string): StorageError {
   });
 }
 
-/** Opens a file; returns undefined when it doesn't exist. */
+/** Opens a file. Returns undefined if it doesn't exist. */
 function openExisting(path: string): number | undefined {
-  // For a new file, this takes a tenth of the time of a failing open.
+  // For a file that doesn't exist, this takes a tenth of the time of a failed open.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
   return openRegular(path);
 }

@@ -7,19 +7,19 @@ import { DOCUMENT_KINDS, type DocumentKind, isTerminal } from '../../kernel/voca
 import { defaultFileName, safeFileName } from '../archive/file-names.ts';
 import { LOOKUP_INTERVAL_MS } from '../defaults.ts';
 
-/** One object of the bucket: the document it is, its storage key, and its file name. */
+/** An object in the bucket: which document it is, its storage key, and its file name. */
 export interface DocumentFile {
   envelopeId: string | null;
   what: DocumentKind | null;
   key: string;
   fileName: string;
-  /** Status of the envelope when the service named the file; null for a bare key, which proves nothing about an envelope. */
+  /** The envelope's status when the service returned the key; null for a bare key, which proves nothing about an envelope. */
   status: string | null;
 }
 
-/** How a run waits for files that don't exist yet. */
+/** Options for waiting for files that don't exist yet. */
 export interface LocateOptions {
-  /** When it stops waiting, for all files together, in ms since the epoch. */
+  /** When to stop waiting for all files, in ms since the epoch. */
   until: number;
   clock: Clock;
   signal?: AbortSignal;
@@ -27,8 +27,8 @@ export interface LocateOptions {
 }
 
 /**
- * Returns the file of a document. While a completed envelope has no key yet, reads the envelope again until the waiting ends.
- * `known` is the envelope as last seen; it saves the request when it already has the key.
+ * Returns the file of a document. If a completed envelope has no key yet, reads the envelope again until it has one or the waiting time is
+ * over. `known` is the envelope as last read; if it already has the key, no request is needed.
  */
 export async function locateDocument(
   client: Client,
@@ -48,7 +48,7 @@ export async function locateDocument(
   }
 }
 
-/** Returns the storage key of a document, from the field that documents it (Resources, Envelope). */
+/** Returns the storage key of a document from the envelope's field for it (Resources, Envelope). */
 export function keyOf(envelope: Envelope, what: DocumentKind): string | undefined {
   const key = {
     document: envelope.documentStorageKey,
@@ -60,7 +60,7 @@ export function keyOf(envelope: Envelope, what: DocumentKind): string | undefine
 
 /**
  * Returns the file of a document.
- * @throws StorageError STORAGE_NOT_READY while the service has set no key.
+ * @throws StorageError STORAGE_NOT_READY until the service has set a key.
  */
 export function fileOf(envelope: Envelope, what: DocumentKind): DocumentFile {
   const key = keyOf(envelope, what);
@@ -69,7 +69,7 @@ export function fileOf(envelope: Envelope, what: DocumentKind): DocumentFile {
   return { envelopeId: envelope.id, what, key, fileName: defaultFileName(envelope.id, what), status };
 }
 
-/** The same message for both documents of a signed envelope. */
+/** Creates the error for a document without a key. The message is the same for both documents of a signed envelope. */
 function notReady({ id, ...envelope }: Envelope, what: DocumentKind): StorageError {
   const status = envelope.status ?? 'unknown';
   const error = (message: string, hint: string) => new StorageError('STORAGE_NOT_READY', message, { hint });
@@ -89,7 +89,7 @@ function notReady({ id, ...envelope }: Envelope, what: DocumentKind): StorageErr
   return error(`${id} is ${status}: it has no signed documents yet.`, `${watch} ${unsigned}`);
 }
 
-/** Returns the file of a bare storage key. A key of the documented shape gives the file the envelope's name. */
+/** Returns the file of a bare storage key. If the key has the documented format, the file name contains the envelope's ID. */
 export function fileOfKey(key: string): DocumentFile {
   const parts = key.split('/');
   const last = parts.at(-1) ?? '';

@@ -22,24 +22,24 @@ import { Digest, type FileHash } from './digest.ts';
 import { type Checkpoint, notePath, type PartOf, readNote, writeCheckpoint, writeNote } from './part-note.ts';
 import type { Sink } from './transfer.ts';
 
-/** Smaller objects start over: resuming would cost more than it saves. */
+/** The size below which a download starts over, because resuming would cost more than it saves. */
 const RESUME_MIN_BYTES = 1024 * 1024;
-/** Bytes collected before they are written. */
+/** The number of bytes that are buffered before they are written. */
 const BUFFER_BYTES = 512 * 1024;
-/** Bytes between two checkpoints. */
+/** The number of bytes between two checkpoints. */
 const CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
 const sync = promisify(fsync);
 
 /**
- * A file being downloaded: `NAME.part`, and for larger objects a note next to it with the object's identity, so that a
- * later run can resume after this one was killed. Writes are synchronous, because handing each one to another thread takes
- * longer than the call; only fsync runs on other threads, for many files at the same time.
+ * A file that is being downloaded: `NAME.part`. For larger objects, a note next to it has the object's identity, so that a later run can
+ * resume if this one is killed. Writes are synchronous because handing a write to another thread takes longer than the write itself. Only
+ * fsync runs on other threads, for many files at the same time.
  */
 export class PartFile implements Sink {
   length = 0;
-  /** The object whose bytes an earlier run left. */
+  /** The object whose first bytes an earlier run left in the file. */
   known: ObjectFacts | undefined;
   readonly path: string;
   readonly #file: number;
@@ -50,7 +50,7 @@ export class PartFile implements Sink {
   #buffered: Uint8Array[] = [];
   #bufferedBytes = 0;
   #hasNote = false;
-  /** The length at the last checkpoint; infinite when none are needed, because the bucket's reply proves the content. */
+  /** The length at the last checkpoint; infinite if no checkpoints are needed because the bucket's response proves the content. */
   #checkedBytes = Number.POSITIVE_INFINITY;
 
   private constructor(path: string, file: number, of: PartOf) {
@@ -59,7 +59,7 @@ export class PartFile implements Sink {
     this.#of = of;
   }
 
-  /** Opens a part file, with what an earlier run left in it, and creates its folder if needed. */
+  /** Opens a part file, keeping usable bytes from an earlier run, and creates its folder if needed. */
   static async open(path: string, of: PartOf): Promise<PartFile> {
     const created = createPart(path);
     if (created !== undefined) return new PartFile(path, created, of);
@@ -75,10 +75,10 @@ export class PartFile implements Sink {
     }
   }
 
-  /** Keeps what an earlier run left if its note names the same key. */
+  /** Keeps the bytes of an earlier run if its note names the same key. */
   async #resume(): Promise<void> {
     const { size, nlink } = fstatSync(this.#file);
-    // A file with a second name belongs to somebody else.
+    // A file with a second hard link may belong to another program.
     if (nlink > 1) throw Object.assign(new Error('a file with two names'), { code: 'ENOTFILE' });
     if (size === 0) return;
     this.#hasNote = true;
@@ -93,7 +93,7 @@ export class PartFile implements Sink {
     this.known = facts;
   }
 
-  /** Returns true when the file begins with the bytes of the checkpoint, and continues after them. */
+  /** Returns true if the file starts with the bytes of the checkpoint and has more bytes after them. */
   async #matches(facts: ObjectFacts, checkpoint: Checkpoint | undefined): Promise<boolean> {
     if (checkpoint === undefined) return false;
     const digest = new Digest(this.#of.key, facts);
@@ -129,14 +129,17 @@ export class PartFile implements Sink {
     this.#buffered = [];
     this.#bufferedBytes = 0;
     const written = writevSync(this.#file, blocks, start);
-    // A write can be short.
+    // A write can be partial.
     const rest = start + written < this.length ? Buffer.concat(blocks).subarray(written) : undefined;
     for (let done = 0; rest !== undefined && done < rest.byteLength; )
       done += writeSync(this.#file, rest, done, rest.byteLength - done, start + written + done);
     if (this.length >= this.#checkedBytes + CHECKPOINT_BYTES) this.#checkpoint();
   }
 
-  /** Lets a later run resume from here. At least one byte is left, so that the bucket confirms that the object is the same. */
+  /**
+   * Saves a checkpoint from which a later run can resume. At least one byte is left to request, so that the bucket confirms that the object
+   * is the same.
+   */
   #checkpoint(): void {
     if (this.#digest === undefined || this.length === this.#size) return;
     this.#checkedBytes = this.length;
@@ -161,7 +164,7 @@ export class PartFile implements Sink {
     this.#hasNote = false;
   }
 
-  /** Reports disk errors as such: a full disk is not the bucket's fault, and no reason to retry. */
+  /** Runs `work` and reports disk errors as local errors, so that a full disk isn't blamed on the bucket or retried. */
   #locally(work: () => void): void {
     try {
       work();
@@ -171,7 +174,7 @@ export class PartFile implements Sink {
   }
 
   /**
-   * Compares the bytes with what the bucket reports of them; reads the file again if an earlier run wrote part of it.
+   * Compares the bytes with the object's metadata. Reads the file again if an earlier run wrote part of it.
    * @throws StorageError STORAGE_CORRUPT
    */
   async verify(facts: ObjectFacts): Promise<FileHash> {
@@ -182,7 +185,7 @@ export class PartFile implements Sink {
     return digest.result();
   }
 
-  /** Reads the open file; every byte has been written by `verify`. */
+  /** Calls `work` with the open file. After `verify`, every byte has been written to it. */
   async read<T>(work: (file: number) => Promise<T>): Promise<T> {
     return work(this.#file);
   }
@@ -195,7 +198,7 @@ export class PartFile implements Sink {
     this.#removeNote();
   }
 
-  /** Leaves the bytes to a later run if it can use them. */
+  /** Keeps the bytes for a later run if it can use them. */
   keep(): void {
     if (this.#hasNote) {
       this.#flush();
@@ -216,7 +219,7 @@ export class PartFile implements Sink {
   }
 }
 
-/** Creates the file; returns undefined when it exists. */
+/** Creates the file. Returns undefined if it already exists. */
 function createPart(path: string): number | undefined {
   for (let hasFolder = false; ; hasFolder = true) {
     try {

@@ -6,13 +6,13 @@ import { parseJson } from '../../kernel/json.ts';
 import { CHECKSUM_ALGORITHMS, type ObjectFacts } from '../bucket/object-facts.ts';
 
 /*
- * `NAME.part.json`: its first line identifies the object in `NAME.part`. When nothing in the bucket's reply proves the
- * content, checkpoints of the bytes received so far follow.
+ * `NAME.part.json`: the first line identifies the object in `NAME.part`. If nothing in the bucket's response proves the content, the
+ * following lines are checkpoints of the bytes received so far.
  */
 
 const { O_WRONLY, O_APPEND, O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
-/** The object in a part file. */
+/** The identity of the object in a part file. */
 export interface PartOf {
   bucket: string;
   key: string;
@@ -28,7 +28,7 @@ const objectSchema = z.object({
 });
 const checkpointSchema = z.object({ bytes: z.number(), sha256: z.string() });
 
-/** Length and hash of the first bytes as they came from the bucket. */
+/** The length and hash of the first bytes, as received from the bucket. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
 export interface PartNote {
@@ -47,7 +47,7 @@ export function notePath(partPath: string): string {
   return `${partPath}.json`;
 }
 
-/** Starts a new note. Removes whatever has its name, so that nothing is written through a link. */
+/** Starts a new note. Removes any existing file of that name first, so that nothing is written through a link. */
 export function writeNote(partPath: string, of: PartOf, { size, etag, md5, checksum }: ObjectFacts): void {
   const path = notePath(partPath);
   rmSync(path, { force: true });
@@ -69,7 +69,7 @@ export function writeCheckpoint(partPath: string, checkpoint: Checkpoint): void 
 /** Reads the note. Returns undefined when it is missing, unreadable, or about another object. */
 export async function readNote(partPath: string, of: PartOf): Promise<PartNote | undefined> {
   const text = await readRegular(notePath(partPath), O_RDONLY | O_NOFOLLOW).catch(() => undefined);
-  // A crash can cut the last line; it is ignored.
+  // A crash can truncate the last line, which is then ignored.
   const [first = '', ...rest] = (text ?? '').split('\n');
   const object = objectSchema.safeParse(parsed(first));
   if (!object.success || object.data.key !== of.key || object.data.bucket !== of.bucket) return undefined;

@@ -28,7 +28,7 @@ export interface TargetOptions {
   waiting: LocateOptions;
 }
 
-/** Returns the documents of envelopes by id. Reads the envelopes beforehand only if a template needs their values. */
+/** Returns the documents of envelopes by id. Reads the envelopes first only if a template needs their values. */
 export async function targetsOfIds(ids: readonly string[], options: TargetOptions): Promise<FileTarget[]> {
   const { client, kinds, template, waiting } = options;
   if (template === undefined) {
@@ -56,7 +56,7 @@ export async function targetsOfIds(ids: readonly string[], options: TargetOption
   return targets;
 }
 
-/** Returns the documents that envelopes of a selection have, each envelope once. */
+/** Returns the existing documents of the envelopes in a selection, each envelope once. */
 export async function targetsOfSelection(
   envelopes: AsyncIterable<Envelope> | Iterable<Envelope>,
   options: TargetOptions,
@@ -72,7 +72,7 @@ export async function targetsOfSelection(
   return targets;
 }
 
-/** Returns the envelopes of a selection that have none of these documents yet, by ID with their status. */
+/** Returns the status, by ID, of the envelopes in a selection that have none of these documents yet. */
 export function withoutDocuments(
   envelopes: readonly Envelope[],
   kinds: readonly DocumentKind[],
@@ -81,17 +81,17 @@ export function withoutDocuments(
   return new Map(without.map(({ id, status }) => [id, status ?? 'without a status']));
 }
 
-/** True for a document that exists: before an envelope is completed, only the original does. */
+/** Returns true if the document should exist: before an envelope is completed, only the original does. */
 function isDue(envelope: Envelope, what: DocumentKind): boolean {
   return what === 'document' || envelope.status === 'COMPLETED' || keyOf(envelope, what) !== undefined;
 }
 
-/** Returns these kinds of documents of an envelope, also those it does not have yet. */
+/** Returns these kinds of documents of an envelope, including those that don't exist yet. */
 export function targetsOf(
   envelope: Envelope,
   { client, kinds, template, waiting }: TargetOptions,
 ): FileTarget[] {
-  // Keeps only what is needed, because there can be ten thousand envelopes.
+  // Only the necessary fields are kept, because there can be ten thousand envelopes.
   const { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey } = envelope;
   const known = { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey };
   return kinds.map((what) => {

@@ -6,8 +6,8 @@ import type { DocumentFile } from './locate.ts';
 import { transfer } from './transfer.ts';
 
 /**
- * Streams an object to a writable such as stdout. It can be verified only at the end.
- * @throws StorageError STORAGE_CORRUPT after the bytes, if they are not the object.
+ * Streams an object to a writable such as stdout. The bytes can only be verified at the end.
+ * @throws StorageError STORAGE_CORRUPT after the last byte, if the bytes aren't the object.
  */
 export async function streamObject(
   bucket: Bucket,

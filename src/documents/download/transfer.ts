@@ -5,14 +5,14 @@ import type { Bucket, OpenedObject } from '../bucket/bucket.ts';
 import { isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
 import { corrupt } from './digest.ts';
 
-/** Receives the bytes of an object. */
+/** The destination for the bytes of an object. */
 export interface Sink {
-  /** The number of bytes it has. */
+  /** The number of bytes received so far. */
   readonly length: number;
   /** Called before the first byte, and after each restart. */
   begin(facts: ObjectFacts): Promise<void> | void;
   write(chunk: Uint8Array): Promise<void> | void;
-  /** Drops all bytes. Throws when that is impossible. */
+  /** Discards all bytes. Throws if that is impossible. */
   restart(): Promise<void> | void;
 }
 
@@ -21,28 +21,28 @@ export interface TransferOptions {
   signal?: AbortSignal | undefined;
   /** The object whose bytes the sink already has. */
   known?: ObjectFacts | undefined;
-  /** The object, already open at its start. */
+  /** The object, if it is already open at its start. */
   opened?: OpenedObject | undefined;
   watch?: TransferWatch | undefined;
 }
 
-/** Follows the progress of a transfer. */
+/** Receives the progress of a transfer. */
 export interface TransferWatch {
-  /** Adds the length of an object. */
+  /** Adds the length of an object to the total. */
   expect(bytes: number): void;
-  /** Adds received bytes; negative for bytes that were dropped. */
+  /** Adds received bytes; negative for bytes that were discarded. */
   arrive(bytes: number): void;
 }
 
-/** Attempts in a row without a new byte. */
+/** The maximum number of consecutive attempts without a new byte. */
 const MAX_FAILURES = 5;
 const MAX_RESTARTS = 3;
 const RETRY_DELAY: BackOff = { firstMs: 200, longestMs: 5_000 };
 
 /**
- * Writes a whole object to the sink, over as many connections as needed: after a drop or a stall it continues at the
- * next byte while the object is the same, and starts over when it changed. The SDK retries requests, but never a body.
- * `resumed` is false when the object came over one connection.
+ * Writes a whole object to the sink, over as many connections as needed. After a drop or a stall, continues at the next byte if the object
+ * is the same, and starts over if it has changed. The SDK retries requests, but never a body. `resumed` is false if the object came over
+ * one connection.
  */
 export async function transfer(
   bucket: Bucket,
@@ -71,7 +71,7 @@ export async function transfer(
   }
 }
 
-/** Throws when retrying is useless: after a broken connection a transfer can resume, after a refusal it can't. */
+/** Throws if retrying is useless. A transfer can resume after a broken connection, but not after a refused request. */
 function throwIfFinal(
   error: unknown,
   key: string,
@@ -81,7 +81,7 @@ function throwIfFinal(
 ): void {
   if (signal?.aborted) throw abortReason(signal);
   const isRefused = error instanceof EsignError && error.code !== 'STORAGE_UNREACHABLE';
-  // Before the first reply, the SDK has already retried.
+  // Before the first response, the SDK has already retried.
   if (isRefused || (error instanceof EsignError && state.facts === undefined)) throw error;
   if (state.failures < MAX_FAILURES) return;
   const why = messageOf(error).replace(/\.$/, '');
@@ -99,7 +99,7 @@ interface State {
   restarts: number;
 }
 
-/** Uses one connection. Returns true when the sink has the whole object, false to start over. */
+/** Transfers over one connection. Returns true if the sink has the whole object, false to start over. */
 async function attempt(
   bucket: Bucket,
   key: string,
@@ -146,7 +146,7 @@ async function openAt(
   return answer.kind === 'object' ? answer : undefined;
 }
 
-/** Returns true when these bytes follow those of the sink in the same object. */
+/** Returns true if these bytes follow the sink's bytes in the same object. */
 function continues(object: OpenedObject, sink: Sink, { facts }: State): boolean {
   if (object.from !== sink.length) return false;
   return facts === undefined || isSame(object, { facts });
@@ -156,7 +156,9 @@ function isSame({ facts }: OpenedObject, known: Pick<State, 'facts'>): boolean {
   return known.facts?.etag === facts.etag && known.facts?.size === facts.size;
 }
 
-/** `unresumed`: the object is the same, but the bucket sends it from its first byte, as servers without Range do. */
+/**
+ * Discards the sink's bytes. `unresumed`: the object is the same, but the bucket sends it from the first byte, as servers without Range do.
+ */
 async function startOver(
   key: string,
   sink: Sink,
@@ -187,7 +189,7 @@ function wholeOf({ facts, resumed }: State, key: string) {
   return { facts, resumed };
 }
 
-/** Every reply of a bucket has an ETag, and a length or a checksum. */
+/** Throws if the response can't prove the object. Every bucket response has an ETag, and a length or a checksum. */
 function refuseUnproven({ facts, cancel }: OpenedObject, key: string): void {
   const { etag, size } = facts;
   if (etag !== undefined && (size !== undefined || isProvable(facts))) return;

@@ -1,7 +1,7 @@
 import { constants, type KeyObject, verify } from 'node:crypto';
 import { type Element, unreadable } from './asn1.ts';
 
-/** Node's names of hashes. MD5 and SHA-1 are missing on purpose: two contents can be made to share them. */
+/** Node's names for hash algorithms. MD5 and SHA-1 are missing on purpose because they have practical collisions. */
 const HASHES: Readonly<Record<string, string>> = {
   '2.16.840.1.101.3.4.2.4': 'sha224',
   '2.16.840.1.101.3.4.2.1': 'sha256',
@@ -14,7 +14,7 @@ const HASHES: Readonly<Record<string, string>> = {
 
 const RSA = '1.2.840.113549.1.1.1';
 const PSS = '1.2.840.113549.1.1.10';
-/** The only generator of masks that PSS is used with. */
+/** The only mask generation function used with PSS. */
 const MGF1 = '1.2.840.113549.1.1.8';
 const EC = '1.2.840.10045.2.1';
 const ED25519 = '1.3.101.112';
@@ -32,14 +32,14 @@ const WITH_HASH: Readonly<Record<string, { kind: 'rsa' | 'ec'; hash: string }>> 
 
 const EMPTY = 2;
 
-/** AlgorithmIdentifier: a name and its parameters; empty ones are NULL. */
+/** Validates an AlgorithmIdentifier: an object identifier and its parameters; empty parameters are NULL. */
 export function algorithmOf(element: Element): Element {
   const [, parameters] = element.as('sequence').parts;
   if (parameters?.raw.length === EMPTY) parameters.as('null');
   return element;
 }
 
-/** Node's name of the hash of an AlgorithmIdentifier. @throws UnreadableSignatureError for an unsupported one. */
+/** Returns Node's name for the hash of an AlgorithmIdentifier. @throws UnreadableSignatureError for an unsupported one. */
 export function hashOf(algorithm: Element): string {
   const { oid } = algorithm.part(0);
   const name = HASHES[oid];
@@ -48,8 +48,8 @@ export function hashOf(algorithm: Element): string {
 }
 
 /**
- * Whether a signature over the data holds. `algorithm` is the AlgorithmIdentifier of the signature, `hash` the one of the
- * digest, for algorithms that name none. @throws UnreadableSignatureError for one that is not known.
+ * Returns true if a signature over the data is valid. `algorithm` is the AlgorithmIdentifier of the signature. `hash` is the digest
+ * algorithm, used if the signature algorithm names none. @throws UnreadableSignatureError for an unsupported algorithm.
  */
 export function holds(
   algorithm: Element,
@@ -76,14 +76,14 @@ export function holds(
   }
 }
 
-/** @throws UnreadableSignatureError for a key that is not safe, or that other programs refuse for this kind of signature. */
+/** Checks a key. @throws UnreadableSignatureError if it isn't safe, or if other programs refuse it for this kind of signature. */
 function requireUsable(key: KeyObject, kind: string): void {
   if (!isLongEnough(key)) throw unreadable('its key is too short to be safe');
   if (kind === 'rsa' && key.asymmetricKeyType === 'rsa-pss')
     throw unreadable('its key is for RSA-PSS, but its signature is of another kind');
 }
 
-/** Whether an AlgorithmIdentifier of a certificate's signature uses a hash that is still safe. */
+/** Returns true if a certificate's signature algorithm (AlgorithmIdentifier) uses a hash that is still safe. */
 export function isBelievedSignature(algorithm: Element): boolean {
   const { oid } = algorithm.part(0);
   if (oid === PSS) {
@@ -95,13 +95,13 @@ export function isBelievedSignature(algorithm: Element): boolean {
 
 const MIN_RSA_BITS = 1024;
 
-/** Whether a key is too long to be guessed; 512 bits of RSA were factored for 75 dollars in 2015. */
+/** Returns true if a key is too long to be broken. In 2015, a 512-bit RSA key was factored for 75 dollars. */
 export function isLongEnough({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
   if (asymmetricKeyType !== 'rsa' && asymmetricKeyType !== 'rsa-pss') return true;
   return (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS;
 }
 
-/** RSASSA-PSS-params (RFC 4055); its defaults are SHA-1, which is not supported. */
+/** Reads RSASSA-PSS-params (RFC 4055). The defaults use SHA-1, which is not supported. */
 function pssOf(algorithm: Element): { hash: string; saltLength: number } {
   const parameters = algorithm.parts[1]?.as('sequence').parts ?? [];
   const inside = (tag: number) => parameters.find(({ context }) => context === tag)?.part(0);

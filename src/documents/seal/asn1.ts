@@ -1,13 +1,13 @@
 import { fromBER, GeneralizedTime, Integer, ObjectIdentifier, OctetString, UTCTime } from 'asn1js';
 
-/** A signature that can't be read or isn't supported; the message has the reason. */
+/** The error for a signature that can't be read or isn't supported. The message is the reason. */
 export class UnreadableSignatureError extends Error {
   override readonly name = 'UnreadableSignatureError';
 }
 
 type Block = ReturnType<typeof fromBER>['result'];
 
-/** An element of ASN.1 with its exact bytes, because bytes are signed. */
+/** An ASN.1 element with its exact bytes, because signatures cover bytes. */
 export class Element {
   readonly #block: Block;
 
@@ -15,12 +15,12 @@ export class Element {
     this.#block = block;
   }
 
-  /** Reads one element from the beginning of the bytes. @throws UnreadableSignatureError. */
+  /** Reads one element that spans all of the bytes. @throws UnreadableSignatureError. */
   static read(bytes: Buffer): Element {
     return Element.readFirst(bytes).element;
   }
 
-  /** The same, and how many of the bytes it takes. */
+  /** Reads the element at the start of the bytes, and returns its length, too. */
   static readFirst(bytes: Buffer): { element: Element; length: number } {
     const found = definite(bytes, 0, bytes.length, { depth: 0, left: { values: MAX_VALUES } });
     if (found === undefined) throw unreadable('its CMS can’t be read');
@@ -29,19 +29,19 @@ export class Element {
       const { offset, result } = fromBER(found.der, { maxNodes: MAX_VALUES });
       if (offset > 0) block = result;
     } catch {
-      // Hostile bytes make the reader throw errors of any kind; each means the same.
+      // Malicious bytes can make the reader throw any error; all of them mean that the bytes are unreadable.
     }
     if (block === undefined || block.error !== '') throw unreadable('its CMS can’t be read');
     return { element: new Element(block), length: found.to };
   }
 
-  /** Tag, length and value as they came. */
+  /** The tag, length, and value as they were read. */
   get raw(): Buffer {
     const view = this.#block.valueBeforeDecodeView;
     return Buffer.from(view.buffer, view.byteOffset, view.byteLength);
   }
 
-  /** The elements inside; none in a primitive one. */
+  /** The elements inside; empty for a primitive element. */
   get parts(): Element[] {
     const value: unknown = 'value' in this.#block.valueBlock ? this.#block.valueBlock.value : undefined;
     return Array.isArray(value) ? value.filter(isBlock).map((block) => new Element(block)) : [];
@@ -51,7 +51,7 @@ export class Element {
     return this.raw[0] === TAGS.sequence;
   }
 
-  /** The value, where its tag is the expected one. @throws UnreadableSignatureError. */
+  /** Returns this element if it has the expected tag. @throws UnreadableSignatureError. */
   as(kind: keyof typeof TAGS): Element {
     if (this.raw[0] !== TAGS[kind]) throw unreadable('its CMS is not what it has to be');
     return this;
@@ -63,7 +63,7 @@ export class Element {
     return tagClass === CONTEXT_SPECIFIC ? tagNumber : undefined;
   }
 
-  /** The bytes behind tag and length. */
+  /** The bytes after the tag and length. */
   get content(): Buffer {
     const { raw } = this;
     const length = raw[1] ?? 0;
@@ -86,14 +86,14 @@ export class Element {
     return this.#block.valueBlock.valueDec;
   }
 
-  /** ISO 8601; undefined if it isn't a time. */
+  /** The time, ISO 8601; undefined if the element isn't a time. */
   get time(): string | undefined {
     if (!(this.#block instanceof UTCTime) && !(this.#block instanceof GeneralizedTime)) return undefined;
     const date = this.#block.toDate();
     return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
   }
 
-  /** The part at an index. @throws UnreadableSignatureError if it doesn't exist */
+  /** Returns the part at an index. @throws UnreadableSignatureError if it doesn't exist */
   part(index: number): Element {
     const found = this.parts[index];
     if (found === undefined) throw unreadable('its CMS is not complete');
@@ -104,12 +104,12 @@ export class Element {
 const CONTEXT_SPECIFIC = 3;
 const TAGS = { sequence: 0x30, set: 0x31, null: 0x05 } as const;
 const MAX_DEPTH = 40;
-/** A list of revocations that was signed along has thousands of entries. */
+/** The maximum number of values. A revocation list inside a signature can have thousands of entries. */
 const MAX_VALUES = 100_000;
 const CONSTRUCTED = 0x20;
 const INDEFINITE = 0x80;
 
-/** Limits of nested values and of all values. */
+/** The limits for the nesting depth and the number of values. */
 interface Bounds {
   depth: number;
   left: { values: number };
@@ -118,14 +118,14 @@ interface Bounds {
 interface Definite {
   /** The value with its tag and a definite length. */
   der: Buffer;
-  /** Behind it in the bytes it came from. */
+  /** The offset after the value in the original bytes. */
   to: number;
 }
 
 /**
- * One value with definite lengths only: some programs (NSS) write values whose end is marked by two zeros. What has a length
- * already stays byte for byte, since it may be signed. Undefined where lengths contradict each other: the library would read
- * on, and a signature is only believed where all of them agree.
+ * Returns a value with definite lengths only. Some programs (NSS) write values whose end is marked by two zeros instead. A value that
+ * already has a length is kept byte for byte, because it may be signed. Returns undefined if lengths contradict each other: the library
+ * would ignore that, but a signature is accepted only if all lengths agree.
  */
 function definite(bytes: Buffer, at: number, end: number, bounds: Bounds): Definite | undefined {
   const head = headOf(bytes, at, end);
@@ -147,17 +147,17 @@ function definite(bytes: Buffer, at: number, end: number, bounds: Bounds): Defin
   return { der, to: to ?? place + 2 };
 }
 
-/** The tag and the position of the value; `to` is undefined for an indefinite length. */
+/** The tag and position of a value; `to` is undefined for an indefinite length. */
 interface Head {
   tag: number;
   from: number;
   to: number | undefined;
 }
 
-/** Undefined when the value does not end before `end`. */
+/** Reads the tag and length. Returns undefined if the value extends beyond `end`. */
 function headOf(bytes: Buffer, at: number, end: number): Head | undefined {
   const [tag, length] = [bytes[at], bytes[at + 1]];
-  // Zero is the end of a value of indefinite length, or padding.
+  // A zero tag is the end of a value of indefinite length, or padding.
   if (!tag || length === undefined || at + 2 > end || (tag & 0x1f) === 0x1f) return undefined;
   if (length === INDEFINITE) return { tag, from: at + 2, to: undefined };
   const figures = length < 0x80 ? 0 : length & 0x7f;
@@ -167,7 +167,7 @@ function headOf(bytes: Buffer, at: number, end: number): Head | undefined {
   return to > end ? undefined : { tag, from, to };
 }
 
-/** True for bytes that are one SEQUENCE of a definite length. Only its head is read: lists of revocations are large. */
+/** Returns true if the bytes are one SEQUENCE of definite length. Reads only the tag and length, because revocation lists are large. */
 export function isDer(bytes: Buffer): boolean {
   const head = headOf(bytes, 0, bytes.length);
   return head?.tag === TAGS.sequence && head.to === bytes.length;

@@ -17,23 +17,23 @@ const OID = {
 
 /** A detached CMS signature (RFC 5652), or a time stamp (RFC 3161). */
 export interface SignedContent {
-  /** Node's name of the content's hash. */
+  /** Node's name for the content's hash algorithm. */
   hash: string;
   certificate: X509Certificate;
   /** All certificates in the signature. */
   certificates: readonly X509Certificate[];
-  /** The time that the signer named or the time stamp vouches for, ISO 8601. */
+  /** The time claimed by the signer or attested by the timestamp, ISO 8601. */
   time: string | undefined;
-  /** With a time stamp over the signature. */
+  /** Whether the signature has a timestamp. */
   isTimeStamped: boolean;
-  /** The signer's certificate is named in what is signed, as CAdES asks. */
+  /** Whether the signed attributes identify the signer's certificate, as CAdES requires. */
   bindsCertificate: boolean;
-  /** Whether the signature holds, and for content of that digest. */
+  /** Returns true if the signature is valid and covers content with this digest. */
   isGood(digest: Buffer): boolean;
 }
 
 /**
- * Reads the DER of a signature; only zeros may follow it.
+ * Reads a signature in DER, which only zeros may follow.
  * @throws UnreadableSignatureError for an unreadable or unsupported one.
  */
 export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeStamp'): SignedContent {
@@ -69,7 +69,7 @@ function overContent(content: Element, signer: Element, certificates: Certificat
   };
 }
 
-/** TSTInfo (RFC 3161, 2.4.2): version, policy, imprint, serial number, time. */
+/** Reads a TSTInfo (RFC 3161, 2.4.2): version, policy, imprint, serial number, time. */
 function timeStamp(content: Element, signer: Element, certificates: Certificate[]): SignedContent {
   const token = content.part(1).part(0).octets;
   const info = readSigner(signer, content.part(0).oid, OID.timeStamp, certificates);
@@ -86,12 +86,12 @@ function timeStamp(content: Element, signer: Element, certificates: Certificate[
 }
 
 interface SignerFacts extends Omit<SignedContent, 'time' | 'isGood'> {
-  /** Signed attributes by their type: the only value of each. */
+  /** The signed attributes by type. Each has exactly one value. */
   attributes: ReadonlyMap<string, Element>;
   signs(digest: Buffer): boolean;
 }
 
-/** SignerInfo: version, who, hash, [0] signed attributes, algorithm, signature, [1] further attributes. */
+/** Reads a SignerInfo: version, signer, hash, [0] signed attributes, algorithm, signature, [1] unsigned attributes. */
 function readSigner(
   signer: Element,
   type: string,
@@ -109,7 +109,7 @@ function readSigner(
   if (own === undefined) throw unreadable('its CMS does not bring the certificate of its signer');
   const hash = hashOf(algorithmOf(digestAlgorithm));
   const { x509, key } = own;
-  // What is signed is the set, not its tag inside the SignerInfo (RFC 5652, 5.4).
+  // The signature covers the attributes with the tag of a SET, not with the tag they have in the SignerInfo (RFC 5652, 5.4).
   const data = Buffer.concat([Buffer.from([0x31]), signed.raw.subarray(1)]);
   const isWellFormed =
     type === wantedType &&
@@ -131,7 +131,7 @@ function readSigner(
   };
 }
 
-/** @throws UnreadableSignatureError if one is repeated or doesn't have exactly one value (RFC 5652, 11). */
+/** Reads the signed attributes. @throws UnreadableSignatureError if one is repeated or doesn't have exactly one value (RFC 5652, 11). */
 function attributesOf(signed: Element): Map<string, Element> {
   const attributes = new Map<string, Element>();
   for (const attribute of signed.parts) {
@@ -144,12 +144,12 @@ function attributesOf(signed: Element): Map<string, Element> {
   return attributes;
 }
 
-/** Whether the attribute that names the signer's certificate (RFC 5035) names this one; true without it. */
+/** Returns true if the attribute for the signer's certificate (RFC 5035) identifies this one, or doesn't exist. */
 function namesCertificate(attributes: ReadonlyMap<string, Element>, { raw }: X509Certificate): boolean {
   const second = attributes.get(OID.signingCertificateV2)?.part(0).part(0);
   const first = attributes.get(OID.signingCertificate)?.part(0).part(0);
   if (second !== undefined) {
-    // By the tag: the content of an OCTET STRING may look like ASN.1 too, as a hash whose second byte is 0x1e does.
+    // Checks the tag, because the content of an OCTET STRING may look like ASN.1, too: for example, a hash whose second byte is 0x1e.
     const isNamed = second.part(0).isSequence;
     const [algorithm, hash] = isNamed ? [second.part(0), second.part(1)] : [undefined, second.part(0)];
     const name = algorithm === undefined ? 'sha256' : hashOf(algorithm);
@@ -173,7 +173,7 @@ function certificateOf(element: Element): Certificate {
   }
 }
 
-/** By issuer and serial number, or by the identifier of the key (RFC 5652, 5.3). */
+/** Returns true if a certificate is the signer's, by issuer and serial number or by key identifier (RFC 5652, 5.3). */
 function isSigner({ element }: Certificate, who: Element): boolean {
   const tbs = element.part(0).parts;
   const fields = tbs[0]?.context === 0 ? tbs.slice(1) : tbs;

@@ -2,42 +2,42 @@ import type { PdfBytes } from './pdf-bytes.ts';
 import { countOf, nameOf, PdfDict, PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 import { unpack } from './streams.ts';
 
-/** Where an object is: in the file, or packed into an object stream at an index. */
+/** The location of an object: at an offset in the file, or at an index in an object stream. */
 export type ObjectPlace =
   | { kind: 'plain'; at: number; generation: number }
   | { kind: 'packed'; container: number; index: number }
   | { kind: 'free' };
 
-/** The cross-references of one revision. They are looked up in the file, so that a million of them cost nothing. */
+/** The cross-references of one revision. They are looked up in the file, so that a million of them take no memory. */
 export interface CrossReferences {
   /** The offset of the section. */
   at: number;
   trailer: PdfDict;
-  /** Returns the place of an object that this revision adds or frees; undefined for one that it leaves alone. */
+  /** Returns the location of an object that this revision adds or frees; undefined for an unchanged object. */
   find(number: number): ObjectPlace | undefined;
-  /** Returns the objects that it adds or frees, in the order of the section. */
+  /** Returns the objects that this revision adds or frees, in the order of the section. */
   entries(): Iterable<readonly [number, ObjectPlace]>;
-  /** The sections that it is made of: a linearized file has two, a hybrid one a table and a stream. */
+  /** The sections of the revision. A linearized file has two; a hybrid file has a table and a stream. */
   sections: readonly Section[];
 }
 
 /** One table or stream. */
 export interface Section extends Omit<CrossReferences, 'sections'> {
-  /** True when it names an object twice: readers differ in which entry they use. */
+  /** True if it lists an object twice. Readers differ in which entry they use. */
   repeats: boolean;
-  /** True when its data end with the last of its entries. */
+  /** True if its data end with the last entry. */
   isComplete: boolean;
   /** True for the stream that a table names in XRefStm. */
   isHybrid?: boolean;
 }
 
-/** How many times a file may have been added to. */
+/** The maximum number of revisions of a file. */
 const MAX_REVISIONS = 512;
 const MAX_SUBSECTIONS = 20_000;
 const MAX_OBJECTS = 8_400_000;
 const ENTRY_BYTES = 20;
 const TAIL_BYTES = 2_048;
-/** The memory that a subsection takes. */
+/** The estimated memory of a subsection, in bytes. */
 const SUBSECTION_BYTES = 64;
 
 /** Reads the revisions of a file, newest first. @throws UnreadablePdfError. */
@@ -50,7 +50,7 @@ export function readChain(file: PdfBytes): CrossReferences[] {
     seen.add(at);
     const revision = withHybrid(file, readSection(file, at));
     const newer = chain.at(-1);
-    // In a linearized file, the first section leads forward to the rest of the same revision (ISO 32000-1, annex F).
+    // In a linearized file, the first section points forward to the rest of the same revision (ISO 32000-1, annex F).
     if (newer !== undefined && at > newer.at) chain[chain.length - 1] = joined(newer, revision);
     else chain.push(revision);
     const previous = revision.trailer.get('Prev');
@@ -89,7 +89,7 @@ export function readSection(file: PdfBytes, at: number): Section {
   return isTable ? readTable(file, at) : readStream(file, at);
 }
 
-/** A table may name a stream with further entries, for readers that know streams (ISO 32000-1, 7.5.8.4). */
+/** Adds the stream with further entries that a table may name for readers that support streams (ISO 32000-1, 7.5.8.4). */
 function withHybrid(file: PdfBytes, section: Section): CrossReferences {
   const extra = section.trailer.get('XRefStm');
   if (extra === null) return { ...section, sections: [section] };
@@ -113,7 +113,7 @@ function withHybrid(file: PdfBytes, section: Section): CrossReferences {
 interface Subsection {
   first: number;
   count: number;
-  /** Of its first entry: in the file, or in the unpacked stream. */
+  /** The offset of its first entry, in the file or in the unpacked stream. */
   at: number;
 }
 
@@ -149,9 +149,9 @@ function readTable(file: PdfBytes, at: number): Section {
   return { at, trailer, find, entries: () => entriesOf(subsections, find), repeats, isComplete: true };
 }
 
-/** Returns the subsection of an object. */
+/** Returns the subsection that contains an object. */
 function holding(number: number, subsections: readonly Subsection[], file: PdfBytes): Subsection | undefined {
-  // Looking up many objects in many subsections takes long without a byte being read.
+  // Looking up many objects in many subsections takes long even though no bytes are read.
   file.work(subsections.length);
   return subsections.find(({ first, count }) => number >= first && number < first + count);
 }
@@ -163,7 +163,7 @@ function tableEntry(file: PdfBytes, at: number): ObjectPlace {
   return { kind: 'plain', at: Number(entry[1]), generation: Number(entry[2]) };
 }
 
-/** A cross-reference stream (ISO 32000-1, 7.5.8). */
+/** Reads a cross-reference stream (ISO 32000-1, 7.5.8). */
 function readStream(file: PdfBytes, at: number): Section {
   const { value } = file.parse(at, (parser) => parser.object());
   if (!(value instanceof PdfStream) || nameOf(value.dict.get('Type')) !== 'XRef')
@@ -196,7 +196,7 @@ function readStream(file: PdfBytes, at: number): Section {
   };
 }
 
-/** Fields have up to 8 bytes; a larger value than a safe integer is outside every file. */
+/** Reads an integer of up to 8 bytes. A value above the largest safe integer is beyond the end of any file. */
 function integerAt(bytes: Buffer, at: number, length: number): number {
   let value = 0;
   for (let index = 0; index < length; index++) value = value * 256 + (bytes[at + index] ?? 0);

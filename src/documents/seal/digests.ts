@@ -3,10 +3,10 @@ import type { PdfBytes } from './pdf-bytes.ts';
 import { UnreadablePdfError } from './pdf-values.ts';
 import type { Signature } from './signatures.ts';
 
-/** Times that a file may be hashed. Signatures of an ordinary file take two at most, however many they are. */
+/** How many times the bytes of a file may be hashed. In an ordinary file, any number of signatures take two passes at most. */
 const MAX_PASSES = 4;
 
-/** Hashes what signatures cover. All of them cover the file from its beginning: what they share is hashed once. */
+/** Hashes the bytes that signatures cover. All of them cover the file from its start, so shared bytes are hashed once. */
 export class Digests {
   readonly #bytes: PdfBytes;
   readonly #prefixes = new Map<string, { hash: Hash; end: number }>();
@@ -17,7 +17,7 @@ export class Digests {
     this.#left = MAX_PASSES * bytes.size;
   }
 
-  /** Returns the digest of a range. Ranges are asked for in the order in which they end. @throws UnreadablePdfError. */
+  /** Returns the digest of a range. Call it for ranges in the order of their ends. @throws UnreadablePdfError. */
   async of(algorithm: string, { gapStart, gapEnd, end }: NonNullable<Signature['range']>): Promise<Buffer> {
     const known = this.#prefixes.get(algorithm);
     const prefix =

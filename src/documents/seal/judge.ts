@@ -1,7 +1,7 @@
 import type { CheckedSeal, Seal } from './seal.ts';
 import { type SignerTrust, type TrustedSigners, trustIn } from './trust.ts';
 
-/** A seal, and whether its signer is known; the shape of `seal` in JSON. */
+/** A seal, and whether its signer is known, in the format of `seal` in JSON. */
 export type JudgedSeal = Seal & { trust: SignerTrust | null };
 
 export type SealErrorCode =
@@ -13,36 +13,36 @@ export type SealErrorCode =
   | 'SEAL_UNREADABLE'
   | 'SEAL_MISSING';
 
-/** A problem of a seal. */
+/** A problem with a seal. */
 export interface SealProblem {
   code: SealErrorCode;
   message: string;
 }
 
-/** A document's seal and, where it fails the check, why. */
+/** A document's seal and, if it fails the check, the problem. */
 export interface SealVerdict {
   seal: JudgedSeal;
   problem: SealProblem | null;
 }
 
-/** Whether signed documents of this profile are sealed, as far as is known. */
+/** Returns true if signed documents are expected to be sealed, because a signer is pinned or required. */
 export function expectsSeals({ pinned, sealedBy = [] }: TrustedSigners): boolean {
   return pinned.length > 0 || sealedBy.length > 0;
 }
 
-/** The problem of a file that must be sealed and isn't even a PDF. */
+/** The problem reported for a file that must be sealed but isn't a PDF. */
 export const NOT_A_PDF: SealProblem = {
   code: 'SEAL_MISSING',
   message: 'The file is not a PDF, so it has no seal.',
 };
 
 /**
- * What a document's seal is judged by: `required` where there must be one, `optional` where the service promises none, and
- * `original` for the document before it was signed, which can have a seal by anyone or none.
+ * The rule for judging a document's seal: `required` if there must be one, `optional` if the service doesn't promise one, and `original`
+ * for the document before signing, which can have anyone's seal or none.
  */
 export type SealRule = 'required' | 'optional' | 'original';
 
-/** Judges the seal of a PDF that was checked. */
+/** Judges the checked seal of a PDF. */
 export function judgeSeal(
   checked: CheckedSeal,
   known: TrustedSigners,
@@ -71,7 +71,7 @@ function problemWith(seal: JudgedSeal, { isSigned }: CheckedSeal, isRequired: bo
   return null;
 }
 
-/** What is wrong with the signer of an intact seal. */
+/** Returns the problem with the signer of an intact seal. */
 function problemWithSigner(
   { trust, subject, fingerprint }: JudgedSeal,
   { authorities, sealedBy = [] }: TrustedSigners,

@@ -3,9 +3,9 @@ import { CutShortError, PdfParser } from './pdf-parser.ts';
 import { countOf, nameOf, type PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 import { unpack } from './streams.ts';
 
-/** Objects that one update may add; validation data are some dozens. */
+/** The maximum number of objects in an update. Validation data are a few dozen objects. */
 export const MAX_OBJECTS = 10_000;
-/** Text that a reader that repairs damaged files would take for a separate object or trailer. */
+/** Text that a reader may mistake for an object or trailer when it repairs a damaged file. */
 export const HIDDEN_STRUCTURE = /\d\s+obj|endobj|endstream|trailer|xref/;
 
 const KEYS = new Set(['Type', 'N', 'First', 'Length', 'Filter', 'DecodeParms']);
@@ -45,7 +45,7 @@ export function packedObjects(
   return found;
 }
 
-/** @throws UnreadablePdfError also where the bytes end inside a value. */
+/** Runs `parse`. @throws UnreadablePdfError if the bytes end inside a value, too. */
 export function complete<T>(parse: () => T): T {
   try {
     return parse();

@@ -3,26 +3,26 @@ import { blocksOf } from '../../kernel/files/regular-file.ts';
 import { CutShortError, PdfParser } from './pdf-parser.ts';
 import { type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 
-/** Most documents are smaller: they are read in one call, which takes less time than reading parts. */
+/** The size up to which a file is read in one call, which is faster than reading parts. Most documents are smaller. */
 const SMALL = 512 * 1024;
-/** Buffers for them that are reused: allocating one takes longer than reading the file. */
+/** Reusable buffers for small files, because allocating one takes longer than reading the file. */
 const rooms: Buffer[] = [];
 const PAGE_BYTES = 64 * 1024;
 const PAGES_KEPT = 64;
 const FIRST_WINDOW = 4 * 1024;
-/** An object without its stream's data; a signature of a megabyte is far beyond what exists. */
+/** The maximum size of an object without its stream's data. Even a signature of a megabyte is far larger than real ones. */
 const LARGEST_WINDOW = 4 * 1024 * 1024;
 /**
- * The work one file may cause: about one unit per byte that is parsed or unpacked. Hostile files are made to run forever.
- * Work is counted, not time: the same file gets the same verdict on any machine under any load.
+ * The maximum work for one file, at about one unit per byte parsed or unpacked, because a malicious file could keep the reader busy
+ * forever. Work is counted instead of time, so that a file gets the same result on any machine under any load.
  */
 const MAX_WORK = 256 * 1024 * 1024;
-/** The work of a read or a lookup, whatever its size. */
+/** The work of a read or a lookup, regardless of its size. */
 const CALL_WORK = 64;
-/** What may be kept in memory of one file: the cross-references of a million objects take 7 MB. */
+/** The maximum number of bytes of a file that are kept in memory. The cross-references of a million objects take 7 MB. */
 const LARGEST_KEPT = 64 * 1024 * 1024;
 
-/** An open file, with what was read from it and the work that took. */
+/** An open file, its cached pages, and the work spent on it. */
 class OpenFile {
   readonly size: number;
   readonly descriptor: number;
@@ -68,13 +68,13 @@ class OpenFile {
     return page;
   }
 
-  /** Reads as much as there is room for, less at the end of the file. */
+  /** Reads as many bytes as fit, fewer at the end of the file. */
   #fill(room: Buffer, at: number): Buffer {
     return room.subarray(0, readSync(this.descriptor, room, 0, room.length, at));
   }
 }
 
-/** The bytes of a PDF file. Only what is needed is read, with bounded memory and work. */
+/** The bytes of a PDF file. Reads only what is needed, with bounded memory and work. */
 export class PdfBytes {
   readonly size: number;
   readonly #file: OpenFile;
@@ -85,8 +85,8 @@ export class PdfBytes {
   }
 
   /**
-   * Opens a file by its path, or reads one that is open by its descriptor, which stays the caller's to close.
-   * @throws the system's error when the file can't be opened, UnreadablePdfError when it is not a PDF.
+   * Opens a file by path, or uses a descriptor, which the caller must close.
+   * @throws the system's error if the file can't be opened, UnreadablePdfError if it isn't a PDF.
    */
   static open(source: PathLike | number): PdfBytes {
     const file = new OpenFile(source);
@@ -101,22 +101,22 @@ export class PdfBytes {
     return new PdfBytes(this.#file, Math.min(end, this.size));
   }
 
-  /** Ends the use of everything that was read. */
+  /** Closes the file. All bytes that were read become invalid. */
   close(): void {
     this.#file.close();
   }
 
-  /** Counts work. @throws UnreadablePdfError when it is too much. */
+  /** Counts work. @throws UnreadablePdfError if it exceeds the limit. */
   work(units: number): void {
     this.#file.work(units + CALL_WORK);
   }
 
-  /** Counts what is kept until the file is closed. @throws UnreadablePdfError when it is too much. */
+  /** Counts bytes that are kept until the file is closed. @throws UnreadablePdfError if they exceed the limit. */
   keep(bytes: number): void {
     this.#file.keep(bytes);
   }
 
-  /** Returns the bytes from an offset, fewer at the end of the file; valid until it is closed. @throws UnreadablePdfError. */
+  /** Returns bytes from an offset, fewer at the end of the file. They are valid until the file is closed. @throws UnreadablePdfError. */
   read(at: number, length: number): Buffer {
     this.work(0);
     const end = Math.min(this.size, at + length);
@@ -133,14 +133,14 @@ export class PdfBytes {
     return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
   }
 
-  /** Returns all bytes of a range in blocks; a block is only valid until the next one. */
+  /** Returns all bytes of a range in blocks. A block is valid only until the next one. */
   blocks(start: number, end: number): AsyncIterable<Buffer> | Iterable<Buffer> {
     const { whole, descriptor } = this.#file;
     const last = Math.min(this.size, end);
     return whole === undefined ? blocksOf(descriptor, last, start) : [whole.subarray(start, last)];
   }
 
-  /** Parses what is at an offset, with as much of the file as that needs. @throws UnreadablePdfError. */
+  /** Parses a value at an offset, reading as much of the file as needed. @throws UnreadablePdfError. */
   parse<T>(at: number, parse: (parser: PdfParser) => T): T {
     if (at < 0 || at >= this.size)
       throw new UnreadablePdfError('The file points to an offset outside itself.');
@@ -156,7 +156,7 @@ export class PdfBytes {
     throw new UnreadablePdfError('An object of the file is too large.');
   }
 
-  /** Returns the object at an offset. @throws UnreadablePdfError when it is another one. */
+  /** Returns the object at an offset. @throws UnreadablePdfError if its number is different. */
   object(at: number, number: number): PdfValue {
     const found = this.parse(at, (parser) => parser.object());
     if (found.number !== number) throw new UnreadablePdfError(`Object ${number} is not where the file says.`);
@@ -164,12 +164,12 @@ export class PdfBytes {
   }
 }
 
-/** Appends white space: a word at the end of the bytes ends there. */
+/** Appends white space, so that a word at the end of the bytes is complete. */
 export function ended(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(16, '\n')]);
 }
 
-/** Returns what was parsed; undefined where the bytes end too early. */
+/** Returns the parsed value, or undefined if the bytes end too early. */
 function attempt<T>(parse: () => T): { value: T } | undefined {
   try {
     return { value: parse() };

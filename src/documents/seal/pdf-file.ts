@@ -4,26 +4,26 @@ import { CutShortError, PdfParser } from './pdf-parser.ts';
 import { countOf, nameOf, PdfRef, PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 import { unpack } from './streams.ts';
 
-/** Object streams that are kept unpacked at the same time; most files have small ones. */
+/** The maximum number of unpacked object streams in memory. Most files have small ones. */
 const UNPACKED_KEPT = 8;
-/** The same in bytes. */
+/** The maximum size of unpacked object streams in memory, in bytes. */
 const UNPACKED_BYTES = 32 * 1024 * 1024;
-/** Objects in one stream; a few hundred are usual. */
+/** The maximum number of objects in a stream. A few hundred are usual. */
 const MAX_PACKED = 200_000;
 const MAX_HOPS = 8;
 
 interface UnpackedObjects {
   bytes: Buffer;
-  /** Object numbers in the order of the index. */
+  /** The object numbers in the order of the index. */
   order: readonly number[];
-  /** Offsets of the objects in the bytes. */
+  /** The offsets of the objects in the bytes. */
   offsets: ReadonlyMap<number, number>;
 }
 
 /** The objects of a PDF file in each of its revisions. Methods throw UnreadablePdfError. */
 export class PdfFile {
   readonly bytes: PdfBytes;
-  /** The states of the file, newest first: each has its own cross-references and sees those before it. */
+  /** The revisions of the file, newest first. Each has its own cross-references in addition to those of earlier revisions. */
   readonly revisions: readonly CrossReferences[];
   readonly #unpacked = new Map<number, UnpackedObjects>();
   #unpackedBytes = 0;
@@ -33,7 +33,7 @@ export class PdfFile {
     this.revisions = readChain(bytes);
   }
 
-  /** Returns the place of an object in a revision (0 is the newest); undefined where it has none. */
+  /** Returns the location of an object in a revision (0 is the newest), or undefined if it doesn't exist. */
   placeOf(number: number, revision: number): Exclude<ObjectPlace, { kind: 'free' }> | undefined {
     for (const section of this.revisions.slice(revision)) {
       const place = section.find(number);
@@ -42,7 +42,7 @@ export class PdfFile {
     return undefined;
   }
 
-  /** Resolves a reference in a revision; null if it leads nowhere. */
+  /** Resolves a reference in a revision. Returns null if the object doesn't exist. */
   resolve(value: PdfValue, revision: number): PdfValue {
     let found = value;
     for (let hops = 0; found instanceof PdfRef; hops++) {

@@ -8,18 +8,18 @@ import {
   UnreadablePdfError,
 } from './pdf-values.ts';
 
-/** Values inside values; real files stay far below. */
+/** The maximum nesting depth of values. Real files stay far below it. */
 const MAX_DEPTH = 60;
 const MAX_VALUES = 500_000;
 
-/** The bytes end where a value does not: more of them may help. */
+/** The error for bytes that end inside a value. Reading more bytes may help. */
 export class CutShortError extends Error {
   override readonly name = 'CutShortError';
 }
 
 const WHITE = new Set([0, 9, 10, 12, 13, 32]);
 const COMMENT = 37;
-/** A comment, NUL, and a form feed. */
+/** A comment, NUL, and form feed. */
 const RARE = new Set([COMMENT, 0, 12]);
 const DELIMITERS = new Set([...'()<>[]{}/%'].map((character) => character.charCodeAt(0)));
 const ESCAPES = new Map([
@@ -33,17 +33,17 @@ const PLAIN = /^(0|[1-9]\d*)$/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)$/;
 
 interface ParserOptions {
-  /** Where the bytes begin in the file. */
+  /** The offset of the bytes in the file. */
   offset?: number;
-  /** Where to begin in the bytes. */
+  /** The index in the bytes at which to start. */
   at?: number;
-  /** Refuses what readers treat differently: comments, invalid names, repeated keys, and rare white space. */
+  /** Rejects syntax that readers interpret differently: comments, invalid names, repeated keys, and rare white space. */
   isStrict?: boolean;
 }
 
 /**
- * Reads PDF values (ISO 32000-1, 7.3).
- * @throws UnreadablePdfError for what is not a value, CutShortError where the bytes end inside one.
+ * A parser of PDF values (ISO 32000-1, 7.3).
+ * @throws UnreadablePdfError for anything that isn't a value, CutShortError if the bytes end inside one.
  */
 export class PdfParser {
   readonly #bytes: Buffer;
@@ -60,7 +60,7 @@ export class PdfParser {
     this.#isStrict = isStrict;
   }
 
-  /** True while every number was a plain integer: no sign, fraction, or leading zero. */
+  /** True if every number so far was a plain integer: no sign, fraction, or leading zero. */
   get hasPlainNumbers(): boolean {
     return this.#hasPlainNumbers;
   }
@@ -70,7 +70,7 @@ export class PdfParser {
     return this.#offset + this.#at;
   }
 
-  /** An indirect object, `5 0 obj …`, with a stream's place where there is one. */
+  /** Reads an indirect object, `5 0 obj …`, including the position of its stream if it has one. */
   object(): { number: number; generation: number; value: PdfValue } {
     const [number, generation] = [this.#integer(), this.#integer()];
     if (this.#word() !== 'obj') throw broken('an object has no header');
@@ -83,7 +83,7 @@ export class PdfParser {
     return { number, generation, value: new PdfStream(value, this.position) };
   }
 
-  /** Any value; a reference where two numbers and `R` stand. */
+  /** Reads any value. Two numbers followed by `R` are a reference. */
   value(depth = 0): PdfValue {
     if (depth > MAX_DEPTH) throw broken('its values are nested too deeply');
     if (++this.#values > MAX_VALUES) throw broken('an object has too many values');
@@ -96,7 +96,7 @@ export class PdfParser {
     return this.#simple();
   }
 
-  /** The next word, such as `xref`. */
+  /** Reads the next word, such as `xref`. */
   word(): string {
     return this.#word();
   }

@@ -1,4 +1,4 @@
-/** A file that can't be read as PDF, or only with more memory or work than it is allowed. */
+/** The error for a file that can't be read as a PDF within the limits for memory and work. */
 export class UnreadablePdfError extends Error {
   override readonly name = 'UnreadablePdfError';
 }
@@ -20,7 +20,7 @@ export class PdfRef {
   }
 }
 
-/** A string, and where its token begins and ends in the file. */
+/** A string, and the start and end of its token in the file. */
 export class PdfString {
   readonly bytes: Buffer;
   readonly isHex: boolean;
@@ -34,14 +34,14 @@ export class PdfString {
   }
 }
 
-/** Most dictionaries repeat nothing, and a file may bring very many of them. */
+/** A shared empty set, because most dictionaries repeat no names and a file may have very many dictionaries. */
 const NONE: ReadonlySet<string> = new Set();
 
 export class PdfDict {
   readonly entries = new Map<string, PdfValue>();
   #repeated: Set<string> | undefined;
 
-  /** Repeated names: readers differ in which one they use. */
+  /** The repeated names. Readers differ in which entry they use. */
   get repeated(): ReadonlySet<string> {
     return this.#repeated ?? NONE;
   }
@@ -59,7 +59,7 @@ export class PdfDict {
   }
 }
 
-/** A stream: its dictionary, and where its data begin in the file. */
+/** A stream: its dictionary, and the offset of its data in the file. */
 export class PdfStream {
   readonly dict: PdfDict;
   readonly start: number;
@@ -84,12 +84,12 @@ export function nameOf(value: PdfValue): string | undefined {
   return value instanceof PdfName ? value.name : undefined;
 }
 
-/** A whole number that is not negative; undefined for anything else. */
+/** Returns a non-negative integer, or undefined for any other value. */
 export function countOf(value: PdfValue): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** True when two values are written alike: references by their numbers, strings by their bytes. */
+/** Returns true if two values are the same; references are compared by number, strings by bytes. */
 export function isSame(one: PdfValue, other: PdfValue): boolean {
   if (one instanceof PdfName) return other instanceof PdfName && one.name === other.name;
   if (one instanceof PdfString) return other instanceof PdfString && one.bytes.equals(other.bytes);
@@ -105,7 +105,7 @@ export function isSame(one: PdfValue, other: PdfValue): boolean {
   return !(one instanceof PdfStream) && one === other;
 }
 
-/** The same for dictionaries, apart from the entries named. */
+/** Returns true if two dictionaries are the same except for the named entries. */
 export function isSameDict(one: PdfDict, other: PdfDict, apartFrom: readonly string[]): boolean {
   if (one.repeated.size + other.repeated.size > 0) return false;
   const names = new Set([...one.entries.keys(), ...other.entries.keys()]);

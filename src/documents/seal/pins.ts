@@ -11,7 +11,7 @@ const LOCK_WAIT_MS = 10_000;
 const pinSchema = z.object({
   profile: z.string(),
   baseUrl: z.string(),
-  /** SHA-256 of the signer's certificate, hex. */
+  /** The SHA-256 of the signer's certificate, in hex. */
   fingerprint: z.string(),
   subject: z.string(),
   /** ISO 8601 */
@@ -19,13 +19,13 @@ const pinSchema = z.object({
 });
 const fileSchema = z.object({ pins: z.array(pinSchema) });
 
-/** A seal first seen with a profile, or accepted later. */
+/** The fingerprint of a seal: the first one seen with a profile, or one accepted later. */
 export type Pin = z.infer<typeof pinSchema>;
 
-/** The origin of documents: pins are valid for one profile and address only. */
+/** The origin of documents. A pin is valid for one profile and base URL only. */
 export type Origin = Pick<Pin, 'profile' | 'baseUrl'>;
 
-/** Returns the pins in the state folder, oldest first. @throws UsageError if the file can't be read; it is not overwritten */
+/** Returns the pins in the state folder, oldest first. @throws UsageError if the file can't be read; it is never overwritten */
 export async function readPins(folder: string): Promise<Pin[]> {
   const path = pathIn(folder);
   try {
@@ -39,12 +39,12 @@ export async function readPins(folder: string): Promise<Pin[]> {
   });
 }
 
-/** The fingerprints that are pinned for an origin. */
+/** Returns the fingerprints that are pinned for an origin. */
 export function pinnedFor(pins: readonly Pin[], origin: Origin): string[] {
   return pins.filter((pin) => isFrom(pin, origin)).map(({ fingerprint }) => fingerprint);
 }
 
-/** Pins the first seal of an origin, unless one is pinned already. Returns all pins. */
+/** Pins the first seal of an origin, unless one is already pinned. Returns all pins. */
 export function pinFirst(folder: string, pin: Pin): Promise<Pin[]> {
   return change(folder, (pins) => (pins.some((one) => isFrom(one, pin)) ? pins : [...pins, pin]));
 }
@@ -55,7 +55,7 @@ export function acceptPin(folder: string, pin: Pin): Promise<Pin[]> {
   return change(folder, (pins) => (pins.some(isSame) ? pins : [...pins, pin]));
 }
 
-/** Removes a fingerprint, or the beginning of one, from an origin's pins. */
+/** Removes pins of an origin by fingerprint or fingerprint prefix. */
 export function forgetPins(folder: string, origin: Origin, fingerprint: string): Promise<Pin[]> {
   return change(folder, (pins) =>
     pins.filter((one) => !(isFrom(one, origin) && one.fingerprint.startsWith(fingerprint.toLowerCase()))),

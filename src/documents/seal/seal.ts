@@ -10,32 +10,32 @@ import { ambiguityOf } from './sealed-part.ts';
 import { catalogOf, isTimeStamp, type Signature, signaturesOf } from './signatures.ts';
 import { addsOnlyValidationData } from './validation-data.ts';
 
-/** Signatures of one file that are checked. */
+/** The maximum number of signatures checked per file. */
 const MAX_SIGNATURES = 50;
 
-/** The seal of a document: whether the document is intact, whether anything was added, and who sealed it. */
+/** The seal of a document: whether the document is intact, whether anything was added, and who signed it. */
 export interface Seal {
   state: 'intact' | 'changed' | 'unsigned' | 'unreadable';
-  /** Of the last seal; null without one that can be read. */
+  /** The coverage of the last seal; null if there is no readable seal. */
   coverage: 'whole' | 'extended' | 'partial' | null;
-  /** Number of bytes after the last seal, if they are more than validation data. */
+  /** The number of bytes after the last seal, if they contain more than validation data. */
   addedBytes: number | null;
   subject: string | null;
   issuer: string | null;
-  /** SHA-256 of the signer's certificate, hex. */
+  /** The SHA-256 of the signer's certificate, in hex. */
   fingerprint: string | null;
   /** The time claimed by the signer, ISO 8601. */
   time: string | null;
-  /** As found, not judged: CMS, B-B, B-T, B-LT or B-LTA. */
+  /** The signature level, as found but not verified: CMS, B-B, B-T, B-LT, or B-LTA. */
   level: string | null;
-  /** Why it is changed, unreadable, or not a seal. */
+  /** The reason if it is changed, unreadable, or not a seal. */
   reason: string | null;
 }
 
-/** A seal with the data that trust depends on. */
+/** A seal with the data needed to evaluate trust. */
 export interface CheckedSeal {
   seal: Seal;
-  /** Null without a readable seal. */
+  /** The signer; null if there is no readable seal. */
   signer: Pick<SignedContent, 'certificate' | 'certificates'> | null;
   /** True if the file has a signature, readable or not. */
   isSigned: boolean;
@@ -64,9 +64,9 @@ interface Checked {
 }
 
 /**
- * Checks the seals of a PDF, with memory and work that do not depend on who made it. `source` is a path, or the descriptor
- * of an open file, which stays open.
- * @throws the system's error when the file can't be read.
+ * Checks the seals of a PDF, with bounded memory and work even for malicious files. `source` is a path, or the descriptor of an open file,
+ * which stays open.
+ * @throws the system's error if the file can't be read.
  */
 export async function checkSeal(source: PathLike | number): Promise<CheckedSeal> {
   const bytes = attempt(() => PdfBytes.open(source));
@@ -92,7 +92,7 @@ async function check(bytes: PdfBytes): Promise<CheckedSeal> {
   const last = checked.findLast(({ signature }) => !isTimeStamp(signature)) ?? checked.at(-1);
   if (last === undefined) return unreadable('The file has no signature.', true);
   const wrong = checked.find(({ isGood }) => !isGood);
-  // A timestamp says when, not who: anyone can get one.
+  // A timestamp shows when, not who: anyone can get one.
   if (wrong === undefined && isTimeStamp(last.signature))
     return { seal: { ...NONE, reason: ONLY_TIME_STAMP }, signer: null, isSigned: false };
   const coverage =
@@ -117,7 +117,7 @@ async function check(bytes: PdfBytes): Promise<CheckedSeal> {
   return { seal, signer: last.content, isSigned: true };
 }
 
-/** A file may contain a signature that isn't in its form, because it was removed from the form. */
+/** Returns the result for a file whose form has no signature. The file may still contain a signature that was removed from the form. */
 async function withoutSignature(bytes: PdfBytes): Promise<CheckedSeal> {
   if (await holdsSignature(bytes))
     return unreadable('The file contains a signature that is not in its form.', true);
@@ -139,7 +139,7 @@ async function checkOne(digests: Digests, signature: Signature): Promise<Checked
   return { signature, content, isGood: content.isGood(digest) };
 }
 
-/** The coverage of a signature whose file is what it signed. @throws UnreadableSignatureError where readers could disagree. */
+/** Returns the coverage of a valid signature. @throws UnreadableSignatureError if readers could show the content differently. */
 function coverageOf(file: PdfFile, last: Signature, signatures: readonly Signature[]): Seal['coverage'] {
   const rough = roughCoverageOf(file, last);
   if (rough === 'partial') return rough;
@@ -151,13 +151,13 @@ function coverageOf(file: PdfFile, last: Signature, signatures: readonly Signatu
   return rough === 'whole' || addsOnlyValidationData(file.bytes, sealed, signatures) ? 'whole' : 'extended';
 }
 
-/** By the range alone, whatever was added. */
+/** Returns the coverage by the byte range alone, regardless of what was added. */
 function roughCoverageOf({ bytes }: PdfFile, { problem, range }: Signature): Seal['coverage'] {
   if (problem !== undefined || range === undefined) return 'partial';
   return range.end === bytes.size ? 'whole' : 'extended';
 }
 
-/** The file as it was when it was sealed; undefined where that was not a file. */
+/** Returns the file as it was when it was sealed, or undefined if that part isn't a PDF. */
 function sealedPart(bytes: PdfBytes, { range }: Signature): PdfFile | undefined {
   try {
     return new PdfFile(bytes.until(range?.end ?? 0));
@@ -167,7 +167,7 @@ function sealedPart(bytes: PdfBytes, { range }: Signature): PdfFile | undefined 
   }
 }
 
-/** The levels of ETSI EN 319 142-1, by what is there. */
+/** Returns the level (ETSI EN 319 142-1) that matches the parts of the signature. */
 function levelOf(file: PdfFile, { signature, content }: Checked, signatures: readonly Signature[]): string {
   if (signature.subFilter !== 'ETSI.CAdES.detached' || !content.bindsCertificate) return 'CMS';
   if (!content.isTimeStamped && !signatures.some(isTimeStamp)) return 'B-B';
@@ -176,7 +176,7 @@ function levelOf(file: PdfFile, { signature, content }: Checked, signatures: rea
   return signatures.at(-1) !== undefined && signatures.some(isTimeStamp) ? 'B-LTA' : 'B-LT';
 }
 
-/** X509Certificate writes a name over several lines. */
+/** Returns a name on one line. X509Certificate writes it on several lines. */
 function oneLine(name: string): string {
   return name.split('\n').join(', ');
 }
@@ -185,7 +185,7 @@ function unreadable(reason: string, isSigned: boolean): CheckedSeal {
   return { seal: { ...NONE, state: 'unreadable', reason }, signer: null, isSigned };
 }
 
-/** Returns the reason for an error caused by the bytes; other errors are rethrown. */
+/** Returns the message of an error caused by the bytes. Rethrows any other error. */
 function reasonOf(error: unknown): string {
   if (error instanceof UnreadablePdfError) return error.message;
   if (error instanceof UnreadableSignatureError) return `The signature can’t be checked: ${error.message}.`;
@@ -201,7 +201,7 @@ function attempt<T>(open: () => T): T | string {
   }
 }
 
-/** Whether the text of a signature is anywhere in the file. */
+/** Returns true if the text of a signature is anywhere in the file. */
 async function holdsSignature(bytes: PdfBytes): Promise<boolean> {
   const word = '/ByteRange';
   let rest = Buffer.alloc(0);

@@ -3,7 +3,7 @@ import type { PdfFile } from './pdf-file.ts';
 import { countOf, PdfDict, PdfRef, PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 
 /**
- * Returns why readers could disagree about what was sealed; undefined where they can't. `sealed` ends where the seal does.
+ * Returns why readers could disagree about the sealed content, or undefined if they can't. `sealed` ends where the seal ends.
  * @throws UnreadablePdfError.
  */
 export function ambiguityOf(sealed: PdfFile): string | undefined {
@@ -20,8 +20,8 @@ export function ambiguityOf(sealed: PdfFile): string | undefined {
 }
 
 /**
- * Readers differ in which they read first: the table, the stream that it names, or the sections before. It makes no difference
- * only where the stream adds objects and leads nowhere else.
+ * Returns true if a hybrid file's stream contradicts its tables. Readers differ in which they read first: the table, the stream that it
+ * names, or the earlier sections. The order doesn't matter only if the stream just adds objects and has no Prev entry.
  */
 function contradictsTables({ revisions }: PdfFile, revision: number): boolean {
   const stream = revisions[revision]?.sections.find(({ isHybrid }) => isHybrid);
@@ -54,16 +54,18 @@ function repeatsPacked(sealed: PdfFile, revision: number): boolean {
   return false;
 }
 
-/** A table can't name packed objects, and may have a million entries. */
+/**
+ * Yields the entries of cross-reference streams. Tables are skipped because they can't list packed objects and may have a million entries.
+ */
 function* streamEntries({ revisions }: PdfFile, revision: number): Generator<readonly [number, ObjectPlace]> {
   for (const section of revisions[revision]?.sections ?? [])
     if (section.trailer.get('Type') !== null) yield* section.entries();
 }
 
 /**
- * Returns the numbers that something reachable from the Root, or anything else in the trailer, refers to and that are missing
- * in the sealed part: whoever adds such an object later changes what readers show.
- * @throws UnreadablePdfError where an object is not complete within the sealed part.
+ * Returns the numbers of objects that are reachable from the trailer but missing in the sealed part. Adding such an object later would
+ * change what readers show.
+ * @throws UnreadablePdfError if an object isn't complete within the sealed part.
  */
 export function missingIn(sealed: PdfFile): ReadonlySet<number> {
   const missing = new Set<number>();
@@ -81,7 +83,7 @@ export function missingIn(sealed: PdfFile): ReadonlySet<number> {
       requireEnd(sealed, value);
       waiting.push(value.dict);
     } else if (value instanceof PdfDict) {
-      // Of a repeated key only the last value is kept, and readers may use another one.
+      // Only the last value of a repeated key is kept here, but other readers may use another one.
       if (value.repeated.size > 0) throw new UnreadablePdfError('A dictionary of the file repeats a key.');
       waiting.push(...value.entries.values());
     } else if (Array.isArray(value)) waiting.push(...value);
@@ -89,13 +91,13 @@ export function missingIn(sealed: PdfFile): ReadonlySet<number> {
   return missing;
 }
 
-/** True for an object that the sealed part has. Readers ignore numbers from the trailer's Size on. */
+/** Returns true if the sealed part has the object. Readers ignore object numbers at or above the trailer's Size. */
 export function isInUse(sealed: PdfFile, number: number): boolean {
   const size = countOf(sealed.revisions[0]?.trailer.get('Size') ?? null) ?? 0;
   return number < size && sealed.placeOf(number, 0) !== undefined;
 }
 
-/** A stream whose length reaches beyond the sealed part would get its data from what is added. */
+/** Checks that a stream ends in the sealed part. Otherwise, its data would come from bytes added later. */
 function requireEnd(sealed: PdfFile, { dict, start }: PdfStream): void {
   const length = countOf(sealed.resolve(dict.get('Length'), 0));
   const after = length === undefined ? '' : sealed.bytes.read(start + length, 16).toString('latin1');

@@ -10,33 +10,33 @@ import {
   UnreadablePdfError,
 } from './pdf-values.ts';
 
-/** Fields of a form; a file made to stall has as many as it can. */
+/** The maximum number of form fields, because a malicious file may have any number of them. */
 const MAX_FIELDS = 200_000;
 
-/** A signature as its dictionary describes it, with the problem of an invalid description. */
+/** A signature as described by its dictionary, and the problem if the description is invalid. */
 export interface Signature {
-  /** The number of the dictionary's object, which identifies a signature. */
+  /** The object number of the dictionary, which identifies a signature. */
   object: number;
-  /** Like ETSI.CAdES.detached; may be empty. */
+  /** For example ETSI.CAdES.detached; may be empty. */
   subFilter: string;
-  /** The DER, with what follows it. */
+  /** The DER, including any bytes after it. */
   contents: Buffer;
   /** The number of bytes before the gap, and the start and end of the part after it. */
   range: { gapStart: number; gapEnd: number; end: number } | undefined;
   /** Why the range is invalid; undefined if it leaves out only the signature itself. */
   problem: string | undefined;
-  /** The signing time that the dictionary names, ISO 8601: the signer's claim, as that in the signature is. */
+  /** The signing time in the dictionary, ISO 8601. Like the time in the signature, it is only claimed by the signer. */
   claimedTime: string | undefined;
 }
 
-/** A document time stamp says when, not who. */
+/** Returns true for a document timestamp, which shows when, not who. */
 export function isTimeStamp({ subFilter }: Signature): boolean {
   return subFilter === 'ETSI.RFC3161';
 }
 
 /**
- * The signatures of all revisions, each once: one that a later revision drops still says what the file was.
- * Ordered by where they end in the file. @throws UnreadablePdfError.
+ * Returns the signatures of all revisions, each once, ordered by their end in the file. A signature that a later revision drops still shows
+ * what the file was. @throws UnreadablePdfError.
  */
 export function signaturesOf(file: PdfFile): Signature[] {
   const found = new Map<string, Signature>();
@@ -49,7 +49,7 @@ export function signaturesOf(file: PdfFile): Signature[] {
   return [...found.values()].sort((a, b) => (a.range?.end ?? 0) - (b.range?.end ?? 0));
 }
 
-/** The catalog of a revision. */
+/** Returns the catalog of a revision. */
 export function catalogOf(file: PdfFile, revision: number): PdfDict {
   const root = file.revisions[revision]?.trailer.get('Root') ?? null;
   const catalog = file.resolve(root, revision);
@@ -57,7 +57,7 @@ export function catalogOf(file: PdfFile, revision: number): PdfDict {
   return catalog;
 }
 
-/** A field of the form that is still to be looked at, with the type it inherits. */
+/** A form field that has not been visited yet, and the type it inherits. */
 interface Waiting {
   value: PdfValue;
   type: string | undefined;
@@ -75,7 +75,7 @@ function* signatureDictionaries(file: PdfFile, revision: number): Generator<[num
   }
 }
 
-/** Every field of the form, parents before their kids, without recursion. */
+/** Yields every form field, parents before children, without recursion. */
 function* fieldsOf(file: PdfFile, revision: number): Generator<{ field: PdfDict; type: string | undefined }> {
   const form = file.resolve(catalogOf(file, revision).get('AcroForm'), revision);
   if (!(form instanceof PdfDict)) return;
@@ -96,7 +96,7 @@ function* fieldsOf(file: PdfFile, revision: number): Generator<{ field: PdfDict;
   }
 }
 
-/** Notes a reference; true when it was met before. */
+/** Records a reference. Returns true if it was already recorded. */
 function isKnown(value: PdfValue, seen: Set<number>): boolean {
   if (!(value instanceof PdfRef)) return false;
   const known = seen.has(value.number);
@@ -123,7 +123,7 @@ function describe(object: number, dict: PdfDict, size: number): Signature {
   };
 }
 
-/** A date of PDF (ISO 32000-1, 7.9.4), `D:20260301102030+01'00'`; undefined for anything else. */
+/** Parses a PDF date (ISO 32000-1, 7.9.4), such as `D:20260301102030+01'00'`. Returns undefined for anything else. */
 function isoTime(text: string): string | undefined {
   const form = /^D:(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:Z.*|([+-])(\d\d)'?(\d\d)?'?)?$/;
   const [whole, year, month, day, hour, minute, second, sign, hours, minutes] = form.exec(text) ?? [];

@@ -2,12 +2,12 @@ import { inflateSync } from 'node:zlib';
 import type { PdfBytes } from './pdf-bytes.ts';
 import { countOf, nameOf, PdfDict, type PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 
-/** The largest stream that is unpacked, in bytes. */
+/** The maximum size of an unpacked stream, in bytes. */
 const LARGEST = 16 * 1024 * 1024;
 const UNKNOWN = 'A stream of the file uses an unsupported filter.';
 
 /**
- * A stream's data, unpacked. `resolve` follows references, which a cross-reference stream may not have.
+ * Unpacks a stream's data. `resolve` resolves references, which a cross-reference stream must not have.
  * @throws UnreadablePdfError.
  */
 export function unpack(
@@ -38,7 +38,7 @@ function inflated(packed: Buffer): Buffer {
   }
 }
 
-/** Undoes the PNG predictors (ISO 32000-1, 7.4.4.4), which cross-reference streams use. */
+/** Reverses the PNG predictors (ISO 32000-1, 7.4.4.4) that cross-reference streams use. */
 function withoutPredictor(bytes: Buffer, parameters: PdfDict): Buffer {
   const of = (name: string, usual: number) => countOf(parameters.get(name)) ?? usual;
   if (of('Predictor', 1) === 1) return bytes;
@@ -52,7 +52,7 @@ function withoutPredictor(bytes: Buffer, parameters: PdfDict): Buffer {
   return plain;
 }
 
-/** Works by index, without a buffer for each row: a hostile file has millions of rows of one byte. */
+/** Reverses the predictor of one row in place, without a buffer per row, because a malicious file can have millions of one-byte rows. */
 function undoRow(
   row: number,
   { bytes, columns, plain }: { bytes: Buffer; columns: number; plain: Buffer },

@@ -6,19 +6,19 @@ import type { CheckedSeal, Seal } from './seal.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Whether the signer is known: first seen with a profile, as SSH does with hosts, or certified by an authority. */
+/** Whether the signer is known: pinned when first seen with a profile, as SSH does with hosts, or certified by an authority. */
 export type SignerTrust = 'pinned' | 'trusted' | 'unknown' | 'other';
 
-/** How signers are known. */
+/** The trusted signers. */
 export interface TrustedSigners {
   authorities: readonly X509Certificate[];
-  /** Fingerprints of the seals that were first seen with the profile. */
+  /** The fingerprints pinned for the profile. */
   pinned: readonly string[];
-  /** Fingerprints that the caller named: only these may have sealed. */
+  /** The fingerprints that the caller requires. No other signer is accepted. */
   sealedBy?: readonly string[];
 }
 
-/** The authorities in a PEM file. @throws UsageError when it has none. */
+/** Returns the authorities in a PEM file. @throws UsageError if it contains none. */
 export async function readAuthorities(path: string): Promise<X509Certificate[]> {
   try {
     const found = (await readUserFile(path)).toString('utf8').match(CERTIFICATE) ?? [];
@@ -36,8 +36,8 @@ export async function readAuthorities(path: string): Promise<X509Certificate[]> 
 }
 
 /**
- * How far the signer of an intact seal is known: by a pinned fingerprint, else by a valid path to one of the authorities.
- * Null for any other seal: what was changed says nothing about a signer. No revocations are fetched.
+ * Returns how the signer of an intact seal is known: by a pinned fingerprint, or by a valid path to one of the authorities. Returns null
+ * for any other seal, because a changed document proves nothing about a signer. Revocations aren't fetched.
  */
 export function trustIn(
   { seal, signer }: CheckedSeal,
@@ -51,7 +51,7 @@ export function trustIn(
   return pinned.length > 0 ? 'other' : 'unknown';
 }
 
-/** The time that the signer names, since a certificate may have ended meanwhile. */
+/** Returns the time claimed by the signer, because the certificate may have expired since then. */
 function timeOf({ time }: Seal): number {
   return time === null ? Date.now() : Date.parse(time);
 }

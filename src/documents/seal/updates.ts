@@ -4,7 +4,7 @@ import { ended, type PdfBytes } from './pdf-bytes.ts';
 import { PdfParser } from './pdf-parser.ts';
 import { countOf, isSame, nameOf, PdfDict, PdfStream, PdfString, type PdfValue } from './pdf-values.ts';
 
-/** What may be added to a sealed file; lists of revocations take some megabytes. */
+/** The maximum size of additions to a sealed file. Revocation lists can take several megabytes. */
 const MAX_ADDED_BYTES = 32 * 1024 * 1024;
 
 const LINE_END = String.raw`(?:\r\n|\n|\r)`;
@@ -22,15 +22,15 @@ const GRAMMAR = {
   trailer: rule('trailer(?:EOL| )?'),
   end: rule(String.raw`startxrefEOL(0|[1-9]\d{0,14})EOL%%EOF`),
 };
-/** The sealed part has to end like this too, so that an update can't change the meaning of its last line. */
+/** The required end of the sealed part, so that an update can't change the meaning of its last line. */
 const SEALED_END = /startxref\s+(\d{1,15})\s+%%EOF(\r\n|\n|\r)?$/;
 /** An incremental update. */
 export interface Update {
-  /** The offset after its `%%EOF`, and after the line ends that follow. */
+  /** The offset after its `%%EOF` and the line ends that follow. */
   end: number;
   next: number;
   objects: ReadonlyMap<number, PdfValue>;
-  /** The numbers of object streams and of the cross-reference stream, which nothing may refer to. */
+  /** The object numbers of object streams and the cross-reference stream. Nothing may refer to them. */
   containers: ReadonlySet<number>;
 }
 
@@ -41,8 +41,8 @@ interface Added {
 }
 
 /**
- * Reads what follows the sealed part as incremental updates, by a grammar that leaves readers no choice and accounts for
- * every byte (ISO 32000-1, 7.5.6). `sealed` is the newest revision of the sealed part.
+ * Reads the bytes after the sealed part as incremental updates, with a grammar that is unambiguous and accounts for every byte (ISO
+ * 32000-1, 7.5.6). `sealed` is the newest revision of the sealed part.
  * @throws UnreadablePdfError for anything else.
  */
 export function readUpdates(bytes: PdfBytes, sealedEnd: number, sealed: CrossReferences): Update[] {
@@ -96,11 +96,11 @@ type Listed = Pick<Update, 'objects' | 'containers'>;
 interface Listing {
   section: Section;
   added: ReadonlyMap<number, Added>;
-  /** The number of the cross-reference stream, which may be unlisted. */
+  /** The object number of the cross-reference stream, which may be unlisted. */
   own: number | undefined;
 }
 
-/** Returns the objects of an update, which its cross-references must name one by one. */
+/** Returns the objects of an update. Its cross-references must list every one of them. */
 function listedObjects(bytes: PdfBytes, { section, added, own }: Listing): Listed {
   require(section.isComplete && !section.repeats, 'an object twice, or cross-references of another size');
   const objects = new Map<number, PdfValue>();
@@ -150,7 +150,7 @@ function highestOf({ objects, containers }: Listed): number {
 const TRAILER_KEYS = new Set(['Size', 'Prev', 'Root', 'Info', 'ID']);
 const STREAM_KEYS = new Set([...TRAILER_KEYS, 'Type', 'W', 'Index', 'Length', 'Filter', 'DecodeParms']);
 
-/** A trailer may say nothing new. */
+/** Checks that a trailer adds nothing new. */
 function checkTrailer(
   trailer: PdfDict,
   { previous, isStream, highest }: { previous: Previous; isStream: boolean; highest: number },
@@ -207,7 +207,7 @@ class Tail {
     return found;
   }
 
-  /** Reads `5 0 obj … endobj` and its line ends; undefined where no object begins. */
+  /** Reads `5 0 obj … endobj` and the line ends after it. Returns undefined if no object starts here. */
   object(): ({ number: number } & Added) | undefined {
     const at = this.position;
     const head = this.take('header');
@@ -231,7 +231,7 @@ class Tail {
     return { ...found, value: new PdfStream(value, start) };
   }
 
-  /** Reads a table up to the end of its trailer; true when that has plain numbers only. */
+  /** Reads a table up to the end of its trailer. Returns true if the trailer has only plain numbers. */
   table(): boolean {
     let entries = 0;
     for (let head = this.expect('subsection'); ; ) {

@@ -19,8 +19,8 @@ import { unpack } from './streams.ts';
 import { readUpdates, type Update } from './updates.ts';
 
 /**
- * Returns true when everything after the sealed part is validation data (ISO 32000-2, 12.8.4.3 and 12.8.5): certificates,
- * revocations, and document timestamps, none of which changes what readers show. In doubt, it is not.
+ * Returns true if everything after the sealed part is validation data (ISO 32000-2, 12.8.4.3 and 12.8.5): certificates, revocations, and
+ * document timestamps, none of which change what readers show. Returns false in case of doubt.
  */
 export function addsOnlyValidationData(
   bytes: PdfBytes,
@@ -43,7 +43,10 @@ export function addsOnlyValidationData(
   }
 }
 
-/** What an added object is for. It keeps its role: an object that changed roles could be shown by what refers to the old one. */
+/**
+ * The purpose of an added object. Roles never change, because an object with a new role could still be displayed through a reference to the
+ * old one.
+ */
 type Role =
   | 'catalog'
   | 'form'
@@ -60,7 +63,7 @@ type Role =
   | 'appearance'
   | 'container';
 
-/** Roles of objects that a later update may write again. */
+/** The roles of objects that a later update may overwrite. */
 const CHANGEABLE: ReadonlySet<Role> = new Set([
   'catalog',
   'form',
@@ -77,7 +80,7 @@ const EXTENSION_KEYS = ['Type', 'BaseVersion', 'ExtensionLevel', 'ExtensionRevis
 const FIELD_KEYS = ['Type', 'Subtype', 'FT', 'V', 'T', 'F', 'Rect', 'P', 'Ff', 'AP'];
 const APPEARANCE_KEYS = ['Type', 'Subtype', 'FormType', 'BBox', 'Matrix', 'Resources', ...EVIDENCE_KEYS];
 
-/** Follows each update from the catalog down; every object it adds must have one role there. */
+/** Walks each update from the catalog down. Every object that the update adds must have exactly one role. */
 class Review {
   readonly #bytes: PdfBytes;
   readonly #sealed: PdfFile;
@@ -108,7 +111,7 @@ class Review {
       if (value instanceof PdfRef) this.#roles.set(value.number, role);
   }
 
-  /** @throws UnreadablePdfError where the update adds anything but validation data. */
+  /** Checks an update. @throws UnreadablePdfError if it adds anything but validation data. */
   check(update: Update): void {
     this.#update = update;
     this.#claimed = new Set();
@@ -125,10 +128,7 @@ class Review {
     require(update.objects.size === this.#claimed.size);
   }
 
-  /**
-   * Gives an object its role, and returns what is to be checked: a value that this update brings. Undefined for one that was
-   * there before.
-   */
+  /** Assigns a role to an object. Returns the value to check if this update adds it, or undefined if the object existed before. */
   #claim(value: PdfValue, role: Role): PdfValue | undefined {
     if (!(value instanceof PdfRef)) return value;
     const known = this.#roles.get(value.number);
@@ -149,7 +149,7 @@ class Review {
     return added;
   }
 
-  /** The form may only gain the fields of document timestamps. */
+  /** Checks that the form only gains fields of document timestamps. */
   #checkForm(value: PdfValue, earlier: PdfValue): void {
     require(value instanceof PdfRef ? isSame(value, earlier) : !(earlier instanceof PdfRef));
     const [before, now] = [this.#form, dictOf(this.#claim(value, 'form') ?? this.#form)];
@@ -167,7 +167,7 @@ class Review {
     this.#fields = fields;
   }
 
-  /** The field of a document timestamp, which shows nothing. */
+  /** Checks the field of a document timestamp, which must not display anything. */
   #checkField(value: PdfValue): void {
     require(value instanceof PdfRef);
     const field = dictOf(this.#claim(value, 'field'));
@@ -187,7 +187,7 @@ class Review {
     this.#checkAppearances(field.get('AP'));
   }
 
-  /** The timestamp must cover its whole revision. Its own signature is checked with the others. */
+  /** Checks that a timestamp covers its whole revision. Its own signature is checked with the others. */
   #checkStamp(value: PdfValue): void {
     const stamp = value instanceof PdfRef ? this.#stamps.get(value.number) : undefined;
     const end = stamp?.problem === undefined ? (stamp?.range?.end ?? 0) : 0;
@@ -206,7 +206,7 @@ class Review {
     require(unpack(this.#bytes, stream).toString('latin1').trim() === '');
   }
 
-  /** The document security store (ISO 32000-2, 12.8.4.3). */
+  /** Checks the document security store (ISO 32000-2, 12.8.4.3). */
   #checkStore(value: PdfValue): void {
     const store = this.#claim(value, 'store');
     if (store === undefined || store === null) return;
@@ -235,7 +235,7 @@ class Review {
     for (const one of listOf(list)) this.#checkEvidence(one);
   }
 
-  /** A stream that holds one element of ASN.1 and nothing else. */
+  /** Checks that a stream contains exactly one ASN.1 element. */
   #checkEvidence(value: PdfValue): void {
     require(value instanceof PdfRef);
     const stream = this.#claim(value, 'evidence');
@@ -283,14 +283,14 @@ function isNameOrNone(value: PdfValue): boolean {
   return value === null || nameOf(value) !== undefined;
 }
 
-/** A rectangle without an extent. */
+/** Returns true for a rectangle without area. */
 function isPoint(value: PdfValue): boolean {
   if (!Array.isArray(value) || value.length !== 4 || value.some((one) => typeof one !== 'number'))
     return false;
   return value[0] === value[2] && value[1] === value[3];
 }
 
-/** A value that refers to nothing. */
+/** Returns true for a value that contains no references. */
 function isPlain(value: PdfValue): boolean {
   if (value instanceof PdfRef || value instanceof PdfStream) return false;
   if (Array.isArray(value)) return value.every(isPlain);

@@ -9,23 +9,23 @@ import {
 } from './name-constraints.ts';
 import { nameOf } from './names.ts';
 
-/** What an authority may demand of the certificates below it, and what a certificate may be used for (RFC 5280). */
+/** A certificate with the constraints that an authority sets for the certificates below it, and its permitted uses (RFC 5280). */
 export interface Certificate {
   x509: X509Certificate;
   subject: readonly string[];
   isSelfIssued: boolean;
-  /** Signed with a hash that is still safe, and has a key that can't be guessed. */
+  /** Whether the signature uses a hash that is still safe, and whether the key is too long to be broken. */
   isStrong: { signature: boolean; key: boolean };
   isAuthority: boolean;
-  /** How many authorities may follow below it; undefined without a limit. */
+  /** The maximum number of intermediate authorities below it; undefined if there is no limit. */
   pathLength: number | undefined;
-  /** Undefined where the certificate doesn't restrict its key. */
+  /** The permitted uses of the key; undefined if the certificate doesn't restrict them. */
   keyUsage: { signsDocuments: boolean; signsCertificates: boolean } | undefined;
-  /** Whether the extended key usage includes documents; true without one. */
+  /** Whether the extended key usage includes signing documents; true if there is none. */
   isForDocuments: boolean;
   names: readonly GeneralName[];
   constraints: NameConstraints | undefined;
-  /** It has an extension that must be understood and isn't. */
+  /** Whether it has a critical extension that isn't supported here. */
   hasUnknownCritical: boolean;
 }
 
@@ -39,21 +39,21 @@ const OID = {
 } as const;
 
 /**
- * Extensions that are checked here, or that can't make a path invalid as long as no certificate requires a policy.
- * Policy constraints (2.5.29.36) can, and are not checked: a critical one is refused.
+ * Extensions that are checked here, or that can't make a path invalid as long as no certificate requires a policy. Policy constraints
+ * (2.5.29.36) can require one and aren't checked, so a critical one is rejected.
  */
 const KNOWN: ReadonlySet<string> = new Set([
   ...Object.values(OID),
   '2.5.29.14', // subject key identifier
   '2.5.29.35', // authority key identifier
   '2.5.29.18', // issuer alternative name
-  '2.5.29.31', // where revocations are published; none are fetched
+  '2.5.29.31', // CRL distribution points; none are fetched
   '2.5.29.32', // certificate policies
   '2.5.29.33', // policy mappings
   '2.5.29.54', // inhibit any policy
 ]);
 
-/** Purposes that include signing documents: any, email, and documents by IETF, Adobe, and Microsoft. */
+/** Extended key usages that include signing documents: any, email, and the document usages of IETF, Adobe, and Microsoft. */
 const DOCUMENT_PURPOSES: ReadonlySet<string> = new Set([
   '2.5.29.37.0',
   '1.3.6.1.5.5.7.3.4',
@@ -67,11 +67,11 @@ interface Extension {
   value: Element;
 }
 
-/** Reads a certificate. @throws UnreadableSignatureError where it isn't one, or repeats an extension. */
+/** Reads a certificate. @throws UnreadableSignatureError if it isn't a certificate or repeats an extension. */
 export function readCertificate(x509: X509Certificate): Certificate {
   const [tbs, algorithm] = Element.read(x509.raw).parts;
   if (tbs === undefined || algorithm === undefined) throw unreadable('a certificate is not complete');
-  // The version [0] is left out of certificates of version 1.
+  // Version 1 certificates omit the version field [0].
   const fields = tbs.parts[0]?.context === 0 ? tbs.parts.slice(1) : tbs.parts;
   const [, , issuer, , subject] = fields;
   if (issuer === undefined || subject === undefined) throw unreadable('a certificate is not complete');
@@ -102,7 +102,7 @@ export function readCertificate(x509: X509Certificate): Certificate {
 
 const TRUE = Buffer.from([0x01, 0x01, 0xff]);
 
-/** Extension: its name, whether it is critical (default: no), and its value as bytes. */
+/** Reads the extensions. Each has an identifier, a critical flag (default: false), and its value as bytes. */
 function extensionsOf(fields: readonly Element[]): Map<string, Extension> {
   const found = new Map<string, Extension>();
   for (const extension of fields.find(({ context }) => context === 3)?.part(0).parts ?? []) {
@@ -111,7 +111,7 @@ function extensionsOf(fields: readonly Element[]): Map<string, Extension> {
     const value = extension.parts.at(-1);
     if (value === undefined) throw unreadable('a certificate is not complete');
     const isCritical = extension.parts.length === 3 && extension.part(1).raw.equals(TRUE);
-    // What isn't known isn't read either: it may be anything.
+    // An unknown extension isn't parsed, because its value can be anything.
     if (KNOWN.has(oid)) found.set(oid, { isCritical, value: Element.read(value.octets) });
     else found.set(oid, { isCritical, value });
   }
@@ -122,7 +122,7 @@ const DIGITAL_SIGNATURE = 0x80;
 const NON_REPUDIATION = 0x40;
 const CERTIFICATE_SIGN = 0x04;
 
-/** A BIT STRING: tag, length, number of unused bits, and the bits from the left. */
+/** Reads the key usage, a BIT STRING: tag, length, number of unused bits, and the bits, highest first. */
 function keyUsageOf({ raw }: Element): Certificate['keyUsage'] {
   const bits = raw[3] ?? 0;
   return {
@@ -131,7 +131,7 @@ function keyUsageOf({ raw }: Element): Certificate['keyUsage'] {
   };
 }
 
-/** The subject as a directory name, and the email addresses in it. */
+/** Returns the subject as a directory name, and the email addresses in it. */
 function subjectNames(subject: Element): GeneralName[] {
   const attributes = subject.parts.flatMap(({ parts }) => parts);
   if (attributes.length === 0) return [];

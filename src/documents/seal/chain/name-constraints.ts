@@ -1,15 +1,15 @@
 import { type Element, unreadable } from '../asn1.ts';
 import { nameOf } from './names.ts';
 
-/** A name that a certificate is for, of the kinds that constraints can be checked against (RFC 5280, 4.2.1.6). */
+/** A name in a certificate, of a kind for which name constraints can be checked (RFC 5280, 4.2.1.6). */
 export type GeneralName =
   | { kind: 'email' | 'dns' | 'uri'; value: string }
   | { kind: 'directory'; value: readonly string[] }
   | { kind: 'ip'; value: Buffer }
-  /** A kind that can't be checked; `value` is its number. */
+  /** A kind that can't be checked; `value` is its tag number. */
   | { kind: 'other'; value: number };
 
-/** The names that an authority may, and may not, issue certificates for. */
+/** The names for which an authority may and may not issue certificates. */
 export interface NameConstraints {
   permitted: readonly GeneralName[];
   excluded: readonly GeneralName[];
@@ -29,7 +29,7 @@ export function generalNameOf(element: Element): GeneralName {
   return { kind: 'other', value: kind };
 }
 
-/** Reads the extension. @throws UnreadableSignatureError for limits on the depth, which nobody may use (4.2.1.10). */
+/** Reads the name constraints extension. @throws UnreadableSignatureError for depth limits, which are not allowed (4.2.1.10). */
 export function nameConstraintsOf(value: Element): NameConstraints {
   const subtrees = (tag: number) =>
     (value.parts.find(({ context }) => context === tag)?.parts ?? []).map((subtree) => {
@@ -39,7 +39,7 @@ export function nameConstraintsOf(value: Element): NameConstraints {
   return { permitted: subtrees(0), excluded: subtrees(1) };
 }
 
-/** Whether every name may be used below the authority; a kind that is constrained and can't be checked may not. */
+/** Returns true if every name is allowed below the authority. A name of a constrained kind that can't be checked is not. */
 export function areAllowed(names: readonly GeneralName[], { permitted, excluded }: NameConstraints): boolean {
   return names.every((name) => {
     const isSameKind = (base: GeneralName) =>
@@ -61,7 +61,7 @@ function isWithin(name: GeneralName, base: GeneralName): boolean {
   return false;
 }
 
-/** The base is an address and a mask, one after the other. */
+/** Returns true if an IP address is in a range. The base is an address followed by a mask. */
 function isInRange(address: Buffer, base: Buffer): boolean {
   const { length } = address;
   if (base.length !== 2 * length) return false;
@@ -71,7 +71,7 @@ function isInRange(address: Buffer, base: Buffer): boolean {
   });
 }
 
-/** The base is an address, a host, or `.domain` for every host in it. */
+/** Returns true if an email address matches the base, which is an address, a host, or `.domain` for every host in the domain. */
 function isEmailWithin(email: string, base: string): boolean {
   const at = email.lastIndexOf('@');
   const baseAt = base.lastIndexOf('@');
@@ -81,13 +81,13 @@ function isEmailWithin(email: string, base: string): boolean {
   return isSameBox && host.toLowerCase() === base.slice(baseAt + 1).toLowerCase();
 }
 
-/** `.domain` means every host in it; anything else one host. */
+/** Returns true if a host matches the base: `.domain` means every host in the domain, anything else a single host. */
 function isHostNamed(host: string, base: string): boolean {
   const [low, wanted] = [host.toLowerCase(), base.toLowerCase()];
   return wanted === '' || (wanted.startsWith('.') ? low.endsWith(wanted) : low === wanted);
 }
 
-/** A DNS base means that host and every host below it. */
+/** Returns true if a host matches a DNS base, which means the host itself and every host below it. */
 function isHostBelow(host: string, base: string): boolean {
   const [low, wanted] = [host.toLowerCase(), base.toLowerCase()];
   return wanted === '' || low === wanted || low.endsWith(wanted.startsWith('.') ? wanted : `.${wanted}`);

@@ -7,8 +7,8 @@ const IA5 = 0x16;
 const BMP = 0x1e;
 
 /**
- * A distinguished name as one text per relative name, so that two spellings of the same name are equal: letter case and
- * repeated spaces don't count (RFC 5280, 7.1), nor does the type of string.
+ * Returns a distinguished name as one string per relative name, normalized so that two spellings of a name are equal: letter case, repeated
+ * spaces (RFC 5280, 7.1), and the type of string are ignored.
  */
 export function nameOf(name: Element): string[] {
   return name.parts.map(({ parts }) =>
@@ -28,7 +28,7 @@ function normalized(text: string): string {
   return text.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-/** Undefined for what isn't a string. */
+/** Returns the text of a string element, or undefined for anything else. */
 function textOf({ raw, content }: Element): string | undefined {
   switch (raw[0]) {
     case UTF8:

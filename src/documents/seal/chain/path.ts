@@ -3,23 +3,26 @@ import { UnreadableSignatureError } from '../asn1.ts';
 import { type Certificate, readCertificate } from './certificate.ts';
 import { areAllowed } from './name-constraints.ts';
 
-/** Certificates between a signer's and the authority's; real paths have two or three. */
+/** The maximum length of a certificate path. Real paths have two or three certificates. */
 const LONGEST_PATH = 8;
-/** Signatures of certificates that are checked for one seal: a file can bring any number that fit each other. */
+/**
+ * The maximum number of certificate signatures checked per seal. A malicious file can contain any number of certificates that match each
+ * other.
+ */
 const MAX_CHECKS = 200;
 
 export interface PathQuestion {
   signer: X509Certificate;
-  /** Certificates that came with the seal: they may lie between the signer and an authority. */
+  /** The certificates in the seal, which may be intermediates between the signer and an authority. */
   others: readonly X509Certificate[];
   authorities: readonly X509Certificate[];
-  /** When the path must be valid, in ms since 1970. */
+  /** The time at which the path must be valid, in ms since the epoch. */
   at: number;
 }
 
 /**
- * Whether a valid path of certificates (RFC 5280, 6) leads from a signer of documents to one of the authorities. Nothing is
- * fetched, so revocations don't count.
+ * Returns true if a valid certificate path (RFC 5280, 6) leads from a document signer to one of the authorities. Nothing is fetched, so
+ * revocations aren't checked.
  */
 export function leadsToAuthority(question: PathQuestion): boolean {
   try {
@@ -47,7 +50,7 @@ function extend(path: readonly Certificate[], question: PathQuestion, checks: { 
   return false;
 }
 
-/** One that can't be read leads nowhere; another may. */
+/** Reads a certificate. Returns undefined if it is unreadable; another path may still be valid. */
 function readable(x509: X509Certificate): Certificate | undefined {
   try {
     return readCertificate(x509);
@@ -61,7 +64,7 @@ function isAmong(one: X509Certificate, many: readonly X509Certificate[]): boolea
   return many.some(({ raw }) => raw.equals(one.raw));
 }
 
-/** The signer comes first, the authority last. */
+/** Returns true if a path is valid at a time. The signer comes first, the authority last. */
 function isValid(path: readonly Certificate[], at: number): boolean {
   const [signer] = path;
   if (signer === undefined || !signer.isForDocuments || signer.keyUsage?.signsDocuments === false)
@@ -70,7 +73,7 @@ function isValid(path: readonly Certificate[], at: number): boolean {
     const isNamedAuthority = index === path.length - 1;
     return (
       isUsable(certificate, at) &&
-      // The authority itself was named, so nobody has to vouch for it.
+      // The user named the authority itself, so its own signature and purposes aren't checked.
       (isNamedAuthority || (certificate.isStrong.signature && certificate.isForDocuments)) &&
       (index === 0 || mayIssue(certificate, path.slice(0, index)))
     );
@@ -82,10 +85,10 @@ function isUsable({ x509, isStrong, hasUnknownCritical }: Certificate, at: numbe
   return isInTime && isStrong.key && !hasUnknownCritical;
 }
 
-/** Whether an authority may issue the certificates `below` it, the signer's first. */
+/** Returns true if an authority may issue the certificates `below` it, the signer's first. */
 function mayIssue(authority: Certificate, below: readonly Certificate[]): boolean {
   const { isAuthority, keyUsage, pathLength, constraints } = authority;
-  // A certificate that is issued to its own issuer, as when a key is renewed, doesn't count (4.2.1.9).
+  // Self-issued certificates, for example after a key renewal, don't count (4.2.1.9).
   const between = below.slice(1).filter(({ isSelfIssued }) => !isSelfIssued).length;
   const named = below.filter(({ isSelfIssued }, index) => index === 0 || !isSelfIssued);
   return (
