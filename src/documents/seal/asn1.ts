@@ -15,12 +15,12 @@ export class Element {
     this.#block = block;
   }
 
-  /** Reads one element that spans all of the bytes. @throws UnreadableSignatureError. */
+  /** Reads the element at the start of the bytes. @throws UnreadableSignatureError. */
   static read(bytes: Buffer): Element {
     return Element.readFirst(bytes).element;
   }
 
-  /** Reads the element at the start of the bytes, and returns its length, too. */
+  /** Reads the element at the start of the bytes, and returns its length in bytes as well. */
   static readFirst(bytes: Buffer): { element: Element; length: number } {
     const found = definite(bytes, 0, bytes.length, { depth: 0, left: { values: MAX_VALUES } });
     if (found === undefined) throw unreadable('its CMS can’t be read');

@@ -4,30 +4,30 @@ import type { S3Error } from './s3-error.ts';
 import type { RequestSignature } from './sigv4.ts';
 import { type Xml, xmlDocument } from './xml.ts';
 
-/** One request whose signature has been verified and whose account may touch the bucket it names. */
+/** A request with a verified signature, from an account that may use the bucket. */
 export interface Call {
   request: IncomingMessage;
   response: ServerResponse;
   store: ObjectStore;
   region: string;
   method: string;
-  /** Empty for the service itself. */
+  /** The bucket; empty for a request to the service itself. */
   bucket: string;
-  /** Empty for the bucket itself. */
+  /** The object's key; empty for a request to the bucket itself. */
   key: string;
   query: ReadonlyMap<string, string>;
   verification: RequestSignature;
-  /** Whether the account may use a bucket: lists name all. */
+  /** Returns true if the account may use a bucket. Used to filter lists of all buckets. */
   mayUse(bucket: string): boolean;
 }
 
-/** A request header that came once or was joined; undefined when absent. */
+/** Returns a request header that was sent once or was joined; undefined if it is absent. */
 export function header({ request }: Call, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Answers 200 with an XML document. */
+/** Responds with 200 and an XML document. */
 export function writeXml(call: Call, root: string, content: Xml | string): void {
   const body = xmlDocument(root, content);
   call.response.writeHead(200, {
@@ -37,7 +37,7 @@ export function writeXml(call: Call, root: string, content: Xml | string): void 
   call.response.end(body);
 }
 
-/** Answers with an error in S3's XML; a HEAD request gets the status alone. */
+/** Responds with an error as S3's XML. A HEAD request gets only the status. */
 export function writeError(request: IncomingMessage, response: ServerResponse, error: S3Error): void {
   const body = xmlDocument('Error', {
     Code: error.code,

@@ -1,22 +1,19 @@
 import { createHash, createHmac } from 'node:crypto';
 import { S3Error } from './s3-error.ts';
 
-/*
- * What AWS Signature Version 4 signs, as pure functions: the canonical request, the text made of its hash,
- * and the key.
- */
+/* The input of an AWS Signature Version 4 signature, as pure functions: the canonical request, the string to sign, and the key. */
 
 export interface SignedRequest {
   method: string;
-  /** The path as it came over the wire, still percent-encoded. */
+  /** The path as received, still percent-encoded. */
   rawPath: string;
-  /** Without the question mark, still percent-encoded. */
+  /** The query without the question mark, still percent-encoded. */
   rawQuery: string;
-  /** Lower-case names; values of repeated headers in order. */
+  /** The headers by lowercase name; values of repeated headers are in order. */
   headers: Readonly<Record<string, string[] | undefined>>;
 }
 
-/** Where and when a signature counts. */
+/** The credential scope: the region, service, and date for which a signature is valid. */
 export interface CredentialScope {
   /** YYYYMMDD. */
   date: string;
@@ -27,7 +24,7 @@ export interface CredentialScope {
 export const ALGORITHM = 'AWS4-HMAC-SHA256';
 const END = 'aws4_request';
 
-/** The request in the one form both sides hash. `payload` is what x-amz-content-sha256 says of the body. */
+/** Returns the canonical request, which both sides hash. `payload` is the value of x-amz-content-sha256. */
 export function canonicalRequest(
   request: SignedRequest,
   signedHeaders: readonly string[],
@@ -45,9 +42,9 @@ export function canonicalRequest(
   ].join('\n');
 }
 
-/** The text whose HMAC is the signature. `time` is YYYYMMDDTHHMMSSZ. */
+/** Returns the string to sign, whose HMAC is the signature. `time` is YYYYMMDDTHHMMSSZ. */
 export function stringToSign(time: string, scope: CredentialScope, canonical: string): string {
-  // Node reads header bytes as Latin-1; hashed as Latin-1 they are the bytes that the client signed.
+  // Node decodes headers as Latin-1. Encoding them as Latin-1 again gives the bytes that the client signed.
   return [ALGORITHM, time, scopeText(scope), sha256Hex(Buffer.from(canonical, 'latin1'))].join('\n');
 }
 
@@ -69,7 +66,7 @@ export function sha256Hex(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
-/** RFC 3986: everything but letters, digits and -._~ is encoded, upper case. */
+/** Percent-encodes text (RFC 3986): everything except letters, digits, and -._~, in uppercase. */
 export function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
@@ -77,7 +74,7 @@ export function encode(text: string): string {
   );
 }
 
-/** @throws S3Error when the percent-encoding is broken or is not UTF-8. */
+/** Decodes percent-encoded text. @throws S3Error if the encoding is invalid or isn't UTF-8. */
 export function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -86,7 +83,7 @@ export function decode(text: string): string {
   }
 }
 
-/** Name and value pairs, decoded, in the order of the wire. */
+/** Returns the decoded name and value pairs in the order received. */
 export function parseQuery(rawQuery: string): [string, string][] {
   return rawQuery
     .split('&')

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type Crc, createCrc32, createCrc32c, createCrc64Nvme } from '../../kernel/crc.ts';
 
-/** The checksums S3 keeps with an object. */
+/** The checksum algorithms that S3 supports for an object. */
 export const CHECKSUM_ALGORITHMS = ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA1', 'SHA256'] as const;
 export type S3ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 
-/** What S3 takes when a client asks for none. */
+/** The algorithm that S3 uses if the client requests none. */
 export const DEFAULT_ALGORITHM: S3ChecksumAlgorithm = 'CRC64NVME';
 
 export function startChecksum(algorithm: S3ChecksumAlgorithm): Crc {
@@ -22,33 +22,33 @@ export function startChecksum(algorithm: S3ChecksumAlgorithm): Crc {
   }
 }
 
-/** Any hash Node knows, as a checksum. */
+/** Creates a checksum from any hash algorithm that Node supports. */
 export function startHash(name: string): Crc {
   const hash = createHash(name);
   return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest() };
 }
 
-/** The algorithm of that name, in either case; undefined when S3 has none of it. */
+/** Returns the algorithm with a name, ignoring case; undefined if S3 doesn't support it. */
 export function algorithmOf(name: string): S3ChecksumAlgorithm | undefined {
   return CHECKSUM_ALGORITHMS.find((algorithm) => algorithm === name.toUpperCase());
 }
 
-/** The header, trailer or stored name, like x-amz-checksum-crc32. */
+/** Returns the name used in headers, trailers, and storage, such as x-amz-checksum-crc32. */
 export function checksumHeader(algorithm: S3ChecksumAlgorithm): string {
   return `x-amz-checksum-${algorithm.toLowerCase()}`;
 }
 
-/** The bytes of an object on their way to the store. */
+/** The body of an upload. */
 export interface Body {
   chunks: AsyncIterable<Uint8Array>;
   /**
-   * To be called once all chunks were read: the checksums to keep, header name to base64.
-   * Throws an S3Error when the bytes are not what was signed or promised.
+   * Returns the checksums to store, header name to base64. Call it after all chunks were read. Throws an S3Error if the bytes don't match
+   * what was signed or declared.
    */
   check(): Record<string, string>;
 }
 
-/** Bytes that nobody promised anything about: a checksum is taken as they pass. */
+/** Creates a body from bytes without declared checksums. A checksum is computed as they are read. */
 export function summed(chunks: AsyncIterable<Uint8Array>, algorithm: S3ChecksumAlgorithm): Body {
   const sum = startChecksum(algorithm);
   async function* passing(): AsyncGenerator<Uint8Array> {

@@ -4,24 +4,23 @@ import { S3Error } from './s3-error.ts';
 import { isEqualInConstantTime, type SignatureChain } from './sigv4.ts';
 
 /*
- * aws-chunked: `<hex size>[;chunk-signature=<hex>]\r\n<bytes>\r\n … 0…\r\n[<trailer lines>]\r\n`.
- * With signatures each covers its chunk and the signature before it.
+ * aws-chunked: `<hex size>[;chunk-signature=<hex>]\r\n<bytes>\r\n … 0…\r\n[<trailer lines>]\r\n`. If chunks are signed, each signature
+ * covers its chunk and the previous signature.
  */
 
 const MAX_LINE = 8_192;
 const SIGNATURE_TRAILER = 'x-amz-trailer-signature';
 
 export interface ChunkedOptions {
-  /** Present when the chunks are signed. */
+  /** Present if the chunks are signed. */
   chain?: SignatureChain | undefined;
-  /** Filled with the trailer, lower-case names. */
+  /** Receives the trailers, by lowercase name. */
   trailers: Map<string, string>;
 }
 
 /**
- * The bytes inside an aws-chunked body.
- * @throws S3Error IncompleteBody for broken framing, SignatureDoesNotMatch for a chunk that was changed;
- * a chunk's bytes come before its signature has been seen to be right.
+ * Yields the bytes inside an aws-chunked body. A chunk's bytes are yielded before its signature is verified.
+ * @throws S3Error IncompleteBody for broken framing, SignatureDoesNotMatch for a changed chunk.
  */
 export async function* unchunk(
   source: AsyncIterable<Buffer>,
@@ -69,7 +68,7 @@ async function readTrailers(reader: ByteReader, trailers: Map<string, string>): 
   }
 }
 
-/** The chain of signatures over the chunks of one body. */
+/** Verifies the chain of signatures over the chunks of a body. */
 class Seal {
   readonly #chain: SignatureChain;
   #previous: string;
@@ -83,7 +82,7 @@ class Seal {
     this.#check('AWS4-HMAC-SHA256-PAYLOAD', [sha256Hex(''), hash], signature);
   }
 
-  /** Nothing to do when the body has no trailer. */
+  /** Checks the trailers' signature. Does nothing if the body has no trailers. */
   checkTrailers(trailers: ReadonlyMap<string, string>): void {
     if (trailers.size === 0) return;
     const text = [...trailers]
@@ -111,7 +110,7 @@ class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The next line; at the very end of the body a missing one counts as empty when `mayEnd`. */
+  /** Reads the next line. At the end of the body, returns an empty line if `mayEnd`. */
   async line(mayEnd = false): Promise<string> {
     for (;;) {
       const end = this.#rest.indexOf('\r\n');
@@ -132,7 +131,7 @@ class ByteReader {
     }
   }
 
-  /** Lets go of the source: only then can what is left of the request be thrown away. */
+  /** Releases the source, so that the rest of the request can be discarded. */
   async close(): Promise<void> {
     await this.#source.return?.();
   }

@@ -1,8 +1,8 @@
 import { S3Error } from './s3-error.ts';
 
-/** What conditions are judged by. */
+/** The properties of an object that conditions are checked against. */
 interface Version {
-  /** Without quotation marks. */
+  /** The ETag without quotation marks. */
   etag: string;
   /** ISO 8601. */
   modifiedAt: string;
@@ -15,7 +15,7 @@ export interface Conditions {
   ifUnmodifiedSince: string | undefined;
 }
 
-/** The conditions of a request. */
+/** Reads the conditions of a request. */
 export function conditionsOf(read: (name: string) => string | undefined): Conditions {
   return {
     ifMatch: read('if-match'),
@@ -25,7 +25,7 @@ export function conditionsOf(read: (name: string) => string | undefined): Condit
   };
 }
 
-/** Whether a read of that version goes ahead; ETags outrank dates (RFC 9110, section 13.2.2). */
+/** Evaluates the conditions of a read. ETags take precedence over dates (RFC 9110, section 13.2.2). */
 export function judge(conditions: Conditions, version: Version): 'go' | 'failed' | 'unchanged' {
   const modified = Math.floor(Date.parse(version.modifiedAt) / 1_000) * 1_000;
   const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
@@ -40,8 +40,8 @@ export function judge(conditions: Conditions, version: Version): 'go' | 'failed'
 }
 
 /**
- * Guards a write: If-None-Match: * makes only, If-Match replaces only that version.
- * @throws S3Error PreconditionFailed, or NoSuchKey where If-Match names an object that is not there.
+ * Checks the conditions of a write. `If-None-Match: *` only allows creating an object, If-Match only allows replacing that version.
+ * @throws S3Error PreconditionFailed, or NoSuchKey for If-Match if the object doesn't exist.
  */
 export function guardWrite({ ifMatch, ifNoneMatch }: Conditions, current: Version | undefined): void {
   if (ifMatch !== undefined && current === undefined)
@@ -55,12 +55,12 @@ export function preconditionFailed(): S3Error {
   return new S3Error('PreconditionFailed', 'At least one of the pre-conditions you specified did not hold.');
 }
 
-/** Whether a list of ETags, or `*`, names this one. */
+/** Returns true if a list of ETags contains this one or `*`. */
 function isListed(header: string, etag: string): boolean {
   return header.split(',').some((one) => one.trim() === '*' || unquoted(one) === etag);
 }
 
-/** An ETag without its quotation marks. */
+/** Returns an ETag without its quotation marks. */
 function unquoted(etag: string): string {
   return etag.trim().replace(/^W\//, '').replaceAll('"', '');
 }

@@ -1,6 +1,6 @@
 import type { StoredObjectFacts } from './object-file.ts';
 
-/** What a bucket holds, in the order S3 lists it: by the UTF-8 bytes of the keys. */
+/** The objects of a bucket in S3's listing order: by the UTF-8 bytes of the keys. */
 export class KeyIndex {
   readonly #facts: Map<string, StoredObjectFacts>;
   readonly #keys: string[];
@@ -23,7 +23,7 @@ export class KeyIndex {
     if (this.#facts.delete(key)) this.#keys.splice(this.#firstAtOrAfter(key), 1);
   }
 
-  /** Objects in order, beginning with the first whose key is `key` or comes after it. */
+  /** Yields the objects in order, starting at `key` or the first key after it. */
   *from(key: string): Generator<StoredObjectFacts> {
     for (let at = this.#firstAtOrAfter(key); at < this.#keys.length; at++) {
       const facts = this.#facts.get(this.#keys[at] ?? '');
@@ -42,7 +42,7 @@ export class KeyIndex {
   }
 }
 
-/** The order of the keys' UTF-8 bytes, without encoding them. */
+/** Compares two keys by their UTF-8 bytes, without encoding them. */
 export function compareKeys(a: string, b: string): number {
   const shorter = Math.min(a.length, b.length);
   for (let at = 0; at < shorter; at++) {
@@ -52,7 +52,7 @@ export function compareKeys(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** UTF-8 puts what UTF-16 writes as surrogates after everything else. */
+/** Returns the rank of a UTF-16 code unit in UTF-8 order, in which characters encoded as surrogates come last. */
 function utf8Rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

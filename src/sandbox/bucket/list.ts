@@ -8,15 +8,15 @@ const MAX_KEYS = 1_000;
 
 type Query = ReadonlyMap<string, string>;
 
-/** One page of a listing: objects and common prefixes, and where the next page begins. */
+/** A page of a listing: objects, common prefixes, and where the next page starts. */
 interface Page {
   contents: StoredObjectFacts[];
   prefixes: string[];
-  /** The last key of this page when there are more. */
+  /** The last key of this page if there are more pages. */
   next: string | undefined;
 }
 
-/** A page of a bucket: ListObjectsV2, or the first version of it when `list-type` is absent. */
+/** Returns a page of a bucket's objects for ListObjectsV2, or for ListObjects if `list-type` is absent. */
 export function listResult(bucket: string, objects: KeyIndex, query: Query): Xml {
   const type = query.get('list-type') ?? '1';
   if (type !== '1' && type !== '2') throw new S3Error('InvalidArgument', 'Invalid List Type specified.');
@@ -45,7 +45,7 @@ export function listResult(bucket: string, objects: KeyIndex, query: Query): Xml
   };
 }
 
-/** How keys are written where the client asked for an encoding. @throws S3Error for one there is not. */
+/** Returns a function that encodes keys as the client requested. @throws S3Error for an unknown encoding. */
 function shownBy(query: Query): (text: string) => string {
   const encoding = query.get('encoding-type');
   if (encoding !== undefined && encoding !== 'url')
@@ -87,7 +87,7 @@ function pageOf(
   return page;
 }
 
-/** Returns the objects after a key that begin with the prefix; they are adjacent. */
+/** Yields the objects after a key whose keys start with the prefix. They are adjacent. */
 function* matching(objects: KeyIndex, prefix: string, after: string): Generator<StoredObjectFacts> {
   for (const object of objects.from(compareKeys(after, prefix) > 0 ? after : prefix)) {
     if (!object.key.startsWith(prefix)) return;
@@ -95,7 +95,7 @@ function* matching(objects: KeyIndex, prefix: string, after: string): Generator<
   }
 }
 
-/** A common prefix is listed once, even if the previous page ended inside it. */
+/** Returns true if a common prefix is already listed. It is listed once, even if the previous page ended inside it. */
 function isListed(common: string | undefined, page: Page, after: string): boolean {
   return common !== undefined && (common === page.prefixes.at(-1) || after.startsWith(common));
 }
@@ -108,7 +108,7 @@ function afterKey(query: Query): string {
   return Buffer.from(token, 'base64url').toString('utf8');
 }
 
-/** Returns the common prefix up to the next delimiter; undefined for a key without one. */
+/** Returns the common prefix up to the next delimiter; undefined for a key without a delimiter. */
 function commonPrefix(key: string, prefix: string, delimiter: string): string | undefined {
   if (delimiter === '') return undefined;
   const end = key.indexOf(delimiter, prefix.length);

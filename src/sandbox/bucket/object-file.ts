@@ -8,48 +8,48 @@ import { syncFolder } from '../../kernel/files/files.ts';
 import { parseJson } from '../../kernel/json.ts';
 
 /*
- * An object as one file: the bytes, then what is known of them as JSON, then that JSON's
- * length in four bytes. One file means one rename: bytes and facts are always of the same upload.
+ * An object is stored as one file: its bytes, then its metadata as JSON, then the length of that JSON in four bytes. A single file needs a
+ * single rename, so bytes and metadata always come from the same upload.
  */
 
 const factsSchema = z.object({
   key: z.string(),
   size: z.number(),
-  /** Without quotation marks: hex MD5 of the bytes, where this Node can compute it. */
+  /** The ETag without quotation marks: the MD5 of the bytes in hex, if this Node can compute it. */
   etag: z.string(),
   contentType: z.string(),
   modifiedAt: z.string(),
-  /** Header name (`x-amz-meta-…`) to value. */
+  /** Values by header name (`x-amz-meta-…`). */
   metadata: z.record(z.string(), z.string()),
-  /** Other headers that come back with the object: content-disposition, cache-control … */
+  /** Other headers that are returned with the object, such as content-disposition and cache-control. */
   headers: z.record(z.string(), z.string()).default({}),
-  /** Header name (`x-amz-checksum-crc32`) to base64. */
+  /** Base64 checksums by header name (`x-amz-checksum-crc32`). */
   checksums: z.record(z.string(), z.string()),
-  /** The service wrote it; an upload by anybody else replaces the mark, too. */
+  /** True if the service wrote the object. An upload by another client removes this flag. */
   byService: z.literal(true).optional(),
 });
 export type StoredObjectFacts = z.infer<typeof factsSchema>;
 
 export interface StoredObject {
   facts: StoredObjectFacts;
-  /** Those bytes; can be read more than once, not after `close`. */
+  /** Yields the bytes of a range. Can be called repeatedly until `close`. */
   read(start: number, end: number): AsyncGenerator<Uint8Array>;
   close(): Promise<void>;
 }
 
 const LENGTH_BYTES = 4;
-/** Enough for the facts of nearly every object in one read. */
+/** The size of the first read, large enough for the metadata of nearly every object. */
 const TAIL_BYTES = 4_096;
 const READ_BYTES = 256 * 1024;
-/** For one read at a time that nobody can come between. */
+/** A buffer shared by synchronous reads, which can't overlap. */
 const SCRATCH = Buffer.alloc(TAIL_BYTES);
 
-/** How a temporary file is named: whatever is left of one at a start can go. */
+/** The names of temporary files. Any that exist at startup can be deleted. */
 export const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 
 /**
- * Writes a file and makes it appear under its name only when it is whole and on disk. `describe` gets
- * size and ETag and may throw to refuse; `publish` may throw as late as in the tick of the rename.
+ * Writes a file that gets its final name only when it is complete and on disk. `describe` gets the size and ETag and may throw to reject
+ * the upload. `publish` may throw until the tick of the rename.
  */
 export async function writeObjectFile(
   path: string,
@@ -85,7 +85,7 @@ async function writeTemporary(
       await file.writeFile(chunk);
     }
     const digest = hash.digest('hex');
-    // In FIPS mode, the ETag looks like that of an upload in parts, which nobody takes for an MD5.
+    // In FIPS mode, the ETag looks like that of a multipart upload, so that no client mistakes it for an MD5.
     const facts = describe({ size, etag: md5 === undefined ? `${digest.slice(0, 32)}-1` : digest });
     await file.writeFile(encodeFacts(facts));
     await file.sync();
@@ -95,7 +95,7 @@ async function writeTemporary(
   }
 }
 
-/** Opens such a file. @throws the system's error when it is not there, an Error when it is not one. */
+/** Opens an object's file. @throws the system's error if it doesn't exist, an Error if it isn't valid. */
 export async function openObjectFile(path: string): Promise<StoredObject> {
   const file = await open(path, 'r');
   try {
@@ -107,7 +107,7 @@ export async function openObjectFile(path: string): Promise<StoredObject> {
   }
 }
 
-/** Only what is known of the bytes, without giving others their turn: at a start, with thousands to read, many times as fast. */
+/** Reads only the metadata, synchronously. At startup, with thousands of files to read, this is many times as fast. */
 export function readObjectFactsAtOnce(path: string): StoredObjectFacts {
   const file = openSync(path, 'r');
   try {
@@ -128,7 +128,7 @@ export function readObjectFactsAtOnce(path: string): StoredObjectFacts {
   }
 }
 
-/** What follows the bytes in the file. */
+/** Returns the part of the file after the object's bytes. */
 export function encodeFacts(facts: StoredObjectFacts): Buffer {
   const json = Buffer.from(JSON.stringify(facts));
   const length = Buffer.alloc(LENGTH_BYTES);
@@ -143,7 +143,7 @@ async function readFacts(file: FileHandle): Promise<StoredObjectFacts> {
   return decodeFacts(length <= last.length ? last : await readTail(file, size, length), length, size);
 }
 
-/** How many bytes at the end of the file are not the object's. */
+/** Returns the number of bytes at the end of the file that don't belong to the object. */
 function factsLength(last: Buffer): number {
   if (last.length < LENGTH_BYTES) throw new Error('the file is too short');
   return last.readUInt32BE(last.length - LENGTH_BYTES) + LENGTH_BYTES;
@@ -160,7 +160,7 @@ function unreadable(path: string, cause: unknown): Error {
   return new Error(`the stored object ${path} cannot be read`, { cause });
 }
 
-/** The file's last bytes, all of them when it has fewer. */
+/** Reads the last bytes of a file, or all of them if it has fewer. */
 async function readTail(file: FileHandle, size: number, wanted: number): Promise<Buffer> {
   const bytes = Buffer.alloc(Math.min(size, wanted));
   await file.read(bytes, 0, bytes.length, size - bytes.length);

@@ -19,23 +19,23 @@ import {
 import { S3Error } from './s3-error.ts';
 
 /*
- * Buckets are folders, objects are files in them, named by the hash of the key so that no key can leave the
- * folder and `a` and `a/b` can both exist.
+ * Buckets are folders and objects are files in them. Each file is named after the hash of its key, so that no key can escape the folder,
+ * and `a` and `a/b` can both exist.
  */
 
-/** What an upload says of its object. */
+/** The properties of an object that its upload sets. */
 export type PutFacts = Pick<StoredObjectFacts, 'contentType' | 'metadata' | 'headers' | 'byService'>;
 
 type MissListener = (bucket: string, key: string) => Promise<boolean>;
 
 export interface PutOptions {
-  /** Judges what is there now; may throw. Called in the same tick in which the object is replaced. */
+  /** Checks the current object; may throw. Called in the same tick in which the object is replaced. */
   guard?: (current: StoredObjectFacts | undefined) => void;
 }
 
 const BUCKET_NAME = /^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const OBJECT_FILE = /^[0-9a-f]{64}$/;
-/** Others get their turn after so many. */
+/** The number of files after which the event loop gets a turn. */
 const REMOVED_AT_ONCE = 64;
 const MAX_KEY_BYTES = 1024;
 
@@ -50,7 +50,7 @@ export class ObjectStore {
     this.#now = now;
   }
 
-  /** Takes up a folder: knows all its objects, and clears away what an interrupted upload left. */
+  /** Opens a folder: indexes all its objects and deletes the files of interrupted uploads. */
   static async open(folder: string, now: () => number): Promise<ObjectStore> {
     const store = new ObjectStore(folder, now);
     for (const entry of await readdir(folder, { withFileTypes: true })) {
@@ -59,7 +59,7 @@ export class ObjectStore {
     return store;
   }
 
-  /** @throws S3Error InvalidBucketName. Nothing happens when the bucket exists. */
+  /** Creates a bucket. Does nothing if it exists. @throws S3Error InvalidBucketName. */
   async makeBucket(name: string): Promise<void> {
     if (!BUCKET_NAME.test(name)) throw new S3Error('InvalidBucketName', 'The specified bucket is not valid.');
     if (this.#indexes.has(name)) return;
@@ -68,7 +68,7 @@ export class ObjectStore {
     if (!this.#indexes.has(name)) this.#indexes.set(name, new KeyIndex([]));
   }
 
-  /** Names in order, with when they were made. */
+  /** Returns the names of the buckets in order, and when each was created. */
   async buckets(): Promise<{ name: string; createdAt: Date }[]> {
     return Promise.all(
       [...this.#indexes.keys()]
@@ -77,20 +77,20 @@ export class ObjectStore {
     );
   }
 
-  /** Where a bucket's files are. @throws S3Error NoSuchBucket. */
+  /** Returns the folder with a bucket's files. @throws S3Error NoSuchBucket. */
   folderOf(bucket: string): string {
     this.index(bucket);
     return join(this.#folder, bucket);
   }
 
-  /** The objects of a bucket in order. @throws S3Error NoSuchBucket. */
+  /** Returns the objects of a bucket in order. @throws S3Error NoSuchBucket. */
   index(bucket: string): KeyIndex {
     const index = this.#indexes.get(bucket);
     if (index === undefined) throw new S3Error('NoSuchBucket', 'The specified bucket does not exist.');
     return index;
   }
 
-  /** Stores an object once its body has arrived whole and was found right. @throws S3Error. */
+  /** Stores an object once its body is complete and verified. @throws S3Error. */
   async put(
     bucket: string,
     key: string,
@@ -100,7 +100,7 @@ export class ObjectStore {
   ): Promise<StoredObjectFacts> {
     const index = this.index(bucket);
     checkKey(key);
-    // Rename and index change in one tick: of two uploads of a key, the list shows the one that stays.
+    // The rename and the index change happen in one tick, so that after two uploads of a key, lists show the one that is stored.
     return writeObjectFile(
       this.#pathOf(bucket, key),
       body.chunks,
@@ -131,7 +131,7 @@ export class ObjectStore {
     }
   }
 
-  /** Nothing happens when there is no such object. @throws S3Error NoSuchBucket. */
+  /** Deletes an object. Does nothing if it doesn't exist. @throws S3Error NoSuchBucket. */
   async remove(bucket: string, key: string, guard?: PutOptions['guard']): Promise<void> {
     const index = this.index(bucket);
     guard?.(index.get(key));
@@ -140,7 +140,7 @@ export class ObjectStore {
     await syncFolder(this.folderOf(bucket));
   }
 
-  /** Takes away what the service wrote and nobody has replaced since; of all keys, or of those named. */
+  /** Deletes the objects that the service wrote and that no other client has replaced: all of them, or those with the given keys. */
   async clearOfService(bucket: string, keys?: readonly string[]): Promise<void> {
     const index = this.index(bucket);
     const named = keys?.flatMap((key) => index.get(key) ?? []) ?? [...index.from('')];
@@ -153,7 +153,7 @@ export class ObjectStore {
     await syncFolder(this.folderOf(bucket));
   }
 
-  /** Keeps what the service wrote in a folder. An object's file never changes, so that a second name for it is enough. */
+  /** Saves the objects that the service wrote to a folder. An object's file never changes, so a hard link is enough. */
   async saveOfService(bucket: string, folder: string): Promise<void> {
     const objects = [...this.index(bucket).from('')].filter(({ byService }) => byService);
     for (const [at, { key }] of objects.entries()) {
@@ -163,7 +163,10 @@ export class ObjectStore {
     }
   }
 
-  /** Brings back what `saveOfService` kept in a folder, and takes away what the service wrote since. What others put stays. */
+  /**
+   * Restores the objects that `saveOfService` saved to a folder, and deletes those that the service wrote since. Objects of other clients
+   * are kept.
+   */
   async restoreOfService(bucket: string, folder: string): Promise<void> {
     const index = this.index(bucket);
     const kept = new Set(await readdir(folder));
@@ -185,19 +188,19 @@ export class ObjectStore {
     await syncFolder(this.folderOf(bucket));
   }
 
-  /** Who wants to know of reads that found nothing. */
+  /** Adds a listener for reads of objects that don't exist. */
   onMiss(listener: MissListener): void {
     this.#missListeners.push(listener);
   }
 
-  /** A read found nothing; true when there is something now. */
+  /** Notifies the listeners of a read that found nothing. Returns true if the object exists now. */
   async missed(bucket: string, key: string): Promise<boolean> {
     let isThere = false;
     for (const listener of this.#missListeners) isThere = (await listener(bucket, key)) || isThere;
     return isThere;
   }
 
-  /** The time an object is stored at. */
+  /** Returns the time of storage for an object that is stored now. */
   stamp(): Pick<StoredObjectFacts, 'modifiedAt'> {
     return { modifiedAt: new Date(this.#now()).toISOString() };
   }
@@ -216,7 +219,7 @@ export class ObjectStore {
   }
 }
 
-/** Some file systems know one name for a file only. */
+/** Links a file, or copies it on a file system without hard links. */
 function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);

@@ -17,29 +17,29 @@ const KEPT_HEADERS = [
   'content-language',
   'expires',
 ];
-/** What would make another object than the one asked for if it were ignored. */
+/** Headers that can't be ignored, because the result would differ from what the client requested. */
 const UNSUPPORTED =
   /^x-amz-(tagging$|object-lock-|server-side-encryption|website-redirect-location|grant-|copy-source)/;
 
-/** PutObject. */
+/** Handles PutObject. */
 export async function putObject(call: Call): Promise<void> {
   const facts = factsOf(call);
   const stored = await call.store.put(call.bucket, call.key, readBody(call), facts, { guard: guardOf(call) });
   call.response.writeHead(200, { etag: quoted(stored), ...checksumHeaders(stored) }).end();
 }
 
-/** GetObject and HeadObject. */
+/** Handles GetObject and HeadObject. */
 export async function getObject(call: Call): Promise<void> {
   await withObject(call, call.bucket, call.key, (object) => sendObject(call, object));
 }
 
-/** DeleteObject: succeeds even if the object doesn't exist. */
+/** Handles DeleteObject. It succeeds even if the object doesn't exist. */
 export async function deleteObject(call: Call): Promise<void> {
   await call.store.remove(call.bucket, call.key, guardOf(call));
   call.response.writeHead(204).end();
 }
 
-/** What a request says of the object it brings. @throws S3Error for what this bucket cannot keep. */
+/** Returns the properties of the object that a request uploads. @throws S3Error for properties that this bucket can't store. */
 function factsOf(call: Call): PutFacts {
   const { headers } = call.request;
   const unsupported = Object.keys(headers).find((name) => UNSUPPORTED.test(name));
@@ -61,7 +61,7 @@ function factsOf(call: Call): PutFacts {
   };
 }
 
-/** Judges an upload's If-Match and If-None-Match by what is there when it is done. */
+/** Returns a guard that checks an upload's If-Match and If-None-Match against the object that exists when the upload is complete. */
 function guardOf(call: Call): (current: StoredObjectFacts | undefined) => void {
   const conditions = conditionsOf((name) => header(call, name));
   return (current) => guardWrite(conditions, current);
@@ -85,7 +85,7 @@ function pick(call: Call, names: readonly string[]): Record<string, string> {
   );
 }
 
-/** Opens an object for as long as it is used. @throws S3Error NoSuchKey. */
+/** Opens an object, passes it to `use`, and closes it. @throws S3Error NoSuchKey. */
 async function withObject(
   call: Call,
   bucket: string,
@@ -106,7 +106,7 @@ async function sendObject(call: Call, object: StoredObject): Promise<void> {
   const { response, method } = call;
   const { facts } = object;
   const headers = replyHeaders(call, facts);
-  // If-Match before Range: a resumed download must never get bytes of another object.
+  // If-Match is checked before Range, so that a resumed download never gets bytes of another object.
   const verdict = judge(
     conditionsOf((name) => header(call, name)),
     facts,
@@ -146,7 +146,7 @@ function replyHeaders(call: Call, facts: StoredObjectFacts) {
   };
 }
 
-/** The response headers set by the query, such as response-content-type. */
+/** Returns the response headers set by the query, such as response-content-type. */
 function overrides({ query }: Call): Record<string, string> {
   const wanted: Record<string, string> = {};
   for (const name of ['content-type', ...KEPT_HEADERS]) {

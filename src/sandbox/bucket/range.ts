@@ -1,12 +1,12 @@
-/** Bytes from `start` up to but without `end`. */
+/** The bytes from `start` up to, but not including, `end`. */
 export interface ByteRange {
   start: number;
   end: number;
 }
 
 /**
- * Resolves a Range header for an object's size: a part; `whole` without a header or with one that
- * S3 ignores (several ranges, other units, invalid); or `unsatisfiable` if nothing of the range exists (416).
+ * Resolves a Range header for an object's size. Returns a range; `whole` if there is no header or S3 ignores it (several ranges, other
+ * units, invalid); or `unsatisfiable` if no byte of the range exists (416).
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const parts = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');

@@ -15,29 +15,29 @@ import { S3Error } from './s3-error.ts';
 import { UNSIGNED } from './sigv4.ts';
 
 const GIB = 1024 ** 3;
-/** What S3 takes in one request. */
+/** The maximum body size that S3 accepts in one request. */
 const MAX_BODY_BYTES = 5 * GIB;
 
-/** The words in x-amz-content-sha256 for an aws-chunked body, and whether its chunks are signed. */
+/** The values of x-amz-content-sha256 for an aws-chunked body, and whether its chunks are signed. */
 const STREAMED: ReadonlyMap<string, { signed: boolean }> = new Map([
   ['STREAMING-UNSIGNED-PAYLOAD-TRAILER', { signed: false }],
   ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD', { signed: true }],
   ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER', { signed: true }],
 ]);
 
-/** What the client said its body would be. */
+/** The properties that the client declared for the body. */
 interface Promises {
   length: number;
-  /** Hex; undefined when the body as a whole is not signed. */
+  /** The SHA-256 in hex; undefined if the body as a whole isn't signed. */
   sha256: string | undefined;
-  /** Base64. */
+  /** The MD5 in base64. */
   md5: string | undefined;
 }
 
 /**
- * The body of a request, decoded from aws-chunked where it is. Its check compares length, the signed SHA-256,
- * Content-MD5 and the checksum from header or trailer, and returns the checksum to keep.
- * @throws S3Error for promises that cannot be read, before a byte of the body was.
+ * Returns the body of a request, decoded if it is aws-chunked. Its check compares the length, the signed SHA-256, Content-MD5, and the
+ * checksum from header or trailer, and returns the checksum to store.
+ * @throws S3Error for invalid declarations, before any byte of the body is read.
  */
 export function readBody(call: Call): Body {
   const streamed = STREAMED.get(call.verification.payload);
@@ -48,7 +48,7 @@ export function readBody(call: Call): Body {
   const source = streamed
     ? unchunk(raw, { trailers, chain: streamed.signed ? call.verification.chain : undefined })
     : raw;
-  // Ignored in FIPS mode; the signed SHA-256 and the checksum still count.
+  // Content-MD5 is ignored in FIPS mode; the signed SHA-256 and the checksum are still checked.
   const md5 = promised.md5 === undefined ? undefined : startMd5();
   const sha256 = promised.sha256 === undefined ? undefined : startHash('sha256');
   const sum = startChecksum(algorithm);
@@ -100,7 +100,7 @@ function lengthOf(call: Call, streamed: boolean): number {
   return Number(text);
 }
 
-/** The algorithm whose checksum comes as a header or is announced for the trailer. */
+/** Returns the algorithm of the checksum in a header or announced for the trailer. */
 function promisedAlgorithm(call: Call): S3ChecksumAlgorithm | undefined {
   const named = [...Object.keys(call.request.headers), ...announcedTrailers(call)].filter(isChecksum);
   const [name, another] = new Set(named);
@@ -148,13 +148,13 @@ function compareSum(
 
 async function* received({ request, response }: Call): AsyncGenerator<Buffer> {
   if (expectsContinue(request)) response.writeContinue();
-  // Stopping early must not destroy the request: the client must still get the error.
+  // Stopping early must not destroy the request, because the client must still get the error.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     if (Buffer.isBuffer(chunk)) yield chunk;
   }
 }
 
-/** Whether the client holds its body back until it is asked for. */
+/** Returns true if the client sends the body only after a 100 Continue. */
 export function expectsContinue(request: IncomingMessage): boolean {
   return request.headers.expect?.toLowerCase() === '100-continue';
 }

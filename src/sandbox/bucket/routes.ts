@@ -5,7 +5,7 @@ import { S3Error } from './s3-error.ts';
 
 type Handler = (call: Call) => void | Promise<void>;
 
-/** By method, and the sub-resource in the query where there is one: `POST uploads`. */
+/** Handlers by method, and by the sub-resource in the query if there is one: `POST uploads`. */
 const SERVICE: Readonly<Record<string, Handler>> = { GET: listBuckets };
 const BUCKET: Readonly<Record<string, Handler>> = {
   GET: listObjects,
@@ -19,7 +19,7 @@ const OBJECT: Readonly<Record<string, Handler>> = {
   DELETE: deleteObject,
 };
 
-/** S3's sub-resources: one that is missing here is refused, since ignoring it would do something else. */
+/** S3's sub-resources. Requests with one that has no handler are rejected, because ignoring it would do something else. */
 const SUB_RESOURCES = new Set(
   (
     'accelerate acl analytics attributes cors delete encryption intelligent-tiering inventory legal-hold ' +
@@ -29,7 +29,7 @@ const SUB_RESOURCES = new Set(
   ).split(' '),
 );
 
-/** Does what the request asks for. @throws S3Error for what S3 would refuse, too. */
+/** Handles a request. @throws S3Error for requests that S3 would also reject. */
 export async function route(call: Call): Promise<void> {
   const table = call.bucket === '' ? SERVICE : call.key === '' ? BUCKET : OBJECT;
   if (table === OBJECT) call.store.index(call.bucket);

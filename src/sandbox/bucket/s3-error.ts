@@ -1,9 +1,9 @@
-/** An error of the S3 API: its code is what clients decide by. */
+/** An error of the S3 API. Clients act on its code. */
 export class S3Error extends Error {
   override readonly name = 'S3Error';
   readonly code: S3ErrorCode;
   readonly status: number;
-  /** Further elements of the reply, such as the expected region. */
+  /** Additional elements of the response, such as the expected region. */
   readonly details: Readonly<Record<string, string>>;
 
   constructor(code: S3ErrorCode, message: string, details: Readonly<Record<string, string>> = {}) {

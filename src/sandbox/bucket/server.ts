@@ -17,33 +17,33 @@ import { verifySignature } from './sigv4.ts';
 export interface BucketAccount {
   accessKeyId: string;
   secretAccessKey: string;
-  /** The buckets it may use; all of them when absent. */
+  /** The buckets that the account may use; all if absent. */
   buckets?: string[];
   readOnly?: boolean;
 }
 
 export interface BucketOptions {
-  /** Made when missing; holds one folder for each bucket. */
+  /** The data folder, with a folder for each bucket. Created if missing. */
   dir: string;
   host: string;
-  /** 0 takes a free one. */
+  /** The port; 0 selects a free one. */
   port: number;
   region: string;
-  /** Made when missing. */
+  /** The buckets, created if missing. */
   buckets: string[];
   accounts: BucketAccount[];
-  /** Milliseconds since the epoch: signatures are judged by it. */
+  /** Returns the time for checking signatures, in ms since the epoch. */
   now(): number;
-  /** Sees each request first, for injecting faults; true when it answers the request itself. */
+  /** Called first for each request, to inject faults. Returns true if it responds to the request itself. */
   intercept?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
 export interface BucketServer {
-  /** Like http://127.0.0.1:5010, path style. */
+  /** The endpoint for path-style requests, such as http://127.0.0.1:5010. */
   endpoint: string;
-  /** Straight to the store, for the service that writes the documents. */
+  /** Returns direct access to a bucket, for the service that writes the documents. */
   objects(bucket: string): ObjectWriter;
-  /** Cuts open connections; resolves when no request is worked on any more. */
+  /** Closes open connections. Resolves when no request is in progress. */
   close(): Promise<void>;
 }
 
@@ -52,12 +52,12 @@ interface Endpoint {
   store: ObjectStore;
 }
 
-/** A refused upload is read to its end up to this size, so that the client sees the reason and not a reset. */
+/** The size up to which a rejected upload is read to the end, so that the client gets the error instead of a connection reset. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 
 /**
- * An S3-compatible endpoint over a folder: path style, Signature Version 4, nothing for the anonymous.
- * Rejects with the system's error when the port is taken.
+ * Starts an S3-compatible endpoint for a folder: path style, Signature Version 4, no anonymous access. Rejects with the system's error if
+ * the port is in use.
  */
 export async function startBucket(options: BucketOptions): Promise<BucketServer> {
   await privateFolder(options.dir);
@@ -70,7 +70,7 @@ export async function startBucket(options: BucketOptions): Promise<BucketServer>
     working.add(work);
   };
   const server = createServer({ requireHostHeader: false }, serve);
-  // Uploads that wait for a go-ahead get it only once their signature was found right.
+  // Uploads that expect a 100 Continue get it only after their signature is verified.
   server.on('checkContinue', serve).on('checkExpectation', serve).on('clientError', refuseUnreadable);
   await listen(server, options);
   return {
@@ -117,7 +117,7 @@ function listen(server: Server, options: BucketOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port, options.host, () => {
-      // From here on an error is a connection that could not be accepted, which is for its client to notice.
+      // From now on, an error means that a connection could not be accepted, which its client notices.
       server.off('error', reject).on('error', () => undefined);
       resolve();
     });
@@ -131,12 +131,12 @@ function originOf(server: Server, options: BucketOptions): string {
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-/** Never rejects. */
+/** Responds to a request. Never rejects. */
 async function answer(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Promise<void> {
   try {
     response.setHeader('x-amz-request-id', requestId());
     response.setHeader('server', 'esign-sandbox');
-    // Clients set their clock by this header when the server finds it wrong.
+    // Clients correct their clock with this header if the server rejects their time.
     response.setHeader('date', new Date(endpoint.options.now()).toUTCString());
     if (endpoint.options.intercept?.(request, response)) return;
     await route(understand(request, response, endpoint));
@@ -145,7 +145,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, endpoi
   }
 }
 
-/** Who asks for what: the signature is verified before anything is looked at. */
+/** Parses a request, after verifying its signature. */
 function understand(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Call {
   const { options, store } = endpoint;
   const { method = 'GET', headersDistinct: headers } = request;
@@ -172,14 +172,14 @@ function understand(request: IncomingMessage, response: ServerResponse, endpoint
   };
 }
 
-/** Path and query of a request's target, which a client that takes this for a proxy sends with an origin. */
+/** Returns the path and query of a request target. A client that uses this server as a proxy sends the target with an origin. */
 function targetOf(url: string): [string, string] {
   const target = url.replace(/^https?:\/\/[^/?]*/i, '');
   const mark = target.indexOf('?');
   return mark < 0 ? [target, ''] : [target.slice(0, mark), target.slice(mark + 1)];
 }
 
-/** Errors in S3's XML, never a stack; a reply that has begun is cut off. */
+/** Responds with an error as S3's XML, never with a stack trace. If the response has already started, closes the connection. */
 function refuse(error: unknown, request: IncomingMessage, response: ServerResponse): void {
   if (response.headersSent) {
     response.destroy();

@@ -12,15 +12,15 @@ import {
 import { S3Error } from './s3-error.ts';
 
 /*
- * AWS Signature Version 4, the verifying side: the canonical request is rebuilt from what arrived, and its
- * signature compared in constant time. Headers and presigned queries.
+ * Verification of AWS Signature Version 4, in headers and presigned queries: the canonical request is rebuilt from the received request,
+ * and its signature is compared in constant time.
  */
 
 export interface RequestSignature {
   accessKeyId: string;
-  /** What was signed of the body: its SHA-256 in hex, or one of the words for unsigned and streamed bodies. */
+  /** The signed value for the body: its SHA-256 in hex, or one of the constants for unsigned and streamed bodies. */
   payload: string;
-  /** What the signatures of a streamed body's chunks start from. */
+  /** The start of the signature chain for a streamed body's chunks. */
   chain: SignatureChain;
 }
 
@@ -29,13 +29,13 @@ export interface SignatureChain {
   scope: CredentialScope;
   /** YYYYMMDDTHHMMSSZ. */
   time: string;
-  /** The request's own signature. */
+  /** The signature of the request itself. */
   seed: string;
 }
 
 export interface RequestSignatureOptions {
   region: string;
-  /** Milliseconds since the epoch. */
+  /** The current time, in ms since the epoch. */
   now: number;
   secretOf(accessKeyId: string): string | undefined;
 }
@@ -58,8 +58,8 @@ interface Claim {
 type Query = ReadonlyMap<string, string>;
 
 /**
- * Who signed the request.
- * @throws S3Error for every reason a signature is not accepted; anonymous requests are AccessDenied.
+ * Verifies a request's signature and returns who signed it.
+ * @throws S3Error if the signature isn't accepted; AccessDenied for anonymous requests.
  */
 export function verifySignature(request: SignedRequest, options: RequestSignatureOptions): RequestSignature {
   const query: Query = new Map(parseQuery(request.rawQuery));
@@ -88,7 +88,7 @@ export function verifySignature(request: SignedRequest, options: RequestSignatur
   return { accessKeyId, payload, chain: { key, scope, time, seed: signature } };
 }
 
-/** Compares two signatures without telling by the time it takes how much of them is equal. */
+/** Compares two signatures in constant time, so that the duration doesn't reveal how much of them is equal. */
 export function isEqualInConstantTime(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
@@ -141,7 +141,7 @@ function fieldOf(part: string): [string, string] {
   return [part.slice(0, equals).trim(), part.slice(equals + 1).trim()];
 }
 
-/** The claim when all its parts are there and well-formed. */
+/** Returns the claim if all its parts are present and well-formed. */
 function complete(
   who: { credential: string | undefined; headers: string | undefined },
   how: { signature: string | undefined; time: string | undefined; payload: string },
@@ -155,7 +155,7 @@ function complete(
   return { accessKeyId, scope: { date, region, service }, signedHeaders, signature, time, payload };
 }
 
-/** The header's value when it came exactly once. */
+/** Returns a header's value if the header was sent exactly once. */
 function only(request: SignedRequest, name: string): string | undefined {
   return request.headers[name]?.length === 1 ? request.headers[name][0] : undefined;
 }
@@ -197,7 +197,7 @@ function checkExpiry(expires: string, time: string, now: number): void {
   if (now > epochOf(time) + seconds * 1_000) throw new S3Error('AccessDenied', 'Request has expired.');
 }
 
-/** A header that steers the request but is not signed could have been added on the way. */
+/** Checks that all headers that affect the request are signed. An unsigned one could have been added on the way. */
 function checkSignedHeaders(request: SignedRequest, claim: Claim): void {
   const signed = new Set(claim.signedHeaders);
   const unsigned = ['host', ...Object.keys(request.headers).filter((name) => name.startsWith('x-amz-'))].find(

@@ -1,4 +1,4 @@
-/** XML elements by name: text, a list of same-named ones, or nested ones; undefined ones are left out. */
+/** XML elements by name: text, a list of elements with the same name, or nested elements. Undefined elements are omitted. */
 export type Xml = { [name: string]: XmlValue | XmlValue[] };
 type XmlValue = string | number | boolean | undefined | Xml;
 
@@ -8,11 +8,11 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '>': '&gt;',
   '"': '&quot;',
   "'": '&apos;',
-  // A parser would read a bare one as a line feed.
+  // A parser would read an unescaped carriage return as a line feed.
   '\r': '&#13;',
 };
 
-/** An XML document with one root element. Characters that XML cannot hold become U+FFFD. */
+/** Returns an XML document with one root element. Characters that XML doesn't allow become U+FFFD. */
 export function xmlDocument(root: string, content: Xml | string): string {
   const namespace = root === 'Error' ? '' : ' xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';
   const inner = typeof content === 'string' ? escaped(content) : elements(content);

@@ -13,8 +13,8 @@ import { plain, quoted } from './text/untrusted.ts';
 const TITLE = 'Certificate of completion';
 
 /**
- * certificate.pdf: what was signed, by whom and when, with the digests of the two other documents. The same
- * facts are in the file's keywords: envelope id, both digests, last hash of the history.
+ * Draws certificate.pdf: what was signed, by whom, and when, with the digests of the two other documents. The file's keywords contain the
+ * envelope ID, both digests, and the last hash of the history.
  */
 export async function drawCertificate(input: CertificateInput): Promise<Uint8Array> {
   const { envelope, documentSha256, signedSha256 } = input;

@@ -11,8 +11,7 @@ import { createTypesetter, type Typesetter } from './text/typesetter.ts';
 import { plain, quoted } from './text/untrusted.ts';
 
 /**
- * document.pdf: the template's pages with empty fields. A template that is not built in has only its name
- * and its fields to show.
+ * Draws document.pdf: the template's pages with empty fields. For a template that isn't built in, the pages show only its name and fields.
  */
 export async function drawDocument(template: TemplateRecord): Promise<Uint8Array> {
   const type = createTypesetter();
@@ -30,7 +29,7 @@ export async function drawDocument(template: TemplateRecord): Promise<Uint8Array
   return pdf.save(infoOf(template));
 }
 
-/** document.pdf of an uploaded template: its own pages, with the places of the fields on them. */
+/** Draws document.pdf for an uploaded template: its own pages, with outlines of the fields on them. */
 export async function drawOver(template: TemplateRecord, upload: Uint8Array): Promise<Uint8Array> {
   const pdf = await openPdf(upload);
   for (const field of template.fields) {

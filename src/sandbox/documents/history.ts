@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { HistoryEntry } from '../model.ts';
 
-/** What the first line of a history follows on. */
+/** The hash that precedes the first line of a history. */
 const START = '0'.repeat(64);
 
 /**
- * The hash chain over an envelope's history, one lowercase hex SHA-256 per line: each is taken over the hash
- * before it (64 zeros at the start), a line feed, and the line as the JSON array
- * `[at, what, signerId, detail]`. A line that is changed, left out or moved changes every hash after it.
+ * Returns the hash chain of an envelope's history, one lowercase hex SHA-256 per line. Each is computed over the previous hash (64 zeros at
+ * the start), a line feed, and the line as the JSON array `[at, what, signerId, detail]`. Changing, removing, or moving a line changes
+ * every later hash.
  */
 export function hashChain(history: readonly HistoryEntry[]): string[] {
   let previous = START;
@@ -18,7 +18,7 @@ export function hashChain(history: readonly HistoryEntry[]): string[] {
   });
 }
 
-/** What happened, in words for the certificate. */
+/** The wording of each event on the certificate. */
 export const HISTORY_WORDS: Readonly<Record<HistoryEntry['what'], string>> = {
   created: 'Envelope created',
   sent: 'Envelope sent',

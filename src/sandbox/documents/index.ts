@@ -3,9 +3,8 @@ import type { SealKey } from './seal-key.ts';
 import { BUILT_IN } from './templates/all.ts';
 
 /**
- * The maker of an envelope's three documents. PDF code and fonts are loaded with the first document,
- * so that a sandbox starts immediately and `templates()` costs nothing. With a folder for its key, signed.pdf and
- * certificate.pdf are sealed.
+ * Creates the maker of an envelope's three documents. PDF code and fonts are loaded for the first document, so that a sandbox starts
+ * immediately and `templates()` is fast. If a folder for the key is given, signed.pdf and certificate.pdf are sealed.
  */
 export function createDocumentMaker(
   options: { sealFolder?: string; hasBuiltIn?: boolean; isBlank?: boolean } = {},
@@ -44,7 +43,7 @@ export function createDocumentMaker(
   return options.isBlank ? { ...maker, document: blank, signed: blank, certificate: blank } : maker;
 }
 
-/** Stands for a document that nobody will look at: drawing and sealing one takes a tenth of a second. */
+/** Returns a placeholder for a document that won't be read, because drawing and sealing a document takes a tenth of a second. */
 async function blank(): Promise<Uint8Array> {
   return Promise.resolve(Buffer.from('%PDF-1.7\n%%EOF\n'));
 }

@@ -4,14 +4,14 @@ import { Worker } from 'node:worker_threads';
 import type { Inspection } from '../model.ts';
 import { inspectPdf } from './inspect.ts';
 
-/** Where the build puts the thread's program; it doesn't exist in the sources. */
+/** The thread's program, which exists only in a build, not in the sources. */
 const PROGRAM = join(import.meta.dirname, 'inspect-worker.js');
 const PATIENCE_MS = 10_000;
 const MEMORY_MB = 512;
 
 /**
- * Inspects a file in a separate thread: on some damaged files, the PDF library loops forever or takes all memory, which
- * must not affect the sandbox.
+ * Inspects a file in a separate thread. On some damaged files, the PDF library loops forever or uses all memory, which must not affect the
+ * sandbox.
  */
 export function inspectAside(bytes: Uint8Array): Promise<Inspection> {
   if (!existsSync(PROGRAM)) return inspectPdf(bytes);

@@ -3,7 +3,7 @@ import { type Inspection, UPLOAD } from '../model.ts';
 import { openPdf } from './pdf/pdf.ts';
 import { viewOf } from './pdf/view.ts';
 
-/** Whether a file can be the pages of a template: whole, unprotected, unsigned, of pages that have room for fields. */
+/** Checks that a file can be used as the pages of a template: complete, unprotected, unsigned, and with pages of a usable size. */
 export async function inspectPdf(bytes: Uint8Array): Promise<Inspection> {
   if (!Buffer.from(bytes.subarray(0, 1_024)).includes('%PDF-'))
     return { problem: 'The file is not a PDF: it does not begin with %PDF-.' };
@@ -17,7 +17,7 @@ export async function inspectPdf(bytes: Uint8Array): Promise<Inspection> {
   }
 }
 
-/** What the documents will do with it, so that a file they would fail on is refused now and not when an envelope is made. */
+/** Draws on the file as documents will, so that a file on which that fails is rejected now, not when an envelope is created. */
 async function tryDocuments(bytes: Uint8Array): Promise<void> {
   const pdf = await openPdf(bytes);
   const edge = { color: [0, 0, 0], width: 1 } as const;

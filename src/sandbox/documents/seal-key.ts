@@ -9,7 +9,7 @@ import { codeOf, UsageError } from '../../kernel/errors.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
 import { parseJson } from '../../kernel/json.ts';
 
-/** What documents are sealed with: a key of this sandbox's own and its certificate (DER). */
+/** The key and certificate (DER) of this sandbox for sealing documents. */
 export interface SealKey {
   privateKey: webcrypto.CryptoKey;
   certificate: Uint8Array;
@@ -21,12 +21,12 @@ const ALGORITHM = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' } as const;
 const COMMON_NAME = '2.5.4.3';
 const GENERALIZED_TIME = 1;
 const KEY_USAGE = '2.5.29.15';
-/** digitalSignature and contentCommitment. */
+/** The key usage bits digitalSignature and contentCommitment. */
 const SIGNS_DOCUMENTS = new Uint8Array([0xc0]);
 
 const fileSchema = z.object({ privateKey: z.base64(), certificate: z.base64() });
 
-/** The key of a data folder, made at the first document and kept: a restart seals with the same one. */
+/** Returns the key of a data folder. It is created for the first document and stored, so that a restarted sandbox uses the same key. */
 export async function sealKeyOf(folder: string): Promise<SealKey> {
   const path = join(folder, 'seal-key.json');
   const kept = await readKept(path);
@@ -40,7 +40,7 @@ export async function sealKeyOf(folder: string): Promise<SealKey> {
   return { privateKey: await importKey(made.pkcs8), certificate: made.certificate };
 }
 
-/** A key that nobody keeps. */
+/** Creates a key that isn't stored. */
 export async function makeSealKey(): Promise<SealKey> {
   const { pkcs8, certificate } = await make();
   return { privateKey: await importKey(pkcs8), certificate };
@@ -87,7 +87,7 @@ async function selfSigned(
     name.typesAndValues.push(new pkijs.AttributeTypeAndValue({ type: COMMON_NAME, value }));
   }
   certificate.notBefore.value = from;
-  // From 2050 on, years are written in full (RFC 5280, 4.1.2.5).
+  // From 2050 on, years have four digits (RFC 5280, 4.1.2.5).
   certificate.notAfter = new pkijs.Time({
     type: GENERALIZED_TIME,
     value: new Date(Date.UTC(2020 + YEARS, 0, 1)),
@@ -101,7 +101,7 @@ async function selfSigned(
   return new Uint8Array(certificate.toSchema(true).toBER());
 }
 
-/** A serial number is positive: its first bit is not set. */
+/** Clears the first bit, because a serial number must be positive. */
 function positive(bytes: Buffer): ArrayBuffer {
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
   return new Uint8Array(bytes).buffer;

@@ -2,8 +2,8 @@ import { CryptoKeySigner, PDF } from '@libpdf/core';
 import type { SealKey } from './seal-key.ts';
 
 /**
- * The document with a PAdES B-B seal over all of it. The same document, key and time (ISO 8601) give the same bytes: the
- * signature scheme has no chance in it.
+ * Returns the document with a PAdES B-B seal over all of it. The same document, key, and time (ISO 8601) give the same bytes, because the
+ * signature scheme is deterministic.
  */
 export async function sealPdf(bytes: Uint8Array, key: SealKey, at: string): Promise<Uint8Array> {
   const pdf = await PDF.load(bytes);

@@ -7,7 +7,7 @@ import { openPdf, type Pdf } from './pdf/pdf.ts';
 import { createTypesetter, type Typesetter } from './text/typesetter.ts';
 import { paragraphsOf, plain, quoted } from './text/untrusted.ts';
 
-/** Something a signer entered that the template's pages have no room for. */
+/** A value from a signer that doesn't fit on the template's pages. */
 interface Entry {
   signer: SignerRecord;
   label: string;
@@ -15,9 +15,8 @@ interface Entry {
 }
 
 /**
- * signed.pdf: document.pdf with each signer's values in the fields of that signer's role. The first signer
- * of a role has its fields; signers who find theirs taken, and values longer than their box, follow on
- * appended pages. Rejects when `document` is not a PDF.
+ * Draws signed.pdf: document.pdf with each signer's values in the fields of the signer's role. The first signer of a role gets its fields.
+ * Further signers of the role, and values that are longer than their box, are shown on appended pages. Rejects if `document` isn't a PDF.
  */
 export async function drawSigned({ template, envelope, document }: SignedInput): Promise<Uint8Array> {
   const type = createTypesetter();
@@ -49,7 +48,7 @@ export async function drawSigned({ template, envelope, document }: SignedInput):
   });
 }
 
-/** By order, then as they were named. */
+/** Returns the signers by signing order, then in the order they were given. */
 export function inSigningOrder(signers: readonly SignerRecord[]): SignerRecord[] {
   return [...signers].sort((a, b) => a.order - b.order);
 }
@@ -70,7 +69,7 @@ function drawFields(
   });
 }
 
-/** What a signer without fields of their own entered, but for the signature. */
+/** Returns the values, other than signatures, of a signer who has no fields. */
 function entriesOf(fields: readonly TemplateField[], signer: SignerRecord): Entry[] {
   return fields
     .filter((field) => field.type !== 'SIGNATURE')
@@ -115,7 +114,7 @@ function drawAppendix(
 
 const CARD = { width: 222, height: 118, second: 309, signature: 58 } as const;
 
-/** Two to a row: name, role and address above the signature. */
+/** Draws signatures, two per row, with the name, role, and email address above each. */
 function drawSignatures(
   flow: Flow,
   fields: readonly TemplateField[],

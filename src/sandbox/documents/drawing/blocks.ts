@@ -3,7 +3,7 @@ import { type Block, PAGE, type Region } from '../templates/design.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { baseline, COLORS, drawLine, drawParagraph, STYLES } from './pen.ts';
 
-/** Where a clause's text begins, beside its number. */
+/** The indent of a clause's text from its number, in points. */
 const INDENT = 28;
 
 interface Column {
@@ -11,7 +11,7 @@ interface Column {
   width: number;
 }
 
-/** Draws a region's blocks. Throws if they don't fit, because fields are below it. */
+/** Draws a region's blocks. Throws if they don't fit, because there are fields below the region. */
 export function drawRegion(sheet: Sheet, type: Typesetter, region: Region): void {
   const column = { x: region.x ?? PAGE.left, width: region.width ?? PAGE.width };
   let top = region.top;
@@ -35,7 +35,7 @@ function drawBlock(sheet: Sheet, type: Typesetter, block: Block, { x, width }: C
       return end + 22;
     }
     case 'heading': {
-      // Numbers are aligned with those of the clauses.
+      // The number is aligned with those of the clauses.
       const [, number = '', text = ''] = /^(?:(\d+) {2})?(.*)$/su.exec(block.text) ?? [];
       const indent = number === '' ? 0 : INDENT;
       drawLine(sheet, type, number, STYLES.heading, { x, y: baseline(top + 10, STYLES.heading) });

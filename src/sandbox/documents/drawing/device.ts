@@ -1,4 +1,4 @@
-/** In this order: browsers name the ones they descend from as well. */
+/** The order matters, because browsers also name the ones they derive from. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:A|iOS)?\/(\d+)/, 'Edge'],
   [/\bOPR\/(\d+)/, 'Opera'],
@@ -15,7 +15,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/Linux/, 'Linux'],
 ];
 
-/** A user agent in a few words: `Firefox 128 on Linux`; its beginning where it names no known browser. */
+/** Returns a short description of a user agent, such as `Firefox 128 on Linux`, or its first characters if the browser is unknown. */
 export function deviceOf(userAgent: string): string {
   for (const [pattern, name] of BROWSERS) {
     const version = pattern.exec(userAgent)?.[1];

@@ -29,7 +29,7 @@ export function drawEmptyField(sheet: Sheet, type: Typesetter, field: TemplateFi
   }
 }
 
-/** The place of a field on pages of somebody else's, who have their own words and lines around it: a thin outline. */
+/** Draws a thin outline for a field on uploaded pages, which already have their own labels and lines. */
 export function drawFieldPlace(sheet: Sheet, { x, y, width, height, type }: TemplateField): void {
   const dash = type === 'CHECKBOX' ? [] : [2, 2];
   sheet.box(x, y, width, height, { stroke: COLORS.faint, width: 0.5, dash });

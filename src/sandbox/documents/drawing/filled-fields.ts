@@ -6,7 +6,7 @@ import { drawInk } from './ink.ts';
 import { COLORS, drawFitted, drawLine, STYLES } from './pen.ts';
 import { dayOf, inUtc } from './times.ts';
 
-/** What a signer put into a field; what the field requires is filled in where nothing was typed. */
+/** Returns the value that a signer entered into a field, or a default if the field requires one and nothing was entered. */
 export function fieldValue(field: TemplateField, signer: SignerRecord): string {
   const typed = signer.values[field.fieldId] ?? '';
   if (typed.trim() !== '' || !field.required) return typed;
@@ -15,13 +15,13 @@ export function fieldValue(field: TemplateField, signer: SignerRecord): string {
   return field.type === 'DATE' && signer.signedAt !== null ? dayOf(signer.signedAt) : '';
 }
 
-/** The first signature that was drawn, of a signer who drew one. */
+/** Returns the signer's first drawn signature, if there is one. */
 export function drawnSignature(fields: readonly TemplateField[], signer: SignerRecord): Drawing | undefined {
   const field = fields.find(({ type, fieldId }) => type === 'SIGNATURE' && signer.drawings?.[fieldId]);
   return field && signer.drawings?.[field.fieldId];
 }
 
-/** Draws a value into its field. False when only a part of it had room. */
+/** Draws a value into its field. Returns false if only part of it fits. */
 export function drawFilledField(
   sheet: Sheet,
   type: Typesetter,
@@ -74,7 +74,7 @@ function drawByHand(
 
 type Box = Pick<TemplateField, 'x' | 'y' | 'width' | 'height'>;
 
-/** A signature, typed or drawn, and below it who signed when under which ID. */
+/** Draws a signature, typed or drawn, and below it the signer, the time, and the signature's ID. */
 export function drawSignature(
   sheet: Sheet,
   type: Typesetter,
@@ -105,7 +105,7 @@ export function drawSignature(
   return complete;
 }
 
-/** Who and when on one line; a name that would push the time out of it is cut. */
+/** Returns the signer and time on one line. A name that leaves no room for the time is shortened. */
 function signedBy(type: Typesetter, signer: SignerRecord, width: number, size: number): string {
   const time = ` · ${inUtc(signer.signedAt)}`;
   const room = width - type.width(`Signed by ${time}`, STYLES.footer.use, size);
@@ -123,7 +123,7 @@ function drawHandwriting(
   const text = oneLine(typed);
   const byHand = type.covers(text, 'hand');
   const use = byHand ? 'hand' : 'text';
-  // The face for other scripts is larger on its body than handwriting.
+  // The fallback fonts look larger at the same size than the handwriting font.
   const largest = byHand ? size : size * 0.72;
   const slack = byHand ? 0 : largest * 0.2;
   const fitted = type.fit([text], use, {
@@ -138,7 +138,7 @@ function drawHandwriting(
   return fitted.complete;
 }
 
-/** Text in a box: as large as it fits, on as many lines as the box holds. */
+/** Draws text in a box, as large as fits, on as many lines as fit. */
 function drawValue(sheet: Sheet, type: Typesetter, box: Box, value: string): boolean {
   const ending = box.width > 200 ? '… (in full on an appended page)' : '…';
   const options = {
@@ -175,7 +175,7 @@ function drawTick(sheet: Sheet, { x, y, width, height }: Box): void {
   sheet.stroke(points, { color: COLORS.penBlue, width: Math.max(1, width * 0.13) });
 }
 
-/** The first letters of up to four words; of a name without spaces, its first character. */
+/** Returns the first letters of up to four words; for a name without spaces, its first character. */
 export function initialsOf(name: string): string {
   const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
   return oneLine(name)

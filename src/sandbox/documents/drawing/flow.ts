@@ -12,26 +12,26 @@ export const FLOW = { left: 64, right: 531, width: 467, top: 62, bottom: 774 } a
 /** Content that runs over as many pages as it needs. */
 export interface Flow {
   readonly type: Typesetter;
-  /** The page under the pen. */
+  /** The current page. */
   readonly sheet: Sheet;
-  /** Where the next thing goes. */
+  /** The position of the next item, in points from the top. */
   top: number;
-  /** Begins a page when less than `height` points are left; true when it did. */
+  /** Starts a new page if less than `height` points are left. Returns true if it did. */
   room(height: number): boolean;
   title(text: string, subtitle: string): void;
-  /** A section's heading, kept together with the next `following` points of content. */
+  /** Draws a section's heading, kept together with the next `following` points of content. */
   heading(text: string, following: number): void;
   note(text: string): void;
-  /** A label and a value, which may take several lines and pages. */
+  /** Draws a label and a value, which may take several lines and pages. */
   fact(label: string, value: readonly string[], options?: { mono?: boolean }): void;
-  /** A label and a drawing. */
+  /** Draws a label and a drawn signature. */
   ink(label: string, drawing: Drawing): void;
   rule(): void;
 }
 
 const LABEL_WIDTH = 116;
 
-/** Appends pages to the document, the first one immediately. */
+/** Creates a flow, which appends pages to the document, the first one immediately. */
 export function createFlow(pdf: Pdf, type: Typesetter): Flow {
   let sheet = pdf.addSheet();
   const flow: Flow = {
@@ -109,7 +109,7 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
   return flow;
 }
 
-/** On pages that a flow appended: what they belong to, and their number. */
+/** Draws the footer of a page that a flow appended: what the page belongs to, and its number. */
 export function drawFlowFooter(sheet: Sheet, type: Typesetter, left: string, right: string): void {
   sheet.line([FLOW.left, 790], [FLOW.right, 790], { color: COLORS.hairline, width: 0.5 });
   drawLine(sheet, type, quoted(left), STYLES.footer, { x: FLOW.left, y: 801 });

@@ -16,7 +16,7 @@ const COLUMNS = {
 const LINE = 10.5;
 const MOST_LINES = 4;
 
-/** Everything that happened to the envelope, in order, each line sealed by its hash. */
+/** Draws the envelope's history in order, with the hash of each line. */
 export function drawHistoryTable(
   flow: Flow,
   history: readonly HistoryEntry[],

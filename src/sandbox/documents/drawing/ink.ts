@@ -2,7 +2,7 @@ import { DRAWING, type Drawing } from '../../model.ts';
 import type { Sheet } from '../pdf/sheet.ts';
 import { COLORS } from './pen.ts';
 
-/** The pen on the pad, in the pad's own unit, and what it becomes at least and at most on document, in points. */
+/** The pen's width on the pad, in the pad's unit, and its minimum and maximum width on a document, in points. */
 const PEN = { pad: 6, least: 0.5, most: 1.5 } as const;
 
 interface Area {
@@ -13,8 +13,8 @@ interface Area {
 }
 
 /**
- * Draws strokes into an area: at the left, half way down, as large as they fit but at most as if the pad were twice as
- * wide as the area, so that a dot stays one. Nothing of them leaves the area.
+ * Draws strokes into an area, aligned left and centered vertically, as large as fits. The scale is limited to that of a pad twice as wide
+ * as the area, so that a dot stays a dot. Nothing is drawn outside the area.
  */
 export function drawInk(sheet: Sheet, drawing: Drawing, area: Area): void {
   const strokes = drawing.map(pointsOf);

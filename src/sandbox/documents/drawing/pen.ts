@@ -3,7 +3,7 @@ import type { Use } from '../text/faces.ts';
 import type { BaseDirection } from '../text/itemize.ts';
 import type { FitOptions, Typesetter } from '../text/typesetter.ts';
 
-/** The few colours of all documents. */
+/** The colors of all documents. */
 export const COLORS = {
   ink: [0.11, 0.13, 0.17],
   grey: [0.39, 0.42, 0.47],
@@ -15,7 +15,7 @@ export const COLORS = {
   warning: [0.62, 0.26, 0.12],
 } as const satisfies Record<string, Color>;
 
-/** How a text looks. Sizes in points, line height in points. */
+/** The style of text. The size and line height are in points. */
 export interface TextStyle {
   use: Use;
   size: number;
@@ -35,7 +35,7 @@ export const STYLES = {
 
 export interface TextLine {
   x: number;
-  /** Baseline. */
+  /** The baseline. */
   y: number;
   align?: 'left' | 'right' | 'center';
   base?: BaseDirection;
@@ -43,7 +43,7 @@ export interface TextLine {
   tracking?: number;
 }
 
-/** One line of text; returns its width. */
+/** Draws one line of text. Returns its width. */
 export function drawLine(
   sheet: Sheet,
   type: Typesetter,
@@ -66,7 +66,7 @@ export function drawLine(
   return width;
 }
 
-/** A paragraph from its top edge down; returns where the next one may begin. */
+/** Draws a paragraph from its top edge down. Returns the top of the next one. */
 export function drawParagraph(
   sheet: Sheet,
   type: Typesetter,
@@ -82,12 +82,12 @@ export function drawParagraph(
   return top;
 }
 
-/** Where the letters of a line stand whose top edge is given. */
+/** Returns the baseline of a line with the given top edge. */
 export function baseline(top: number, style: TextStyle): number {
   return top + style.leading / 2 + style.size * 0.36;
 }
 
-/** One line that shrinks to the width, and is cut with an ellipsis when it cannot. Returns its width. */
+/** Draws one line, shrunk to fit the width, and shortened with an ellipsis if that isn't enough. Returns its width. */
 export function drawFitted(
   sheet: Sheet,
   type: Typesetter,

@@ -3,10 +3,10 @@ import type { Typesetter } from '../text/typesetter.ts';
 import { quoted } from '../text/untrusted.ts';
 import { COLORS, drawFitted, drawLine, STYLES } from './pen.ts';
 
-/** Distance of the marks from the page's sides. */
+/** The distance of the marks from the page's edges, in points. */
 const MARGIN = 64;
 
-/** On every page of a signed document: whose envelope it belongs to, and that nothing here binds anybody. */
+/** Marks a page of a signed document with its envelope's ID and a note that it is not legally binding. */
 export function drawSandboxMark(sheet: Sheet, type: Typesetter, envelopeId: string): void {
   const right = sheet.width - MARGIN;
   const bottom = sheet.height - 29;

@@ -8,7 +8,7 @@ import { drawInk } from './ink.ts';
 import { baseline, COLORS, drawFitted, drawLine, STYLES, type TextStyle } from './pen.ts';
 import { toSeconds } from './times.ts';
 
-/** Left edges and widths of the three columns. */
+/** The left edges and widths of the three columns. */
 const COLUMNS = {
   who: { x: FLOW.left + 22, width: 150 },
   when: { x: FLOW.left + 178, width: 118 },
@@ -18,10 +18,10 @@ const COLUMNS = {
 const LINE = 11;
 const LABEL = 40;
 
-/** Room for a drawn signature below the evidence, and the space above it. */
+/** The height for a drawn signature below the evidence, and the gap above it. */
 const INK = { height: 26, gap: 4 } as const;
 
-/** Room for a signer whose texts are of usual length. */
+/** The row height for a signer with texts of usual length. */
 const ROW = 4 * LINE + 14;
 
 const STATUS_WORDS: Readonly<Record<SignerRecord['status'], string>> = {
@@ -32,7 +32,7 @@ const STATUS_WORDS: Readonly<Record<SignerRecord['status'], string>> = {
   DECLINED: 'Declined',
 };
 
-/** Who signed, when, and by what it is known; one row per signer, the heads repeated on each page. */
+/** Draws a table with one row per signer: who signed, when, and the evidence. The header is repeated on each page. */
 export function drawSignerTable(
   flow: Flow,
   signers: readonly SignerRecord[],
@@ -99,7 +99,7 @@ function drawSigner(flow: Flow, signer: SignerRecord, fields: readonly TemplateF
   flow.top += 6;
 }
 
-/** Name, address and role on up to three lines each, then the status. */
+/** Returns the name, email address, and role on up to three lines each, then the status. */
 function whoLines(type: Typesetter, signer: SignerRecord): WhoLine[] {
   const status = {
     ...SMALL,

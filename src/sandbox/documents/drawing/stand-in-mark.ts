@@ -3,7 +3,7 @@ import { PAGE } from '../templates/design.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { COLORS, drawLine, STYLES } from './pen.ts';
 
-/** Marks a page that was drawn in place of another account's: nobody can take it for the page that signers will see. */
+/** Marks a page that replaces one from another account, so that it can't be mistaken for the page that signers will see. */
 export function drawStandInMark(sheet: Sheet, type: Typesetter): void {
   const style = { ...STYLES.title, size: 30, color: COLORS.warning };
   drawLine(sheet, type, 'STAND-IN', style, { x: sheet.width / 2, y: 168, align: 'center' });

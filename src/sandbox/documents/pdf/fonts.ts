@@ -14,21 +14,21 @@ import type { Glyph, GlyphRun } from '../text/shape.ts';
 import { subsetFont } from './subset.ts';
 
 /**
- * The glyphs one document uses. Text is written as glyph numbers (Identity-H), because only shaping knows
- * which glyphs a text needs; a ToUnicode map per font leads readers back to the characters.
+ * The glyphs that a document uses. Text is written as glyph numbers (Identity-H), because only shaping determines which glyphs a text
+ * needs. A ToUnicode map per font lets readers convert glyphs back to characters.
  */
 export interface UsedFonts {
-  /** Name of the face in a page's resources. Counts the run's glyphs as used. */
+  /** Marks the run's glyphs as used. Returns the name of the face in a page's resources. */
   use(run: GlyphRun): string;
-  /** True when the glyph's number alone gives back the characters it stands for here. */
+  /** Returns true if the glyph number alone maps back to the characters it represents here. */
   isReversible(face: Face, glyph: Glyph): boolean;
-  /** A glyph's own width in 1/1000 em, as a reader will advance. */
+  /** Returns a glyph's width in 1/1000 em, by which readers advance. */
   width(face: Face, glyphId: number): number;
-  /** Writes the fonts; call once, after all drawing. Entries of a /Font resource dictionary. */
+  /** Writes the fonts and returns the entries of a /Font resource dictionary. Call it once, after all drawing. */
   embed(pdf: PDF): Map<string, PdfRef>;
 }
 
-/** Readers reject longer entries of a ToUnicode map; longer text is written next to the glyph. */
+/** The maximum length of a ToUnicode entry. Readers reject longer ones, so longer text is written next to the glyph. */
 const LONGEST = 8;
 
 interface Usage {
@@ -121,7 +121,10 @@ function descriptor(face: Face, name: PdfName, file: PdfRef): PdfDict {
   });
 }
 
-/** Six capitals that name the subset (ISO 32000-1, 9.6.4); from its content, so that equal documents are equal bytes. */
+/**
+ * Returns the six capital letters that name the subset (ISO 32000-1, 9.6.4). They are derived from its content, so that the same document
+ * always has the same bytes.
+ */
 function subsetTag(face: Face, glyphIds: number[]): string {
   const digest = createHash('sha256')
     .update(`${face.name} ${glyphIds.join(' ')}`)
@@ -153,12 +156,12 @@ end
 end`;
 }
 
-/** A glyph number as four hex digits. */
+/** Returns a glyph number as four hex digits. */
 export function hex(glyphId: number): string {
   return glyphId.toString(16).toUpperCase().padStart(4, '0');
 }
 
-/** Big-endian UTF-16 in hex. */
+/** Returns a text as big-endian UTF-16 in hex. */
 export function utf16(text: string): string {
   return Buffer.from(text, 'utf16le').swap16().toString('hex').toUpperCase();
 }

@@ -14,33 +14,33 @@ import { createUsedFonts } from './fonts.ts';
 import { createSheet, type Sheet } from './sheet.ts';
 import { inherited, type PageView, viewOf } from './view.ts';
 
-/** A4 in points. */
+/** The size of A4 in points. */
 const A4 = { width: 595.28, height: 841.89 } as const;
 
-/** What the file says about itself. */
+/** The document properties of the file. */
 export interface PdfInfo {
   title: string;
   subject: string;
   keywords: string[];
-  /** Creation and modification time, ISO 8601. */
+  /** The creation and modification time, ISO 8601. */
   at: string;
 }
 
-/** A PDF under the pen. The same drawing gives the same bytes. */
+/** A PDF that is being drawn. The same drawing always gives the same bytes. */
 export interface Pdf {
-  /** One per page, in order; drawing adds to what the page already shows. */
+  /** One sheet per page, in order. Drawing adds to the page's existing content. */
   readonly sheets: readonly Sheet[];
   /** Appends an empty A4 page. */
   addSheet(): Sheet;
   save(info: PdfInfo): Promise<Uint8Array>;
 }
 
-/** An empty document. */
+/** Creates an empty document. */
 export function createPdf(): Pdf {
   return pdfOver(PDF.create());
 }
 
-/** A document that adds to an existing PDF. Rejects when the bytes are not one. */
+/** Opens an existing PDF to draw on it. Rejects if the bytes aren't a PDF. */
 export async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   return pdfOver(await PDF.load(bytes));
 }
@@ -112,14 +112,14 @@ function show(pdf: PDF, page: PDFPage, { content, view, resources }: Drawing): v
   const existing = before instanceof PdfArray ? [...items(before)] : [page.dict.get('Contents')];
   const kept = existing.filter((entry) => entry !== undefined);
   const own = stream(`q /Esign${number} Do Q`);
-  // The page's own content may leave the graphics state changed.
+  // The page's own content may leave the graphics state modified.
   page.dict.set(
     'Contents',
     new PdfArray(kept.length === 0 ? [own] : [stream('q'), ...kept, stream('Q'), own]),
   );
 }
 
-/** The page's resources, the inherited ones made its own: the library itself would take an empty dictionary. */
+/** Returns the page's resources, after copying inherited ones to the page. The library itself would use an empty dictionary. */
 function ownResources(pdf: PDF, page: PDFPage): PdfDict {
   const above = inherited(pdf, page, 'Resources');
   if (!page.dict.has('Resources') && above instanceof PdfDict) page.dict.set('Resources', above.clone());

@@ -22,8 +22,7 @@ export interface BoxStyle {
 const SLANT = 0.2;
 
 /**
- * What is drawn on one page, as PDF content. All positions are in points from the page's top left corner;
- * text is positioned by its baseline.
+ * The drawing on a page, as PDF content. All positions are in points from the page's top left corner. Text is positioned by its baseline.
  */
 export interface Sheet {
   readonly width: number;
@@ -34,9 +33,9 @@ export interface Sheet {
   ): void;
   line(from: readonly [number, number], to: readonly [number, number], style: LineStyle): void;
   box(x: number, y: number, width: number, height: number, style: BoxStyle): void;
-  /** A polyline with round ends. */
+  /** Draws a polyline with round ends. */
   stroke(points: readonly (readonly [number, number])[], style: LineStyle): void;
-  /** A smooth line with round ends that stays within the hull of its points; a dot where there is only one. */
+  /** Draws a smooth line with round ends that stays within the convex hull of its points, or a dot for a single point. */
   curve(points: readonly (readonly [number, number])[], style: LineStyle): void;
   content(): string;
 }
@@ -109,7 +108,7 @@ export function createSheet(width: number, height: number, fonts: UsedFonts): Sh
 
 type Point = readonly [number, number];
 
-/** From the middle of one segment to that of the next, each bent towards the point between them. */
+/** Returns a path of curves from the middle of each segment to the middle of the next, bent towards the point between them. */
 function curvePath(points: readonly Point[]): (Point | string)[][] {
   const [start] = points;
   if (start === undefined) return [];
@@ -127,7 +126,7 @@ function between(from: Point, to: Point, part: number): Point {
   return [from[0] + (to[0] - from[0]) * part, from[1] + (to[1] - from[1]) * part];
 }
 
-/** The operators that show a run, with what shaping moved put in as adjustments and rises. */
+/** Returns the operators that show a run. Offsets from shaping become position adjustments and text rises. */
 function showGlyphs({ face, glyphs }: GlyphRun, fonts: UsedFonts, size: number, tracking: number): string {
   const parts: string[] = [];
   let array = '';
@@ -156,14 +155,14 @@ function showGlyphs({ face, glyphs }: GlyphRun, fonts: UsedFonts, size: number, 
   return parts.join(' ');
 }
 
-/** The characters of a cluster whose glyphs alone cannot give them back (ISO 32000-1, 14.9.4). */
+/** Returns the characters of a cluster if they can't be recovered from its glyphs alone (ISO 32000-1, 14.9.4). */
 function actualText(cluster: readonly Glyph[], face: Face, fonts: UsedFonts): string | undefined {
   const [first] = cluster;
   if (!first || (cluster.length === 1 && fonts.isReversible(face, first))) return undefined;
   return first.text;
 }
 
-/** Glyphs that stand for the same characters together. */
+/** Groups the glyphs that represent the same characters. */
 function clustersOf(glyphs: readonly Glyph[]): Glyph[][] {
   const clusters: Glyph[][] = [];
   for (const glyph of glyphs) {
@@ -174,7 +173,7 @@ function clustersOf(glyphs: readonly Glyph[]): Glyph[][] {
   return clusters;
 }
 
-/** A number as PDF wants it: no exponent, at most three digits after the point. */
+/** Formats a number for PDF: no exponent, at most three decimal places. */
 function number(value: number): string {
   return (Math.round(value * 1000) / 1000).toString();
 }

@@ -1,9 +1,9 @@
 /**
- * Cuts a TrueType font down to some glyphs. Glyph numbers stay as they are, unused outlines become empty:
- * the tables of zeros this leaves compress to nearly nothing.
+ * Reduces a TrueType font to some glyphs. Glyph numbers stay the same and unused outlines become empty. The remaining tables of zeros
+ * compress to almost nothing.
  */
 
-/** What a PDF reader needs of a font file that is addressed by glyph number (ISO 32000-1, 9.9). */
+/** The tables that a PDF reader needs from a font that is addressed by glyph number (ISO 32000-1, 9.9). */
 const KEPT = ['cvt ', 'fpgm', 'glyf', 'head', 'hhea', 'hmtx', 'loca', 'maxp', 'prep'] as const;
 
 const ARGUMENTS_ARE_WORDS = 0x0001;
@@ -12,7 +12,7 @@ const MORE_COMPONENTS = 0x0020;
 const HAS_XY_SCALE = 0x0040;
 const HAS_TWO_BY_TWO = 0x0080;
 
-/** Throws when the font has no TrueType outlines. */
+/** Returns a font file with only the given glyphs. Throws if the font has no TrueType outlines. */
 export function subsetFont(font: Buffer, glyphIds: Iterable<number>): Buffer {
   const tables = readTables(font);
   const head = Buffer.from(table(tables, 'head'));
@@ -77,7 +77,7 @@ function glyphOffsets(loca: Buffer, long: boolean, glyphCount: number): number[]
   );
 }
 
-/** The glyphs and those they are built from; glyph 0 is always part of a font. */
+/** Returns the glyphs and their components. Glyph 0 is always part of a font. */
 function withComponents(glyphIds: Iterable<number>, outline: (id: number) => Buffer): Set<number> {
   const used = new Set([0]);
   const waiting = [...glyphIds];
@@ -88,7 +88,7 @@ function withComponents(glyphIds: Iterable<number>, outline: (id: number) => Buf
   return used;
 }
 
-/** Glyph numbers a composite outline refers to (OpenType, glyf table). */
+/** Returns the glyph numbers that a composite outline refers to (OpenType, glyf table). */
 function componentsOf(outline: Buffer): number[] {
   if (outline.length < 10 || outline.readInt16BE(0) >= 0) return [];
   const ids: number[] = [];
@@ -108,7 +108,7 @@ function componentsOf(outline: Buffer): number[] {
 function usedMetrics(hmtx: Buffer, fullCount: number, used: Set<number>): Buffer {
   const result = Buffer.alloc(hmtx.length);
   for (const id of used) {
-    // The last full metric also holds the advance of every glyph after it.
+    // The last full metric also has the advance of every glyph after it.
     const full = Math.min(id, fullCount - 1);
     hmtx.copy(result, 4 * full, 4 * full, 4 * full + 4);
     if (id >= fullCount) {

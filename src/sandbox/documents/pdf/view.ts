@@ -1,20 +1,20 @@
 import { type PDF, type PDFPage, PdfArray, PdfDict, PdfNumber, type PdfObject } from '@libpdf/core';
 
-/** A page as a viewer shows it: cropped, turned, upright. */
+/** A page as a viewer shows it, cropped and rotated. */
 export interface PageView {
-  /** In points. */
+  /** The width in points. */
   width: number;
   height: number;
-  /** From the view's own points, up from its bottom left corner, to those of the page. */
+  /** The matrix from the view's coordinates, with the origin at the bottom left, to those of the page. */
   matrix: readonly [number, number, number, number, number, number];
 }
 
-/** US Letter: what a page without any box is (as in viewers). */
+/** US Letter, which viewers use for a page without any box. */
 const NO_BOX = [0, 0, 612, 792] as const;
-/** Deeper page trees are taken for a loop. */
+/** The maximum depth of a page tree. A deeper one is treated as a loop. */
 const DEEPEST_TREE = 64;
 
-/** How a page of a PDF is shown. Attributes count that the page inherits (ISO 32000-1, 7.7.3.4). */
+/** Returns how a page of a PDF is shown, including inherited attributes (ISO 32000-1, 7.7.3.4). */
 export function viewOf(pdf: PDF, page: PDFPage): PageView {
   const media = box(pdf, page, 'MediaBox') ?? NO_BOX;
   const crop = box(pdf, page, 'CropBox') ?? media;
@@ -26,7 +26,7 @@ export function viewOf(pdf: PDF, page: PDFPage): PageView {
   return turned(shown, rotation(pdf, page), unit(pdf, page));
 }
 
-/** The entry of a page, or of the nearest node above it that has one. */
+/** Returns an entry of a page, or of its nearest ancestor that has one. */
 export function inherited(pdf: PDF, page: PDFPage, name: string): PdfObject | undefined {
   const resolve = (ref: Parameters<typeof pdf.context.resolve>[0]) => pdf.context.resolve(ref);
   let node: PdfObject | undefined = page.dict;
@@ -64,7 +64,7 @@ function numberIn(value: PdfObject | undefined): number | undefined {
   return value instanceof PdfNumber && Number.isFinite(value.value) ? value.value : undefined;
 }
 
-/** A viewer rotates the page clockwise, and scales a unit of the page to this many points. */
+/** Returns the view of a rotated page. A viewer rotates clockwise, and scales a unit of the page to `unit` points. */
 function turned([left, bottom, right, top]: Corners, degrees: number, unit: number): PageView {
   const [across, up] = [(right - left) * unit, (top - bottom) * unit];
   const one = 1 / unit;

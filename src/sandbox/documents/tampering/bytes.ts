@@ -1,10 +1,10 @@
 /** The parts of a sealed PDF. */
 export interface Parts {
   text: string;
-  /** Of the `<` of Contents, and behind its `>`. */
+  /** The offsets of the `<` of Contents and after its `>`. */
   gapStart: number;
   gapEnd: number;
-  /** The hexadecimal digits without the zeros behind the DER. */
+  /** The hex digits without the zeros after the DER. */
   hex: string;
   startxref: number;
   root: string;
@@ -27,14 +27,14 @@ export function partsOf(pdf: Buffer): Parts {
   };
 }
 
-/** Tag and length included. */
+/** Returns the length of the DER, including its tag and length. */
 function derLength(head: Buffer): number {
   const first = head[1] ?? 0;
   if (first < 0x80) return first + 2;
   return head.readUIntBE(2, first & 0x7f) + 2 + (first & 0x7f);
 }
 
-/** The file with another text of the same length in the place of one. */
+/** Returns the file with a text replaced by another one of the same length. */
 export function swapped(pdf: Buffer, from: string, to: string): Buffer {
   const at = pdf.indexOf(from, 0, 'latin1');
   if (at < 0 || from.length !== to.length) throw new Error(`can't swap ${from}`);
@@ -43,14 +43,14 @@ export function swapped(pdf: Buffer, from: string, to: string): Buffer {
   return copy;
 }
 
-/** The file with one bit of one byte turned. */
+/** Returns the file with one bit of one byte flipped. */
 export function flipped(pdf: Buffer, at: number): Buffer {
   const copy = Buffer.from(pdf);
   copy[at] = (copy[at] ?? 0) ^ 1;
   return copy;
 }
 
-/** A bit of the signature turned: `at` counts bytes of the DER, `digit` says in which half of the byte. */
+/** Returns the file with a bit of the signature flipped. `at` is a byte offset in the DER; `digit` selects the half of the byte. */
 export function flippedInCms(pdf: Buffer, at: number, digit: 0 | 1 = 0): Buffer {
   const { gapStart } = partsOf(pdf);
   const place = gapStart + 1 + 2 * at + digit;
@@ -60,7 +60,7 @@ export function flippedInCms(pdf: Buffer, at: number, digit: 0 | 1 = 0): Buffer 
   return copy;
 }
 
-/** An incremental update with these objects, as any editor writes it. */
+/** Appends an incremental update with these objects, as an editor would write it. */
 export function updated(pdf: Buffer, objects: Readonly<Record<number, string>>, trailer = ''): Buffer {
   const { root, startxref, size } = partsOf(pdf);
   let text = '\n';

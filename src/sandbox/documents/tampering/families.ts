@@ -5,7 +5,7 @@ import { flipped, flippedInCms, objectText, partsOf, swapped, updated } from './
 
 /** Ways to tamper with a sealed document, by family; docs/sandbox.md lists how each one is detected. */
 const FAMILIES: Readonly<Record<Tampering, (pdf: Buffer) => Buffer | Promise<Buffer>>> = {
-  // The bytes themselves.
+  // Changes to the bytes themselves.
   changedText: (pdf) => flipped(pdf, pdf.indexOf('/Producer') + '/Producer ('.length),
   changedSignature: (pdf) => flippedInCms(pdf, partsOf(pdf).hex.length / 2 - 20),
   changedCertificate: (pdf) => flippedInCms(pdf, 300),
@@ -13,7 +13,7 @@ const FAMILIES: Readonly<Record<Tampering, (pdf: Buffer) => Buffer | Promise<Buf
   cutShort: (pdf) => pdf.subarray(0, pdf.length - 100),
   appendedBytes: (pdf) => Buffer.concat([pdf, Buffer.from('\n% Rent: 1\n')]),
 
-  // Incremental saving: a later revision shows something else.
+  // Incremental saving attacks: a later revision shows something else.
   replacedPage: (pdf) => {
     const { size } = partsOf(pdf);
     const page = objectText(pdf, pageOf(pdf)).replace(/\/Contents (?:\d+ 0 R|\[[^\]]*\])/, '');
@@ -43,9 +43,9 @@ const FAMILIES: Readonly<Record<Tampering, (pdf: Buffer) => Buffer | Promise<Buf
     return updated(pdf, { [fieldOf(pdf)]: field });
   },
 
-  // Wrapping and universal forgery: the dictionary of the signature says something else.
+  // Signature wrapping and universal signature forgery: the signature's dictionary is changed.
   wrappedSignature: (pdf) => {
-    // The range covers a second copy of the part after the signature; the gap has room for anything.
+    // The range covers a second copy of the part after the signature, so that the gap can contain anything.
     const { gapStart, gapEnd, text } = partsOf(pdf);
     const filler = 400;
     const wrapped = rangeOf(pdf, `0 ${gapStart} ${text.length + filler} ${text.length - gapEnd}`);
@@ -78,7 +78,7 @@ const FAMILIES: Readonly<Record<Tampering, (pdf: Buffer) => Buffer | Promise<Buf
   strippedSeal: (pdf) => unsealed(pdf),
 };
 
-/** Returns the document after tampering. One without a seal is returned unchanged. */
+/** Returns the document after tampering. A document without a seal is returned unchanged. */
 export async function tampered(pdf: Uint8Array, how: Tampering): Promise<Uint8Array> {
   const bytes = Buffer.from(pdf);
   return bytes.includes('/ByteRange') ? FAMILIES[how](bytes) : pdf;
@@ -88,14 +88,14 @@ const stream = (text: string) => `<< /Length ${text.length} >>\nstream\n${text}\
 const RENT = stream('BT /F1 12 Tf (Rent: 1) Tj ET');
 const NOTE = '<< /Type /Annot /Subtype /FreeText /Rect [0 0 99 99] /Contents (Rent: 1) >>';
 
-/** The time of the throwaway seal; any would do. */
+/** The time of the temporary seal. Any time works. */
 const AT = '2026-01-01T00:00:00.000Z';
 
 async function sealed(pdf: Buffer): Promise<Buffer> {
   return Buffer.from(await sealPdf(pdf, await makeSealKey(), AT));
 }
 
-/** A seal is an update of the document: what it was before ends where the first revision does. */
+/** Returns the document before sealing. A seal is an incremental update, so the original ends where the first revision ends. */
 function unsealed(pdf: Buffer): Buffer {
   const end = pdf.indexOf('%%EOF');
   return pdf.subarray(0, pdf.indexOf('\n', end) + 1);
@@ -105,7 +105,7 @@ function rootOf(pdf: Buffer): number {
   return Number.parseInt(partsOf(pdf).root, 10);
 }
 
-/** The first page. */
+/** Returns the object number of the first page. */
 function pageOf(pdf: Buffer): number {
   return Number(/(\d+) 0 obj\s*<<\s*\/Type \/Page\b/.exec(partsOf(pdf).text)?.[1]);
 }
@@ -114,7 +114,7 @@ function fieldOf(pdf: Buffer): number {
   return Number(/(\d+) 0 obj\s*<<\s*\/FT \/Sig\b/.exec(partsOf(pdf).text)?.[1]);
 }
 
-/** The dictionary with more in it. */
+/** Returns the dictionary with additional entries. */
 function within(dictionary: string, more: string): string {
   return `${dictionary.slice(0, dictionary.lastIndexOf('>>'))} ${more} >>`;
 }
@@ -138,7 +138,7 @@ function rangeOf(pdf: Buffer, numbers: string): Buffer {
   return swapped(pdf, range, `/ByteRange [${numbers}]`.padEnd(range.length));
 }
 
-/** Returns the position of the content's digest in the signature: after the name of that attribute. */
+/** Returns the position of the content's digest in the signature, which follows the attribute's identifier. */
 function messageDigestAt(pdf: Buffer): number {
   const name = Buffer.from('06092a864886f70d010904', 'hex');
   return Buffer.from(partsOf(pdf).hex, 'hex').indexOf(name) + name.length + 6;

@@ -6,14 +6,14 @@ import intake from './intake.json' with { type: 'json' };
 import lease from './lease.json' with { type: 'json' };
 import nda from './nda.json' with { type: 'json' };
 
-/** A template that comes with the sandbox: its record, and what its pages say around the fields. */
+/** A built-in template: its record, and the text on its pages around the fields. */
 interface BuiltInTemplate {
   record: TemplateRecord;
-  /** One list per page. */
+  /** The regions of each page. */
   pages: Region[][];
 }
 
-/** When the built-in templates were made; fixed, so that two sandboxes agree. */
+/** The creation time of the built-in templates, fixed so that it is the same in every sandbox. */
 const MADE = '2025-03-03T09:00:00.000Z';
 
 const templateSchema = z.strictObject({
@@ -47,5 +47,5 @@ function builtIn(data: unknown): BuiltInTemplate {
   };
 }
 
-/** The templates every sandbox starts with. */
+/** The built-in templates. */
 export const BUILT_IN: readonly BuiltInTemplate[] = [nda, lease, employment, intake].map(builtIn);

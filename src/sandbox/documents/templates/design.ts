@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** A piece of a page's text, from top to bottom. A clause's text hangs beside its number; `depth` 1 is for sub-clauses. */
+/** A block of a page's text, from top to bottom. A clause's text is indented next to its number; `depth` 1 is for subclauses. */
 const blockSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('title'), text: z.string(), subtitle: z.string() }),
   z.strictObject({ kind: z.enum(['heading', 'paragraph', 'note']), text: z.string() }),
@@ -14,8 +14,8 @@ const blockSchema = z.discriminatedUnion('kind', [
 export type Block = z.infer<typeof blockSchema>;
 
 /**
- * Text between two heights of a page, in points from the top. Drawing fails when it does not fit. `x` and `width`: where
- * the column starts and how wide it is; the page's whole measure when absent.
+ * Text between two vertical positions on a page, in points from the top. Drawing fails if it doesn't fit. `x` and `width` are the column's
+ * left edge and width; by default, the page's full text width.
  */
 export const regionSchema = z.strictObject({
   top: z.number(),
@@ -26,5 +26,5 @@ export const regionSchema = z.strictObject({
 });
 export type Region = z.infer<typeof regionSchema>;
 
-/** The page all templates share: A4 with these margins. */
+/** The page layout of all templates: A4 with these margins. */
 export const PAGE = { left: 64, right: 531, width: 467, top: 62, bottom: 776 } as const;

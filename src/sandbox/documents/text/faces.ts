@@ -3,22 +3,22 @@ import { join } from 'node:path';
 import { Blob, Font, Face as HarfBuzzFace } from 'harfbuzzjs';
 import { type FontList, fontFolder, readFontList } from './folder.ts';
 
-/** What a piece of text is for; each use has one face, and shares the fallbacks for other scripts. */
+/** The use of a text. Each use has its own face; all of them share the fallbacks for other scripts. */
 export type Use = 'text' | 'strong' | 'hand' | 'mono';
 
-/** A font file that is open for shaping. */
+/** An open font file. */
 export interface Face {
-  /** File name without its ending. */
+  /** The file name without its extension. */
   name: string;
   data: Buffer;
   font: Font;
   unitsPerEm: number;
 }
 
-/** The fonts of one font folder. Files are read when a text first needs them, and stay open. */
+/** The fonts in a folder. A file is opened when a text first needs it, and stays open. */
 export interface Faces {
   byUse(use: Use): Face;
-  /** The first face that is accepted: the use's own, then those that list the character. */
+  /** Returns the first accepted face: the use's own face, then the fallbacks that list the character. */
   find(codePoint: number, use: Use, accepts: (face: Face) => boolean): Face | undefined;
 }
 
@@ -48,7 +48,7 @@ export function openFaces(folder: string = fontFolder()): Faces {
         for (const file of fallbackFiles(list, codePoint)) if (accepts(face(file))) return face(file);
         return undefined;
       };
-      // The text faces have a few emoji too, as plain symbols.
+      // The text faces also have a few emoji, as plain symbols.
       return EMOJI.test(String.fromCodePoint(codePoint))
         ? (fallback() ?? ownFace())
         : (ownFace() ?? fallback());
@@ -56,7 +56,7 @@ export function openFaces(folder: string = fontFolder()): Faces {
   };
 }
 
-/** True when the face has a glyph for the character itself. */
+/** Returns true if the face has a glyph for the character itself. */
 export function hasGlyph(face: Face, codePoint: number): boolean {
   return (face.font.nominalGlyph(codePoint) ?? 0) !== 0;
 }

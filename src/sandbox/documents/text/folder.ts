@@ -8,12 +8,12 @@ const FontList = z.object({
   fallbacks: z.array(z.object({ file: z.string(), ranges: z.array(z.tuple([z.number(), z.number()])) })),
 });
 
-/** `fonts.json` as scripts/fonts.mjs writes it: the faces by use, and what each fallback covers. */
+/** The content of `fonts.json`, which scripts/fonts.mjs writes: the faces by use, and the characters that each fallback covers. */
 export type FontList = z.infer<typeof FontList>;
 
 /**
- * The folder of fonts: `fonts/` beside or above this module once it is bundled, `dist/fonts/` of the
- * repository when it runs from source. Throws when the build step that fills it has not run.
+ * Returns the font folder: `fonts/` next to or above this module in a bundle, `dist/fonts/` of the repository when running from source.
+ * Throws if the build step that creates it has not run.
  */
 export function fontFolder(from: string = fileURLToPath(import.meta.url)): string {
   for (let folder = dirname(from); ; folder = dirname(folder)) {
@@ -25,7 +25,7 @@ export function fontFolder(from: string = fileURLToPath(import.meta.url)): strin
   throw new Error('The fonts of the sandbox are missing: run "node scripts/fonts.mjs" to prepare them.');
 }
 
-/** Reads the list of a font folder. Throws when it is not one that scripts/fonts.mjs wrote. */
+/** Reads the list of a font folder. Throws if scripts/fonts.mjs didn't write it. */
 export function readFontList(folder: string): FontList {
   return FontList.parse(JSON.parse(readFileSync(join(folder, 'fonts.json'), 'utf8')));
 }

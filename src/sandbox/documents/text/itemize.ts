@@ -2,17 +2,17 @@ import bidiFactory, { type EmbeddingLevels } from 'bidi-js';
 import { type Face, type Faces, hasGlyph, type Use } from './faces.ts';
 import { protect, shownCodePoint } from './untrusted.ts';
 
-/** A stretch of text in one face, one script and one direction. */
+/** A range of text with one face, one script, and one direction. */
 export interface Item {
-  /** Offsets into `text`. */
+  /** The start offset in `text`; `end` is one, too. */
   start: number;
   end: number;
-  /** The whole text, so that letters join across items. */
+  /** The whole text, so that letters can join across items. */
   text: string;
-  /** Null where no font has the characters: each is shown as its code point. */
+  /** The face; null if no font has the characters, in which case each is shown as its code point. */
   face: Face | null;
   script: string | undefined;
-  /** Embedding level; odd is right to left. */
+  /** The embedding level; odd means right to left. */
   level: number;
 }
 
@@ -21,7 +21,7 @@ export type BaseDirection = 'ltr' | 'rtl' | 'auto';
 const bidi = bidiFactory();
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/** Characters that only influence their neighbours: never drawn, never missed. */
+/** Characters that only affect their neighbors. They are never drawn, and no font needs to have them. */
 const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}]$/u;
 
 const SCRIPTS: readonly (readonly [RegExp, string])[] = [
@@ -55,13 +55,13 @@ export function itemize(faces: Faces, line: string, use: Use, base: BaseDirectio
   return inVisualOrder(items);
 }
 
-/** The paragraph's own direction: that of its first strong character. */
+/** Returns the direction of a paragraph, which is that of its first strong character. */
 export function directionOf(text: string): 'ltr' | 'rtl' {
   const { paragraphs }: EmbeddingLevels = bidi.getEmbeddingLevels(protect(text), 'auto');
   return (paragraphs[0]?.level ?? 0) % 2 === 1 ? 'rtl' : 'ltr';
 }
 
-/** True when the face of this use can draw every character by itself. */
+/** Returns true if the face of this use has every character. */
 export function covers(faces: Faces, text: string, use: Use): boolean {
   const face = faces.byUse(use);
   return [...graphemes.segment(protect(text))].every(({ segment }) => faceCovers(face, segment));
@@ -79,7 +79,7 @@ function clusterItems(faces: Faces, cluster: string, use: Use): ClusterItem[] {
   return characterItems(faces, cluster, use, script);
 }
 
-/** A cluster that no face has as a whole, character by character. */
+/** Returns the items of a cluster, character by character, if no face has the whole cluster. */
 function characterItems(faces: Faces, cluster: string, use: Use, script: string | undefined): ClusterItem[] {
   const items: ClusterItem[] = [];
   let start = 0;
@@ -110,7 +110,7 @@ function scriptOf(cluster: string): string | undefined {
   return SCRIPTS.find(([pattern]) => pattern.test(cluster))?.[1];
 }
 
-/** Extends the last item when nothing but the text differs. */
+/** Extends the last item if only the text differs; otherwise, appends the next item. */
 function join(items: Item[], next: Item): void {
   const last = items.at(-1);
   const sameScript = last?.script === undefined || next.script === undefined || last.script === next.script;

@@ -3,26 +3,26 @@ import type { Face, Faces, Use } from './faces.ts';
 import { type BaseDirection, type Item, itemize } from './itemize.ts';
 import { shownCodePoint } from './untrusted.ts';
 
-/** Lengths are in em: multiply by the type size. */
+/** A positioned glyph. Lengths are in em; multiply them by the font size. */
 export interface Glyph {
   id: number;
   advance: number;
   dx: number;
   dy: number;
-  /** The characters it stands for; empty for the second and further glyphs of a cluster. */
+  /** The characters that the glyph represents; empty for all but the first glyph of a cluster. */
   text: string;
 }
 
-/** Glyphs of one face from left to right. */
+/** The glyphs of one face, from left to right. */
 export interface GlyphRun {
   face: Face;
   glyphs: Glyph[];
-  /** In reading order. */
+  /** The text in reading order. */
   text: string;
   rightToLeft: boolean;
 }
 
-/** A character that no font has, or that must not take effect: drawn as a box around its code point. */
+/** A character that no font has, or that must not take effect. It is drawn as a box around its code point. */
 export interface CodePointBox {
   label: GlyphRun;
   width: number;
@@ -30,17 +30,17 @@ export interface CodePointBox {
 
 export type Piece = { kind: 'glyphs'; run: GlyphRun; width: number } | ({ kind: 'box' } & CodePointBox);
 
-/** One line of text, ready to draw. */
+/** A line of text that is ready to draw. */
 export interface ShapedLine {
   pieces: Piece[];
-  /** In em. */
+  /** The width in em. */
   width: number;
 }
 
-/** Size of a box's label and the room around it, in em of the surrounding text. */
+/** The size of a box's label and the space around it, in em of the surrounding text. */
 export const BOX = { label: 0.62, padding: 0.12, margin: 0.06 } as const;
 
-/** Turns a line into positioned glyphs; `base` is the direction of its surroundings. */
+/** Converts a line to positioned glyphs; `base` is the direction of the surrounding text. */
 export function shapeLine(faces: Faces, line: string, use: Use, base: BaseDirection = 'ltr'): ShapedLine {
   const pieces = itemize(faces, line, use, base).flatMap((item) => piecesOf(faces, item));
   return { pieces, width: pieces.reduce((sum, piece) => sum + piece.width, 0) };
@@ -90,7 +90,7 @@ function shapeRun(face: Face, item: Omit<Item, 'face'>): GlyphRun {
   return { face, glyphs, text: item.text.slice(item.start, item.end), rightToLeft };
 }
 
-/** Each cluster's characters: from its own offset to the next one's. */
+/** Returns each cluster's characters, which range from its own offset to that of the next one. */
 function clusterTexts(item: Omit<Item, 'face'>, clusters: number[]): Map<number, string> {
   const starts = [...new Set(clusters)].sort((a, b) => a - b);
   return new Map(

@@ -3,50 +3,50 @@ import { type BaseDirection, covers, directionOf } from './itemize.ts';
 import { type ShapedLine, shapeLine } from './shape.ts';
 import { requoted, unquoted } from './untrusted.ts';
 
-/** A text that was made to fit a box. */
+/** A text fitted into a box. */
 export interface FittedText {
   lines: string[];
   size: number;
   direction: BaseDirection;
-  /** False when even the smallest size could not hold it: the last line then ends in an ellipsis. */
+  /** False if the text doesn't fit even at the smallest size; the last line then ends with an ellipsis. */
   complete: boolean;
 }
 
 export interface FitOptions {
   width: number;
   height: number;
-  /** Type sizes to try, from this … */
+  /** The largest font size to try. */
   largest: number;
-  /** … down to this. */
+  /** The smallest font size to try. */
   smallest: number;
-  /** Line height in em. */
+  /** The line height in em. */
   leading: number;
-  /** What ends a text that had to be cut; an ellipsis when absent. */
+  /** The ending of a shortened text; an ellipsis by default. */
   ending?: string;
 }
 
-/** Measures and breaks text. Keeps what it has measured: create one per document. */
+/** Measures and breaks text. It caches its measurements, so create one per document. */
 export interface Typesetter {
   shape(text: string, use: Use, base?: BaseDirection): ShapedLine;
-  /** Width of a line in points. */
+  /** Returns the width of a line in points. */
   width(text: string, use: Use, size: number): number;
   /** Breaks a paragraph into lines of at most `width` points. */
   wrap(text: string, use: Use, size: number, width: number): string[];
-  /** The largest size at which the paragraphs fit the box; cut at the smallest. */
+  /** Fits paragraphs into a box at the largest possible size. Shortens them if they don't fit at the smallest size. */
   fit(paragraphs: readonly string[], use: Use, options: FitOptions): FittedText;
-  /** True when the face of this use has every character. */
+  /** Returns true if the face of this use has every character. */
   covers(text: string, use: Use): boolean;
 }
 
 const words = new Intl.Segmenter('und', { granularity: 'word' });
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/** Scripts that break between words without a space. */
+/** Scripts in which lines can break without a space. */
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 let shared: Faces | undefined;
 
-/** A typesetter over the sandbox's fonts; the font files stay open for the next one. */
+/** Creates a typesetter for the sandbox's fonts. The font files stay open for the next one. */
 export function createTypesetter(): Typesetter {
   shared ??= openFaces();
   const faces = shared;
@@ -100,14 +100,14 @@ export function createTypesetter(): Typesetter {
   return typesetter;
 }
 
-/** The longest beginning of the text that is accepted together with the ending. */
+/** Returns the longest start of the text that is accepted together with the ending. */
 function shortened(text: string, accepted: (text: string) => boolean, ending = '…'): string {
   const characters = [...graphemes.segment(text)].map(({ segment }) => segment);
   while (characters.length > 0 && !accepted(`${characters.join('').trimEnd()}${ending}`)) characters.pop();
   return `${characters.join('').trimEnd()}${ending}`;
 }
 
-/** Pieces between which a line may end; a piece keeps the spaces after it. */
+/** Splits text into pieces between which a line may break. Spaces belong to the piece before them. */
 function breakable(text: string): string[] {
   const pieces: string[] = [];
   for (const { segment } of words.segment(text)) {
@@ -141,7 +141,7 @@ function wrapPieces(pieces: readonly string[], widthOf: (text: string) => number
   return lines;
 }
 
-/** A word that is wider than a line, cut between characters. */
+/** Splits a word that is wider than a line between characters. */
 function slices(piece: string, widthOf: (text: string) => number, width: number): string[] {
   const parts: string[] = [];
   let part = '';
