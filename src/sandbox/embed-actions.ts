@@ -12,10 +12,10 @@ type Actions = Omit<
   'baseUrl' | 'apiKey' | 'dashboardUrl' | 'bucket' | 'keys' | 'close' | typeof Symbol.asyncDispose
 >;
 
-/** Signatures from inside a process have no browser. */
+/** The visitor for signatures that don't come from a browser. */
 const NO_BROWSER = { ip: null, userAgent: null };
 
-/** What a test can do with a sandbox until `closing` aborts. After that, everything rejects with CLOSED. */
+/** Returns the methods of a sandbox. After `closing` aborts, all of them reject with CLOSED. */
 export function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
   const call = callsUntil(closing);
   return {
@@ -59,7 +59,10 @@ export function actionsOf(control: ControlPlane, closing: AbortSignal): Actions 
   };
 }
 
-/** Runs an action unless the sandbox is closed. Whatever fails because it closes meanwhile, rejects with CLOSED, too. */
+/**
+ * Returns a function that runs an action unless the sandbox is closed. An action that fails because the sandbox closes meanwhile also
+ * rejects with CLOSED.
+ */
 function callsUntil(closing: AbortSignal) {
   const isClosed = () => closing.aborted;
   return async <T>(action: () => T | Promise<T>): Promise<T> => {

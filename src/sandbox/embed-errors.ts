@@ -1,13 +1,15 @@
 import { type ErrorDetails, EsignError } from '../kernel/errors.ts';
 import { ApiError } from './service/base/errors.ts';
 
-/** The sandbox refused an action, or it is closed. `code` is that of the API, such as NOT_FOUND or INVALID_STATE, or CLOSED. */
+/**
+ * The error when the sandbox refuses an action or is closed. `code` is an API error code, such as NOT_FOUND or INVALID_STATE, or CLOSED.
+ */
 export class SandboxError extends EsignError {
   static override readonly name = 'SandboxError';
   override readonly name = 'SandboxError';
-  /** The HTTP status the API gives this code; undefined for CLOSED. */
+  /** The HTTP status that the API returns with this code; undefined for CLOSED. */
   readonly status: number | undefined;
-  /** Messages by field, of a VALIDATION_ERROR. */
+  /** The messages of a VALIDATION_ERROR by field. */
   readonly details: ErrorDetails | undefined;
 
   constructor(
@@ -25,7 +27,7 @@ export function closedError(cause?: unknown): SandboxError {
   return new SandboxError('CLOSED', 'The sandbox is closed.', { cause });
 }
 
-/** The error as the users of `esign-cli/sandbox` get it: a refusal with its details in the message. */
+/** Converts an error for the users of `esign-cli/sandbox`. An API error becomes a SandboxError with the details in its message. */
 export function asSandboxError(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const { code, status, details } = error;

@@ -1,26 +1,26 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /*
- * What a test file says and sees when it runs a sandbox in its own process. These types stand alone: they are the ones of
- * `esign-cli/sandbox`.
+ * The types that a test file uses when it runs a sandbox in its own process. They depend on no other module, because they are the published
+ * types of `esign-cli/sandbox`.
  */
 
 import type { SandboxEvent, SandboxFaults, SandboxSeed, SandboxStatus } from './embed-options.ts';
 
-/** Who signed, or is asked to. */
+/** A signer of an envelope. */
 export interface SandboxSigner {
   id: string;
   email: string;
   name: string;
   role: string;
   order: number;
-  /** PENDING, SENT, VIEWED, SIGNED or DECLINED. */
+  /** PENDING, SENT, VIEWED, SIGNED, or DECLINED. */
   status: string;
   signedAt: string | null;
   declinedAt: string | null;
   declineReason: string | null;
 }
 
-/** An envelope as the API shows it. */
+/** An envelope as the API returns it. */
 export interface SandboxEnvelope {
   id: string;
   templateId: string;
@@ -65,14 +65,14 @@ export interface SandboxDelivery {
   state: 'pending' | 'delivered' | 'failed';
   nextAttemptAt: string | null;
   attempts: { at: string; status: number | null; error: string | null; ms: number }[];
-  /** The exact text that was signed and sent. */
+  /** The exact payload that was signed and sent. */
   body: string;
 }
 
 /** A duration: `'90s'`, `'2h'`, `'31d'`, or milliseconds. */
 export type SandboxDuration = string | number;
 
-/** A key that a seed made. It is the same after each reset. */
+/** A key created by a seed. It stays the same after a reset. */
 export interface SeededKey {
   id: string;
   organisation: string;
@@ -81,7 +81,7 @@ export interface SeededKey {
   expiresAt: string | null;
 }
 
-/** The number of items that a seed added, and its keys. */
+/** The number of items that a seed added, and the keys it created. */
 export interface SeedResult {
   templates: number;
   organisations: number;
@@ -89,7 +89,7 @@ export interface SeedResult {
   keys: SeededKey[];
 }
 
-/** Where an S3 client finds the documents. */
+/** The bucket with the documents, and the credentials for an S3 client. */
 export interface SandboxBucket {
   endpoint: string;
   name: string;
@@ -99,18 +99,18 @@ export interface SandboxBucket {
 }
 
 /**
- * A running sandbox: the whole service at `baseUrl`, and methods for what its users and the passing of time do. A method that
- * the sandbox refuses rejects with a SandboxError, one with an invalid argument with a UsageError.
+ * A running sandbox: the whole service at `baseUrl`, and methods that act as its users and move its clock. A method rejects with a
+ * SandboxError if the sandbox refuses the action, and with a UsageError for an invalid argument.
  */
 export interface RunningSandbox {
-  /** Ends in /api/v1. */
+  /** The base URL of the API, which ends with /api/v1. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly dashboardUrl: string;
   readonly bucket: SandboxBucket;
-  /** The keys of the seed of the start, in its order. */
+  /** The keys of the initial seed, in its order. */
   readonly keys: readonly SeededKey[];
-  /** The next signer whose turn it is signs, or the one named by address or id; `all` in order. */
+  /** Signs as the next signer, or as the one with the given email address or ID. With `all`, signs as all remaining signers in order. */
   sign(
     envelopeId: string,
     request?: {
@@ -119,16 +119,16 @@ export interface RunningSandbox {
       all?: boolean | undefined;
     },
   ): Promise<SandboxEnvelope>;
-  /** Opens it as a signer, without signing. */
+  /** Opens the envelope as a signer, without signing. */
   view(envelopeId: string, request?: { signer?: string | undefined }): Promise<SandboxEnvelope>;
   decline(
     envelopeId: string,
     request?: { signer?: string | undefined; reason?: string | undefined },
   ): Promise<SandboxEnvelope>;
-  /** Moves the sandbox's clock on: envelopes expire, webhooks are tried again. Its new time, ISO 8601. */
+  /** Moves the sandbox's clock forward: envelopes expire, and webhooks are retried. Returns the new time, ISO 8601. */
   advance(time: SandboxDuration): Promise<string>;
   /**
-   * The mails sent so far, oldest first. With `wait` the first one is waited for so long.
+   * Returns the emails sent so far, oldest first. With `wait`, waits up to that long for the first one.
    * @throws WaitTimeoutError if none is sent by then.
    */
   mails(filter?: {
@@ -137,31 +137,31 @@ export interface RunningSandbox {
     wait?: SandboxDuration | undefined;
   }): Promise<SandboxMail[]>;
   /**
-   * The webhooks so far, oldest first. With `wait`, waits that long until one of them was attempted.
-   * @throws WaitTimeoutError when none was by then.
+   * Returns the webhooks so far, oldest first. With `wait`, waits up to that long until one of them was attempted.
+   * @throws WaitTimeoutError if none was attempted by then.
    */
   deliveries(filter?: {
     envelope?: string | undefined;
     event?: SandboxEvent | undefined;
     wait?: SandboxDuration | undefined;
   }): Promise<SandboxDelivery[]>;
-  /** All envelopes, oldest first. */
+  /** Returns all envelopes, oldest first. */
   envelopes(): Promise<SandboxEnvelope[]>;
-  /** @throws SandboxError NOT_FOUND */
+  /** Returns an envelope. @throws SandboxError NOT_FOUND */
   envelope(id: string): Promise<SandboxEnvelope>;
-  /** Replaces the faults, if `settings` is given; `{}` removes them. Returns them and how often each occurred. */
+  /** Replaces the faults if `settings` is given; `{}` removes them. Returns the faults and how often each occurred. */
   faults(settings?: SandboxFaults): Promise<{ settings: object; hits: Record<string, number> }>;
-  /** Changes the named choices. Returns all of them, by name. */
+  /** Changes the given choices. Returns all choices by name. */
   choices(changes?: Record<string, string>): Promise<Record<string, string>>;
-  /** Adds data; anything with the same ID is replaced. `reset` restores the initial seed only. */
+  /** Loads data. Anything with the same ID is replaced. `reset` restores only the initial seed. */
   seed(seed: SandboxSeed | string): Promise<SeedResult>;
-  /** Saves the state, including documents and clock. Returns its name. A snapshot of the same name is replaced. */
+  /** Saves the state, including documents and the clock. Replaces a snapshot with the same name. Returns the name. */
   snapshot(name?: string): Promise<string>;
   /** Restores a snapshot by name, or the latest. */
   restore(name?: string): Promise<void>;
   /** Restores the initial state. */
   reset(): Promise<void>;
-  /** Stops it, and deletes a temporary folder. */
+  /** Stops the sandbox and deletes its temporary folder. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -37,20 +37,14 @@ const OPTION_NAMES = {
   seed: true,
 } as const satisfies OptionNames<StartSandboxOptions>;
 
-/** Long enough that the 8 characters which lists of keys show don't give it away. */
+/** Long enough that the 8 characters shown in key lists don't reveal the key. */
 const API_KEY = /^[\x21-\x7e]{16,200}$/;
 
 /**
- * Starts the whole service in this process, on its own ports. It handles no signals and reads neither profiles nor
- * environment. After `close`, nothing of it is left.
- *
- * ```ts
- * const sandbox = await startSandbox();
- * process.env.ESIGN_BASE_URL = sandbox.baseUrl;
- * process.env.ESIGN_API_KEY = sandbox.apiKey;
- * await sandbox.close();
- * ```
- * @throws UsageError when an option can't be used, a port is taken, or another sandbox has the folder.
+ * Starts the whole service in this process, on its own ports. It handles no signals and reads neither profiles nor environment variables.
+ * `close` removes everything it created. ```ts const sandbox = await startSandbox(); process.env.ESIGN_BASE_URL = sandbox.baseUrl;
+ * process.env.ESIGN_API_KEY = sandbox.apiKey; await sandbox.close(); ```
+ * @throws UsageError if an option is invalid, a port is in use, or another sandbox uses the folder.
  */
 export async function startSandbox(options: StartSandboxOptions = {}): Promise<RunningSandbox> {
   checkOptionNames('startSandbox', options, OPTION_NAMES);
@@ -116,7 +110,7 @@ function rateOf(wanted: StartSandboxOptions['rateLimit']): { requests: number; s
   throw new UsageError(`Invalid rate limit ${JSON.stringify(wanted)}: it must allow at least one request.`);
 }
 
-/** `clock` is a time, or an object with one. */
+/** Reads the `clock` option: a time, or an object that contains one. */
 function clockOf(clock: StartSandboxOptions['clock']): { startsAt?: number; isFrozen?: boolean } {
   if (clock === undefined) return {};
   if (typeof clock !== 'object' || clock instanceof Date) return { startsAt: readTime(clock) };

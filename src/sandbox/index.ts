@@ -22,35 +22,35 @@ import { startService } from './service/server.ts';
  */
 
 export interface SandboxOptions {
-  /** Folder of the state: created if it is missing, reused if it contains a sandbox. */
+  /** The folder for the state, created if missing, reused if it contains a sandbox. */
   dataDir: string;
-  /** Address to bind; loopback unless the user asked otherwise. */
+  /** The address to bind; loopback unless the user chose another one. */
   host: string;
-  /** Port of the API; 0 takes a free one. */
+  /** The port of the API; 0 selects a free one. */
   port: number;
-  /** Port of the S3 endpoint; 0 takes a free one. Without it: 1000 above the API's, or a free one. */
+  /** The port of the S3 endpoint; 0 selects a free one. Default: 1000 above the API's port, or a free one. */
   bucketPort?: number | undefined;
-  /** Requests per window and key; default 10,000 per 15 minutes (API document, Limits). */
+  /** The number of requests per window and key. Default: 10,000 per 15 minutes (API document, Limits). */
   rateLimit?: { requests: number; seconds: number } | undefined;
   /** The initial data of a new sandbox, restored by a reset. Existing data in the folder is kept. */
   seed?: Seed | undefined;
-  /** False for a new sandbox that begins with the templates of its seed only. */
+  /** False for a new sandbox that starts with only the templates of its seed. */
   hasBuiltInTemplates?: boolean | undefined;
-  /** False where nobody will look at the documents: they are empty, and the bucket stays empty, too. */
+  /** False if the documents aren't needed: they are empty, and the bucket stays empty, too. */
   drawsDocuments?: boolean | undefined;
-  /** Where the sandbox's clock starts, in ms since the epoch; without it at the machine's time, or where it was left. */
+  /** The start time of the sandbox's clock, in ms since the epoch. Default: the machine's time, or the time of the last run. */
   startsAt?: number | undefined;
-  /** The sandbox's clock stands still, except for `advance`. */
+  /** Whether the sandbox's clock is stopped, except for `advance`. */
   isFrozen?: boolean | undefined;
-  /** IDs count up per kind, such as `env_1`, instead of being random. */
+  /** Whether IDs are numbered per kind, such as `env_1`, instead of random. */
   countsIds?: boolean | undefined;
-  /** The API key; a random one, or that of the folder, when omitted. */
+  /** The API key. Default: that of the folder, or a random one. */
   apiKey?: string | undefined;
-  /** Envelopes per calendar month; none when absent. */
+  /** The number of envelopes per calendar month. Default: no limit. */
   quota?: number | undefined;
-  /** How to read points the API document leaves open: name to value. */
+  /** The choices for ambiguities of the API document, name to value. */
   choices?: Record<string, string> | undefined;
-  /** Faults to inject; a JSON object as for `sandbox faults`. */
+  /** The faults to inject, as a JSON object like that of `sandbox faults`. */
   faults?: Record<string, unknown> | undefined;
   /** Called with a line for each internal failure, with its cause. */
   tell?: ((line: string) => void) | undefined;
@@ -60,10 +60,10 @@ export { readSeed, type Seed } from './service/seed/seed-file.ts';
 export { readTime } from './start-time.ts';
 
 export interface Sandbox {
-  /** Ends in /api/v1. */
+  /** The base URL of the API, which ends with /api/v1. */
   baseUrl: string;
   apiKey: string;
-  /** S3 endpoint and what a client needs for it. */
+  /** The S3 endpoint and the settings that a client needs. */
   endpoint: string;
   bucket: string;
   region: string;
@@ -72,11 +72,11 @@ export interface Sandbox {
   dashboardUrl: string;
   orgId: string;
   dataDir: string;
-  /** Those of the seed. */
+  /** The keys of the seed. */
   keys: SeededKey[];
   /** The control plane. */
   control: ControlPlane;
-  /** Stops listening, finishes what is written; resolves when the state is on disk. */
+  /** Stops listening and finishes pending writes. Resolves when the state is on disk. */
   close(): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ const REGION = 'us-east-1';
 
 /**
  * Starts the whole service on this machine.
- * @throws UsageError for a port that is taken, or a folder that can't be made or that another sandbox uses.
+ * @throws UsageError if a port is in use, or if the folder can't be created or another sandbox uses it.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   await dataFolder(options.dataDir);
@@ -170,7 +170,7 @@ function taken(error: unknown, port: number, flag: string): unknown {
 const bucketKeysSchema = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 type BucketKeys = z.infer<typeof bucketKeysSchema>;
 
-/** The bucket's only account; made once, so that a restart keeps it. */
+/** Returns the credentials of the bucket's only account. They are created once and kept across restarts. */
 async function bucketKeys(path: string): Promise<BucketKeys> {
   try {
     return bucketKeysSchema.parse(parseJson(await readFile(path, 'utf8')));

@@ -1,32 +1,32 @@
 import type { DocumentKind, EnvelopeStatus, EventName, Scope, SigningOrder } from '../kernel/vocabulary.ts';
 
-/** Field types the sandbox's templates use and its signing pages can fill. */
+/** The field types that the sandbox's templates use and its signing pages can fill. */
 export const FIELD_TYPES = ['SIGNATURE', 'INITIALS', 'DATE', 'TEXT', 'CHECKBOX', 'DROPDOWN'] as const;
 export type FieldType = (typeof FIELD_TYPES)[number];
 
-/** A field of a template. Position in PDF points from the page's top left corner; `page` counts from 1. */
+/** A field of a template. The position is in PDF points from the page's top left corner. Pages are numbered from 1. */
 export interface TemplateField {
   fieldId: string;
   type: FieldType;
   label: string;
   required: boolean;
   page: number;
-  /** Not part of the API's representation. */
+  /** The signer's role, which is not part of the API's representation. */
   role: string;
   x: number;
   y: number;
   width: number;
   height: number;
-  /** Choices of a DROPDOWN. */
+  /** The options of a DROPDOWN. */
   options?: string[];
-  /** The type that the API shows, of a stand-in whose field has a type the sandbox doesn't know. */
+  /** The type that the API returns for a stand-in's field whose type the sandbox doesn't support. */
   shownType?: string;
 }
 
-/** A text box higher than this, in points, takes several lines. */
+/** The height in points above which a text box can have several lines. */
 export const TALL_TEXT = 30;
 
-/** Bounds of an uploaded PDF: bytes, pages, and the sides of a page in points. */
+/** The limits of an uploaded PDF: bytes, pages, and the sides of a page in points. */
 export const UPLOAD = { bytes: 10_000_000, pages: 100, shortest: 72, longest: 5_000 } as const;
 
 /** The size of a page as a viewer shows it, in points. */
@@ -35,7 +35,7 @@ export interface PageSize {
   height: number;
 }
 
-/** The pages of a PDF, or why no template can be made from it, as a sentence. */
+/** The pages of a PDF, or a sentence with the reason why it can't be used for a template. */
 export type Inspection = { pages: PageSize[] } | { problem: string };
 
 export interface TemplateRecord {
@@ -44,27 +44,23 @@ export interface TemplateRecord {
   description: string;
   pageCount: number;
   fields: TemplateField[];
-  /** In the order in which signers without a role take them. */
+  /** The roles, in the order in which they are assigned to signers without a role. */
   roles: string[];
   active: boolean;
   createdAt: string;
   updatedAt: string;
   /**
-   * Whose PDF its pages are (null: everybody sees it), and how large they are; absent where the sandbox draws them for
-   * everybody.
+   * The owner of the uploaded PDF (null: visible to every organization) and the sizes of its pages. Absent if the sandbox draws the pages.
    */
   upload?: { orgId: string | null; pages: PageSize[] };
-  /** True for the copy of another account's template: the fields are real, the pages are drawn here and marked STAND-IN. */
+  /** True for a stand-in for another account's template: the fields are real, and the pages are drawn here and marked STAND-IN. */
   standIn?: boolean;
 }
 
-/** Bounds of a drawing: its range on either axis, and how much one may hold. */
+/** The limits of a drawing: its range on either axis, and the number of strokes and points. */
 export const DRAWING = { range: 1_000, strokes: 120, points: 3_000 } as const;
 
-/**
- * A drawing: strokes of whole numbers x, y, x, y … from the pad's top left corner. The pad is as wide as the
- * range; y is in the same unit.
- */
+/** A drawing: strokes as integers x, y, x, y … from the pad's top left corner. The pad is as wide as the range; y has the same unit. */
 export type Drawing = readonly (readonly number[])[];
 
 export type SignerStatus = 'PENDING' | 'SENT' | 'VIEWED' | 'SIGNED' | 'DECLINED';
@@ -79,22 +75,22 @@ export interface SignerRecord {
   signedAt: string | null;
   declinedAt: string | null;
   declineReason: string | null;
-  /** What follows is the sandbox's own and never part of the API's representation. */
+  /** This property and those below are internal to the sandbox and never part of the API's representation. */
   token: string;
   notifiedAt: string | null;
   viewedAt: string | null;
   consentAt: string | null;
   ip: string | null;
   userAgent: string | null;
-  /** Printed under the signature; unguessable, unlike the signer id. */
+  /** The ID printed under the signature. Unlike the signer's ID, it can't be guessed. */
   signatureId: string;
-  /** Field id to entered value. CHECKBOX: "true" or "false". SIGNATURE and INITIALS: the typed text. */
+  /** The entered values by field ID. CHECKBOX: "true" or "false". SIGNATURE and INITIALS: the typed text. */
   values: Record<string, string>;
-  /** SIGNATURE and INITIALS that were drawn, by field id; their value is empty. Absent when nothing was drawn. */
+  /** The drawn SIGNATURE and INITIALS by field ID; their value is empty. Absent if nothing was drawn. */
   drawings?: Record<string, Drawing>;
 }
 
-/** One line of an envelope's history, as the certificate prints it. */
+/** A line of an envelope's history, as printed on the certificate. */
 export interface HistoryEntry {
   at: string;
   what:
@@ -124,7 +120,7 @@ export interface EnvelopeRecord {
   signers: SignerRecord[];
   metadata: Record<string, unknown>;
   webhookUrl: string | null;
-  /** Never returned. */
+  /** Never returned by the API. */
   webhookSecret: string | null;
   expiresAt: string;
   createdAt: string;
@@ -134,11 +130,11 @@ export interface EnvelopeRecord {
   signedDocumentStorageKey: string | null;
   certificateStorageKey: string | null;
   history: HistoryEntry[];
-  /** Documents of a seeded envelope: they are drawn when somebody first asks for them. */
+  /** The documents of a seeded envelope, which are drawn when they are first requested. */
   owedPapers?: DocumentKind[];
 }
 
-/** An organisation that was given a name. */
+/** An organization that was given a name. */
 export interface OrganisationRecord {
   id: string;
   name: string;
@@ -149,9 +145,9 @@ export interface KeyRecord {
   orgId: string;
   name: string;
   description: string;
-  /** First 8 characters of the key. */
+  /** The first 8 characters of the key. */
   prefix: string;
-  /** Hex SHA-256 of the key: the key itself is shown once and never stored. */
+  /** The SHA-256 of the key in hex. The key itself is shown once and never stored. */
   hash: string;
   scopes: Scope[];
   createdAt: string;
@@ -184,46 +180,45 @@ export interface DeliveryRecord {
   event: EventName;
   url: string;
   createdAt: string;
-  /** The exact payload text that is signed and sent. */
+  /** The exact payload that is signed and sent. */
   body: string;
   state: 'pending' | 'delivered' | 'failed';
   nextAttemptAt: string | null;
   attempts: DeliveryAttempt[];
 }
 
-/** Where objects go: the sandbox's own bucket behind the S3 endpoint. */
+/** The destination for objects: the sandbox's own bucket behind the S3 endpoint. */
 export interface ObjectWriter {
   put(key: string, body: Uint8Array, contentType: string): Promise<void>;
   get(key: string): Promise<Uint8Array | null>;
-  /** Takes away what was put here and replaced by nobody since: all of it, or the keys named. */
+  /** Deletes the objects that were put here and that no other client has replaced: all of them, or those with the given keys. */
   clear(keys?: readonly string[]): Promise<void>;
-  /** Keeps what was put here, and not by others, in a folder; and brings exactly that back. What others put stays. */
+  /** Saves the objects that were put here to a folder; `restore` brings exactly those back. Objects of other clients are kept. */
   save(folder: string): Promise<void>;
   restore(folder: string): Promise<void>;
   /**
-   * Calls `listener` for each read by others that finds nothing at a key, before it is answered; true means that there is
-   * something now.
+   * Calls `listener` for each read by other clients of a key without an object, before the response. The listener returns true if the
+   * object exists now.
    */
   onMiss(listener: (key: string) => Promise<boolean>): void;
 }
 
-/** What the documents are drawn from. */
+/** The data from which documents are drawn. */
 export interface SignedInput {
   template: TemplateRecord;
   envelope: EnvelopeRecord;
-  /** document.pdf as it was stored when the envelope was created. */
+  /** The document.pdf that was stored when the envelope was created. */
   document: Uint8Array;
 }
 
 export interface CertificateInput {
   template: TemplateRecord;
   envelope: EnvelopeRecord;
-  /** Lowercase hex. */
+  /** The SHA-256 of document.pdf, in lowercase hex. */
   documentSha256: string;
   signedSha256: string;
 }
 
-/** Draws documents. Passed to the service so that it doesn't depend on a PDF library. */
 /** Ways to tamper with a sealed document; docs/sandbox.md describes each. */
 export const TAMPERINGS = [
   ...[
@@ -248,15 +243,16 @@ export const TAMPERINGS = [
 ] as const;
 export type Tampering = (typeof TAMPERINGS)[number];
 
+/** Draws documents. Passed to the service so that it doesn't depend on a PDF library. */
 export interface DocumentMaker {
-  /** Whether a template can be made from a file. */
+  /** Checks whether a template can be created from a file. */
   inspect(file: Uint8Array): Promise<Inspection>;
-  /** The template's own pages, fields empty: document.pdf. `upload` is the PDF of a template that has one. */
+  /** Draws document.pdf: the template's own pages with empty fields. `upload` is the template's uploaded PDF, if it has one. */
   document(template: TemplateRecord, upload?: Uint8Array): Promise<Uint8Array>;
   signed(input: SignedInput): Promise<Uint8Array>;
   certificate(input: CertificateInput): Promise<Uint8Array>;
   /** Returns a sealed document after tampering; one without a seal is returned unchanged. */
   tampered(pdf: Uint8Array, how: Tampering): Promise<Uint8Array>;
-  /** The templates every new sandbox starts with. */
+  /** Returns the templates that every new sandbox starts with. */
   templates(): TemplateRecord[];
 }

@@ -1,6 +1,6 @@
 import type { ObjectWriter } from './model.ts';
 
-/** Stores nothing, where nobody will look at the documents: each would be six writes to the disk. */
+/** Stores nothing. Used if the documents aren't needed, because each one takes six writes to the disk. */
 export const NO_OBJECTS: ObjectWriter = {
   put: () => Promise.resolve(),
   get: () => Promise.resolve(null),

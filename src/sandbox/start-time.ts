@@ -1,6 +1,6 @@
 import { UsageError } from '../kernel/errors.ts';
 
-/** Reads the time at which the sandbox's clock starts, in ms since the epoch. @throws UsageError when it is not a time. */
+/** Parses the start time of the sandbox's clock. Returns ms since the epoch. @throws UsageError if it isn't a time. */
 export function readTime(value: Date | string | number): number {
   const at = new Date(value).getTime();
   if (!Number.isNaN(at)) return at;

@@ -6,7 +6,7 @@ const STYLES = ['design.css', 'style.css', 'tables.css', 'document.css', 'editor
 const SCRIPTS = ['page.js', 'live.js', 'sign.js', 'sheets.js', 'reading.js', 'pad.js', 'edit.js'];
 const NAMES = [...STYLES, ...SCRIPTS, 'icon.svg', 'pdf.min.mjs', 'pdf.worker.min.mjs', 'hand.ttf'];
 
-/** Reads a file of the pages, which the build copies next to the fonts; undefined for any other name. */
+/** Reads an asset of the pages, which the build copies next to the fonts. Returns undefined for any other name. */
 export function pageAsset(name: string): Promise<Asset | undefined> {
   return readAsset(name, NAMES, [join(fontFolder(), '../pages')]);
 }

@@ -7,10 +7,10 @@ import { envelopeTable, NO_ENVELOPES } from './envelopes.ts';
 import { copyable, number, plural, postButton } from './layout.ts';
 import { dateTime } from './times.ts';
 
-/** Envelopes on the dashboard. */
+/** The number of envelopes on the dashboard. */
 const NEWEST = 10;
 const HOUR_MS = 3_600_000;
-/** How far the buttons move the clock, in ms. */
+/** The durations by which the buttons move the clock, in ms. */
 export const CLOCK_STEPS = new Map([
   ['1h', HOUR_MS],
   ['1d', 24 * HOUR_MS],
@@ -18,7 +18,7 @@ export const CLOCK_STEPS = new Map([
   ['31d', 31 * 24 * HOUR_MS],
 ]);
 
-/** What is in the sandbox and how to use it. `form` is the token that forms of this page must carry. */
+/** Returns the dashboard: the sandbox's contents and how to use it. `form` is the token that forms on this page must contain. */
 export function dashboard(records: StoreState, context: { origin: string; now: string; form: string }) {
   const newest = { start: 0, count: NEWEST, from: 'newest' } as const;
   const { items, total } = records.envelopePage(records.orgId, newest);

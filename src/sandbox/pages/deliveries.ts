@@ -10,7 +10,7 @@ const NO_WEBHOOKS = empty(
   'esign listen\nesign envelopes create --template tmpl_nda --signer ada@example.com --webhook-url http://127.0.0.1:4242/ --send',
 );
 
-/** Every webhook, newest first. `form` is the token that a replay must carry. */
+/** Returns the list of webhooks, newest first. `form` is the token that a replay must contain. */
 export function deliveryList(page: Paged<DeliveryRecord>, form: string) {
   return html`<h1>Webhooks</h1>
     ${deliveryTable(page.shown, form, NO_WEBHOOKS)} ${page.links}`;

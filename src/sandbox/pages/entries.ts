@@ -4,7 +4,7 @@ import { fieldsOf, initials, isSigningDate } from '../service/engine/fields.ts';
 import type { StoreState } from '../service/store/state.ts';
 import { readDrawing } from './strokes.ts';
 
-/** The signer's fields in reading order: page, then from top to bottom, then from left to right. */
+/** Returns the signer's fields in reading order: by page, then from top to bottom, then from left to right. */
 export function fieldsFor(
   state: StoreState,
   envelope: EnvelopeRecord,
@@ -15,7 +15,7 @@ export function fieldsFor(
   return fields.toSorted((a, b) => a.page - b.page || a.y - b.y || a.x - b.x);
 }
 
-/** Values to prefill: the signing date, the initials, and a printed name. A signature is left to the signer. */
+/** Returns the prefilled values: the signing date, the initials, and a printed name. Signatures are left to the signer. */
 export function prefilled(
   fields: readonly TemplateField[],
   signer: SignerRecord,
@@ -29,31 +29,31 @@ export function prefilled(
   return Object.fromEntries(fields.map((field) => [field.fieldId, known(field)]));
 }
 
-/** A posted form, and why it can't be signed yet. */
+/** A posted form, and the problems that prevent signing. */
 export interface Posted {
   values: Record<string, string>;
   drawings: Record<string, Drawing>;
-  /** The drawings as posted texts. */
+  /** The drawings as posted, in text form. */
   drawn: Record<string, string>;
   consent: boolean;
-  /** Empty when it can be signed. */
+  /** The problems; empty if the form can be signed. */
   problems: Problem[];
 }
 
-/** Why a form can't be signed yet: a sentence, and the id of the control to correct. */
+/** A problem that prevents signing: a sentence, and the ID of the control to correct. */
 export interface Problem {
   control: string;
   text: string;
 }
 
-/** Signatures and initials are drawn or typed. */
+/** Returns true for signatures and initials, which are drawn or typed. */
 export function isHandwritten(field: TemplateField): boolean {
   return field.type === 'SIGNATURE' || field.type === 'INITIALS';
 }
 
 const NO_DRAWING = 'is not a valid drawing. Draw it again or type it.';
 
-/** Reads a posted form: for each field, `f.ID` is the typed or selected value and `d.ID` the drawing in its place. */
+/** Reads a posted form. For each field, `f.ID` is the typed or selected value, and `d.ID` is a drawing instead of it. */
 export function readPosted(
   fields: readonly TemplateField[],
   body: Readonly<Record<string, unknown>>,
@@ -82,7 +82,7 @@ export function readPosted(
   return posted;
 }
 
-/** Browsers don't post a checkbox that is not checked. */
+/** Returns the posted value of a field. Browsers don't post unchecked checkboxes. */
 function typedIn(field: TemplateField, posted: unknown): string {
   const text = textIn(posted).trim().slice(0, 500);
   return field.type === 'CHECKBOX' ? String(text === 'true') : text;

@@ -11,16 +11,16 @@ import { mailTable, newestFirst } from './mailbox.ts';
 import type { Paged } from './paging.ts';
 import { when } from './times.ts';
 
-/** The filter of the list; empty texts for all envelopes. */
+/** The filter of the list; empty strings match all envelopes. */
 export interface EnvelopeFilter {
   text: string;
-  /** A status, or OPEN for all that wait for signers. */
+  /** A status, or OPEN for all envelopes that wait for signers. */
   status: string;
 }
 
 export const NO_ENVELOPES = empty('No envelopes yet', 'Create one:', CREATE_COMMAND);
 
-/** Envelopes with the text in their id, subject, template, metadata, or in a signer's name or address. */
+/** Returns the envelopes with the text in their ID, subject, template, or metadata, or in a signer's name or email address. */
 export function filterEnvelopes(
   all: readonly EnvelopeRecord[],
   { text, status }: EnvelopeFilter,
@@ -38,7 +38,7 @@ function searchText(one: EnvelopeRecord): string {
     .toLowerCase();
 }
 
-/** All envelopes, newest first. */
+/** Returns the list of envelopes, newest first. */
 export function envelopeList(page: Paged<EnvelopeRecord>, { text, status }: EnvelopeFilter) {
   const isFiltered = text !== '' || status !== '';
   const option = (value: string, label: string) =>
@@ -70,7 +70,7 @@ function row(one: EnvelopeRecord): unknown[] {
   return [when(one.createdAt), envelope, state(one.status), signers];
 }
 
-/** One envelope: status, signers, documents, history, emails, and webhooks. */
+/** Returns the page of an envelope: status, signers, documents, history, emails, and webhooks. */
 export function envelopePage(one: EnvelopeRecord, records: StoreState, form: string) {
   const mails = newestFirst([...records.mails.values()].filter((mail) => mail.envelopeId === one.id));
   const deliveries = [...records.deliveries.values()]
@@ -117,7 +117,7 @@ function signerRow(envelope: EnvelopeRecord, signer: SignerRecord): unknown[] {
   return [mailbox, signer.role, signer.order, state(signer.status), actions];
 }
 
-/** What can be done next with the envelope in a terminal. */
+/** Returns terminal commands for the next steps with the envelope. */
 function commandsFor({ id, status }: EnvelopeRecord): string[] {
   if (status === 'DRAFT') return [command('envelopes', 'send', id), command('envelopes', 'cancel', id)];
   if (status === 'SENT' || status === 'IN_PROGRESS')

@@ -9,9 +9,9 @@ import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { page } from './layout.ts';
 import type { PagesOptions } from './options.ts';
 
-/** Room for a signature and two dozen initials, all drawn as long as a drawing may be. */
+/** The maximum form size, enough for a signature and two dozen initials with drawings of the maximum length. */
 const MAX_FORM_BYTES = 1024 * 1024;
-/** The only form that takes a file. */
+/** The path of the only form that accepts a file. */
 export const UPLOAD_PATH = '/templates';
 
 export function nothingThere(c: ServiceContext) {
@@ -20,7 +20,7 @@ export function nothingThere(c: ServiceContext) {
   return page(c, { title: 'Not found', body, status: 404 });
 }
 
-/** An error as a page. */
+/** Returns an error page. */
 export function errorPage(c: ServiceContext, thrown: unknown) {
   const { status, message, details } = asApiError(thrown);
   const reasons = Object.values(details ?? {}).flat();
@@ -33,7 +33,7 @@ export function errorPage(c: ServiceContext, thrown: unknown) {
   return page(c, { title: 'Error', body, status });
 }
 
-/** Reads a posted form. Throws FORBIDDEN when it does not carry the token of these pages. */
+/** Reads a posted form. Throws FORBIDDEN if it doesn't contain the token of these pages. */
 export async function requireForm(c: ServiceContext, form: string): Promise<Record<string, unknown>> {
   const body = await c.req.parseBody({ all: true });
   if (body.form !== form) {
@@ -42,7 +42,7 @@ export async function requireForm(c: ServiceContext, form: string): Promise<Reco
   return body;
 }
 
-/** The error for a refused file. */
+/** Creates the error for a rejected file. */
 export function refusedFile(reason: string, status?: 413): ApiError {
   return invalidBody({ pdf: [reason] }, 'The file was refused', status);
 }
@@ -51,7 +51,7 @@ export function fileTooLarge(): ApiError {
   return refusedFile(`The PDF is larger than ${UPLOAD.bytes / 1_000_000} MB.`, 413);
 }
 
-/** Refuses other host names (DNS rebinding) and forms that are too large. */
+/** Returns middleware that rejects other host names (DNS rebinding) and forms that are too large. */
 export function ownAddressOnly({ host, engine, clock }: PagesOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     if (!isLocalHost(c.env.incoming, host))
@@ -63,7 +63,7 @@ export function ownAddressOnly({ host, engine, clock }: PagesOptions) {
   });
 }
 
-/** Decides by the headers: an unread body drains, but a partly read one would keep the connection busy. */
+/** Rejects large forms by their headers. An unread body is drained, but a partly read one would keep the connection busy. */
 function refuseLarge(headers: IncomingHttpHeaders, isUpload: boolean): void {
   if (headers['transfer-encoding'] !== undefined)
     throw invalidBody({ form: ['A Content-Length header is required.'] }, 'The form was refused', 411);

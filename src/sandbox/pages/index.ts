@@ -22,7 +22,7 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   pages.onError((error, c) => errorPage(c, error));
   const local = ownAddressOnly(options);
   for (const path of OWN_PATHS) pages.use(path, local);
-  // Every form carries it: another site could post here, but doesn't know the token.
+  // Every form contains this token, because other sites can post here but don't know it.
   const token = randomBytes(16).toString('hex');
   recordPages(pages, options, token);
   templatePages(pages, options, token);

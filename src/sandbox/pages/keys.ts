@@ -4,7 +4,7 @@ import type { KeyRecord } from '../model.ts';
 import { copyable, postButton, table } from './layout.ts';
 import { when } from './times.ts';
 
-/** The API keys, and a form for a new one. `form` is the token that posts must carry. */
+/** Returns the page with the API keys and a form to create one. `form` is the token that posts must contain. */
 export function keysPage(keys: readonly KeyRecord[], form: string) {
   const head = ['Name', 'Key', 'Scopes', 'Created', 'Last used', 'Expires', ''];
   return html`<h1>API keys</h1>
@@ -45,7 +45,7 @@ function newKeyForm(token: string) {
   </details>`;
 }
 
-/** A new key, which is shown only once. */
+/** Returns the page for a new key, which is shown only once. */
 export function newKeyPage(key: string, record: KeyRecord) {
   return html`<h1>${record.name}</h1>
     <p>Copy the key now. It is not shown again.</p>

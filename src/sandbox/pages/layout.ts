@@ -5,7 +5,7 @@ import { dateTime } from './times.ts';
 
 export type Html = ReturnType<typeof html>;
 
-/** Only files of the sandbox may load. No page may frame these, and forms may only post here. */
+/** The content security policy: only files of the sandbox may load, no page may frame these pages, and forms may only post here. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -41,7 +41,7 @@ interface PageContent {
   status?: ContentfulStatusCode;
 }
 
-/** A whole page. Values in `html` templates are escaped. */
+/** Responds with a complete page. Values in `html` templates are escaped. */
 export async function page(c: ServiceContext, content: PageContent): Promise<Response> {
   const { title, script, styles = [], isForSigner = false } = content;
   const text = await html`<!doctype html>
@@ -68,7 +68,7 @@ export async function page(c: ServiceContext, content: PageContent): Promise<Res
     </html>`;
   return c.html(text, content.status ?? 200, {
     'Content-Security-Policy': POLICY,
-    // A signing link is a secret: it must not reach other sites as a referrer.
+    // A signing link is a secret, so it must not be sent to other sites as a referrer.
     'Referrer-Policy': 'same-origin',
     'X-Frame-Options': 'DENY',
   });
@@ -100,7 +100,7 @@ function header(c: ServiceContext) {
   </header>`;
 }
 
-/** A table, or what to show without rows. On a phone, each row becomes a card and each cell shows its label. */
+/** Returns a table, or a replacement if there are no rows. On a phone, each row becomes a card and each cell shows its label. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly unknown[])[],
@@ -122,12 +122,12 @@ export function table(
   </div>`;
 }
 
-/** The roles are explicit because a table that is displayed as blocks loses its own. */
+/** Returns a table cell. The ARIA role is explicit because a table displayed as blocks loses its implicit roles. */
 function tableCell(cell: unknown, label: string): Html {
   return html`<td role="cell" data-label="${label}"><div>${cell}</div></td>`;
 }
 
-/** An empty list: a sentence, and a command that fills it. */
+/** Returns the content of an empty list: a sentence, and a command that adds an item. */
 export function empty(title: string, hint?: string, example?: string): Html {
   return html`<div class="card empty">
     <p class="title">${title}</p>
@@ -135,12 +135,12 @@ export function empty(title: string, hint?: string, example?: string): Html {
   </div>`;
 }
 
-/** Text to copy; the page's script adds the button. */
+/** Returns text to copy. The page's script adds the button. */
 export function copyable(text: string): Html {
   return html`<pre data-copy>${text}</pre>`;
 }
 
-/** Names and values, without those that are empty. */
+/** Returns a list of names and values, without empty ones. */
 export function facts(pairs: Readonly<Record<string, unknown>>): Html {
   const shown = Object.entries(pairs).filter(
     ([, value]) => value !== '' && value !== null && value !== undefined,
@@ -150,7 +150,7 @@ export function facts(pairs: Readonly<Record<string, unknown>>): Html {
   </dl>`;
 }
 
-/** A form with one button. `form` is the token that it must carry. */
+/** Returns a form with one button. `form` is the token that it must contain. */
 export function postButton(path: string, label: string, form: string): Html {
   return html`<form method="post" action="${path}">
     <input type="hidden" name="form" value="${form}" /><button class="small">${label}</button>
@@ -171,7 +171,7 @@ const TONES: Readonly<Record<string, string>> = {
   CANCELLED: 'warn',
 };
 
-/** A status as a colored chip. */
+/** Returns a status as a colored chip. */
 export function state(word: string): Html {
   return chip(word.toLowerCase().replaceAll('_', ' '), TONES[word]);
 }
@@ -180,12 +180,12 @@ export function chip(text: string, tone = ''): Html {
   return html`<span class="chip ${tone}">${text}</span>`;
 }
 
-/** `5,001`. */
+/** Formats a number as `5,001`. */
 export function number(count: number): string {
   return count.toLocaleString('en-US');
 }
 
-/** `5,001 envelopes`, `1 envelope`. */
+/** Formats a count as `5,001 envelopes` or `1 envelope`. */
 export function plural(count: number, noun: string): string {
   return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 }

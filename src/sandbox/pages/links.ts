@@ -11,7 +11,7 @@ import type { PagesOptions } from './options.ts';
 import { sendDocument } from './records.ts';
 import { signingPage, statusPage } from './signing.ts';
 
-/** The pages behind the link in a signer's email: read, sign, decline, and download the documents. */
+/** Mounts the pages behind the link in a signer's email: read, sign, decline, and download the documents. */
 export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   const { engine, objects, store } = options;
   app.get('/sign/:token', async (c) => {
@@ -56,7 +56,7 @@ export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void
   });
 }
 
-/** The form as it is opened, or with what was posted and refused. */
+/** Responds with the form, either as first opened or with the rejected input. */
 function signing(c: ServiceContext, options: PagesOptions, { envelope, signer }: Bearer, refused?: Posted) {
   const fields = fieldsFor(options.store.state, envelope, signer);
   const values = prefilled(fields, signer, options.clock.now());
@@ -77,7 +77,7 @@ interface Bearer {
   signer: SignerRecord;
 }
 
-/** Whoever holds the link. Compared in constant time, since the token is all that is asked for. */
+/** Returns the signer who owns the link. The token is compared in constant time because it is the only credential. */
 function bearer({ store }: PagesOptions, token: string): Bearer | undefined {
   const given = Buffer.from(token);
   for (const envelope of store.state.envelopes.values()) {

@@ -7,17 +7,17 @@ import { dateTime, when } from './times.ts';
 
 const NO_MAILS = empty('No emails yet', 'Signers are emailed when an envelope is sent:', CREATE_COMMAND);
 
-/** Emails to addresses that contain the text, newest first. */
+/** Returns the emails to addresses that contain the text, newest first. */
 export function mailsTo(mails: Iterable<MailRecord>, to: string): MailRecord[] {
   return newestFirst([...mails].filter((mail) => mail.to.toLowerCase().includes(to.toLowerCase())));
 }
 
-/** By time: seeded emails are not stored in the order in which they were sent. */
+/** Sorts emails by time, because seeded emails aren't stored in the order in which they were sent. */
 export function newestFirst(mails: readonly MailRecord[]): MailRecord[] {
   return mails.toReversed().sort((a, b) => Number(a.at < b.at) - Number(a.at > b.at));
 }
 
-/** Every email that the service would have sent. */
+/** Returns the list of emails that the service would have sent. */
 export function mailbox(page: Paged<MailRecord>, to: string) {
   return html`<h1>Mailbox</h1>
     <form method="get" class="row search" role="search">
@@ -37,7 +37,7 @@ export function mailTable(mails: readonly MailRecord[], whenEmpty: ReturnType<ty
   return table(['Sent', 'To', 'Subject'], rows, whenEmpty);
 }
 
-/** One email; a signing link of this sandbox becomes a button. */
+/** Returns the page of an email. A signing link of this sandbox becomes a button. */
 export function mailPage(mail: MailRecord, origin: string) {
   const link = mail.text.split(/\s+/).find((word) => word.startsWith(`${origin}/sign/`));
   return html`<h1 dir="auto">${mail.subject}</h1>

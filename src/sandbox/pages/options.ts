@@ -3,12 +3,12 @@ import type { KeyContext } from '../service/control/key-actions.ts';
 import type { TemplateService } from '../service/control/template-service.ts';
 import type { Engine } from '../service/engine/engine.ts';
 
-/** What the pages use of the service. */
+/** The parts of the service that the pages use. */
 export interface PagesOptions extends KeyContext {
   engine: Engine;
   templates: TemplateService;
   objects: Pick<ObjectWriter, 'get'>;
-  /** The address the server listens on. Pages open at this address and on loopback only. */
+  /** The address the server listens on. Pages are available only at this address and on loopback. */
   host: string;
   origin: () => string;
 }

@@ -2,17 +2,17 @@ import { html } from 'hono/html';
 import type { ServiceContext } from '../service/base/web.ts';
 import { number } from './layout.ts';
 
-/** Rows on one page of a list. */
+/** The number of rows on one page of a list. */
 const PAGE_SIZE = 50;
 
 /** A page of a list, with links to the others. */
 export interface Paged<T> {
   shown: readonly T[];
-  /** `1 to 50 of 509`, with links where there is more than one page. */
+  /** `1 to 50 of 509`, with links if there is more than one page. */
   links: ReturnType<typeof html>;
 }
 
-/** The page that `?page=` names, the first one without it; the rest of the query stays in the links. */
+/** Returns the page selected by `?page=`; by default, the first one. The links keep the rest of the query. */
 export function paged<T>(c: ServiceContext, all: readonly T[]): Paged<T> {
   const last = Math.max(1, Math.ceil(all.length / PAGE_SIZE));
   const asked = Number(c.req.query('page') ?? 1);

@@ -15,7 +15,7 @@ import type { PagesOptions } from './options.ts';
 import { paged } from './paging.ts';
 import { requestLog, requestPage } from './requests.ts';
 
-/** Dashboard and lists. `form` is the token that posts must carry. */
+/** Mounts the dashboard and the lists. `form` is the token that posts must contain. */
 export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: string): void {
   const { store, clock, origin } = options;
   app.get('/', (c) => {
@@ -75,7 +75,7 @@ function envelopePages(app: Hono<ServiceEnv>, { store, objects }: PagesOptions, 
   });
 }
 
-/** Sends a document of an envelope for the browser to show, or a 404. */
+/** Responds with a document of an envelope for display in the browser, or with 404. */
 export async function sendDocument(
   c: ServiceContext,
   objects: PagesOptions['objects'],

@@ -10,7 +10,7 @@ type Keys = ReadonlyMap<string, KeyRecord>;
 
 const NO_REQUESTS = empty('No requests yet', 'Send one:', 'esign envelopes list');
 
-/** The audit log (Authentication 9), newest first. The page's script adds new entries as they arrive. */
+/** Returns the audit log (Authentication 9), newest first. The page's script adds new entries as they arrive. */
 export function requestLog(page: Paged<AuditRecord>, keys: Keys) {
   const rows = page.shown.map((one) => [
     when(one.at),
@@ -25,7 +25,7 @@ export function requestLog(page: Paged<AuditRecord>, keys: Keys) {
     </div>`;
 }
 
-/** One request, and the command that sends it again. */
+/** Returns the page of a request, with the command that repeats it. */
 export function requestPage(one: AuditRecord, keys: Keys) {
   const envelopeId = /\/envelopes\/([^/]+)/.exec(one.path ?? '')?.[1];
   const parameters = [...new URLSearchParams(one.query ?? '')];

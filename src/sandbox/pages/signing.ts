@@ -9,15 +9,15 @@ export interface SigningView {
   signer: SignerRecord;
   /** The signer's fields, in reading order. */
   fields: readonly TemplateField[];
-  /** Entered or prefilled values, by field id. */
+  /** The entered or prefilled values by field ID. */
   values: Readonly<Record<string, string>>;
-  /** Drawings in place of values, as texts, by field id. */
+  /** The drawings that replace values, in text form, by field ID. */
   drawn: Readonly<Record<string, string>>;
   consent: boolean;
   problems: readonly Problem[];
 }
 
-/** The page on which a signer reads the document, completes the fields, and signs. */
+/** Returns the page on which a signer reads the document, completes the fields, and signs. */
 export function signingPage(view: SigningView) {
   const { envelope, signer, fields, values, drawn, problems } = view;
   const path = `/sign/${signer.token}`;
@@ -66,7 +66,7 @@ export function signingPage(view: SigningView) {
     </dialog>`;
 }
 
-/** The pad for drawing signatures. The script adds a button that opens it to each field. */
+/** Returns the pad for drawing signatures. The script adds a button to each field that opens it. */
 function padDialog() {
   return html`<dialog id="pad" aria-labelledby="pad-title">
     <form method="dialog">
@@ -104,7 +104,7 @@ function fieldBlock(field: TemplateField, value: string, drawing: string) {
   </div>`;
 }
 
-/** Placeholders, in upright letters so that nobody takes them for a signature. */
+/** The placeholders, in upright letters so that they can't be mistaken for a signature. */
 const HINTS: Partial<Record<TemplateField['type'], string>> = {
   SIGNATURE: 'Type your name to sign',
   INITIALS: 'Initials',
@@ -132,7 +132,7 @@ ${value}</textarea>`;
   return html`<input type="${type}" id="${field.fieldId}" name="${name}" value="${value}" class="${isHandwritten(field) ? 'hand' : ''}" placeholder="${hint}" maxlength="500" autocomplete="off" ${required} />`;
 }
 
-/** What the link shows when there is nothing to sign: the status, and the documents of a completed envelope. */
+/** Returns the page shown if there is nothing to sign: the status, and the documents of a completed envelope. */
 export function statusPage(envelope: EnvelopeRecord, signer: SignerRecord) {
   const path = `/sign/${signer.token}`;
   const documents =
@@ -161,7 +161,7 @@ function sentence(envelope: EnvelopeRecord, signer: SignerRecord): string {
   return `It is not your turn yet, ${signer.name}. You will get an email when it is.`;
 }
 
-/** Adds a period, unless the signer's own words end in one. */
+/** Adds a period unless the signer's text already ends with punctuation. */
 function sentenceOf(text: string): string {
   return /\p{Sentence_Terminal}$/u.test(text) ? text : `${text}.`;
 }

@@ -2,12 +2,12 @@ import { DRAWING, type Drawing } from '../model.ts';
 
 const POINT = String.raw`\d{1,4},\d{1,4}`;
 const TEXT = new RegExp(`^${POINT}(?:[ ;]${POINT})*$`);
-/** The length of the longest text: every point with four digits and a separator. */
+/** The maximum length of the text, with four digits per coordinate and separators. */
 const LONGEST = DRAWING.points * '1000,1000 '.length;
 
 /**
- * A drawing as a form posts it: points `x,y` separated by spaces, strokes by semicolons.
- * Returns undefined for any other text, and when a limit of drawings is exceeded.
+ * Parses a drawing as posted by a form: points `x,y` separated by spaces, strokes separated by semicolons. Returns undefined for any other
+ * text, or if a limit of drawings is exceeded.
  */
 export function readDrawing(text: string): Drawing | undefined {
   if (text.length > LONGEST || !TEXT.test(text)) return undefined;

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 
-/* Times are written in UTC. The page's script replaces them by local ones and adds how long ago that was. */
+/* Times are in UTC. The page's script replaces them with local times and adds how long ago they were. */
 
 const MINUTES = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -17,18 +17,18 @@ const DAYS = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 });
 
-/** A point in time: `22 Nov 2026, 09:05 UTC`. */
+/** Returns a time element such as `22 Nov 2026, 09:05 UTC`. */
 export function dateTime(iso: string) {
   return html`<time datetime="${iso}" title="${iso}" data-shown="time">${minutes(iso)}</time>`;
 }
 
-/** A point in time for a column of a table, with how long ago it was; nothing for null. */
+/** Returns a time element for a table column, which also shows how long ago it was. Returns an empty fragment for null. */
 export function when(iso: string | null) {
   if (iso === null) return html``;
   return html`<time datetime="${iso}" title="${iso}" data-shown="both">${minutes(iso)}</time>`;
 }
 
-/** A day: `22 December 2026`. */
+/** Returns a time element for a day, such as `22 December 2026`. */
 export function day(iso: string) {
   return html`<time datetime="${iso}" title="${iso}" data-shown="day">${DAYS.format(new Date(iso))}</time>`;
 }

@@ -31,45 +31,45 @@ import { attach, webApp } from './web-app.ts';
 import { WebhookSender } from './webhooks/sender.ts';
 
 export interface ServiceOptions {
-  /** Folder of the state; made when missing. */
+  /** The folder for the state, created if missing. */
   dataDir: string;
   host: string;
-  /** 0 takes a free one. */
+  /** The port; 0 selects a free one. */
   port: number;
-  /** Requests per window and key. */
+  /** The number of requests per window and key. */
   rateLimit: { requests: number; seconds: number };
-  /** Envelopes (or signers, see CHOICES) per calendar month and organisation; null for no limit. */
+  /** The number of envelopes (or signers, see CHOICES) per calendar month and organization; null for no limit. */
   quota: number | null;
   documents: DocumentMaker;
   objects: ObjectWriter;
   clock: Clock;
-  /** Where the sandbox's clock starts, in ms since the epoch; without it where it was left. */
+  /** The start time of the sandbox's clock, in ms since the epoch. Default: the time of the last run. */
   startsAt?: number | undefined;
-  /** The sandbox's clock stands still, except for `advance`. */
+  /** Whether the sandbox's clock is stopped, except for `advance`. */
   isFrozen?: boolean | undefined;
-  /** IDs count up per kind instead of being random. */
+  /** Whether IDs are numbered per kind instead of random. */
   countsIds?: boolean | undefined;
   /** The initial data of a new sandbox, restored by a reset. */
   seed?: ReadSeed | undefined;
-  /** Random letters and digits for ids, tokens and keys; from the system's secure source when omitted. */
+  /** Returns random letters and digits for IDs, tokens, and keys. Default: from the system's secure source. */
   randomId?: RandomId;
-  /** The key of the default organization; a random one, or that of the folder, when omitted. */
+  /** The key of the default organization. Default: that of the folder, or a random one. */
   apiKey?: string | undefined;
-  /** Name to value, for points the API document leaves open; see CHOICES. */
+  /** The choices for ambiguities of the API document, name to value; see CHOICES. */
   choices?: Record<string, string>;
-  /** Faults from the start, as JSON; validated here. */
+  /** The initial faults, as JSON; validated here. */
   faults?: unknown;
   /** Called with a line for each internal failure, with its cause. */
   tell?: (line: string) => void;
 }
 
 export interface Service {
-  /** Like http://127.0.0.1:4010, without the path prefix. */
+  /** The origin without the path prefix, such as http://127.0.0.1:4010. */
   origin: string;
   orgId: string;
-  /** Full-scope key of the default organisation. */
+  /** The key of the default organization, with all permissions. */
   apiKey: string;
-  /** Those of the seed. */
+  /** The keys of the seed. */
   keys: SeededKey[];
   /** The control plane, without HTTP. */
   control: ControlPlane;
@@ -77,12 +77,12 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** How long requests under way may take once the service is closing. */
+/** How long pending requests may take once the service is closing, in ms. */
 const CLOSE_PATIENCE_MS = 3000;
 
 /**
- * Starts the e-signature service of the API document on this machine. Rejects with the system's error when the port is
- * taken, with UsageError when a choice or fault is not valid, another sandbox has the folder or its journal is damaged.
+ * Starts the e-signature service of the API document on this machine. Rejects with the system's error if the port is in use, and with a
+ * UsageError if a choice or fault is invalid, another sandbox uses the folder, or its journal is damaged.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const choices = new Choices(options.choices);
@@ -95,7 +95,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const counted = options.countsIds ? new CountedIds(store.state, random) : undefined;
   const randomId = counted?.next ?? random;
   const clock = new SandboxClock(options.clock, options);
-  // A request without a Host header gets the API's error shape, too, not the empty reply of node.
+  // A request without a Host header also gets the API's error format, not Node's empty response.
   const server = createServer({ requireHostHeader: false, ServerResponse: datedBy(clock) });
   const closing = new AbortController();
   let engine: Engine | undefined;
@@ -166,7 +166,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       }),
     );
     await listen(server, options.port, options.host);
-    // Emails contain the address, so it must be known first. Data of an earlier run is kept.
+    // Emails contain the server's address, so it must be known first. Data of an earlier run is kept.
     const seeded = seed === undefined ? undefined : await seeder.put(seed, { missingOnly: true });
     await engine.start();
     return {
@@ -188,7 +188,7 @@ async function seedTemplates(store: Store, documents: DocumentMaker): Promise<vo
   await store.commit(documents.templates().map((value) => ({ kind: 'template', value })));
 }
 
-/** How far ahead of the machine's the sandbox's clock is from now on. */
+/** Returns the initial offset of the sandbox's clock from the machine's, in ms. */
 async function startOfClock(store: Store, clock: SandboxClock, startsAt?: number): Promise<number> {
   if (startsAt === undefined) return store.state.clockOffsetMs;
   const value = clock.offsetFor(startsAt);
@@ -240,7 +240,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-/** Clients can't connect to wildcard addresses, so links use loopback instead. */
+/** Returns the origin for links. Clients can't connect to wildcard addresses, so links use loopback instead. */
 function originOf(server: Server, host: string): string {
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;

@@ -11,7 +11,7 @@ import { asApiError, errorText, invalidBody, notFound } from './base/errors.ts';
 import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
 import { type ControlOptions, controlRoutes } from './control/control.ts';
 
-/** Everything that the service answers: the API, the controls, the pages, and the API documents. */
+/** Returns the app that handles all requests to the service: the API, the control plane, the pages, and the API documents. */
 export function webApp(
   options: RouteOptions & ControlOptions & PagesOptions & { errorLog: ErrorLog },
 ): Hono<ServiceEnv> {
@@ -23,7 +23,7 @@ export function webApp(
     c.header('Cache-Control', 'no-store');
     await next();
     if (c.error && c.res.status >= 500)
-      // A path below /sign/ is the key of a signer.
+      // A path below /sign/ contains a signer's secret token.
       options.errorLog.report(`${c.req.method} ${c.req.path.replace(/^(\/sign\/).*/, '$1…')}`, c.error);
   });
   app.route('/api/v1', apiRoutes(options));

@@ -4,7 +4,7 @@ import { protect, shownCodePoint } from './untrusted.ts';
 
 /** A range of text with one face, one script, and one direction. */
 export interface Item {
-  /** The start offset in `text`; `end` is one, too. */
+  /** The range of the item: `start` and `end` are offsets in `text`. */
   start: number;
   end: number;
   /** The whole text, so that letters can join across items. */
@@ -79,7 +79,7 @@ function clusterItems(faces: Faces, cluster: string, use: Use): ClusterItem[] {
   return characterItems(faces, cluster, use, script);
 }
 
-/** Returns the items of a cluster, character by character, if no face has the whole cluster. */
+/** Returns the items of a cluster that no single face covers, character by character. */
 function characterItems(faces: Faces, cluster: string, use: Use, script: string | undefined): ClusterItem[] {
   const items: ClusterItem[] = [];
   let start = 0;

@@ -16,14 +16,14 @@ const TYPE_WORDS: Readonly<Record<FieldType, string>> = {
 export interface EditorView {
   template: TemplateRecord;
   form: TemplateForm;
-  /** It has envelopes, so it can't be changed. */
+  /** True if the template has envelopes, so that it can't be changed. */
   isUsed: boolean;
   isSaved: boolean;
   problems: readonly string[];
   token: string;
 }
 
-/** Places fields on an uploaded PDF, by dragging or by numbers. */
+/** Returns the page for placing fields on an uploaded PDF, by dragging or by numbers. */
 export function editorPage(view: EditorView) {
   const { template, form, isUsed, problems, token } = view;
   const path = `/templates/${template.id}`;
@@ -88,7 +88,7 @@ function notice({ template, isUsed, isSaved, problems }: EditorView) {
   return '';
 }
 
-/** Signers without a role take the roles in order. */
+/** Returns example signers for the roles. Signers without a role are assigned the roles in order. */
 function signersFor({ roles }: TemplateRecord): string[] {
   return roles.flatMap((_, index) => ['--signer', `signer${index + 1}@example.com`]);
 }
@@ -107,7 +107,7 @@ function words({ name, description, roles }: TemplateForm) {
     </div>`;
 }
 
-/** Shown by the script: the kind of field that a drag or a click adds. */
+/** Returns the buttons, shown by the script, for the type of field that a drag or a click adds. */
 function toolbox() {
   return html`<div class="card toolbox" hidden>
     <h2>Place a field</h2>
@@ -126,7 +126,7 @@ function types(chosen: string) {
   });
 }
 
-/** The inputs of one field. Their names begin with the row's number. */
+/** Returns the inputs of one field. Their names start with the row's number. */
 function fieldRow(row: FormRow, number: string, roles: string) {
   const at = (name: string) => `${number}.${name}`;
   const choices = [...new Set([...roles.split(',').map((role) => role.trim()), row.role])].filter(Boolean);

@@ -1,10 +1,10 @@
 import { FIELD_TYPES, type FieldType, type TemplateField, type TemplateRecord } from '../../model.ts';
 import type { TemplateWords } from '../../service/control/template-service.ts';
 
-/** Bounds of what a template may hold. */
+/** The limits of a template. */
 const MOST = { roles: 20, fields: 200, options: 50, text: 200 } as const;
 
-/** The size in points a field has at first, and the least it may have. */
+/** The initial and minimum size of a field, in points. */
 export const SIZES: Readonly<Record<FieldType, { usual: [number, number]; least: [number, number] }>> = {
   SIGNATURE: { usual: [180, 48], least: [60, 24] },
   INITIALS: { usual: [60, 26], least: [24, 14] },
@@ -14,7 +14,7 @@ export const SIZES: Readonly<Record<FieldType, { usual: [number, number]; least:
   DROPDOWN: { usual: [150, 20], least: [40, 12] },
 };
 
-/** A field of the form: all texts. */
+/** A field of the form. All values are strings. */
 export interface FormRow {
   id: string;
   type: string;
@@ -26,15 +26,15 @@ export interface FormRow {
   width: string;
   height: string;
   required: boolean;
-  /** One choice a line. */
+  /** The options, one per line. */
   options: string;
 }
 
-/** The editor's form, as it is shown. */
+/** The content of the editor's form. */
 export interface TemplateForm {
   name: string;
   description: string;
-  /** With commas between. */
+  /** The roles, separated by commas. */
   roles: string;
   rows: FormRow[];
 }
@@ -51,7 +51,7 @@ function rowOf(field: TemplateField): FormRow {
   return { id, type, label, role, ...spot, required, options: options.join('\n') };
 }
 
-/** A field to begin with, for the role. */
+/** Returns a new field for the role. */
 export function newRow(role: string): FormRow {
   const [width, height] = SIZES.SIGNATURE.usual.map(String);
   const place = { page: '1', x: '64', y: '64', width: width ?? '', height: height ?? '' };
@@ -59,8 +59,8 @@ export function newRow(role: string): FormRow {
 }
 
 /**
- * What was posted; its rows are `0.label`, `0.x` and so on, in whatever order, with gaps where rows were
- * taken out; `without` leaves one more out.
+ * Reads a posted form. Its rows are `0.label`, `0.x`, and so on, in any order, with gaps for removed rows. The row `without` is omitted,
+ * too.
  */
 export function readForm(body: Readonly<Record<string, unknown>>, without?: string): TemplateForm {
   const text = (name: string) => textIn(body[name]).trim();
@@ -78,7 +78,7 @@ export function readForm(body: Readonly<Record<string, unknown>>, without?: stri
   return { name: text('name'), description: text('description'), roles: text('roles'), rows };
 }
 
-/** The words of a form, or why they can't be saved. */
+/** Returns the name, description, and roles of a form, or the problems that prevent saving. */
 export function readWords(form: Omit<TemplateForm, 'rows'>): { words: TemplateWords; problems: string[] } {
   const { name, description } = form;
   const roles = [...new Set(form.roles.split(',').map((role) => role.trim()))].filter((role) => role !== '');
@@ -93,7 +93,7 @@ export function readWords(form: Omit<TemplateForm, 'rows'>): { words: TemplateWo
   return { words: { name, description, roles }, problems };
 }
 
-/** The fields of a form in reading order, or why they can't be saved. */
+/** Returns the fields of a form in reading order, or the problems that prevent saving. */
 export function readFields(
   rows: readonly FormRow[],
   template: TemplateRecord,
@@ -152,7 +152,7 @@ function problemsWithPlace(row: FormRow, { upload, pageCount }: TemplateRecord):
   const [leastWidth, leastHeight] = isType(row.type) ? SIZES[row.type].least : [8, 8];
   if (width < leastWidth || height < leastHeight)
     return [`it must be at least ${leastWidth} points wide and ${leastHeight} high`];
-  // Sizes of pages are rounded, and so may positions be.
+  // Page sizes are rounded, and positions may be, too.
   if (x + width > size.width + 0.01 || y + height > size.height + 0.01)
     return [`it must lie within page ${page}, which is ${size.width} points wide and ${size.height} high`];
   return [];
@@ -166,7 +166,9 @@ function optionsIn({ options }: FormRow): string[] {
   return [...new Set(options.split(/\r?\n/).map((line) => line.trim()))].filter((line) => line !== '');
 }
 
-/** Readable, for `--value FIELD=TEXT`; the number keeps it apart from names that pages and programs use themselves. */
+/**
+ * Returns a readable field name for `--value FIELD=TEXT`. The number distinguishes it from names that pages and programs use themselves.
+ */
 function nameFor({ label, type }: FormRow, taken: ReadonlySet<string>): string {
   const words = label
     .toLowerCase()

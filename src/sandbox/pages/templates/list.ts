@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { type TemplateRecord, UPLOAD } from '../../model.ts';
 import { chip, table } from '../layout.ts';
 
-/** All templates, and a form for a new one. `form` is the token that posts must carry. */
+/** Returns the list of templates and a form to create one. `form` is the token that posts must contain. */
 export function templateList(templates: readonly TemplateRecord[], form: string) {
   return html`<h1>Templates</h1>
     ${uploadForm(form)} ${table(['Name', 'ID', 'Pages', 'Roles', 'Status'], templates.map(row), 'No templates.')}`;

@@ -9,7 +9,7 @@ import { editorPage } from './editor.ts';
 import { formOf, newRow, readFields, readForm, readWords, type TemplateForm } from './form.ts';
 import { templateList } from './list.ts';
 
-/** Templates from uploaded PDFs. `token` is the one that posts must carry. */
+/** Mounts the pages for templates from uploaded PDFs. `token` is the token that posts must contain. */
 export function templatePages(app: Hono<ServiceEnv>, options: PagesOptions, token: string): void {
   const { templates } = options;
   const editor = (c: ServiceContext, id: string, form?: TemplateForm, problems: string[] = []) => {
@@ -75,7 +75,7 @@ export function templatePages(app: Hono<ServiceEnv>, options: PagesOptions, toke
   });
 }
 
-/** The posted file, and a name for a template made from it. */
+/** Returns the posted file, and a name for the template created from it. */
 async function fileIn(posted: unknown): Promise<{ file: Uint8Array; title: string }> {
   if (!(posted instanceof File) || posted.size === 0) throw refusedFile('Choose a PDF to upload.');
   if (posted.size > UPLOAD.bytes) throw fileTooLarge();

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The text of a file of `contract/`, from the nearest folder above this module that has it: the same in the bundle
- * and from source. Null when the file isn't there.
+ * Returns the text of a file in `contract/`, from the nearest folder above this module that contains it, so that it works in the bundle and
+ * from source. Returns null if the file doesn't exist.
  */
 export async function readContract(
   name: 'openapi.yaml' | 'sandbox-openapi.yaml',

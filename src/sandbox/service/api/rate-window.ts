@@ -1,4 +1,4 @@
-/** What the three X-RateLimit headers say (Limits). `resetsAt` in ms since the epoch. */
+/** The values of the three X-RateLimit headers (Limits). `resetsAt` is in ms since the epoch. */
 export interface SandboxRateReading {
   allowed: boolean;
   limit: number;
@@ -12,8 +12,8 @@ interface Window {
 }
 
 /**
- * Fixed window per key, opened by its first request and counted from the whole second, so that the reset in seconds
- * is exact. Times are those of the clock that the Date header tells.
+ * A fixed window per key. It is opened by the key's first request and starts at the whole second, so that the reset in seconds is exact.
+ * Times are those of the clock used for the Date header.
  */
 export class SandboxRateWindow {
   readonly #limit: number;
@@ -25,7 +25,7 @@ export class SandboxRateWindow {
     this.#lengthMs = rate.seconds * 1000;
   }
 
-  /** Counts one request of the key at `now`. */
+  /** Counts a request of the key at `now`, and returns the resulting values. */
   take(keyId: string, now: number): SandboxRateReading {
     let window = this.#windows.get(keyId);
     if (!window || now >= window.endsAt) {

@@ -9,7 +9,7 @@ import type {
 } from '../../model.ts';
 import type { Rules } from '../base/choices.ts';
 
-/** A template as the API shows it (Template, Template field): no coordinates, and no roles unless chosen. */
+/** Returns a template as the API shows it (Template, Template field): without coordinates, and without roles unless chosen. */
 export function templateView(template: TemplateRecord, rules: Rules) {
   const withRoles = rules['template-roles'] === 'shown';
   return {
@@ -31,13 +31,13 @@ export function templateView(template: TemplateRecord, rules: Rules) {
   };
 }
 
-/** Signer statuses are not all shown; these stand for words a client has never seen. */
+/** The API document doesn't list every signer status. These simulate values that a client has never seen. */
 const UNKNOWN_WORDS: Partial<Record<SignerStatus, string>> = {
   PENDING: 'AWAITING_TURN',
   VIEWED: 'DELIVERED',
 };
 
-/** A signer as the API shows it (Signer). */
+/** Returns a signer as the API shows it (Signer). */
 export function signerView(signer: SignerRecord, rules: Rules) {
   const word = rules['signer-statuses'] === 'unknown' ? UNKNOWN_WORDS[signer.status] : undefined;
   return {
@@ -53,7 +53,7 @@ export function signerView(signer: SignerRecord, rules: Rules) {
   };
 }
 
-/** An envelope as the API shows it (Envelope): never the webhook secret. */
+/** Returns an envelope as the API shows it (Envelope), without the webhook secret. */
 export function envelopeView(envelope: EnvelopeRecord, rules: Rules) {
   return {
     id: envelope.id,
@@ -76,7 +76,7 @@ export function envelopeView(envelope: EnvelopeRecord, rules: Rules) {
   };
 }
 
-/** An envelope as the list shows it: the document leaves the item's shape open. */
+/** Returns an envelope as the list shows it. The API document doesn't specify the format of list items. */
 export function listItemView(envelope: EnvelopeRecord, rules: Rules) {
   if (rules['list-items'] === 'full') return envelopeView(envelope, rules);
   const { id, templateId, templateName, status, signingOrder, subject } = envelope;
@@ -95,7 +95,7 @@ export function listItemView(envelope: EnvelopeRecord, rules: Rules) {
   };
 }
 
-/** A key as the key list shows it (Authentication 7): the prefix, never the key nor its hash. */
+/** Returns a key as the key list shows it (Authentication 7): with its prefix, never with the key or its hash. */
 export function keyView(key: KeyRecord, now: number) {
   const { id, orgId, name, description, prefix, scopes, createdAt, lastUsedAt, expiresAt, revokedAt } = key;
   const expired = expiresAt !== null && Date.parse(expiresAt) <= now;
@@ -115,13 +115,13 @@ export function keyView(key: KeyRecord, now: number) {
   };
 }
 
-/** A delivery as the control plane shows it. */
+/** Returns a delivery as the control plane shows it. */
 export function deliveryView(delivery: DeliveryRecord) {
   const { id, envelopeId, event, url, createdAt, state, nextAttemptAt, attempts, body } = delivery;
   return { id, envelopeId, event, url, createdAt, state, nextAttemptAt, attempts, body };
 }
 
-/** A mail as the control plane shows it, with the link that its signer would follow. `origin` is where the sandbox listens now. */
+/** Returns an email as the control plane shows it, with the signer's link. `origin` is the sandbox's current address. */
 export function mailView(mail: MailRecord, envelope: EnvelopeRecord | undefined, origin: string) {
   const { id, at, kind, envelopeId, signerId, to, subject, text } = mail;
   const signer = envelope?.signers.find((one) => one.id === signerId);
@@ -130,19 +130,19 @@ export function mailView(mail: MailRecord, envelope: EnvelopeRecord | undefined,
   return { id, at, kind, envelopeId, signerId, to, subject, text, link };
 }
 
-/** Some items of a list, and how many it has. */
+/** Some items of a list, and the total number of items. */
 export interface PageItems<T> {
   items: readonly T[];
   total: number;
 }
 
-/** The items of a page. */
+/** Returns the items of a page. */
 export function pageOf<T>(all: readonly T[], page: number, pageSize: number): PageItems<T> {
   const start = (page - 1) * pageSize;
   return { items: all.slice(start, start + pageSize), total: all.length };
 }
 
-/** One page of a list (Response envelope, Pagination parameters). */
+/** Returns a page of a list (Response envelope, Pagination parameters). */
 export function pageView({ items, total }: PageItems<unknown>, page: number, pageSize: number) {
   const pagination = { page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
   return { data: items, meta: { pagination } };

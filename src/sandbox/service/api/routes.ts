@@ -25,7 +25,7 @@ export interface RouteOptions {
   choices: Choices;
 }
 
-/** The eight routes of the API (Endpoints), to be mounted at /api/v1. HEAD answers like GET. */
+/** Returns the eight routes of the API (Endpoints), to be mounted at /api/v1. HEAD is handled like GET. */
 export function apiRoutes(options: RouteOptions): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
   app.use('*', audited(options), keyed(options), wrongMethod(app));
@@ -81,7 +81,7 @@ function envelopeRoutes(app: Hono<ServiceEnv>, options: RouteOptions): void {
   });
 }
 
-/** send, cancel and remind; the document does not show their replies. */
+/** Adds send, cancel, and remind. The API document doesn't show their responses. */
 function actionRoutes(app: Hono<ServiceEnv>, { engine, choices }: RouteOptions): void {
   const write = scoped('esign:write', choices);
   app.post('/esign/envelopes/:id/send', write, async (c) =>
@@ -99,7 +99,10 @@ function actionRoutes(app: Hono<ServiceEnv>, { engine, choices }: RouteOptions):
   });
 }
 
-/** 401, then 429; every reply from here on carries the three rate headers. Then time catches up. */
+/**
+ * Returns middleware that checks for 401, then 429. All later responses have the three rate limit headers. Then processes everything that
+ * is due.
+ */
 function keyed({ store, engine, rates, clock, choices }: RouteOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     const now = clock.now();
@@ -127,7 +130,10 @@ function rateHeaders(rate: SandboxRateReading, now: number, rules: Rules): [stri
   return headers;
 }
 
-/** 403 for a key without the permission, then for an organisation without storage (What the service does). */
+/**
+ * Returns middleware that responds with 403 for a key without the permission, or for an organization without storage (What the service
+ * does).
+ */
 function scoped(scope: Scope, choices: Choices) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     requireScope(c.var.key, scope);
@@ -136,7 +142,7 @@ function scoped(scope: Scope, choices: Choices) {
   });
 }
 
-/** Writes each request into the audit log, successes and failures (Authentication 9). */
+/** Returns middleware that writes each request to the audit log, successful or not (Authentication 9). */
 function audited({ store, clock, randomId }: RouteOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     c.set('caller', null);

@@ -3,13 +3,13 @@ import type { ErrorDetails } from '../../../kernel/errors.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 
 interface Choice {
-  /** The first is the default. One value alone: the sandbox's reading, without a switch. */
+  /** The allowed values; the first is the default. A single value documents the sandbox's behavior, which can't be changed. */
   values: readonly [string, ...string[]];
   decides: string;
   why: string;
 }
 
-/** Every point where the API document is silent or open, and how the sandbox reads it. */
+/** Every point that the API document leaves unspecified or ambiguous, and how the sandbox handles it. */
 export const CHOICES = {
   'list-items': {
     values: ['full', 'summary'],
@@ -198,10 +198,10 @@ export const CHOICES = {
 } as const satisfies Record<string, Choice>;
 
 export type ChoiceName = keyof typeof CHOICES;
-/** One value for every choice: what the service goes by. */
+/** The rules of the service: one value for every choice. */
 export type Rules = { readonly [Name in ChoiceName]: (typeof CHOICES)[Name]['values'][number] };
 
-/** A choice as it is listed. */
+/** A choice as shown in lists. */
 export interface ChoiceView {
   name: string;
   value: string;
@@ -213,10 +213,10 @@ export interface ChoiceView {
 
 const LISTED = new Map<string, Choice>(Object.entries(CHOICES));
 
-/** The rules when nothing is chosen. */
+/** The rules if nothing is chosen. */
 export const DEFAULT_RULES: Rules = completed({});
 
-/** What is wrong with what is asked for, by name: an unknown choice or value, each with what was probably meant. */
+/** Returns the problems with the wanted choices, by name: unknown choices or values, each with a suggestion. */
 export function problemsIn(wanted: Record<string, string>): ErrorDetails {
   const problems = Object.entries(wanted).flatMap(([name, value]): [string, string[]][] => {
     const choice = LISTED.get(name);
@@ -232,12 +232,12 @@ export function problemsIn(wanted: Record<string, string>): ErrorDetails {
   return Object.fromEntries(problems);
 }
 
-/** The choices in force: those of the start until others are set. */
+/** The current choices. Initially those that the sandbox was started with. */
 export class Choices {
   readonly #atStart: Rules;
   #rules: Rules;
 
-  /** Throws UsageError naming what is wrong and what is allowed. */
+  /** Throws a UsageError with the invalid choice and the allowed values. */
   constructor(wanted: Record<string, string> = {}) {
     const [problem] = Object.values(problemsIn(wanted)).flat();
     if (problem !== undefined)
@@ -250,12 +250,12 @@ export class Choices {
     return this.#rules;
   }
 
-  /** Changes the choices named; `wanted` must be without problems. */
+  /** Changes the given choices; `wanted` must be valid. */
   set(wanted: Record<string, string>): void {
     this.#rules = completed({ ...this.#rules, ...wanted });
   }
 
-  /** Restores the settings of the start. */
+  /** Restores the initial choices. */
   restore(): void {
     this.#rules = this.#atStart;
   }

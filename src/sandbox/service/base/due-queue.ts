@@ -3,11 +3,11 @@ interface Due {
   id: string;
 }
 
-/** Ids by the time they are due: a binary heap, so that 100,000 envelopes cost a look at one number. */
+/** IDs by due time, in a binary heap, so that checking 100,000 envelopes only takes one comparison. */
 export class DueQueue {
   readonly #heap: Due[] = [];
 
-  /** When the earliest is due, in ms since the epoch. */
+  /** The earliest due time, in ms since the epoch. */
   get next(): number | undefined {
     return this.#heap[0]?.at;
   }
@@ -23,7 +23,7 @@ export class DueQueue {
     }
   }
 
-  /** Takes out the ids due at `now`, earliest first. */
+  /** Removes and returns the IDs due at `now`, earliest first. */
   take(now: number, most = Number.POSITIVE_INFINITY): string[] {
     const ids: string[] = [];
     for (let first = this.#heap[0]; first && first.at <= now && ids.length < most; first = this.#heap[0]) {

@@ -2,11 +2,11 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { codeOf, messageOf } from '../../../kernel/errors.ts';
 import { diskReason } from '../../../kernel/files/disk-reason.ts';
 
-/** The minimum time between two reports of a cause. */
+/** The minimum time between two reports of the same cause, in ms. */
 const QUIET_MS = 10_000;
 const MOST_CAUSES = 100;
 
-/** Reports internal failures of the sandbox: a line each, the same cause at most once in ten seconds. */
+/** Reports internal failures of the sandbox, one line each, and the same cause at most once in ten seconds. */
 export class ErrorLog {
   readonly #clock: Clock;
   readonly #print: (line: string) => void;
@@ -17,7 +17,7 @@ export class ErrorLog {
     this.#print = print;
   }
 
-  /** `what` failed, such as `POST /api/v1/esign/envelopes`. */
+  /** Reports a failure. `what` is the operation that failed, such as `POST /api/v1/esign/envelopes`. */
   report(what: string, error: unknown): void {
     const cause = diskErrorIn(error);
     const key = codeOf(cause) ?? messageOf(error);
@@ -36,7 +36,7 @@ export class ErrorLog {
   }
 }
 
-/** Returns the file system error that caused another one; undefined if there is none. */
+/** Returns the file system error that caused another error; undefined if there is none. */
 export function diskErrorIn(error: unknown): Error | undefined {
   for (let one = error; one instanceof Error; one = one.cause)
     if ('syscall' in one && 'errno' in one) return one;

@@ -4,7 +4,7 @@ import { diskReason } from '../../../kernel/files/disk-reason.ts';
 import type { ServiceErrorCode } from '../../../kernel/vocabulary.ts';
 import { diskErrorIn } from './error-log.ts';
 
-/** Errors: code to HTTP status. INTERNAL_ERROR is for what should never happen; the document has no code for it. */
+/** The HTTP status of each error code (Errors). INTERNAL_ERROR is for unexpected failures, for which the API document has no code. */
 const STATUS = {
   UNAUTHORIZED: 401,
   FORBIDDEN: 403,
@@ -18,7 +18,7 @@ const STATUS = {
 
 export type ApiErrorCode = keyof typeof STATUS;
 
-/** A refusal in the API's own terms: what a handler throws and the caller reads as JSON. */
+/** An error of the API, which a handler throws and the client receives as JSON. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ApiErrorCode;
@@ -37,7 +37,7 @@ export class ApiError extends Error {
   }
 }
 
-/** VALIDATION_ERROR with its details (Create envelope body). */
+/** Creates a VALIDATION_ERROR with its details (Create envelope body). */
 export function invalidBody(
   details: ErrorDetails,
   message = 'The request is not valid',
@@ -46,23 +46,26 @@ export function invalidBody(
   return new ApiError('VALIDATION_ERROR', message, { details, status });
 }
 
-/** INVALID_STATE with a plain sentence (Errors). */
+/** Creates an INVALID_STATE error with a plain sentence (Errors). */
 export function invalidState(message: string): ApiError {
   return new ApiError('INVALID_STATE', message);
 }
 
-/** NOT_FOUND, naming what was looked for (Errors). */
+/** Creates a NOT_FOUND error that names what was requested (Errors). */
 export function notFound(what: string): ApiError {
   return new ApiError('NOT_FOUND', `${what} not found`);
 }
 
-/** The JSON text of an error reply (Response envelope). `details` only where there are any. */
+/** Returns the JSON of an error response (Response envelope), with `details` only if there are any. */
 export function errorText(error: ApiError): string {
   const { code, message, details } = error;
   return JSON.stringify({ error: details ? { code, message, details } : { code, message } });
 }
 
-/** Anything thrown as an ApiError; a defect becomes a 500 that says nothing about the inside but what the disk refused. */
+/**
+ * Converts any thrown value to an ApiError. An unexpected error becomes a 500 without internal details, except for the reason of a disk
+ * error.
+ */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const failed = 'The sandbox could not complete the request';

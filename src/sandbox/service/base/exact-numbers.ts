@@ -1,7 +1,7 @@
-/** A string, or a number outside of any. */
+/** A JSON string, or a number outside of strings. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** The numbers of a JSON text that a program cannot read and write again as they are, such as 1e400. */
+/** Returns the numbers in a JSON text that don't survive parsing and serializing unchanged, such as 1e400. */
 export function inexactNumbers(json: string): string[] {
   const numbers = [...json.matchAll(TOKEN)].map(([token]) => token).filter((token) => !token.startsWith('"'));
   return numbers.filter((token) => !isExact(token));
@@ -12,7 +12,7 @@ function isExact(token: string): boolean {
   return Number.isFinite(value) && decimal(token) === decimal(String(value));
 }
 
-/** One text for each value: `1.50e3` and `1500` are both `15e2`. */
+/** Returns a normalized form of a number: `1.50e3` and `1500` both become `15e2`. */
 function decimal(token: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(token) ?? [];

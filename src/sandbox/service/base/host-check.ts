@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Whether the Host header names this machine: loopback, the bound address, or the address the connection came in on.
- * A name that an attacker points here (DNS rebinding) isn't one of these.
+ * Returns true if the Host header names this machine: loopback, the bound address, or the local address of the connection. Rejects a name
+ * that an attacker points here (DNS rebinding).
  */
 export function isLocalHost(incoming: IncomingMessage, boundHost: string): boolean {
   const host = incoming.headers.host ?? '';

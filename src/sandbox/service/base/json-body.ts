@@ -4,13 +4,12 @@ import { BodyLimitError, readBounded } from '../../../kernel/streams.ts';
 import { type ApiError, invalidBody } from './errors.ts';
 import { inexactNumbers } from './exact-numbers.ts';
 
-/** Largest request body. */
+/** The maximum size of a request body. */
 const MOST_BYTES = 2 ** 20;
 
 /**
- * Returns the JSON value of a request's body, or undefined if it has none.
- * Throws VALIDATION_ERROR: 413 over 1 MiB, 400 for another content type, text that isn't UTF-8 or isn't JSON, and for a
- * number that would come back as another one. `most` is the largest body, in bytes.
+ * Returns the JSON value of a request's body, or undefined if it has none. Throws VALIDATION_ERROR: 413 over 1 MiB, 400 for another content
+ * type, text that isn't UTF-8 or JSON, or a number that can't be represented exactly. `most` is the maximum body size, in bytes.
  */
 export async function readJson(incoming: IncomingMessage, most = MOST_BYTES): Promise<unknown> {
   if (Number(incoming.headers['content-length'] ?? 0) > most) throw tooLarge(most);
@@ -36,7 +35,7 @@ function parsed(bytes: Buffer): { text: string; value: unknown } {
 
 async function readBytes(incoming: IncomingMessage, most: number): Promise<Buffer> {
   try {
-    // The stream stays open: the refusal is sent over this connection.
+    // The stream stays open because the error is sent over this connection.
     return await readBounded(incoming.iterator({ destroyOnReturn: false }), most);
   } catch (error) {
     if (!(error instanceof BodyLimitError)) throw invalidBody({ body: ['The body was cut short'] });

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts';
 
-/** The clock of the sandbox: the machine's, moved forward by a persisted offset. */
+/** The clock of the sandbox: the machine's clock plus a persisted offset. */
 export class SandboxClock implements Clock {
   readonly #base: Clock;
   #offset = 0;
@@ -9,7 +9,7 @@ export class SandboxClock implements Clock {
     this.#base = isFrozen ? frozen(base.now()) : base;
   }
 
-  /** The offset at which it shows this time now. */
+  /** Returns the offset at which the clock would show this time now. */
   offsetFor(time: number): number {
     return time - this.#base.now();
   }
@@ -18,7 +18,7 @@ export class SandboxClock implements Clock {
     return this.#offset;
   }
 
-  /** Sets how far ahead of the machine's clock the sandbox is; who moves it also persists it. */
+  /** Sets how far the sandbox's clock is ahead of the machine's, in ms. The caller must persist it. */
   set offsetMs(value: number) {
     this.#offset = value;
   }
@@ -32,7 +32,7 @@ export class SandboxClock implements Clock {
   }
 }
 
-/** A clock that stands still: what is not due never will be, until the offset moves. */
+/** Creates a stopped clock. Nothing becomes due until the offset changes. */
 function frozen(time: number): Clock {
   return {
     now: () => time,
@@ -45,15 +45,15 @@ function frozen(time: number): Clock {
   };
 }
 
-/** ISO 8601 UTC, as every timestamp of the API. */
+/** Returns a time as ISO 8601 in UTC, like every timestamp of the API. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Node's timers overflow near 25 days; a longer wait is done in pieces. */
+/** Node's timers overflow at about 25 days, so a longer wait is split. */
 const LONGEST_SLEEP = 24 * 3600_000;
 
-/** Rings once when the clock reaches the time it was set to; setting it again replaces the time. */
+/** Calls back once when the clock reaches the set time. Setting it again replaces the time. */
 export class Alarm {
   readonly #clock: Clock;
   readonly #ring: () => void;
@@ -66,7 +66,7 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** `undefined` turns the alarm off. Cheap when the time is unchanged, unless `moved` says the clock jumped. */
+  /** Sets the time; `undefined` turns the alarm off. Does nothing if the time is unchanged, unless the clock was `moved`. */
   set(at: number | undefined, moved = false): void {
     if (this.#closed || (at === this.#at && !moved)) return;
     this.#waiting?.abort();
@@ -78,7 +78,7 @@ export class Alarm {
     void this.#wait(at, waiting.signal);
   }
 
-  /** Off for good: a late `set` must not keep the process alive. */
+  /** Turns the alarm off permanently, so that a late `set` doesn't keep the process alive. */
   close(): void {
     this.set(undefined);
     this.#closed = true;

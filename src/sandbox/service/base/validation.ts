@@ -4,14 +4,14 @@ import { ENVELOPE_STATUSES, LIMITS, SCOPES, SIGNING_ORDERS } from '../../../kern
 import { DEFAULT_RULES, type Rules } from './choices.ts';
 import { invalidBody } from './errors.ts';
 
-/** Create envelope body gives no maximum for expiresInDays; this is the sandbox's own. */
+/** The sandbox's own maximum for expiresInDays, because Create envelope body doesn't specify one. */
 const LONGEST_EXPIRY_DAYS = 365;
-/** JSON may nest deeper than a program can write it out again; metadata beyond this is refused, not echoed wrongly. */
+/** The maximum nesting depth of metadata. JSON can be nested more deeply than it can be serialized again. */
 const DEEPEST_METADATA = 32;
-/** Ten years: what one `advance` may move the clock by. */
+/** Ten years, the maximum by which one `advance` may move the clock. */
 const LONGEST_ADVANCE_MS = 10 * 365 * 86_400_000;
 
-/** A part of an address between dots; nothing in it is invisible. */
+/** A part of an email address between dots, without invisible characters. */
 const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}.]+';
 const EMAIL = new RegExp(
   `^(?=[^@]{1,64}@)${ATOM}(\\.${ATOM})*@(?!-)${ATOM}(?<!-)(\\.(?!-)${ATOM}(?<!-))+$`,
@@ -35,7 +35,7 @@ export const email = filled('Email', 254).refine((value) => value.trim() === '' 
   error: 'Must be an email address',
 });
 
-/** Any JSON object, taken as it is: a copy made key by key would lose `__proto__`. */
+/** Any JSON object, used unchanged, because copying it key by key would lose `__proto__`. */
 export const metadata = z.custom<Record<string, unknown>>((value) => isObject(value) && isShallow(value), {
   error: ({ input }) =>
     isObject(input) ? `Must not be nested deeper than ${DEEPEST_METADATA} levels` : 'Must be an object',
@@ -72,10 +72,10 @@ const createSchema = z.strictObject({
   sendImmediately: z.boolean({ error: 'Must be true or false' }).optional(),
 });
 
-/** Create envelope body, checked. */
+/** A validated body of a create request (Create envelope body). */
 export type CreateBody = z.infer<typeof createSchema>;
 
-/** "A date, or never" (Authentication 6): a date ends with its first moment in UTC. */
+/** "A date, or never" (Authentication 6). A date means the start of that day in UTC. */
 export const expiry = z.union(
   [z.iso.datetime({ offset: true }), z.iso.date(), z.literal('never').transform(() => null), z.null()],
   { error: 'Must be a date, an ISO 8601 timestamp or never' },
@@ -97,7 +97,7 @@ export const bodies = {
   }),
   snapshot: z.strictObject({ name: filled('name', 64).optional() }),
   advance: z.strictObject({ ms: wholeNumber(1, LONGEST_ADVANCE_MS) }),
-  /** Authentication 6; `orgId` makes or joins a second organisation. */
+  /** Authentication 6; `orgId` creates or selects a second organization. */
   createKey: z.strictObject({
     name: filled('Name', 200),
     description: text(1000).optional(),
@@ -113,8 +113,8 @@ export const bodies = {
 };
 
 /**
- * The body by its schema, or VALIDATION_ERROR with `details` by dotted field name (Create envelope body).
- * No body counts as an empty object, so that the reply names what is required.
+ * Validates a body. Throws VALIDATION_ERROR with `details` by dotted field name (Create envelope body). A missing body counts as an empty
+ * object, so that the error names the required fields.
  */
 export function parseBody<T>(schema: z.ZodType<T>, body: unknown = {}): T {
   if (!isObject(body)) throw invalidBody({ body: ['Must be a JSON object'] });
@@ -140,7 +140,7 @@ export interface ListQuery {
   status: string | undefined;
 }
 
-/** Pagination parameters and the status filter of the envelope list; anything else in the query is ignored. */
+/** Parses the pagination parameters and the status filter of the envelope list. Ignores anything else in the query. */
 export function parseListQuery(query: Record<string, string>, rules: Rules = DEFAULT_RULES): ListQuery {
   if (rules['bad-paging'] === 'clamp') return clampedListQuery(query);
   const {
@@ -151,7 +151,7 @@ export function parseListQuery(query: Record<string, string>, rules: Rules = DEF
   return { page, pageSize, status };
 }
 
-/** The longest wait for a mail that one request may ask for. */
+/** The maximum time, in ms, that a request can wait for an email. */
 const LONGEST_WAIT_MS = 60_000;
 const waitError = `Must be a whole number from 0 to ${LONGEST_WAIT_MS}`;
 const mailSchema = z.object({
@@ -165,12 +165,12 @@ const mailSchema = z.object({
     .optional(),
 });
 
-/** Which mails are asked for, and how long one is waited for; anything else in the query is ignored. */
+/** Parses the filter for emails and how long to wait for one. Ignores anything else in the query. */
 export function parseMailQuery(query: Record<string, string>): z.output<typeof mailSchema> {
   return parse(mailSchema, query, 'The query is not valid');
 }
 
-/** Numbers brought to the nearest allowed one; a status that isn't one is kept, and fits no envelope. */
+/** Clamps numbers to the allowed range. Keeps an unknown status, which matches no envelope. */
 function clampedListQuery({ page, pageSize, status }: Record<string, string>): ListQuery {
   const number = (text: string | undefined, otherwise: number, most: number) => {
     const value = /^[+-]?\d+(\.\d+)?$/.test(text ?? '') ? Math.trunc(Number(text)) : otherwise;
@@ -189,7 +189,7 @@ function parse<T>(schema: z.ZodType<T>, value: unknown, message: string): T {
   return result.data;
 }
 
-/** The value by its schema, or what is wrong with it by dotted field name. */
+/** Returns the validated value, or the problems by dotted field name. */
 export function checked<T>(schema: z.ZodType<T>, value: unknown): { data: T } | { details: ErrorDetails } {
   const result = schema.safeParse(value);
   if (result.success) return { data: result.data };
@@ -208,7 +208,7 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown): { data: T } | 
   return { details: Object.fromEntries(details) };
 }
 
-/** True for a JSON object: not null, not an array. */
+/** Returns true for a JSON object, which is neither null nor an array. */
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -5,8 +5,10 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { KeyRecord } from '../../model.ts';
 import { ApiError, asApiError, errorText, notFound } from './errors.ts';
 
-/** What a handler finds in its context: node's request and reply, the key of an authenticated request, and the same for
- * those who ask before it is known. */
+/**
+ * The context of a handler: Node's request and response, the key of an authenticated request, and `caller`, which is also set before
+ * authentication.
+ */
 export interface ServiceEnv {
   Bindings: HttpBindings;
   Variables: {
@@ -19,18 +21,18 @@ export interface ServiceEnv {
 
 export type ServiceContext = Context<ServiceEnv>;
 
-/** A JSON reply. */
+/** Returns a JSON response. */
 export function reply(c: ServiceContext, value: unknown, status: ContentfulStatusCode = 200): Response {
   return jsonText(c, JSON.stringify(value), status);
 }
 
-/** Anything thrown, as the API's error reply. */
+/** Converts any thrown value to the API's error response. */
 export function replyError(c: ServiceContext, thrown: unknown): Response {
   const error = asApiError(thrown);
   return jsonText(c, errorText(error), error.status);
 }
 
-/** Replies where an app knows the path, but not with this method. */
+/** Returns middleware that responds to a known path with an unsupported method. */
 export function wrongMethod(app: Hono<ServiceEnv>): MiddlewareHandler<ServiceEnv> {
   return methodNotAllowed({
     app,
@@ -44,7 +46,7 @@ export function wrongMethod(app: Hono<ServiceEnv>): MiddlewareHandler<ServiceEnv
   });
 }
 
-/** The reply for a path that does not exist. */
+/** Returns the response for a path that doesn't exist. */
 export function unknownRoute(c: ServiceContext): Response {
   return replyError(c, notFound('Route'));
 }

@@ -25,30 +25,30 @@ export interface ControlPlaneOptions {
   engine: Engine;
   rates: SandboxRateWindow;
   clock: SandboxClock;
-  /** The machine's clock: who waits for a mail waits in real time. */
+  /** The machine's clock, because waiting for an email takes real time. */
   realClock: Clock;
   resets: ResetLock;
   choices: Choices;
   faults: Faults;
   /** The key that a reset keeps. */
   apiKey: string;
-  /** Base of the links in mails. */
+  /** Returns the base of the links in emails. */
   origin: () => string;
   seeder: Seeder;
   snapshots: Snapshots;
   randomId: RandomId;
-  /** Undefined with random IDs. */
+  /** The numbered IDs; undefined if IDs are random. */
   counted: CountedIds | undefined;
   pendingDocuments: PendingDocuments;
-  /** What the sandbox was started with. */
+  /** The seed that the sandbox was started with. */
   seed: ReadSeed | undefined;
 }
 
-/** Who signs, and what is entered; without a signer whoever is next. */
+/** Who signs, and the entered values. Without a signer, the next one signs. */
 export interface SignRequest {
   signer?: string | undefined;
   values?: EnteredValues | undefined;
-  /** Everyone who has not signed yet, in order. */
+  /** Whether to sign as everyone who has not signed yet, in order. */
   all?: boolean | undefined;
 }
 
@@ -58,15 +58,15 @@ export interface DeliveryFilter {
   event?: string | undefined;
 }
 
-/** Which mails are meant; an address in any case. */
+/** Selects emails. The case of an address is ignored. */
 export interface MailFilter {
   to?: string | undefined;
   envelopeId?: string | undefined;
 }
 
 /**
- * What signers, the dashboard and the passing of time do, for the routes of `/__sandbox` and for who started the sandbox in
- * its own process. Everything that came due has happened before each of them.
+ * The actions of signers, the dashboard, and the clock, for the routes of `/__sandbox` and for a process that embeds the sandbox.
+ * Everything that is due is processed before each action.
  */
 export class ControlPlane {
   readonly #options: ControlPlaneOptions;
@@ -105,12 +105,12 @@ export class ControlPlane {
     return this.#shown(await this.#options.engine.decline(id, signer ?? null, reason ?? null));
   }
 
-  /** Moves the clock on. Its new time. */
+  /** Moves the clock forward. Returns the new time. */
   async advance(ms: number): Promise<string> {
     return isoTime(await this.#options.engine.advance(ms));
   }
 
-  /** Puts a seed in; what has the same id is replaced. */
+  /** Loads a seed. Anything with the same ID is replaced. */
   async seed(seed: ReadSeed): Promise<SeedResult> {
     const { resets, seeder, store, engine } = this.#options;
     const result = await resets.exclusive(async () => {
@@ -121,7 +121,7 @@ export class ControlPlane {
     return result;
   }
 
-  /** Back to the first day, with the seed, the choices and faults of the start. */
+  /** Resets the sandbox to its initial state, including the seed, choices, and faults. */
   async reset(): Promise<void> {
     const { engine, apiKey, rates, choices, faults, pendingDocuments, seeder, seed, counted } = this.#options;
     await engine.reset(hashOf(apiKey), async () => {
@@ -134,7 +134,7 @@ export class ControlPlane {
     faults.restore();
   }
 
-  /** Keeps the present state under a name, in the place of an earlier one. */
+  /** Saves the current state under a name. Replaces an earlier snapshot with that name. */
   async saveSnapshot(name = `snapshot-${this.#options.randomId(5)}`): Promise<SnapshotInfo> {
     const { snapshots, store, resets, realClock } = this.#options;
     if (!SNAPSHOT_NAME.test(name))
@@ -148,7 +148,7 @@ export class ControlPlane {
     });
   }
 
-  /** Goes back to a kept state, its clock included; choices and faults stay. Without a name: to the latest. */
+  /** Restores a saved state, including its clock. Choices and faults are kept. Without a name, restores the latest one. */
   async restoreSnapshot(name?: string): Promise<SnapshotInfo> {
     const { snapshots, engine, rates, pendingDocuments, counted } = this.#options;
     const info = name === undefined ? (await snapshots.list()).at(-1) : await snapshots.info(name);
@@ -171,7 +171,7 @@ export class ControlPlane {
     return resets.exclusive(() => snapshots.remove(name));
   }
 
-  /** Every envelope of the sandbox, oldest first. */
+  /** Returns every envelope of the sandbox, oldest first. */
   async envelopes() {
     const { engine, store } = this.#options;
     await engine.catchUp();
@@ -179,7 +179,7 @@ export class ControlPlane {
     return byAge.map((envelope) => this.#shown(envelope));
   }
 
-  /** Every template, with the places of its fields, which the API does not show. */
+  /** Returns every template, with the positions of its fields, which the API doesn't return. */
   templates(): TemplateRecord[] {
     return [...this.#options.store.state.templates.values()];
   }
@@ -189,7 +189,7 @@ export class ControlPlane {
     return this.#shown(this.#options.engine.envelope(id));
   }
 
-  /** Returns the faults and how often each occurred, after replacing them where `wanted` is given. */
+  /** Returns the faults and how often each occurred, after replacing them if `wanted` is given. */
   faults(wanted?: unknown) {
     const { faults } = this.#options;
     if (wanted !== undefined) {
@@ -209,7 +209,7 @@ export class ControlPlane {
     return choices.list();
   }
 
-  /** Webhooks in the order of their creation. With `waitMs`, waits that long for one that was attempted. */
+  /** Returns webhooks in the order of their creation. With `waitMs`, waits up to that long for one that was attempted. */
   deliveries({ envelopeId, event }: DeliveryFilter, waitMs = 0, signal?: AbortSignal) {
     const isMeant = (one: DeliveryRecord) =>
       (envelopeId === undefined || one.envelopeId === envelopeId) &&
@@ -219,13 +219,13 @@ export class ControlPlane {
     return this.#waitFor('delivery', { find, isDone, waitMs, signal });
   }
 
-  /** Returns emails in the order in which they were sent. Without any, waits `waitMs` for one. */
+  /** Returns emails in the order in which they were sent. If there are none, waits up to `waitMs` for one. */
   mails(filter: MailFilter, waitMs = 0, signal?: AbortSignal) {
     const find = () => this.#mailsOf(filter);
     return this.#waitFor('mail', { find, isDone: (found) => found.length > 0, waitMs, signal });
   }
 
-  /** Returns what `find` finds, as soon as `isDone` accepts it or the time is up. Waits in real time. */
+  /** Returns the result of `find` as soon as `isDone` accepts it or the time is up. Waits in real time. */
   async #waitFor<T>(
     kind: 'mail' | 'delivery',
     {

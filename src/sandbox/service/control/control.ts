@@ -21,16 +21,16 @@ export interface ControlOptions extends KeyContext {
   engine: Engine;
   clock: SandboxClock;
   control: ControlPlane;
-  /** Aborts when the service closes: nobody waits any longer. */
+  /** Aborts when the service closes, which ends all waiting requests. */
   closing: AbortSignal;
-  /** The address bound. */
+  /** The bound address. */
   host: string;
 }
 
-/** Bytes of the body of a seed: a few PDFs in it are as large as they may be. */
+/** The maximum size of a seed's body, enough for a few PDFs of the maximum size. */
 const LARGEST_SEED = 64 * 2 ** 20;
 
-/** What the dashboard, the signers and the passing of time do: no part of the API. Mounted at /__sandbox. */
+/** Returns the routes for the dashboard, the signers, and the clock, mounted at /__sandbox. They are not part of the API. */
 export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
   app.use('*', guarded(options), wrongMethod(app));
@@ -128,7 +128,10 @@ function keyRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
   );
 }
 
-/** A page elsewhere on the web can neither know the key nor, by rebinding its name, reach this address. */
+/**
+ * Returns middleware that requires the key and a local host name. Other web sites don't know the key and can't reach this address through
+ * DNS rebinding.
+ */
 function guarded({ store, engine, clock, host }: ControlOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     if (!isLocalHost(c.env.incoming, host))

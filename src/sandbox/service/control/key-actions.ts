@@ -15,7 +15,7 @@ export interface KeyContext {
   randomId: RandomId;
 }
 
-/** Creates a key; the key itself is returned once and never stored (Authentication 6, 7). */
+/** Creates a key. The key itself is returned once and never stored (Authentication 6, 7). */
 export async function createKey(
   context: KeyContext,
   wanted: z.output<typeof bodies.createKey>,
@@ -31,7 +31,7 @@ export async function createKey(
   return made;
 }
 
-/** Revokes a key, immediately and permanently (Authentication 8). NOT_FOUND for an unknown one. */
+/** Revokes a key immediately and permanently (Authentication 8). Throws NOT_FOUND for an unknown key. */
 export async function revokeKey(context: KeyContext, id: string): Promise<KeyRecord> {
   await context.resets.shared();
   const key = context.store.state.keys.get(id);

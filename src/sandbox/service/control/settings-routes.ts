@@ -7,7 +7,7 @@ import type { ControlPlane } from './control-plane.ts';
 
 const settingsSchema = z.record(z.string(), z.string({ error: 'Must be a string' }));
 
-/** The part of the control plane that changes how the service behaves: choices and faults. */
+/** Adds the routes that change how the service behaves: choices and faults. */
 export function settingRoutes(app: Hono<ServiceEnv>, { control }: { control: ControlPlane }): void {
   app.get('/choices', (c) => reply(c, { data: control.choices() }));
   app.post('/choices', async (c) => {

@@ -15,10 +15,10 @@ export interface TemplateServiceOptions {
   resets: ResetLock;
 }
 
-/** What is said of a template beside its pages. */
+/** The properties of a template other than its pages and fields. */
 export type TemplateWords = Pick<TemplateRecord, 'name' | 'description' | 'roles'>;
 
-/** Templates made from an organisation's own PDFs. Until its fields are saved a template is not active. */
+/** Manages templates created from an organization's own PDFs. A template is inactive until its fields are saved. */
 export class TemplateService {
   readonly #options: TemplateServiceOptions;
 
@@ -26,7 +26,7 @@ export class TemplateService {
     this.#options = options;
   }
 
-  /** An uploaded template of the default organisation; NOT_FOUND for any other. */
+  /** Returns an uploaded template of the default organization. Throws NOT_FOUND for any other. */
   find(id: string): TemplateRecord {
     const { state } = this.#options.store;
     const template = state.template(id, state.orgId);
@@ -34,7 +34,7 @@ export class TemplateService {
     return template;
   }
 
-  /** True when envelopes were made from it: its fields are theirs, too. */
+  /** Returns true if envelopes were created from the template. They share its fields. */
   isUsed(id: string): boolean {
     return this.#options.store.state.isUsed(id);
   }
@@ -43,25 +43,25 @@ export class TemplateService {
     return this.#options.uploads.get(this.find(id).id);
   }
 
-  /** A template of these pages, still without fields. The file is on disk before the template exists. */
+  /** Creates a template from these pages, without fields. The file is on disk before the template exists. */
   async upload(words: TemplateWords, pdf: Uint8Array): Promise<TemplateRecord> {
     const inspection = await this.#options.documents.inspect(pdf);
     if ('problem' in inspection) throw invalidBody({ pdf: [inspection.problem] }, 'The file was not taken');
     return this.#put({ ...words, fields: [] }, inspection.pages, pdf);
   }
 
-  /** The same pages and fields once more, not active yet. */
+  /** Creates an inactive copy with the same pages and fields. */
   async copy(id: string): Promise<TemplateRecord> {
     const { name, description, roles, fields, upload } = this.find(id);
     const words = { name: `${name.slice(0, 190)} (copy)`, description, roles };
     return this.#put({ ...words, fields }, upload?.pages ?? [], await this.pdfOf(id));
   }
 
-  /** Saves words and fields, and makes the template active. INVALID_STATE when envelopes rely on its fields. */
+  /** Saves the properties and fields, and activates the template. Throws INVALID_STATE if envelopes depend on its fields. */
   save(id: string, changes: TemplateWords & Pick<TemplateRecord, 'fields'>): Promise<TemplateRecord> {
     const { resets, store } = this.#options;
     return resets.exclusive(async () => {
-      // An envelope on its way to the disk uses it, too.
+      // An envelope that is still being written also uses the template.
       await store.settled();
       const template = this.find(id);
       if (this.isUsed(id))
@@ -72,7 +72,7 @@ export class TemplateService {
     });
   }
 
-  /** Removes a template from the list, or adds it again. Its envelopes are not affected. */
+  /** Activates or deactivates a template, which adds it to or removes it from the list. Its envelopes aren't affected. */
   async setActive(id: string, active: boolean): Promise<TemplateRecord> {
     await this.#options.resets.shared();
     const template = this.find(id);

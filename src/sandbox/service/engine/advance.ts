@@ -4,9 +4,9 @@ import type { SandboxClock } from '../base/sandbox-clock.ts';
 import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 
-/** How long is waited, in real time, for webhook attempts that a move caused; less where a receiver hangs. */
+/** The maximum time to wait, in real ms, for webhook attempts that a clock change caused; shorter if a receiver hangs. */
 const PATIENCE_MS = 5000;
-/** The sandbox's clock stays within a century of the machine's. */
+/** The maximum offset of the sandbox's clock from the machine's: a century. */
 const FARTHEST_OFFSET_MS = 100 * 365 * 86_400_000;
 
 interface Advanced {
@@ -17,8 +17,8 @@ interface Advanced {
 }
 
 /**
- * Moves the sandbox's clock forward, stopping at every retry of a webhook on the way; `catchUp` does what is due.
- * Returns the new time in ms.
+ * Moves the sandbox's clock forward, stopping at every webhook retry on the way; `catchUp` processes everything that is due. Returns the
+ * new time in ms.
  */
 export async function advanceClock(
   ms: number,

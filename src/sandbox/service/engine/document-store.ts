@@ -4,12 +4,12 @@ import type { DocumentMaker, EnvelopeRecord, ObjectWriter, TemplateRecord } from
 import type { Uploads } from '../store/uploads.ts';
 
 const PDF = 'application/pdf';
-/** Storage key shape (Envelope). */
+/** Returns the storage key of a document (Envelope). */
 export function storageKey(envelope: Pick<EnvelopeRecord, 'id' | 'orgId'>, kind: DocumentKind): string {
   return `esign/envelopes/${envelope.orgId}/${envelope.id}/${kind}.pdf`;
 }
 
-/** How many templates' empty pages are kept in memory; a few are used at a time. */
+/** The number of templates whose empty pages are cached. Only a few are used at a time. */
 const KEPT = 8;
 
 interface Drawn {
@@ -17,12 +17,12 @@ interface Drawn {
   document: Promise<Uint8Array>;
 }
 
-/** Has the documents drawn and puts them into the bucket. */
+/** Draws documents and puts them into the bucket. */
 export class DocumentStore {
   readonly #maker: DocumentMaker;
   readonly #objects: ObjectWriter;
   readonly #uploads: Uploads;
-  /** Drawn once per template, the latest used last: a thousand envelopes share the same empty pages. */
+  /** The empty pages, drawn once per template and shared by all its envelopes; the most recently used is last. */
   readonly #drawn = new Map<string, Drawn>();
 
   constructor(maker: DocumentMaker, objects: ObjectWriter, uploads: Uploads) {
@@ -31,12 +31,12 @@ export class DocumentStore {
     this.#uploads = uploads;
   }
 
-  /** document.pdf, at creation. */
+  /** Stores document.pdf when an envelope is created. */
   async putDocument(template: TemplateRecord, envelope: EnvelopeRecord): Promise<void> {
     await this.#objects.put(envelope.documentStorageKey, await this.#documentOf(template), PDF);
   }
 
-  /** signed.pdf and certificate.pdf of an envelope about to be COMPLETED. */
+  /** Stores signed.pdf and certificate.pdf of an envelope that is about to be COMPLETED. */
   async putSigned(template: TemplateRecord, envelope: EnvelopeRecord): Promise<void> {
     const stored = await this.#objects.get(envelope.documentStorageKey);
     const document = stored ?? (await this.#documentOf(template));
@@ -47,7 +47,7 @@ export class DocumentStore {
     await this.#objects.put(storageKey(envelope, 'certificate'), certificate, PDF);
   }
 
-  /** Takes an envelope's documents away; without one, every document and uploaded PDF. What others put stays. */
+  /** Deletes an envelope's documents; without an envelope, every document and uploaded PDF. Objects of other clients are kept. */
   async clear(envelope?: EnvelopeRecord): Promise<void> {
     await this.#objects.clear(envelope && DOCUMENT_KINDS.map((kind) => storageKey(envelope, kind)));
     if (envelope === undefined) await this.#uploads.clear();

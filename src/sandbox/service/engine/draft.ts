@@ -13,7 +13,7 @@ const ORDERS = { parallel: 'PARALLEL', sequential: 'SEQUENTIAL' } as const satis
 >;
 const DAY_MS = 86_400_000;
 
-/** A new envelope in DRAFT (Create envelope body). Expiry counts from creation. */
+/** Returns a new envelope in DRAFT (Create envelope body). Its expiry counts from creation. */
 export function draftEnvelope(
   orgId: string,
   template: TemplateRecord,
@@ -51,8 +51,8 @@ export function draftEnvelope(
 }
 
 /**
- * A role for every signer: the one asked for, else the next of the template's that nobody has, else its last.
- * A role that isn't the template's is a VALIDATION_ERROR that names the roles.
+ * Returns a role for every signer: the requested one, or the template's next unassigned role, or its last role. Throws a VALIDATION_ERROR
+ * with the template's roles if a requested role isn't one of them.
  */
 function assignRoles(template: TemplateRecord, signers: CreateBody['signers']): string[] {
   const wrong = signers.flatMap(({ role }, index): [string, string[]][] =>

@@ -26,9 +26,9 @@ import { replaceState, resetState } from './whole-state.ts';
 export interface EngineOptions {
   store: Store;
   clock: SandboxClock;
-  /** The machine's clock, for waits that are real. */
+  /** The machine's clock, for waits in real time. */
   realClock: Clock;
-  /** Where a reset puts the sandbox's clock, in ms since the epoch; at the machine's time without it. */
+  /** The time to which a reset sets the sandbox's clock, in ms since the epoch. Default: the machine's time. */
   startsAt: number | undefined;
   sender: WebhookSender;
   documents: DocumentMaker;
@@ -38,22 +38,24 @@ export interface EngineOptions {
   randomId: RandomId;
   quota: Quota;
   choices: Choices;
-  /** Base of the links in mails; asked each time, since the port is known only once the service listens. */
+  /** Returns the base of the links in emails. A function because the port is known only once the service listens. */
   origin: () => string;
 }
 
-/** What the signer's browser tells. */
+/** The data from the signer's browser. */
 export interface Visitor {
   ip: string | null;
   userAgent: string | null;
 }
 
-/** When to retry due changes that could not be stored. */
+/** The delay before retrying due changes that could not be stored, in ms. */
 const TRY_AGAIN_MS = 5000;
-/** Number of due envelopes that are updated together. */
+/** The number of due envelopes that are updated at the same time. */
 const DUE_AT_ONCE = 500;
 
-/** Carries out what the API, a signer or the clock asks: lifecycle, documents, mails, webhooks, in one durable step. */
+/**
+ * Processes actions of the API, signers, and the clock: each changes the lifecycle, documents, emails, and webhooks in one durable step.
+ */
 export class Engine {
   readonly #options: EngineOptions;
   readonly #turns = new Turns();
@@ -72,7 +74,7 @@ export class Engine {
     return this.#options.store.state;
   }
 
-  /** Does everything that was due while the sandbox was stopped, earlier deliveries first. */
+  /** Processes everything that became due while the sandbox was stopped, pending deliveries first. */
   async start(): Promise<void> {
     this.#options.sender.resume();
     await this.catchUp();
@@ -82,7 +84,7 @@ export class Engine {
     this.#alarm.close();
   }
 
-  /** The envelope of an organisation; that of another one is NOT_FOUND (Authentication 5). */
+  /** Returns an envelope of an organization. Throws NOT_FOUND for another organization's envelope (Authentication 5). */
   envelope(id: string, orgId?: string): EnvelopeRecord {
     const envelope = this.#state.envelopes.get(id);
     if (!envelope || (orgId !== undefined && envelope.orgId !== orgId)) throw notFound('Envelope');
@@ -129,14 +131,14 @@ export class Engine {
     return this.#act(id, (envelope, now) => remind(envelope, signerId, now, this.#rules));
   }
 
-  /** `who` is a signer's id or address, or null for the next in turn; so below. */
+  /** Views an envelope as a signer. `who` is a signer's ID or email address, or null for the next signer; the same applies below. */
   view(id: string, who: string | null): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) =>
       lifecycle.view(envelope, predicates.signerMeant(envelope, who), now, this.#rules),
     );
   }
 
-  /** Views first where that has not happened. Fields without an entered value get a plausible one. */
+  /** Signs as a signer, after viewing if that has not happened. Fields without an entered value get a plausible one. */
   sign(id: string, who: string | null, entries: Entries, visitor: Visitor): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) => {
       const signerId = predicates.signerMeant(envelope, who);
@@ -163,7 +165,7 @@ export class Engine {
     );
   }
 
-  /** Completes and expires what has reached its time, in order of time. Costs two comparisons when nothing has. */
+  /** Completes and expires all envelopes that are due, in order of time. Takes two comparisons if none are. */
   async catchUp(): Promise<void> {
     const now = this.#options.clock.now();
     const { expiries, finalisations } = this.#state;
@@ -192,8 +194,8 @@ export class Engine {
   }
 
   /**
-   * Back to the first day: the templates, the key of that hash and what others put into the bucket remain. `refill` puts
-   * in what was there on that day.
+   * Resets to the initial state. The templates, the key with that hash, and objects of other clients in the bucket are kept. `refill` loads
+   * the initial data.
    */
   reset(keptKeyHash: string, refill: () => Promise<void>): Promise<void> {
     return this.#options.resets.exclusive(async () => {
@@ -203,7 +205,7 @@ export class Engine {
     });
   }
 
-  /** Puts another state in the place of this one; `bringBack` does so with the files. */
+  /** Replaces the state with a saved one; `bringBack` restores the files. */
   replace(kept: KeptState, bringBack: () => Promise<void>): Promise<void> {
     return this.#options.resets.exclusive(() =>
       replaceState(kept, this.#options, bringBack).finally(() => this.#setAlarm(true)),
@@ -220,19 +222,19 @@ export class Engine {
       const before = this.envelope(id);
       const done = step(before, now);
       if (done.envelope === before) return before;
-      // The documents come first: an envelope that says COMPLETED has them.
+      // The documents come first, so that they exist once the envelope is COMPLETED.
       await this.#options.resets.shared(async () => {
         if (done.envelope.status === 'COMPLETED')
           await this.#options.documentStore.putSigned(this.#templateOf(before), done.envelope);
       });
       if (this.#state.envelopes.get(id) === before) return this.#commit(done);
-      // A reset came in between: the documents just put belong to nobody.
+      // The sandbox was reset meanwhile, so the new documents belong to no envelope.
       await this.#options.documentStore.clear(done.envelope);
       throw notFound('Envelope');
     });
   }
 
-  /** Reports failures and retries later: no request waits for this. */
+  /** Processes due envelopes. Failures are reported and retried later, because no request waits for this. */
   async #bringUpToDate(queue: DueQueue, now: number, work: (id: string) => Promise<void>): Promise<void> {
     const one = async (id: string) => {
       try {
@@ -276,7 +278,7 @@ export class Engine {
     if (envelope) await this.#commit(lifecycle.expire(envelope));
   }
 
-  /** The step is on disk before anything is sent. */
+  /** Stores a step. It is on disk before anything is sent. */
   async #commit(step: lifecycle.LifecycleStep): Promise<EnvelopeRecord> {
     const { store, sender, origin, randomId } = this.#options;
     const facts = { origin: origin(), randomId, rules: this.#rules };

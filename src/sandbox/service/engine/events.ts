@@ -3,14 +3,14 @@ import type { EnvelopeRecord, SignerRecord } from '../../model.ts';
 import { signerView } from '../api/representation.ts';
 import type { Rules } from '../base/choices.ts';
 
-/** An event before it is sent. `data` is the payload's `data`. */
+/** An event that has not been sent yet. `data` is the payload's `data`. */
 export interface EventDraft {
   event: EventName;
   at: string;
   data: Record<string, unknown>;
 }
 
-/** envelope.signed exactly as documented (Events), where the status shown is IN_PROGRESS. */
+/** Returns envelope.signed exactly as documented (Events), with the status IN_PROGRESS. */
 export function signedEvent(
   envelope: EnvelopeRecord,
   signer: SignerRecord,
@@ -25,7 +25,7 @@ export function signedEvent(
   };
 }
 
-/** The same frame for the events whose payload the document does not show; `more` is specific to the event. */
+/** Returns an event in the same format for events whose payload the API document doesn't show; `more` is specific to the event. */
 export function envelopeEvent(
   event: EventName,
   envelope: EnvelopeRecord,
@@ -45,7 +45,7 @@ export function completedEvent(envelope: EnvelopeRecord, at: string, rules: Rule
   });
 }
 
-/** The payload's text: these bytes are signed and sent. */
+/** Returns the payload, whose bytes are signed and sent. */
 export function payloadText(draft: EventDraft, eventId: string, rules: Rules): string {
   if (rules.payload === 'type')
     return JSON.stringify({ id: eventId, type: draft.event, createdAt: draft.at, data: draft.data });

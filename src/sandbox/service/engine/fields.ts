@@ -3,21 +3,21 @@ import type { Drawing, SignerRecord, TemplateField, TemplateRecord } from '../..
 import { invalidBody } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 
-/** What a caller may enter into fields, by field id. */
+/** The values that a caller enters, by field ID. */
 export type EnteredValues = Record<string, string | boolean | number>;
 
-/** What a signer hands in: values, and drawings in place of typed signatures and initials, by field id. */
+/** A signer's input by field ID: values, and drawings instead of typed signatures and initials. */
 export interface Entries {
   values: EnteredValues;
   drawings?: Record<string, Drawing>;
 }
 
-/** The fields a signer fills: those of the signer's role. */
+/** Returns the fields of the signer's role, which the signer fills. */
 export function fieldsOf(template: TemplateRecord, signer: SignerRecord): TemplateField[] {
   return template.fields.filter((field) => field.role === signer.role);
 }
 
-/** A date that is the day of signing, by its label: `Date`, `Date signed`, `Signed on`; never one of birth or a start. */
+/** Returns true if a field's label means the signing date: `Date`, `Date signed`, `Signed on`, but not a date of birth or a start date. */
 export function isSigningDate(field: TemplateField): boolean {
   const label = field.label.trim();
   return (
@@ -27,8 +27,8 @@ export function isSigningDate(field: TemplateField): boolean {
 }
 
 /**
- * The values of a signature: what was entered, nothing where something was drawn, and for every other field something
- * plausible. Throws VALIDATION_ERROR for a field that is not the signer's, an unknown choice or a checkbox that is neither.
+ * Returns the values of a signature: the entered value, an empty one for a drawing, and a plausible one for every other field. Throws
+ * VALIDATION_ERROR for a field of another signer, an unknown option, or a checkbox that is neither true nor false.
  */
 export function fillFields(
   template: TemplateRecord,
@@ -99,7 +99,7 @@ function plausibleText(label: string, signer: SignerRecord): string {
   return found ? found[1](signer) : 'Sample text';
 }
 
-/** First letters of the words of a name, at most three: "Ada King Lovelace" gives "AKL". */
+/** Returns the first letters of up to three words of a name: "Ada King Lovelace" gives "AKL". */
 export function initials(name: string): string {
   const letters = name
     .trim()

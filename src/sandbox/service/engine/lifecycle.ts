@@ -7,8 +7,8 @@ import { completedEvent, type EventDraft, envelopeEvent, signedEvent } from './e
 import { FINALISING_MS, hasTurn, isActive, isFinalising, lastSignedAt, requireOpen } from './predicates.ts';
 
 /**
- * The state machine (States and transitions) as pure functions: an envelope, an action and the time give the next
- * envelope, its events in order and the mails to write. A refused action throws INVALID_STATE and changes nothing.
+ * A step of the state machine (States and transitions), which consists of pure functions: an envelope, an action, and the time give the
+ * next envelope, its events in order, and the emails to send. A refused action throws INVALID_STATE and changes nothing.
  */
 export interface LifecycleStep {
   envelope: EnvelopeRecord;
@@ -21,7 +21,7 @@ export interface MailDraft {
   signerId: string;
 }
 
-/** What a signer hands in, and where from. */
+/** A signer's input, and the data from the browser. */
 export interface SignatureInput {
   signerId: string;
   values: Record<string, string>;
@@ -30,12 +30,12 @@ export interface SignatureInput {
   userAgent: string | null;
 }
 
-/** A step that changes nothing. */
+/** Returns a step that changes nothing. */
 export function unchanged(envelope: EnvelopeRecord): LifecycleStep {
   return { envelope, events: [], mails: [] };
 }
 
-/** DRAFT to SENT; any other status is refused. */
+/** Changes DRAFT to SENT. Refuses any other status. */
 export function send(envelope: EnvelopeRecord, now: number, rules: Rules = DEFAULT_RULES): LifecycleStep {
   if (envelope.status !== 'DRAFT') throw invalidState('Envelope is not in DRAFT status');
   const at = isoTime(now);
@@ -50,13 +50,13 @@ export function send(envelope: EnvelopeRecord, now: number, rules: Rules = DEFAU
   return { ...asked, events: [envelopeEvent('envelope.sent', asked.envelope, at)] };
 }
 
-/** expiresAt when its days count from `now` instead of creation. */
+/** Returns expiresAt if its days count from `now` instead of creation. */
 function expiryFrom(envelope: EnvelopeRecord, now: number): string {
   return isoTime(now + Date.parse(envelope.expiresAt) - Date.parse(envelope.createdAt));
 }
 
 /**
- * Any status but COMPLETED, CANCELLED and EXPIRED to CANCELLED: drafts and declined envelopes too, as the table says,
+ * Changes any status except COMPLETED, CANCELLED, and EXPIRED to CANCELLED. This includes drafts and declined envelopes, as in the table,
  * unless strictness is chosen.
  */
 export function cancel(
@@ -82,8 +82,8 @@ export function cancel(
 }
 
 /**
- * The first look of a signer: VIEWED and one event. A later look changes nothing, unless every look is to be an event.
- * The envelope keeps its status.
+ * Records a signer's first view: VIEWED and one event. A later view changes nothing, unless every view is chosen to be an event. The
+ * envelope keeps its status.
  */
 export function view(
   envelope: EnvelopeRecord,
@@ -103,7 +103,9 @@ export function view(
   };
 }
 
-/** A signature: IN_PROGRESS while others are pending, COMPLETED with the last one or, where chosen, by `finalise`. */
+/**
+ * Records a signature. The envelope is IN_PROGRESS while others are pending, and COMPLETED after the last one or, if chosen, by `finalise`.
+ */
 export function sign(
   envelope: EnvelopeRecord,
   signature: SignatureInput,
@@ -134,12 +136,12 @@ export function sign(
   return isFinalising(after) ? { envelope: after, events, mails: [] } : { ...askNext(after, at), events };
 }
 
-/** Completes an envelope that all have signed, at the time that was promised. */
+/** Completes an envelope that everyone has signed, at the time set for it. */
 export function finalise(envelope: EnvelopeRecord, rules: Rules = DEFAULT_RULES): LifecycleStep {
   return complete(envelope, [], isoTime(lastSignedAt(envelope) + FINALISING_MS), rules);
 }
 
-/** One signer's refusal ends the envelope: DECLINED immediately; the others keep their state. */
+/** Declines as one signer, which ends the envelope: it is DECLINED immediately, and the other signers keep their status. */
 export function decline(
   envelope: EnvelopeRecord,
   answer: { signerId: string; reason: string | null },
@@ -166,7 +168,7 @@ export function decline(
   };
 }
 
-/** An active envelope whose time has come. It happens at expiresAt, or at sending when that came later. */
+/** Expires an active envelope. The time is expiresAt, or the time of sending if that is later. */
 export function expire(envelope: EnvelopeRecord): LifecycleStep {
   const at = isoTime(
     Math.max(Date.parse(envelope.expiresAt), Date.parse(envelope.sentAt ?? envelope.createdAt)),
@@ -183,7 +185,7 @@ export function expire(envelope: EnvelopeRecord): LifecycleStep {
   };
 }
 
-/** Two steps of one request as one: all of it happens or none. */
+/** Combines two steps of a request into one, so that both happen or neither. */
 export function andThen(
   first: LifecycleStep,
   next: (envelope: EnvelopeRecord) => LifecycleStep,
@@ -212,7 +214,7 @@ function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string, ru
   };
 }
 
-/** Asks the next signers: all together in PARALLEL, the lowest unsigned order in SEQUENTIAL. */
+/** Notifies the next signers: all of them in PARALLEL, those with the lowest unsigned order in SEQUENTIAL. */
 function askNext(envelope: EnvelopeRecord, at: string): LifecycleStep {
   const unsigned = envelope.signers.filter((signer) => signer.status !== 'SIGNED');
   const turn = Math.min(...unsigned.map((signer) => signer.order));

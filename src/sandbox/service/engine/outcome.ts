@@ -8,12 +8,12 @@ import { composeMail } from './mail.ts';
 import { signerOf } from './predicates.ts';
 
 export interface StepOutcome {
-  /** For one line of the journal: the envelope, its mails, its deliveries. */
+  /** The changes for one line of the journal: the envelope, its emails, and its deliveries. */
   changes: StoreChange[];
   deliveries: DeliveryRecord[];
 }
 
-/** What a step leaves behind. Events become deliveries only where the envelope has a webhookUrl (Events). */
+/** Returns the records that result from a step. Events become deliveries only if the envelope has a webhookUrl (Events). */
 export function outcomeOf(
   step: LifecycleStep,
   facts: { origin: string; randomId: RandomId; rules: Rules },
@@ -37,7 +37,7 @@ export function outcomeOf(
   return { changes, deliveries };
 }
 
-/** A new delivery with the same bytes. */
+/** Returns a new delivery with the same bytes. */
 export function copyOf(earlier: DeliveryRecord, createdAt: string, randomId: RandomId): DeliveryRecord {
   const id = `dlv_${randomId(10, 'dlv')}`;
   return { ...earlier, id, createdAt, state: 'pending', nextAttemptAt: createdAt, attempts: [] };

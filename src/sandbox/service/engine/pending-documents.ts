@@ -5,13 +5,13 @@ import type { ResetLock } from './reset-lock.ts';
 
 const KEY = /^esign\/envelopes\/[^/]+\/([^/]+)\/(document|signed|certificate)\.pdf$/;
 
-/** Draws the documents of seeded envelopes when somebody first asks for them: a thousand of them would take a minute. */
+/** Draws the documents of seeded envelopes when they are first requested, because drawing a thousand of them would take a minute. */
 export class PendingDocuments implements Pick<ObjectWriter, 'get'> {
   readonly #objects: ObjectWriter;
   readonly #state: StoreState;
   readonly #documentStore: DocumentStore;
   readonly #resets: ResetLock;
-  /** What was drawn once is not drawn again: somebody may have taken it away. */
+  /** The documents that were already drawn. They aren't drawn again, because a client may have deleted them. */
   readonly #drawn = new Map<string, Promise<boolean>>();
 
   constructor(facts: {
@@ -32,12 +32,12 @@ export class PendingDocuments implements Pick<ObjectWriter, 'get'> {
     return found === null && (await this.#draw(key)) ? this.#objects.get(key) : found;
   }
 
-  /** After a reset all of them are owed again. */
+  /** Makes all documents pending again, after a reset. */
   forget(): void {
     this.#drawn.clear();
   }
 
-  /** True when the document is there now. */
+  /** Draws a pending document. Returns true if it exists now. */
   async #draw(key: string): Promise<boolean> {
     const [, id = '', name] = KEY.exec(key) ?? [];
     const envelope = this.#state.envelopes.get(id);

@@ -1,56 +1,56 @@
 import type { EnvelopeRecord, SignerRecord } from '../../model.ts';
 import { invalidState, notFound } from '../base/errors.ts';
 
-/* Where an envelope and its signers stand: questions, no moves. */
+/* Predicates for the status of an envelope and its signers. They change nothing. */
 
-/** Active: out with signers and not ended. Only an active envelope expires or is signed. */
+/** Returns true if an envelope is with its signers and has not ended. Only an active envelope can expire or be signed. */
 export function isActive(envelope: EnvelopeRecord): boolean {
   return envelope.status === 'SENT' || envelope.status === 'IN_PROGRESS';
 }
 
-/** True when an active envelope has reached its expiresAt; one that all have signed no longer expires. */
+/** Returns true if an active envelope has reached its expiresAt. An envelope that everyone has signed no longer expires. */
 export function isDue(envelope: EnvelopeRecord, now: number): boolean {
   return isActive(envelope) && !isFinalising(envelope) && Date.parse(envelope.expiresAt) <= now;
 }
 
-/** How long a delayed finalisation takes. */
+/** The duration of a delayed completion, in ms. */
 export const FINALISING_MS = 5000;
 
-/** Signed by all and not yet COMPLETED. */
+/** Returns true if everyone has signed but the envelope isn't COMPLETED yet. */
 export function isFinalising(envelope: EnvelopeRecord): boolean {
   return envelope.status === 'IN_PROGRESS' && envelope.signers.every((signer) => signer.status === 'SIGNED');
 }
 
-/** When the last signature came, in ms since the epoch. */
+/** Returns the time of the last signature, in ms since the epoch. */
 export function lastSignedAt(envelope: EnvelopeRecord): number {
   return Math.max(...envelope.signers.map((signer) => Date.parse(signer.signedAt ?? envelope.createdAt)));
 }
 
-/** Whose turn it is: the first in signing order that was asked and has not answered. */
+/** Returns the next signer: the first in signing order who was notified and has neither signed nor declined. */
 export function nextSigner(envelope: EnvelopeRecord): SignerRecord | undefined {
   return envelope.signers.filter(hasTurn).sort((a, b) => a.order - b.order)[0];
 }
 
-/** Asked and not answered yet. */
+/** Returns true if a signer was notified and has neither signed nor declined. */
 export function hasTurn(signer: SignerRecord): boolean {
   return signer.status === 'SENT' || signer.status === 'VIEWED';
 }
 
-/** A signer of the envelope; NOT_FOUND otherwise. */
+/** Returns a signer of the envelope. Throws NOT_FOUND if there is none with this ID. */
 export function signerOf(envelope: EnvelopeRecord, signerId: string): SignerRecord {
   const signer = envelope.signers.find((one) => one.id === signerId);
   if (!signer) throw notFound('Signer');
   return signer;
 }
 
-/** The signer of an active envelope who can view, sign or decline now; NOT_FOUND or INVALID_STATE otherwise. */
+/** Returns a signer of an active envelope who can view, sign, or decline now. Throws NOT_FOUND or INVALID_STATE otherwise. */
 export function requireOpen(envelope: EnvelopeRecord, signerId: string): SignerRecord {
   const signer = signerOf(envelope, signerId);
   if (!isActive(envelope)) throw invalidState(`Envelope is ${envelope.status}; nobody can sign it now`);
   return requireTurn(envelope, signer);
 }
 
-/** The signer when it is the signer's turn; INVALID_STATE with the reason otherwise. */
+/** Returns the signer if it is the signer's turn. Throws INVALID_STATE with the reason otherwise. */
 export function requireTurn(envelope: EnvelopeRecord, signer: SignerRecord): SignerRecord {
   if (hasTurn(signer)) return signer;
   if (signer.status === 'SIGNED') throw invalidState(`${signer.name} has already signed`);
@@ -59,7 +59,10 @@ export function requireTurn(envelope: EnvelopeRecord, signer: SignerRecord): Sig
   throw invalidState(`It is not the turn of ${signer.name} yet${first ? `: ${first.name} comes first` : ''}`);
 }
 
-/** The id of the signer meant. NOT_FOUND for a stranger, INVALID_STATE when it is nobody's turn. */
+/**
+ * Returns the ID of the signer with an ID or email address, or of the next signer. Throws NOT_FOUND for an unknown signer, INVALID_STATE if
+ * there is no next signer.
+ */
 export function signerMeant(envelope: EnvelopeRecord, who: string | null): string {
   if (who === null) {
     const next = nextSigner(envelope);

@@ -3,12 +3,12 @@ import { ApiError } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import type { StoreState } from '../store/state.ts';
 
-/** The monthly quota (Limits): signers or envelopes per calendar month (UTC) and organisation, counted at creation. */
+/** The monthly quota (Limits): signers or envelopes per calendar month (UTC) and organization, counted at creation. */
 export class Quota {
   readonly #state: StoreState;
   readonly #limit: number | null;
   readonly #choices: Choices;
-  /** Envelopes that are being created, so that two can't both take the last place. */
+  /** The places reserved for envelopes that are being created, so that two of them can't both use the last one. */
   readonly #reserved = new Map<string, number>();
 
   constructor(state: StoreState, limit: number | null, choices: Choices) {
@@ -17,7 +17,7 @@ export class Quota {
     this.#limit = limit;
   }
 
-  /** Throws QUOTA_EXCEEDED, or holds the places until the returned function is called. */
+  /** Reserves places until the returned function is called. Throws QUOTA_EXCEEDED if there are too few. */
   reserve(orgId: string, now: number, signers: number): () => void {
     const unit = this.#choices.rules['quota-counts'];
     const asked = unit === 'signers' ? signers : 1;

@@ -5,7 +5,7 @@ import { isoTime } from '../base/sandbox-clock.ts';
 import type { LifecycleStep } from './lifecycle.ts';
 import { hasTurn, isActive, requireTurn, signerOf } from './predicates.ts';
 
-/** A reminder to one pending signer, or to all whose turn it is when `signerId` is null. */
+/** Sends a reminder to one pending signer, or, if `signerId` is null, to all signers whose turn it is. */
 export function remind(
   envelope: EnvelopeRecord,
   signerId: string | null,

@@ -1,9 +1,9 @@
-/** Keeps what is being written for an envelope or a template on one side of a reset or of new fields of a template. */
+/** Ensures that writes for an envelope or a template happen entirely before or after a reset or a change of a template's fields. */
 export class ResetLock {
-  /** The latest exclusive work, over or not. */
+  /** The latest exclusive work, finished or not. */
   #latest: Promise<unknown> = Promise.resolve();
 
-  /** Work that nothing may straddle, one at a time. */
+  /** Runs exclusive work, one at a time. */
   exclusive<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#latest.then(work);
     this.#latest = done.catch(() => undefined);
@@ -11,8 +11,8 @@ export class ResetLock {
   }
 
   /**
-   * Work that is done once more when exclusive work began meanwhile. What the caller commits right after it comes before
-   * the next exclusive work.
+   * Runs work, and repeats it if exclusive work started meanwhile. A commit by the caller directly afterwards precedes the next exclusive
+   * work.
    */
   async shared(work: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     let latest: Promise<unknown>;

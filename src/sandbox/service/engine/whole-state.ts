@@ -7,20 +7,20 @@ import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import type { DocumentStore } from './document-store.ts';
 
-/* Changes of the whole service: everything in progress is stopped first. */
+/* Changes of the whole state. Everything in progress is stopped first. */
 
 interface Parts {
   store: Store;
   clock: SandboxClock;
   realClock: Clock;
-  /** Where a reset puts the sandbox's clock, in ms since the epoch; at the machine's time without it. */
+  /** The time to which a reset sets the sandbox's clock, in ms since the epoch. Default: the machine's time. */
   startsAt: number | undefined;
   sender: WebhookSender;
   documents: DocumentMaker;
   documentStore: DocumentStore;
 }
 
-/** Back to templates of the sandbox's own and the key of that hash. */
+/** Resets the state to the sandbox's own templates and the key with that hash. */
 export async function resetState(
   keptKeyHash: string,
   { store, sender, clock, documents, documentStore, startsAt }: Parts,
@@ -45,7 +45,7 @@ export async function resetState(
   await documentStore.clear();
 }
 
-/** To a state that was kept, its files included. */
+/** Replaces the state with a saved one, including its files. */
 export async function replaceState(
   { changes, journal }: KeptState,
   { store, sender, clock }: Parts,

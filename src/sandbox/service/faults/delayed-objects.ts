@@ -5,15 +5,15 @@ import type { Faults, ObjectPlan } from './faults.ts';
 interface DelayedObject {
   body: Uint8Array;
   contentType: string;
-  /** How many more reads find nothing. */
+  /** The number of further reads that find nothing. */
   reads: number;
-  /** Puts it into the bucket immediately. */
+  /** Aborting it puts the object into the bucket immediately. */
   come: AbortController;
-  /** Settles when it is in the bucket. */
+  /** Resolves when the object is in the bucket. */
   arrival: Promise<void>;
 }
 
-/** The bucket as the service sees it, with objects that come late where the faults say so. */
+/** The service's access to the bucket, with objects delayed by faults. */
 export class DelayedObjects implements ObjectWriter {
   readonly #objects: ObjectWriter;
   readonly #faults: Faults;
@@ -21,14 +21,14 @@ export class DelayedObjects implements ObjectWriter {
   readonly #late = new Map<string, DelayedObject>();
   readonly #arrivals = new Set<Promise<void>>();
 
-  /** `clock` is the machine's: who waits for an object waits in real time. */
+  /** `clock` is the machine's, because clients wait for an object in real time. */
   constructor(objects: ObjectWriter, faults: Faults, clock: Clock) {
     this.#objects = objects;
     this.#faults = faults;
     this.#clock = clock;
     objects.onMiss(async (key) => {
       await this.#missed(key);
-      // The read that lets it come has still found nothing.
+      // The read that triggers the arrival still finds nothing.
       return false;
     });
   }
@@ -46,12 +46,12 @@ export class DelayedObjects implements ObjectWriter {
     this.#late.set(key, { body, contentType, reads, come, arrival });
   }
 
-  /** The service itself always finds what it has put. */
+  /** Returns an object. The service itself always finds its own objects, even delayed ones. */
   async get(key: string): Promise<Uint8Array | null> {
     return this.#late.get(key)?.body ?? this.#objects.get(key);
   }
 
-  /** What has not come yet never will. */
+  /** Discards delayed objects that have not arrived yet. */
   async clear(keys?: readonly string[]): Promise<void> {
     for (const key of keys ?? [...this.#late.keys()]) {
       const late = this.#late.get(key);
@@ -66,7 +66,7 @@ export class DelayedObjects implements ObjectWriter {
     return this.#objects.save(folder);
   }
 
-  /** What has not come yet never will. */
+  /** Discards delayed objects that have not arrived yet. */
   async restore(folder: string): Promise<void> {
     for (const [key, { come, arrival }] of this.#late) {
       this.#late.delete(key);
@@ -80,7 +80,7 @@ export class DelayedObjects implements ObjectWriter {
     this.#objects.onMiss(listener);
   }
 
-  /** Puts all delayed objects immediately: a restart must find them. */
+  /** Puts all delayed objects into the bucket immediately, so that a restarted sandbox finds them. */
   async close(): Promise<void> {
     for (const { come } of this.#late.values()) come.abort();
     await Promise.all(this.#arrivals);

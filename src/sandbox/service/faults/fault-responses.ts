@@ -17,13 +17,13 @@ export interface AnswerFacts {
   faults: Faults;
   /** The machine's clock. */
   clock: Clock;
-  /** Aborted when the service no longer answers anybody. */
+  /** Aborts when the service stops responding. */
   closing: AbortSignal;
-  /** The true answer. */
+  /** Returns the real response. */
   answer: () => Response | Promise<Response>;
 }
 
-/** Answers a request of the API as the faults have it; everything else, the control plane above all, truly. */
+/** Responds to an API request according to the faults. Any other request, such as one to the control plane, gets the real response. */
 export async function answerWithFaults(
   request: Request,
   { incoming, outgoing }: HttpBindings | Http2Bindings,
@@ -65,7 +65,7 @@ function falsely(answer: 'error500' | 'html502'): Response {
   return new Response(text, { status: 500, headers: { 'Content-Type': 'application/json; charset=utf-8' } });
 }
 
-/** Half of the body under the Content-Length of all of it; a reply without a body stays as it is. */
+/** Sends half of the body with the Content-Length of the whole body. A response without a body is unchanged. */
 async function cutShort(response: Response, outgoing: ServerResponse): Promise<Response> {
   const bytes = Buffer.from(await response.arrayBuffer());
   const { status, headers } = response;

@@ -6,7 +6,7 @@ import { TAMPERINGS, type Tampering } from '../../model.ts';
 import { checked } from '../base/validation.ts';
 
 const chance = {
-  /** Probability for each match: 0 to 1, default 1. */
+  /** The probability for each match: 0 to 1, default 1. */
   rate: z.number().min(0).max(1).optional(),
   /** The maximum number of times it occurs. */
   times: z.int().min(1).max(1_000_000).optional(),
@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 const wait = { ms: z.int().min(1).max(HOUR_MS) };
 const onRequests = {
   ...chance,
-  /** Method, path prefix below the base URL, or both; a closing `$` ends the path: `POST /esign/envelopes$`. */
+  /** The method, the path prefix below the base URL, or both. A trailing `$` matches the end of the path: `POST /esign/envelopes$`. */
   match: z
     .string()
     .max(500)
@@ -31,13 +31,13 @@ const onEvents = { ...chance, match: z.enum(EVENTS).optional() };
 const done = { done: z.boolean().optional() };
 
 const settingsSchema = z.strictObject({
-  /** Seed of the random numbers; the same seed and the same requests give the same faults. Default 1. */
+  /** The seed of the random numbers. The same seed and the same requests give the same faults. Default 1. */
   seed: z
     .int()
     .min(0)
     .max(2 ** 32 - 1)
     .optional(),
-  /** The response is late; the work is done immediately. */
+  /** The response is delayed; the work is done immediately. */
   delay: z.strictObject({ ...onRequests, ...wait }).optional(),
   /** The connection is reset before anything is done. */
   reset: z.strictObject(onRequests).optional(),
@@ -48,7 +48,7 @@ const settingsSchema = z.strictObject({
   lostReply: z.strictObject(onRequests).optional(),
   /** The work is done; the body ends before its Content-Length. */
   truncate: z.strictObject(onRequests).optional(),
-  /** The storage key is set, but its object is in the bucket only after a time or a number of failed reads. */
+  /** The storage key is set, but its object appears in the bucket only after a time or a number of failed reads. */
   missingObject: z
     .strictObject({
       ...chance,
@@ -71,7 +71,7 @@ const settingsSchema = z.strictObject({
       drop: z.strictObject(onEvents).optional(),
       /** Sent again after it was delivered. */
       duplicate: z.strictObject(onEvents).optional(),
-      /** Delayed while later events of the envelope are sent; on the sandbox's clock. */
+      /** Delayed, on the sandbox's clock, while later events of the envelope are sent. */
       reorder: z.strictObject({ ...onEvents, ...wait }).optional(),
       /** Delayed together with those queued after it. */
       delay: z.strictObject({ ...onEvents, ...wait }).optional(),
@@ -97,7 +97,7 @@ const FALSE_ANSWERS = [
 export interface RequestPlan {
   delayMs: number;
   answer: FalseAnswer | null;
-  /** For error500 and html502. */
+  /** Whether the work is done, for error500 and html502. */
   done: boolean;
 }
 
@@ -120,7 +120,7 @@ interface Chance {
   skip?: number | undefined;
 }
 
-/** Injected faults. They affect only requests of the API, never the control plane. */
+/** Injected faults. They affect only API requests, never the control plane. */
 export class Faults {
   readonly #atStart: FaultSettings;
   #settings: FaultSettings = {};
@@ -145,12 +145,12 @@ export class Faults {
     this.#dice.clear();
   }
 
-  /** Restores the settings of the start. */
+  /** Restores the initial settings. */
   restore(): void {
     this.set(this.#atStart);
   }
 
-  /** The settings, and how often each fault occurred. */
+  /** Returns the settings, and how often each fault occurred. */
   view(): { settings: FaultSettings; hits: Record<string, number> } {
     const hits = [...this.#dice].map(([name, die]): [string, number] => [name, die.hits]);
     return { settings: this.#settings, hits: Object.fromEntries(hits) };
@@ -186,14 +186,14 @@ export class Faults {
     return this.#strikesEvent('reorder', event) ? (this.#settings.webhooks?.reorder?.ms ?? 0) : 0;
   }
 
-  /** Returns what delays the object of a storage key; null for no delay. */
+  /** Returns the delay for the object of a storage key; null for no delay. */
   forObject(key: string): ObjectPlan | null {
     const fault = this.#settings.missingObject;
     if (!fault || (fault.match !== undefined && !key.endsWith(`/${fault.match}.pdf`))) return null;
     return this.#strikes('missingObject', fault) ? { ms: fault.ms, reads: fault.reads } : null;
   }
 
-  /** Returns how a sealed document is tampered with; null for not at all. */
+  /** Returns how a sealed document is tampered with; null if it isn't. */
   forDocument(key: string): Tampering | null {
     const fault = this.#settings.tamperedPaper;
     if (!fault || (fault.match !== undefined && !key.endsWith(`/${fault.match}.pdf`))) return null;
@@ -216,7 +216,7 @@ export class Faults {
   }
 }
 
-/** Faults from a request body; VALIDATION_ERROR's details when they are not valid. */
+/** Returns the faults from a request body, or the details for a VALIDATION_ERROR if they are invalid. */
 export function checkFaults(body: unknown) {
   return checked(settingsSchema, body);
 }
@@ -228,7 +228,7 @@ function matches(match: string | undefined, method: string, path: string): boole
   return from.endsWith('$') ? path === from.slice(0, -1) : path.startsWith(from);
 }
 
-/** The random numbers of one fault: a separate sequence, so that faults don't affect each other. */
+/** The random numbers of a fault. Each fault has a separate sequence, so that faults don't affect each other. */
 class FaultDice {
   hits = 0;
   #seen = 0;

@@ -1,7 +1,7 @@
 import type { DocumentMaker, ObjectWriter } from '../../model.ts';
 import type { Faults } from './faults.ts';
 
-/** The bucket of a service whose sealed documents somebody changes on the way, where the faults say so. */
+/** Returns access to the bucket that tampers with sealed documents according to the faults. */
 export function tamperedObjects(
   objects: ObjectWriter,
   faults: Faults,

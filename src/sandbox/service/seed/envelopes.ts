@@ -23,7 +23,7 @@ export interface EnvelopeFacts {
   template: TemplateRecord;
   now: number;
   origin: string;
-  /** The same for the same seed, so that links and IDs survive a reset. */
+  /** Returns the same IDs for the same seed, so that links and IDs stay the same after a reset. */
   randomId: RandomId;
 }
 
@@ -52,7 +52,7 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Stor
   const draft = draftOf(wanted, signers, { ...facts, createdAt, isOrdered });
   const path = new Path({ ...draft, expiresAt: isoTime(expiryOf(status, createdAt, now)) }, facts);
   if (status !== 'DRAFT') path.go('status', (envelope, at) => lifecycle.send(envelope, at));
-  // Declining ends the envelope, so it is last.
+  // Declining ends the envelope, so it comes last.
   const order = [...statuses.entries()].sort(
     ([, a], [, b]) => Number(a === 'DECLINED') - Number(b === 'DECLINED'),
   );
@@ -66,7 +66,7 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Stor
         `signers.${index}.status`,
         `Can't be ${statuses[index]} in an envelope that is ${status}; it would be ${reached}`,
       );
-  // A signer has viewed it, but none has signed.
+  // This happens if a signer has viewed it but nobody has signed.
   if (status === 'IN_PROGRESS' && envelope.status === 'SENT') envelope.status = status;
   if (envelope.status !== status)
     throw new SeedProblem('status', `Can't be ${status}: with these signers it is ${envelope.status}`);
@@ -74,7 +74,7 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Stor
   return [{ kind: 'envelope', value: envelope }, ...path.mails];
 }
 
-/** The steps of an envelope so far. */
+/** An envelope and its emails after the steps so far. */
 class Path {
   envelope: EnvelopeRecord;
   readonly mails: StoreChange[] = [];
@@ -117,7 +117,7 @@ class Path {
     this.go(field, (envelope, at) => lifecycle.sign(envelope, signature, at));
   }
 
-  /** Steps are an hour apart, if there is enough time. */
+  /** Returns the time of the next step. Steps are an hour apart if there is enough time. */
   #time(): number {
     const createdAt = Date.parse(this.envelope.createdAt);
     const at = createdAt + this.#steps * HOUR_MS;
@@ -162,7 +162,7 @@ function statusBy(signers: readonly SeedSigner[]): EnvelopeRecord['status'] {
   return given.some((status) => status === 'SENT' || status === 'VIEWED') ? 'SENT' : 'DRAFT';
 }
 
-/** Returns a status for each signer: the given one, or the usual one in an envelope of that status. */
+/** Returns a status for each signer: the given one, or the usual one in an envelope with that status. */
 function statusesIn(status: EnvelopeRecord['status'], signers: readonly SeedSigner[]): SignerStatus[] {
   const given = new Set(signers.map((one) => one.status));
   const first = signers.findIndex((one) => one.status === undefined);
@@ -173,13 +173,15 @@ function statusesIn(status: EnvelopeRecord['status'], signers: readonly SeedSign
   });
 }
 
-/** The status of all signers in an envelope of that status. */
+/** The default status of all signers in an envelope with that status. */
 const OTHERS: Partial<Record<EnvelopeRecord['status'], SignerStatus>> = {
   DRAFT: 'PENDING',
   COMPLETED: 'SIGNED',
 };
 
-/** The first signer without a status declines or signs if the envelope's status requires it and no other signer did. */
+/**
+ * Returns the status of the first signer without one, who declines or signs if the envelope's status requires it and no other signer did.
+ */
 function statusOfFirst(
   status: EnvelopeRecord['status'],
   given: ReadonlySet<SignerStatus | undefined>,
@@ -190,7 +192,7 @@ function statusOfFirst(
   return OTHERS[status] ?? 'SENT';
 }
 
-/** Active envelopes have time left, expired ones don't. */
+/** Returns the expiry time, in ms since the epoch. It is in the future for active envelopes, but not for expired ones. */
 function expiryOf(status: EnvelopeRecord['status'], createdAt: number, now: number): number {
   const expiry = createdAt + LIFE_MS;
   if (status === 'EXPIRED') return Math.min(expiry, now);
@@ -204,7 +206,9 @@ function timeOf(text: string | undefined, otherwise: number, now: number): numbe
   return ago === undefined ? Date.parse(text) : now - ago;
 }
 
-/** `Łukasz Řehoř` becomes lukasz.rehor@example.com; a name without Latin letters gets an address as well. */
+/**
+ * Returns an email address for a name. `Łukasz Řehoř` becomes lukasz.rehor@example.com; a name without Latin letters gets an address, too.
+ */
 function addressOf(name: string): string {
   const plain = name.normalize('NFKD').replace(/[łŁ]/g, 'l').toLowerCase();
   const local = plain

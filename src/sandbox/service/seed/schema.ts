@@ -7,7 +7,7 @@ import { invalidBody } from '../base/errors.ts';
 import { email, expiry, filled, metadata, oneOf, parseBody, text } from '../base/validation.ts';
 
 const SIGNER_STATUSES = ['PENDING', 'SENT', 'VIEWED', 'SIGNED', 'DECLINED'] as const;
-/** Ids become parts of paths and of storage keys. */
+/** The format of IDs, which become parts of paths and storage keys. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 const id = filled('id', 64).refine((value) => value.trim() === '' || ID.test(value), {
@@ -26,7 +26,7 @@ const time = text(40).refine(
   { error: 'Must be a date, an ISO 8601 timestamp, or how long ago, like 9d' },
 );
 
-/** A seed as it is written. A PDF is a text: its path, or its bytes in base64. */
+/** The format of a seed. A PDF is a string: its path, or its bytes in base64. */
 export const seedSchema = object({
   templates: listOf(
     object({
@@ -93,7 +93,7 @@ export type SeedTemplate = NonNullable<CheckedSeed['templates']>[number];
 export type SeedEnvelope = NonNullable<CheckedSeed['envelopes']>[number];
 export type SeedSigner = NonNullable<SeedEnvelope['signers']>[number];
 
-/** A seed as it is posted: a PDF is its bytes in base64. Throws VALIDATION_ERROR. */
+/** Parses a posted seed, in which PDFs are base64. Throws VALIDATION_ERROR. */
 export function parseSeedBody(body: unknown): ReadSeed {
   const seed = parseBody(seedSchema, body);
   const pdfs = new Map<string, Uint8Array>();
@@ -111,7 +111,7 @@ export function parseSeedBody(body: unknown): ReadSeed {
   return { seed, pdfs };
 }
 
-/** A seed whose PDFs were read: template id to bytes. */
+/** A seed and the bytes of its PDFs by template ID. */
 export interface ReadSeed {
   seed: CheckedSeed;
   pdfs: ReadonlyMap<string, Uint8Array>;

@@ -14,11 +14,11 @@ import { NodeIndex, repeatedKey, startOf } from './yaml-nodes.ts';
 
 /** A seed to load, and how to report its errors. */
 export interface Seed extends ReadSeed {
-  /** Returns the error for problems by field, with the file and the lines if there are any. */
+  /** Returns the error for problems by field, with the file and lines if known. */
   mistakes(details: ErrorDetails): UsageError;
 }
 
-/** Number of errors to report. */
+/** The maximum number of errors to report. */
 const MOST_TOLD = 10;
 
 /**
@@ -57,7 +57,7 @@ function isText(source: SandboxSeed | { path: string; text: string }): source is
   return isRecord(source) && 'path' in source && 'text' in source;
 }
 
-/** @throws UsageError for an alias without an anchor, and for aliases that repeat each other without end. */
+/** Converts a YAML document to a plain value. @throws UsageError for an alias without an anchor, or for aliases that expand too much. */
 function plainOf(document: Document, name: string): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 }) ?? {};
@@ -127,7 +127,7 @@ function told(
   );
 }
 
-/** Returns the line of a field; for a missing one, that of its parent. */
+/** Returns the line of a field, or that of its parent if the field is missing. */
 function lineOf(
   { contents }: Document,
   nodes: NodeIndex,
@@ -139,7 +139,7 @@ function lineOf(
   for (const name of path) {
     const item = nodes.item(node, name);
     if (item === undefined) break;
-    // The value of a field may begin on a later line than its name.
+    // The value of a field may start on a later line than its name.
     node = isRecord(item) && 'key' in item ? item.value : item;
     start = startOf(isRecord(item) && 'key' in item ? item.key : item) ?? startOf(node) ?? start;
   }

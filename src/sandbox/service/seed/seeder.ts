@@ -18,13 +18,13 @@ export interface SeederOptions {
   clock: SandboxClock;
   documents: DocumentMaker;
   uploads: Uploads;
-  /** IDs and links are derived from it: they are the same for the same seed in the same sandbox. */
+  /** The API key from which IDs and links are derived, so that they are the same for the same seed in the same sandbox. */
   apiKey: string;
   origin: () => string;
 }
 
 const FIRST_TEMPLATE = 'tmpl_nda';
-/** Maximum number of changes in one entry of the journal. */
+/** The maximum number of changes in one entry of the journal. */
 const AT_ONCE = 500;
 
 /** Loads seeds into the sandbox. An invalid seed changes nothing. */

@@ -3,12 +3,12 @@ import type { SeedTemplate } from './schema.ts';
 
 type SeedField = NonNullable<SeedTemplate['fields']>[number];
 
-/** Fields are placed in two columns below the title, in points; the more there are, the lower each row. */
+/** The area for fields, in points: two columns below the title. The more fields there are, the smaller the row height. */
 const AREA = { top: 222, bottom: 760, left: 64, columnWidth: 245, highestRow: 62 } as const;
 const COLUMNS = 2;
 const FIELD_WIDTH = 205;
 
-/** Returns a template with the fields and roles of another account's, and pages of the sandbox's own. */
+/** Returns a template with the fields and roles of another account's template, and pages drawn by the sandbox. */
 export function standIn(
   wanted: SeedTemplate,
   fields: readonly SeedField[],

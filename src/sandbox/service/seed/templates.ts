@@ -2,9 +2,9 @@ import type { PageSize, TemplateField, TemplateRecord } from '../../model.ts';
 import type { SeedTemplate } from './schema.ts';
 import { standIn } from './stand-ins.ts';
 
-/** A4, in points: the pages that the sandbox draws. */
+/** A4 in points, the size of the pages that the sandbox draws. */
 const A4: PageSize = { width: 595, height: 842 };
-/** Fields are in two columns, with this many roles on a page. */
+/** The number of roles on a page, in two columns. */
 const ROLES_ON_PAGE = 10;
 
 /** Returns the template of a seed. Omitted properties are taken from an existing one with the same ID. */
@@ -33,7 +33,10 @@ export function seededTemplate(
   };
 }
 
-/** A signature and a date for a role: from the last page's middle on, or page by page where there are many roles. */
+/**
+ * Returns a signature and a date field for a role, in the lower part of a page. If there are many roles, they are distributed over several
+ * pages.
+ */
 function fieldsOf(role: string, index: number, pages: PageSize[]): TemplateField[] {
   const number = Math.min(
     pages.length,

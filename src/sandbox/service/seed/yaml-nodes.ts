@@ -4,7 +4,7 @@ import { isList, isRecord } from '../../../kernel/json.ts';
 export class NodeIndex {
   readonly #pairs = new WeakMap<object, Map<string, unknown>>();
 
-  /** The item of a list, or the pair of a map. */
+  /** Returns the item of a list, or the pair of a map. */
   item(node: unknown, name: string): unknown {
     if (!isRecord(node) || !isList(node.items)) return undefined;
     let pairs = this.#pairs.get(node);
@@ -16,7 +16,7 @@ export class NodeIndex {
   }
 }
 
-/** The first key that a map has twice. */
+/** Returns the first duplicate key of a map. */
 export function repeatedKey(root: unknown): { at: number; message: string } | undefined {
   const open = [root];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -38,7 +38,7 @@ function repeatedIn(items: readonly unknown[]): unknown {
   return undefined;
 }
 
-/** Where a node of the document begins. */
+/** Returns the offset at which a node of the document starts. */
 export function startOf(node: unknown): number | undefined {
   const start = isRecord(node) && isList(node.range) ? node.range[0] : undefined;
   return typeof start === 'number' ? start : undefined;
@@ -48,7 +48,7 @@ function isPair(item: unknown): item is { key: unknown; value: unknown } {
   return isRecord(item) && 'key' in item && 'value' in item;
 }
 
-/** Its name in the object that the map becomes. */
+/** Returns the property name of a key in the resulting object. */
 function keyOf({ key }: { key: unknown }): string {
   return String(isRecord(key) && 'value' in key ? key.value : key);
 }

@@ -2,8 +2,8 @@ import type { RandomId } from './keys.ts';
 import type { StoreState } from './state.ts';
 
 /**
- * IDs that count up per kind: `env_1`, `env_2`, `signer_1`. Those that are in the state already, such as seeded ones, are
- * skipped. Keys stay random.
+ * IDs numbered per kind: `env_1`, `env_2`, `signer_1`. Numbers that are already in the state, such as seeded ones, are skipped. Keys stay
+ * random.
  */
 export class CountedIds {
   readonly #state: StoreState;
@@ -23,7 +23,7 @@ export class CountedIds {
     return String(number);
   };
 
-  /** Counts again from what is in the state, after it was replaced. */
+  /** Restarts counting from the IDs in the state, after it was replaced. */
   restart(): void {
     this.#latest.clear();
   }
@@ -33,7 +33,7 @@ export class CountedIds {
     return envelopes.has(id) || templates.has(id);
   }
 
-  /** The highest number of a kind in the state. */
+  /** Returns the highest number of a kind in the state. */
   #highest(kind: string): number {
     const form = new RegExp(`\\b${kind}_(\\d{1,15})\\b`);
     let highest = 0;
@@ -52,7 +52,7 @@ export class CountedIds {
       aud: () => audit.keys(),
       signer: () => signers().map(({ id }) => id),
       link: () => signers().map(({ token }) => `link_${token}`),
-      // An event has its ID in the payload alone.
+      // The ID of an event is only in its payload.
       evt: () => [...deliveries.values()].map(({ body }) => body.slice(0, 100)),
     };
     return byKind[kind]?.() ?? [];

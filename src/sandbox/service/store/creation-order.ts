@@ -1,12 +1,12 @@
-/** An envelope's position in a list: by the time it was created, then by arrival. */
+/** An envelope's position in a list: by creation time, then by insertion order. */
 export interface CreationPosition {
   id: string;
-  /** ms since the epoch */
+  /** In ms since the epoch. */
   createdAt: number;
   nth: number;
 }
 
-/** Ids in the order of creation, the oldest first, also when the clock was set back between two of them. */
+/** IDs by creation time, oldest first, even if the clock was set back between two of them. */
 export class CreationOrder {
   readonly #places: CreationPosition[] = [];
 
@@ -23,7 +23,7 @@ export class CreationOrder {
     if (this.#places[index] === place) this.#places.splice(index, 1);
   }
 
-  /** Returns `count` IDs from a start, counted from the newest or the oldest. */
+  /** Returns `count` IDs from a start index, counted from the newest or the oldest. */
   slice(start: number, count: number, from: 'newest' | 'oldest'): string[] {
     const { length } = this.#places;
     if (from === 'oldest') return this.#places.slice(start, start + count).map(({ id }) => id);
@@ -34,11 +34,11 @@ export class CreationOrder {
       .map(({ id }) => id);
   }
 
-  /** The index of a place, or the one at which it belongs. */
+  /** Returns the index of a position, or the index at which to insert it. */
   #indexOf(place: CreationPosition): number {
     let low = 0;
     let high = this.#places.length;
-    // Most are the newest.
+    // Most positions are added at the end.
     const last = this.#places.at(-1);
     if (last === undefined || isBefore(last, place)) return high;
     while (low < high) {

@@ -1,12 +1,12 @@
 import type { EnvelopeRecord } from '../../model.ts';
 import { CreationOrder, type CreationPosition } from './creation-order.ts';
 
-/** The envelopes of each organisation in the order of creation, all and by status, so that a page of a list copies only itself. */
+/** The envelopes of each organization in order of creation, all of them and by status, so that reading a page copies only that page. */
 export class EnvelopeLists {
   readonly #places = new Map<string, CreationPosition>();
   readonly #lists = new Map<string, CreationOrder>();
 
-  /** Takes an envelope in, or from the list of its earlier status to that of its present one. */
+  /** Adds an envelope, or moves it from the list of its previous status to that of its current one. */
   put(envelope: EnvelopeRecord, before: EnvelopeRecord | undefined): void {
     const { id, orgId, status } = envelope;
     let place = this.#places.get(id);

@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import { UsageError } from '../../../kernel/errors.ts';
 import { lockFile } from '../../../kernel/files/lock.ts';
 
-/** One sandbox per folder. Returns the release. Throws UsageError when another sandbox has the folder. */
+/**
+ * Locks a folder, because only one sandbox can use it. Returns a function that unlocks it. Throws a UsageError if another sandbox uses the
+ * folder.
+ */
 export function lockFolder(folder: string): Promise<() => Promise<void>> {
   return lockFile(
     join(folder, 'service.lock'),

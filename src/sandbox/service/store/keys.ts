@@ -9,7 +9,7 @@ import { isoTime } from '../base/sandbox-clock.ts';
 import type { StoreState } from './state.ts';
 import type { Store } from './store.ts';
 
-/** Bytes from a random source as text of letters and digits; with counted IDs, the next number of the kind. */
+/** Returns random bytes as letters and digits; with counted IDs, the next number of the kind. */
 export type RandomId = (bytes: number, kind?: string) => string;
 
 export interface KeyFacts {
@@ -20,7 +20,7 @@ export interface KeyFacts {
   expiresAt: string | null;
 }
 
-/** Creates a key and its record. The record keeps the key's hash and first 8 characters. */
+/** Creates a key and its record. The record contains the key's hash and first 8 characters. */
 export function makeKey(
   facts: KeyFacts,
   now: number,
@@ -39,7 +39,7 @@ export function makeKey(
   return { key, record };
 }
 
-/** The key of an `Authorization: Bearer` header (Authentication 1). Throws UNAUTHORIZED. */
+/** Returns the key of an `Authorization: Bearer` header (Authentication 1). Throws UNAUTHORIZED. */
 export function authenticate(header: string | undefined, state: StoreState, now: number): KeyRecord {
   const token = /^bearer +([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
   if (token === undefined)
@@ -52,15 +52,15 @@ export function authenticate(header: string | undefined, state: StoreState, now:
   return key;
 }
 
-/** Throws FORBIDDEN when the key lacks the permission (Authentication 3 and 4). */
+/** Throws FORBIDDEN if the key lacks the permission (Authentication 3 and 4). */
 export function requireScope(key: KeyRecord, scope: Scope): void {
   if (!key.scopes.includes(scope))
     throw new ApiError('FORBIDDEN', `The API key lacks the permission ${scope}`);
 }
 
 /**
- * Returns the full key of the default organization, from the 0600 file `api-key` in the data folder. A key, and an organization
- * if there is none, is created when the file is missing, its key was revoked, or `wanted` is another key.
+ * Returns the full key of the default organization, from the 0600 file `api-key` in the data folder. Creates a key, and an organization if
+ * there is none, if the file is missing, its key was revoked, or `wanted` is another key.
  */
 export async function openDefaultKey(
   store: Store,
@@ -97,7 +97,7 @@ export async function openDefaultKey(
   return key;
 }
 
-/** Hex SHA-256: all the sandbox keeps of a key. */
+/** Returns the SHA-256 of a key in hex. The sandbox stores only this hash. */
 export function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }

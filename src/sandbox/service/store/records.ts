@@ -9,25 +9,25 @@ import type {
   TemplateRecord,
 } from '../../model.ts';
 
-/** One line of an organisation's audit log (Authentication 9). */
+/** A line of an organization's audit log (Authentication 9). */
 export interface AuditRecord {
   id: string;
   at: string;
-  /** Null when the key was not one of the service's. */
+  /** The organization of the key; null if the key is unknown. */
   orgId: string | null;
   keyId: string | null;
   action: 'key.created' | 'key.revoked' | 'api.request' | 'api.rate_limited';
   method: string | null;
-  /** Without the query. */
+  /** The path without the query. */
   path: string | null;
   status: number | null;
-  /** The query without `?`. Absent in records of versions before 0.3 and without a request. */
+  /** The query without `?`. Absent in records from before version 0.3 and in records without a request. */
   query?: string;
   /** Absent like `query`. */
   durationMs?: number;
 }
 
-/** One change of the sandbox's state: what the journal keeps and replays. A record replaces its earlier self. */
+/** A change of the sandbox's state, as stored and replayed by the journal. A record replaces its earlier version. */
 export type StoreChange =
   | { kind: 'org'; value: string }
   | { kind: 'clock'; value: number }
@@ -40,14 +40,14 @@ export type StoreChange =
   | { kind: 'audit'; value: AuditRecord }
   | { kind: 'reset'; value: null };
 
-/** One entry of the journal: changes that happen together or not at all. */
+/** An entry of the journal: changes that are applied together or not at all. */
 export interface StoreEntry {
   changes: StoreChange[];
 }
 
 /**
- * The journal of the service. A line of this version whose checksum is right is one that the service wrote: only its frame
- * is looked at, since checking every field of 100,000 envelopes takes longer than reading them.
+ * The format of the service's journal. A line of this version with a valid checksum was written by the service, so only its structure is
+ * checked. Checking every field of 100,000 envelopes takes longer than reading them.
  */
 export const SERVICE_FORMAT: JournalFormat<StoreEntry> = {
   kind: 'sandbox',

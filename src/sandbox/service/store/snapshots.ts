@@ -9,33 +9,33 @@ import { notFound } from '../base/errors.ts';
 import { SERVICE_FORMAT, type StoreChange } from './records.ts';
 import type { Uploads } from './uploads.ts';
 
-/** A kept state, as it is listed. */
+/** A saved state as shown in lists. */
 export interface SnapshotInfo {
   name: string;
   createdAt: string;
   envelopes: number;
 }
 
-/** The records of a state, and the journal that says the same. */
+/** The records of a state, and the path of a journal with the same content. */
 export interface KeptState {
   changes: readonly StoreChange[];
   journal: string;
 }
 
-/** How a snapshot may be called: its name is that of a folder. */
+/** The allowed names of snapshots, which are used as folder names. */
 export const SNAPSHOT_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** In a snapshot's folder, written last. */
+/** The file with a snapshot's properties, written last. */
 const FACTS = 'snapshot.json';
-/** A snapshot whose name another one is about to take. */
+/** A snapshot that is being replaced by a new one with the same name. */
 const EARLIER = /^\.old-(.+)$/;
 
-/** States that were kept under a name: a folder for each, with the records, the documents and the uploaded PDFs. */
+/** Named snapshots of the state. Each is a folder with the records, the documents, and the uploaded PDFs. */
 export class Snapshots {
   readonly #folder: string;
   readonly #objects: ObjectWriter;
   readonly #uploads: Uploads;
-  /** Those of this run are not read back. */
+  /** The records of snapshots saved in this run, which needn't be read again. */
   readonly #known = new Map<string, readonly StoreChange[]>();
 
   constructor(folder: string, facts: { objects: ObjectWriter; uploads: Uploads }) {
@@ -44,7 +44,9 @@ export class Snapshots {
     this.#uploads = facts.uploads;
   }
 
-  /** At the start: finishes what was cut off by a kill, so that under each name stands a whole state. */
+  /**
+   * Repairs operations that were interrupted when the process was killed, so that every name refers to a complete state. Called at startup.
+   */
   async sweep(): Promise<void> {
     for (const entry of await this.#entries()) {
       const [, name] = EARLIER.exec(entry) ?? [];
@@ -54,7 +56,7 @@ export class Snapshots {
     }
   }
 
-  /** Keeps a state; an earlier one of that name goes once this one is whole. */
+  /** Saves a state. An earlier one with that name is deleted once this one is complete. */
   async save(info: SnapshotInfo, changes: readonly StoreChange[]): Promise<void> {
     const draft = this.#path(`.new-${info.name}`);
     await rm(draft, { recursive: true, force: true });
@@ -79,7 +81,7 @@ export class Snapshots {
     await rm(earlier, { recursive: true, force: true });
   }
 
-  /** The records of a snapshot. NOT_FOUND if it doesn't exist. */
+  /** Returns the records of a snapshot. Throws NOT_FOUND if it doesn't exist. */
   async state(name: string): Promise<KeptState> {
     await this.info(name);
     const journal = join(this.#path(name), 'service.jsonl');
@@ -93,32 +95,32 @@ export class Snapshots {
     return { changes: read, journal };
   }
 
-  /** Brings documents and PDFs back as they were. */
+  /** Restores the documents and PDFs of a snapshot. */
   async restoreFiles(name: string): Promise<void> {
     await this.#objects.restore(join(this.#path(name), 'objects'));
     await this.#uploads.restore(join(this.#path(name), 'templates'));
   }
 
-  /** The oldest first. */
+  /** Returns all snapshots, oldest first. */
   async list(): Promise<SnapshotInfo[]> {
     const all = await Promise.all((await this.#entries()).map((name) => this.#read(name)));
     return all.filter((info) => info !== undefined).sort((a, b) => a.createdAt.localeCompare(b.createdAt));
   }
 
-  /** NOT_FOUND if it doesn't exist. */
+  /** Deletes a snapshot. Throws NOT_FOUND if it doesn't exist. */
   async remove(name: string): Promise<void> {
     if (!SNAPSHOT_NAME.test(name) || !(await isThere(this.#path(name)))) throw notFound('Snapshot');
     await rm(await this.#putAside(name, `.gone-${name}`), { recursive: true, force: true });
   }
 
-  /** NOT_FOUND if it doesn't exist. */
+  /** Returns the properties of a snapshot. Throws NOT_FOUND if it doesn't exist. */
   async info(name: string): Promise<SnapshotInfo> {
     const info = await this.#read(name);
     if (info === undefined) throw notFound('Snapshot');
     return info;
   }
 
-  /** Undefined where a folder holds no whole snapshot. */
+  /** Reads the properties of a snapshot. Returns undefined if the folder doesn't contain a complete one. */
   async #read(name: string): Promise<SnapshotInfo | undefined> {
     if (!SNAPSHOT_NAME.test(name)) return undefined;
     try {
@@ -130,7 +132,7 @@ export class Snapshots {
     }
   }
 
-  /** Takes the name from a snapshot, so that a kill while its files go leaves no half of it; where its folder is now. */
+  /** Renames a snapshot's folder before deletion, so that an interrupted deletion doesn't leave half a snapshot. Returns the new path. */
   async #putAside(name: string, to: string): Promise<string> {
     this.#known.delete(name);
     const aside = this.#path(to);

@@ -11,41 +11,38 @@ import { FINALISING_MS, isActive, isFinalising, lastSignedAt } from '../engine/p
 import { EnvelopeLists } from './envelope-lists.ts';
 import type { AuditRecord, StoreChange } from './records.ts';
 
-/** Audit entries kept; the oldest go first. */
+/** The maximum number of audit entries. The oldest are dropped first. */
 const AUDIT_KEPT = 10_000;
 
-/** How many envelopes, and signers in them. */
+/** The number of envelopes and of their signers. */
 interface Created {
   envelopes: number;
   signers: number;
 }
 
-/** Which envelopes are wanted, and which of them. */
+/** The filter and range for a page of envelopes. */
 export interface StoredPage {
-  /** An unknown status matches none. */
+  /** The status. An unknown one matches no envelope. */
   status?: string | undefined;
   start: number;
   count: number;
   from: 'newest' | 'oldest';
 }
 
-/**
- * Everything the service knows, in memory. Changed only by `apply`, for which the same change twice is the same as once;
- * records are never changed in place.
- */
+/** The service's whole state, in memory. Changed only by `apply`, which is idempotent. Records are never changed in place. */
 export class StoreState {
   orgId = '';
   clockOffsetMs = 0;
   readonly templates = new Map<string, TemplateRecord>();
   readonly envelopes = new Map<string, EnvelopeRecord>();
-  /** Those that were given a name. */
+  /** The organizations that were given a name. */
   readonly organisations = new Map<string, OrganisationRecord>();
   readonly keys = new Map<string, KeyRecord>();
   readonly mails = new Map<string, MailRecord>();
   readonly deliveries = new Map<string, DeliveryRecord>();
-  /** Active envelopes by expiresAt; may name one that has ended meanwhile. */
+  /** Active envelopes by expiresAt. May contain envelopes that have ended meanwhile. */
   readonly expiries = new DueQueue();
-  /** Envelopes signed by all that wait for their documents, by when they will be COMPLETED. */
+  /** Envelopes that everyone has signed and that wait for their documents, by the time at which they will be COMPLETED. */
   readonly finalisations = new DueQueue();
   readonly audit = new Map<string, AuditRecord>();
   readonly #keyIdByHash = new Map<string, string>();
@@ -88,7 +85,7 @@ export class StoreState {
     }
   }
 
-  /** The whole state as changes that rebuild it. */
+  /** Yields the changes that rebuild the whole state. */
   *changes(): Iterable<StoreChange> {
     yield { kind: 'org', value: this.orgId };
     yield { kind: 'clock', value: this.clockOffsetMs };
@@ -101,18 +98,18 @@ export class StoreState {
     for (const value of this.audit.values()) yield { kind: 'audit', value };
   }
 
-  /** A template that an organisation sees: an uploaded one is seen by its own alone. */
+  /** Returns a template that is visible to an organization. An uploaded one is visible only to its owner. */
   template(id: string, orgId: string): TemplateRecord | undefined {
     const template = this.templates.get(id);
     return template !== undefined && isSeenBy(template, orgId) ? template : undefined;
   }
 
-  /** In the order in which they were made. */
+  /** Returns the templates of an organization in order of creation. */
   templatesOf(orgId: string): TemplateRecord[] {
     return [...this.templates.values()].filter((one) => isSeenBy(one, orgId));
   }
 
-  /** True when an envelope was made from the template. */
+  /** Returns true if an envelope was created from the template. */
   isUsed(templateId: string): boolean {
     return this.#usedTemplates.has(templateId);
   }
@@ -122,12 +119,12 @@ export class StoreState {
     return id === undefined ? undefined : this.keys.get(id);
   }
 
-  /** The envelopes of an organisation, newest first. */
+  /** Returns the envelopes of an organization, newest first. */
   envelopesOf(orgId: string): EnvelopeRecord[] {
     return this.envelopePage(orgId, { start: 0, count: this.envelopes.size, from: 'newest' }).items;
   }
 
-  /** A page of an organisation's envelopes by createdAt, and how many there are in all. */
+  /** Returns a page of an organization's envelopes by createdAt, and the total number. */
   envelopePage(
     orgId: string,
     { status, start, count, from }: StoredPage,
@@ -137,7 +134,7 @@ export class StoreState {
     return { items, total: list.size };
   }
 
-  /** What an organisation created in a month like `2026-03`. */
+  /** Returns the number of envelopes and signers that an organization created in a month such as `2026-03`. */
   createdIn(orgId: string, month: string): Created {
     return this.#createdByMonth.get(`${orgId} ${month}`) ?? { envelopes: 0, signers: 0 };
   }
@@ -160,7 +157,7 @@ export class StoreState {
     });
   }
 
-  /** Last use of a key is the time of its latest request (Authentication 7). */
+  /** Adds an audit entry. A key's last use is the time of its latest request (Authentication 7). */
   #putAudit(entry: AuditRecord): void {
     this.audit.set(entry.id, entry);
     if (this.audit.size >= 2 * AUDIT_KEPT) {

@@ -21,8 +21,8 @@ export class Store {
   }
 
   /**
-   * Opens the sandbox in a folder, made when missing.
-   * @throws UsageError when another sandbox has it, or its journal is damaged or of another version.
+   * Opens the sandbox in a folder, which is created if missing.
+   * @throws UsageError if another sandbox uses it, or if its journal is damaged or has another version.
    */
   static async open(dataDir: string, facts: { compactAt?: number } = {}): Promise<Store> {
     await privateFolder(dataDir);
@@ -46,8 +46,8 @@ export class Store {
   }
 
   /**
-   * Makes the changes all together on disk, and only then in memory; resolves when they survive a crash.
-   * @throws JournalError or UsageError when the disk does not take them: then nothing has changed.
+   * Applies the changes together, first on disk, then in memory. Resolves when they are durable.
+   * @throws JournalError or UsageError if they can't be written; then nothing has changed.
    */
   commit(changes: StoreChange[]): Promise<void> {
     const done = this.#write(changes);
@@ -55,14 +55,14 @@ export class Store {
     return done.finally(() => this.#onTheWay.delete(done));
   }
 
-  /** Makes a change nobody waits for: a crash within half a second may lose it. */
+  /** Applies a change without waiting until it is durable. A crash within half a second may lose it. */
   note(change: StoreChange): void {
     this.state.apply(change);
     this.#journal.note({ changes: [change] });
   }
 
   /**
-   * Puts another state in the place of the present one, on disk first: `journal` is a file that says the same.
+   * Replaces the current state, on disk first. `journal` is a file with the same content.
    * @throws as `commit` does.
    */
   async replace(changes: readonly StoreChange[], journal: string): Promise<void> {
@@ -78,7 +78,7 @@ export class Store {
     return () => this.#watchers.delete(watcher);
   }
 
-  /** Resolves when what is being committed now is over. */
+  /** Resolves when all current commits have finished. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#onTheWay);
   }
@@ -89,7 +89,7 @@ export class Store {
   }
 
   async #write(changes: StoreChange[]): Promise<void> {
-    // A disk that was full may have room again.
+    // A full disk may have space again.
     if (this.#journal.hasFailed) await this.#journal.reopen();
     await this.#journal.append({ changes });
     for (const change of changes) {

@@ -8,9 +8,9 @@ import { parseJson } from '../../../kernel/json.ts';
 import { SERVICE_FORMAT } from './records.ts';
 
 /**
- * Rewrites a journal of version 0.1, in which a line was a list of changes without a checksum, as one of this version.
- * The original is kept with `.0.1` appended to its name. Any other file isn't touched.
- * @throws UsageError when a line inside it can't be read; then nothing was changed.
+ * Converts a journal of version 0.1, in which a line was a list of changes without a checksum, to this version. The original is kept with
+ * `.0.1` appended to its name. Any other file is left unchanged.
+ * @throws UsageError if a line can't be read; then nothing has changed.
  */
 export async function upgradeJournal(path: string): Promise<void> {
   if ((await firstByteOf(path)) !== '[') return;

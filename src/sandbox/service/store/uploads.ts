@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { codeOf } from '../../../kernel/errors.ts';
 import { privateFolder, syncFolder, writeFileAtomic } from '../../../kernel/files/files.ts';
 
-/** The PDFs of uploaded templates, a file each in a folder of the sandbox's. */
+/** The PDFs of uploaded templates, each a file in the sandbox's folder. */
 export class Uploads {
   readonly #folder: string;
 
@@ -11,7 +11,7 @@ export class Uploads {
     this.#folder = folder;
   }
 
-  /** Resolves when the file survives a crash. */
+  /** Stores a PDF. Resolves when it is durable. */
   async put(templateId: string, pdf: Uint8Array): Promise<void> {
     await privateFolder(this.#folder);
     await writeFileAtomic(this.#path(templateId), pdf);
@@ -22,23 +22,23 @@ export class Uploads {
     return new Uint8Array(await readFile(this.#path(templateId)));
   }
 
-  /** At the start: takes away what no template needs. A crash may leave a file whose template was never written down. */
+  /** Deletes files that belong to no template. A crash can leave a file whose template was never stored. Called at startup. */
   async sweep(templateIds: Iterable<string>): Promise<void> {
     const kept = new Set([...templateIds].map((id) => `${id}.pdf`));
     await this.#remove((file) => !kept.has(file));
   }
 
-  /** Takes all of them away, but for one that is being written. */
+  /** Deletes all files except one that is being written. */
   async clear(): Promise<void> {
     await this.#remove((file) => file.endsWith('.pdf'));
   }
 
-  /** Copies all of them into a folder. */
+  /** Copies all files to a folder. */
   async save(folder: string): Promise<void> {
     for (const file of await this.#files()) await copyFile(join(this.#folder, file), join(folder, file));
   }
 
-  /** Brings back what `save` put into a folder, and nothing else. */
+  /** Restores exactly the files that `save` copied to a folder. */
   async restore(folder: string): Promise<void> {
     await this.clear();
     const files = await readdir(folder);

@@ -4,13 +4,13 @@ import { request as httpsRequest } from 'node:https';
 import { codeOf, messageOf } from '../../../kernel/errors.ts';
 import { SIGNATURE_HEADER } from '../../../kernel/vocabulary.ts';
 
-/** How long a receiver may take to answer. */
+/** How long a receiver may take to respond, in ms. */
 export const ANSWER_WITHIN_MS = 30_000;
 
 export interface WebhookPost {
   url: string;
   body: string;
-  /** Value of the signature header; null sends none. */
+  /** The value of the signature header; null sends none. */
   signature: string | null;
   signal: AbortSignal;
   timeoutMs?: number;
@@ -23,8 +23,8 @@ export interface WebhookOutcome {
 }
 
 /**
- * Sends one delivery (Events): POST of exactly these bytes, with its signature where there is one.
- * Redirects are not followed. Never rejects: no answer is an outcome too.
+ * Sends a delivery (Events): a POST of exactly these bytes, with the signature if there is one. Redirects aren't followed. Never rejects,
+ * because a missing response is an outcome, too.
  */
 export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
   const started = performance.now();
@@ -59,7 +59,7 @@ export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
   });
 }
 
-/** The lowercase hex HMAC-SHA256 of the payload's bytes (Events). */
+/** Returns the HMAC-SHA256 of the payload's bytes in lowercase hex (Events). */
 export function signatureOf(body: string, secret: string): string {
   return createHmac('sha256', secret).update(body, 'utf8').digest('hex');
 }

@@ -1,30 +1,30 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { Limiter } from '../../../kernel/limiter.ts';
 
-/** Simultaneous requests to one receiver. */
+/** The maximum number of simultaneous requests to one receiver. */
 const AT_ONCE = 8;
-/** A receiver that takes longer no longer delays others. */
+/** The time in ms after which a receiver counts as hanging and no longer delays others. */
 const HANGING_MS = 1_000;
 
 interface Receiver {
   limiter: Limiter;
-  /** Its unfinished work. */
+  /** The receiver's unfinished work. */
   work: Set<Promise<void>>;
-  /** Start times of its pending requests, oldest first. */
+  /** The start times of its pending requests, oldest first. */
   begun: Set<{ at: number }>;
 }
 
-/** The receivers of webhooks by origin: each has its own queue, so that a hanging one doesn't delay others. */
+/** The webhook receivers by origin. Each has its own queue, so that a hanging one doesn't delay others. */
 export class Receivers {
   readonly #clock: Clock;
   readonly #receivers = new Map<string, Receiver>();
 
-  /** `clock` is the machine's: receivers answer in real time. */
+  /** `clock` is the machine's, because receivers respond in real time. */
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Takes note of work for the receiver of a URL, until it ends; it must not fail. */
+  /** Tracks work for the receiver of a URL until it ends. The promise must not reject. */
   track(url: string, work: Promise<void>): void {
     const origin = originOf(url);
     const receiver = this.#of(origin);
@@ -35,7 +35,7 @@ export class Receivers {
     receiver.work.add(tracked);
   }
 
-  /** Runs a request to the receiver of a URL when its turn has come. */
+  /** Runs a request to the receiver of a URL when it is its turn. */
   run<T>(url: string, request: () => Promise<T>): Promise<T> {
     const receiver = this.#of(originOf(url));
     return receiver.limiter.run(async () => {

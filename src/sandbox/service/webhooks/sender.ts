@@ -10,16 +10,16 @@ import type { Store } from '../store/store.ts';
 import { postWebhook, signatureOf, type WebhookOutcome } from './post.ts';
 import { Receivers } from './receivers.ts';
 
-/** The document shows no retry schedule; this is the sandbox's own, on the sandbox's clock. */
+/** The API document specifies no retry schedule. This is the sandbox's own, on the sandbox's clock. */
 const FIRST_RETRY_MS = 10_000;
 const RETRY_AFTER_MS = [FIRST_RETRY_MS, 60_000, 300_000, 1_800_000, 7_200_000];
-/** The recorded outcome of an attempt dropped by a fault. */
+/** The recorded outcome of an attempt that a fault dropped. */
 const DROPPED: WebhookOutcome = { status: null, error: 'dropped by a fault', ms: 0 };
 
 export interface SenderOptions {
   store: Store;
   clock: Clock;
-  /** The machine's clock, for delays of one attempt. */
+  /** The machine's clock, for delays within an attempt. */
   realClock: Clock;
   choices: Choices;
   faults: Faults;
@@ -27,8 +27,8 @@ export interface SenderOptions {
 }
 
 /**
- * Delivers webhooks at least once. First attempts of one envelope follow each other in the order of its events;
- * retries do not hold later events up. Every attempt is recorded, and what is pending survives a restart.
+ * Delivers webhooks at least once. The first attempts for an envelope are made in the order of its events; retries don't delay later
+ * events. Every attempt is recorded, and pending deliveries survive a restart.
  */
 export class WebhookSender {
   readonly #options: SenderOptions;
@@ -36,7 +36,7 @@ export class WebhookSender {
   readonly #clock: Clock;
   readonly #alarm: Alarm;
   readonly #retries = new DueQueue();
-  /** Deliveries that wait for their first attempt, by envelope; the first of each line is under way. */
+  /** Deliveries that wait for their first attempt, by envelope. The first in each line is in progress. */
   readonly #lines = new Map<string, string[]>();
   readonly #receivers: Receivers;
   #stop = newStop();
@@ -49,7 +49,7 @@ export class WebhookSender {
     this.#alarm = new Alarm(options.clock, () => this.wake());
   }
 
-  /** Takes up what an earlier run left pending. */
+  /** Resumes deliveries that an earlier run left pending. */
   resume(): void {
     for (const delivery of this.#store.state.deliveries.values()) {
       if (delivery.state !== 'pending') continue;
@@ -59,7 +59,7 @@ export class WebhookSender {
     this.wake();
   }
 
-  /** Starts the first attempt of a stored delivery, behind earlier ones of its envelope. */
+  /** Queues the first attempt of a stored delivery, after earlier ones of its envelope. */
   enqueue(delivery: DeliveryRecord): void {
     const line = this.#lines.get(delivery.envelopeId);
     if (line) {
@@ -71,12 +71,12 @@ export class WebhookSender {
     this.#track(delivery, this.#runLine(delivery.envelopeId, fresh));
   }
 
-  /** When the next retry is due, in ms since the epoch. */
+  /** The time of the next retry, in ms since the epoch. */
   get nextDue(): number | undefined {
     return this.#retries.next;
   }
 
-  /** Starts the retries that are due; `moved` says that the clock jumped. */
+  /** Starts the retries that are due. `moved` is true if the clock jumped. */
   wake(moved = false): void {
     for (const id of this.#retries.take(this.#clock.now())) {
       const delivery = this.#store.state.deliveries.get(id);
@@ -85,7 +85,7 @@ export class WebhookSender {
     this.#alarm.set(this.#retries.next, moved);
   }
 
-  /** Resolves when no attempt is under way but for receivers that hang. */
+  /** Resolves when no attempt is in progress, except for receivers that hang. */
   settled(): Promise<void> {
     return this.#receivers.settled();
   }
@@ -99,7 +99,7 @@ export class WebhookSender {
     this.#alarm.set(undefined);
   }
 
-  /** Aborts attempts in progress; they stay pending for the next start. */
+  /** Aborts attempts in progress. They stay pending for the next start. */
   async close(): Promise<void> {
     this.clear();
     this.#stop.abort();
@@ -122,7 +122,7 @@ export class WebhookSender {
     if (this.#lines.get(envelopeId) === line) this.#lines.delete(envelopeId);
   }
 
-  /** Puts a delivery among the retries before its first attempt, where a fault lets later ones go ahead. */
+  /** Schedules a delivery as a retry before its first attempt if a fault reorders it after later ones. Returns true if so. */
   #heldBack(id: string): boolean {
     const delivery = this.#store.state.deliveries.get(id);
     const ms = delivery ? this.#options.faults.holdsBack(delivery.event) : 0;
@@ -179,7 +179,7 @@ export class WebhookSender {
     try {
       await this.#store.commit([{ kind: 'delivery', value }]);
     } catch (error) {
-      // It stays pending and is sent again.
+      // The delivery stays pending and is sent again.
       this.#options.errorLog.report(`Storing the delivery ${delivery.id}`, error);
       if (!signal.aborted) this.#retryAt(this.#clock.now() + FIRST_RETRY_MS, delivery.id);
       return;
@@ -193,7 +193,7 @@ export class WebhookSender {
   }
 }
 
-/** Each request in flight listens to it. */
+/** Creates an abort controller without a listener limit, because each pending request listens to it. */
 function newStop(): AbortController {
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
