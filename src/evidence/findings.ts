@@ -1,7 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
 import type { JudgedSeal } from '../documents/seal/judge.ts';
 
-/** A document of an envelope, as far as it is checked against the envelope. */
+/** The properties of a document that are checked against its envelope. */
 export interface DocumentFacts {
   what: string | null;
   key: string | null;
@@ -14,15 +14,15 @@ export interface EvidenceFinding {
   message: string;
 }
 
-/** How far the time of a seal may be from the envelope's completion. */
+/** The maximum difference between the time of a seal and the envelope's completion, in ms. */
 const MAX_DISTANCE_MS = 60 * 60_000;
 
-/** Documents that a completed envelope must have sealed. */
+/** The documents of a completed envelope that must be sealed. */
 export const SEALED: readonly string[] = ['signed', 'certificate'];
 
 /**
- * What speaks against a document being the one that is due for the envelope; null where nothing does. A problem of the seal
- * itself, such as a change, has been found before.
+ * Returns a reason why a document may not be the envelope's expected document, or null if there is none. Problems with the seal itself,
+ * such as a change, are found earlier.
  */
 export function findingOn(
   document: DocumentFacts,
@@ -44,7 +44,7 @@ export function findingOn(
   return timeFinding(seal, envelope) ?? signerFinding(seal);
 }
 
-/** Keys have the shape esign/envelopes/ORG/ENVELOPE/NAME.pdf (Storage). */
+/** Keys have the format esign/envelopes/ORG/ENVELOPE/NAME.pdf (Storage). */
 const KEY = /^esign\/envelopes\/(?<account>[^/]+)\/(?<envelope>[^/]+)\/[^/]+$/;
 
 function otherEnvelopeIn({ key }: DocumentFacts, id: string): string | undefined {
@@ -52,7 +52,7 @@ function otherEnvelopeIn({ key }: DocumentFacts, id: string): string | undefined
   return named === id ? undefined : named;
 }
 
-/** The account that the documents belong to, as their keys name it. */
+/** Returns the account in the documents' storage keys; null if there is none. */
 export function accountOf(documents: readonly Pick<DocumentFacts, 'key'>[]): string | null {
   const names = documents.map(({ key }) => KEY.exec(key ?? '')?.groups?.account);
   return names.find((name) => name !== undefined) ?? null;

@@ -13,30 +13,30 @@ const ENVELOPE = 'envelope.json';
 const COLLECTION = 'collection.json';
 const idSchema = z.object({ id: z.string() });
 const collectionSchema = z.object({
-  /** ISO 8601, by this machine's clock. */
+  /** The time by this machine's clock, ISO 8601. */
   collectedAt: z.string(),
-  /** Of esign. */
+  /** The version of esign. */
   version: z.string(),
   baseUrl: z.string(),
-  /** As the storage keys name it; null where they don't. */
+  /** The account in the storage keys; null if there is none. */
   account: z.nullable(z.string()),
 });
 
-/** When, with what, and from where evidence was collected. */
+/** When, with which version, and from which service and account the evidence was collected. */
 export type Collection = z.infer<typeof collectionSchema>;
 
 export interface FolderOptions {
-  /** Takes nothing over from an earlier run. */
+  /** Whether to ignore entries of an earlier run. */
   force: boolean;
-  /** JSON that is safe to look at. */
+  /** Serializes a value as JSON that is safe to print. */
   jsonText: (value: unknown, space?: number) => string;
 }
 
-/** The folder of an envelope's evidence. Unchanged files are not touched. */
+/** The folder with an envelope's evidence. Unchanged files aren't rewritten. */
 export class EvidenceFolder {
   readonly #dir: string;
   readonly #options: FolderOptions;
-  /** What the list of hashes says of files that were there before. */
+  /** The hashes of an earlier run's files, from the list of hashes. */
   readonly #before: ReadonlyMap<string, string>;
   readonly #listed = new Map<string, string>();
 
@@ -47,8 +47,8 @@ export class EvidenceFolder {
   }
 
   /**
-   * Opens the folder, which is made when missing.
-   * @throws UsageError when it holds the evidence of another envelope.
+   * Opens the folder, which is created if missing.
+   * @throws UsageError if it contains the evidence of another envelope.
    */
   static async open(dir: string, envelopeId: string, options: FolderOptions): Promise<EvidenceFolder> {
     try {
@@ -62,12 +62,12 @@ export class EvidenceFolder {
     }
   }
 
-  /** Files that the list will name, with their hashes. */
+  /** The files that the list will contain, with their hashes. */
   get files(): ReadonlyMap<string, string> {
     return this.#listed;
   }
 
-  /** Notes a file that is there already. */
+  /** Adds an existing file to the list. */
   list(name: string, sha256: string): void {
     this.#listed.set(name, sha256);
   }
@@ -89,7 +89,7 @@ export class EvidenceFolder {
   }
 
   /**
-   * Returns current entries and those of an earlier run that are no longer stored elsewhere.
+   * Returns the current entries, plus those of an earlier run that are no longer stored elsewhere.
    * @throws StorageError if the file was changed since that run.
    */
   async withEarlier<T>(
@@ -112,8 +112,8 @@ export class EvidenceFolder {
   }
 
   /**
-   * When and how the evidence was collected: as at the first run for as long as nothing else in the folder changes, so that a
-   * second run writes the same bytes. Call it when everything else is listed.
+   * Writes and returns when and how the evidence was collected. The values of the first run are kept as long as nothing else in the folder
+   * changes, so that a second run writes the same bytes. Call it after everything else is listed.
    */
   async collection(now: Collection): Promise<Collection> {
     const isSame = [...this.#listed].every(([name, sha256]) => this.#before.get(name) === sha256);
@@ -125,7 +125,7 @@ export class EvidenceFolder {
     return collection;
   }
 
-  /** Writes a JSON line for each. */
+  /** Writes values as JSON Lines. */
   async writeLines(name: string, values: readonly unknown[]): Promise<void> {
     await this.write(name, values.map((value) => `${this.#options.jsonText(value)}\n`).join(''));
   }
@@ -139,7 +139,10 @@ export class EvidenceFolder {
     }
   }
 
-  /** A run that was killed has left no list: what is in its file is known again now. */
+  /**
+   * Returns the entries in an earlier run's file. A run that was killed left no list, so its file is accepted if all its lines are current
+   * entries.
+   */
   async #linesOf(name: string, known: ReadonlySet<string>): Promise<unknown[]> {
     const path = join(this.#dir, name);
     const text = await readRegular(path).catch((error: unknown) => {

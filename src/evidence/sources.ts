@@ -16,7 +16,7 @@ const webhookSchema = z.object({
   deliveryId: z.string(),
   receivedAt: z.string(),
   event: text,
-  /** When it happened, as the service says in it. */
+  /** The time of the event, from the webhook's payload. */
   happenedAt: text,
   status: text,
   signer: text,
@@ -25,21 +25,21 @@ const webhookSchema = z.object({
   duplicate: z.boolean(),
   headers: z.array(z.tuple([z.string(), z.string()])),
   bytes: z.number(),
-  /** Of the body as it was received. */
+  /** The SHA-256 of the body as received. */
   sha256: z.string(),
-  /** The body as it was received; null where it held a secret. */
+  /** The body as received; null if it contained a secret. */
   bodyBase64: text,
-  /** The body without the secret, where it held one. */
+  /** The body without the secret, if it contained one. */
   body: z.unknown(),
 });
 
-/** A webhook as it was received here, with what its signature can be checked by. */
+/** A webhook received on this machine, with the data needed to check its signature. */
 export type KeptWebhook = z.infer<typeof webhookSchema>;
 
-/** `signer` is null for all who had not signed. */
+/** `signer` is null for a reminder to all who had not signed. */
 const reminderSchema = z.object({ at: z.string(), signer: text });
 
-/** A reminder that was asked for on this machine. */
+/** A reminder that was requested on this machine. */
 export type KeptReminder = z.infer<typeof reminderSchema>;
 
 const writeSchema = z.object({
@@ -55,15 +55,15 @@ const writeSchema = z.object({
   error: text,
 });
 
-/** A write to the envelope from this machine, as its log has it. */
+/** A write to the envelope from this machine, as recorded in the log. */
 export type KeptWrite = z.infer<typeof writeSchema>;
 
-/** The same for a write. */
+/** Parses a write of an earlier run's file; undefined for anything else. */
 export function readWrite(value: unknown): KeptWrite | undefined {
   return writeSchema.safeParse(value).data;
 }
 
-/** The entries of the log for the envelope. A bulk run's other envelopes are left out. */
+/** Returns the log entries for the envelope. Other envelopes of a bulk run are omitted. */
 export async function loggedWrites(
   stateFolder: string,
   baseUrl: string,
@@ -83,12 +83,15 @@ export function readWebhook(value: unknown): KeptWebhook | undefined {
   return webhookSchema.safeParse(value).data;
 }
 
-/** The same for a reminder. */
+/** Parses a reminder of an earlier run's file; undefined for anything else. */
 export function readReminder(value: unknown): KeptReminder | undefined {
   return reminderSchema.safeParse(value).data;
 }
 
-/** Returns the webhooks that listeners on this machine accepted for the envelope, oldest first. Refused ones can be forged. */
+/**
+ * Returns the webhooks that listeners on this machine accepted for the envelope, oldest first. Rejected ones are left out, because they may
+ * be forged.
+ */
 export async function receivedWebhooks(
   stateFolder: string,
   envelopeId: string,
@@ -100,7 +103,7 @@ export async function receivedWebhooks(
   return kept.reverse();
 }
 
-/** The reminders that this machine asked for, of an account (a base URL). */
+/** Returns the reminders that were requested on this machine for an account (a base URL). */
 export async function sentReminders(
   stateFolder: string,
   account: string,
@@ -135,7 +138,7 @@ function happenedAt(raw: Buffer): string | null {
   return readPayload(raw)?.facts.timestamp ?? null;
 }
 
-/** The body without its secrets; undefined where it has none and can be kept byte for byte. */
+/** Returns the body without its secrets, or undefined if it has none and can be kept byte for byte. */
 function withoutSecrets(raw: Buffer, redactor: Redactor): unknown {
   const text = raw.toString('utf8');
   const hidden = redactor.redact(text);

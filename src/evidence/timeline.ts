@@ -6,19 +6,19 @@ export interface TimelineEntry {
   at: string;
   what: string;
   who: string | null;
-  /** The envelope as the service sent it, a webhook received here, or what this machine did. */
+  /** The source: the envelope from the service, a webhook received here, or an action on this machine. */
   source: 'service' | 'webhook' | 'here';
   /** For a webhook, whether its signature was valid. */
   verified: boolean | null;
 }
 
-/** What the timeline needs of a webhook. */
+/** The parts of a webhook that the timeline needs. */
 type ReceivedEvent = Pick<
   KeptWebhook,
   'receivedAt' | 'happenedAt' | 'event' | 'signer' | 'verified' | 'duplicate'
 >;
 
-/** Returns the events of the envelope by time. A webhook is sorted by the service's time of its event. */
+/** Returns the events of the envelope in order of time. A webhook is sorted by the time of its event. */
 export function timelineOf(
   envelope: Envelope,
   webhooks: readonly ReceivedEvent[],
@@ -56,7 +56,7 @@ function movesOf({ createdAt, sentAt, completedAt, expiresAt, status, signers }:
 
 function momentOf({ receivedAt, happenedAt, event, signer, verified }: ReceivedEvent): TimelineEntry {
   const at = happenedAt !== null && !Number.isNaN(Date.parse(happenedAt)) ? happenedAt : receivedAt;
-  // One vocabulary for both sources: the service says `envelope.signed` in a webhook, `signed` in the envelope.
+  // Both sources use the same names here: the service uses `envelope.signed` in a webhook, but `signed` in the envelope.
   const what = event?.replace(/^envelope\./, '') ?? 'an event without a name';
   return { at, what, who: signer, source: 'webhook', verified };
 }
