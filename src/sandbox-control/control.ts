@@ -54,9 +54,9 @@ const seedReplySchema = z.looseObject({ data: seededSchema });
 /** The number of items loaded from a seed, and its keys. */
 export type SeedResult = z.infer<typeof seededSchema>;
 
-/** Actions of a running sandbox that are not part of the API: sign, decline, move the clock. */
+/** The actions of a running sandbox that aren't part of the API, such as signing, declining, and moving the clock. */
 export interface SandboxControl {
-  /** Signs as the next signer, or as the one with this address or ID; with `all`, as all in order. */
+  /** Signs as the next signer, or as the one with this email address or ID. With `all`, signs as all remaining signers in order. */
   sign(
     id: string,
     wanted: { signer?: string | undefined; all?: boolean; values?: Record<string, string> },
@@ -68,10 +68,10 @@ export interface SandboxControl {
     wanted: { signer?: string | undefined; reason: string },
     signal?: AbortSignal,
   ): Promise<Envelope>;
-  /** Moves the sandbox's clock ahead. Returns its new time, ISO 8601. */
+  /** Moves the sandbox's clock forward. Returns the new time, ISO 8601. */
   advance(ms: number, signal?: AbortSignal): Promise<string>;
   deliveries(envelopeId: string | undefined, signal?: AbortSignal): Promise<Record<string, unknown>[]>;
-  /** Returns the emails sent so far. Without any, waits for one, for at most 60 s. */
+  /** Returns the emails sent so far. If there are none, waits up to 60 s for one. */
   mails(
     filter: { to?: string | undefined; envelopeId?: string | undefined; waitMs?: number | undefined },
     signal?: AbortSignal,
@@ -85,21 +85,21 @@ export interface SandboxControl {
   snapshots(signal?: AbortSignal): Promise<SandboxSnapshot[]>;
   removeSnapshot(name: string, signal?: AbortSignal): Promise<void>;
   reset(signal?: AbortSignal): Promise<void>;
-  /** Returns the choices for ambiguities of the API document, after changing those in `wanted`. */
+  /** Changes the choices in `wanted`. Returns all choices for ambiguities of the API document. */
   choices(wanted: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<SandboxChoice[]>;
-  /** Returns the active faults. `set` replaces all of them: an empty object removes them. */
+  /** Returns the active faults. `set` replaces all of them; an empty object removes them. */
   faults(set: Record<string, unknown> | undefined, signal?: AbortSignal): Promise<Record<string, unknown>>;
 }
 
 /** An ambiguity of the API document, and how the sandbox handles it. */
 export type SandboxChoice = z.infer<typeof choiceSchema>;
 
-/** Returns the URL of the control plane for that of the API: `http://127.0.0.1:4010/api/v1` gives `…:4010/__sandbox`. */
+/** Returns the URL of the control plane for an API base URL: `http://127.0.0.1:4010/api/v1` gives `…:4010/__sandbox`. */
 export function controlUrl(baseUrl: string): string {
   return `${new URL(baseUrl).origin}/__sandbox`;
 }
 
-/** The control plane behind a sender whose base URL is `controlUrl`. */
+/** Creates a client for the control plane. The base URL of `send` must be `controlUrl`. */
 export function sandboxControl(send: SendRequest): SandboxControl {
   const post = (path: string, body: unknown, signal: AbortSignal | undefined) =>
     ask(send, { method: 'POST', path, body, signal });
@@ -186,7 +186,7 @@ async function ask(send: SendRequest, request: HttpRequest): Promise<unknown> {
   try {
     return (await send(request)).body;
   } catch (error) {
-    // Only a sandbox has this address; the real service responds with some kind of 404.
+    // Only a sandbox has this path. The real service responds with a 404 in some form.
     const absent =
       error instanceof BadResponseError ||
       (error instanceof ServiceError && /\broute\b/i.test(error.message));
