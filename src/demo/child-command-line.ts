@@ -19,12 +19,12 @@ export function childCommandLine(
   signal: AbortSignal,
 ): CommandLine {
   const [command = process.execPath, ...first] = program;
-  // Of ours only how long to wait: on a slow machine the demo must be helped as any command is.
+  // Of the ESIGN_ variables, only ESIGN_TIMEOUT is passed on, so that it also works for the demo on a slow machine.
   const clean = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(ESIGN_(?!TIMEOUT$)|AWS_)/.test(name)),
   );
-  // Detached: Ctrl-C is the demo's to handle, not the children's. They stop with their stdin, so that none
-  // is left behind when the demo itself is killed.
+  // Children are detached so that the demo handles Ctrl-C, not the children. They stop when their stdin closes, so none is left running if
+  // the demo itself is killed.
   const launch = (args: readonly string[]) =>
     spawn(command, [...first, ...args], {
       env: childEnvironment({ ...env, ESIGN_STOP_WITH_STDIN: '1' }, [], clean),
@@ -63,7 +63,7 @@ function running(child: ChildProcess, args: readonly string[], signal: AbortSign
   return {
     async line(timeoutMs) {
       if (!lines) return undefined;
-      // A read that timed out is kept: its line must not get lost.
+      // A read that timed out is kept, so that its line isn't lost.
       pending ??= lines.next();
       const next = await (timeoutMs === undefined
         ? orAborted(pending, signal)
@@ -75,7 +75,7 @@ function running(child: ChildProcess, args: readonly string[], signal: AbortSign
     },
     ended: () => exit,
     async stop() {
-      // Not by a signal: on Windows that ends it before it could clear away its folder.
+      // Closes stdin instead of sending a signal, which on Windows would end the child before it can delete its folder.
       child.stdin?.end();
       const late = setTimeout(() => child.kill(), STOP_WITHIN_MS);
       await exit.finally(() => clearTimeout(late));

@@ -1,8 +1,8 @@
-/** The command line as a script uses it: runs commands and reads their JSON. */
+/** The command line as scripts use it: runs commands and parses their JSON output. */
 export interface CommandLine {
   /** Runs a command and returns its JSON. Rejects with its output if it fails. */
   run(args: readonly string[]): Promise<unknown>;
-  /** The same for JSON Lines. */
+  /** Runs a command and returns its JSON Lines. */
   lines(args: readonly string[]): Promise<unknown[]>;
   /** Starts a command that keeps running. */
   start(args: readonly string[]): Running;
@@ -14,8 +14,8 @@ export interface Running {
    * command runs, because machines can be slow. Rejects if the command has exited.
    */
   line(timeoutMs?: number): Promise<unknown>;
-  /** Its exit code, once it has exited by itself. */
+  /** Resolves with the exit code when the command exits by itself. */
   ended(): Promise<number>;
-  /** Stops it and waits until it has exited. */
+  /** Stops the command and waits until it has exited. */
   stop(): Promise<void>;
 }

@@ -9,9 +9,9 @@ import type { CommandLine, Running } from './command-line.ts';
 /** A step of the demo: its title, the command, and the result. */
 export interface DemoStep {
   title: string;
-  /** As the user would type it. */
+  /** The command as the user would type it. */
   command: string;
-  /** The result, one line each. */
+  /** The lines of the result. */
   outcome: string[];
 }
 
@@ -30,7 +30,7 @@ interface DemoSigner {
   mailbox: string;
   name: string;
   email: string;
-  /** Values for fields of the lease; the others are made up. */
+  /** Values for fields of the lease. The other fields get generated values. */
   values: Readonly<Record<string, string>>;
 }
 
@@ -74,14 +74,13 @@ const SIGNERS: readonly DemoSigner[] = [
     },
   },
 ];
-/** Every event of an envelope that is sent, viewed and signed by two, and completed. */
+/** The number of events of an envelope that is sent, viewed and signed by two signers, and completed. */
 const EXPECTED_EVENTS = 6;
 const WEBHOOK_PATIENCE_MS = 5_000;
 
 /**
- * The main workflow from end to end, each step with the command a user would type. The documents are saved in `folder`,
- * temporary files in `own`.
- * Yields the steps as they are done and returns the summary. Everything it started is stopped in any case.
+ * Runs the main workflow from end to end. Each step has the command that a user would type. The documents are saved in `folder`, temporary
+ * files in `own`. Yields each step when it is done and returns the summary. Everything that was started is always stopped.
  */
 export async function* runDemo(
   cli: CommandLine,
