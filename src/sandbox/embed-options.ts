@@ -121,7 +121,7 @@ export interface SandboxFaults {
   /** The connection is reset before anything is done. */
   reset?: RequestFault | undefined;
   error500?: ErrorFault | undefined;
-  /** The HTML error page of a proxy. */
+  /** The response is the HTML error page of a proxy. */
   html502?: ErrorFault | undefined;
   /** The work is done, but the connection closes without a response. */
   lostReply?: RequestFault | undefined;
@@ -151,7 +151,7 @@ export interface StartSandboxOptions {
   dataDir?: string | undefined;
   /** The port of the API. Default: a free one. */
   port?: number | undefined;
-  /** The time at which the sandbox's clock starts, and from where it continues: a date, ISO 8601 or ms since the epoch. With `frozen`, only `advance` moves it. */
+  /** The start time of the sandbox's clock: a date, ISO 8601, or ms since the epoch. With `frozen`, only `advance` moves the clock. */
   clock?:
     | Date
     | string

@@ -6,7 +6,7 @@ import { MANIFEST_NAME } from './manifest.ts';
 /** Reserved device names on Windows, with or without an extension. */
 const RESERVED = /^(con|prn|aux|nul|conin\$|conout\$|clock\$|com[\d¹²³]|lpt[\d¹²³])(\.|$)/i;
 const UNWRITABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}<>:"/\\|?*]/gu;
-/** Leaves room for suffixes such as `.part.json` within the 255 bytes that file systems allow. */
+/** The maximum length of a name. It leaves room for suffixes such as `.part.json` within the 255 bytes that file systems allow. */
 const MAX_NAME_BYTES = 200;
 
 /** Returns a document's file name when no --name-template is given. */

@@ -25,7 +25,7 @@ export interface ConnectOptions {
 }
 
 const CONNECT_MS = 10_000;
-/** One connection per simultaneous download, kept open between files. */
+/** Allows one connection per simultaneous download, kept open between files. */
 const POOL = { keepAlive: true, maxSockets: 64 };
 
 /** A client for the bucket. */

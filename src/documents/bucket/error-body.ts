@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { isRecord } from '../../kernel/json.ts';
 import { readBounded } from '../../kernel/streams.ts';
 
-/** An S3 error is a few hundred bytes of XML. */
+/** The maximum size of an error body. S3 errors are a few hundred bytes of XML. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** The part of the SDK that sends one request. */

@@ -22,7 +22,7 @@ export function sourceOf(target: FileTarget): string {
   return target.key ?? `the ${target.what ?? ''} file of ${target.envelopeId ?? ''}`;
 }
 
-/** The outcome for a target. */
+/** The result for a target. */
 export interface FetchedFile {
   result: FileResult;
   /** The status as in `DocumentFile`. */

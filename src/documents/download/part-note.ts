@@ -66,7 +66,7 @@ export function writeCheckpoint(partPath: string, checkpoint: Checkpoint): void 
   }
 }
 
-/** Reads the note. Returns undefined when it is missing, unreadable, or about another object. */
+/** Reads the note. Returns undefined if it is missing, unreadable, or about another object. */
 export async function readNote(partPath: string, of: PartOf): Promise<PartNote | undefined> {
   const text = await readRegular(notePath(partPath), O_RDONLY | O_NOFOLLOW).catch(() => undefined);
   // A crash can truncate the last line, which is then ignored.

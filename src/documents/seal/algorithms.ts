@@ -18,7 +18,7 @@ const PSS = '1.2.840.113549.1.1.10';
 const MGF1 = '1.2.840.113549.1.1.8';
 const EC = '1.2.840.10045.2.1';
 const ED25519 = '1.3.101.112';
-/** Signature algorithms that name their hash. */
+/** Signature algorithms whose identifier includes the hash. */
 const WITH_HASH: Readonly<Record<string, { kind: 'rsa' | 'ec'; hash: string }>> = {
   '1.2.840.113549.1.1.14': { kind: 'rsa', hash: 'sha224' },
   '1.2.840.113549.1.1.11': { kind: 'rsa', hash: 'sha256' },

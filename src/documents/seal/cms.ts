@@ -15,7 +15,7 @@ const OID = {
   keyIdentifier: '2.5.29.14',
 } as const;
 
-/** A detached CMS signature (RFC 5652), or a time stamp (RFC 3161). */
+/** A detached CMS signature (RFC 5652), or a timestamp (RFC 3161). */
 export interface SignedContent {
   /** Node's name for the content's hash algorithm. */
   hash: string;

@@ -10,7 +10,7 @@ const chance = {
   rate: z.number().min(0).max(1).optional(),
   /** The maximum number of times it occurs. */
   times: z.int().min(1).max(1_000_000).optional(),
-  /** The number of matches that pass first. */
+  /** The number of matches that pass before it occurs. */
   skip: z.int().min(0).max(1_000_000).optional(),
 };
 const HOUR_MS = 3_600_000;
@@ -108,7 +108,7 @@ export interface WebhookPlan {
   delayMs: number;
 }
 
-/** A time in ms or a number of failed reads, whichever comes first. */
+/** When a delayed object appears: after a time in ms or a number of failed reads, whichever comes first. */
 export interface ObjectPlan {
   ms: number | undefined;
   reads: number | undefined;

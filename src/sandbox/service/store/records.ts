@@ -23,7 +23,7 @@ export interface AuditRecord {
   status: number | null;
   /** The query without `?`. Absent in records from before version 0.3 and in records without a request. */
   query?: string;
-  /** Absent like `query`. */
+  /** Absent in the same records as `query`. */
   durationMs?: number;
 }
 
