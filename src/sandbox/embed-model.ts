@@ -161,7 +161,7 @@ export interface RunningSandbox {
   restore(name?: string): Promise<void>;
   /** Restores the initial state. */
   reset(): Promise<void>;
-  /** Stops the sandbox and deletes its temporary folder. */
+  /** Stops the sandbox, and deletes its folder if that is temporary. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -25,7 +25,7 @@ export interface ConnectOptions {
 }
 
 const CONNECT_MS = 10_000;
-/** Allows one connection per simultaneous download, kept open between files. */
+/** The connection pool: one connection per simultaneous download, kept open between files. */
 const POOL = { keepAlive: true, maxSockets: 64 };
 
 /** A client for the bucket. */

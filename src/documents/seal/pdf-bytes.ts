@@ -101,7 +101,7 @@ export class PdfBytes {
     return new PdfBytes(this.#file, Math.min(end, this.size));
   }
 
-  /** Closes the file. All bytes that were read become invalid. */
+  /** Releases the file, and closes it if it was opened by path. All bytes that were read become invalid. */
   close(): void {
     this.#file.close();
   }
