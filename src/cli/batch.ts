@@ -56,12 +56,12 @@ export class Batch {
     const isSecret = this.#options.secret === true && failure === undefined;
     if (context.terminal.json)
       return isSecret ? writeJsonLine(json, context.terminal) : context.terminal.jsonLine(json);
-    if (failure !== undefined) this.#complain(failure);
+    if (failure !== undefined) this.#report(failure);
     else this.#release();
     if (text !== undefined) await (isSecret ? context.terminal : context.terminal.hidingSecrets()).out(text);
   }
 
-  #complain(failure: NonNullable<ItemResult['failure']>): void {
+  #report(failure: NonNullable<ItemResult['failure']>): void {
     const words = this.#wordsOf(failure);
     if (words === this.#said) return;
     this.#said = words;

@@ -68,6 +68,6 @@ function timeFinding({ time }: JudgedSeal, { completedAt }: Envelope): EvidenceF
 
 function signerFinding({ trust, subject }: JudgedSeal): EvidenceFinding | null {
   if (trust === 'pinned' || trust === 'trusted') return null;
-  const message = `It is sealed by ${subject ?? 'someone'}, but whose certificate that is was never confirmed.`;
+  const message = `It is sealed by ${subject ?? 'someone'}, but that certificate was never confirmed.`;
   return { code: 'SEAL_UNKNOWN', message };
 }

@@ -53,7 +53,7 @@ export interface SandboxOptions {
   /** The faults to inject, as a JSON object like that of `sandbox faults`. */
   faults?: Record<string, unknown> | undefined;
   /** Called with a line for each internal failure, with its cause. */
-  tell?: ((line: string) => void) | undefined;
+  onProblem?: ((line: string) => void) | undefined;
 }
 
 export { readSeed, type Seed } from './service/seed/seed-file.ts';
@@ -112,7 +112,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       seed: options.seed,
       choices: options.choices ?? {},
       faults: options.faults,
-      ...(options.tell ? { tell: options.tell } : {}),
+      ...(options.onProblem ? { onProblem: options.onProblem } : {}),
     });
     return {
       baseUrl: `${service.origin}/api/v1`,

@@ -17,13 +17,13 @@ export async function updateNotice(version: string, now: number): Promise<string
   const path = recordPath(stateDir());
   const record = readRecord(path);
   const { latest } = record;
-  const tell = latest !== undefined && isNewer(latest, version) && isDayAgo(record.toldAt, now);
+  const isDue = latest !== undefined && isNewer(latest, version) && isDayAgo(record.toldAt, now);
   const ask = isDayAgo(record.askedAt, now);
-  if (!tell && !ask) return undefined;
+  if (!isDue && !ask) return undefined;
   // Recorded first, so that a failing check is not repeated at every run.
-  writeRecord(path, { latest, askedAt: ask ? now : record.askedAt, toldAt: tell ? now : record.toldAt });
+  writeRecord(path, { latest, askedAt: ask ? now : record.askedAt, toldAt: isDue ? now : record.toldAt });
   if (ask) askInBackground();
-  return tell ? noticeOf(latest, version) : undefined;
+  return isDue ? noticeOf(latest, version) : undefined;
 }
 
 function noticeOf(latest: string, version: string): string {

@@ -39,7 +39,7 @@ export async function showDemo(dir: string | undefined, context: Context): Promi
     for (let number = 1; ; number++) {
       const next = await steps.next();
       if (next.done) return await end(next.value, context.terminal);
-      await spinner.aside(() => tell(next.value, number, context.terminal));
+      await spinner.aside(() => printStep(next.value, number, context.terminal));
       if (context.interrupt.signal.aborted) throw context.interrupt.signal.reason;
     }
   } finally {
@@ -74,7 +74,7 @@ const noSummary: DemoSummary = {
   seconds: 0,
 };
 
-function tell(step: DemoStep, number: number, terminal: CommandTerminal): Promise<void> {
+function printStep(step: DemoStep, number: number, terminal: CommandTerminal): Promise<void> {
   return terminal.json ? Promise.resolve() : terminal.out(renderDemoStep(step, number, terminal));
 }
 

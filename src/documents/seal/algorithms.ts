@@ -84,7 +84,7 @@ function requireUsable(key: KeyObject, kind: string): void {
 }
 
 /** Returns true if a certificate's signature algorithm (AlgorithmIdentifier) uses a hash that is still safe. */
-export function isBelievedSignature(algorithm: Element): boolean {
+export function hasSafeHash(algorithm: Element): boolean {
   const { oid } = algorithm.part(0);
   if (oid === PSS) {
     pssOf(algorithm);
@@ -106,7 +106,7 @@ function pssOf(algorithm: Element): { hash: string; saltLength: number } {
   const parameters = algorithm.parts[1]?.as('sequence').parts ?? [];
   const inside = (tag: number) => parameters.find(({ context }) => context === tag)?.part(0);
   const [hash, generator, salt, trailer] = [inside(0), inside(1), inside(2), inside(3)];
-  if (hash === undefined || generator === undefined) throw unreadable('its hash is not believed (SHA-1)');
+  if (hash === undefined || generator === undefined) throw unreadable('its hash is not safe (SHA-1)');
   const name = hashOf(algorithmOf(hash));
   const isKnown =
     generator.as('sequence').part(0).oid === MGF1 &&

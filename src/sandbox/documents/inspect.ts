@@ -57,6 +57,6 @@ function sizesOf(pdf: PDF): Inspection {
   );
   if (odd === -1) return { pages };
   return {
-    problem: `Page ${odd + 1} is of no usual size: its sides must be from ${UPLOAD.shortest} to ${UPLOAD.longest} points.`,
+    problem: `Page ${odd + 1} has an unusual size: its sides must be from ${UPLOAD.shortest} to ${UPLOAD.longest} points.`,
   };
 }

@@ -60,7 +60,7 @@ export interface ServiceOptions {
   /** The initial faults, as JSON; validated here. */
   faults?: unknown;
   /** Called with a line for each internal failure, with its cause. */
-  tell?: (line: string) => void;
+  onProblem?: (line: string) => void;
 }
 
 export interface Service {
@@ -87,7 +87,7 @@ const CLOSE_PATIENCE_MS = 3000;
 export async function startService(options: ServiceOptions): Promise<Service> {
   const choices = new Choices(options.choices);
   const faults = new Faults(options.faults);
-  const errorLog = new ErrorLog(options.clock, options.tell ?? (() => undefined));
+  const errorLog = new ErrorLog(options.clock, options.onProblem ?? (() => undefined));
   const bucket = tamperedObjects(options.objects, faults, options.documents);
   const objects = new DelayedObjects(bucket, faults, options.clock);
   const store = await Store.open(options.dataDir);

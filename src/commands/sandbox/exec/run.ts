@@ -95,7 +95,7 @@ function endOf(
     const pass = () => {
       const signal = stoppedBy(stop) ?? 'SIGTERM';
       // The terminal has sent Ctrl-C to the whole group.
-      if (leadsGroup() && child.pid !== undefined) tell(-child.pid, signal);
+      if (leadsGroup() && child.pid !== undefined) signalGroup(-child.pid, signal);
       else if (signal !== 'SIGINT') child.kill(signal);
     };
     stop.addEventListener('abort', pass, { once: true });
@@ -111,7 +111,7 @@ function endOf(
   });
 }
 
-function tell(group: number, signal: NodeJS.Signals): void {
+function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(group, signal);
   } catch {

@@ -61,7 +61,7 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
       faults,
       seed,
       hasBuiltInTemplates: like === undefined,
-      tell: (line: string) => context.terminal.notice(line),
+      onProblem: (line: string) => context.terminal.notice(line),
     };
     sandbox = await context.terminal.waiting('Starting the sandbox', () => startSandbox(options));
     // Only now: reading a large state would take twice as long.

@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { isBelievedSignature, isLongEnough } from '../algorithms.ts';
+import { hasSafeHash, isLongEnough } from '../algorithms.ts';
 import { Element, unreadable } from '../asn1.ts';
 import {
   type GeneralName,
@@ -86,7 +86,7 @@ export function readCertificate(x509: X509Certificate): Certificate {
     x509,
     subject: own,
     isSelfIssued: own.join('\n') === nameOf(issuer).join('\n'),
-    isStrong: { signature: isBelievedSignature(algorithm), key: isLongEnough(x509.publicKey) },
+    isStrong: { signature: hasSafeHash(algorithm), key: isLongEnough(x509.publicKey) },
     isAuthority: basic?.parts[0]?.raw.equals(TRUE) === true,
     pathLength: basic?.parts[1]?.integer,
     keyUsage: usage && keyUsageOf(usage),

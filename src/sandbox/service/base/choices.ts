@@ -42,7 +42,7 @@ export const CHOICES = {
   'unknown-fields': {
     values: ['validation-error'],
     decides: 'A field the create, cancel or remind body does not have: VALIDATION_ERROR naming it.',
-    why: 'Not shown; a misspelt field must not pass in silence.',
+    why: 'Not shown; a misspelled field must be reported.',
   },
   'unknown-route': {
     values: ['not-found'],

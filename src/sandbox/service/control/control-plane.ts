@@ -91,7 +91,7 @@ export class ControlPlane {
     const { signer, values = {}, all } = request;
     engine.envelope(id);
     if (all && (signer !== undefined || Object.keys(values).length > 0))
-      throw invalidBody({ all: ['Goes without signer and values'] });
+      throw invalidBody({ all: ["Can't be combined with signer or values"] });
     let envelope = await engine.sign(id, signer ?? null, { values }, visitor);
     while (all && nextSigner(envelope)) envelope = await engine.sign(id, null, { values: {} }, visitor);
     return this.#shown(envelope);

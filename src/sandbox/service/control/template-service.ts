@@ -46,7 +46,7 @@ export class TemplateService {
   /** Creates a template from these pages, without fields. The file is on disk before the template exists. */
   async upload(words: TemplateWords, pdf: Uint8Array): Promise<TemplateRecord> {
     const inspection = await this.#options.documents.inspect(pdf);
-    if ('problem' in inspection) throw invalidBody({ pdf: [inspection.problem] }, 'The file was not taken');
+    if ('problem' in inspection) throw invalidBody({ pdf: [inspection.problem] }, 'The file was refused');
     return this.#put({ ...words, fields: [] }, inspection.pages, pdf);
   }
 

@@ -19,7 +19,7 @@ export interface Seed extends ReadSeed {
 }
 
 /** The maximum number of errors to report. */
-const MOST_TOLD = 10;
+const MAX_PROBLEMS = 10;
 
 /**
  * Reads a seed: a YAML or JSON file, its text, or an object.
@@ -116,7 +116,7 @@ function told(
   const all = Object.entries(details)
     .flatMap(([field, texts]) => texts.map((text) => ({ field, text, line: lineFor(field) })))
     .sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
-  const shown = all.slice(0, MOST_TOLD).map(({ field, text, line }) => {
+  const shown = all.slice(0, MAX_PROBLEMS).map(({ field, text, line }) => {
     const place = line === undefined ? '' : `line ${line}, `;
     return `${place}${field === 'body' ? '' : `${field}: `}${text}`;
   });

@@ -42,11 +42,11 @@ export class Seeder {
   async put({ seed, pdfs }: ReadSeed, { missingOnly = false } = {}): Promise<SeedResult> {
     const { store, uploads } = this.#options;
     const details = new Map<string, string[]>();
-    const complain = (field: string, text: string) =>
+    const report = (field: string, text: string) =>
       details.set(field, [...(details.get(field) ?? []), text]);
-    const templates = await this.#templates(seed, pdfs, complain);
-    const { keys, changes } = this.#keys(seed, complain);
-    const envelopes = this.#envelopes(seed, templates, complain);
+    const templates = await this.#templates(seed, pdfs, report);
+    const { keys, changes } = this.#keys(seed, report);
+    const envelopes = this.#envelopes(seed, templates, report);
     if (details.size > 0) {
       const problems: ErrorDetails = Object.fromEntries(details);
       throw invalidBody(problems, 'The seed is not valid');
@@ -70,18 +70,18 @@ export class Seeder {
     };
   }
 
-  async #templates(seed: CheckedSeed, pdfs: ReadonlyMap<string, Uint8Array>, complain: Complain) {
+  async #templates(seed: CheckedSeed, pdfs: ReadonlyMap<string, Uint8Array>, report: ReportProblem) {
     const { store, clock, documents } = this.#options;
     const at = isoTime(clock.now());
     const made = new Map<string, TemplateRecord>();
     for (const [index, wanted] of (seed.templates ?? []).entries()) {
       const field = `templates.${index}`;
-      if (made.has(wanted.id)) complain(`${field}.id`, `${wanted.id} is listed twice`);
+      if (made.has(wanted.id)) report(`${field}.id`, `${wanted.id} is listed twice`);
       const pdf = pdfs.get(wanted.id);
       let pages: PageSize[] | undefined;
       if (pdf !== undefined) {
         const inspection = await documents.inspect(pdf);
-        if ('problem' in inspection) complain(`${field}.pdf`, inspection.problem);
+        if ('problem' in inspection) report(`${field}.pdf`, inspection.problem);
         else pages = inspection.pages;
       }
       made.set(
@@ -92,12 +92,12 @@ export class Seeder {
     return made;
   }
 
-  #keys(seed: CheckedSeed, complain: Complain): { keys: SeededKey[]; changes: StoreChange[] } {
+  #keys(seed: CheckedSeed, report: ReportProblem): { keys: SeededKey[]; changes: StoreChange[] } {
     const { clock } = this.#options;
     const keys: SeededKey[] = [];
     const changes: StoreChange[] = [];
     for (const [index, wanted] of (seed.keys ?? []).entries()) {
-      const orgId = this.#organisation(seed, wanted.organisation, `keys.${index}`, complain);
+      const orgId = this.#organisation(seed, wanted.organisation, `keys.${index}`, report);
       const scopes = [...new Set(wanted.scopes ?? SCOPES)];
       const expiresAt = wanted.expiresAt == null ? null : isoTime(Date.parse(wanted.expiresAt));
       const name = `Key ${index + 1} of the seed`;
@@ -112,20 +112,20 @@ export class Seeder {
   #envelopes(
     seed: CheckedSeed,
     templates: ReadonlyMap<string, TemplateRecord>,
-    complain: Complain,
+    report: ReportProblem,
   ): StoreChange[][] {
     const { store, clock, origin } = this.#options;
     const seen = new Set<string>();
     const now = clock.now();
     return (seed.envelopes ?? []).flatMap((wanted, index) => {
       const field = `envelopes.${index}`;
-      if (seen.has(wanted.id)) complain(`${field}.id`, `${wanted.id} is listed twice`);
+      if (seen.has(wanted.id)) report(`${field}.id`, `${wanted.id} is listed twice`);
       seen.add(wanted.id);
-      const orgId = this.#organisation(seed, wanted.organisation, field, complain);
+      const orgId = this.#organisation(seed, wanted.organisation, field, report);
       const id = templateOf(wanted, seed);
       const template = templates.get(id) ?? store.state.template(id, orgId);
       if (template === undefined) {
-        complain(`${field}.template`, `Template ${id} not found`);
+        report(`${field}.template`, `Template ${id} not found`);
         return [];
       }
       const randomId = this.#ids(`envelope ${wanted.id}`);
@@ -133,17 +133,17 @@ export class Seeder {
         return [seededEnvelope(wanted, { orgId, template, now, origin: origin(), randomId })];
       } catch (error) {
         if (!(error instanceof SeedProblem)) throw error;
-        complain(`${field}.${error.field}`, error.message);
+        report(`${field}.${error.field}`, error.message);
         return [];
       }
     });
   }
 
-  #organisation(seed: CheckedSeed, id: string | undefined, field: string, complain: Complain): string {
+  #organisation(seed: CheckedSeed, id: string | undefined, field: string, report: ReportProblem): string {
     const { state } = this.#options.store;
     if (id === undefined || id === state.orgId) return state.orgId;
     const isKnown = seed.organisations?.some((one) => one.id === id) || state.organisations.has(id);
-    if (!isKnown) complain(`${field}.organisation`, `Organization ${id} not found`);
+    if (!isKnown) report(`${field}.organisation`, `Organization ${id} not found`);
     return id;
   }
 
@@ -157,7 +157,7 @@ export class Seeder {
   }
 }
 
-type Complain = (field: string, text: string) => void;
+type ReportProblem = (field: string, text: string) => void;
 
 function templateOf(wanted: SeedEnvelope, seed: CheckedSeed): string {
   return wanted.template ?? seed.templates?.[0]?.id ?? FIRST_TEMPLATE;
