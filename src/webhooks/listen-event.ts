@@ -6,7 +6,7 @@ import type { Inspector } from './inspector/server.ts';
 import type { Delivery } from './receive/delivery.ts';
 import type { ReceiverOptions } from './receive/receiver.ts';
 
-/** Number of deliveries by outcome. */
+/** The number of deliveries by outcome. */
 export interface ListenSummary {
   received: number;
   verified: number;
@@ -23,19 +23,19 @@ export type ListenEvent =
       inspectorUrl: string | undefined;
       healthUrl: string | undefined;
     }
-  /** It is reachable from outside. */
+  /** The listener is reachable from the internet. */
   | { type: 'tunnel'; url: string }
-  /** Number of deliveries still to be forwarded from an earlier run. */
+  /** The number of deliveries from earlier runs that are still to be forwarded. */
   | { type: 'backlog'; pending: number }
-  /** It is in the journal, valid or not, and was acknowledged. */
+  /** The delivery, valid or not, was stored in the journal and acknowledged. */
   | { type: 'delivery'; delivery: Delivery }
   | { type: 'forward'; result: ForwardResult }
-  /** Number of old days deleted from the journals. */
+  /** The number of old days deleted from the journals. */
   | { type: 'removed'; days: number }
   | { type: 'warning'; message: string }
-  /** It was stopped, and continues to forward for a while. */
+  /** The listener was stopped, and continues to forward for a while. */
   | { type: 'draining'; pending: number }
-  /** The last event. */
+  /** Always the last event. */
   | ({ type: 'summary' } & ListenSummary);
 
 export interface ListenerOptions
@@ -43,28 +43,28 @@ export interface ListenerOptions
   clock: Clock;
   eventsFolder: string;
   forwardsFolder: string;
-  /** Only these are reported and forwarded; all are stored. */
+  /** The events to report and forward. All events are stored. */
   events: ReadonlySet<string> | undefined;
   forwardTo: readonly string[];
   forwardTimeoutMs: number;
   /** How long to continue forwarding after a stop. */
   drainMs: number;
-  /** How long a day is kept; forever if undefined. */
+  /** How long a day of the journals is kept; undefined keeps it forever. */
   keepMs: number | undefined;
-  /** The command that makes it reachable from outside. */
+  /** The command that makes the listener reachable from the internet. */
   tunnel: string | undefined;
-  /** Shows deliveries on a local web page, from the start or on request. */
+  /** Options of the local web page that shows deliveries. It opens at the start or on request. */
   inspect: { port: number; redactor: Redactor; isOpen: boolean } | undefined;
-  /** Serves monitors on this port, and survives problems that can be fixed: a broken tunnel, a port in use. */
+  /** Options of the health endpoint. With it, the listener keeps running despite a broken tunnel or a port in use. */
   health: { port: number; serviceTime: ServiceTime | undefined; askEveryMs: number | undefined } | undefined;
-  /** Called when it is ready. */
+  /** Called when the listener is ready. */
   onControls?: ((controls: ListenControls) => void) | undefined;
 }
 
-/** What a user can do while a listener runs. */
+/** What a user can do while the listener runs. */
 export interface ListenControls {
-  /** Retries all delayed forwards immediately. Returns their number. */
+  /** Retries all delayed forwards immediately and returns their number. */
   tryForwardsNow(): number;
-  /** Undefined if no inspector is configured. */
+  /** Opens the inspector. Returns undefined if none is configured. */
   openInspector(): Promise<Pick<Inspector, 'url' | 'ticketUrl'> | undefined>;
 }

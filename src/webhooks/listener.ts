@@ -19,8 +19,8 @@ import { RefusalBudget } from './receive/refusal-budget.ts';
 import { keepTunnel } from './tunnel-keeper.ts';
 
 /**
- * Receives webhooks until the signal aborts, and yields what happens. A delivery is in the journal before it is
- * acknowledged and before it is yielded; a slow consumer delays no response.
+ * Receives webhooks until the signal aborts, and yields what happens. A delivery is stored in the journal before it is
+ * acknowledged and yielded. A slow consumer doesn't delay responses.
  * @throws UsageError before `ready` if it can't listen or write its journal; after the summary, the error of a tunnel that
  * broke down.
  */
@@ -53,7 +53,7 @@ class Listener {
   readonly #refusals: RefusalBudget;
   readonly #health: Health;
   readonly #count: ListenSummary = { received: 0, verified: 0, refused: 0, duplicates: 0 };
-  /** Reports of damaged files, for when it listens. */
+  /** Warnings about damaged files, reported once it listens. */
   readonly #damaged: string[] = [];
   #inspector: Inspector | undefined;
   #healthServer: HealthServer | undefined;
@@ -110,10 +110,10 @@ class Listener {
     }
   }
 
-  /** Undefined if it was stopped before it could listen. */
+  /** Starts the receiver. Returns undefined if it was stopped before it could listen. */
   async #start(signal: AbortSignal): Promise<Receiver | undefined> {
     try {
-      // Before anything is acknowledged.
+      // Nothing may be acknowledged before the journal is open.
       await this.#journal.open();
       const { clock, eventsFolder } = this.#options;
       const seen = await recall(
@@ -135,7 +135,7 @@ class Listener {
     }
   }
 
-  /** With health checks, waits for a port in use and reports it; otherwise fails immediately. */
+  /** Starts to receive. If the port is in use, fails immediately, or with health checks reports that and waits. */
   async #receive(seen: string[], signal: AbortSignal): Promise<Receiver | undefined> {
     const { clock, health } = this.#options;
     const start = async () => {
@@ -160,7 +160,7 @@ class Listener {
     });
   }
 
-  /** Starts the page that shows deliveries, with today's. Its code is loaded only now. */
+  /** Starts the inspector with today's deliveries. Its code is loaded only when it is needed. */
   async #inspect(): Promise<Inspector | undefined> {
     const { inspect, forwardTo, forwardTimeoutMs } = this.#options;
     if (inspect === undefined) return undefined;
@@ -181,7 +181,7 @@ class Listener {
     return this.#inspector;
   }
 
-  /** Today's reported deliveries, newest first. */
+  /** Yields today's reported deliveries, newest first. */
   async *#today(): AsyncGenerator<EventRecord, void, undefined> {
     const { clock, eventsFolder } = this.#options;
     const since = new Date(clock.now()).setHours(0, 0, 0, 0);
@@ -209,7 +209,7 @@ class Listener {
     });
   }
 
-  /** Resolves when the signal aborts, or immediately without a tunnel. @throws if the tunnel breaks for good. */
+  /** Keeps the tunnel open until the signal aborts; without a tunnel, resolves immediately. @throws if the tunnel breaks for good. */
   async #keepTunnel(listensAt: string, signal: AbortSignal): Promise<void> {
     const { clock, tunnel: line, health } = this.#options;
     if (line === undefined) return;
@@ -230,7 +230,7 @@ class Listener {
     });
   }
 
-  /** Deletes old days. */
+  /** Deletes old days of the journals. */
   async #tidy(signal: AbortSignal): Promise<void> {
     const { keepMs } = this.#options;
     if (keepMs === undefined) return;
@@ -243,7 +243,7 @@ class Listener {
     });
   }
 
-  /** Stores it in the journal first: only then may it be acknowledged. */
+  /** Stores a delivery in the journal. It is acknowledged only after that. */
   async #take(delivery: Delivery): Promise<void> {
     const { reason, facts, verified, duplicate, receivedAt } = delivery;
     const isWanted = this.#isWanted(facts?.event ?? null);
@@ -263,7 +263,7 @@ class Listener {
     if (isTaken && place !== undefined) this.#forwarding.take(delivery, place);
   }
 
-  /** It was answered with 500. */
+  /** Reports a delivery that was answered with 500. */
   #fail(error: unknown): void {
     this.#coverage.interrupt();
     this.#failures.failed(error);

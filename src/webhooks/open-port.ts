@@ -4,17 +4,17 @@ import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
 
 export interface PortOptions {
   host: string;
-  /** 0 for any free port. */
+  /** 0 picks any free port. */
   port: number;
   /** The flag that sets the port. */
   flag: string;
-  /** What fails if the port is in use, such as `listen`. */
+  /** What can't start if the port is in use, such as `listen`. */
   what: string;
 }
 
 /**
- * Makes the server listen, and returns its origin.
- * @throws UsageError if the port is in use, or the address isn't on this machine.
+ * Makes the server listen and returns its origin.
+ * @throws UsageError if the port is in use or the address doesn't belong to this machine.
  */
 export async function openPort(server: Server, { host, port, flag, what }: PortOptions): Promise<string> {
   await new Promise<void>((resolve, reject) => {
@@ -31,10 +31,10 @@ export async function openPort(server: Server, { host, port, flag, what }: PortO
   return `http://${host.includes(':') ? `[${host}]` : host}:${real}`;
 }
 
-/** How often a port in use is tried again. */
+/** The interval at which a port in use is tried again. */
 const PORT_AGAIN_MS = 1_000;
 
-/** Starts a server; while its port is in use, reports it and tries again. Returns undefined if the signal aborts first. */
+/** Starts a server. While its port is in use, reports that and tries again. Returns undefined if the signal aborts first. */
 export async function whenPortIsFree<T>(
   start: () => Promise<T>,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
@@ -52,7 +52,7 @@ export async function whenPortIsFree<T>(
   return undefined;
 }
 
-/** True for the system's error, and for ours caused by it. */
+/** Returns true for the system's error and for a UsageError caused by it. */
 function isPortTaken(error: unknown): boolean {
   return (
     codeOf(error) === 'EADDRINUSE' || (error instanceof UsageError && codeOf(error.cause) === 'EADDRINUSE')

@@ -3,10 +3,10 @@ import type { Forwarding } from './forward/backlog.ts';
 import { FORWARDED_FOR_MS } from './forward/queue.ts';
 import type { EventRecord } from './journal/record.ts';
 
-/** Repeats are recognized for a day. */
+/** How long repeated deliveries are recognized. */
 const REPEATS_MS = 86_400_000;
 
-/** Reads the journal of a listener: pending forwards, and recent IDs, which are returned with the oldest first. */
+/** Reads the pending forwards and the recent IDs from the journal. Returns the IDs, oldest first. */
 export async function recall(
   forwarding: Forwarding,
   { name, folder, now }: { name: string; folder: string; now: number },

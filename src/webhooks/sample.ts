@@ -11,22 +11,22 @@ const STATUS: Readonly<Record<string, string>> = {
 };
 const OF_A_SIGNER = new Set(['envelope.viewed', 'envelope.signed', 'envelope.declined']);
 
-/** Prefixes of envelope IDs made up by a drill or a trigger. */
+/** The prefixes of envelope IDs made up by a drill or a trigger. */
 const MADE_UP = { drill: 'env_drill_', trigger: 'env_trigger_' } as const;
 
-/** Returns an envelope ID that no service has. */
+/** Returns a random envelope ID that doesn't exist in any service. */
 export function madeUpId(by: keyof typeof MADE_UP): string {
   return `${MADE_UP[by]}${randomBytes(8).toString('hex')}`;
 }
 
-/** True for an envelope ID made up by a drill or a trigger. */
+/** Returns true for an envelope ID made up by a drill or a trigger. */
 export function isMadeUp(envelopeId: string): boolean {
   return Object.values(MADE_UP).some((prefix) => envelopeId.startsWith(prefix));
 }
 
 export interface SampleOptions {
   envelopeId?: string | undefined;
-  /** Time of the event, in ms since the epoch. */
+  /** The time of the event, in ms since the epoch. */
   now: number;
 }
 
@@ -42,7 +42,7 @@ export function samplePayload(event: string, options: SampleOptions): Buffer {
   return Buffer.from(JSON.stringify(sampleBody(event, options)));
 }
 
-/** Returns the payload before it is serialized. */
+/** Returns the content of a payload, not yet serialized. */
 export function sampleBody(event: string, options: SampleOptions): SampleBody {
   const envelopeId = options.envelopeId ?? madeUpId('trigger');
   const timestamp = new Date(options.now).toISOString();

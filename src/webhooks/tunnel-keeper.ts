@@ -7,18 +7,18 @@ export interface TunnelOptions {
   listensAt: string;
   clock: Clock;
   signal: AbortSignal;
-  /** Restart the tunnel when it breaks. */
+  /** Whether to restart the tunnel when it breaks. */
   restarts: boolean;
   onUp: (url: string) => void;
-  /** Called when it broke and will be restarted. */
+  /** Called when the tunnel broke and will be restarted. */
   onGone: (error: unknown, message: string) => void;
 }
 
 const RESTART_DELAY: BackOff = { firstMs: 2_000, longestMs: 60_000 };
 
 /**
- * Keeps a tunnel open until the signal aborts, and closes it then.
- * @throws the error of a tunnel that isn't restarted; UsageError when the program doesn't exist.
+ * Keeps a tunnel open until the signal aborts, then closes it.
+ * @throws the error of a tunnel that isn't restarted; UsageError if the program doesn't exist.
  */
 export async function keepTunnel(line: string, options: TunnelOptions): Promise<void> {
   const { signal, clock, restarts, onUp, onGone } = options;
@@ -38,7 +38,7 @@ export async function keepTunnel(line: string, options: TunnelOptions): Promise<
   }
 }
 
-/** Returns the error that broke the tunnel or kept it from starting, or the signal's reason. */
+/** Runs the tunnel. Returns the error that broke it or kept it from starting, or the reason of the signal. */
 async function untilBroken(
   line: string,
   { listensAt, clock, signal }: TunnelOptions,

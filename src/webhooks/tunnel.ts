@@ -6,21 +6,21 @@ import { childEnvironment } from '../kernel/process/child-environment.ts';
 import { endTree } from '../kernel/process/process-tree.ts';
 
 export interface Tunnel {
-  /** The public URL that receives webhooks. */
+  /** The public URL at which webhooks are received. */
   url: string;
-  /** Aborts with an error if the command ends by itself. */
+  /** Aborted with an error if the command exits by itself. */
   broken: AbortSignal;
   close(): Promise<void>;
 }
 
-/** Time limit for the command to print its address. */
+/** The time limit for the command to print its address. */
 const SHOWN_WITHIN_MS = 30_000;
-/** Time limit for it to exit before it is killed. */
+/** The time limit for the command to exit before it is killed. */
 const GRACE_MS = 3_000;
 const LAST_WORDS_MS = 500;
 const LAST_CHARACTERS = 8_192;
 const LAST_LINES = 5;
-/** Other pages without a path that tunnels print: terms, manuals, dashboards. */
+/** Sites of other pages whose addresses tunnel programs print: terms, manuals, dashboards. */
 const ABOUT_PAGES: ReadonlySet<string> = new Set([
   ...['cloudflare.com', 'www.cloudflare.com', 'developers.cloudflare.com', 'dash.cloudflare.com'],
   ...['ngrok.com', 'dashboard.ngrok.com', 'localhost.run', 'admin.localhost.run'],
@@ -28,8 +28,8 @@ const ABOUT_PAGES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Runs the command in its own process group, and ends the group when stdin ends, if necessary with SIGKILL after a
- * while. Nothing outlives us, even if we are killed.
+ * Runs the command in its own process group. When stdin ends, ends the group, after a while with SIGKILL. This way nothing keeps
+ * running, even if this process is killed.
  */
 const GUARD = `trap : TERM
 exec 3<&0
@@ -45,9 +45,9 @@ kill -s KILL "$guard" 2>/dev/null
 exit "$code"`;
 
 /**
- * Starts the user's tunnel command, and waits for the address in its output.
- * `{port}` and `{url}` in the line are replaced with our address.
- * @throws UsageError or NetworkError if it ends or prints no address, with its output.
+ * Starts the user's tunnel command and waits for an address in its output.
+ * `{port}` and `{url}` in the line are replaced with the local port and URL.
+ * @throws UsageError or NetworkError, with the output, if the command ends or prints no address.
  */
 export async function openTunnel(
   line: string,
@@ -90,7 +90,7 @@ export async function openTunnel(
 const HINT =
   'Run the command yourself to test it. Or run `esign listen`, and start the tunnel in another window.';
 
-/** The command's output: its address and its last lines. */
+/** The output of the command: its address and its last lines. */
 class Output {
   readonly address: Promise<string>;
   readonly #path: string;
@@ -112,7 +112,7 @@ class Output {
     return stripVTControlCharacters(this.#raw);
   }
 
-  /** The address at the very end of the output. */
+  /** The address at the very end of the output, where more characters may follow. */
   unfinished(): string | undefined {
     return findAddress(`${this.#text} `, this.#path);
   }
@@ -126,7 +126,7 @@ class Output {
   }
 }
 
-/** Returns the first https address that can be a tunnel's: without a path, or with ours. */
+/** Returns the first https address that can belong to a tunnel: without a path, or with the webhook path. */
 export function findAddress(text: string, path: string): string | undefined {
   for (const [found] of text.matchAll(/https:\/\/[^\s"'<>|,;)\]}]+(?=[\s"'<>|,;)\]}])/g)) {
     const url = URL.canParse(found) ? new URL(found) : undefined;
@@ -152,7 +152,7 @@ function endOf(child: ChildProcess): Promise<End> {
   child.stdin?.on('error', () => undefined);
   return new Promise((resolve) => {
     child.on('error', (failure) => resolve({ code: null, signal: null, failure }));
-    // The last output may still arrive; or never end, if the command left something running.
+    // More output may still arrive. Don't wait for its end, because a process that the command left running may keep it open.
     child.on('exit', (code, signal) => setTimeout(() => resolve({ code, signal }), LAST_WORDS_MS));
     child.on('close', (code, signal) => resolve({ code, signal }));
   });
@@ -170,12 +170,12 @@ async function close(child: ChildProcess, ended: Promise<End>, clock: Clock): Pr
   const end = () => {
     if (child.pid !== undefined) endTree(child.pid);
   };
-  // Windows has no way to ask a program to exit.
+  // Windows can't ask a program to exit.
   if (process.platform === 'win32') end();
   const done = new AbortController();
   const isOver = ended.then(() => done.abort());
   await Promise.race([isOver, clock.sleep(GRACE_MS, done.signal).catch(() => undefined)]);
-  // Everything left of it, even if it ended by itself.
+  // Ends the remaining processes of the group, even if the command exited by itself.
   end();
   await isOver;
   child.stdout?.destroy();

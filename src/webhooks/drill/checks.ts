@@ -5,7 +5,7 @@ import { madeUpId, sampleBody } from '../sample.ts';
 
 /** One request of a check. */
 export interface DrillRequest {
-  /** Distinguishes the requests of a check; empty if there is only one. */
+  /** Distinguishes the requests of a check. Empty if there is only one. */
   label: string;
   raw: Buffer;
   headers: [string, string][];
@@ -19,9 +19,9 @@ export interface DrillCheck {
   /** How to fix a receiver that responds differently. */
   advice: string;
   requests: DrillRequest[];
-  /** Send the requests one after the other instead of at the same time. */
+  /** Whether to send the requests one after another instead of at the same time. */
   inOrder?: boolean;
-  /** Send the first body in pieces, and the second request at the same time. */
+  /** Whether to send the first body in pieces, with the second request at the same time. */
   isSlow?: boolean;
 }
 
@@ -32,11 +32,11 @@ export interface DrillOptions {
   now: number;
 }
 
-/** The same limit as that of `listen`. */
+/** The same limit as in `listen`. */
 const LARGEST_BYTES = 1024 * 1024;
 const MINUTE_MS = 60_000;
 
-/** Returns all checks in the order in which they run. Their envelopes and people are made up. */
+/** Returns all checks in the order in which they run. The envelopes and people in them are made up. */
 export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[] {
   const [first = 'envelope.signed'] = events;
   const body = (event = first, envelopeId = madeUpId('drill'), at = now) =>
@@ -136,7 +136,7 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
     {
       name: 'large',
       wants: 'accepted',
-      // Trailing spaces only change the size.
+      // Trailing spaces change only the size of the JSON.
       requests: [signed(Buffer.from(JSON.stringify(body()).padEnd(LARGEST_BYTES)))],
       advice: 'accept bodies of up to 1 MiB',
     },

@@ -9,12 +9,12 @@ import { type DrillCheck, type DrillRequest, drillChecks } from './checks.ts';
 export interface CheckResult {
   check: string;
   ok: boolean;
-  /** The response's status; null without one. */
+  /** The status of the response, or null if there was none. */
   status: number | null;
   ms: number;
   /** What the receiver did wrong, and how to fix it. */
   finding: string | null;
-  /** Not an error, but worth knowing. */
+  /** An observation that isn't an error. */
   notice?: string;
 }
 
@@ -27,11 +27,11 @@ export interface DrillRun {
 }
 
 const TOO_LATE = `no response within ${DRILL_TIMEOUT_MS / 1_000} s`;
-/** The next check starts after this even if the receiver hasn't responded: all checks must take less than ten seconds. */
+/** The longest wait for a response before the next check starts. It keeps the whole drill under ten seconds. */
 const NEXT_AFTER_MS = 120;
-/** The repeated delivery waits this long for the response to the original. */
+/** How long to wait for the response to the original before the delivery is repeated. */
 const REPEAT_AFTER_MS = 700;
-/** A slow sender. */
+/** The number of pieces in which the slow request is sent. */
 const PIECES = 5;
 const BETWEEN_PIECES_MS = 200;
 
@@ -65,7 +65,7 @@ export async function* drill(run: DrillRun): AsyncGenerator<CheckResult, void, u
   }
 }
 
-/** A check that fails in the same way as the valid delivery has no separate cause. */
+/** Points to the valid delivery if a check fails in the same way, because both have the same cause. */
 function comparedWithGood(result: CheckResult, good: CheckResult): CheckResult {
   const { ok, status, finding } = result;
   if (ok || finding === null || good.ok || status === null || status !== good.status) return result;
@@ -76,7 +76,7 @@ async function checkOne(check: DrillCheck, run: DrillRun): Promise<CheckResult> 
   run.signal.throwIfAborted();
   if (check.isSlow) return checkSlow(check, run);
   const answers = await (check.inOrder ? inOrder(check.requests, run) : atOnce(check.requests, run));
-  // An aborted run has no results.
+  // The results of an aborted run are meaningless.
   run.signal.throwIfAborted();
   if (check.name === 'good' && answers.every(({ answer }) => isUnreachable(answer)))
     throw unreachable(run.url, answers[0]?.answer.error ?? '');
@@ -102,7 +102,7 @@ async function inOrder(requests: readonly DrillRequest[], run: DrillRun): Promis
   return (await Promise.all(answers)).flat();
 }
 
-/** Sends one request in pieces and another at the same time: does the slow one block it? */
+/** Sends one request in pieces and another at the same time, to find out whether the slow one blocks the other. */
 async function checkSlow(check: DrillCheck, run: DrillRun): Promise<CheckResult> {
   const [slow, beside] = check.requests;
   if (slow === undefined || beside === undefined) throw new Error('a slow check has two requests');
@@ -142,7 +142,7 @@ function writeSlowly(raw: Buffer, { clock, signal }: DrillRun) {
   };
 }
 
-/** Waits for the response until the time limit, which is longer for a slow request. */
+/** Sends a request and waits for the response. The time limit is longer for a slow request. */
 async function send(
   request: DrillRequest,
   { url, clock, signal }: DrillRun,
@@ -213,7 +213,7 @@ function reason(name: string, { status, error }: Answer): string | undefined {
   return undefined;
 }
 
-/** True if the request didn't reach a web server. A closed connection or a timeout means that it did. */
+/** Returns true if the request didn't reach a web server. A closed connection or a timeout means that it did. */
 function isUnreachable({ status, error }: Answer): boolean {
   return status === null && error !== TOO_LATE && !/^(?:ECONNRESET|EPIPE)$/.test(error ?? '');
 }
@@ -228,7 +228,7 @@ function unreachable(url: string, error: string): NetworkError {
   });
 }
 
-/** Waits for work to finish, but at most this long. */
+/** Waits until work finishes or `ms` have passed. */
 async function within(work: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
   const done = new AbortController();
   await Promise.race([work.catch(() => undefined), clock.sleep(ms, done.signal).catch(() => undefined)]);

@@ -17,19 +17,19 @@ export function forwardsFolder(): string {
 const DAY = durationInWords(FORWARDED_FOR_MS);
 
 export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd'> {
-  /** The folder of the ledger. */
+  /** The folder of the forward ledger. */
   folder: string;
   warn: (message: string) => void;
 }
 
-/** Forwards received deliveries, including those that earlier listeners with the same addresses left pending. */
+/** Forwards received deliveries, including pending ones of earlier listeners with the same target addresses. */
 export class Forwarding {
-  /** The number of deliveries left by earlier listeners. */
+  /** The number of pending deliveries from earlier listeners. */
   backlog = 0;
   readonly #forwarder: Forwarder;
   readonly #ledger: ForwardLedger;
   readonly #warn: ForwardingOptions['warn'];
-  /** Deliveries queued before the start; undefined after it. */
+  /** Deliveries queued before `start`; undefined afterwards. */
   #waiting: { pending: PendingForward; delivery?: Forwardable }[] | undefined = [];
   #recording: Promise<void> = Promise.resolve();
 
@@ -42,7 +42,7 @@ export class Forwarding {
     });
   }
 
-  /** The addresses, as records in the journal name them. */
+  /** The target addresses as the journal names them. */
   get targets(): string[] {
     return this.#forwarder.targets;
   }
@@ -51,17 +51,17 @@ export class Forwarding {
     return this.#forwarder.pending;
   }
 
-  /** The delivery that has been pending for longest. */
+  /** The delivery that has been pending the longest. */
   get heldBack(): HeldBack | undefined {
     return this.#forwarder.heldBack;
   }
 
-  /** Retries all delayed deliveries immediately. Returns their number. */
+  /** Retries all delayed deliveries immediately and returns their number. */
   tryNow(): number {
     return this.#forwarder.tryNow();
   }
 
-  /** Finds pending deliveries. @param visit is called with each record since then, so that the journal is read once */
+  /** Finds pending deliveries. @param visit is called with each record read, so that the journal is read only once */
   async recall(
     listener: string,
     { eventsFolder, since }: { eventsFolder: string; since: number },
@@ -74,7 +74,7 @@ export class Forwarding {
     this.backlog = pending.length;
   }
 
-  /** Starts with the pending deliveries, then those that arrived since. */
+  /** Starts forwarding: first the pending deliveries, then those that have arrived since. */
   start(): void {
     for (const { pending, delivery } of this.#waiting ?? []) this.#forwarder.take(pending, delivery);
     this.#waiting = undefined;
@@ -92,7 +92,7 @@ export class Forwarding {
     }
   }
 
-  /** Continues for at most `ms`, and reports what is still pending. */
+  /** Continues forwarding for at most `ms`, then stops and reports what is still pending. */
   async stop(ms: number): Promise<void> {
     await this.#forwarder.drain(ms);
     await this.#recording;

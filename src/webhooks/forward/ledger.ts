@@ -16,7 +16,7 @@ import { lockFile } from '../../kernel/files/lock.ts';
 import { scanEvents } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
 
-/** The outcome: accepted by the address, refused repeatedly, or too old. */
+/** The final outcome of a forward: accepted, refused repeatedly, or too old. */
 export type ForwardEnd = 'taken' | 'refused' | 'expired';
 
 const settledSchema = z.object({
@@ -32,7 +32,7 @@ const FORWARDS_FORMAT: JournalFormat<Settled> = {
   read: (value) => settledSchema.safeParse(value).data,
 };
 
-/** The name of an address in journals. It is a hash, because an address may contain a secret. */
+/** Returns the name of an address in journals. It is a hash because an address may contain a secret. */
 export function targetName(url: string): string {
   return createHash('sha256').update(url).digest('hex').slice(0, 16);
 }
@@ -49,14 +49,14 @@ export interface PendingForward {
 }
 
 /**
- * Records the outcome of forwards. Together with the journal of events, where each record lists its addresses, it shows
- * what is pending after a listener ends or is killed. One process at a time forwards the deliveries of a listener:
- * the listener while it runs, then the first that starts with the same address.
+ * Records the outcome of forwards. Together with the event journal, where each record lists its target addresses, the ledger shows
+ * which forwards are still pending after a listener has stopped or was killed. Only one process at a time forwards the
+ * deliveries of a listener: the listener itself while it runs, then the first one started with the same target address.
  */
 export class ForwardLedger {
   readonly #folder: string;
   readonly #journal: DayJournal<Settled>;
-  /** By listener and address: the lock, or undefined if another process has it. */
+  /** By listener and address: the function that releases the lock, or undefined if another process holds the lock. */
   readonly #held = new Map<string, (() => Promise<void>) | undefined>();
 
   constructor(folder: string, clock: Clock) {
@@ -65,8 +65,8 @@ export class ForwardLedger {
   }
 
   /**
-   * Claims the deliveries that this listener receives.
-   * @throws UsageError if its folder can't be written.
+   * Locks the deliveries that this listener will receive, so that no other process forwards them.
+   * @throws UsageError if the ledger's folder isn't writable.
    */
   async claimOwn(listener: string, targets: readonly string[]): Promise<void> {
     if (targets.length > 0) await this.#journal.open();
@@ -74,8 +74,8 @@ export class ForwardLedger {
   }
 
   /**
-   * Takes over the deliveries that earlier listeners left pending for these addresses, oldest first.
-   * @param visit is called with each record, so that the journal is read once
+   * Takes over pending deliveries of earlier listeners for these addresses and returns them, oldest first.
+   * @param visit is called with each record, so that the journal is read only once
    */
   async takeOver(
     eventsFolder: string,
@@ -84,7 +84,7 @@ export class ForwardLedger {
     visit: (record: EventRecord) => void,
     onDamage?: OnDamage,
   ): Promise<PendingForward[]> {
-    // Lock first: everything that the previous owner wrote before it released the lock is then read.
+    // Lock before reading, so that everything the previous owner wrote is read.
     for (const path of targets.length > 0 ? (await dayFiles(eventsFolder, since)).flat() : [])
       for (const target of targets) await this.#claims(listenerOf(path), target);
     const settled = await this.#settled(targets, since);
@@ -131,12 +131,12 @@ function lockName(listener: string, target: string): string {
   return `${listener}.${target}.lock`;
 }
 
-/** Its files are named after it. */
+/** Returns the listener that wrote a journal file. The files are named after it. */
 function listenerOf(path: string): string {
   return basename(path, '.jsonl');
 }
 
-/** Undefined if a living process has it. */
+/** Takes a lock. Returns undefined if a running process holds it. */
 async function lockOrNot(path: string): Promise<(() => Promise<void>) | undefined> {
   const taken = new Error('taken');
   try {
@@ -147,7 +147,7 @@ async function lockOrNot(path: string): Promise<(() => Promise<void>) | undefine
   }
 }
 
-/** Deletes days before a time (ms), and the locks of killed listeners that have no events left. */
+/** Deletes days before a time (ms), and the locks of killed listeners without remaining events. */
 export async function forgetForwards(folder: string, eventsFolder: string, before: number): Promise<void> {
   await forgetDays(folder, before);
   const listeners = new Set((await dayFiles(eventsFolder, 0)).flat().map(listenerOf));

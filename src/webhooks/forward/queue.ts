@@ -11,59 +11,56 @@ export interface ForwarderOptions {
   timeoutMs: number;
   clock: Clock;
   onResult: (result: ForwardResult) => void;
-  /** Called once for each delivery and address with its outcome. */
+  /** Called once per delivery and address, with the final outcome. */
   onEnd: (pending: PendingForward, end: ForwardEnd, url: string) => void;
 }
 
-/** How long a delivery is retried. */
+/** How long a delivery is retried before it expires. */
 export const FORWARDED_FOR_MS = 86_400_000;
-/** The last one is repeated. */
+/** The delays between attempts. After the last one, it is used repeatedly. */
 const PAUSES_MS = [500, 2_000, 5_000, 15_000, 30_000, 60_000];
-/** An application that refuses this often won't change its mind; don't block the next deliveries for a day. */
+/** After this many refusals, a delivery is given up: further attempts would only delay the next deliveries. */
 const REFUSALS = 5;
 /** 4xx statuses that are temporary. */
 const FOR_NOW = new Set([408, 425, 429]);
-/** Simultaneous requests per address. */
+/** The maximum number of simultaneous requests per address. */
 const AT_ONCE = 32;
-/** The limit of queued bodies in memory; the others are read from the journal when they are sent. */
+/** The maximum size of queued bodies kept in memory. Other bodies are read from the journal when they are sent. */
 const HELD_BYTES = 16 * 1024 * 1024;
 
 interface Waiting extends PendingForward {
   held: Forwardable | undefined;
   /** Time of the first attempt, in ms since the epoch. */
   triedAt?: number;
-  /** Error of the last attempt. */
+  /** The error of the last attempt. */
   error?: string | null;
 }
 
-/** The delivery that has been pending for longest. */
+/** The delivery that has been pending the longest. */
 export interface HeldBack {
   url: string;
   ms: number;
-  /** Error of its last attempt; null during the first. */
+  /** The error of its last attempt, or null during the first. */
   error: string | null;
-  /** Number of deliveries of the same envelope that are queued after it. */
+  /** The number of deliveries of the same envelope queued behind it. */
   behind: number;
 }
 
 interface Delay {
   until: number;
   pause: Wakeable;
-  /** It was ended for a retry, and not for a stop. */
+  /** Whether the delay was cut short by a retry rather than by a stop. */
   isCalled: boolean;
 }
 
 interface Target {
   url: string;
-  /** The queue of each envelope; its first delivery is being sent. */
+  /** The queue of each envelope. Its first delivery is the one being sent. */
   lines: Map<string, Waiting[]>;
   places: Limiter;
 }
 
-/**
- * Forwards deliveries in the background: in order for each envelope, retried until they are accepted,
- * for a day at most.
- */
+/** Forwards deliveries in the background. Deliveries of an envelope are sent in order, and each is retried for up to a day. */
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #targets: Map<string, Target>;
@@ -81,17 +78,17 @@ export class Forwarder {
     );
   }
 
-  /** The names of the addresses. */
+  /** The names of the target addresses in journals. */
   get targets(): string[] {
     return [...this.#targets.keys()];
   }
 
-  /** Number of pending forwards, counted for each address. */
+  /** The number of pending forwards; a delivery counts once per address. */
   get pending(): number {
     return this.#pending;
   }
 
-  /** The delivery that has been pending for longest since its first attempt. */
+  /** The delivery that has been pending the longest since its first attempt. */
   get heldBack(): HeldBack | undefined {
     const now = this.#options.clock.now();
     let found: HeldBack | undefined;
@@ -103,7 +100,7 @@ export class Forwarder {
     return found;
   }
 
-  /** Retries all delayed deliveries immediately. Returns their number. */
+  /** Retries all delayed deliveries immediately and returns their number. */
   tryNow(): number {
     for (const delay of this.#delays) {
       delay.isCalled = true;
@@ -112,7 +109,7 @@ export class Forwarder {
     return this.#delays.size;
   }
 
-  /** Queues a delivery for one address. Doesn't wait for it. */
+  /** Queues a delivery for one address, without waiting for it to be sent. */
   take(pending: PendingForward, delivery?: Forwardable): void {
     const target = this.#targets.get(pending.target);
     if (target === undefined || this.#stop.signal.aborted) return;
@@ -132,10 +129,7 @@ export class Forwarder {
     this.#work.add(work);
   }
 
-  /**
-   * Continues for at most `ms`, or less if nothing is due by then, and stops. The rest
-   * stays pending.
-   */
+  /** Continues forwarding for at most `ms`, or until nothing more is due in that time, then stops. Other deliveries stay pending. */
   async drain(ms: number): Promise<void> {
     const { clock } = this.#options;
     this.#endsAt = clock.now() + ms;
@@ -168,7 +162,7 @@ export class Forwarder {
     target.lines.delete(name);
   }
 
-  /** Undefined if it was stopped before the outcome. */
+  /** Returns the outcome, or undefined if forwarding stopped first. */
   async #deliver(
     waiting: Waiting,
     target: Target,
@@ -184,7 +178,7 @@ export class Forwarder {
     }
   }
 
-  /** Undefined if it is to be retried. */
+  /** Sends a delivery once. Returns undefined if it should be retried. */
   async #attempt(
     waiting: Waiting,
     target: Target,
@@ -194,7 +188,7 @@ export class Forwarder {
     if (this.#isStopped()) return undefined;
     waiting.triedAt ??= this.#options.clock.now();
     const delivery = waiting.held ?? (await fromJournal(waiting));
-    // Its day was deleted from the journal.
+    // The day of the delivery was deleted from the journal.
     if (delivery === undefined) return 'expired';
     const result = await this.#send(delivery, target.url, attempt);
     waiting.error = result.error;
@@ -210,18 +204,18 @@ export class Forwarder {
     try {
       return await forwardOnce(delivery, url, { attempt, timeoutMs, clock, signal: this.#stop.signal });
     } catch (error) {
-      // node:http rejects some headers that it has parsed itself.
+      // node:http refuses to send some headers that its own parser accepts.
       return resultOf(delivery, url, { attempt, status: null, ms: 0, error: messageOf(error) });
     }
   }
 
-  /** The delay before the next attempt, in ms; null without one in this run. */
+  /** Returns the delay before the next attempt, in ms, or null if there is no further attempt in this run. */
   #next(attempt: number): number | null {
     const ms = pauseAfter(attempt);
     return this.#options.clock.now() + ms > this.#endsAt ? null : ms;
   }
 
-  /** Returns false without a further attempt in this run. */
+  /** Waits before the next attempt. Returns false if there is no further attempt in this run. */
   async #delay(ms: number): Promise<boolean> {
     const { clock } = this.#options;
     const until = clock.now() + ms;
@@ -239,18 +233,18 @@ function pauseAfter(attempt: number): number {
   return PAUSES_MS[attempt - 1] ?? PAUSES_MS.at(-1) ?? 0;
 }
 
-/** Undefined if it is to be retried. */
+/** Returns the outcome, or undefined if the delivery should be retried. */
 function endAfter({ error, status, attempt }: ForwardResult): ForwardEnd | undefined {
   if (error === null) return 'taken';
   return isRefusal(status) && attempt >= REFUSALS ? 'refused' : undefined;
 }
 
-/** True if the application understood the delivery and refuses it. */
+/** Returns true if the application understood the delivery and refused it. */
 function isRefusal(status: number | null): boolean {
   return status !== null && status >= 300 && status < 500 && !FOR_NOW.has(status);
 }
 
-/** Undefined if it was deleted or can't be read. */
+/** Reads a delivery from the journal. Returns undefined if it was deleted or can't be read. */
 async function fromJournal(pending: PendingForward): Promise<Forwardable | undefined> {
   const record = await eventAt(pending.place).catch(() => undefined);
   if (record?.deliveryId !== pending.deliveryId) return undefined;

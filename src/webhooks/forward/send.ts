@@ -4,7 +4,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { codeOf, messageOf } from '../../kernel/errors.ts';
 import type { EventRecord } from '../journal/record.ts';
 
-/** A delivery to forward: the exact bytes and the original headers. */
+/** A delivery to forward, with its exact bytes and original headers. */
 export interface Forwardable {
   deliveryId: string;
   event: string | null;
@@ -22,17 +22,17 @@ export interface ForwardResult {
   attempt: number;
   status: number | null;
   ms: number;
-  /** Null if it was accepted. */
+  /** Null if the delivery was accepted. */
   error: string | null;
-  /** The delay before the next attempt, in ms; null without one. */
+  /** The delay before the next attempt, in ms, or null if there is none. */
   nextMs: number | null;
-  /** Number of deliveries of the same envelope that are queued after it for this address. */
+  /** The number of deliveries of the same envelope queued behind it for this address. */
   waiting: number;
 }
 
 const DELIVERY_ID = 'X-Esign-Delivery-Id';
 
-/** Headers of the connection rather than the message (RFC 9110, 7.6.1), and those that we set. */
+/** Headers that aren't forwarded: those of the connection rather than the message (RFC 9110, 7.6.1), and those set here. */
 export const NOT_PASSED_ON = new Set([
   ...[
     'connection',
@@ -46,19 +46,19 @@ export const NOT_PASSED_ON = new Set([
   ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect', DELIVERY_ID.toLowerCase()],
 ]);
 
-/** Returns an address without parts that may be secret: user and query. */
+/** Returns an address without the parts that may be secret: credentials and query. */
 export function shownUrl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `${origin}${pathname}`;
 }
 
-/** Returns a record of the journal for forwarding. A refused delivery is incomplete. */
+/** Returns the delivery of a journal record, for forwarding. The body of a refused delivery is incomplete. */
 export function storedDelivery(record: EventRecord): Forwardable {
   const { deliveryId, event, envelopeId, headers, bodyBase64 } = record;
   return { deliveryId, event, envelopeId, headers, raw: Buffer.from(bodyBase64, 'base64') };
 }
 
-/** Returns the result of a final attempt. */
+/** Returns the result of an attempt that isn't followed by another one. */
 export function resultOf(
   { deliveryId: id, event, envelopeId }: Forwardable,
   url: string,
@@ -67,9 +67,7 @@ export function resultOf(
   return { id, event, envelopeId, url: shownUrl(url), ...outcome, nextMs: null, waiting: 0 };
 }
 
-/**
- * Forwards a delivery once: the exact bytes and the original headers. Redirects are not followed.
- */
+/** Forwards a delivery once, with its exact bytes and original headers. Redirects are not followed. */
 export async function forwardOnce(
   delivery: Forwardable,
   url: string,
@@ -87,12 +85,12 @@ export async function forwardOnce(
 export interface Answer {
   status: number | null;
   ms: number;
-  /** The system's error code if there is one, such as ECONNREFUSED. */
+  /** The system's error code, such as ECONNREFUSED, or the message if there is no code. */
   error: string | null;
 }
 
 /**
- * Posts bytes with these headers, and waits for the whole response.
+ * Posts bytes with the given headers and waits for the complete response.
  * Uses node:http because fetch changes headers and bytes.
  */
 export function postOnce(
@@ -101,7 +99,7 @@ export function postOnce(
     timeoutMs: number;
     clock: Clock;
     signal?: AbortSignal | undefined;
-    /** Writes the body and ends the request. By default, the body is written immediately and as a whole. */
+    /** Writes the body and ends the request. By default, the whole body is written immediately. */
     write?: ((request: ClientRequest) => void) | undefined;
   },
 ): Promise<Answer> {

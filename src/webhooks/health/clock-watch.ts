@@ -2,7 +2,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import type { Delivery } from '../receive/delivery.ts';
 
-/** Returns the service's time; undefined if it isn't known. */
+/** Returns the service's time, or undefined if it isn't known. */
 export type ServiceTime = (signal: AbortSignal) => Promise<number | undefined>;
 
 export interface ClockWatchOptions {
@@ -10,25 +10,25 @@ export interface ClockWatchOptions {
   /** Monotonic time in ms. */
   elapsed: () => number;
   serviceTime: ServiceTime | undefined;
-  /** How often to ask the service while everything looks right. */
+  /** The interval between requests to the service while the clocks seem to agree. */
   askEveryMs: number;
 }
 
-/** More than the latency of a delivery and the resolution of a header. */
+/** The difference (ms) that is reported. It exceeds the latency of a delivery and the resolution of a Date header. */
 const OFF_MS = 60_000;
-/** The minimum time between two requests. */
+/** The minimum interval between two requests. */
 const LEAST_BETWEEN_MS = 5_000;
 const ANSWERED_WITHIN_MS = 5_000;
 
-/** A time of the service's clock, and the local time at that moment. */
+/** A time of the service's clock, with the local time at which it was received. */
 interface Heard {
   time: number;
   at: number;
 }
 
 /**
- * Compares this machine's clock with the service's. Deliveries show whether it is behind, because none comes from the future.
- * A late delivery proves nothing, so the service is asked, if it is known.
+ * Compares this machine's clock with the service's. If the local clock is behind, deliveries show it: their timestamps are in the
+ * future. If it is ahead, deliveries only seem late, which proves nothing, so the service is asked for its time, if it is known.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
@@ -38,7 +38,10 @@ export class ClockWatch {
   #askedAt = Number.NEGATIVE_INFINITY;
   #isAsking = false;
   #isSuspicious = false;
-  /** A response said so. Don't rely on an earlier one: the machine may have slept since, which monotonic clocks don't count. */
+  /**
+   * Whether the latest response confirms the difference. An earlier response isn't enough: the machine may have slept since then,
+   * and monotonic clocks don't count that time.
+   */
   #isConfirmed = false;
 
   constructor(options: ClockWatchOptions) {
@@ -50,11 +53,11 @@ export class ClockWatch {
     if (!verified || Number.isNaN(time)) return;
     const late = this.#options.clock.now() - time;
     this.#isSuspicious ||= late > OFF_MS;
-    // A delivery can be late even if the clock is right.
+    // A delivery that seems late says nothing about the clock.
     if (late <= OFF_MS) this.#delivered = { time, at: this.#options.elapsed() };
   }
 
-  /** Asks the service if it is time to, without waiting for the response. */
+  /** Returns the problem with the clock, if any. Asks the service again if that is due, without waiting for the response. */
   trouble(): string | undefined {
     const ahead = this.#aheadOf(this.#answered);
     const isOff = Math.abs(ahead) > OFF_MS;
@@ -69,7 +72,7 @@ export class ClockWatch {
     this.#stop.abort();
   }
 
-  /** How far our clock is ahead of the service's, in ms. */
+  /** Returns how far the local clock is ahead of the service's, in ms. */
   #aheadOf(heard: Heard | undefined): number {
     const { clock, elapsed } = this.#options;
     return heard === undefined ? 0 : clock.now() - (heard.time + elapsed() - heard.at);

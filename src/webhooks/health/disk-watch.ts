@@ -2,16 +2,16 @@ import type { Clock } from '../../kernel/clock.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 
-/** The maximum age of a disk check. */
+/** How long the result of a disk check is reused. */
 const FRESH_MS = 2_000;
-/** How long a request waits for a disk check. */
+/** How long a health request waits for a disk check. */
 const WAITED_MS = 500;
-/** A disk that takes longer is not reliable. */
+/** The time after which a disk check that hasn't finished is reported as a problem. */
 const HANGS_AFTER_MS = 5_000;
-/** How long a delivery that couldn't be stored counts, if none was stored since. */
+/** How long a failure to store a delivery is reported if no other delivery was stored since. */
 const FAILED_FOR_MS = 5_000;
 
-/** Checks whether the journal can be written: by writing on request, and by the results of deliveries. */
+/** Checks whether the journal is writable, both by writing to it on request and by the results of storing deliveries. */
 export class DiskWatch {
   readonly #clock: Clock;
   readonly #check: () => Promise<void>;

@@ -11,18 +11,18 @@ import { SignatureWatch } from './signature-watch.ts';
 
 export interface HealthOptions {
   clock: Clock;
-  /** Rejects if the journal can't be written. */
+  /** Rejects if the journal isn't writable. */
   checkJournal: () => Promise<void>;
   forwarding: { readonly heldBack: HeldBack | undefined; readonly pending: number };
-  /** The service's time, if the service is known. */
+  /** Returns the service's time. Undefined if no service is configured. */
   serviceTime?: ServiceTime | undefined;
-  /** How often to ask for it while everything looks right. */
+  /** The interval between requests for the service's time while the clocks seem to agree. */
   askEveryMs?: number | undefined;
   /** Monotonic time in ms. */
   elapsed?: (() => number) | undefined;
 }
 
-/** Counts since the start, for monitors. */
+/** Counters since the start, for monitoring. */
 export interface Counts {
   verified: number;
   unverified: number;
@@ -38,11 +38,11 @@ export interface Counts {
 }
 
 const HELD_BACK_MS = 30_000;
-/** How long dropped connections count: long enough that a monitor sees them. */
+/** How long dropped connections are reported, so that a monitor sees them. */
 const DROPPED_FOR_MS = 60_000;
 const ASK_EVERY_MS = 300_000;
 
-/** Collects what happens to a listener, and reports whether it works and, if not, why. */
+/** Collects the events of a listener and reports whether it works and, if not, why. */
 export class Health {
   readonly startedAt: number;
   readonly counts: Counts = {
@@ -55,7 +55,7 @@ export class Health {
   readonly #clocks: ClockWatch;
   readonly #clock: Clock;
   #droppedAt = Number.NEGATIVE_INFINITY;
-  /** Problems that last until they are cleared. */
+  /** Problems that are reported until they are cleared. */
   readonly #standing = new Map<Reason['code'], string>();
 
   constructor(options: HealthOptions) {
@@ -73,7 +73,7 @@ export class Health {
     });
   }
 
-  /** A delivery was stored in the journal. */
+  /** Records that a delivery was stored in the journal. */
   taken(delivery: Delivery): void {
     this.#disk.taken();
     this.#signatures.take(delivery);
@@ -84,13 +84,13 @@ export class Health {
     this.counts.duplicates += Number(delivery.duplicate);
   }
 
-  /** A delivery was answered with 500. */
+  /** Records that a delivery was answered with 500. */
   failed(error: unknown): void {
     this.#disk.failed(error);
     this.counts.failed++;
   }
 
-  /** A connection was closed because too many are open. Returns true for the first in a while. */
+  /** Records that a connection was closed because too many were open. Returns true if none was closed shortly before. */
   dropped(): boolean {
     const isFirst = this.#droppedConnections() === undefined;
     this.counts.dropped++;
@@ -104,7 +104,7 @@ export class Health {
   }
 
   tunnelIsGone(error: unknown): void {
-    // The output of the tunnel may be confidential.
+    // The tunnel's output may be confidential.
     this.#standing.set('tunnel', messageOf(error).replace(/ It(?:s output:| printed)[\s\S]*/, ''));
     this.counts.tunnelRestarts++;
   }
@@ -113,7 +113,7 @@ export class Health {
     this.#standing.delete('tunnel');
   }
 
-  /** Sets why it can't listen. @param message undefined if it can again */
+  /** Sets the reason why the listener can't use its port. @param message undefined if it can again */
   port(message: string | undefined): void {
     if (message === undefined) this.#standing.delete('port');
     else this.#standing.set('port', message);
@@ -124,7 +124,7 @@ export class Health {
     this.#clocks.stop();
   }
 
-  /** Time of the last valid delivery, in ms since the epoch. */
+  /** The time of the last valid delivery, in ms since the epoch. */
   get verifiedAt(): number | undefined {
     return this.#signatures.verifiedAt;
   }
@@ -133,12 +133,12 @@ export class Health {
     return this.#forwarding.pending;
   }
 
-  /** How long the oldest forward has been pending, in ms; 0 if none is. */
+  /** How long the oldest forward has been pending, in ms, or 0 if there is none. */
   get heldBackMs(): number {
     return this.#forwarding.heldBack?.ms ?? 0;
   }
 
-  /** Empty if everything works. */
+  /** Returns the current problems; empty if everything works. */
   async reasons(): Promise<Reason[]> {
     const looked: [Reason['code'], string | undefined][] = [
       ['journal', await this.#disk.trouble()],

@@ -12,7 +12,7 @@ export interface HealthServer {
 const TIME_LIMITS = { headersTimeout: 5_000, requestTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
 /**
- * Serves monitors: /healthz returns 200, or 503 with the reasons; /metrics is for Prometheus.
+ * Starts a server for monitoring: /healthz returns 200, or 503 with the reasons; /metrics returns Prometheus metrics.
  * @throws UsageError if the port is in use.
  */
 export async function startHealthServer(

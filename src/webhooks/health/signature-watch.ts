@@ -4,12 +4,12 @@ import { EVENTS } from '../../kernel/vocabulary.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { deliveriesWere } from '../receive/failures.ts';
 
-/** Anyone can forge a delivery, but this many in a row without a valid one are not forgeries. */
+/** The number of consecutive invalid deliveries that is reported. Anyone can forge a few, but not every delivery is a forgery. */
 const IN_A_ROW = 3;
-/** They stop counting if none arrived for this long. */
+/** Invalid deliveries are no longer counted after this long without another one. */
 const COUNTS_MS = 3_600_000;
 
-/** Detects that deliveries of the service arrive but none can be verified: the secret is wrong or has changed. */
+/** Detects that deliveries arrive from the service but none can be verified, because the secret is wrong or has changed. */
 export class SignatureWatch {
   readonly #clock: Clock;
   readonly #startedAt: number;
@@ -23,7 +23,7 @@ export class SignatureWatch {
     this.#startedAt = clock.now();
   }
 
-  /** Time of the last valid one, in ms since the epoch. */
+  /** The time of the last valid delivery, in ms since the epoch. */
   get verifiedAt(): number | undefined {
     return this.#verifiedAt;
   }
@@ -48,7 +48,7 @@ export class SignatureWatch {
   }
 }
 
-/** True if it looks like one of the service's deliveries, unlike random requests. */
+/** Returns true if the delivery looks like one from the service rather than a random request. */
 function isOurs({ facts }: Delivery): boolean {
   return facts !== null && facts.envelopeId !== null && EVENTS.some((known) => known === facts.event);
 }

@@ -4,29 +4,29 @@ import type { EventRecord } from '../journal/record.ts';
 
 /** An attempt to forward a delivery, as the page shows it. */
 export interface ForwardAttempt extends Omit<ForwardResult, 'id'> {
-  /** When it ended, ISO 8601. */
+  /** When the attempt ended, in ISO 8601. */
   at: string;
-  /** Requested on the page. */
+  /** Whether the user requested the attempt on the page. */
   replay: boolean;
 }
 
-/** A delivery and what happened to it since. */
+/** A delivery, and what happened to it afterwards. */
 export interface InspectorEntry {
   record: EventRecord;
-  /** How long the sender waited for the response; null for those from the journal. */
+  /** How long the sender waited for the response; null for deliveries read from the journal. */
   answeredInMs: number | null;
   passings: ForwardAttempt[];
-  /** Number of its last change, increasing. */
+  /** The number of its last change. Each change gets a higher number. */
   change: number;
 }
 
 const MOST_ENTRIES = 1_000;
-/** The limit of refused deliveries: anyone can send them, so they must not displace valid ones. */
+/** The maximum number of refused deliveries. Anyone can send them, so they must not displace valid ones. */
 const MOST_REFUSED = 250;
 const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_PASSINGS = 100;
 
-/** The latest deliveries, limited by number and size, and the pages that wait for updates. */
+/** The latest deliveries, limited by number and size. Notifies pages that wait for updates. */
 export class Board {
   readonly #clock: Clock;
   readonly #entries = new Map<string, InspectorEntry>();
@@ -47,12 +47,12 @@ export class Board {
     return this.#entries.get(deliveryId);
   }
 
-  /** Returns what changed after a change, in the order of arrival. */
+  /** Returns the deliveries that changed after a given change, in order of arrival. */
   since(change: number): InspectorEntry[] {
     return [...this.#entries.values()].filter((entry) => entry.change > change);
   }
 
-  /** Adds a delivery that is in the journal. */
+  /** Adds a delivery that was stored in the journal. */
   add(record: EventRecord, answeredInMs: number | null): void {
     if (this.#entries.has(record.deliveryId)) return;
     this.#entries.set(record.deliveryId, { record, answeredInMs, passings: [], change: ++this.#change });

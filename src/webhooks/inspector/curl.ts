@@ -3,10 +3,10 @@ import { NOT_PASSED_ON } from '../forward/send.ts';
 /** Characters that are safe between single quotes in a shell and in a terminal. */
 const PLAIN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
-/** An argument can have at most 128 KiB on Linux, and the command should stay readable. */
+/** The maximum body size on the command line. Linux allows 128 KiB per argument, but the command should stay readable. */
 const MOST_INLINE = 16 * 1024;
 
-/** Returns a command that sends a delivery again, for a POSIX shell. */
+/** Returns a POSIX shell command that sends a delivery again. */
 export function curlCommand(
   url: string,
   headers: readonly (readonly [string, string])[],
@@ -15,7 +15,7 @@ export function curlCommand(
   const passed = headers.filter(
     ([name, value]) => !NOT_PASSED_ON.has(name.toLowerCase()) && PLAIN_ASCII.test(`${name}${value}`),
   );
-  // Without a value, curl omits a header, unless it ends in a semicolon.
+  // curl omits a header without a value unless it ends in a semicolon.
   const options = passed.map(
     ([name, value]) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`,
   );

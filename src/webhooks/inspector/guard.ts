@@ -6,7 +6,7 @@ export interface InspectorEnv {
   Bindings: HttpBindings;
 }
 
-/** Only the page's own files load, nothing can frame it, and no text becomes markup or script. */
+/** Loads only the page's own files, allows no framing, and treats no text as markup or script. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -22,7 +22,7 @@ const POLICY = [
 
 const HEADERS: readonly (readonly [string, string])[] = [
   ['Content-Security-Policy', POLICY],
-  // The link is secret: keep it from other sites (referrer) and caches.
+  // The link is secret, so it must not be sent to other sites (referrer) or cached.
   ['Referrer-Policy', 'no-referrer'],
   ['Cache-Control', 'no-store'],
   ['X-Content-Type-Options', 'nosniff'],
@@ -32,9 +32,8 @@ const HEADERS: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * Allows only requests with the link's token. It is part of each path instead of a cookie, which a browser would send to
- * other servers on this machine. Host names that an attacker points here (DNS rebinding) and pages of other origins are
- * rejected first.
+ * Allows only requests whose path contains the token of the link. A cookie would be unsafe, because browsers also send it to
+ * other servers on this machine. Requests with a foreign host name (DNS rebinding) or from another origin are rejected first.
  */
 export function linkHoldersOnly(token: string) {
   return createMiddleware<InspectorEnv>(async (c, next) => {
@@ -54,7 +53,7 @@ function isReading(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-/** Compares in constant time, regardless of length. */
+/** Compares two tokens in constant time, whatever their length. */
 function isSame(given: string, token: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(given), hash(token));

@@ -10,16 +10,16 @@ import { detailOf, hasText, noReplay, rowOf } from './view.ts';
 
 /** The listener whose deliveries are shown. */
 export interface Inspected {
-  /** Where valid deliveries are forwarded, and replayed. */
+  /** The addresses to which valid deliveries are forwarded and replayed. */
   targets: readonly string[];
-  /** How long a target may take to respond. */
+  /** The time limit for a target's response. */
   timeoutMs: number;
-  /** Lower case. */
+  /** In lower case. */
   signatureHeader: string;
   verify: boolean;
   clock: Clock;
   redactor: Redactor;
-  /** Called for each delivery that is replayed. */
+  /** Called with the result of each replay. */
   onReplay: (result: ForwardResult) => void;
 }
 
@@ -28,20 +28,20 @@ interface Parts extends Inspected {
   token: string;
   /** One-time tickets. */
   tickets: Set<string>;
-  /** Known once the receiver has started. */
+  /** Set once the receiver has started. */
   place: { listensAt: string };
-  /** Aborts when the inspector closes. */
+  /** Aborted when the inspector closes. */
   closing: AbortSignal;
 }
 
-/** A comment line that detects broken connections. */
+/** The interval of comment lines in the stream, which reveal broken connections. */
 const HEARTBEAT_MS = 15_000;
-/** How soon the page reconnects. */
+/** How soon the page reconnects after the stream breaks. */
 const RECONNECT_MS = 1_000;
 
 /**
- * True for a page navigation. The address opened in a browser is visible in the process list for a moment, where a program
- * of another user could read it.
+ * Returns true for a page navigation. The address opened in a browser is visible in the process list for a moment, where a
+ * program of another user could read it.
  */
 function isNavigation(headers: Readonly<Record<string, string>>): boolean {
   return (
@@ -51,7 +51,7 @@ function isNavigation(headers: Readonly<Record<string, string>>): boolean {
   );
 }
 
-/** The page, its files, the stream of updates, details of a delivery, search in bodies, and replay. */
+/** Serves the page and its files, the stream of updates, details of deliveries, search in bodies, and replay. */
 export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   const { board, redactor, targets } = parts;
   const app = new Hono<InspectorEnv>();
@@ -110,13 +110,13 @@ async function replay({ record }: InspectorEntry, { targets, timeoutMs, clock, b
   );
 }
 
-/** Sends everything after the last change that the page has seen, then each change. */
+/** Sends all changes that the page hasn't seen yet, then each new one. */
 async function streamChanges(stream: SSEStreamingApi, after: number, parts: Parts): Promise<void> {
   const { board, closing, redactor, targets, verify, place } = parts;
   const gone = new AbortController();
   stream.onAbort(() => gone.abort());
   const ended = AbortSignal.any([gone.signal, closing]);
-  // A number of another run, or none, means that the page has nothing.
+  // If the number is missing or from another run, the page has no data yet.
   let seen = Number.isInteger(after) && after >= 0 && after <= board.change ? after : 0;
   const start = {
     listensAt: place.listensAt,

@@ -8,33 +8,33 @@ import { Board } from './board.ts';
 import { type Inspected, inspectorApp } from './routes.ts';
 
 export interface InspectorOptions extends Inspected {
-  /** 0 for any free port. */
+  /** 0 picks any free port. */
   port: number;
-  /** Deliveries received before, newest first. */
+  /** Deliveries received earlier, newest first. */
   earlier: AsyncIterable<EventRecord>;
 }
 
 export interface Inspector {
-  /** The link with its token, which gives access to everything. */
+  /** The link including its token. Anyone who has it can see everything. */
   url: string;
-  /** A link that works once, for a moment: it may appear in process lists. */
+  /** Returns a link that works once and expires soon, because it may appear in process lists. */
   ticketUrl(): string;
-  /** Sets the address that receives webhooks. */
+  /** Sets the address at which webhooks are received. */
   listensAt(url: string): void;
-  /** Adds a delivery that is in the journal, with the time its sender waited. */
+  /** Adds a delivery that was stored in the journal, with the time its sender waited for the response. */
   received(record: EventRecord, answeredInMs: number): void;
   forwarded(result: ForwardResult): void;
   close(): Promise<void>;
 }
 
-/** Number of earlier deliveries to show. */
+/** The maximum number of earlier deliveries to show. */
 const EARLIER = 500;
 const LOOPBACK = '127.0.0.1';
 /** How long a ticket is valid. */
 const TICKET_MS = 30_000;
 
 /**
- * Starts the page that shows deliveries as they arrive, on loopback only, for anyone with the link.
+ * Starts a web page on loopback that shows deliveries as they arrive, to anyone who has the link.
  * @throws UsageError if the port is in use.
  */
 export async function startInspector(options: InspectorOptions): Promise<Inspector> {

@@ -2,14 +2,14 @@ import type { EventRecord } from '../journal/record.ts';
 
 export type DeliveryState = 'verified' | 'unchecked' | 'refused';
 
-/** Whether a delivery is valid, why, and what to do about it. */
+/** Whether a delivery is valid, why, and how to fix it. */
 export interface Verdict {
   state: DeliveryState;
   why: string;
   advice: string | null;
 }
 
-/** How to fix each reason given by signature.ts and explain.ts. */
+/** The fix for each reason given by signature.ts and explain.ts. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [
     /header is missing/,

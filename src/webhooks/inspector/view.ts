@@ -24,27 +24,27 @@ export interface InspectorRow {
 
 /** The details of a delivery. */
 export interface Detail extends InspectorRow {
-  /** Time of the event, by the service's clock. */
+  /** The time of the event by the service's clock. */
   happenedAt: string | null;
   answer: number;
   answeredInMs: number | null;
   verdict: Verdict;
-  /** The signature header as received, or null. */
+  /** The signature header as received, or null if there was none. */
   signature: { header: string; value: string } | null;
   headers: [string, string][];
   bytes: number;
-  /** Refused deliveries are truncated. */
+  /** False for refused deliveries, whose bodies are truncated. */
   isWhole: boolean;
   isText: boolean;
   raw: string;
-  /** Null if it is not JSON, or would become too large. */
+  /** Null if the body is not JSON or would become too large. */
   pretty: string | null;
   curl: string | null;
-  /** Why it can't be replayed; null if it can. */
+  /** Why the delivery can't be replayed, or null if it can. */
   noReplay: string | null;
 }
 
-/** Returns a delivery for the list, without secrets. */
+/** Returns a delivery as shown in the list, with secrets removed. */
 export function rowOf({ record, passings }: InspectorEntry, redactor: Redactor): InspectorRow {
   const hide = hiding(redactor);
   const last = new Map(passings.map((passing) => [passing.url, passing]));
@@ -62,7 +62,7 @@ export function rowOf({ record, passings }: InspectorEntry, redactor: Redactor):
   };
 }
 
-/** Returns the details of a delivery, without secrets. */
+/** Returns the details of a delivery, with secrets removed. */
 export function detailOf(
   entry: InspectorEntry,
   around: { redactor: Redactor; signatureHeader: string; targets: readonly string[]; listensAt: string },
@@ -80,7 +80,7 @@ export function detailOf(
   ]);
   const isWhole = body.byteLength === record.bytes;
   const url = redactor.redact(around.targets[0] ?? around.listensAt);
-  // If a secret was removed from the body, the command contains the body as the page shows it.
+  // If a secret was removed from the body, the command contains the redacted body.
   const shown = raw === text ? body : Buffer.from(raw);
   return {
     ...rowOf(entry, redactor),
@@ -101,14 +101,14 @@ export function detailOf(
   };
 }
 
-/** Returns why a delivery can't be replayed; null if it can. */
+/** Returns why a delivery can't be replayed, or null if it can. */
 export function noReplay({ record }: InspectorEntry, targets: readonly string[]): string | null {
   if (record.reason !== null) return "Refused deliveries aren't forwarded.";
   if (targets.length === 0) return 'Start the listener with --forward-to URL to send it to your application.';
   return null;
 }
 
-/** True if the body or a header contains the text. */
+/** Returns true if the body or a header contains the text. */
 export function hasText({ record }: InspectorEntry, text: string): boolean {
   const wanted = text.toLowerCase();
   const has = (part: string) => part.toLowerCase().includes(wanted);

@@ -7,25 +7,25 @@ import { parseJson } from '../../kernel/json.ts';
 
 /** How often a listener records that it is running. */
 const BEAT_MS = 30_000;
-/** After a longer pause, the machine was asleep or the listener was killed. */
+/** A longer pause means that the machine was asleep or the listener was killed. */
 const LONGEST_PAUSE_MS = 2 * BEAT_MS + 5_000;
-/** Older records are removed. */
+/** How long the records are kept. */
 const KEPT_MS = 400 * 86_400_000;
 
 const spanSchema = z.object({ url: z.string(), from: z.number(), until: z.number(), open: z.boolean() });
 const fileSchema = z.object({ coverage: z.literal(1), spans: z.array(spanSchema) });
 
-/** A time in which a listener received all that was sent to an address. In ms, by this machine's clock. */
+/** A time span, in ms by the local clock, in which a listener received everything that was sent to an address. */
 export type CoveredSpan = z.infer<typeof spanSchema>;
 
-/** The folder of the records, next to the days of the journal. */
+/** Returns the folder of the records, next to the days of the journal. */
 function coverageFolder(eventsFolder: string): string {
   return join(eventsFolder, 'coverage');
 }
 
 /**
- * Records when a listener received everything sent to its addresses, in a file that is replaced every 30 seconds. If the disk
- * can't be written, missing webhooks can't be proven later.
+ * Records the times at which a listener received everything sent to its addresses, in a file that is rewritten every 30 seconds.
+ * If the file can't be written, missing webhooks can't be proven later.
  */
 export class CoverageLog {
   readonly #path: string;
@@ -43,7 +43,7 @@ export class CoverageLog {
     this.#clock = clock;
   }
 
-  /** From now on the listener can be reached at the address. */
+  /** Records that the listener is reachable at the address from now on. */
   begin(url: string): void {
     const now = this.#clock.now();
     this.#end((span) => span.url === url, now);
@@ -53,19 +53,19 @@ export class CoverageLog {
     this.#write();
   }
 
-  /** The address can't be reached any more. */
+  /** Records that the address is no longer reachable. */
   end(url: string): void {
     this.#end((span) => span.url === url, this.#clock.now());
     this.#write();
   }
 
-  /** Records a lost delivery: it ends the current span. */
+  /** Records a lost delivery, which ends the current span. */
   interrupt(): void {
     const now = this.#clock.now();
     for (const span of this.#spans.filter(({ open }) => open)) {
       span.open = false;
       span.until = Math.min(span.until, now - 1);
-      // However often this happens, the file stays small.
+      // Drops very short spans, so that the file stays small.
       if (span.until - span.from < BEAT_MS) this.#spans.splice(this.#spans.indexOf(span), 1);
       this.#spans.push({ url: span.url, from: now, until: now, open: true });
     }
@@ -102,7 +102,7 @@ export class CoverageLog {
 
   #end(which: (span: CoveredSpan) => boolean, now: number): void {
     for (const span of this.#spans.filter((one) => one.open && which(one))) {
-      // An overdue beat was missed, so the time since is not covered.
+      // If the last beat is too long ago, the time since then is not covered.
       if (now - this.#beatAt <= LONGEST_PAUSE_MS) span.until = Math.max(span.until, now);
       span.open = false;
     }
@@ -128,7 +128,7 @@ export class CoverageLog {
   }
 }
 
-/** Returns the times in which listeners on this machine received everything sent to their addresses. */
+/** Returns the time spans in which listeners on this machine received everything sent to their addresses. */
 export async function readCoverage(eventsFolder: string, now: number): Promise<CoveredSpan[]> {
   const folder = coverageFolder(eventsFolder);
   const names = await readdir(folder).catch(() => []);
@@ -138,7 +138,7 @@ export async function readCoverage(eventsFolder: string, now: number): Promise<C
     .map((span) => (span.open && now - span.until <= LONGEST_PAUSE_MS ? { ...span, until: now } : span));
 }
 
-/** True if the spans of the address leave no gap between two times. */
+/** Returns true if the spans of the address cover the whole time between `from` and `until`. */
 export function covers(spans: readonly CoveredSpan[], url: string, from: number, until: number): boolean {
   const address = sameAddress(url);
   let reached = from;
@@ -154,7 +154,7 @@ export function covers(spans: readonly CoveredSpan[], url: string, from: number,
 
 const THIS_MACHINE = /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
 
-/** Writes addresses that lead to the same listener the same way. */
+/** Normalizes an address, so that addresses of the same listener are equal. */
 function sameAddress(url: string): string {
   if (!URL.canParse(url)) return url;
   const { protocol, hostname, port, pathname, search } = new URL(url);

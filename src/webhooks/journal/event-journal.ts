@@ -11,14 +11,14 @@ import { readAt, scan } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { EVENTS_FORMAT, type EventRecord } from './record.ts';
 
-/** The webhooks that listeners on this machine received. A record is on disk when `append` resolves. */
+/** The journal of webhooks received by listeners on this machine. When `append` resolves, the record is on disk. */
 export class EventJournal extends DayJournal<EventRecord> {
   constructor(folder: string, clock: Clock) {
     super(folder, EVENTS_FORMAT, clock);
   }
 }
 
-/** Filters records; all conditions must match. */
+/** The conditions of a search, all of which must match. */
 export interface EventSelection {
   events?: ReadonlySet<string> | undefined;
   envelopeId?: string | undefined;
@@ -45,7 +45,7 @@ export async function* readEvents(
   }
 }
 
-/** Calls `visit` with each record received since a time (ms) and its place, in no particular order. */
+/** Calls `visit` with each record received since a time (ms) and the record's place, in no particular order. */
 export function scanEvents(
   folder: string,
   since: number,
@@ -64,7 +64,7 @@ export function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
   return `${found} skipped in ${path}; the webhooks in them are lost.`;
 }
 
-/** Returns the record at a place; undefined if it was deleted. */
+/** Returns the record at a place in the journal, or undefined if it was deleted. */
 export function eventAt({ path, start, end }: JournalPosition): Promise<EventRecord | undefined> {
   return readAt(path, { start, end }, EVENTS_FORMAT);
 }
@@ -78,12 +78,12 @@ function matches(record: EventRecord, wanted: EventSelection): boolean {
   );
 }
 
-/** Deletes the days before a time (ms). Returns their number. */
+/** Deletes the days before a time (ms) and returns their number. */
 export function forgetEvents(folder: string, before: number): Promise<number> {
   return forgetDays(folder, before);
 }
 
-/** Yields what listeners on this machine receive from now on. Ends when its signal aborts. */
+/** Yields deliveries that listeners on this machine receive from now on, until the signal aborts. */
 export async function* followEvents(
   folder: string,
   options: { clock: Clock; signal: AbortSignal },

@@ -8,14 +8,17 @@ import { scanEvents } from './event-journal.ts';
 
 /** A difference between the journal on this machine and the API. */
 export interface Gap {
-  /** No event was received for a change; an event contradicts the API; the API doesn't know the event's envelope. */
+  /**
+   * `missing`: no event was received for a change. `contradicted`: an event contradicts the API. `unknown`: the API doesn't know the
+   * event's envelope.
+   */
   kind: 'missing' | 'contradicted' | 'unknown';
   envelopeId: string;
   event: string;
   signer: string | null;
-  /** When the envelope changed or the event was received; null if the API doesn't show the time. */
+  /** When the envelope changed or the event was received; null if the API doesn't return the time. */
   at: string | null;
-  /** The status in the API. */
+  /** The envelope's status in the API. */
   status: string | null;
   deliveryId: string | null;
   why: string;
@@ -25,17 +28,17 @@ export interface GapQuery {
   /** ms since the epoch */
   since: number;
   now: number;
-  /** How long a delivery may take. */
+  /** The time that a delivery may take, in ms. */
   graceMs: number;
-  /** Only envelopes with this webhook URL. */
+  /** If set, only envelopes with this webhook URL are checked. */
   webhookUrl?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Simultaneous GETs, for envelopes whose list entry is incomplete. */
+/** The maximum number of simultaneous GETs for envelopes whose list entry is incomplete. */
 const AT_ONCE = 8;
 
-/** The relevant parts of an accepted event. */
+/** The relevant fields of an accepted event. */
 interface Received {
   id: string;
   event: string;
@@ -46,8 +49,8 @@ interface Received {
 type Journal = Map<string, Map<string, Received>>;
 
 /**
- * Compares the received events with the service's current data. Only changes that the API shows can be missed: it doesn't
- * show that a signer has viewed.
+ * Compares the received events with the service's current data. A missing event is found only if the API shows the change, which
+ * isn't the case when a signer views an envelope.
  */
 export async function findGaps(
   envelopes: Pick<EnvelopesApi, 'list' | 'get'>,
@@ -56,7 +59,7 @@ export async function findGaps(
 ): Promise<{ gaps: Gap[]; checked: number }> {
   const journal: Journal = new Map();
   await readJournal(eventsFolder, 0, journal);
-  // Later events may be newer than the service's data below: they fill gaps, but are not checked.
+  // Events received later may be newer than the data fetched below. They can fill gaps, but aren't checked themselves.
   const judged = recentEvents(journal, query.since);
   const current = await lookUp(envelopes, new Set(judged.map(({ envelopeId }) => envelopeId)), query);
   await readJournal(eventsFolder, query.now, journal);
@@ -93,7 +96,7 @@ function recentEvents(journal: Journal, since: number): { envelopeId: string; re
   );
 }
 
-/** Reads every envelope that may have changed or has events; undefined for those the service doesn't know. */
+/** Reads every envelope that has events or may have changed. The value is undefined if the service doesn't know the envelope. */
 async function lookUp(
   api: Pick<EnvelopesApi, 'list' | 'get'>,
   named: ReadonlySet<string>,
@@ -126,7 +129,7 @@ async function getOrNot(
   }
 }
 
-/** False only if it certainly didn't change since then. */
+/** Returns false only if the envelope certainly hasn't changed since then. */
 function mayHaveMoved({ status, sentAt, completedAt, expiresAt }: Envelope, since: number): boolean {
   const isLater = (time: string | null | undefined) => !time || Date.parse(time) >= since;
   if (status === 'DRAFT') return false;
@@ -142,7 +145,7 @@ interface Move {
   at: string | null;
 }
 
-/** Returns the changes since then without an event. */
+/** Returns the changes since then that have no event. */
 function missing(envelope: Envelope, events: Map<string, Received> | undefined, query: GapQuery): Gap[] {
   const left = [...(events?.values() ?? [])];
   const untold = moves(envelope).filter((move) => !takeEvent(left, move));
@@ -156,7 +159,7 @@ function missing(envelope: Envelope, events: Map<string, Received> | undefined, 
     }));
 }
 
-/** Removes the event of a change from the list; an event without a signer matches any. */
+/** Removes the event of a change from the list and returns whether there was one. An event without a signer matches any signer. */
 function takeEvent(left: Received[], { event, signer }: Move): boolean {
   const isBy = (one: Received) => signer === null || (one.signer !== null && isSame(one.signer, signer));
   const exact = left.findIndex((one) => one.event === event && isBy(one));
@@ -165,13 +168,16 @@ function takeEvent(left: Received[], { event, signer }: Move): boolean {
   return index >= 0;
 }
 
-/** The API doesn't show the time of a cancellation. It counts if this machine received events of the envelope, or could have. */
+/**
+ * Returns true if the change is old enough and within the span. The API returns no time for a cancellation, which counts if this
+ * machine received events of the envelope or could have received them.
+ */
 function counts({ at }: Move, isKnown: boolean, { since, now, graceMs }: GapQuery): boolean {
   if (at === null) return isKnown;
   return Date.parse(at) >= since && Math.abs(now - Date.parse(at)) >= graceMs;
 }
 
-/** Returns the changes that led to the envelope's status; those with a signer first. */
+/** Returns the changes that led to the envelope's status. Those with a signer come first. */
 function moves(envelope: Envelope): Move[] {
   const { status, sentAt, completedAt, expiresAt } = envelope;
   const found: Move[] = [];
@@ -196,7 +202,7 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** Returns the gap between an event and the API's data of its envelope, if there is one. */
+/** Returns the gap between an event and its envelope's data in the API, if there is one. */
 function judge(envelopeId: string, received: Received, envelope: Envelope | undefined): Gap | undefined {
   const { event, signer, deliveryId, receivedAt } = received;
   const status = envelope?.status ?? null;
@@ -208,7 +214,7 @@ function judge(envelopeId: string, received: Received, envelope: Envelope | unde
 
 function contradiction({ event, signer }: Received, envelope: Envelope): string | undefined {
   const { status } = envelope;
-  // An undocumented status proves nothing.
+  // An undocumented status is no evidence of a gap.
   if (!ENVELOPE_STATUSES.some((known) => known === status)) return undefined;
   const said = event.replace('envelope.', '').toUpperCase();
   if (isTerminal(said) && said !== status) return `the API says ${status}`;

@@ -3,9 +3,9 @@ import { readPayload } from '../receive/payload.ts';
 import { readEvents } from './event-journal.ts';
 import type { EventRecord } from './record.ts';
 
-/** An event of an envelope, as a listener on this machine received it. */
+/** An event of an envelope that a listener on this machine received. */
 export interface WebhookHistoryEntry {
-  /** When it happened, by the service's clock; if that is missing, when it was received. */
+  /** The time of the event by the service's clock, or the time it was received if that is missing. */
   at: string;
   receivedAt: string;
   event: string | null;
@@ -13,13 +13,13 @@ export interface WebhookHistoryEntry {
   signer: string | null;
   /** False if the signature wasn't checked. */
   verified: boolean;
-  /** The ID for `events show` and `replay`. */
+  /** The ID to use with `events show` and `replay`. */
   deliveryId: string;
 }
 
 /**
- * Returns the events that listeners on this machine received for these envelopes, oldest first, each one once. Refused
- * deliveries can be forged and are left out.
+ * Returns the events that listeners on this machine received for these envelopes, oldest first and without repeats. Refused
+ * deliveries are left out because they may be forged.
  */
 export async function readHistories(
   folder: string,
@@ -30,13 +30,13 @@ export async function readHistories(
     const { envelopeId, id, reason } = record;
     if (envelopeId === null || reason !== null || !ids.has(envelopeId)) continue;
     const entries = found.get(envelopeId) ?? new Map<string, WebhookHistoryEntry>();
-    // Records are newest first: the last one to overwrite is the first delivery.
+    // Records come newest first, so the first delivery of an event overwrites its repeats.
     found.set(envelopeId, entries.set(id, entryOf(record)));
   }
   return new Map([...found].map(([id, entries]) => [id, [...entries.values()].sort(byTime)]));
 }
 
-/** Returns the time in a webhook's payload, by the service's clock, in ms; undefined if there is none. */
+/** Returns the time in a webhook's payload, by the service's clock, in ms, or undefined if there is none. */
 export function payloadTimeOf({ bodyBase64 }: EventRecord): number | undefined {
   const at = timeOf(timestampIn(bodyBase64));
   return Number.isNaN(at) ? undefined : at;

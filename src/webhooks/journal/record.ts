@@ -4,11 +4,11 @@ import type { Delivery } from '../receive/delivery.ts';
 
 const text = z.nullable(z.string());
 
-/** A delivery in the journal: everything needed to show, recheck, and resend it. */
+/** A delivery in the journal, with everything needed to show, check, and resend it. */
 const eventRecordSchema = z.object({
-  /** The ID of this delivery on this machine. */
+  /** The local ID of this delivery. */
   deliveryId: z.string(),
-  /** The payload's ID, or the hash of its bytes. */
+  /** The ID in the payload, or the hash of its bytes. */
   id: z.string(),
   receivedAt: z.string(),
   event: text,
@@ -18,14 +18,14 @@ const eventRecordSchema = z.object({
   verified: z.boolean(),
   duplicate: z.boolean(),
   reason: text,
-  /** The status of our response. */
+  /** The status with which the listener responded. */
   answer: z.number(),
-  /** As received, in order. */
+  /** As received, in the original order. */
   headers: z.array(z.tuple([z.string(), z.string()])),
-  /** The bytes in base64; truncated for refused deliveries, which anyone can send. */
+  /** The bytes in base64. Truncated for refused deliveries, because anyone can send those. */
   bodyBase64: z.string(),
   bytes: z.number(),
-  /** The addresses to forward it to, by their names in the forward journal. */
+  /** The addresses to which the delivery is forwarded, by their names in the forward journal. */
   owedTo: z.optional(z.array(z.string())),
 });
 export type EventRecord = z.infer<typeof eventRecordSchema>;
@@ -39,7 +39,7 @@ export const EVENTS_FORMAT: JournalFormat<EventRecord> = {
   },
 };
 
-/** @param owedTo the addresses to forward it to */
+/** @param owedTo the addresses to which the delivery is forwarded */
 export function recordOf(delivery: Delivery, owedTo: readonly string[] = []): EventRecord {
   const { facts, raw, bytes, headers, deliveryId, id, receivedAt } = delivery;
   const { verified, duplicate, reason, answer } = delivery;

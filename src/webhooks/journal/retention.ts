@@ -7,16 +7,16 @@ const DAY_MS = 86_400_000;
 export interface RetentionOptions {
   eventsFolder: string;
   forwardsFolder: string;
-  /** How long a day is kept, in ms. */
+  /** How long a day of the journals is kept, in ms. */
   keepMs: number;
   clock: Clock;
   signal: AbortSignal;
-  /** Called with the number of deleted days, if there were any. */
+  /** Called with the number of deleted days, if any. */
   onRemoved: (days: number) => void;
   onFailure: (error: unknown) => void;
 }
 
-/** Deletes older days of the journals, immediately and then once a day, until aborted. */
+/** Deletes expired days of the journals, immediately and then once a day, until aborted. */
 export async function removeOldDays(options: RetentionOptions): Promise<void> {
   const { eventsFolder, forwardsFolder, keepMs, clock, signal } = options;
   while (!signal.aborted) {

@@ -2,25 +2,25 @@ import type { EventFacts } from './payload.ts';
 
 /** A request at the webhook path, valid or not. Refused ones are truncated. */
 export interface Delivery {
-  /** The ID of this delivery on this machine. */
+  /** The local ID of this delivery. */
   deliveryId: string;
   id: string;
   receivedAt: string;
   facts: EventFacts | null;
   verified: boolean;
-  /** Its ID was accepted before. */
+  /** Whether its ID was accepted before. */
   duplicate: boolean;
-  /** Why it was refused, or null. */
+  /** Why the delivery was refused, or null if it was accepted. */
   reason: string | null;
-  /** The status of our response. */
+  /** The status with which the listener responded. */
   answer: number;
-  /** The bytes; the first of them if it was refused. */
+  /** The bytes received. Truncated if the delivery was refused. */
   raw: Buffer;
   /** The number of bytes received. */
   bytes: number;
-  /** As received, in order. */
+  /** As received, in the original order. */
   headers: [string, string][];
-  /** Null if it is not JSON, nested too deep, or truncated. */
+  /** Null if the body is not JSON, nested too deeply, or truncated. */
   body: Record<string, unknown> | null;
 }
 
@@ -28,7 +28,7 @@ const KEPT_BYTES = 4_096;
 const KEPT_HEADERS = 50;
 const KEPT_CHARACTERS = 200;
 
-/** Truncates a refused delivery. Anyone can send those, and they must not fill memory or disk. */
+/** Truncates a refused delivery. Anyone can send those, so they must not fill memory or disk. */
 export function boundedRefusal(delivery: Delivery): Delivery {
   const { facts, raw, headers, body } = delivery;
   const isWhole = raw.byteLength <= KEPT_BYTES;
@@ -43,7 +43,7 @@ export function boundedRefusal(delivery: Delivery): Delivery {
       status: cutOrNull(facts.status),
       signer: cutOrNull(facts.signer),
     },
-    // A copy: a slice would keep the whole buffer in memory.
+    // Copied, because a slice would keep the whole buffer in memory.
     raw: isWhole ? raw : Buffer.from(raw.subarray(0, KEPT_BYTES)),
     headers: headers.slice(0, KEPT_HEADERS).map(([name, value]) => [cut(name), cut(value)]),
     body: isWhole ? body : null,

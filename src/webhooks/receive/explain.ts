@@ -2,15 +2,15 @@ import { isRecord, parseJson } from '../../kernel/json.ts';
 import { jsonExtent } from '../../kernel/text/json-text.ts';
 import { MISMATCH, sign } from './signature.ts';
 
-/** Anyone can trigger an explanation, and each takes many hashes: larger bodies get none. */
+/** The largest body for which an explanation is computed. Each one takes many hashes, and anyone can trigger it. */
 const LARGEST_BYTES = 64 * 1024;
 const DEEPEST = 32;
-/** Total levels of indentation: keeps each form under a few hundred KiB. */
+/** The maximum total indentation. It keeps each form under a few hundred KiB. */
 const MOST_INDENTS = 64 * 1024;
 
 /**
- * Explains why a well-formed signature did not match, if possible. For the operator only: it would help a forger. The
- * work is limited for any payload.
+ * Explains why a well-formed signature didn't match, if possible. For the operator only, because the explanation would help a
+ * forger. The amount of work is limited for any payload.
  */
 export function explainMismatch(
   payload: Uint8Array,
@@ -34,7 +34,7 @@ export function explainMismatch(
   return MISMATCH;
 }
 
-/** The forms in which frameworks serialize JSON: compact, indented, with spaces, with a line break. */
+/** Returns the forms in which frameworks serialize JSON: compact, indented, with spaces, and with a line break. */
 function reserialised(payload: Uint8Array): string[] {
   let value: unknown;
   const text = Buffer.from(payload).toString('utf8');

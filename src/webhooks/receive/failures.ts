@@ -2,10 +2,10 @@ import type { Clock } from '../../kernel/clock.ts';
 import { grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 
-/** A sender may retry immediately and endlessly: the minimum time between two reports. */
+/** The minimum time between two reports, because a sender may retry immediately and endlessly. */
 const EVERY_MS = 10_000;
 
-/** Reports deliveries that couldn't be stored and were answered with 500, and when it works again. */
+/** Reports deliveries that couldn't be stored and were answered with 500, and reports when storing works again. */
 export class Failures {
   readonly #clock: Clock;
   readonly #warn: (message: string) => void;
@@ -22,7 +22,7 @@ export class Failures {
     this.#count++;
     this.#unreported++;
     const now = this.#clock.now();
-    // A clock that was set back must not silence it.
+    // If the clock was set back, failures must still be reported.
     if (Math.abs(now - this.#toldAt) < EVERY_MS) return;
     this.#warn(
       `${deliveriesWere(this.#unreported)} answered with 500, so that the sender retries: ${messageOf(error)}`,
@@ -31,7 +31,7 @@ export class Failures {
     this.#unreported = 0;
   }
 
-  /** A delivery was stored. */
+  /** Records that a delivery was stored. */
   taken(): void {
     if (this.#count > 0)
       this.#warn(`Deliveries are stored again; ${deliveriesWere(this.#count)} answered with 500.`);
@@ -40,14 +40,14 @@ export class Failures {
     this.#toldAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Reports the rest. */
+  /** Reports the remaining failures. */
   finish(): void {
     if (this.#unreported > 0) this.#warn(`${deliveriesWere(this.#count)} answered with 500.`);
     this.#unreported = 0;
   }
 }
 
-/** The beginning of a sentence: `1 delivery was`, `3 deliveries were`. */
+/** Returns the beginning of a sentence, such as `1 delivery was` or `3 deliveries were`. */
 export function deliveriesWere(count: number): string {
   return count === 1 ? '1 delivery was' : `${grouped(count)} deliveries were`;
 }

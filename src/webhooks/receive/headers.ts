@@ -1,7 +1,7 @@
-/** Headers that contain a secret of the sender. */
+/** Headers that may contain a secret of the sender. */
 const SECRET_HEADER = /^(?:(?:proxy-)?authorization|(?:set-)?cookie2?)$|secret|token|password|api-?key/i;
 
-/** Hides secrets in headers. The journal stores them in full, for forwarding. */
+/** Redacts secrets in headers. The journal stores them unredacted, for forwarding. */
 export function shownHeaders(headers: readonly (readonly [string, string])[]): [string, string][] {
   return headers.map(([name, value]) => [name, SECRET_HEADER.test(name) ? '[redacted]' : value]);
 }

@@ -4,15 +4,15 @@ import { jsonExtent } from '../../kernel/text/json-text.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Deeper JSON can be parsed, but not serialized by this runtime, nor parsed by every other. */
+/** The maximum nesting. JSON nested deeper than this can be parsed, but this runtime can't serialize it and other parsers may fail. */
 const DEEPEST = 200;
 
-/** The facts of a payload, in either of its two known shapes. */
+/** The fields of a payload, in either of its two known shapes. */
 export interface EventFacts {
-  /** The payload's own ID, or the SHA-256 of its bytes: the same for a repeated delivery. */
+  /** The ID in the payload, or the SHA-256 of its bytes. A repeated delivery has the same ID. */
   id: string;
   event: string | null;
-  /** Time of the event by the service's clock, ISO 8601. */
+  /** The time of the event by the service's clock, in ISO 8601. */
   timestamp: string | null;
   envelopeId: string | null;
   status: string | null;
@@ -20,7 +20,7 @@ export interface EventFacts {
 }
 
 export interface Payload {
-  /** Null if it is nested too deep to be shown as JSON. */
+  /** Null if the payload is nested too deeply to be shown as JSON. */
   body: Record<string, unknown> | null;
   facts: EventFacts;
 }

@@ -12,27 +12,27 @@ import { isFromWebPage } from './web-page.ts';
 
 export interface ReceiverOptions {
   host: string;
-  /** 0 for any free port. */
+  /** 0 picks any free port. */
   port: number;
   path: string;
-  /** Lower case. */
+  /** In lower case. */
   signatureHeader: string;
   /**
-   * The possible secrets (rotation). Called with the envelope ID in the payload, which isn't verified yet. `others` are
-   * only used to explain a failure.
+   * Returns the secrets that may be valid (more than one during a rotation). Called with the envelope ID in the payload, which
+   * isn't verified yet. `others` are only used to explain a failure.
    */
   secretsFor: (
     envelopeId: string | null,
   ) => Promise<{ secrets: readonly string[]; others: readonly string[] }>;
   verify: boolean;
   clock: Clock;
-  /** IDs that were received before this run. */
+  /** IDs received before this run. */
   seen?: Iterable<string>;
-  /** Called for each delivery before the response; a rejection responds with 500, so that the sender retries. */
+  /** Called for each delivery before the response. If it rejects, the response is 500, so that the sender retries. */
   onDelivery: (delivery: Delivery) => Promise<void> | void;
   /** Called with the reason for a response with 500. */
   onFailure: (error: unknown) => void;
-  /** Called for each connection that was closed because too many were open. */
+  /** Called for each connection closed because too many were open. */
   onDropped: () => void;
 }
 
@@ -42,22 +42,23 @@ export interface Receiver {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Time limits of the first two are checked at the interval of the third. */
+/** The first two are time limits; the third is the interval at which they are checked. */
 const TIME_LIMITS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 const MAX_CONNECTIONS = 2_000;
-/** The limit of connections that haven't sent a request; the rest is reserved for those that do. */
+/** The maximum number of connections that haven't sent a request. The rest is reserved for connections that have. */
 const MAX_SILENT = 1_500;
-/** Enough to recognize the repeats of a day, with limited memory. */
+/** The maximum number of remembered IDs: enough to recognize a day's repeats, with limited memory. */
 const REMEMBERED_IDS = 100_000;
 
 /**
- * Receives webhooks: verifies the raw bytes before anything else.
- * Responds with 200 if valid, 401 invalid signature, 403 from a web page (unverified only), 400 not JSON, 413 over 1 MiB, 405 other method, 404 other path.
+ * Starts a server that receives webhooks. The raw bytes are verified before anything else.
+ * Responds with 200 if valid, 401 invalid signature, 403 from a web page (unverified only), 400 not JSON, 413 over 1 MiB, 405 other method,
+ * 404 other path.
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const seen = new Set<string>(options.seen);
   const server = createServer(TIME_LIMITS, (request, response) => {
-    // It rejects if the sender disconnects during its request.
+    // Rejects if the sender disconnects during its request.
     void handle(request, response, options, seen).catch(() => answer(response, 500));
   });
   server.maxConnections = MAX_CONNECTIONS;
@@ -74,7 +75,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   };
 }
 
-/** Closes the connection that has been silent the longest if there are too many. */
+/** If there are too many connections, closes the one that has been silent the longest. */
 function closeSilent(server: Server): void {
   const silent = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -92,7 +93,7 @@ async function handle(
   options: ReceiverOptions,
   seen: Set<string>,
 ): Promise<void> {
-  // The parser accepts any digits as a version.
+  // The parser accepts any digits as the version.
   if (!/^1\.[01]$/.test(request.httpVersion)) return answer(response, 505);
   const path = (request.url ?? '').split('?')[0];
   if (path !== options.path) return answer(response, 404);
@@ -118,7 +119,7 @@ async function record(delivery: Delivery, options: ReceiverOptions, seen: Set<st
   try {
     await options.onDelivery(delivery);
   } catch (error) {
-    // It will be sent again, and is not a repeat then.
+    // The sender will send it again, and that delivery is not a repeat.
     if (delivery.reason === null && !delivery.duplicate) seen.delete(delivery.id);
     throw error;
   }
@@ -139,7 +140,7 @@ async function judge(
       : null;
   const refusal = mistrust ?? (payload === undefined ? NOT_JSON : null);
   const id = facts?.id ?? '';
-  // Only accepted IDs are remembered: a forged copy must not make the real one look like a repeat.
+  // Only accepted IDs are remembered. Otherwise, a forged copy would make the real delivery look like a repeat.
   const duplicate = refusal === null && seen.has(id);
   if (refusal === null) remember(seen, id);
   const delivery = {
@@ -166,7 +167,7 @@ interface Refusal {
 const NOT_JSON: Refusal = { answer: 400, reason: 'the body is not JSON' };
 const FROM_WEB_PAGE: Refusal = { answer: 403, reason: 'a web page sent it' };
 
-/** Null if the signature is valid. */
+/** Returns why the signature is not valid, or null if it is. */
 async function signatureRefusal(
   raw: Buffer,
   request: IncomingMessage,
@@ -196,7 +197,7 @@ function remember(seen: Set<string>, id: string): void {
   }
 }
 
-/** Reads the raw bytes. Uses events because iterating is much slower. @throws BodyLimitError */
+/** Reads the raw bytes with events, because iterating is much slower. @throws BodyLimitError */
 function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = new BoundedBody(MAX_BODY_BYTES);
@@ -204,7 +205,7 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
       try {
         body.add(piece);
       } catch (error) {
-        // The rest is discarded until the connection is closed: a paused stream would keep it.
+        // The rest is discarded until the connection is closed, because a paused stream would keep it open.
         request.off('data', take).resume();
         reject(error);
       }

@@ -3,12 +3,12 @@ import type { Clock } from '../../kernel/clock.ts';
 import { grouped } from '../../kernel/duration.ts';
 import type { Delivery } from './delivery.ts';
 
-/** Refused deliveries recorded in full each day: about 17 MB at most. A wrong secret shows long before. */
+/** The number of refused deliveries recorded in full per day, about 17 MB at most. A wrong secret is noticed long before. */
 const RECORDED_A_DAY = 1_000;
 const DAY_MS = 86_400_000;
 const COUNTED_MS = 60_000;
 
-/** Limits the disk space and output of refused deliveries: anyone can send them. */
+/** Limits the disk space and output that refused deliveries take, because anyone can send them. */
 export class RefusalBudget {
   readonly #clock: Clock;
   readonly #warn: (message: string) => void;
@@ -23,7 +23,7 @@ export class RefusalBudget {
   }
 
   /**
-   * Returns the record for a refused delivery: the delivery itself while the day's budget lasts, then a count at most once a
+   * Returns what to record for a refused delivery: the delivery itself while the day's budget lasts, then a count at most once a
    * minute, otherwise nothing.
    */
   admit(delivery: Delivery): Delivery | undefined {
@@ -39,11 +39,11 @@ export class RefusalBudget {
       return delivery;
     }
     this.#counted++;
-    // A clock that was set back must not silence it.
+    // If the clock was set back, counts must still be recorded.
     return Math.abs(now - this.#countedAt) < COUNTED_MS ? undefined : this.rest();
   }
 
-  /** Returns a record of the deliveries counted since the last one, if there are any. */
+  /** Returns a record of the deliveries counted since the last record, if there are any. */
   rest(): Delivery | undefined {
     if (this.#counted === 0) return undefined;
     const now = this.#clock.now();

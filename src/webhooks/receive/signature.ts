@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Why a signature was not accepted; for the operator, never for the sender. */
+/** Why a signature was not accepted. For the operator, never for the sender. */
 export type SignatureFailure = 'missing' | 'several' | 'malformed' | 'mismatch';
 
 export type SignatureCheck = { ok: true } | { ok: false; failure: SignatureFailure; reason: string };
@@ -28,13 +28,13 @@ export function checkSignature(
   if (value === undefined || values.length > 1 || value.includes(',')) {
     return failed('several', 'there is more than one signature header');
   }
-  // Only the optional whitespace of HTTP around it (RFC 9110, section 5.6.3).
+  // Only the optional whitespace that HTTP allows around the value (RFC 9110, section 5.6.3).
   const hex = /^[ \t]*(?:sha256=)?([0-9a-f]{64})[ \t]*$/.exec(value)?.[1];
   if (hex === undefined) return failed('malformed', malformed(value.trim()));
   const given = Buffer.from(hex, 'hex');
   let matched = false;
   for (const secret of secrets) {
-    // No early exit: the time must not reveal which secret, or how much of it, was right.
+    // No early exit, because the time taken must not reveal which secret matched or how much of it.
     if (timingSafeEqual(given, createHmac('sha256', secret).update(payload).digest())) matched = true;
   }
   return matched ? { ok: true } : failed('mismatch', MISMATCH);

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Content types that a page may post to any address without a preflight, as it may omit it. */
+/** Content types that a page may post to any address without a preflight. The type may also be missing. */
 const POSTED_UNASKED = /^(?:$|text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)/i;
-/** All browsers send this, and no page can change it without a preflight. */
+/** All browsers send this user agent, and a page can't change it without a preflight. */
 const BROWSER = /^Mozilla\//;
 
 /**
- * True if a browser sent the request for a web page. Without signatures, any page the user opens could send made-up events.
- * Services send none of these headers, and send JSON as JSON. Current browsers send the page's origin; old ones are
- * recognized by their name and by content types that need no preflight.
+ * Returns true if a browser sent the request for a web page. If signatures aren't verified, any page the user opens could send
+ * made-up events. Services send none of these headers, and send JSON as JSON. Current browsers send the page's origin; old ones
+ * are recognized by their user agent and by content types that need no preflight.
  */
 export function isFromWebPage(headers: IncomingHttpHeaders): boolean {
   const site = headers['sec-fetch-site'];
