@@ -2,7 +2,10 @@ import { connectionsTo } from './dispatcher.ts';
 
 const TIMEOUT_MS = 5_000;
 
-/** Asks a service for its time, without a key. Any response will do; undefined if it has no Date header. */
+/**
+ * Returns a function that asks a service for its time, without a key. It uses the Date header of whatever response it gets, and
+ * returns undefined if there is none.
+ */
 export function timeAsker(baseUrl: string): (signal: AbortSignal) => Promise<number | undefined> {
   const { origin, pathname: path } = new URL(baseUrl);
   const { dispatcher } = connectionsTo(new URL(baseUrl), TIMEOUT_MS);

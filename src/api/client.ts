@@ -20,19 +20,19 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   /** The share of the rate window, 0 to 1, that is left for others. */
   reserve?: number | undefined;
   onWait?: RetryOptions['onWait'];
-  /** Suggests ids when one does not exist; without it, errors show only the id. */
+  /** Finds existing ids that are similar to a missing one. Without it, errors show only the missing id. */
   findMeant?: FindMeant | undefined;
-  /** What writes pass before they are sent; without it, all are sent. */
+  /** Opens the gate that every write passes before it is sent. Without it, all writes are sent. */
   gate?: OpenGate | undefined;
 }
 
-/** The service, as the API document describes it: eight typed routes. */
+/** A client for the service, with a typed method for each of the eight routes in the API document. */
 export interface Client {
   /** Identifies the account (base URL and key) in local files without revealing the key. */
   account: string;
   templates: TemplatesApi;
   envelopes: EnvelopesApi;
-  /** Any request, with the retry policy; writes pass the gate. */
+  /** Sends any request, with the retry policy. Writes pass the gate. */
   send: SendRequest;
   writes: WriteGate;
   clock: Clock;
@@ -40,11 +40,11 @@ export interface Client {
   serviceClock: ServiceClock;
   /** How long to wait for the response to a write after its signal has aborted, in ms. */
   graceMs: number;
-  /** The rate window, if requests are paced. */
+  /** The rate window; undefined if requests are not paced. */
   window: RateWindow | undefined;
 }
 
-/** The default for `maxWaitMs`. */
+/** The default of `maxWaitMs`. */
 const MAX_WAIT_MS = 60_000;
 const RETRIES = 5;
 

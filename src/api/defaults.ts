@@ -1,6 +1,6 @@
-/** Time limit for connecting, for the first byte, and for a whole response. */
+/** The time limit for connecting, for the first byte, and for the whole response, each. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** Share of the rate limit that long work leaves for the customer's other systems. */
+/** The share of the rate limit that long-running commands leave for the customer's other systems. */
 export const RESERVE = 0.1;
 /** Envelopes that a command reads at the same time. */
 export const READS_AT_ONCE = 8;

@@ -22,7 +22,7 @@ export function connectionsTo(target: URL, timeoutMs: number): Connections {
   return { proxy, dispatcher: createAgent({ connect: tunnel(proxy, timeoutMs), ...limits }) };
 }
 
-/** Connects directly to the host. */
+/** Returns a connector that connects directly to the host. */
 function directly(timeoutMs: number): buildConnector.connector {
   let trusted: TlsTrust = {};
   const connectorFor = (trust: TlsTrust) =>
@@ -31,7 +31,7 @@ function directly(timeoutMs: number): buildConnector.connector {
   return (target, callback) => {
     if (target.protocol !== 'https:') return connector(target, callback);
     connectTrusting((trust) => {
-      // A connector caches TLS sessions, so it is reused.
+      // A connector caches TLS sessions, so it is kept until the trusted certificates change.
       if (trust.secureContext !== trusted.secureContext) {
         trusted = trust;
         connector = connectorFor(trust);
@@ -51,7 +51,7 @@ function failing(callback: buildConnector.Callback): (error: unknown) => void {
   return (error) => callback(error instanceof Error ? error : new Error(String(error)), null);
 }
 
-/** Plain http: the proxy gets the request, with the full URL as its path. */
+/** Sends plain http requests to the proxy, with the full URL as the path. */
 function askingProxy(proxy: HttpProxy): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     const { host } = new URL(String(options.origin));
@@ -61,7 +61,7 @@ function askingProxy(proxy: HttpProxy): Dispatcher.DispatcherComposeInterceptor 
   };
 }
 
-/** https: the proxy opens a tunnel and sees nothing of the request. */
+/** Returns a connector for https, which tunnels through the proxy. The proxy can't see the requests. */
 function tunnel(proxy: HttpProxy, timeoutMs: number): buildConnector.connector {
   return ({ hostname, port }, callback) => {
     const target = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), timeoutMs };

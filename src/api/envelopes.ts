@@ -4,7 +4,7 @@ import { walkRecent } from './recent-pages.ts';
 import { type Envelope, envelopeSchema, matches, readAs, resourceReplySchema } from './schemas.ts';
 import { about, type FindMeant } from './subject.ts';
 
-/** The body of Create envelope (API document). */
+/** The request body of Create envelope (API document). */
 export interface CreateEnvelopeBody {
   templateId: string;
   signers: { email: string; name: string; role?: string; order?: number }[];
@@ -31,7 +31,7 @@ export interface EnvelopesApi {
     pageSize?: number | undefined;
     signal?: AbortSignal | undefined;
     onTotal?: ((total: number) => void) | undefined;
-    /** Reads the page after the last one and page 1 again before it ends (`PageRequest`). */
+    /** Reads the page after the last one, then page 1 again, before it ends (`PageRequest`). */
     isThorough?: boolean | undefined;
   }): AsyncGenerator<Envelope, void, undefined>;
   /** Returns one page of 100, with the number of pages and envelopes if the service returns them. */
@@ -40,22 +40,22 @@ export interface EnvelopesApi {
     options?: { status?: string | undefined; signal?: AbortSignal | undefined },
   ): Promise<EnvelopePage>;
   /**
-   * Lists envelopes created at `since` (ms, service time) or later. A sorted list is not read beyond that. `since` is called
-   * after the first response has shown the service's time.
+   * Lists envelopes created at `since` (ms, service time) or later. If the list is sorted, older pages are not read. `since` is
+   * called after the first response, which shows the service's time.
    */
   recent(since: () => number, signal?: AbortSignal): AsyncGenerator<Envelope, void, undefined>;
   get(id: string, signal?: AbortSignal): Promise<Envelope>;
   create(body: CreateEnvelopeBody, signal?: AbortSignal): Promise<Envelope>;
   /**
-   * Send, cancel, and remind. The body of their response is not documented: an envelope is returned; for any other 2xx body
-   * the result is undefined, and the caller reads the envelope.
+   * Sends an envelope. The response body of send, cancel, and remind is not documented. If it is an envelope, it is returned; for
+   * any other 2xx body the result is undefined, and the caller reads the envelope.
    */
   send(id: string, signal?: AbortSignal): Promise<Envelope | undefined>;
   cancel(id: string, reason?: string, signal?: AbortSignal): Promise<Envelope | undefined>;
   remind(id: string, signerId?: string, signal?: AbortSignal): Promise<Envelope | undefined>;
 }
 
-/** Endpoints: Envelopes. */
+/** Creates the methods for the endpoints of the API document's section Envelopes. */
 export function envelopesApi(send: SendRequest, findMeant?: FindMeant): EnvelopesApi {
   const pathOf = (id: string, action = '') => `/esign/envelopes/${encodeURIComponent(id)}${action}`;
 

@@ -15,7 +15,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
 export interface HttpRequest {
   method: Method;
-  /** Relative to the base URL, starting with a slash; ids in it are encoded. */
+  /** Relative to the base URL, starting with a slash. Ids in it are already encoded. */
   path: string;
   /** Added to the query of the path. */
   query?: Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ export interface HttpReply {
   rate: RateLimit;
 }
 
-/** A request and its outcome, for --debug. The sink redacts it. */
+/** A request and its outcome, for --debug. The receiver redacts it. */
 export interface TraceEntry {
   method: Method;
   url: string;
@@ -55,31 +55,31 @@ export interface HttpOptions {
   userAgent: string;
   clock: Clock;
   dispatcher?: HttpAgent | undefined;
-  /** Reads the time of every response. */
+  /** Updated with the time of every response. */
   serviceClock?: ServiceClock | undefined;
   trace?: ((entry: TraceEntry) => void) | undefined;
-  /** Called for each request, with whether it only reads. The returned function is called when the request is over. */
+  /** Called for each request; `reads` is true if the request changes nothing. The returned function is called when the request is over. */
   onRequest?: ((reads: boolean) => () => void) | undefined;
   /** How long to wait for the response to a write after its signal has aborted, in ms (default: not at all). */
   graceMs?: number | undefined;
   /** Refuses every request that is not a GET before it is sent. */
   readsOnly?: boolean | undefined;
-  /** Delays requests that the rate window would refuse. */
+  /** Delays requests that would exceed the rate limit. */
   window?: RateWindow | undefined;
-  /** Called with each reply and its parsed JSON, whatever it means; undefined where it has none. */
+  /** Called with each reply, whatever its status. `body` is the parsed JSON, or undefined if there is none. */
   onReply?: ((request: HttpRequest, reply: RawReply, body: unknown) => void) | undefined;
 }
 
 export type SendRequest = (request: HttpRequest) => Promise<HttpReply>;
 
-/** JSON nested deeper than this can be parsed, but not traversed or serialized recursively. */
+/** The maximum nesting. JSON nested deeper than this can be parsed, but not traversed or serialized recursively. */
 const MAX_DEPTH = 500;
 const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 
 /**
- * The only place that sends HTTP requests to the service. Returns a function that sends one request once, without retries. It
- * rejects with ServiceError (the API's error shape), NetworkError (no complete response), or BadResponseError (a response that
- * is not the API's). Redirects are never followed, because the key would be sent along.
+ * Returns a function that sends one request once, without retries. No other code sends HTTP requests to the service. The
+ * function rejects with ServiceError (the API's error shape), NetworkError (no complete response), or BadResponseError (a
+ * response that is not the API's). Redirects are never followed, because the key would be sent along.
  */
 export function createHttp(options: HttpOptions): SendRequest {
   const connections =
@@ -127,7 +127,7 @@ export function createHttp(options: HttpOptions): SendRequest {
   };
 }
 
-/** An unparsed response. */
+/** A response that was not parsed. */
 export interface RawReply {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -201,7 +201,7 @@ async function readText(body: AsyncIterable<Uint8Array>, status: number): Promis
   }
 }
 
-/** The parsed JSON of a reply; undefined where it is empty or something else. @throws BadResponseError for a redirect. */
+/** Returns the parsed JSON of a reply, or undefined if the body is empty or something else. @throws BadResponseError for a redirect. */
 function bodyOf(raw: RawReply, url: string): unknown {
   if (raw.status >= 300 && raw.status < 400) throw redirected(raw, url);
   return raw.text.trim() === '' ? undefined : tryParse(raw.text);
@@ -269,7 +269,7 @@ function tryParse(text: string): unknown {
   }
 }
 
-/** Reads `details`: field names with lists of messages. Single strings and nested values are accepted. */
+/** Reads `details`, which maps field names to lists of messages. Single strings and nested values are accepted, too. */
 function readDetails(value: unknown): Record<string, string[]> | undefined {
   if (!isRecord(value)) return undefined;
   const details: Record<string, string[]> = {};

@@ -26,7 +26,7 @@ interface Facts {
   proxy?: HttpProxy | undefined;
 }
 
-/** Turns an error of undici into a NetworkError, with whether the service may have received the request. */
+/** Converts an error of undici to a NetworkError, which shows whether the service may have received the request. */
 export function networkError(error: unknown, facts: Facts): NetworkError {
   const { origin } = new URL(facts.url);
   const code = causeCode(error);
@@ -75,12 +75,12 @@ function lossOf(error: unknown, code: string): string {
   return isNotHttp(error) ? 'its response is not HTTP' : (AFTER_SENDING.get(code) ?? messageOf(error));
 }
 
-/** undici's parser errors are recognized by their names. */
+/** Returns true for undici's parser errors, which are recognized by their name. */
 function isNotHttp(error: unknown): boolean {
   return error instanceof Error && error.name === 'HTTPParserError';
 }
 
-/** Returns the most specific code: some errors are wrapped in others. */
+/** Returns the most specific error code, because some errors are wrapped in others. */
 function causeCode(error: unknown): string {
   const own = codeOf(error) ?? '';
   if (NEVER_SENT.has(own) || CERTIFICATE.has(own) || AFTER_SENDING.has(own)) return own;

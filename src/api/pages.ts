@@ -4,7 +4,7 @@ import type { RawReply, SendRequest } from './http.ts';
 import { listReplySchema, readAs } from './schemas.ts';
 
 export interface PageRequest {
-  /** May contain a query. */
+  /** The path of the list, which may contain a query. */
   path: string;
   query?: Readonly<Record<string, string>>;
   /** 1 to 100 (API document, Pagination parameters). */
@@ -14,13 +14,13 @@ export interface PageRequest {
   /** Called with the total number of items if the first page has it. */
   onTotal?: ((total: number) => void) | undefined;
   /**
-   * Ends only when the page after the last one and page 1, read again, have no new items: an item that moves to another page
-   * in the meantime, or a page count that is too low, must not hide an item.
+   * Ends only after reading the page after the last one and page 1 again without finding new items. Otherwise, an item could be
+   * missed because it moved to another page in the meantime or because the page count is too low.
    */
   isThorough?: boolean | undefined;
 }
 
-/** One page: its items as sent by the service, and the number of pages if the service returns it. */
+/** One page: the items as sent by the service, and the number of pages if the service returns it. */
 export interface ApiPage {
   items: unknown[];
   status: number;
@@ -52,7 +52,7 @@ export async function readPage(send: SendRequest, request: PageRequest, page: nu
   };
 }
 
-/** A page, and the indexes of items that were not on earlier pages. */
+/** A page, with the indexes of items that were not on earlier pages. */
 export interface WalkedPage {
   page: ApiPage;
   fresh: number[];
@@ -60,12 +60,12 @@ export interface WalkedPage {
 
 /**
  * Yields every page of a list, starting with `from`. If items are added in the meantime, pages shift and an item can appear
- * twice; it is fresh only once. Ends with the last page by the service's count, an empty page, or a page without new items.
- * `first`: the first page, if it was already read.
+ * twice, but it is fresh only once. Ends at the last page by the service's count, an empty page, or a page without new items.
+ * `first` is the first page, if it was already read.
  *
  * ```ts
  * for await (const { page, fresh } of eachPage(send, { path: '/esign/envelopes' }))
- *   for (const index of fresh) console.log(page.items[index]);
+ * for (const index of fresh) console.log(page.items[index]);
  * ```
  */
 export async function* eachPage(
@@ -84,7 +84,7 @@ export async function* eachPage(
   for (let number = from; ; page = await readPage(send, request, ++number)) {
     const fresh = freshOf(page);
     yield { page, fresh };
-    // A service that ignores `page` would send the same page indefinitely.
+    // If a service ignores `page`, it returns the same page every time.
     const isCounted = page.totalPages !== undefined && !(request.isThorough && fresh.length > 0);
     const isLast = isCounted ? number >= (page.totalPages ?? 0) : fresh.length === 0;
     if (isLast || page.items.length === 0) break;
@@ -105,7 +105,7 @@ function isNew(item: unknown, seen: Set<string>, isAgain: boolean): boolean {
   return true;
 }
 
-/** Yields the items of every page (`eachPage`), each id once. */
+/** Yields the items of every page (`eachPage`), each ID only once. */
 export async function* walkPages<T extends { id: string }>(
   send: SendRequest,
   request: PageRequest,

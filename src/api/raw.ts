@@ -3,10 +3,10 @@ import { itemTexts } from '../kernel/text/json-text.ts';
 import type { Method, RawReply, SendRequest } from './http.ts';
 import { type ApiPage, eachPage } from './pages.ts';
 
-/** Any call, including undocumented ones. */
+/** Any call to the API, including undocumented ones. */
 export interface RawCall {
   method: Method;
-  /** From `callPath`. */
+  /** The result of `callPath`. */
   path: string;
   query: readonly [string, string][];
   /** JSON text to send as is. */
@@ -15,11 +15,11 @@ export interface RawCall {
   onReply?: ((reply: RawReply) => void) | undefined;
 }
 
-// No HEAD: without a body, the API's refusals can't be distinguished from those of a proxy.
+// HEAD is missing because its refusals have no body, so the API's can't be distinguished from those of a proxy.
 export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const EXAMPLE = 'A path is relative to the base URL, like /esign/envelopes.';
 
-/** Returns the method, which may be in any case. */
+/** Parses a method in any case. */
 export function callMethod(word: string): Method {
   const method = METHODS.find((known) => known === word.toUpperCase());
   if (method !== undefined) return method;
@@ -32,9 +32,9 @@ export function isWrite(method: Method): boolean {
 }
 
 /**
- * The path of a call, below the base URL and nowhere else: the key goes along.
- * A whole URL is taken where it is one below the base URL.
- * @throws UsageError for another host, `..` in any writing, and what a URL parser would read in another way.
+ * Parses the path of a call. It must be below the base URL, because the key is sent along.
+ * A full URL is accepted if it is below the base URL.
+ * @throws UsageError for another host, `..` in any spelling, and anything that a URL parser would read differently.
  */
 export function callPath(text: string, baseUrl: string): string {
   if (/[\s\p{Cc}\\#]/u.test(text))
@@ -57,7 +57,7 @@ function belowBase(text: string, baseUrl: string): string {
   });
 }
 
-/** `..` as it stands, percent-encoded, or between encoded slashes. */
+/** Returns true if the segment contains `..` or `.`, either literally, percent-encoded, or between encoded slashes. */
 function climbs(segment: string): boolean {
   const plain = segment
     .replaceAll(/%25/gi, '%')
@@ -66,7 +66,7 @@ function climbs(segment: string): boolean {
   return plain.split('/').some((part) => part === '..' || part === '.');
 }
 
-/** The address of a call as it is sent, for showing it beforehand. */
+/** Returns the path and query of a call as sent, to show them beforehand. */
 export function callTarget(call: Pick<RawCall, 'path' | 'query'>): string {
   if (call.query.length === 0) return call.path;
   const query = new URLSearchParams(call.query).toString();
@@ -74,8 +74,8 @@ export function callTarget(call: Pick<RawCall, 'path' | 'query'>): string {
 }
 
 /**
- * Sends a call; the reply's JSON text as received, empty where it has no body.
- * @throws UnknownOutcomeError when the reply to a write was lost: it is never sent again.
+ * Sends a call. Returns the JSON text of the reply as received, or an empty text if there is no body.
+ * @throws UnknownOutcomeError if the reply to a write was lost. The write is never sent again.
  */
 export async function sendCall(send: SendRequest, call: RawCall): Promise<string> {
   let text = '';
@@ -101,8 +101,8 @@ function lostWrite(error: unknown, call: RawCall): unknown {
 }
 
 /**
- * Every item of a list as its JSON text, page after page, from the page the query names or the first; one with
- * an id comes once (`eachPage`).
+ * Yields every item of a list as JSON text, page after page, starting with the page in the query or the first one. Items with
+ * an id are yielded only once (`eachPage`).
  */
 export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerator<string, void, undefined> {
   const { signal, onReply } = call;
@@ -113,7 +113,7 @@ export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerat
   }
 }
 
-/** A call's address without the page, which changes, and how many items it wants a page, as it says it. */
+/** Splits the address of a call into the path without paging parameters, the first page, and the page size as given. */
 function listOf(call: RawCall): { path: string; from: number; pageSize: string | undefined } {
   const [path = '', ...rest] = callTarget(call).split('?');
   const query = new URLSearchParams(rest.join('?'));
@@ -123,7 +123,7 @@ function listOf(call: RawCall): { path: string; from: number; pageSize: string |
   return { path: query.size === 0 ? path : `${path}?${query.toString()}`, from, pageSize };
 }
 
-/** The items as they were sent; as they were read, should the text be written in a way nobody writes it. */
+/** Returns the texts of the items as sent. If they can't be found in the text, serializes the parsed items instead. */
 function textsOf({ items, text }: ApiPage): string[] {
   const texts = itemTexts(text, 'data');
   return texts.length === items.length ? texts : items.map((item) => JSON.stringify(item));

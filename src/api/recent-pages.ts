@@ -2,18 +2,18 @@ import { timeOf } from '../kernel/clock.ts';
 import type { SendRequest } from './http.ts';
 import { type ApiPage, type PageRequest, readPage, walkPages } from './pages.ts';
 
-/** A created envelope may take a moment to appear in the list; after this long (ms) it is sure to. */
+/** How long a new envelope may be missing from the list, in ms. After that, it is certainly listed. */
 export const LISTED_AFTER_MS = 60_000;
 
-/** Fewer items in a row may be in order by chance. */
+/** The least number of items that shows an order. Fewer may be sorted by chance. */
 const SAMPLE = 10;
 
 export type Order = 'newest-first' | 'oldest-first' | 'unknown';
 
 /**
  * Yields the items of a list that were created at `since` (ms) or later, without reading the rest of a long list if its order
- * allows that. The API document doesn't define the order, so the first page shows it. `since` is called after that page,
- * whose reply may be the first with the service's time. Items without a time are always included.
+ * allows that. The API document doesn't define the order, so it is determined from the first page. `since` is called after that
+ * page, whose reply may be the first with the service's time. Items without a time are always included.
  */
 export async function* walkRecent<T extends { id: string; createdAt?: string | null | undefined }>(
   send: SendRequest,
@@ -34,13 +34,13 @@ export async function* walkRecent<T extends { id: string; createdAt?: string | n
   for (let number = 1, page = first; ; page = await readPage(send, request, ++number)) {
     const here = items(page);
     yield* here.filter((item) => !isBefore(item, since));
-    // Pages shift when envelopes are added: one page that is too old altogether ends the search, not one item.
+    // A single old item doesn't end the search, because pages shift when envelopes are added. Only a page of old items does.
     const allOld = here.every((item) => isBefore(item, since));
     if (order === 'oldest-first' || allOld || number >= last) return;
   }
 }
 
-/** Pages from the last one back to the second, until one is too old altogether; and those added meanwhile. */
+/** Yields the items of the last page back to the second, until a whole page is too old, then of a page added in the meantime. */
 async function* fromTheEnd<T extends { createdAt?: string | null | undefined }>(
   send: SendRequest,
   request: PageRequest,
@@ -58,7 +58,7 @@ async function* fromTheEnd<T extends { createdAt?: string | null | undefined }>(
   yield* items(after);
 }
 
-/** How a list is ordered, as far as one page of it shows. */
+/** Returns the order of a list as far as one page shows it. */
 export function orderOf(items: readonly { createdAt?: string | null | undefined }[]): Order {
   const times = items.map((item) => timeOf(item.createdAt));
   if (times.length < SAMPLE || times.some(Number.isNaN)) return 'unknown';

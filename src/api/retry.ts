@@ -5,9 +5,9 @@ import { isPlausibleReset } from './rate/rate-limit.ts';
 
 export interface RetryOptions {
   clock: Clock;
-  /** Returns a number from 0 to 1, for jitter. */
+  /** Returns a random number from 0 to 1, for jitter. */
   random: () => number;
-  /** Attempts after the first one. */
+  /** The maximum number of attempts after the first one. */
   retries: number;
   /** The longest wait for a rate window, in ms; a longer one fails with RATE_LIMITED. */
   maxWaitMs: number;
@@ -17,14 +17,14 @@ export interface RetryOptions {
 
 const BASE_MS = 250;
 const CAP_MS = 8_000;
-/** The reset is a time of another machine: a little late is better than a little early. */
+/** Added to the reset, which is a time of another machine's clock. A little late is better than a little early. */
 const RESET_MARGIN_MS = 250;
-/** A run's budget of retries, and what each success adds to it, so that an outage is not made worse. */
+/** The number of retries that a run may use, and how many each success adds. The limit keeps retries from making an outage worse. */
 const BUDGET = 100;
 const EARNED = 1;
 
 /**
- * The retry policy. Reads are retried after any temporary failure; writes only if the service certainly did nothing, because
+ * Adds the retry policy. Reads are retried after any temporary failure; writes only if the service certainly did nothing, because
  * the request was never sent or was refused with 429. settle.ts handles the other cases.
  */
 export function withRetries(send: SendRequest, options: RetryOptions): SendRequest {
@@ -46,7 +46,7 @@ export function withRetries(send: SendRequest, options: RetryOptions): SendReque
   };
 }
 
-/** Returns how long to wait before the next attempt, in ms; undefined if there must be none. */
+/** Returns how long to wait before the next attempt, in ms, or undefined if there is none. */
 function waitBeforeRetry(
   request: HttpRequest,
   error: unknown,
@@ -59,7 +59,10 @@ function waitBeforeRetry(
   return mayPass(error, isRead(request.method)) ? backOff : undefined;
 }
 
-/** A timeout has already taken long, and a refused connection is seldom accepted seconds later. */
+/**
+ * Returns the number of retries for an error. A timeout has already taken long, and a refused connection is rarely accepted a few
+ * seconds later.
+ */
 function patienceWith(error: unknown): number {
   if (!(error instanceof NetworkError)) return Number.POSITIVE_INFINITY;
   if (error.code === 'TIMEOUT') return 2;

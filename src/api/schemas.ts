@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { BadResponseError } from '../kernel/errors.ts';
 
 /*
- * The service's resources, read tolerantly: unknown fields are kept, anything but an id may be missing or null, and no
+ * The service's resources are read tolerantly: unknown fields are kept, any field but an id may be missing or null, and no
  * enumeration (status, field type, code) is closed. API document: Resources and their fields.
  */
 const text = z.optional(z.nullable(z.string()));
@@ -63,7 +63,7 @@ export const envelopeSchema = z.looseObject({
 });
 export type Envelope = z.infer<typeof envelopeSchema>;
 
-/** Response envelope: `data`, and `meta.pagination` for lists. */
+/** The envelope of a response: `data`, and for lists also `meta.pagination`. */
 export const resourceReplySchema = z.looseObject({ data: z.unknown() });
 export const listReplySchema = z.looseObject({
   data: z.array(z.unknown()),
@@ -81,7 +81,7 @@ export const errorReplySchema = z.looseObject({
   error: z.looseObject({ code: id, message: text, details: z.optional(z.unknown()) }),
 });
 
-/** Returns true if the value matches the schema. Only for schemas that never change what they read. */
+/** Returns true if the value matches the schema. Use only with schemas that never change the value. */
 export function matches<T>(schema: z.ZodMiniType<T, T>, value: unknown): value is T {
   return schema.safeParse(value).success;
 }

@@ -2,9 +2,9 @@ import type { Clock } from '../kernel/clock.ts';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** The Date header has whole seconds and is delayed: only a larger difference means another clock. */
+/** The difference (ms) that counts as another clock. Date headers are in whole seconds and arrive delayed. */
 const SKEW_MS = 3_000;
-/** Clocks differ: an envelope created up to this long (ms) before a request may still be the one it created. */
+/** The allowance for different clocks. An envelope created up to this long (ms) before a request may still be the one it created. */
 export const CLOCK_SLACK_MS = 10 * 60_000;
 
 /** Returns how far the local clock is ahead of the service's, in ms; 0 if they agree, undefined without a Date header. */
@@ -15,8 +15,8 @@ export function skewOf(headers: Headers, now: number): number | undefined {
 }
 
 /**
- * The service's time: that of its last response plus the time since. Before the first response, and if the clocks agree, it is
- * local time.
+ * The service's time: the time of its last response plus the time elapsed since. Before the first response, and if the clocks
+ * agree, it is the local time.
  */
 export class ServiceClock {
   readonly #machine: Clock;
@@ -29,7 +29,7 @@ export class ServiceClock {
     this.#elapsed = elapsed;
   }
 
-  /** Reads the time of a response that has just begun to arrive. */
+  /** Updates the time from a response that has just begun to arrive. */
   hear(headers: Headers): void {
     const now = this.#machine.now();
     const skew = skewOf(headers, now);
@@ -48,7 +48,7 @@ export class ServiceClock {
     return this.now() - (this.#machine.now() - time);
   }
 
-  /** Returns the earliest creation time (service clock) of an envelope requested at local `time` (ms). */
+  /** Returns the earliest creation time (service clock) of an envelope that was requested at local `time` (ms). */
   earliest(time: number): number {
     return this.at(time) - CLOCK_SLACK_MS;
   }

@@ -1,9 +1,9 @@
 import { isNotFound, ServiceError, type Subject } from '../kernel/errors.ts';
 
-/** Returns existing ids that are similar to one that does not exist. */
+/** Returns existing ids that are similar to a missing one. */
 export type FindMeant = (missing: Subject) => Promise<string[]>;
 
-/** Calls the service for an envelope or template. An error names it and, if it does not exist, suggests similar ids. */
+/** Calls the service for an envelope or template. Errors name it and, if it doesn't exist, suggest similar ids. */
 export async function about<T>(
   subject: Subject,
   findMeant: FindMeant | undefined,

@@ -13,7 +13,7 @@ export interface TemplatesApi {
   get(id: string, signal?: AbortSignal): Promise<Template>;
 }
 
-/** Endpoints: Templates (scope esign:read). */
+/** Creates the methods for the endpoints of the section Templates (scope esign:read). */
 export function templatesApi(send: SendRequest, findMeant?: FindMeant): TemplatesApi {
   return {
     list: (options = {}) =>

@@ -10,15 +10,15 @@ import Base from 'undici/lib/dispatcher/dispatcher.js';
  */
 Base.prototype.request = request;
 
-/** The methods we use of an agent. */
+/** The methods of an agent that are used here. */
 export type HttpAgent = Pick<Dispatcher, 'request' | 'dispatch' | 'compose' | 'close' | 'destroy'>;
 
-/** Connections to any number of hosts, kept open between requests. */
+/** Creates an agent, which connects to any number of hosts and keeps connections open between requests. */
 export function createAgent(options: Agent.Options): HttpAgent {
   return new Agent(options);
 }
 
-/** Opens connections to one host after the other. */
+/** Creates a function that opens connections, to one host at a time. */
 export function createConnector(options: buildConnector.BuildOptions): buildConnector.connector {
   return buildConnection(options);
 }

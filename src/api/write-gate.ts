@@ -1,50 +1,50 @@
 import type { HttpReply, HttpRequest, SendRequest } from './http.ts';
 
-/** A write that a command is about to make. */
+/** A write that a command plans to send. */
 export type PlannedWrite =
   | {
       action: 'create';
-      /** The addresses of all signers. */
+      /** The email addresses of all signers. */
       emails: readonly string[];
-      /** Whether they are emailed by this command. */
+      /** Whether the command emails them. */
       sends: boolean;
-      /** How many of them are emailed, where it is not all. */
+      /** The number of signers emailed, if not all are. */
       emailCount?: number;
     }
   | { action: 'send'; envelopeId: string }
   | { action: 'cancel'; envelopeId: string }
   | { action: 'remind'; envelopeId: string; signer?: string | undefined };
 
-/** How a bulk run ended, for its entry in the log. */
+/** The end of a bulk run, for its entry in the log. */
 export interface RunEnd {
   outcome: 'done' | 'refused' | 'unknown';
-  /** A code. */
+  /** An error code. */
   error: string | null;
   envelopeIds: readonly string[];
   counts: Record<string, number>;
 }
 
-/** What every write passes before it is sent: the guards, then the log. */
+/** The gate that every write passes before it is sent: first the guards, then the log. */
 export interface WriteGate {
-  /** Sends a write if the guards allow it, with an entry in the log. */
+  /** Sends a write if the guards allow it, and records it in the log. */
   pass(request: HttpRequest): Promise<HttpReply>;
   /**
-   * Checks all writes of a command before the first one, and begins to count its emails.
-   * @throws GuardError when one of them is not allowed.
+   * Checks all writes of a command before the first is sent, and starts to count its emails.
+   * @throws GuardError if one of them is not allowed.
    */
   check(planned: readonly PlannedWrite[]): Promise<void>;
-  /** Asks for the confirmation that `check` found to be necessary, if any. @throws GuardError when it isn't given. */
+  /** Asks for the confirmation that `check` requires, if any. @throws GuardError if it isn't given. */
   confirm(): Promise<void>;
-  /** Records that a write whose response was lost turned out to have been done. */
+  /** Records that a write was done although its response was lost. */
   resolve(lost: { requestId: string } | { envelopeId: string }, envelopeId: string): Promise<void>;
-  /** From here on, all writes are those of a run: they share an entry, which is completed by the returned function. */
+  /** Starts a run. All later writes belong to it and share an entry in the log, which the returned function completes. */
   beginRun(run: { id: string; sends: boolean }): (end: RunEnd) => Promise<void>;
 }
 
-/** Creates the gate of a client, given what sends a request. */
+/** Creates the gate of a client. `send` sends a request. */
 export type OpenGate = (send: SendRequest) => WriteGate;
 
-/** A gate that lets everything pass and keeps no log. */
+/** A gate without guards and without a log. */
 export const openGate: OpenGate = (send) => ({
   pass: send,
   check: () => Promise.resolve(),
@@ -53,7 +53,7 @@ export const openGate: OpenGate = (send) => ({
   beginRun: () => () => Promise.resolve(),
 });
 
-/** A gate that is loaded by the first write: most commands only read. */
+/** Creates a gate that is loaded by the first write, because most commands only read. */
 export function lateGate(load: () => Promise<OpenGate>): OpenGate {
   let loading: Promise<OpenGate> | undefined;
   return (send) => {

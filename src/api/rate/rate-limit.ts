@@ -10,7 +10,7 @@ export interface RateLimit {
   retryAfterMs: number | undefined;
 }
 
-/** The documented window is 15 minutes; a reset further away than this is ignored. */
+/** The longest plausible time until a reset. Resets further away are ignored; the documented window is 15 minutes. */
 const LONGEST_WINDOW_MS = 86_400_000;
 
 /** Returns true for a plausible reset: neither in the past nor too far away. */
@@ -21,8 +21,8 @@ export function isPlausibleReset(resetAt: number, now: number): boolean {
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Reads the rate-limit headers, each of which may be missing. The reset may be in seconds or milliseconds. Times are converted
- * to the local clock if the service's differs.
+ * Reads the rate-limit headers, each of which may be missing. The reset may be in seconds or milliseconds. If the service's clock
+ * differs, times are converted to the local clock.
  */
 export function readRateLimit(headers: Headers, now: number): RateLimit {
   const skew = skewOf(headers, now) ?? 0;
@@ -37,11 +37,11 @@ export function readRateLimit(headers: Headers, now: number): RateLimit {
 function readReset(value: string | string[] | undefined, skew: number): number | undefined {
   const reset = numberOf(value) ?? Number.NaN;
   const at = (reset > 1e11 ? reset : reset * 1_000) + skew;
-  // Not a number, or out of range for a date.
+  // The value is not a number, or out of range for a date.
   return Number.isNaN(new Date(at).valueOf()) ? undefined : at;
 }
 
-/** `theirNow`: the time of the service's clock, to which a date refers. */
+/** Reads Retry-After, in ms. `theirNow` is the time of the service's clock, to which a date refers. */
 function readRetryAfter(value: string | string[] | undefined, theirNow: number): number | undefined {
   const seconds = numberOf(value);
   if (seconds !== undefined) return seconds * 1_000;

@@ -2,13 +2,13 @@ import type { Clock } from '../../kernel/clock.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { isPlausibleReset, type RateLimit } from './rate-limit.ts';
 
-/** The window requests are counted in: the one a probe found, the one with this reset, or the one after it. */
+/** The window in which requests are counted: one found by a probe, the one that resets at this time, or the one after it. */
 export type Window =
   | { kind: 'probe'; sentAt: number }
   | { kind: 'until'; resetAt: number }
   | { kind: 'after'; resetAt: number };
 
-/** Returns the window's name, which is the same in every process. */
+/** Returns the name of the window, which is the same in every process. */
 export function nameOf(window: Window): string {
   return `${window.kind}-${window.kind === 'probe' ? window.sentAt : window.resetAt}`;
 }
@@ -19,17 +19,17 @@ export interface RateState {
   limit: number;
   /** Undefined between the reset of the previous window and the first response in this one. */
   resetAt: number | undefined;
-  /** Requests in this window by others than esign on this machine, as far as responses show. */
+  /** Requests in this window that esign on this machine did not send, as far as responses show. */
   foreign: number;
-  /** When this was written. */
+  /** When this state was written. */
   writtenAt: number;
 }
 
-/** A request that was let through, for `observe`. */
+/** A request that was counted and may be sent. Passed to `observe` with its response. */
 export interface CountedRequest {
   window: Window;
   sentAt: number;
-  /** It checks a window that seemed to be used up: its response overrides the known state. */
+  /** Whether the request checks a window that seemed to be used up. If so, its response overrides the known state. */
   isCheck: boolean;
 }
 
@@ -39,9 +39,9 @@ export interface WindowCounter {
   write(standing: RateState): void;
   /** Returns the number of requests counted in the window. */
   count(window: string): number;
-  /** Returns the number this process saw last, a lower bound. Reads the disk only the first time. */
+  /** Returns the count that this process saw last, which is a lower bound. Reads the disk only the first time. */
   countedBefore(window: string): number;
-  /** Counts one more and returns the new number. */
+  /** Counts one more request and returns the new count. */
   add(window: string): number;
 }
 
@@ -58,27 +58,27 @@ export interface RateWindowOptions {
 /** The state of the window, for estimates. */
 export interface RateReading {
   limit: number;
-  /** Requests that may still be sent in this window, without the reserve. */
+  /** The number of requests that may still be sent in this window, without the reserve. */
   free: number;
   resetAt: number | undefined;
 }
 
-/** The reset is a time of another machine: a little late is better than a little early. */
+/** Added to the reset, which is a time of another machine's clock. A little late is better than a little early. */
 const MARGIN_MS = 100;
-/** The margin after the service has reset later than announced. */
+/** The margin used once the service has reset later than announced. */
 const LATE_MARGIN_MS = 1_000;
-/** Resets closer together than this are the same. */
+/** Resets closer together than this are treated as the same reset. */
 const SAME_RESET_MS = 1_000;
-/** The documented window is 15 minutes: a longer wait is checked with one request first. */
+/** The documented window. A longer wait is first checked with one request. */
 const USUAL_WINDOW_MS = 15 * 60_000;
-/** How long requests without a response may delay a new window. */
+/** How long a new window may be delayed by requests that haven't been answered yet. */
 const SILENT_MS = 2_000;
 const POLL_MS = 25;
 
 /**
- * Delays requests so that they stay within the service's rate window (API document, Limits), for all processes on this machine
- * together: each request is counted before it is sent, and not sent if the window is used up. The first request is sent alone,
- * because only its response shows the limit. Without rate-limit headers, requests are never delayed.
+ * Delays requests so that all processes on this machine together stay within the service's rate window (API document, Limits).
+ * Each request is counted before it is sent, and not sent if the window is used up. The first request is sent alone, because
+ * only its response shows the limit. Without rate-limit headers, requests are never delayed.
  */
 export class RateWindow {
   readonly #options: RateWindowOptions;
@@ -86,7 +86,7 @@ export class RateWindow {
   #unlimited = false;
   #probe: Promise<void> | undefined;
   #probed: (() => void) | undefined;
-  /** The reset in the last response to this process. */
+  /** The reset in the last response that this process received. */
   #confirmedReset = Number.NEGATIVE_INFINITY;
   #pause: Promise<void> | undefined;
   #margin = MARGIN_MS;
@@ -96,9 +96,7 @@ export class RateWindow {
     this.#pace = options;
   }
 
-  /**
-   * Runs `work` with at least this reserve and this longest wait. A longest wait of 0 (--no-wait) stays 0.
-   */
+  /** Runs `work` with at least this reserve and a longest wait of at least this. A longest wait of 0 (--no-wait) stays 0. */
   async sparing<T>(pace: { reserve: number; maxWaitMs: number }, work: () => Promise<T>): Promise<T> {
     const before = this.#pace;
     this.#pace = {
@@ -112,7 +110,7 @@ export class RateWindow {
     }
   }
 
-  /** Returns the state of the current window; undefined before the first response and without rate-limit headers. */
+  /** Returns the state of the current window; undefined before the first response or without rate-limit headers. */
   reading(): RateReading | undefined {
     const standing = this.#standing();
     if (standing === undefined) return undefined;
@@ -125,7 +123,7 @@ export class RateWindow {
   }
 
   /**
-   * Counts one request and resolves when it may be sent. Returns the window it was counted in, for `observe`.
+   * Counts one request and resolves when it may be sent. Returns the window in which it was counted, for `observe`.
    * @throws ServiceError RATE_LIMITED if that would take longer than the longest wait.
    */
   async acquire(signal?: AbortSignal): Promise<CountedRequest | undefined> {
@@ -156,7 +154,7 @@ export class RateWindow {
     const { counter } = this.#options;
     const name = nameOf(standing.window);
     const spendable = this.#spendable(standing) - standing.foreign;
-    // If another process has used up the window since, one request is counted that is not sent.
+    // If another process has used up the window in the meantime, the count includes one request that is not sent.
     return counter.countedBefore(name) < spendable && counter.add(name) <= spendable;
   }
 
@@ -179,14 +177,14 @@ export class RateWindow {
     }
     const place = placeOf(resetAt, standing, counted);
     if (place === 'earlier') {
-      // A refusal by the previous window shows that it had not ended yet.
+      // The previous window refused the request, so it ended later than announced.
       if (refused) this.#margin = LATE_MARGIN_MS;
       return;
     }
     const window: Window =
       place === 'same' && standing !== undefined ? standing.window : { kind: 'until', resetAt };
     const name = nameOf(window);
-    // Sent in one window and received in the next, where it counts.
+    // The request was sent in one window but received in the next, where the service counts it.
     if (counted === undefined || nameOf(counted.window) !== name) this.#options.counter.add(name);
     const isKnown = standing !== undefined && nameOf(standing.window) === name;
     this.#note(
@@ -202,14 +200,14 @@ export class RateWindow {
     const { window } = standing;
     const name = nameOf(window);
     const used = limit - remaining;
-    // The count only grows, so most responses need no disk access.
+    // The count never decreases, so most responses need no disk access.
     const isMore = used - counter.countedBefore(name) > standing.foreign;
     const foreign = isMore ? Math.max(standing.foreign, used - counter.count(name)) : standing.foreign;
     if (standing.resetAt === resetAt && standing.limit === limit && standing.foreign === foreign) return;
     counter.write({ window, limit, resetAt, foreign, writtenAt: clock.now() });
   }
 
-  /** Returns true before a long wait or a refusal, unless a response to this process has shown this reset. */
+  /** Returns true before a long wait or a refusal, unless a response to this process has confirmed this reset. */
   #needsProbe({ window, limit, resetAt, foreign }: RateState): boolean {
     if (resetAt === undefined || Math.abs(resetAt - this.#confirmedReset) < SAME_RESET_MS) return false;
     const ms = resetAt - this.#options.clock.now();
@@ -222,7 +220,7 @@ export class RateWindow {
     return resetAt !== undefined && isPlausibleReset(resetAt, this.#options.clock.now() - SAME_RESET_MS);
   }
 
-  /** Returns the known state; undefined if it was written in the future, because the clock was set back. */
+  /** Returns the known state; undefined if it seems to be from the future because the clock was set back. */
   #standing(): RateState | undefined {
     const last = this.#options.counter.read();
     const now = this.#options.clock.now();
@@ -236,8 +234,8 @@ export class RateWindow {
   }
 
   /**
-   * A first probe joins the window its reply shows, which other processes may have found in the meantime: with a count of its
-   * own it would not see what they have in flight.
+   * Starts a probe. The first one joins the window shown by its response, which other processes may have found in the meantime.
+   * With a separate count, it would miss their requests in flight.
    */
   #startProbe(isCheck: boolean): CountedRequest {
     const { clock, counter } = this.#options;
@@ -267,14 +265,14 @@ export class RateWindow {
         this.#pause = undefined;
       });
     }
-    // If the signal of another request ended the pause, this one checks again.
+    // The pause may have been ended by the signal of another request. In that case, the loop checks again.
     await this.#pause.catch(() => signal?.throwIfAborted());
   }
 }
 
 /**
  * Returns whether a response with this reset belongs to the known window, the previous one, or a new one. A request sent after
- * the window was recorded can't belong to the previous one: then the record was wrong.
+ * the window was recorded can't belong to the previous one, so in that case the record was wrong.
  */
 function placeOf(
   resetAt: number,

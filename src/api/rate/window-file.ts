@@ -19,7 +19,7 @@ const standingSchema = z.object({
   writtenAt: z.number(),
 });
 
-/** The file that counts a window's requests, and its last known size. */
+/** The file that counts the requests of a window, with its last known size. */
 interface OpenCount {
   window: string;
   file: number;
@@ -30,8 +30,8 @@ interface OpenCount {
 const FRESH_MS = 20;
 
 /**
- * A counter in files shared by all processes: one byte is appended per request, so that the size is the count and no lock is
- * needed, and a small file has the state of the window. If the folder can't be used, each process counts alone.
+ * A counter in files shared by all processes. One byte is appended per request, so the file's size is the count and no lock is
+ * needed. A small second file contains the state of the window. If the folder can't be used, each process counts on its own.
  */
 export class WindowFile implements WindowCounter {
   readonly #folder: string;
@@ -41,14 +41,14 @@ export class WindowFile implements WindowCounter {
   #standing: RateState | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  /** `folder`: in the user's state folder. File names contain a digest of the key. */
+  /** `folder` is in the user's state folder. File names contain a digest of the key. */
   constructor(folder: string, baseUrl: string, apiKey: string) {
     this.#folder = folder;
     this.#name = accountOf(baseUrl, apiKey);
   }
 
   read(): RateState | undefined {
-    // Monotonic, and unlike `performance` loaded already.
+    // Monotonic and, unlike `performance`, already loaded.
     const now = process.uptime() * 1_000;
     if (now - this.#readAt < FRESH_MS) return this.#standing;
     this.#readAt = now;
@@ -56,7 +56,7 @@ export class WindowFile implements WindowCounter {
       const file = standingSchema.parse(parseJson(readFileSync(this.#path('json'), 'utf8')));
       this.#standing = { ...file, resetAt: file.resetAt };
     } catch {
-      // No file yet, or one of another version.
+      // There is no file yet, or it has another version.
     }
     return this.#standing;
   }
@@ -69,7 +69,7 @@ export class WindowFile implements WindowCounter {
       replaceFile(this.#path('json'), JSON.stringify(standing));
       if (isNew) this.#removeOthers(name);
     } catch {
-      // This process counts alone.
+      // This process counts on its own.
     }
   }
 
@@ -89,7 +89,7 @@ export class WindowFile implements WindowCounter {
         writeSync(open.file, '.');
         return sizeOf(open);
       } catch {
-        // The disk is full: this process counts alone from here.
+        // The disk is full, so this process counts on its own from here.
         this.#alone.set(window, sizeOf(open));
       }
     }
