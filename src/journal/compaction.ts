@@ -1,23 +1,23 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { writeLine } from './line.ts';
 
-/** Bytes written at a time; between two of them others get their turn. */
+/** The number of bytes written at a time. Between two slices, other work can run. */
 const SLICE = 256 * 1024;
-/** Bytes that may wait for the disk, so that no single fsync takes long. */
+/** The maximum number of bytes not yet synced, so that no single fsync takes long. */
 const UNSYNCED = 8 * 1024 * 1024;
 
-/** How a journal keeps its file in proportion to what it says. */
+/** How to compact a journal, so that its file doesn't grow indefinitely. */
 export interface Compaction<T> {
   /**
-   * Entries that rebuild the present state. They are read little by little while others are appended, so an entry may
-   * be among them and come once more behind them: replaying it twice must change nothing.
+   * Returns the entries that rebuild the current state. They are read in small portions while other entries are appended, so an
+   * entry may be among them and also follow them. Replaying it twice must change nothing.
    */
   snapshot: () => Iterable<T>;
-  /** Bytes from which on a file is worth it. */
+  /** The minimum size of a file to compact, in bytes. */
   least?: number;
 }
 
-/** What will take a journal's place. */
+/** A new file that is about to replace a journal. */
 export class Draft {
   readonly #file: FileHandle;
   #size = 0;
@@ -27,7 +27,7 @@ export class Draft {
     this.#file = file;
   }
 
-  /** An empty file at the path, whatever an earlier run left there. */
+  /** Creates an empty file at the path, and overwrites what an earlier run left there. */
   static async at(path: string): Promise<Draft> {
     return new Draft(await open(path, 'w', 0o600));
   }
@@ -52,7 +52,7 @@ export class Draft {
     await this.append(Buffer.from(slice.join('')));
   }
 
-  /** Appends the bytes of another file from an offset up to another one. */
+  /** Appends the bytes of another file between two offsets. */
   async copy(path: string, from: number, to: number): Promise<void> {
     const source = await open(path, 'r');
     try {
@@ -76,7 +76,7 @@ export class Draft {
     return this.#file.close();
   }
 
-  /** Appends bytes as they are. */
+  /** Appends bytes unchanged. */
   async append(bytes: Buffer): Promise<void> {
     await this.#file.appendFile(bytes);
     this.#size += bytes.length;

@@ -9,17 +9,17 @@ import { type JournalFormat, type Span, scan } from './scan.ts';
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** The place of an entry, for reading it again. */
+/** The place of an entry, with which it can be read again. */
 export interface JournalPosition extends Span {
   path: string;
 }
 
 /**
- * A journal in a folder a day, in it a file for each process, so that several write at the same time and old days can be
- * removed. An entry is on disk when `append` resolves.
+ * A journal with one folder per day. Each process writes its own file there, so several can write at the same time and old days
+ * can be deleted. An entry is on disk when `append` resolves.
  */
 export class DayJournal<T> {
-  /** Names this writer: its files are called so. */
+  /** The name of this writer, and of its files. */
   readonly name = `${process.pid}-${randomBytes(4).toString('hex')}`;
   readonly #folder: string;
   readonly #format: JournalFormat<T>;
@@ -33,14 +33,14 @@ export class DayJournal<T> {
     this.#clock = clock;
   }
 
-  /** Opens today's file, so that an unwritable folder is noticed immediately. @throws UsageError if it can't be opened */
+  /** Opens today's file, so that a folder that isn't writable is noticed immediately. @throws UsageError if it can't be opened */
   async open(): Promise<void> {
     await this.#today();
   }
 
   /**
-   * After a failure the next one is tried again: a disk that was full may have room by then.
-   * @throws JournalError or UsageError when it can't be written.
+   * Appends an entry. After a failure, the next call tries again, because a full disk may have space by then.
+   * @throws JournalError or UsageError if it can't be written.
    */
   async append(entry: T): Promise<JournalPosition> {
     const journal = await this.#today();
@@ -49,12 +49,12 @@ export class DayJournal<T> {
   }
 
   /**
-   * Checks whether an entry could be written, without writing one; retries after a failure, as `append` does.
-   * @throws JournalError or UsageError when it could not.
+   * Checks whether an entry could be written, without writing one. After a failure, tries again as `append` does.
+   * @throws JournalError or UsageError if it couldn't.
    */
   async check(): Promise<void> {
     const journal = await this.#today();
-    // A deleted file accepts entries, which are then lost.
+    // Writing to a deleted file succeeds, but the entries are lost.
     if (journal.hasFailed || !(await isThere(journal.path))) await journal.reopen();
     await tryDisk(join(dirname(journal.path), `${this.name}.check`));
   }
@@ -79,10 +79,10 @@ export class DayJournal<T> {
   }
 }
 
-/** More than a nearly full small disk has room for. */
+/** The size of the test file. A small disk that is nearly full has no space for it. */
 const TRIED_BYTES = 4_096;
 
-/** Writes a file as durably as an entry is written, and removes it. */
+/** Writes a file as durably as an entry, then deletes it. */
 async function tryDisk(path: string): Promise<void> {
   try {
     const file = await open(path, 'w', 0o600);
@@ -108,7 +108,7 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-/** The files of each day from a time (ms) on, the days in order. */
+/** Returns the files of each day since a time (ms), in order of the days. */
 export async function dayFiles(folder: string, since: number): Promise<string[][]> {
   const from = dayOf(Math.max(since, 0));
   const days = (await namesIn(folder)).filter((name) => DAY.test(name) && name >= from);
@@ -125,8 +125,8 @@ export async function dayFiles(folder: string, since: number): Promise<string[][
 export type OnDamage = (damage: { path: string; lines: number }) => void;
 
 /**
- * Calls `visit` with each entry of the days since a time (ms) and its place. The files of a day come in no particular
- * order, the entries of a file in the order in which they were written. Damaged lines are left out and reported.
+ * Calls `visit` with each entry since the day of a time (ms) and the entry's place. The files of a day are read in no particular
+ * order, the entries of a file in the order in which they were written. Damaged lines are skipped and reported.
  */
 export async function scanDays<T>(
   folder: string,
@@ -142,7 +142,7 @@ export async function scanDays<T>(
   }
 }
 
-/** Removes the days before that of a time (ms). Returns how many. */
+/** Deletes the days before the day of a time (ms) and returns their number. */
 export async function forgetDays(folder: string, before: number): Promise<number> {
   const last = dayOf(before);
   const days = (await namesIn(folder)).filter((name) => DAY.test(name) && name < last);
@@ -150,7 +150,7 @@ export async function forgetDays(folder: string, before: number): Promise<number
   return days.length;
 }
 
-/** The name of the day of a time (ms). */
+/** Returns the name of the day of a time (ms). */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }

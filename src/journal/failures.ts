@@ -1,7 +1,7 @@
 import { JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 
-/** It can't be opened or replaced. */
+/** Returns the error for a journal that can't be opened or replaced. */
 export function notWritable(path: string, error: unknown): UsageError {
   return new UsageError(`Can't write the journal ${path}: ${diskReason(error)}.`, {
     cause: error,
@@ -9,7 +9,7 @@ export function notWritable(path: string, error: unknown): UsageError {
   });
 }
 
-/** An entry could not be written; those before it were. */
+/** Returns the error for an entry that couldn't be written. Earlier entries are on disk. */
 export function writeFailed(path: string, error: unknown): JournalError {
   return new JournalError(`Can't write the journal ${path}: ${diskReason(error)}.`, {
     cause: error,
@@ -17,7 +17,7 @@ export function writeFailed(path: string, error: unknown): JournalError {
   });
 }
 
-/** A closed journal was used. */
+/** Returns the error for using a closed journal. */
 export function closed(path: string): JournalError {
   return new JournalError(`The journal ${path} is closed.`);
 }

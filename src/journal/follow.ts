@@ -8,13 +8,13 @@ import { readLine } from './line.ts';
 import { linesOf } from './lines.ts';
 import type { JournalFormat } from './scan.ts';
 
-/** How often to check the files if the system doesn't report changes. */
+/** The interval for checking the files if the system doesn't report changes. */
 const POLL_MS = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
- * The entries that other processes append from now on, soon after they are on disk; those of one file in order.
- * Ends when its signal aborts. Damaged lines are left out.
+ * Yields entries that other processes append from now on, soon after they are on disk, in order within each file.
+ * Ends when its signal aborts. Damaged lines are skipped.
  */
 export async function* followDays<T>(
   folder: string,
@@ -39,7 +39,7 @@ export async function* followDays<T>(
   }
 }
 
-/** What was appended to a file since it was last read. */
+/** Yields the lines appended to a file since it was last read. */
 async function* linesAfter(path: string, ends: Map<string, number>): AsyncGenerator<Buffer, void, undefined> {
   const from = ends.get(path) ?? 0;
   if ((await sizeOf(path)) <= from) return;
@@ -49,7 +49,7 @@ async function* linesAfter(path: string, ends: Map<string, number>): AsyncGenera
   }
 }
 
-/** Wakes when something changes in today's folder, and at intervals in case the system doesn't report it. */
+/** Wakes when something changes in today's folder, and regularly in case the system doesn't report it. */
 class FolderWatch {
   readonly #folder: string;
   readonly #clock: Clock;
@@ -65,7 +65,7 @@ class FolderWatch {
     this.#pause = new Wakeable(clock);
   }
 
-  /** Resolves at the next change, or when its signal aborts. */
+  /** Resolves at the next change or when the signal aborts. */
   async changed(): Promise<void> {
     this.#lookAt(dayOf(this.#clock.now()));
     await this.#pause.wait(POLL_MS, this.#signal).catch(() => undefined);
@@ -87,13 +87,13 @@ class FolderWatch {
       const onChange = () => this.#pause.wake();
       this.#watcher = watch(join(this.#folder, day), { persistent: false }, onChange).on('error', forget);
     } catch {
-      // Missing, or out of file watches: poll instead.
+      // The folder is missing, or there are no more file watches: poll instead.
       this.#watcher = undefined;
     }
   }
 }
 
-/** Yesterday's too: an entry near midnight may still be written there. */
+/** Includes yesterday's files, because an entry near midnight may still be written there. */
 async function recentFiles(folder: string, clock: Clock): Promise<string[]> {
   return (await dayFiles(folder, clock.now() - DAY_MS)).flat();
 }

@@ -8,7 +8,7 @@ import { writeLine } from './line.ts';
 import { compactionEnd, headerOf, type JournalReading, type JournalState, type Span, scan } from './scan.ts';
 
 export interface JournalOptions<T> extends JournalReading<T> {
-  /** Without it, the file only grows. */
+  /** How to compact the file. Without it, the file only grows. */
   compaction?: Compaction<T>;
 }
 
@@ -18,13 +18,13 @@ interface Waiting {
   failed?: (failure: Error) => void;
 }
 
-/** How long an entry that nobody waits for may stay in memory. */
+/** How long an entry written by `note` may stay in memory. */
 const LAZY_MS = 500;
 const LEAST_COMPACTED = 64 * 1024 * 1024;
 
 /**
- * An append-only file of JSON lines, each with a checksum. An entry is on disk (fsync) when `append` resolves;
- * entries that wait together share one fsync. A tail torn by a crash is cut off on opening.
+ * An append-only file of JSON lines, each with a checksum. An entry is on disk (fsync) when `append` resolves; entries that wait
+ * at the same time share one fsync. If a crash left an incomplete line at the end, it is cut off when the file is opened.
  */
 export class Journal<T> {
   readonly path: string;
@@ -35,9 +35,9 @@ export class Journal<T> {
   #compactAt: number;
   #queue: Waiting[] = [];
   #lazy: NodeJS.Timeout | undefined;
-  /** Never rejects; nobody else touches the file while it is there. */
+  /** The current write. Never rejects; until it ends, nothing else may access the file. */
   #writing: Promise<void> | undefined;
-  /** How many want the file for themselves; then nothing is written. */
+  /** The number of operations that need the file exclusively. Nothing is written meanwhile. */
   #held = 0;
   #turn: Promise<void> = Promise.resolve();
   #compacting: Promise<void> | undefined;
@@ -55,9 +55,9 @@ export class Journal<T> {
   }
 
   /**
-   * Opens the journal for appending, made with its folder when missing. Only one process may have it open.
-   * `replay` is handed each entry that is there already.
-   * @throws UsageError when the file is of another kind or version, damaged, or not writable; it is left as it is.
+   * Opens the journal for appending. Creates it and its folder if missing. Only one process may have it open.
+   * `replay` is called with each existing entry.
+   * @throws UsageError if the file is of another kind or version, damaged, or not writable. It is not changed in that case.
    */
   static async open<T>(
     options: JournalOptions<T>,
@@ -70,7 +70,7 @@ export class Journal<T> {
       const state = await scan(options, replay);
       file = await open(path, 'a', 0o600);
       const journal = new Journal<T>(options, file, state);
-      // Cut only what follows the last whole line, so that the next entry starts on a new line.
+      // Cuts only what follows the last complete line, so that the next entry starts on a new line.
       await journal.#cut();
       if (compaction) await rm(journal.#draftPath, { force: true });
       return journal;
@@ -81,17 +81,17 @@ export class Journal<T> {
     }
   }
 
-  /** True after a write has failed: nothing more is taken until it is reopened. */
+  /** True after a failed write. No entries are accepted until the journal is reopened. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }
 
-  /** Bytes on disk. */
+  /** The size on disk, in bytes. */
   get size(): number {
     return this.#size;
   }
 
-  /** Resolves when the entry is on disk. @throws JournalError when it can't be; so will every later one until `reopen`. */
+  /** Resolves when the entry is on disk. @throws JournalError if it can't be written; later calls then also fail until `reopen`. */
   append(entry: T): Promise<Span> {
     return new Promise((written, failed) => {
       if (this.#failure) return failed(this.#failure);
@@ -100,7 +100,7 @@ export class Journal<T> {
     });
   }
 
-  /** Writes an entry that nobody waits for, within half a second or with the next append. */
+  /** Writes an entry within half a second or with the next append. Can't be awaited. */
   note(entry: T): void {
     if (this.#failure) return;
     this.#queue.push({ line: writeLine(entry) });
@@ -119,8 +119,8 @@ export class Journal<T> {
   }
 
   /**
-   * Puts a copy of another journal of the same format in the place of this one, whole or not at all. What was appended
-   * before it resolves is gone or comes behind it.
+   * Replaces this journal with a copy of another one of the same format, either completely or not at all. Entries appended before
+   * it resolves are either lost or follow the copy.
    */
   async replace(by: string): Promise<void> {
     while (this.#compacting !== undefined) await this.#compacting;
@@ -141,7 +141,7 @@ export class Journal<T> {
     });
   }
 
-  /** Writes what waits and closes the file, for good. */
+  /** Writes pending entries and closes the file for good. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#compacting;
@@ -158,7 +158,7 @@ export class Journal<T> {
     if (this.#held > 0 || this.#writing !== undefined || this.#queue.length === 0) return;
     this.#writing = this.#writeAll().finally(() => {
       this.#writing = undefined;
-      // For what was appended after the last look into the queue.
+      // Writes entries that were appended after the queue was last checked.
       this.#write();
     });
   }
@@ -172,7 +172,7 @@ export class Journal<T> {
         if (this.#failure === undefined) await this.#put(batch.map(({ line }) => line));
       } catch (error) {
         this.#failure = writeFailed(this.path, error);
-        // What was refused must not come back after a restart.
+        // Entries that were reported as failed must not reappear after a restart.
         await truncate(this.path, this.#size).catch(() => undefined);
       }
       for (const { line, written, failed } of batch) {
@@ -192,7 +192,7 @@ export class Journal<T> {
     this.#size += bytes.length;
   }
 
-  /** Work that has the file for itself; what is appended meanwhile waits. */
+  /** Runs work that needs the file exclusively. Entries appended meanwhile wait. */
   #alone(work: () => Promise<void>): Promise<void> {
     this.#held += 1;
     const done = this.#turn
@@ -214,7 +214,7 @@ export class Journal<T> {
     try {
       await privateFolder(dirname(this.path));
       this.#file = await open(this.path, 'a', 0o600);
-      // A file that is shorter than what was written is another one.
+      // If the file is shorter than what was written, it is a different file.
       if ((await stat(this.path)).size < this.#size) this.#size = 0;
       await this.#cut();
     } catch (error) {
@@ -223,7 +223,7 @@ export class Journal<T> {
     this.#failure = undefined;
   }
 
-  /** Leaves what is known to be whole; an empty file gets its first line. */
+  /** Cuts the file to the size that is known to be intact. An empty file gets its header. */
   async #cut(): Promise<void> {
     await truncate(this.path, this.#size);
     if (this.#size > 0) return;
@@ -231,7 +231,7 @@ export class Journal<T> {
     await syncFolder(dirname(this.path));
   }
 
-  /** The size from which on compacting is worth it: what is still valid is then less than half of the file. */
+  /** Returns the size at which compacting is worthwhile: less than half of the file is then still needed. */
   #nextCompaction(live: number): number {
     return Math.max(this.#options.compaction?.least ?? LEAST_COMPACTED, 2 * live);
   }
@@ -239,11 +239,11 @@ export class Journal<T> {
   #compactIfGrown(): void {
     const { compaction } = this.#options;
     if (compaction === undefined || this.#size <= this.#compactAt || this.#failure || this.#isClosing) return;
-    // Somebody is about to replace the whole file.
+    // The whole file is about to be replaced.
     if (this.#held > 0) return;
     this.#compacting ??= this.#compact(compaction)
       .catch(async () => {
-        // Nothing is lost: the file stays as it was, and a later attempt may succeed.
+        // Nothing is lost. The file is unchanged, and a later attempt may succeed.
         this.#compactAt = this.#size + this.#size / 4;
         await rm(this.#draftPath, { force: true }).catch(() => undefined);
       })
@@ -277,7 +277,7 @@ export class Journal<T> {
     }
   }
 
-  /** Puts the draft into the place of the file, which is closed meanwhile: Windows replaces no open file. */
+  /** Replaces the file with the draft. It is closed meanwhile, because Windows can't replace an open file. */
   async #replaceFile(size: number): Promise<void> {
     await this.#file.close();
     try {

@@ -7,7 +7,7 @@ const DIGITS_AT = TAIL.indexOf('0');
 const HEX = Buffer.from('0123456789abcdef');
 const BRACE = Buffer.from('}');
 
-/** One entry as a line of JSON whose last member is the checksum of all before it. */
+/** Serializes an entry as a line of JSON. Its last member is the checksum of everything before it. */
 export function writeLine(entry: unknown): string {
   const text = JSON.stringify(entry);
   if (!text.startsWith('{') || text === '{}')
@@ -15,18 +15,18 @@ export function writeLine(entry: unknown): string {
   return `${text.slice(0, -1)}${tailOf(crc32(text))}\n`;
 }
 
-/** The entry of a line without its line break, or undefined when a byte of it is not as written. */
+/** Parses a line without its line break. Returns undefined if any byte has changed since it was written. */
 export function readLine(line: Buffer): unknown {
   return isAsWritten(line) ? readTo(line, line.length - TAIL_LENGTH) : undefined;
 }
 
-/** True when every byte of a line without its line break is as it was written. */
+/** Returns true if no byte of a line (without its line break) has changed since it was written. */
 export function isAsWritten(line: Buffer): boolean {
   const end = line.length - TAIL_LENGTH;
   return end >= 0 && hasTail(line, end, crc32(BRACE, crc32(line.subarray(0, end))));
 }
 
-/** Byte by byte, since there may be a hundred thousand lines: making a text of each takes longer than its checksum. */
+/** Compares byte by byte. There may be a hundred thousand lines, and converting each to text takes longer than its checksum. */
 function hasTail(line: Buffer, at: number, checksum: number): boolean {
   for (let index = 0; index < TAIL_LENGTH; index++) {
     const digit = index - DIGITS_AT;
@@ -37,7 +37,7 @@ function hasTail(line: Buffer, at: number, checksum: number): boolean {
   return true;
 }
 
-/** Parses the members of a line before a comma. */
+/** Parses the members of a line up to the comma at `end`. */
 export function readTo(line: Buffer, end: number): unknown {
   try {
     return parseJson(`${line.toString('utf8', 0, end)}}`);
@@ -46,7 +46,7 @@ export function readTo(line: Buffer, end: number): unknown {
   }
 }
 
-/** The value of a line's last member before the checksum, which begins at `start`; undefined if it is not JSON. */
+/** Parses the value of a line's last member before the checksum. The value begins at `start`. Returns undefined if it is not JSON. */
 export function readMember(line: Buffer, start: number): unknown {
   try {
     return parseJson(line.toString('utf8', start, line.length - TAIL_LENGTH));

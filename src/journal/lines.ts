@@ -1,17 +1,17 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { codeOf } from '../kernel/errors.ts';
 
-/** A whole line without its line break, and the offset in bytes where the next one starts. */
+/** A complete line without its line break, with the byte offset of the next line. */
 export interface JournalLine {
   bytes: Buffer;
   end: number;
 }
 
-/** Bytes per read. */
+/** The number of bytes per read. */
 const ROOM = 1024 * 1024;
 const BREAK = 10;
 
-/** The whole lines of a file from an offset on; a last line without its line break is not there yet. Missing file: none. */
+/** Yields the complete lines of a file from an offset. A last line without its line break is skipped. A missing file has no lines. */
 export async function* linesOf(path: string, from = 0): AsyncGenerator<JournalLine, void, undefined> {
   let end = from;
   for await (const block of blocksOf(path, from)) {
@@ -21,13 +21,13 @@ export async function* linesOf(path: string, from = 0): AsyncGenerator<JournalLi
   }
 }
 
-/** Hands over the same lines, faster where there are many; the bytes of one are only valid until `take` returns. */
+/** Calls `take` with the same lines, which is faster for large files. The bytes of a line are only valid until `take` returns. */
 export async function eachLine(path: string, from: number, take: (line: JournalLine) => void): Promise<void> {
   let end = from;
   for await (const block of blocksOf(path, from)) end = cut(block, end, take);
 }
 
-/** Where the last of the lines ends. */
+/** Calls `take` with each line of a block and returns the offset at which the last one ends. */
 function cut(block: Buffer, from: number, take: (line: JournalLine) => void): number {
   let start = 0;
   for (let at = block.indexOf(BREAK); at !== -1; at = block.indexOf(BREAK, start)) {
@@ -37,7 +37,7 @@ function cut(block: Buffer, from: number, take: (line: JournalLine) => void): nu
   return from + start;
 }
 
-/** Blocks of whole lines, each only valid until the next one. */
+/** Yields blocks of complete lines. A block is only valid until the next one. */
 async function* blocksOf(path: string, from: number): AsyncGenerator<Buffer, void, undefined> {
   const file = await openIfThere(path);
   if (file === undefined) return;
@@ -53,7 +53,7 @@ async function* blocksOf(path: string, from: number): AsyncGenerator<Buffer, voi
       if (end > 0) yield room.subarray(0, end);
       room.copyWithin(0, end, filled);
       kept = filled - end;
-      // A line is longer than the room.
+      // A line is longer than the buffer.
       if (kept === room.length) room = Buffer.concat([room], room.length * 2);
     }
   } finally {

@@ -5,7 +5,7 @@ import { readLine } from './line.ts';
 import { eachLine } from './lines.ts';
 
 export interface JournalFormat<T> {
-  /** What it is a journal of; a file of another kind or a newer version is refused. */
+  /** The kind of the journal. A file of another kind or a newer version is refused. */
   kind: string;
   version: number;
   /** Validates an entry (undefined for a damaged line); returns undefined if it is invalid. */
@@ -15,40 +15,40 @@ export interface JournalFormat<T> {
 export interface JournalReading<T> {
   path: string;
   format: JournalFormat<T>;
-  /** Whether a damaged line inside the file is an error or is left out and counted. Default: refuse. */
+  /** Whether a damaged line inside the file is an error or is skipped and counted. Default: refuse. */
   damaged?: 'refuse' | 'skip';
   /** Called for each damaged line that is skipped, before the next entry. */
   onSkipped?: () => void;
 }
 
-/** What reading a journal found besides its entries. */
+/** What reading a journal found in addition to its entries. */
 export interface JournalState {
-  /** Bytes up to the end of the last whole line. */
+  /** The number of bytes up to the end of the last complete line. */
   size: number;
-  /** Bytes that the latest compaction left. */
+  /** The number of bytes left by the latest compaction. */
   compacted: number;
-  /** Lines left out because they were damaged. */
+  /** The number of damaged lines skipped. */
   skipped: number;
 }
 
-/** An entry's place in its file, in bytes: from the start of its line to the end of its line break. */
+/** The place of an entry in its file, in bytes, from the start of its line to the end of its line break. */
 export interface Span {
   start: number;
   end: number;
 }
 
-/** The first line of a journal. */
+/** Returns the first line of a journal. */
 export function headerOf({ kind, version }: JournalFormat<unknown>): object {
   return { journal: kind, version };
 }
 
-/** The line between what a compaction wrote and what was appended since. */
+/** Returns the line that separates the result of a compaction from the entries appended later. */
 export function compactionEnd({ kind }: JournalFormat<unknown>): object {
   return { compacted: kind };
 }
 
 /**
- * Hands over each entry of a journal that another process may be writing at this moment; changes nothing.
+ * Calls `take` with each entry of a journal, which another process may be writing at the same time. Changes nothing.
  * A missing file has no entries.
  */
 export async function scan<T>(
@@ -63,7 +63,7 @@ export async function scan<T>(
   let start = from;
   await eachLine(path, from, ({ bytes, end }) => {
     number++;
-    // The last line may be torn; only a bad line that others follow is damage.
+    // The last line may be incomplete. An invalid line is damage only if others follow it.
     if (bad !== undefined) state.skipped += passOver(bad, reading);
     bad = undefined;
     const value = readLine(bytes);
@@ -80,7 +80,7 @@ export async function scan<T>(
   return state;
 }
 
-/** Returns the entry at a place, or undefined if it is no longer there. */
+/** Returns the entry at a place, or undefined if the file no longer exists. */
 export async function readAt<T>(
   path: string,
   { start, end }: Span,
@@ -110,7 +110,7 @@ function passOver(line: number, reading: JournalReading<unknown>): number {
   });
 }
 
-/** How many lines are left out: a damaged header where that is allowed, since each line has its own checksum. */
+/** Returns the number of skipped lines. A damaged header is skipped if that is allowed, because each line has its own checksum. */
 function passHeader(value: unknown, { damaged, format, path }: JournalReading<unknown>): number {
   if (value === undefined && damaged === 'skip') return 1;
   checkHeader(value, format, path);
