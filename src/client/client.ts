@@ -43,60 +43,61 @@ export type {
 } from './model.ts';
 export { verifyWebhook } from './webhook.ts';
 
-/** The service and its timeouts. */
+/** The connection to the service, and its timeouts. */
 export interface EsignOptions {
-  /** Like https://api.example.com/api/v1. `undefined`, as of a missing environment variable, is refused. */
+  /** For example, https://api.example.com/api/v1. `undefined`, as from a missing environment variable, is refused. */
   baseUrl: string | undefined;
   /** `undefined` is refused. */
   apiKey: string | undefined;
-  /** For connecting, for the first byte and for the whole reply, each in ms. Default: 30,000. */
+  /** The time limit for connecting, for the first byte, and for the whole response, each in ms. Default: 30,000. */
   timeoutMs?: number | undefined;
-  /** How often what is safe to repeat is tried again. Default: 5. */
+  /** How often a request that is safe to repeat is retried. Default: 5. */
   retries?: number | undefined;
-  /** The longest wait for the service's rate window, in ms. Default: 60,000; 0 does not wait. */
+  /** The longest wait for the service's rate window, in ms. Default: 60,000. 0 disables waiting. */
   maxWaitMs?: number | undefined;
   /** Called before each wait. */
   onWait?: ((wait: { ms: number; error: Error }) => void) | undefined;
   userAgent?: string | undefined;
-  /** Accepts a base URL with plain http to another machine: the key then travels unencrypted. */
+  /** Allows a base URL with plain http to another machine. The key is then sent unencrypted. */
   insecureHttp?: boolean | undefined;
   /**
-   * A folder in which request IDs are stored for 30 days and shared with other processes on this machine; use the
-   * folder of the commands to share them with those as well. Without it, they are shared within this process and forgotten when it ends.
+   * A folder in which request IDs are stored for 30 days and shared with other processes on this machine. Use the folder of the
+   * command-line tool to share them with its commands as well. Without a folder, they are shared within this process and
+   * forgotten when it ends.
    */
   stateDir?: string | undefined;
 }
 
-/** Stops a call; it then rejects with the signal's reason. */
+/** Options of a call. When the signal aborts, the call rejects with the signal's reason. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
 }
 
 /** The templates of the account. */
 export interface EsignTemplates {
-  /** All active templates, one after the other; pages are read as they are needed. */
+  /** Yields all active templates. Pages are read as they are needed. */
   list(options?: CallOptions & { pageSize?: number | undefined }): AsyncGenerator<Template, void, undefined>;
   get(id: string, options?: CallOptions): Promise<Template>;
 }
 
 /** The envelopes of the account. Writes return an outcome instead of rejecting if a response is lost. */
 export interface EsignEnvelopes {
-  /** All envelopes, one after the other; pages are read as they are needed. */
+  /** Yields all envelopes. Pages are read as they are needed. */
   list(
     options?: CallOptions & { status?: EnvelopeStatus | undefined; pageSize?: number | undefined },
   ): AsyncGenerator<Envelope, void, undefined>;
-  /** One page of 100, counted from 1. */
+  /** Returns one page of 100, counted from 1. */
   page(
     number: number,
     options?: CallOptions & { status?: EnvelopeStatus | undefined },
   ): Promise<Page<Envelope>>;
   get(id: string, options?: CallOptions): Promise<Envelope>;
   /**
-   * Creates an envelope once. After a lost response, it is searched for, which takes up to a minute, and never created again. To
-   * try again later, or after a crash, call with the same `requestId`: the envelope is then searched for first. Concurrent
-   * calls with one `requestId` create one envelope, also through several clients of this process.
-   * @throws RequestIdUsedError when the `requestId` was used for another template or other signers; ServiceError
-   *   INVALID_STATE when its envelope was canceled, declined, or expired.
+   * Creates an envelope once. If the response is lost, the envelope is searched for, which takes up to a minute, and never created
+   * again. To retry later or after a crash, call with the same `requestId`; the envelope is then searched for first. Concurrent
+   * calls with one `requestId` create one envelope, even through several clients of this process.
+   * @throws RequestIdUsedError if the `requestId` was used for another template or other signers; ServiceError
+   * INVALID_STATE if its envelope was canceled, declined, or expired.
    */
   create(
     wanted: NewEnvelope,
@@ -105,11 +106,11 @@ export interface EsignEnvelopes {
   /** Sends a draft. */
   send(id: string, options?: CallOptions): Promise<Outcome>;
   cancel(id: string, options?: CallOptions & { reason?: string | undefined }): Promise<Outcome>;
-  /** Reminds all pending signers, or the one named by id or address. Never sent twice. */
+  /** Reminds all pending signers, or the one with this id or address. Never sent twice. */
   remind(id: string, options?: CallOptions & { signer?: string | undefined }): Promise<Outcome>;
 }
 
-/** The e-signature service for one key. */
+/** A client of the e-signature service for one key. */
 export interface Esign {
   templates: EsignTemplates;
   envelopes: EsignEnvelopes;
@@ -150,8 +151,8 @@ const SIGNER_FIELDS = {
 } as const satisfies OptionNames<NewSigner>;
 
 /**
- * A client for one key at one base URL, with the retries, waits and settled writes of the command line.
- * It reads neither profiles nor environment, except for HTTPS_PROXY, HTTP_PROXY and NO_PROXY.
+ * Creates a client for one key at one base URL. It handles retries, waits, and lost responses as the command line does.
+ * It reads neither profiles nor environment variables, except for HTTPS_PROXY, HTTP_PROXY, and NO_PROXY.
  *
  * ```ts
  * const esign = createClient({ baseUrl: 'https://api.example.com/api/v1', apiKey: 'sk_…' });
@@ -161,7 +162,7 @@ const SIGNER_FIELDS = {
  * // After a crash, the same call finds the envelope instead of creating another one.
  * if (made.kind === 'unknown') console.error(made.error.message);
  * ```
- * @throws UsageError when the base URL or the key can't be used.
+ * @throws UsageError if the base URL or the key can't be used.
  */
 export function createClient(options: EsignOptions): Esign {
   checkOptionNames('createClient', options, OPTION_NAMES);
@@ -186,7 +187,7 @@ export function createClient(options: EsignOptions): Esign {
   return { templates: templatesOf(client), envelopes: envelopesOf(client, ids) };
 }
 
-/** The option's value. Most often it is missing because an environment variable is not set. */
+/** Returns the value of a required option. It is usually missing because an environment variable is not set. */
 function given(name: 'baseUrl' | 'apiKey', value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
   const actual = value === '' ? 'empty' : value === undefined ? 'undefined' : `a ${typeof value}`;
@@ -228,7 +229,7 @@ function envelopesOf(client: Client, ids: RequestIds): EsignEnvelopes {
   };
 }
 
-/** Returns a value where the commands report an error with a hint, so that the program can decide. */
+/** Returns an outcome where the commands would report an error with a hint, so that the program can decide. */
 async function outcomeOf(
   doing: Promise<Omit<Extract<Outcome, { kind: 'settled' }>, 'kind'>>,
 ): Promise<Outcome> {

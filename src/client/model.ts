@@ -48,7 +48,7 @@ export type EnvelopeStatus =
   | 'CANCELLED'
   | 'EXPIRED'
   | 'DECLINED'
-  // Any other string, while editors still suggest the names above.
+  // Accepts any other string, while editors still suggest the names above.
   | (string & {});
 
 /** A request for signatures. Items of a list may lack `signers` and `metadata`. */
@@ -73,7 +73,7 @@ export interface Envelope {
   [field: string]: unknown;
 }
 
-/** A signer of a new envelope. */
+/** A signer to add to a new envelope. */
 export interface NewSigner {
   email: string;
   name: string;
@@ -81,10 +81,10 @@ export interface NewSigner {
   order?: number;
 }
 
-/** A new envelope. */
+/** The data of a new envelope. */
 export interface NewEnvelope {
   templateId: string;
-  /** At least one, at most 20. */
+  /** 1 to 20 signers. */
   signers: NewSigner[];
   subject?: string | undefined;
   message?: string | undefined;
@@ -94,42 +94,42 @@ export interface NewEnvelope {
   webhookSecret?: string | undefined;
   expiresInDays?: number | undefined;
   signingOrder?: 'SEQUENTIAL' | 'PARALLEL' | undefined;
-  /** Sends it immediately; otherwise it is a draft. */
+  /** Sends the envelope immediately. Otherwise, it is created as a draft. */
   send?: boolean | undefined;
 }
 
 /**
- * The outcome of a write. `settled`: it is known from the response (`reply`), from a search after a lost response
- * (`lookup`), or because an earlier call with the same request ID did it (`earlier`). `unknown`: the response was lost and
- * the search didn't help; the service may or may not have done it.
+ * The outcome of a write. `settled`: the outcome is known from the response (`reply`), from a search after a lost response
+ * (`lookup`), or from an earlier call with the same request ID (`earlier`). `unknown`: the response was lost and the search was
+ * inconclusive, so the service may or may not have done it.
  */
 export type Outcome =
   | {
       kind: 'settled';
       envelope: Envelope;
       by: 'reply' | 'lookup' | 'earlier';
-      /** A problem although the envelope exists, such as REQUEST_ID_NOT_ECHOED: the service dropped the request ID. */
+      /** A problem even though the envelope exists, such as REQUEST_ID_NOT_ECHOED: the service dropped the request ID. */
       warning?: { code: string; message: string } | undefined;
     }
   | { kind: 'unknown'; error: Error };
 
-/** The outcome of a create, and the ID with which to repeat it. */
+/** The outcome of a create, with the ID to use for retrying it. */
 export type CreateOutcome = Outcome & { requestId: string };
 
 /** One page of a list. */
 export interface Page<T> {
   items: T[];
-  /** If the service returns it. */
+  /** The number of pages, if the service returns it. */
   totalPages: number | undefined;
 }
 
-/** A verified webhook. Fields that the payload does not have are null. */
+/** A verified webhook. Fields missing from the payload are null. */
 export interface WebhookEvent {
-  /** The payload's own id, or the SHA-256 of its bytes: the same when a delivery is repeated. */
+  /** The ID in the payload, or the SHA-256 of its bytes. A repeated delivery has the same ID. */
   id: string;
-  /** Like `envelope.completed`. */
+  /** For example, `envelope.completed`. */
   event: string | null;
-  /** When it happened, ISO 8601. */
+  /** When the event happened, in ISO 8601. */
   timestamp: string | null;
   envelopeId: string | null;
   status: EnvelopeStatus | null;

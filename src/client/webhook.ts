@@ -5,10 +5,10 @@ import type { WebhookEvent } from './model.ts';
 
 /**
  * Verifies a webhook delivery and returns its event. The signature is compared in constant time with each secret.
- * @param payload The raw body, exactly as it was received: a string or bytes, not a parsed object.
+ * @param payload The raw body, exactly as received: a string or bytes, not a parsed object.
  * @param signature The value of the X-Service-Signature header.
  * @param secrets The envelope's webhook secret, or several during a rotation.
- * @throws VerificationError when the signature is missing or does not match, or the body is not a JSON object.
+ * @throws VerificationError if the signature is missing or does not match, or the body is not a JSON object.
  * @throws UsageError if the payload is not a string or bytes, or the secret is missing.
  */
 export function verifyWebhook(
@@ -28,7 +28,7 @@ export function verifyWebhook(
 
 function bytesOf(payload: unknown): Uint8Array {
   if (typeof payload === 'string') return Buffer.from(payload);
-  // In a test runner's own context, a Uint8Array can be of another realm.
+  // In a test runner with its own context, a Uint8Array may come from another realm, where instanceof fails.
   if (ArrayBuffer.isView(payload))
     return new Uint8Array(payload.buffer, payload.byteOffset, payload.byteLength);
   throw new UsageError('The payload must be the raw body, as a string or bytes.', {
