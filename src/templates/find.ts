@@ -4,8 +4,8 @@ import { isNotFound, UsageError } from '../kernel/errors.ts';
 import { folded } from '../kernel/text/words.ts';
 
 /**
- * The template of this id, or the one active template of this name; case and accents don't count.
- * @throws UsageError when several have the name.
+ * Finds a template by its ID, or an active template by its name, ignoring case and accents.
+ * @throws UsageError if several templates have the name.
  */
 export async function findTemplate(
   client: Client,

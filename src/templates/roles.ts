@@ -2,18 +2,18 @@ import type { Client } from '../api/client.ts';
 import type { Envelope, Template } from '../api/schemas.ts';
 import { isList, isRecord } from '../kernel/json.ts';
 
-/** A template's roles, and whether they were only inferred. */
+/** The roles of a template, and whether they were inferred. */
 export interface Roles {
   names: string[];
   inferred: boolean;
 }
 
-/** How many earlier envelopes are worth reading for a guess. */
+/** The maximum number of earlier envelopes from which roles are inferred. */
 const SAMPLE = 20;
 
 /**
- * The roles of a template. The API document gives templates none, though signers must match one: so they are
- * taken from fields the service may send beyond the document, else inferred from earlier envelopes.
+ * Returns the roles of a template. The API document defines no roles for templates, although signers must match one. They are
+ * therefore taken from undocumented fields that the service may send, or else inferred from earlier envelopes.
  */
 export async function rolesOf(client: Client, template: Template, signal?: AbortSignal): Promise<Roles> {
   const sent = sentRoles(template);
@@ -22,7 +22,7 @@ export async function rolesOf(client: Client, template: Template, signal?: Abort
   return { names: [...names], inferred: names.size > 0 };
 }
 
-/** The roles of several templates as their earlier envelopes name them, by template ID; from one pass over the list. */
+/** Infers the roles of several templates from their earlier envelopes, by template ID. Reads the list once. */
 export async function inferRoles(
   client: Client,
   templateIds: ReadonlySet<string>,
@@ -48,7 +48,7 @@ async function rolesIn(item: Envelope, client: Client, signal?: AbortSignal): Pr
   return (signers ?? []).flatMap(({ role }) => role || []);
 }
 
-/** Returns the roles of a template that the service sends; may be empty. */
+/** Returns the roles of a template that the service sends, if any. */
 export function sentRoles(template: Template): string[] {
   const lists = [template.roles, template.signerRoles].filter(isList).flat();
   const ofFields = (template.fields ?? []).flatMap((field) => [

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import type { Template } from '../api/schemas.ts';
 import { folded, hasWords, wordsOf } from '../kernel/text/words.ts';
 
-/** Returns the templates whose name, description, or ID has a word starting with each word of the text; all for an empty text. */
+/** Yields the templates whose name, description, or ID has a word starting with each word of the text. An empty text matches all. */
 export async function* searchTemplates(
   client: Client,
   options: { search?: string | undefined } & Parameters<Client['templates']['list']>[0],

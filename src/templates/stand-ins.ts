@@ -4,10 +4,10 @@ import { isRecord } from '../kernel/json.ts';
 import type { SandboxSeed } from '../sandbox/embed-options.ts';
 import { inferRoles, sentRoles } from './roles.ts';
 
-/** A template in a seed: the fields and roles of a real one, without its pages. */
+/** A template for a seed, with the fields and roles of a real one but without its pages. */
 export type StandIn = NonNullable<SandboxSeed['templates']>[number];
 
-/** What a seed allows; more of it is left out. */
+/** The limits of a seed. Anything beyond them is left out. */
 const MOST = {
   pages: 100,
   fields: 2_000,
@@ -19,15 +19,15 @@ const MOST = {
 } as const;
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
-/** Stand-ins, and the templates whose ID a seed can't have. */
+/** The stand-ins, and the templates that can't be in a seed because of their ID. */
 export interface StandIns {
   templates: StandIn[];
   skipped: string[];
 }
 
 /**
- * Reads the active templates and returns a stand-in for each. Roles that the service does not send are inferred from
- * earlier envelopes; nothing else of these is used. Makes only GET requests.
+ * Reads the active templates and returns a stand-in for each. Roles that the service doesn't send are inferred from
+ * earlier envelopes; no other data of these is used. Makes only GET requests.
  */
 export async function readStandIns(client: Client, signal?: AbortSignal): Promise<StandIns> {
   const templates: Template[] = [];
@@ -43,7 +43,7 @@ export async function readStandIns(client: Client, signal?: AbortSignal): Promis
   };
 }
 
-/** Returns the stand-in of a template; `moreRoles` are used in addition to those the service sends. */
+/** Returns the stand-in of a template. `moreRoles` are added to the roles that the service sends. */
 export function standInOf(template: Template, moreRoles: readonly string[]): StandIn {
   const roles = [...new Set([...sentRoles(template), ...moreRoles])].slice(0, MOST.roles);
   return {
