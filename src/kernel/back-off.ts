@@ -1,10 +1,10 @@
-/** Limits of a growing delay, in ms. */
+/** The first and the longest of a series of growing delays, in ms. */
 export interface BackOff {
   firstMs: number;
   longestMs: number;
 }
 
-/** Returns the delay after `failures` (from 0) retries, in ms: doubled each time, up to the longest. */
+/** Returns the delay after `failures` retries (from 0), in ms. It doubles each time, up to the longest. */
 export function backOff(failures: number, { firstMs, longestMs }: BackOff): number {
   return Math.min(firstMs * 2 ** failures, longestMs);
 }

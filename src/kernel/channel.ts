@@ -1,4 +1,4 @@
-/** A queue: values that are pushed can be iterated once, in order. Pushing never waits. */
+/** A queue whose values can be iterated once, in order. Pushing never waits. */
 export class Channel<T> implements AsyncIterable<T> {
   #held: T[] = [];
   #end: { error?: unknown } | undefined;
@@ -10,7 +10,7 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#wake?.();
   }
 
-  /** Ends the iteration, with an error if given. */
+  /** Ends the iteration, with an error if one is given. */
   close(end: { error?: unknown } = {}): void {
     this.#end ??= end;
     this.#wake?.();

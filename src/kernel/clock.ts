@@ -1,4 +1,4 @@
-/** Time as a value that is passed in, so that a test can wait thirty days in a millisecond. */
+/** A clock that is passed in, so that a test can wait thirty days in a millisecond. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
@@ -6,10 +6,10 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** A time relative to now, such as `three days ago`. In ms since the epoch. */
+/** Returns a time relative to now, such as `three days ago`, in ms since the epoch. */
 export type Moment = (now: number) => number;
 
-/** The longest wait of a timer; with more it ends immediately. */
+/** The longest delay of a timer. Longer ones end immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** The machine's clock. */

@@ -1,12 +1,12 @@
 import { crc32 } from 'node:zlib';
 
-/** An incremental checksum. Its digest is big-endian, as in S3. */
+/** An incremental checksum. Its digest is big-endian, as S3 expects. */
 export interface Crc {
   update(bytes: Uint8Array): void;
   digest(): Buffer;
 }
 
-/** CRC-32 as in zip, computed by Node. */
+/** Creates a CRC-32 as used in zip files, computed by Node. */
 export function createCrc32(): Crc {
   let value = 0;
   return {
@@ -20,7 +20,7 @@ export function createCrc32(): Crc {
 const CRC32C_POLYNOMIAL = 0x82f63b78;
 let castagnoli: Uint32Array | undefined;
 
-/** CRC-32C (Castagnoli). */
+/** Creates a CRC-32C (Castagnoli). */
 export function createCrc32c(): Crc {
   castagnoli ??= Uint32Array.from({ length: 256 }, (_, byte) => {
     let value = byte;
@@ -37,7 +37,7 @@ export function createCrc32c(): Crc {
   };
 }
 
-/** CRC-64/NVME, reflected, in two halves: 64-bit integers are many times slower. */
+/** The polynomial of CRC-64/NVME, reflected, in two halves because 64-bit integers are many times slower. */
 const NVME_HIGH = 0x9a6c9329;
 const NVME_LOW = 0xac4bc9b5;
 let nvme: { high: Uint32Array; low: Uint32Array } | undefined;
@@ -62,7 +62,7 @@ function nvmeTable(): { high: Uint32Array; low: Uint32Array } {
   return table;
 }
 
-/** CRC-64/NVME, which AWS computes if the uploader sends no checksum. */
+/** Creates a CRC-64/NVME, which AWS computes if the uploader sends no checksum. */
 export function createCrc64Nvme(): Crc {
   nvme ??= nvmeTable();
   const table = nvme;

@@ -2,13 +2,13 @@ import { setMaxListeners } from 'node:events';
 
 export interface Deadline {
   signal: AbortSignal;
-  /** Removes timers and listeners after the work. */
+  /** Removes the timer and listeners when the work is done. */
   end(): void;
 }
 
 /**
- * Aborts after `ms`, or `graceMs` after the caller's signal does. AbortSignal.timeout and .any would stay in memory until the
- * time is up: half a minute for each of a hundred thousand requests.
+ * Aborts after `ms`, or `graceMs` after the caller's signal aborts. AbortSignal.timeout and .any would stay in memory until the
+ * time is up, which is half a minute for each of a hundred thousand requests.
  */
 export function startDeadline(
   outer: AbortSignal | undefined,
@@ -23,7 +23,7 @@ export function startDeadline(
     else abort();
   };
   if (outer?.aborted) onStop();
-  // There are as many listeners as requests in progress.
+  // There is one listener for each request in progress, so there is no fixed limit.
   if (outer) setMaxListeners(0, outer);
   outer?.addEventListener('abort', onStop, { once: true });
   return {

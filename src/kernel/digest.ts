@@ -1,11 +1,11 @@
 import { createHash, getFips, type Hash, hash, pbkdf2Sync } from 'node:crypto';
 
-/** Returns sixteen hexadecimal digits that identify a text without revealing it, the same in every process. */
+/** Returns sixteen hexadecimal digits that identify a text without revealing it. They are the same in every process. */
 export function shortDigest(text: string): string {
   return hash('sha256', text).slice(0, 16);
 }
 
-/** Returns a name for the account of a key at a base URL, for files and records, without revealing the key. */
+/** Returns a name for the account of a key at a base URL. It is used in files and records and doesn't reveal the key. */
 export function accountOf(baseUrl: string, apiKey: string): string {
   return shortDigest(`${baseUrl}\n${apiKey}`);
 }
@@ -15,20 +15,20 @@ const FINGERPRINT_SALT = 'esign secret fingerprint';
 const FINGERPRINT_BYTES = 8;
 
 /**
- * Returns sixteen hexadecimal digits that identify a secret. It is kept in files that others read, and a
- * webhook secret may be short, so guessing is made slow. The salt is fixed, so that the same secret has the same fingerprint everywhere.
+ * Returns sixteen hexadecimal digits that identify a secret. They are stored in files that others can read, and a webhook secret
+ * may be short, so the function is slow to make guessing hard. The salt is fixed, so that a secret always has the same fingerprint.
  */
 export function secretFingerprint(secret: string): string {
   return pbkdf2Sync(secret, FINGERPRINT_SALT, ITERATIONS, FINGERPRINT_BYTES, 'sha256').toString('hex');
 }
 
-/** Starts an MD5, which buckets use to identify content. Undefined in FIPS mode, where nothing may ask for one. */
+/** Starts an MD5, which buckets use to identify content. Returns undefined in FIPS mode, which forbids MD5. */
 export function startMd5(): Hash | undefined {
   if (getFips() !== 0) return undefined;
   try {
     return createHash('md5');
   } catch {
-    // An OpenSSL whose configuration allows only approved algorithms.
+    // OpenSSL is configured to allow only approved algorithms.
     return undefined;
   }
 }

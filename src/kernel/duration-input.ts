@@ -2,7 +2,7 @@ import { parseDuration, parseRate } from './duration.ts';
 import { UsageError } from './errors.ts';
 
 /**
- * Parses a duration from user input, in ms. `name` appears in the error.
+ * Parses a duration from user input and returns it in ms. `name` is used in the error.
  * @throws UsageError if it is invalid or shorter than `least` ms.
  */
 export function readDuration(text: string, name = '', least = 0): number {
@@ -14,7 +14,7 @@ export function readDuration(text: string, name = '', least = 0): number {
   });
 }
 
-/** Parses requests per window from user input. @throws UsageError if it is invalid. */
+/** Parses a number of requests per window from user input. @throws UsageError if it is invalid. */
 export function readRate(text: string): { requests: number; seconds: number } {
   const rate = parseRate(text);
   if (rate !== undefined) return rate;

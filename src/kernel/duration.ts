@@ -7,7 +7,7 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-/** Parses `90s`, `15m`, `2h`, `7d`, or `1h30m` to ms; a bare number is in seconds. Undefined if it is invalid. */
+/** Parses `90s`, `15m`, `2h`, `7d`, or `1h30m` and returns ms. A bare number is in seconds. Returns undefined if it is invalid. */
 export function parseDuration(text: string): number | undefined {
   const trimmed = text
     .trim()
@@ -25,7 +25,7 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(total);
 }
 
-/** Parses requests per window such as `10000/15m` or `40/3s`; undefined if it is invalid. */
+/** Parses a number of requests per window, such as `10000/15m` or `40/3s`. Returns undefined if it is invalid. */
 export function parseRate(text: string): { requests: number; seconds: number } | undefined {
   const [count = '', window = ''] = text.split('/');
   const ms = parseDuration(window);
@@ -34,7 +34,7 @@ export function parseRate(text: string): { requests: number; seconds: number } |
   return { requests, seconds: ms / 1_000 };
 }
 
-/** Units from the largest: its length, and the duration from which it is used, in ms. */
+/** Units, largest first, each with its length and the duration from which it is used, in ms. */
 const WORDS: readonly (readonly [string, number, number])[] = [
   ['year', 365.25 * 86_400_000, 700 * 86_400_000],
   ['month', 30.44 * 86_400_000, 60 * 86_400_000],
@@ -51,12 +51,12 @@ export function durationInWords(ms: number): string {
   return counted(Math.round(ms / 1_000), 'second');
 }
 
-/** `1 signer`, `2 signers`. */
+/** Formats a count with its noun: `1 signer`, `2 signers`. */
 export function counted(amount: number, noun: string): string {
   return `${grouped(amount)} ${noun}${amount === 1 ? '' : 's'}`;
 }
 
-/** Formats a whole number with commas between thousands. Intl would take milliseconds at its first use. */
+/** Formats a whole number with commas between thousands. Intl would take several milliseconds on first use. */
 export function grouped(amount: number): string {
   return String(amount).replace(/\B(?=(\d{3})+$)/g, ',');
 }
@@ -68,7 +68,7 @@ export function listed(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')}, and ${last}`;
 }
 
-/** `14s`, `2:05 min`, `1:02 h`. */
+/** Formats a duration: `14s`, `2:05 min`, `1:02 h`. */
 export function clockText(seconds: number): string {
   const whole = Math.round(seconds);
   const two = (value: number) => String(value).padStart(2, '0');

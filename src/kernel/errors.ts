@@ -1,17 +1,17 @@
 /**
- * The errors of the program. Each has a stable code for scripts, a sentence for people, and if possible a hint: what to do
- * next. Only `cli/` turns them into text and exit codes.
+ * The errors of the program. Each has a stable code for scripts, a message, and if possible a hint with the next step.
+ * Only `cli/` converts them to output and exit codes.
  */
 export interface ErrorFacts {
   hint?: string | undefined;
   cause?: unknown;
 }
 
-/** Marks these errors: `esign-cli/client` and `esign-cli/sandbox` each have a copy of the classes. */
+/** Marks instances of these classes, because `esign-cli/client` and `esign-cli/sandbox` each contain a copy of them. */
 const MARK = Symbol.for('esign-cli.error');
 
 export abstract class EsignError extends Error {
-  /** Set explicitly, because the bundler shortens class names and stack traces show them. */
+  /** Set explicitly because the bundler shortens class names, which stack traces show. */
   static override readonly name: string = 'EsignError';
   abstract override readonly name: string;
   readonly code: string;
@@ -33,7 +33,7 @@ function isInstance(this: typeof EsignError, value: unknown): boolean {
   return this.name === 'EsignError' || ('name' in value && value.name === this.name);
 }
 
-/** Flags, arguments, files, or configuration are wrong. Nothing was sent. */
+/** Flags, arguments, files, or the configuration are invalid. Nothing was sent. */
 export class UsageError extends EsignError {
   static override readonly name = 'UsageError';
   override readonly name = 'UsageError';
@@ -42,7 +42,7 @@ export class UsageError extends EsignError {
   }
 }
 
-/** A request ID was used before for another template or other signers. Nothing was sent. */
+/** The request ID was already used for another template or other signers. Nothing was sent. */
 export class RequestIdUsedError extends EsignError {
   override readonly name = 'RequestIdUsedError';
   constructor(message: string, facts: ErrorFacts = {}) {
@@ -57,7 +57,7 @@ export type GuardCode =
   | 'CONFIRMATION_REQUIRED'
   | 'POLICY_UNUSABLE';
 
-/** A guard of the profile, or the policy of the machine, refuses a write; nothing was sent. */
+/** A guard of the profile or the machine's policy refused a write. Nothing was sent. */
 export class GuardError extends EsignError {
   static override readonly name = 'GuardError';
   override readonly name = 'GuardError';
@@ -75,18 +75,18 @@ export class NoProfileError extends EsignError {
   }
 }
 
-/** Messages by field name, as in the API's VALIDATION_ERROR. */
+/** Messages by field name, as in a VALIDATION_ERROR of the API. */
 export type ErrorDetails = Record<string, string[]>;
 
-/** The subject of a request. */
+/** The envelope or template that a request is about. */
 export interface Subject {
   kind: 'envelope' | 'template';
   id: string;
-  /** Similar ids, if it does not exist. */
+  /** Similar ids, if the subject does not exist. */
   meant?: string[];
 }
 
-/** The service returned an error in the API's shape. `code` is the service's, known or not. */
+/** The service returned an error in the API's shape. `code` is the service's code, which may be undocumented. */
 export class ServiceError extends EsignError {
   static override readonly name = 'ServiceError';
   override readonly name = 'ServiceError';
@@ -127,13 +127,13 @@ export function isRefusedByState(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'INVALID_STATE';
 }
 
-/** No response: DNS, TLS, connection, timeout. */
+/** There was no response, because of DNS, TLS, the connection, or a timeout. */
 export class NetworkError extends EsignError {
   static override readonly name = 'NetworkError';
   override readonly name = 'NetworkError';
-  /** False only if the service certainly never received the request. */
+  /** False only if the service certainly did not receive the request. */
   readonly maybeReceived: boolean;
-  /** True if an immediate retry would fail as well. */
+  /** Whether an immediate retry would fail, too. */
   readonly isLasting: boolean;
 
   constructor(
@@ -147,7 +147,7 @@ export class NetworkError extends EsignError {
   }
 }
 
-/** A response that is not the API's: not JSON, cut short, a login page, an envelope without an id. */
+/** A response that is not the API's: not JSON, truncated, a login page, or an envelope without an id. */
 export class BadResponseError extends EsignError {
   static override readonly name = 'BadResponseError';
   override readonly name = 'BadResponseError';
@@ -158,7 +158,7 @@ export class BadResponseError extends EsignError {
   }
 }
 
-/** The outcome of a write is unknown: the response was lost, and searching did not find out. */
+/** The outcome of a write is unknown: the response was lost, and searching was inconclusive. */
 export class UnknownOutcomeError extends EsignError {
   static override readonly name = 'UnknownOutcomeError';
   override readonly name = 'UnknownOutcomeError';
@@ -186,7 +186,7 @@ export class StorageError extends EsignError {
   }
 }
 
-/** stdout can't be written: the disk is full (OUTPUT), or its reader closed it (OUTPUT_CLOSED). */
+/** stdout can't be written because the disk is full (OUTPUT) or its reader closed it (OUTPUT_CLOSED). */
 export class OutputError extends EsignError {
   static override readonly name = 'OutputError';
   override readonly name = 'OutputError';
@@ -196,7 +196,7 @@ export class OutputError extends EsignError {
   }
 }
 
-/** A journal can't be written any more. Earlier entries are safe. */
+/** A journal can no longer be written. Earlier entries are safe. */
 export class JournalError extends EsignError {
   static override readonly name = 'JournalError';
   override readonly name = 'JournalError';
@@ -205,7 +205,7 @@ export class JournalError extends EsignError {
   }
 }
 
-/** Everyone was reminded within the requested gap. */
+/** All signers were already reminded within the requested gap. */
 export class RemindedRecentlyError extends EsignError {
   static override readonly name = 'RemindedRecentlyError';
   override readonly name = 'RemindedRecentlyError';
@@ -214,7 +214,7 @@ export class RemindedRecentlyError extends EsignError {
   }
 }
 
-/** A bulk run stopped early; `cause` has the reason. It can be resumed. */
+/** A bulk run stopped early, for the reason in `cause`. It can be resumed. */
 export class StoppedError extends EsignError {
   static override readonly name = 'StoppedError';
   override readonly name = 'StoppedError';
@@ -229,7 +229,7 @@ export class VerificationError extends EsignError {
   }
 }
 
-/** Some of several items failed. Each was reported. */
+/** Some of several items failed. Each failure was already reported. */
 export class PartialError extends EsignError {
   static override readonly name = 'PartialError';
   override readonly name = 'PartialError';
@@ -238,7 +238,7 @@ export class PartialError extends EsignError {
   }
 }
 
-/** A watched envelope ended in another status than the expected one. */
+/** A watched envelope ended in another status than expected. */
 export class UnexpectedStatusError extends EsignError {
   static override readonly name = 'UnexpectedStatusError';
   override readonly name = 'UnexpectedStatusError';
@@ -256,17 +256,20 @@ export class WaitTimeoutError extends EsignError {
   }
 }
 
-/** Errors after which the outcome of a write is unknown. */
+/** An error that may leave the outcome of a write unknown. */
 type Ambiguous = NetworkError | BadResponseError | ServiceError | UnknownOutcomeError;
 
-/** Returns true if the service may have processed a write although no readable response confirmed it. */
+/** Returns true if the service may have processed a write, although no readable response confirmed it. */
 export function isAmbiguous(error: unknown): error is Ambiguous {
   if (error instanceof NetworkError) return error.maybeReceived;
   if (error instanceof BadResponseError || error instanceof UnknownOutcomeError) return true;
   return error instanceof ServiceError && (error.status >= 500 || GAVE_UP_STATUSES.has(error.status));
 }
 
-/** A proxy or the service stopped waiting (408, 499) or deferred the request (425): it may have been processed. */
+/**
+ * Statuses after which a request may still have been processed: a proxy or the service stopped waiting (408, 499) or deferred the
+ * request (425).
+ */
 const GAVE_UP_STATUSES: ReadonlySet<number> = new Set([408, 425, 499]);
 
 /** Returns true if the service was unavailable, so that waiting may help. */
@@ -279,7 +282,7 @@ export function isRateLimited(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.status === 429;
 }
 
-/** Returns the message as a sentence that another one can follow. */
+/** Returns the message with final punctuation, so that another sentence can follow it. */
 export function sentenceOf(error: Error): string {
   return /[.!?\u2026]$/.test(error.message) ? error.message : `${error.message}.`;
 }

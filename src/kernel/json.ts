@@ -1,4 +1,4 @@
-/** Returns true for a JSON object: not null, not an array. */
+/** Returns true for a JSON object, which is neither null nor an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -8,7 +8,7 @@ export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
 
-/** Returns the value at a path such as `signers.0.email`; undefined if there is none. */
+/** Returns the value at a path such as `signers.0.email`, or undefined if there is none. */
 export function valueAt(value: unknown, path: string): unknown {
   let current = value;
   for (const part of path.split('.')) {
@@ -19,18 +19,18 @@ export function valueAt(value: unknown, path: string): unknown {
   return current;
 }
 
-/** Looks up an untrusted key in a table, without inherited properties such as `constructor`. */
+/** Looks up an untrusted key in a table. Ignores inherited properties such as `constructor`. */
 export function entryOf<T>(table: Readonly<Record<string, T>>, word: string): T | undefined {
   return Object.hasOwn(table, word) ? table[word] : undefined;
 }
 
-/** Returns true if the value is nested in more than this number of arrays and objects. */
+/** Returns true if the value is nested more than `levels` arrays and objects deep. */
 export function isDeeperThan(levels: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
 }
 
-/** JSON.parse that returns `unknown`. @throws SyntaxError */
+/** Parses JSON like JSON.parse, but returns `unknown`. @throws SyntaxError */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return value;

@@ -1,4 +1,4 @@
-/** Limits how much work runs at the same time. The rest waits in order. */
+/** Limits how much work runs at the same time. Other work waits in order. */
 export class Limiter {
   readonly #most: number;
   readonly #waiting: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class Limiter {
     try {
       return await work();
     } finally {
-      // The slot goes to the next in line, or becomes free.
+      // The slot goes to the next in the queue or becomes free.
       const next = this.#waiting.shift();
       if (next) next();
       else this.#running -= 1;

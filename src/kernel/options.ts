@@ -1,11 +1,11 @@
 import { UsageError } from './errors.ts';
 import { nearest } from './text/nearest.ts';
 
-/** The names of an options object: each key of its type, so that the list can't miss one. */
+/** The names of an options object. Every key of the type is required, so the list can't miss one. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * Refuses options that don't exist. Without types, nothing else notices a misspelled name.
+ * Refuses unknown options. In code without types, nothing else would detect a misspelled name.
  * @throws UsageError naming the unknown option and the most similar known one.
  */
 export function checkOptionNames<Options extends object>(
@@ -22,7 +22,7 @@ export function checkOptionNames<Options extends object>(
 }
 
 /**
- * Refuses a number that is NaN, outside `min` to `max`, or not an integer. Infinity counts as an integer.
+ * Refuses a number that is NaN, not between `min` and `max`, or not an integer. Infinity counts as an integer.
  * @throws UsageError naming the option and its range.
  */
 export function checkNumber(

@@ -1,6 +1,6 @@
 /**
- * Returns the percentile (0–100) of whole numbers in ascending order, with linear interpolation between the two nearest,
- * rounded; null for an empty list. The 50th is the median.
+ * Returns a percentile (0–100) of whole numbers in ascending order, rounded, with linear interpolation between the two nearest
+ * numbers. Returns null for an empty list. The 50th percentile is the median.
  */
 export function percentile(sorted: ArrayLike<number>, percent: number): number | null {
   const last = sorted.length - 1;

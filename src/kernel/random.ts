@@ -1,4 +1,4 @@
-/** A stream of numbers from 0 to below 1 that depends only on its seed and name (mulberry32). */
+/** Returns a generator of numbers from 0 to below 1 that depend only on the seed and the name (mulberry32). */
 export function seededRandom(seed: number, name: string): () => number {
   let state = seed >>> 0;
   for (const char of name) state = (Math.imul(state, 31) + (char.codePointAt(0) ?? 0)) >>> 0;

@@ -1,11 +1,11 @@
 import { isList, isRecord } from './json.ts';
 
 /**
- * Removes secrets from text. Everything but the user's own results (debug traces, errors, journals) passes through it. It finds
- * the secrets of this run by value, and others by the usual shapes and names.
+ * Removes secrets from text. All output except the user's own results passes through it: debug traces, errors, journals. It
+ * recognizes the secrets of this run by their value, and others by their usual shapes and names.
  */
 export interface Redactor {
-  /** Adds a secret, which is then removed everywhere. Values shorter than 6 characters are ignored. */
+  /** Adds a secret to remove. Values shorter than 6 characters are ignored. */
   add(secret: string | undefined): void;
   /** Replaces each secret with `[redacted]`. */
   redact(text: string): string;
@@ -19,7 +19,7 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
     /("(?:webhook_?secret|api_?key|secret_?access_?key|session_?token|password)"\s*:\s*)"(?:[^"\\]|\\.)*"/gi,
     '$1"[redacted]"',
   ],
-  // In a URL, including one inside another URL or escaped for JSON.
+  // Secrets in a URL, even if it is inside another URL or escaped for JSON.
   [
     /((?:[?&]|%3f|%26|\\u0026)(?:X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)|Signature|sig|token)(?:=|%3d|\\u003d))[^&\s"'\\]+/gi,
     '$1[redacted]',
@@ -27,11 +27,11 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/(https?:\/\/[^\s/:@]*:)[^\s/?#"]+@/gi, '$1[redacted]@'],
 ];
 
-/** Fields that contain a secret, whatever it looks like. */
+/** Names of fields whose values are always secret. */
 const SECRET_FIELD =
   /^(?:webhook_?secret|api_?key|secret_?access_?key|session_?token|password|(?:proxy-)?authorization)$/i;
 
-/** Redacts a JSON value: its strings, and fields named like secrets. */
+/** Redacts the strings in a JSON value, and fields whose names denote secrets. */
 export function redactValue(value: unknown, redactor: Redactor): unknown {
   if (typeof value === 'string') return redactor.redact(value);
   if (isList(value)) return value.map((one) => redactValue(one, redactor));
@@ -43,15 +43,15 @@ export function redactValue(value: unknown, redactor: Redactor): unknown {
   return Object.fromEntries(fields);
 }
 
-/** Secrets with a common prefix, such as generated ones: thousands cost no more than one. */
+/** Secrets with a common prefix, such as generated ones. Searching for thousands takes no longer than for one. */
 interface Alike {
   forms: Set<string>;
-  /** Longest first. */
+  /** The lengths of the secrets, longest first. */
   lengths: number[];
 }
 const BEGINNING = 6;
 
-/** Returns a secret as is, and as it appears in JSON, a path, and a query. */
+/** Returns a secret unchanged, and as it appears in JSON, in a path, and in a query. */
 function formsOf(secret: string): string[] {
   const whole = Buffer.from(secret).toString();
   return [
@@ -107,14 +107,14 @@ function withoutKnown(text: string, known: ReadonlyMap<string, Alike>): string {
   let result = '';
   let end = 0;
   for (const span of found.sort((a, b) => a.start - b.start)) {
-    // Overlapping secrets are removed together.
+    // Overlapping secrets are replaced together.
     if (span.start >= end) result += `${text.slice(end, span.start)}${REDACTED}`;
     end = Math.max(end, span.end);
   }
   return result + text.slice(end);
 }
 
-/** Masks a key: its first 8 characters and an ellipsis (API document, Authentication 7). */
+/** Masks a key: shows its first 8 characters and an ellipsis (API document, Authentication 7). */
 export function maskKey(key: string): string {
   return key.length > 12 ? `${key.slice(0, 8)}…` : '…';
 }

@@ -1,6 +1,6 @@
 /**
- * Runs `work` on the items, at most `limit` at the same time, and yields the results in the order of the items, each as soon as
- * it and all before it are available.
+ * Runs `work` for each item, at most `limit` at the same time. Yields the results in the order of the items, each as soon as it
+ * and all earlier ones are available.
  */
 export async function* mapInOrder<T, R>(
   items: readonly T[],
@@ -14,7 +14,7 @@ export async function* mapInOrder<T, R>(
       const item = items[next++];
       if (item === undefined) continue;
       const promise = work(item);
-      // A later failure must not count as unhandled while an earlier result is pending.
+      // Prevents an unhandled rejection if this fails while an earlier result is still awaited.
       promise.catch(() => undefined);
       running.push(promise);
     }
@@ -24,8 +24,8 @@ export async function* mapInOrder<T, R>(
 }
 
 /**
- * Like mapInOrder, but a slow item delays only the results after it, which are buffered, and no work. If the iteration ends
- * early, nothing more is started, and running work is awaited.
+ * Works like mapInOrder, but a slow item doesn't keep later work from starting: later results are buffered until it is done. If
+ * the iteration ends early, no more work is started and running work is awaited.
  *
  * ```ts
  * // Eight objects at the same time, reported in the order of the keys.
@@ -86,7 +86,7 @@ export async function* takeFirst<T>(
   }
 }
 
-/** Yields each item converted. */
+/** Converts each item and yields the results. */
 export async function* mapEach<T, R>(
   items: AsyncIterable<T>,
   change: (item: T) => R,
@@ -94,11 +94,11 @@ export async function* mapEach<T, R>(
   for await (const item of items) yield change(item);
 }
 
-/** The average size of a body's pieces, once there are many: each takes far more memory than its bytes. */
+/** The minimum average size of a body's pieces, once there are many. Each piece takes far more memory than its bytes. */
 const MIN_AVERAGE_PIECE_BYTES = 64;
 const MAX_SMALL_PIECES = 4_096;
 
-/** A body that is too large or arrives in too many tiny pieces. */
+/** The error for a body that is too large or arrives in too many tiny pieces. */
 export class BodyLimitError extends Error {
   readonly limit: 'bytes' | 'pieces';
 
@@ -108,7 +108,7 @@ export class BodyLimitError extends Error {
   }
 }
 
-/** Collects a body in one growing buffer, so that its memory is bounded by its bytes, whatever the size of its pieces. */
+/** Collects a body in one growing buffer, so that memory is limited by the number of bytes, whatever the size of the pieces. */
 export class BoundedBody {
   readonly #maxBytes: number;
   #buffer: Uint8Array = new Uint8Array();
@@ -119,7 +119,7 @@ export class BoundedBody {
     this.#maxBytes = maxBytes;
   }
 
-  /** @throws BodyLimitError for the first piece over the limit. Collected bytes are dropped. */
+  /** Adds a piece. @throws BodyLimitError for the first piece over the limit. Collected bytes are discarded. */
   add(piece: Uint8Array): void {
     const size = this.#size + piece.byteLength;
     this.#pieces++;
@@ -129,7 +129,7 @@ export class BoundedBody {
       this.#size = 0;
       throw new BodyLimitError(size > this.#maxBytes ? 'bytes' : 'pieces');
     }
-    // Most bodies are one piece, which is not copied.
+    // Most bodies are a single piece, which is not copied.
     if (this.#size === 0) this.#buffer = piece;
     else this.#append(piece, size);
     this.#size = size;

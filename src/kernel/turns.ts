@@ -1,12 +1,12 @@
 import { abortReason } from './clock.ts';
 
-/** Runs work for the same key in order, one at a time. Different keys don't wait for each other. */
+/** Runs work for the same key in order, one at a time. Work for different keys doesn't wait. */
 export class Turns {
   readonly #tails = new Map<string, Promise<unknown>>();
 
   /**
-   * Runs `work` after all earlier work for `key`, even if that failed. If the signal aborts before its turn, `work` is not run;
-   * running work must handle the signal itself.
+   * Runs `work` after all earlier work for `key`, even if that failed. If the signal aborts before then, `work` is not run. Running
+   * work must handle the signal itself.
    */
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (signal?.aborted) return Promise.reject(abortReason(signal));

@@ -12,7 +12,7 @@ export const ENVELOPE_STATUSES = [
 ] as const;
 export type EnvelopeStatus = (typeof ENVELOPE_STATUSES)[number];
 
-/** Statuses that neither a signer nor time can change. An unknown status is not terminal. */
+/** Statuses that are final: neither a signer nor time can change them. An unknown status is not terminal. */
 const TERMINAL: ReadonlySet<string> = new Set<EnvelopeStatus>([
   'COMPLETED',
   'CANCELLED',
@@ -20,7 +20,7 @@ const TERMINAL: ReadonlySet<string> = new Set<EnvelopeStatus>([
   'DECLINED',
 ]);
 
-/** Returns true if nothing more happens to an envelope in this status. */
+/** Returns true if the status of an envelope is final. */
 export function isTerminal(status: string): boolean {
   return TERMINAL.has(status);
 }
@@ -44,10 +44,7 @@ export function isInFlight(status: string | null | undefined): boolean {
   return IN_FLIGHT.some((one) => one === status);
 }
 
-/*
- * What the service allows in which status (API document, States). A status that the document doesn't name is left to the
- * service.
- */
+/* What the service allows in each status (API document, States). If the document doesn't name the status, the service decides. */
 export function canBeSent(status: string | null | undefined): boolean {
   return status === 'DRAFT' || !isDocumented(status);
 }
@@ -75,7 +72,7 @@ export type EventName = (typeof EVENTS)[number];
 export const SIGNING_ORDERS = ['SEQUENTIAL', 'PARALLEL'] as const;
 export type SigningOrder = (typeof SIGNING_ORDERS)[number];
 
-/** Errors: every code the document names. The service may send others. */
+/** Errors: all documented codes. The service may send others. */
 export const SERVICE_ERROR_CODES = [
   'UNAUTHORIZED',
   'FORBIDDEN',
@@ -100,24 +97,24 @@ export const LIMITS = {
   expiresInDays: 30,
 } as const;
 
-/** The three documents of an envelope: the last part of a storage key is `<kind>.pdf`. */
+/** The three documents of an envelope. The last part of their storage key is `<kind>.pdf`. */
 export const DOCUMENT_KINDS = ['signed', 'certificate', 'document'] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
-/** The metadata key of the request ID, by which an envelope is found after a lost response. */
+/** The metadata key of the request ID, which is used to find an envelope after a lost response. */
 export const REQUEST_ID_KEY = 'esignRequestId';
-/** Metadata by which a bulk run finds its envelopes. */
+/** The metadata keys by which a bulk run finds its envelopes. */
 export const RUN_KEY = 'esignRun';
 export const ROW_KEY = 'esignRow';
-/** Metadata of a replacement: the id of the envelope it replaces. */
+/** The metadata key of a replacement. Its value is the id of the replaced envelope. */
 export const REPLACES_KEY = 'replaces';
 
-/** Events: header that carries the lowercase hex HMAC-SHA256 of the raw payload. */
+/** Events: the header with the lowercase hex HMAC-SHA256 of the raw payload. */
 export const SIGNATURE_HEADER = 'X-Service-Signature';
 
 /**
- * The most serious effect a command can have: it reads from the service or the bucket, writes to another system, emails people,
- * deletes, or stays on this machine.
+ * The most serious effect that a command can have: it reads from the service or the bucket, writes to another system, emails
+ * people, deletes, or affects only this machine.
  */
 export const EFFECTS = ['reads', 'writes', 'mails', 'deletes', 'local'] as const;
 export type Effect = (typeof EFFECTS)[number];

@@ -1,6 +1,6 @@
 import { durationInWords } from './duration.ts';
 
-/** Returns the message for an email or a webhook of the sandbox that did not arrive in time. */
+/** Returns the message for an email or webhook of the sandbox that did not arrive in time. */
 export function waitExpired(
   what: 'email' | 'webhook',
   waitMs: number,

@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 
 const WOKEN = new Error('woken');
 
-/** Waits that end early when something happens. What happens between two waits ends the next one immediately. */
+/** A wait that can be ended early. A wake-up between two waits ends the next one immediately. */
 export class Wakeable {
   readonly #clock: Clock;
   #isWoken = false;
@@ -18,7 +18,7 @@ export class Wakeable {
   }
 
   /**
-   * Waits for `ms` or until it is woken. Returns true if it was woken.
+   * Waits for `ms` or until woken. Returns true if it was woken.
    * @throws the signal's reason if that aborts first.
    */
   async wait(ms: number, signal?: AbortSignal): Promise<boolean> {

@@ -19,8 +19,8 @@ export interface Asset {
 }
 
 /**
- * Reads a file of a page from the first folder that has it; undefined for a name not among `names`, so that text in a request
- * never becomes a path.
+ * Reads a file of a page from the first folder that contains it. Returns undefined for a name that isn't in `names`, so that text
+ * from a request never becomes a path.
  */
 export async function readAsset(
   name: string,

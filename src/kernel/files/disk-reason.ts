@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 };
 
-/** Returns why a file operation failed, to be put after a colon. */
+/** Returns why a file operation failed, worded to follow a colon. */
 export function diskReason(error: unknown): string {
   return REASONS[codeOf(error) ?? ''] ?? messageOf(error);
 }

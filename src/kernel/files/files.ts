@@ -5,21 +5,21 @@ import { type Clock, systemClock } from '../clock.ts';
 import { codeOf } from '../errors.ts';
 import { makeFolder } from './folder.ts';
 
-/** The operating system's part in replacing files. Tests pass their own, for Windows. */
+/** The operating system's functions for replacing files. Tests pass their own to simulate Windows. */
 export interface System {
   platform: NodeJS.Platform;
   clock: Clock;
   rename: (from: string, to: string) => Promise<void>;
 }
 const SYSTEM: System = { platform: process.platform, clock: systemClock, rename };
-/** Error codes on Windows for a file that an editor or a virus scanner has open for a moment. */
+/** Error codes on Windows for a file that an editor or a virus scanner has briefly opened. */
 const IN_USE = ['EPERM', 'EACCES', 'EBUSY'];
 const PATIENCE_MS = 5_000;
 const LONGEST_PAUSE_MS = 200;
 
 /**
- * Replaces a file so that a reader sees the old text or the new one, never a part: writes a temporary file next to it, then
- * fsync, rename, and fsync of the folder.
+ * Replaces a file so that a reader sees either the old or the new text, never a part of it. Writes a temporary file next to it,
+ * followed by fsync, rename, and fsync of the folder.
  */
 export async function writeFileAtomic(
   path: string,
@@ -38,7 +38,7 @@ export async function writeFileAtomic(
   await replaceAtomic(path, write, system);
 }
 
-/** The same for a file that `write` writes; it receives the path of the temporary file. */
+/** Replaces a file in the same way. `write` writes it, and receives the path of the temporary file. */
 export async function replaceAtomic(
   path: string,
   write: (draft: string) => Promise<void> | void,
@@ -56,7 +56,7 @@ export async function replaceAtomic(
   await syncFolder(dirname(path));
 }
 
-/** On Windows, retries for some seconds while another program has the file open. */
+/** Runs `work`. On Windows, retries for some seconds while another program has the file open. */
 export async function untilFree<T>(work: () => Promise<T>, system: System = SYSTEM): Promise<T> {
   let waited = 0;
   for (let pause = 10; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
@@ -91,7 +91,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Creates a folder, with its parents, that only its owner can enter. */
+/** Creates a folder and its parents. Only the owner can access it. */
 export async function privateFolder(path: string): Promise<void> {
   const isNew = makeFolder(path, 0o700);
   if (isNew && process.platform !== 'win32') await chmod(path, 0o700);

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { codeOf } from '../errors.ts';
 
 /**
- * Creates a folder with its parents; false if it existed. Node's recursive mkdir loops indefinitely if a folder can't be created
- * although its parent exists, as below /proc.
+ * Creates a folder and its parents. Returns false if it existed. Doesn't use Node's recursive mkdir, which loops forever if a
+ * folder can't be created although its parent exists, as in /proc.
  */
 export function makeFolder(path: string, mode?: number): boolean {
   try {

@@ -11,30 +11,30 @@ import { readRegular } from './regular-file.ts';
 export interface LockOptions {
   /** How long to wait for another process's lock, in ms (default 0). */
   waitMs?: number;
-  /** Ends the wait, which rejects with the signal's reason. */
+  /** Ends the wait, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   clock?: Clock;
-  /** For tests: how the system identifies processes. */
+  /** Reads how the system identifies processes. Tests replace it. */
   read?: StatReader;
 }
 
 const POLL_MS = 20;
-/** How long a lock may be empty while its owner is writing it. */
+/** How long a lock may be empty while its owner writes it. */
 const UNFINISHED_MS = 1_000;
-/** How long another process may take to remove the lock of a killed one. */
+/** How long another process may take to remove the lock of a killed process. */
 const CLEARED_MS = 10_000;
-/** Error codes of disks without links. */
+/** Error codes of file systems without hard links. */
 const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
 
 /**
- * Acquires the lock file at `file`, whose folder must exist. It names its owner: unlike a lock with a timeout, the lock of a
- * killed process is free immediately and depends on no clock. Returns a function that releases it.
+ * Acquires the lock file `file`, whose folder must exist. The lock names its owner. Unlike a lock with a timeout, the lock of a
+ * killed process becomes free immediately, and no clock is involved. Returns a function that releases the lock.
  *
  * ```ts
  * const release = await lockFile('state/run.lock', (pid) => new Error(`Process ${pid} has it.`));
  * await release();
  * ```
- * @throws the error that `taken` returns for the process id of a living owner.
+ * @throws the error that `taken` returns for the process id of a running owner.
  */
 export async function lockFile(
   file: string,
@@ -67,13 +67,13 @@ export async function lockFile(
   };
 }
 
-/** Returns true if a living process holds the lock file. */
+/** Returns true if a running process holds the lock file. */
 export async function isLocked(file: string): Promise<boolean> {
   const owner = await ownerOf(file).catch(() => undefined);
   return owner !== undefined && isPresent(owner);
 }
 
-/** Returns false if the lock exists. */
+/** Creates the lock. Returns false if it exists. */
 async function placed(claim: string, path: string): Promise<boolean> {
   try {
     await link(claim, path).catch((error: unknown) => {
@@ -87,14 +87,14 @@ async function placed(claim: string, path: string): Promise<boolean> {
   }
 }
 
-/** Reads the lock; undefined if it is gone. A named pipe is not a lock, and reading it would block. */
+/** Reads the lock file. Returns undefined if it no longer exists. A named pipe is not a lock, and reading it would block. */
 function ownerOf(path: string): Promise<string | undefined> {
   return readRegular(path);
 }
 
 /**
- * Removes the lock of a killed process; false if its owner is running. It takes a second lock: between the check and the removal,
- * another process could create a new lock.
+ * Removes the lock of a killed process. Returns false if its owner is running. This requires a second lock, because another
+ * process could create a new lock between the check and the removal.
  */
 async function clearIfLeft(path: string, owner: string, options: LockOptions): Promise<boolean> {
   if (processOf(owner) === undefined) await (options.clock ?? systemClock).sleep(UNFINISHED_MS);

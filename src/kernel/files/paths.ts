@@ -3,7 +3,7 @@ import { join, posix, win32 } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** By kind: the variable and the folder in the home folder, for Windows and for other systems. */
+/** For each kind of folder: the environment variable and the folder in the home folder, for Windows and for other systems. */
 const FOLDERS = {
   config: [
     ['APPDATA', 'AppData', 'Roaming'],
@@ -19,12 +19,12 @@ const FOLDERS = {
   ],
 } as const;
 
-/** Returns the folder of profiles: ESIGN_CONFIG_DIR, or the system's folder for settings. */
+/** Returns the folder of profiles: ESIGN_CONFIG_DIR or the system's folder for settings. */
 export function configDir(env: Environment = process.env): string {
   return env.ESIGN_CONFIG_DIR || platformFolder('config', env);
 }
 
-/** Returns the folder of journals and the sandbox's data: ESIGN_STATE_DIR, or the system's folder for state. */
+/** Returns the folder of journals and sandbox data: ESIGN_STATE_DIR or the system's folder for state. */
 export function stateDir(env: Environment = process.env): string {
   return env.ESIGN_STATE_DIR || platformFolder('state', env);
 }
@@ -35,7 +35,7 @@ export function cacheDir(env: Environment = process.env): string {
   return process.platform === 'win32' ? join(folder, 'cache') : folder;
 }
 
-/** Returns the folder of webhooks received by `listen`. */
+/** Returns the folder of webhooks that `listen` received. */
 export function eventsDir(): string {
   return join(stateDir(), 'events');
 }
@@ -45,7 +45,10 @@ export function runsDir(): string {
   return join(stateDir(), 'bulk');
 }
 
-/** Empty variables count as unset, and relative paths are ignored, so that secrets never end up in the current folder. */
+/**
+ * Returns the folder of this kind. Empty variables count as unset and relative paths are ignored, so that secrets never end up in
+ * the current folder.
+ */
 export function platformFolder(
   kind: keyof typeof FOLDERS,
   env: Environment,

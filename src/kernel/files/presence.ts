@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
 
-/** Shows other processes that this one is alive. */
+/** A sign by which other processes see that this one is running. */
 export interface Presence {
-  /** One line that identifies the process and this presence uniquely. */
+  /** A line that uniquely identifies the process and this presence. */
   mark: string;
   end(): Promise<void>;
 }
 
-/** Reads a process's /proc entry; undefined without such a process or without /proc. */
+/** Reads the /proc entry of a process. Returns undefined if there is no such process or no /proc. */
 export type StatReader = (pid: number) => string | undefined;
 
 const readStat: StatReader = (pid) => {
@@ -26,7 +26,7 @@ const readStat: StatReader = (pid) => {
 };
 
 /**
- * Announces this process. Process ids are reused, so the mark also has the start time, or, on systems without /proc, a socket
+ * Announces this process. Process ids are reused, so the mark also contains the start time or, on systems without /proc, a socket
  * that disappears with the process.
  */
 export async function announce(read: StatReader = readStat): Promise<Presence> {
@@ -42,13 +42,13 @@ export async function announce(read: StatReader = readStat): Promise<Presence> {
   };
 }
 
-/** Returns the process id in a mark; undefined if the mark is incomplete. */
+/** Returns the process id in a mark, or undefined if the mark is incomplete. */
 export function processOf(mark: string): number | undefined {
   const pid = Number(/^(\d+) /.exec(mark)?.[1]);
   return pid > 0 ? pid : undefined;
 }
 
-/** Returns true if the process of the mark is alive, also if that can't be determined. */
+/** Returns true if the process of the mark is running or if that can't be determined. */
 export async function isPresent(mark: string, read: StatReader = readStat): Promise<boolean> {
   const pid = processOf(mark);
   const [, proof = ''] = mark.split(' ');
@@ -71,14 +71,14 @@ function isStart(proof: string, pid: number, read: StatReader): boolean {
   return start === undefined || start === proof;
 }
 
-/** Returns the start time of the process, in the system's unit; empty for a zombie. */
+/** Returns the start time of the process in the system's unit. Empty for a zombie. */
 function startOf(pid: number, read: StatReader): string | undefined {
   const stat = read(pid);
   const [state = '', ...rest] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   return /[ZX]/.test(state) ? '' : rest[18];
 }
 
-/** Undefined if no socket can be created: then the mark has only the process id. */
+/** Opens the socket. Returns undefined if that fails; the mark then has only the process id. */
 async function openSocket(id: string): Promise<{ path: string; server: Server } | undefined> {
   const { createServer } = await import('node:net');
   const path = process.platform === 'win32' ? `\\\\.\\pipe\\esign-${id}` : join(tmpdir(), `esign-${id}`);
@@ -91,7 +91,7 @@ async function openSocket(id: string): Promise<{ path: string; server: Server } 
   }
 }
 
-/** Returns whether a process listens at the socket. Removes the socket of a killed process. */
+/** Returns true if a process listens at the socket. Removes the socket of a killed process. */
 async function answers(path: string): Promise<boolean> {
   const { connect } = await import('node:net');
   const socket = connect(path);

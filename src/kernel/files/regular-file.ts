@@ -5,9 +5,9 @@ import { codeOf } from '../errors.ts';
 const { O_RDONLY, O_NONBLOCK = 0 } = constants;
 
 /**
- * Opens a regular file, and nothing else: opening a named pipe would block. The caller closes the descriptor; undefined if the
- * file does not exist.
- * @throws an error with the code EISDIR for a folder, ENOTFILE for a pipe, a socket or a device.
+ * Opens a regular file. Anything else is refused, because opening a named pipe would block. The caller closes the descriptor.
+ * Returns undefined if the file does not exist.
+ * @throws an error with the code EISDIR for a folder, or ENOTFILE for a pipe, socket, or device.
  */
 export function openRegular(path: PathLike, flags: number = O_RDONLY): number | undefined {
   let file: number;
@@ -25,12 +25,12 @@ export function openRegular(path: PathLike, flags: number = O_RDONLY): number | 
   });
 }
 
-/** Returns the text of a file; undefined if it does not exist. */
+/** Returns the text of a file, or undefined if it does not exist. */
 export async function readRegular(path: string, flags?: number): Promise<string | undefined> {
   return (await readRegularBytes(path, { flags }))?.toString('utf8');
 }
 
-/** Returns at most `most` bytes of a file; undefined if it does not exist. */
+/** Returns at most `most` bytes of a file, or undefined if it does not exist. */
 export async function readRegularBytes(
   path: PathLike,
   { flags, most }: { flags?: number | undefined; most?: number } = {},

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { makeFolder } from './folder.ts';
 
 /**
- * Replaces an expendable file and creates its folder if needed. A reader sees the old text or the new one; a crash of the
- * machine may lose both.
+ * Replaces an expendable file and creates its folder if needed. A reader sees either the old or the new text. If the machine
+ * crashes, both may be lost.
  */
 export function replaceFile(path: string, content: string): void {
   makeFolder(dirname(path), 0o700);

@@ -11,10 +11,13 @@ export interface TemporaryFolder {
   remove(): Promise<void>;
 }
 
-/** Identifies the process that owns a folder, and its machine: processes of other machines or containers can't be checked. */
+/**
+ * Returns the file that identifies the process that owns a folder. The name includes the machine, because processes on other
+ * machines or in other containers can't be checked.
+ */
 const ownerIn = (folder: string) => join(folder, `.owner-${shortDigest(hostname())}.lock`);
 
-/** Creates a folder with this prefix, and removes those of killed processes. */
+/** Creates a temporary folder with this prefix, and removes those of killed processes. */
 export async function temporaryFolder(prefix: string, parent = tmpdir()): Promise<TemporaryFolder> {
   await removeLeft(prefix, parent);
   const path = await mkdtemp(join(parent, prefix));
@@ -34,7 +37,10 @@ export async function temporaryFolder(prefix: string, parent = tmpdir()): Promis
   }
 }
 
-/** Only folders that name their owner are checked: anyone can create one with this prefix. */
+/**
+ * Removes the folders of killed processes. Folders without an owner file are left alone, because anyone can create one with this
+ * prefix.
+ */
 async function removeLeft(prefix: string, parent: string): Promise<void> {
   const names = await readdir(parent).catch(() => []);
   for (const name of names.filter((one) => one.startsWith(prefix))) {
@@ -44,7 +50,7 @@ async function removeLeft(prefix: string, parent: string): Promise<void> {
   }
 }
 
-/** In a folder of another user, a link could redirect the removal. */
+/** Returns true if the folder belongs to this user. In another user's folder, a link could redirect the removal. */
 async function isOurs(path: string): Promise<boolean> {
   try {
     const stat = await lstat(path);

@@ -3,13 +3,13 @@ import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { UsageError } from '../errors.ts';
 
-/** A device or a pipe may never end. */
+/** The maximum number of bytes read. A device or pipe may never end. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Opens a file or pipe that the user named. Opening a named pipe in the ordinary way would block a thread until somebody
- * writes to it, and the process couldn't exit; here, only reading waits.
- * @throws the system's error, also while it is read.
+ * Opens a file or pipe that the user named. Opening a named pipe in the usual way would block a thread until something writes to
+ * it, and the process couldn't exit. Here, only reading waits.
+ * @throws the system's error, also while reading.
  */
 export function openUserFile(path: string): Readable {
   if (process.platform === 'win32' || !statSync(path).isFIFO()) return createReadStream(path);
@@ -19,7 +19,7 @@ export function openUserFile(path: string): Readable {
 
 const open = new Set<Readable>();
 
-/** Yields the bytes of an input, which may wait for its writer. `stopInputs` ends it. */
+/** Yields the bytes of an input, which may have to wait for a writer. `stopInputs` ends it. */
 export async function* chunksOf(input: Readable): AsyncGenerator<Uint8Array, void, undefined> {
   open.add(input);
   try {
@@ -30,7 +30,7 @@ export async function* chunksOf(input: Readable): AsyncGenerator<Uint8Array, voi
   }
 }
 
-/** Makes every input that is being read fail with the reason. */
+/** Makes all inputs that are being read fail with the reason. */
 export function stopInputs(reason: Error): void {
   for (const input of open) input.destroy(reason);
 }
@@ -40,7 +40,7 @@ export function readUserFile(path: string): Promise<Buffer> {
   return readInput(openUserFile(path), path);
 }
 
-/** Reads an input to its end; `name` is for the error. @throws UsageError for more than 64 MiB. */
+/** Reads an input to its end. `name` is used in the error. @throws UsageError for more than 64 MiB. */
 export async function readInput(input: Readable, name: string): Promise<Buffer> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;

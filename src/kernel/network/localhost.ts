@@ -11,7 +11,7 @@ const LOOPBACK = [
   { address: '::1', family: 6 },
 ];
 
-/** Resolves a name; localhost names resolve to loopback without a lookup. */
+/** Resolves a host name. Localhost names resolve to loopback addresses without a lookup. */
 export const lookupHost: LookupFunction = (hostname, options, callback) => {
   if (!isLocalhostName(hostname)) return lookup(hostname, options, callback);
   const { family } = options;

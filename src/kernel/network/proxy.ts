@@ -3,8 +3,8 @@ import { UsageError } from '../errors.ts';
 import { isLocalhostName } from './localhost.ts';
 
 /*
- * Chooses the proxy of a request, for the service, the bucket, and the doctor alike, by curl's rules: HTTPS_PROXY applies to
- * https and HTTP_PROXY to http, and the lower-case name has priority.
+ * Chooses the proxy of a request to the service, the bucket, and in the doctor. The rules are those of curl: HTTPS_PROXY applies to
+ * https, HTTP_PROXY to http, and lower-case names have priority.
  */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,11 +12,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface HttpProxy {
   url: URL;
   port: number;
-  /** The variable that sets it. */
+  /** The environment variable that sets the proxy. */
   variable: string;
 }
 
-/** Returns the proxy for an address; undefined for a direct connection. @throws UsageError */
+/** Returns the proxy for an address, or undefined for a direct connection. @throws UsageError */
 export function proxyFor(env: Environment, target: URL): HttpProxy | undefined {
   return isExempt(env, target) ? undefined : proxyOf(env, target.protocol);
 }
@@ -42,7 +42,7 @@ export function urlOf(protocol: string, hostname: string, port?: number): URL {
   return new URL(`${protocol}//${host}${port === undefined ? '' : `:${port}`}`);
 }
 
-/** Returns the proxy for display, without user and password. */
+/** Returns the proxy as shown to the user, without credentials. */
 export function nameOf({ url, variable }: HttpProxy): string {
   return `${url.origin} (${variable})`;
 }
@@ -54,7 +54,7 @@ export function authorization({ url }: HttpProxy): Readonly<Record<string, strin
   return { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` };
 }
 
-/** Returns the secrets in the proxy variables. */
+/** Returns the secrets in the proxy variables of the environment. */
 export function proxySecrets(env: Environment): string[] {
   return ['http:', 'https:'].flatMap((protocol) => {
     try {
@@ -63,20 +63,19 @@ export function proxySecrets(env: Environment): string[] {
       const basic = authorization(proxy)['proxy-authorization']?.replace('Basic ', '') ?? '';
       return [proxy.url.password, decoded(proxy.url.password), basic];
     } catch {
-      // Reported when it is used.
+      // An invalid proxy is reported when it is used.
       return [];
     }
   });
 }
 
 /**
- * Returns true for localhost names and hosts in NO_PROXY: hosts separated by commas or spaces, each including its subdomains;
- * `host:port` for one port, `10.0.0.0/8` for
- * a network, `*` for all.
+ * Returns true for localhost names and hosts in NO_PROXY, which lists hosts separated by commas or spaces, including their
+ * subdomains: `host:port` for one port, `10.0.0.0/8` for a network, `*` for all.
  */
 export function isExempt(env: Environment, target: URL): boolean {
   const host = bare(target.hostname);
-  // A proxy would resolve such a name on its own machine, and the key would leave this one in plain text.
+  // A proxy would resolve the name on its own machine, and the key would leave this machine in plain text.
   if (isLocalhostName(host)) return true;
   const port = target.port || (target.protocol === 'https:' ? '443' : '80');
   return (env.no_proxy || env.NO_PROXY || '').split(/[\s,]+/).some((entry) => {
@@ -98,19 +97,19 @@ function isInNetwork(host: string, entry: string): boolean {
     list.addSubnet(bare(network), Number.parseInt(bits, 10), family);
     return isIP(host) !== 0 && list.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
   } catch {
-    // Not a network: it exempts no host.
+    // An invalid network exempts no host.
     return false;
   }
 }
 
-/** An IPv6 address consists of colons: it has a port only after brackets. */
+/** Splits an entry of NO_PROXY. An IPv6 address contains colons itself, so a port can only follow brackets. */
 function nameAndPort(entry: string): [name: string, port: string | undefined] {
   if (!entry.startsWith('[') && entry.split(':').length > 2) return [canonical(entry), undefined];
   const [, name = entry, port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
   return [canonical(name), port];
 }
 
-/** Normalizes the spelling of an IPv6 address as URLs do. */
+/** Normalizes an IPv6 address to the form that URLs use. */
 function canonical(name: string): string {
   const address = bare(name);
   return isIP(address) === 6 ? new URL(`http://[${address}]`).hostname : name;

@@ -2,7 +2,7 @@ import * as tls from 'node:tls';
 import * as z from 'zod/mini';
 import { readRegular } from '../files/regular-file.ts';
 
-/** Where the distributions keep their authorities: Debian and Arch, Fedora, openSUSE, RHEL, and Alpine. */
+/** The files in which Debian and Arch, Fedora, openSUSE, RHEL, and Alpine store their certificate authorities. */
 const BUNDLES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/tls/certs/ca-bundle.crt',
@@ -13,7 +13,7 @@ const BUNDLES = [
 
 const certificates = z.array(z.string());
 
-/** Returns Node's usual authorities together with the system's. Undefined where the system's can't be read. */
+/** Returns a context with Node's default authorities and the system's, or undefined if the system's can't be read. */
 export async function systemContext(): Promise<tls.SecureContext | undefined> {
   const system = listed('system') ?? [];
   if (system.length === 0 && process.platform === 'linux') system.push(...(await bundle()));
@@ -22,7 +22,7 @@ export async function systemContext(): Promise<tls.SecureContext | undefined> {
   return tls.createSecureContext({ ca });
 }
 
-/** Returns the certificates of a store, as Node lists them from 22.15 on. */
+/** Returns the certificates of a store. Node lists them since 22.15. */
 function listed(store: 'default' | 'system'): string[] | undefined {
   const list: unknown = Reflect.get(tls, 'getCACertificates');
   if (typeof list !== 'function') return undefined;
@@ -34,7 +34,7 @@ async function defaults(): Promise<string[]> {
   return [...tls.rootCertificates, ...(await read(process.env.NODE_EXTRA_CA_CERTS))];
 }
 
-/** Reads the first bundle there is. SSL_CERT_FILE names another, as for OpenSSL, curl, and Node itself from 22.15 on. */
+/** Reads the first bundle that exists. SSL_CERT_FILE names another one, as in OpenSSL, curl, and Node since 22.15. */
 async function bundle(): Promise<string[]> {
   const named = process.env.SSL_CERT_FILE;
   for (const path of named ? [named] : BUNDLES) {
@@ -44,7 +44,7 @@ async function bundle(): Promise<string[]> {
   return [];
 }
 
-/** A file that can't be read adds nothing: Node itself warns about NODE_EXTRA_CA_CERTS. */
+/** Reads the certificates of a file. An unreadable file is ignored: Node itself warns about NODE_EXTRA_CA_CERTS. */
 async function read(path: string | undefined): Promise<string[]> {
   if (!path) return [];
   const text = await readRegular(path).catch(() => undefined);

@@ -2,17 +2,17 @@ import type { SecureContext } from 'node:tls';
 import { codeOf } from '../errors.ts';
 import { UNKNOWN_ISSUER } from './unreachable.ts';
 
-/** Options of a TLS connection: which authorities it trusts. Empty for those of Node and NODE_EXTRA_CA_CERTS. */
+/** The authorities that a TLS connection trusts. If empty, those of Node and NODE_EXTRA_CA_CERTS. */
 export interface TlsTrust {
   secureContext?: SecureContext;
 }
 
-/** Set by the first connection that is refused; undefined inside when the system has no certificates. */
+/** The system's certificates, loaded after the first refused connection. Resolves to undefined if the system has none. */
 let system: Promise<SecureContext | undefined> | undefined;
 
 /**
- * Makes a TLS connection. One that is refused because its issuer is unknown is made once more with the system's
- * certificates, which later connections trust from the start. Nothing was sent on the refused one.
+ * Makes a TLS connection. If it is refused because the issuer is unknown, tries again with the system's certificates, which later
+ * connections use from the start. Nothing is sent on the refused connection.
  */
 export async function connectTrusting<T>(connect: (trust: TlsTrust) => Promise<T>): Promise<T> {
   if (isSystemIgnored()) return connect({});

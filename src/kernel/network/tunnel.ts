@@ -6,7 +6,7 @@ import { codeOf } from '../errors.ts';
 import { authorization, type HttpProxy } from './proxy.ts';
 import { connectTrusting, type TlsTrust } from './trust.ts';
 
-/** Error codes for failures at the proxy. The host never received a request. */
+/** Error codes of failures at the proxy. The host received no request. */
 export type TunnelErrorCode = 'PROXY_REFUSED' | 'PROXY_TIMEOUT';
 
 class TunnelError extends Error {
@@ -19,10 +19,10 @@ class TunnelError extends Error {
 }
 
 export interface TunnelTarget {
-  /** Without brackets, for an IPv6 address. */
+  /** For an IPv6 address, without brackets. */
   hostname: string;
   port: number;
-  /** Time limit for connecting to the proxy, its response, and TLS together, in ms. */
+  /** The time limit for connecting to the proxy, its response, and TLS together, in ms. */
   timeoutMs: number;
   tls?: ConnectionOptions | undefined;
 }
@@ -52,7 +52,7 @@ export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Pr
   };
   try {
     const opened = connectTrusting(open);
-    // Later failures don't matter.
+    // Errors after the tunnel is open are handled elsewhere.
     opened.catch(() => undefined);
     return await Promise.race([opened, late]);
   } finally {

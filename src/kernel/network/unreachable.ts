@@ -1,4 +1,4 @@
-/** Failures before any byte of a request is sent: the host certainly never received it. */
+/** Failures that occur before any byte of a request is sent, so that the host certainly didn't receive it. */
 export const NEVER_SENT: ReadonlyMap<string, string> = new Map(
   Object.entries({
     ECONNREFUSED: 'connection refused',
@@ -12,7 +12,7 @@ export const NEVER_SENT: ReadonlyMap<string, string> = new Map(
 
 const UNKNOWN_AUTHORITY = 'its TLS certificate comes from an authority this machine does not know';
 
-/** Certificates whose issuer is not trusted. */
+/** Errors of certificates whose issuer is not trusted. */
 export const UNKNOWN_ISSUER: ReadonlyMap<string, string> = new Map(
   Object.entries({
     DEPTH_ZERO_SELF_SIGNED_CERT: 'its TLS certificate is self-signed',
@@ -23,7 +23,7 @@ export const UNKNOWN_ISSUER: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Problems of a certificate, which a retry doesn't fix. */
+/** Errors of certificates. Retrying doesn't help. */
 export const CERTIFICATE: ReadonlyMap<string, string> = new Map([
   ...UNKNOWN_ISSUER,
   ...Object.entries({

@@ -1,6 +1,6 @@
 import { type Environment, proxySecrets } from '../network/proxy.ts';
 
-/** Variables that contain our secrets. */
+/** Environment variables that contain secrets of esign. */
 const SECRETS = [
   'ESIGN_API_KEY',
   'ESIGN_WEBHOOK_SECRET',
@@ -16,7 +16,7 @@ export function secretsOf(env: Environment): string[] {
 }
 
 /**
- * Returns the environment for a program we start: ours without our secrets, which no program gets unless it needs them.
+ * Returns the environment for a child process: the current one without secrets, unless the program needs them.
  * @param more additional variables
  * @param keep secrets that the program needs
  */
@@ -26,7 +26,7 @@ export function childEnvironment(
   env: Environment = process.env,
 ): Record<string, string | undefined> {
   const isOurs = (name: string) => SECRETS.some((secret) => secret === name && !keep.includes(secret));
-  // Windows ignores case in names of variables.
+  // On Windows, variable names are case-insensitive.
   const own = Object.entries(env).filter(([name]) => !isOurs(name.toUpperCase()));
   return { ...Object.fromEntries(own), ...more };
 }

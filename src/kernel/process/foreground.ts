@@ -3,20 +3,20 @@ import { readFileSync } from 'node:fs';
 import { childEnvironment } from './child-environment.ts';
 
 /**
- * Returns false for a background job (`esign … &`), which may write to its terminal but is stopped when it reads from it. True
- * if that can't be determined.
+ * Returns false for a background job (`esign … &`), which may write to its terminal but is stopped when it reads from it. Returns
+ * true if that can't be determined.
  */
 export function isForeground(): boolean {
   const [group, owner] = process.platform === 'linux' ? fromProc() : fromPs();
   return group === undefined || owner === undefined || group === owner;
 }
 
-/** Reads our process group, and the terminal's foreground group. */
+/** The process group of this process, and the foreground process group of its terminal. */
 type Groups = readonly [group: string | undefined, owner: string | undefined];
 
 function fromProc(): Groups {
   try {
-    // After the name, which may contain spaces: state, parent, group, session, terminal, foreground group.
+    // The fields after the name, which may contain spaces: state, parent, group, session, terminal, foreground group.
     const fields = readFileSync('/proc/self/stat', 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');

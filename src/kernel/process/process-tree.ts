@@ -2,20 +2,20 @@ import { spawn } from 'node:child_process';
 import { win32 } from 'node:path';
 import { childEnvironment } from './child-environment.ts';
 
-/** How to end a process tree: a signal to the process group, or a program on Windows. */
+/** How to end a process tree: with a signal to the process group, or with a program on Windows. */
 export type TreeEnding = { group: number } | { file: string; args: readonly string[] };
 
 /** Exit code of taskkill if the process does not exist. */
 const NOT_FOUND = 128;
 
-/** Ends a process group immediately. */
+/** Returns how to end a process group immediately. */
 export function treeEnding(
   pid: number,
   platform: NodeJS.Platform,
   env: NodeJS.ProcessEnv = process.env,
 ): TreeEnding {
   if (platform !== 'win32') return { group: -pid };
-  // The full path, because Windows would search the current folder first.
+  // The full path is needed because Windows would search the current folder first.
   const file = win32.join(env.SystemRoot || 'C:\\Windows', 'System32', 'taskkill.exe');
   return { file, args: ['/pid', String(pid), '/T', '/F'] };
 }
@@ -27,7 +27,7 @@ export function endTree(pid: number): void {
   else endBy(ending, pid);
 }
 
-/** If the program fails, ends at least the process itself, without waiting for it. */
+/** Ends a process tree with a program. If that fails, ends at least the process itself. Doesn't wait. */
 function endBy({ file, args }: Extract<TreeEnding, { file: string }>, pid: number): void {
   spawn(file, args, { env: childEnvironment(), stdio: 'ignore', windowsHide: true })
     .on('error', () => kill(pid))
@@ -40,6 +40,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Checks email addresses, at least as strictly as the service, which must not refuse one after other envelopes of a list have
- * been sent. It requires one @, a domain with a dot, and no spaces, brackets, or invisible characters.
+ * Checks email addresses at least as strictly as the service. Otherwise, the service could refuse one after other envelopes of a
+ * list have been sent. An address needs one @ and a domain with a dot, and no spaces, brackets, or invisible characters.
  */
 const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}.]+';
 const LABEL = `(?!-)${ATOM}(?<!-)`;
@@ -13,7 +13,7 @@ export function isEmailAddress(text: string): boolean {
   return text.length <= LONGEST && ADDRESS.test(text);
 }
 
-/** Returns why the text is not an email address, to follow it in a sentence; undefined if it is one. */
+/** Returns why the text is not an email address, worded as part of a sentence, or undefined if it is one. */
 export function addressProblem(text: string): string | undefined {
   if (isEmailAddress(text)) return undefined;
   const invisible = INVISIBLE.exec(text)?.[0].codePointAt(0);

@@ -1,17 +1,17 @@
 import { parseJson } from '../json.ts';
 
 /*
- * Splits JSON text without parsing it, so that digits, the order of members, and duplicate members stay as they were sent. The
+ * Splits JSON text without parsing it, so that digits, the order of members, and duplicate members are preserved. The
  * text must be valid JSON.
  */
 
 interface Token {
   text: string;
-  /** Its offset in the text. */
+  /** The offset of the token in the text. */
   at: number;
 }
 
-/** Yields brackets, commas, colons, strings, and other words, without white space. */
+/** Yields brackets, commas, colons, strings, and other tokens, without white space. */
 function* jsonTokens(text: string): Generator<Token, void, undefined> {
   const plain = /[^\s"{}[\],:]+|[{}[\],:]/y;
   for (let i = 0; i < text.length; ) {
@@ -30,7 +30,7 @@ function endOfString(text: string, start: number): number {
   return i + 1;
 }
 
-/** Returns the number of members that all objects of a JSON text have, including repeated ones. */
+/** Returns the total number of members in all objects of a JSON text, including duplicates. */
 export function countMembers(text: string): number {
   let members = 0;
   for (const token of jsonTokens(text)) if (token.text === ':') members++;
@@ -38,7 +38,7 @@ export function countMembers(text: string): number {
 }
 
 /**
- * Returns the depth of JSON, and the total indentation of all its lines: small untrusted text can grow without bounds when it is
+ * Returns the nesting depth of JSON and the total indentation of all its lines. Small untrusted text can become huge when it is
  * indented.
  */
 export function jsonExtent(text: string): { depth: number; indents: number } {
@@ -68,7 +68,7 @@ export function jsonExtent(text: string): { depth: number; indents: number } {
   return extent;
 }
 
-/** Returns the first integer that a JavaScript number can't represent; undefined if there is none. */
+/** Returns the first integer that a JavaScript number can't represent exactly, or undefined if there is none. */
 export function inexactNumber(text: string): string | undefined {
   if (!/\d{16}/.test(text)) return undefined;
   for (const { text: token } of jsonTokens(text)) {
@@ -77,14 +77,14 @@ export function inexactNumber(text: string): string | undefined {
   return undefined;
 }
 
-/** Returns the texts of the items in the array that is this member of the outermost object. */
+/** Returns the texts of the items in an array that is a member of the outermost object. */
 export function itemTexts(text: string, member: string): string[] {
   const name = JSON.stringify(member);
   const found = partsOf(text).findLast((part) => part.startsWith(name));
   return found === undefined ? [] : partsOf(found.slice(found.indexOf(':', name.length) + 1));
 }
 
-/** The members of an object, and where their values are. */
+/** Returns the members of an object and the ranges of their values. */
 export function membersOf(text: string): { name: string; from: number; to: number }[] {
   return partRanges(text).flatMap(([start, end]) => {
     const tokens = [...jsonTokens(text.slice(start, end))];
@@ -96,7 +96,7 @@ export function membersOf(text: string): { name: string; from: number; to: numbe
   });
 }
 
-/** Yields the texts between the commas of the outermost list or object. */
+/** Returns the texts between the commas of the outermost list or object. */
 function partsOf(text: string): string[] {
   return partRanges(text)
     .map(([from, to]) => text.slice(from, to).trim())
@@ -118,15 +118,15 @@ function partRanges(text: string): (readonly [number, number])[] {
 }
 
 const INDENT = '  ';
-/** Levels of indentation in all: 4 MiB of blanks. */
+/** The maximum total indentation, in levels: 4 MiB of spaces. */
 const MOST_INDENTS = 2 * 1024 * 1024;
 
-/** Returns false for JSON that would grow too much when indented, because it is deeply nested. */
+/** Returns false for JSON that is nested so deeply that it would become too large when indented. */
 export function canIndent(text: string): boolean {
   return jsonExtent(text).indents <= MOST_INDENTS;
 }
 
-/** Indents valid JSON text and keeps every token unchanged. */
+/** Indents valid JSON text without changing any token. */
 export function indentJson(text: string): string {
   const out: string[] = [];
   let depth = 0;
@@ -135,7 +135,7 @@ export function indentJson(text: string): string {
   for (const { text: token } of jsonTokens(text)) {
     const closes = token === '}' || token === ']';
     if (closes) depth--;
-    // An empty object or array stays on its line.
+    // An empty object or array stays on one line.
     if (opened !== closes) breakLine();
     opened = token === '{' || token === '[';
     if (opened) depth++;

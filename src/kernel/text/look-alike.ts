@@ -1,4 +1,4 @@
-/** Email providers whose names are often mistyped, and those that only look like a typo of another one. */
+/** Email providers whose names are often mistyped, and providers that only look like a typo of another one. */
 const PROVIDERS = [
   'gmail.com',
   'googlemail.com',
@@ -43,17 +43,17 @@ const REAL = new Set([
   'outlook.fr',
   'me.co',
 ]);
-/** Shorter names are one letter away from too many others. */
+/** The minimum length of a name. Shorter ones differ from too many others by only one letter. */
 const SHORTEST = 8;
 
-/** Returns the well-known domain that is one typo away from the address's domain, such as gmail.com for `gmial.com`. */
+/** Returns the well-known domain that differs from the address's domain by one typo, such as gmail.com for `gmial.com`. */
 export function lookAlike(email: string): string | undefined {
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
   if (REAL.has(domain)) return undefined;
   return PROVIDERS.find((known) => known.length >= SHORTEST && isOneSlipAway(domain, known));
 }
 
-/** One letter added, missing, or changed, or two neighboring letters swapped. */
+/** Returns true if one letter was added, omitted, or changed, or if two neighboring letters were swapped. */
 function isOneSlipAway(text: string, known: string): boolean {
   if (Math.abs(text.length - known.length) > 1) return false;
   let at = 0;

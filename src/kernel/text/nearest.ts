@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Returns the most similar known word; undefined if none is similar. */
+/** Returns the most similar known word, or undefined if none is similar. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
   let least = Math.max(2, Math.floor(word.length / 3)) + 1;

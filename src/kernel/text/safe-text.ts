@@ -1,11 +1,11 @@
 /*
- * Text from the service or a webhook is untrusted. On a terminal, a control character, an escape sequence, or a direction
- * override could hide or forge what an operator reads, so each is made visible. Unicode classes are slow to compile: each pattern
- * is created on first use.
+ * Text from the service or a webhook is untrusted. On a terminal, control characters, escape sequences, and direction overrides
+ * could hide or forge what an operator reads, so they are made visible. Unicode classes are slow to compile, so each pattern is
+ * created on first use.
  */
 const unsafe = () =>
-  // Controls, format characters (direction, zero width, tags), line separators, lone surrogates, invisible letters;
-  // the two variation selectors of emoji are allowed.
+  // Control and format characters (direction, zero width, tags), line separators, lone surrogates, and invisible letters.
+  // The two variation selectors of emoji are allowed.
   /(?![\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 
 const NAMES: Readonly<Record<string, string>> = { '\n': '⏎', '\r': '␍', '\t': '␉', '\u001b': '␛' };
@@ -15,7 +15,7 @@ const NON_JOINER = '\u200c';
 const joining = () =>
   /\p{Extended_Pictographic}|\p{Script=Arabic}|\p{Script=Devanagari}|\p{Script=Bengali}|\p{Script=Sinhala}|\p{Script=Malayalam}|\ufe0f|\p{Emoji_Modifier}/u;
 
-/** Returns the text on one line, with visible signs in place of characters that could act on a terminal. */
+/** Returns the text on one line, with visible replacements for characters that could affect a terminal. */
 export function safeLine(text: string): string {
   return text.replace(unsafe(), (character, index: number) => {
     if ((character === JOINER || character === NON_JOINER) && joins(text, index)) return character;
@@ -35,7 +35,7 @@ function visible(character: string): string {
   return `<${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 }
 
-/** Like safeLine, but keeps line breaks. */
+/** Works like safeLine, but keeps line breaks. */
 export function safeBlock(text: string): string {
   return text
     .split(/\r\n|\n/)
@@ -43,7 +43,7 @@ export function safeBlock(text: string): string {
     .join('\n');
 }
 
-/** Escapes characters in JSON text that could act on a terminal. Its value and the line breaks between tokens stay the same. */
+/** Escapes characters in JSON text that could affect a terminal. Its value and the line breaks between tokens don't change. */
 export function safeJson(text: string): string {
   return text.replace(unsafe(), (character, index: number) => {
     if (character === '\n') return character;

@@ -6,21 +6,21 @@ const PLAIN = /^[\w@%+=:,./-]+$/;
 const FLAG = /^(--?[\w-]+)(?:=(.*))?$/s;
 
 /**
- * Returns an esign command to copy. Words are quoted for a shell if needed: ids from the service could contain anything.
- * For example, `command('envelopes', 'get', envelope.id)`.
+ * Returns an esign command for copying. Words are quoted for a shell if needed, because ids from the service could contain
+ * anything. For example, `command('envelopes', 'get', envelope.id)`.
  */
 export function command(...words: readonly string[]): string {
   return ['esign', ...words.map(flagOrWord)].join(' ');
 }
 
-/** Leaves flags unquoted; shellWord quotes anything that begins with a dash. */
+/** Leaves flags unquoted, although shellWord quotes everything that begins with a dash. */
 function flagOrWord(word: string): string {
   const [, flag, value] = FLAG.exec(word) ?? [];
   if (flag === undefined) return shellWord(word);
   return value === undefined ? flag : `${flag}=${shellWord(value)}`;
 }
 
-/** The end of a line whose command continues in the next one. */
+/** The character that continues a command on the next line. */
 export const LINE_GOES_ON = process.platform === 'win32' ? '`' : '\\';
 
 /** Quotes a word for PowerShell on Windows and for a POSIX shell elsewhere. The result is safe to show on a terminal. */

@@ -1,4 +1,4 @@
-/** Letters without a decomposition, and characters that people type differently. */
+/** Letters without a Unicode decomposition, and characters that people type differently. */
 const PLAIN: Readonly<Record<string, string>> = {
   ...{ ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ı: 'i', ø: 'o', ŧ: 't', þ: 'th', ß: 'ss', æ: 'ae', œ: 'oe', ς: 'σ' },
   ...{ '’': "'", '‘': "'", '‐': '-', '‑': '-', '–': '-' },
@@ -8,7 +8,7 @@ const SPECIAL = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
 const ACCENTS = /[\u0300-\u036f]/g;
 const ASCII = /^[\0-\x7f]*$/;
 
-/** Folds text for comparison: case and accents don't count, so `lukasz` matches `Łukasz`. */
+/** Folds text for comparison without case and accents, so that `lukasz` matches `Łukasz`. */
 export function folded(text: string): string {
   const lower = text.toLowerCase();
   if (ASCII.test(lower)) return lower;
@@ -18,7 +18,7 @@ export function folded(text: string): string {
     .replace(SPECIAL, (letter) => PLAIN[letter] ?? letter);
 }
 
-/** Returns the folded words of a query, without brackets and quotes around them. */
+/** Returns the folded words of a query, without surrounding brackets and quotes. */
 export function wordsOf(question: string): string[] {
   return folded(question)
     .split(/\s+/)
@@ -26,7 +26,10 @@ export function wordsOf(question: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Returns true if a word of the folded text begins with `word`: after a space or punctuation, or anywhere in scripts without spaces. */
+/**
+ * Returns true if a word of the folded text begins with `word`. A word begins after a space or punctuation, and anywhere in scripts
+ * without spaces.
+ */
 export function hasWord(text: string, word: string): boolean {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
     if (at === 0 || !letter().test(before(text, at)) || unspaced().test(word)) return true;
@@ -34,12 +37,12 @@ export function hasWord(text: string, word: string): boolean {
   return false;
 }
 
-/** Returns true if each word begins a word of the folded texts. */
+/** Returns true if each of the words is the beginning of a word in the folded texts. */
 export function hasWords(texts: readonly string[], words: readonly string[]): boolean {
   return words.every((word) => texts.some((text) => hasWord(text, word)));
 }
 
-// Unicode classes are slow to compile, so this is created on first use.
+// Unicode classes are slow to compile, so the pattern is created on first use.
 const letter = () => /[\p{L}\p{N}\p{M}]$/u;
 const unspaced = () =>
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
