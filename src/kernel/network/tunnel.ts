@@ -52,7 +52,7 @@ export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Pr
   };
   try {
     const opened = connectTrusting(open);
-    // Errors after the tunnel is open are handled elsewhere.
+    // After a timeout, a later failure must not count as unhandled.
     opened.catch(() => undefined);
     return await Promise.race([opened, late]);
   } finally {
