@@ -7,26 +7,26 @@ import { errorText, reportOf } from './report.ts';
 
 /** The result of one item. */
 export interface ItemResult {
-  /** Its JSON line. */
+  /** Its line with --json. */
   json: unknown;
-  /** Its row on stdout, if it has one. */
+  /** Its row on stdout, if any. */
   text?: string | undefined;
-  /** Why it failed: in words, or as an error with the item's name before it. */
+  /** The reason for its failure, or an error to be shown after the item's name. */
   failure?: string | { error: unknown; label?: string } | undefined;
 }
 
 export interface BatchOptions {
-  /** Hides the progress line while the row is written. */
+  /** Hides the progress line while a row is written. */
   aside?: (write: () => Promise<void> | void) => Promise<void> | void;
-  /** The results are secrets the user asked for, such as links. */
+  /** Whether the results are secrets that the user asked for, such as links. */
   secret?: boolean;
-  /** If all items fail, the command fails with the first error, which is then reported only once. */
+  /** Whether the command fails with the first error if all items fail. That error is then reported only once. */
   ownError?: boolean;
 }
 
 /**
- * Reports results one by one: a row or a JSON line for each, and failures on stderr, all without secrets. A failure that
- * repeats is reported once.
+ * Reports results one at a time, without secrets: a row or a JSON line for each, and failures on stderr. A failure that
+ * occurs repeatedly is reported once.
  */
 export class Batch {
   failed = 0;
@@ -80,13 +80,13 @@ export class Batch {
     return `${name}${errorText(error, { json: false, redactor, style: terminal.styleErr })}`;
   }
 
-  /** Reports the first failure, which was held back in case all fail. */
+  /** Reports the first failure, which was withheld in case all items fail. */
   #release(): void {
     if (this.#held !== undefined) this.#context.terminal.err(this.#held);
     this.#held = undefined;
   }
 
-  /** @throws PartialError if some failed; the first item's error if all did and `ownError` is set. */
+  /** @throws PartialError if some items failed; the error of the first item if all failed and `ownError` is set. */
   end(of: number, what?: string): void {
     if (this.failed === 0) return;
     if (this.#options.ownError && this.failed === of && this.#first !== undefined) throw this.#first.error;

@@ -8,8 +8,8 @@ import { invocationOf } from './invocation.ts';
 type Values = Record<string, unknown>;
 
 /**
- * Flags that may be empty: texts, and settings of a profile that an empty value removes. Any other empty value comes from a
- * variable that is not set, and would filter nothing or mean everyone.
+ * Flags that may be empty: texts, and profile settings that an empty value removes. For any other flag, an empty value usually
+ * comes from a variable that isn't set. It would filter nothing or select everyone.
  */
 const MAY_BE_EMPTY = [
   ...['subject', 'message', 'reason'],
@@ -17,8 +17,8 @@ const MAY_BE_EMPTY = [
 ];
 
 /**
- * The base of every command: the common flags and the context. oclif's own `--json` would change exit codes and write errors
- * to stdout, so `--json` is ours. `catch` passes every error to the reporter in main.ts.
+ * The base class of all commands. It provides the common flags and the context. oclif's own `--json` would change exit codes and
+ * write errors to stdout, so `--json` is defined here. `catch` passes every error to the reporter in main.ts.
  */
 export abstract class EsignCommand extends Command {
   static override baseFlags = commonFlags;
@@ -37,7 +37,7 @@ export abstract class EsignCommand extends Command {
       if (token.type !== 'flag' || MAY_BE_EMPTY.includes(token.flag)) continue;
       if (token.input.trim() === '') throw emptyValue(`--${token.flag}`);
     }
-    // Commands with several arguments check them themselves.
+    // Commands that take several arguments check them themselves.
     const args = this.ctor.strict ? Object.entries<unknown>(parsed.args) : [];
     for (const [name, value] of args) if (value === '') throw emptyValue(`The argument ${name}`);
     return parsed;

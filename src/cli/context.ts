@@ -5,14 +5,14 @@ import { type CommandTerminal, createTerminal, type TerminalFlags } from './term
 
 export type CommonFlags = SessionFlags & TerminalFlags;
 
-/** What a command gets: the account it works with, the user's terminal, and the signal that stops it. */
+/** What a command works with: the account, the user's terminal, and the signal that stops it. */
 export interface Context {
   session: Session;
   terminal: CommandTerminal;
   interrupt: Interrupt;
 }
 
-/** Creates the context of one command. Nothing is read or connected until it is used. */
+/** Creates the context of a command. Files are read and connections opened only when they are needed. */
 export function createContext(flags: CommonFlags, version: string, invocation: Invocation): Context {
   const terminal = createTerminal(flags, invocation);
   const session = new Session(flags, { version, invocation, terminal });

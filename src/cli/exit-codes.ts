@@ -1,7 +1,7 @@
 import { BadResponseError, EsignError, ServiceError, StoppedError } from '../kernel/errors.ts';
 import { entryOf } from '../kernel/json.ts';
 
-/** The exit codes. A process ended by a signal raises the signal again instead. */
+/** The exit codes. A process that is ended by a signal raises it again instead. */
 export const EXIT = {
   ok: 0,
   unexpected: 1,
@@ -16,7 +16,7 @@ export const EXIT = {
   partial: 10,
   unexpectedStatus: 11,
   waitTimeout: 124,
-  /** Ctrl-C; other signals have their own codes. */
+  /** For Ctrl-C. Other signals have their own codes. */
   interrupted: 130,
 } as const;
 
@@ -71,7 +71,7 @@ const BY_CODE: Readonly<Record<string, number>> = {
   WAIT_TIMEOUT: EXIT.waitTimeout,
 };
 
-/** For unknown error codes. 400 is left out because it is ambiguous. */
+/** Exit codes for unknown error codes, by HTTP status. 400 is missing because it is ambiguous. */
 const BY_STATUS: Readonly<Record<number, number>> = {
   401: EXIT.auth,
   403: EXIT.auth,
@@ -79,7 +79,7 @@ const BY_STATUS: Readonly<Record<number, number>> = {
   429: EXIT.limited,
 };
 
-/** Returns the exit code of an error: by its code, then by its HTTP status. */
+/** Returns the exit code of an error, by its code or else by its HTTP status. */
 export function exitCodeOf(error: unknown): number {
   if (!(error instanceof EsignError)) return EXIT.unexpected;
   if (error instanceof StoppedError && error.cause !== undefined) return exitCodeOf(error.cause);

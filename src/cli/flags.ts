@@ -8,7 +8,7 @@ import { nearest } from '../kernel/text/nearest.ts';
 import { DOCUMENT_KINDS, type DocumentKind, ENVELOPE_STATUSES, IN_FLIGHT } from '../kernel/vocabulary.ts';
 import { LIST_LIMIT } from './defaults.ts';
 
-/** Flags of every command. */
+/** The flags of all commands. */
 export const commonFlags = {
   json: Flags.boolean({
     description: 'print JSON; errors become one JSON line on stderr',
@@ -45,7 +45,7 @@ export const commonFlags = {
   }),
 };
 
-/** Formats of a list. */
+/** The flags for the format of a list. */
 export const formatFlags = {
   csv: Flags.boolean({
     description: 'print CSV with a header',
@@ -70,7 +70,7 @@ export const formatFlags = {
   }),
 };
 
-/** Flags of lists that may be long. */
+/** The flags of lists that may be long. */
 export const listFlags = {
   ...formatFlags,
   limit: Flags.integer({
@@ -84,7 +84,7 @@ export const listFlags = {
   all: Flags.boolean({ description: 'list all items', helpGroup: 'OUTPUT' }),
 };
 
-/** How a file of rows is read. */
+/** The flags for reading a file of rows. */
 export const readFlags = {
   encoding: Flags.string({
     description: 'encoding of the file, such as windows-1252 (default: utf-8, or by its byte order mark)',
@@ -98,7 +98,7 @@ export const readFlags = {
   }),
 };
 
-/** The argument of a file of rows. */
+/** The argument for a file of rows. */
 export const rowsFile = {
   file: Args.string({
     description: 'CSV, .xlsx, or JSON Lines, or - for stdin',
@@ -138,7 +138,7 @@ export const sinceFlag = Flags.custom<Moment>({
   parse: (text, _context, { name }) => Promise.resolve(momentOf(text, `--${name}`)),
 });
 
-/** The same for a value that is not a flag; `name` appears in the error. */
+/** Parses a time as sinceFlag does, for values that are not flags. `name` is used in the error. */
 export function momentOf(text: string, name: string): Moment {
   const ago = /^\d+$/.test(text) ? undefined : parseDuration(text);
   if (ago !== undefined) return (now) => now - ago;
@@ -166,7 +166,7 @@ const STATUS_ALIASES: Readonly<Record<string, string>> = {
   SIGNING: 'IN_PROGRESS',
 };
 
-/** Envelope statuses, separated by commas, any case, with the words of the service's dashboard as aliases. */
+/** Envelope statuses, separated by commas, in any case. The words of the service's dashboard are accepted as aliases. */
 export const statusesFlag = Flags.custom<string[]>({
   parse: (text) => Promise.resolve([...new Set(text.split(',').flatMap(readStatuses))]),
 });

@@ -14,14 +14,14 @@ import { requireConnection, type Settings } from '../profiles/resolve.ts';
 import type { SandboxControl } from '../sandbox-control/control.ts';
 import type { CommandTerminal } from './terminal.ts';
 
-/** The parts of a session that are needed here; the session itself loads this module. */
+/** The parts of a session that are needed here. The session itself can't be imported, because it loads this module. */
 interface Connection {
   clock: Clock;
   settings(): Promise<Settings>;
   sandbox(): Promise<SandboxControl>;
 }
 
-/** Returns the guards in effect. A sandbox with the profile that `sandbox start` wrote is exempt from the machine's policy. */
+/** Returns the active guards. A sandbox with the profile written by `sandbox start` is exempt from the machine's policy. */
 export async function guardsOf(session: Connection): Promise<Guards> {
   const settings = await session.settings();
   const policy = await readPolicy();
@@ -29,7 +29,7 @@ export async function guardsOf(session: Connection): Promise<Guards> {
   return combineGuards(settings.profile?.guards, isExempt ? { state: 'none' } : policy);
 }
 
-/** Whether the profile is that of a sandbox on this machine that is running, at its own address. */
+/** Returns true if the profile belongs to a sandbox that is running on this machine at its own address. */
 async function isOwnSandbox({ profile, baseUrl }: Settings, session: Connection): Promise<boolean> {
   if (profile?.sandbox !== true || baseUrl?.source !== 'profile') return false;
   if (!isLoopback(new URL(baseUrl.value))) return false;
@@ -39,7 +39,7 @@ async function isOwnSandbox({ profile, baseUrl }: Settings, session: Connection)
   );
 }
 
-/** Creates the gate for all writes of a command to the service: guards, then the log. */
+/** Creates the gate for all writes of a command to the service: first the guards, then the log. */
 export async function gateOf(
   session: Connection,
   { terminal, command, confirm }: { terminal: CommandTerminal; command: string; confirm: string | undefined },
@@ -62,7 +62,7 @@ export async function gateOf(
   });
 }
 
-/** Creates the gate for the controls of a sandbox, which don't belong to the service. */
+/** Creates the gate for the controls of a sandbox, which are not part of the service. */
 export async function sandboxGateOf(session: Connection): Promise<OpenGate> {
   const names = namesOf(await session.settings());
   const options: GuardOptions = {
@@ -77,14 +77,14 @@ async function askName(name: string): Promise<string> {
   return ask((conversation) => conversation.line(`Type ${name} to confirm:`));
 }
 
-/** The name of the profile; without one, the host. */
+/** Returns the name of the profile or, without one, the host. */
 function namesOf({ profileName, baseUrl }: Settings): [string, ...string[]] {
   if (profileName !== undefined) return [profileName.value];
   const { hostname = '', host = '' } = baseUrl === undefined ? {} : new URL(baseUrl.value);
   return [hostname, host];
 }
 
-/** The name of the user, or the number if the system has no name for it. */
+/** Returns the user's name, or the numeric ID if the system has no name for it. */
 function userName(): string {
   try {
     return userInfo().username;

@@ -2,16 +2,16 @@ import type { Command } from '@oclif/core/command';
 import { CommandHelp, Help } from '@oclif/core/help';
 import { exampleLines } from './boot/example-lines.ts';
 
-/** Flag groups in the order of the help text; common flags come last. */
+/** Flag groups in the order of the help text. Common flags come last. */
 const GROUPS = [
   ...['SIGNER', 'EMAIL', 'WEBHOOK'],
   ...['ADDRESS', 'SIGNATURE', 'FORWARD', 'PACE'],
   ...['FILTER', 'OUTPUT', 'KEY', 'STORAGE', 'GLOBAL'],
 ];
 
-/** The help of a command: summary, usage, description, examples, arguments, and flags in groups. */
+/** Prints the help of a command: summary, usage, description, examples, arguments, and grouped flags. */
 class EsignCommandHelp extends CommandHelp {
-  /** Leaves out the flags, which are listed below and would hide the arguments. */
+  /** Omits the flags, which are listed below and would make the arguments hard to see. */
   protected override defaultUsage(): string {
     const args = Object.values(this.command.args).filter((arg) => !arg.hidden);
     const many = this.command.strict === false ? '...' : '';
@@ -25,7 +25,7 @@ class EsignCommandHelp extends CommandHelp {
     return [this.command.id, ...words, ...flags, '[FLAGS]'].join(' ');
   }
 
-  /** Leaves out the summary, which is the first line of the help. */
+  /** Omits the summary, which is already the first line of the help. */
   protected override description(): string | undefined {
     const { description } = this.command;
     return description === undefined ? undefined : this.wrap(this.render(description));
@@ -61,15 +61,15 @@ Use your account:   esign profiles add NAME --base-url URL
 Send a contract:    esign envelopes create --template ID --signer a@b.c --send
 Fix your setup:     esign doctor`;
 
-/** Width of the widest line, with its indent, in columns. */
+/** The width of the widest line including its indent, in columns. */
 const START_WIDTH = 80;
 
-/** The help of the program: its commands, and where to start. */
+/** Prints the help of the program: its commands, and where to start. */
 export default class EsignHelp extends Help {
   protected override CommandHelpClass = EsignCommandHelp;
 
   override formatRoot(): string {
-    // The build writes the help pages: they must not contain facts about the machine that built them.
+    // The build writes the help pages, so they must not contain facts about the build machine.
     const root = super.formatRoot().replace(this.config.userAgent, `esign ${this.config.version}`);
     const isNarrow = this.opts.maxWidth < START_WIDTH;
     const start = isNarrow ? START.replaceAll(/: +/g, ':\n  ') : START;

@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { stopInputs } from '../kernel/files/user-file.ts';
 import { waitingSign } from '../output/waiting-sign.ts';
 
-/** Why work stops: a signal, or a reason that is reported elsewhere. It is not printed as an error. */
+/** The reason of a stop: a signal, or something that is reported elsewhere. It is not printed as an error. */
 class Interrupted extends Error {
   override readonly name = 'Interrupted';
   readonly signal: NodeJS.Signals | undefined;
@@ -13,26 +13,26 @@ class Interrupted extends Error {
 }
 
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-/** One Ctrl-C can arrive twice, because npm forwards it. */
+/** npm forwards Ctrl-C, so a single press can arrive twice. */
 const SAME_PRESS_MS = 500;
-/** How long a clean stop may take before the process is ended by the signal. */
+/** How long a clean stop may take before the signal ends the process. */
 const GRACE_MS = 15_000;
 
-/** How a run is stopped: by Ctrl-C, another signal, or a reason in the program. */
+/** Stops a run, because of Ctrl-C, another signal, or a reason in the program. */
 export interface Interrupt {
   signal: AbortSignal;
   /**
-   * Registers text to print if the process must end while a request is in progress. Call the returned function once its
-   * outcome is known.
+   * Registers a text to print if the process must end while a request is in progress. Call the returned function once the
+   * outcome of the request is known.
    */
   ifInterrupted(say: (exitCode: number) => string): () => void;
-  /** Returns the exit code for the signal that was received; undefined without one. */
+  /** Returns the exit code for the received signal, or undefined if there was none. */
   exitCode(): number | undefined;
-  /** Acts as if the signal had been received: a prompt in raw mode gets Ctrl-C as a key. */
+  /** Acts as if the signal had been received. In raw mode, a prompt receives Ctrl-C as a key instead. */
   interrupt(by: NodeJS.Signals): void;
-  /** Stops the work for another reason. The process then ends by itself. */
+  /** Stops the work for another reason. The process then exits normally. */
   stop(reason: Error): void;
-  /** Ends the process by the signal that was received, if any. */
+  /** Ends the process by the received signal, if any. */
   finish(): void;
 }
 
@@ -41,27 +41,27 @@ function exitCodeBy(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }
 
-/** How a process ends itself. Tests pass their own, for Windows. */
+/** How a process ends itself. Tests pass their own to simulate Windows. */
 interface Ending {
   platform: NodeJS.Platform;
   raise(signal: NodeJS.Signals): void;
   exit(code: number): void;
 }
-/** Windows has no signals: raising one ends the process immediately with 1. */
+/** Windows has no signals. Raising one would end the process immediately with exit code 1. */
 const OWN: Ending = {
   platform: process.platform,
   raise: (signal) => process.kill(process.pid, signal),
   exit: (code) => process.exit(code),
 };
 
-/** Calls `done` when everything that was written has been flushed. */
+/** Calls `done` when all output has been flushed. */
 function flush(done: () => void): void {
   process.stdout.write('', () => process.stderr.write('', done));
 }
 
 /**
- * Turns the first signal into an abort, so that work ends cleanly. A second one ends the process immediately. `finish` raises
- * the signal again after the clean stop, so that a calling shell script stops as well.
+ * Converts the first signal to an abort, so that work stops cleanly. A second signal ends the process immediately. After the
+ * clean stop, `finish` raises the signal again, so that a calling shell script stops, too.
  */
 export function watchSignals(ending: Ending = OWN): Interrupt {
   const controller = new AbortController();
@@ -81,7 +81,7 @@ export function watchSignals(ending: Ending = OWN): Interrupt {
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const endBy = (signal: NodeJS.Signals) => {
     waitingSign.gone();
-    // Without any listener, such as a spinner's, the signal ends the process immediately.
+    // Without listeners, including those of a spinner, the signal ends the process immediately.
     for (const one of SIGNALS) process.removeAllListeners(one);
     if (ending.platform !== 'win32') ending.raise(signal);
     else flush(() => ending.exit(exitCodeBy(signal)));
@@ -119,19 +119,19 @@ export function isInterrupted(error: unknown): boolean {
   return error instanceof Interrupted;
 }
 
-/** Returns the signal that stopped the run; undefined if none did. */
+/** Returns the signal that stopped the run, or undefined if there was none. */
 export function stoppedBy({ reason }: AbortSignal): NodeJS.Signals | undefined {
   return reason instanceof Interrupted ? reason.signal : undefined;
 }
 
 /**
- * Resolves when the signal aborts; with ESIGN_STOP_WITH_STDIN, also when stdin ends, so that a server never outlives the
- * program that started it.
+ * Resolves when the signal aborts. With ESIGN_STOP_WITH_STDIN, also resolves when stdin ends, so that a server never outlives
+ * the program that started it.
  */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    // A pending promise doesn't keep the process alive; this timer does.
+    // A pending promise doesn't keep the process alive, but this timer does.
     const alive = setInterval(() => undefined, 60_000);
     const stop = () => {
       clearInterval(alive);

@@ -5,17 +5,17 @@ import type { Seen } from './boot/seen.ts';
 import { StandardOutput } from './boot/standard-output.ts';
 import { type Interrupt, watchSignals } from './interrupt.ts';
 
-/** One run of the program. `main` creates it; commands get its parts through their context. */
+/** One run of the program. Created by `main`; commands receive its parts through their context. */
 export interface Invocation {
   /** The arguments after `esign`. */
   words: readonly string[];
-  /** The command that they name, such as `envelopes get`; empty until it is found. */
+  /** The command named by the arguments, such as `envelopes get`. Empty until it is found. */
   command: string;
-  /** Every secret of this run is added before it is used. */
+  /** Every secret of this run is added to it before it is used. */
   redactor: Redactor;
   interrupt: Interrupt;
   output: StandardOutput;
-  /** What the service returned in this run, for completion and the index. */
+  /** What the service returned in this run, used for completion and the index. */
   seen: Seen;
 }
 
@@ -31,7 +31,7 @@ export function createInvocation(words: readonly string[]): Invocation {
   };
 }
 
-/** oclif's constructor of a command takes a config and nothing else. */
+/** Needed because oclif's constructor of a command accepts only a config. */
 const byConfig = new WeakMap<object, Invocation>();
 
 export function bindInvocation<T extends object>(config: T, invocation: Invocation): T {
@@ -39,7 +39,7 @@ export function bindInvocation<T extends object>(config: T, invocation: Invocati
   return config;
 }
 
-/** @throws Error for a config that `bindInvocation` has not seen. */
+/** @throws Error for a config that was not passed to `bindInvocation`. */
 export function invocationOf(config: object): Invocation {
   const invocation = byConfig.get(config);
   if (invocation === undefined) throw new Error('The command was started without an invocation.');

@@ -2,7 +2,7 @@ import { configDir } from '../kernel/files/paths.ts';
 import { readWebhookSecrets } from '../profiles/webhook-secrets.ts';
 import type { Context } from './context.ts';
 
-/** Adds all local secrets to the redactor, since an envelope or a webhook could contain one. */
+/** Adds all local secrets to the redactor, because an envelope or a webhook could contain one. */
 export async function learnSecrets({ terminal: { redactor } }: Context): Promise<void> {
   const { ESIGN_WEBHOOK_SECRET, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;
   for (const secret of [ESIGN_WEBHOOK_SECRET, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN]) redactor.add(secret);

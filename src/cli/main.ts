@@ -13,13 +13,13 @@ import { exitCodeOf } from './exit-codes.ts';
 import { createInvocation, type Invocation } from './invocation.ts';
 import { errorText } from './report.ts';
 
-// The V8 of Node 20 would otherwise spend the end of every short run optimizing undici's parser (docs/decisions/0008).
+// Otherwise, the V8 of Node 20 would optimize undici's parser at the end of every short run (docs/decisions/0008).
 if (process.versions.v8.startsWith('11.'))
   process.getBuiltinModule('node:v8').setFlagsFromString('--liftoff-only');
 
 /**
- * Runs one command line. Unlike oclif's runner, it has a single error reporter and sets the exit code, and never calls
- * process.exit with output pending: the process ends by itself when everything is written.
+ * Runs one command line. Unlike oclif's runner, it has a single error reporter, sets the exit code, and never calls
+ * process.exit with pending output: the process exits by itself when everything is written.
  */
 export async function main(words: string[], installed: Installation): Promise<void> {
   const argv = resolveAliases(words, installed);
@@ -27,9 +27,9 @@ export async function main(words: string[], installed: Installation): Promise<vo
   const { output, seen, interrupt } = invocation;
   output.watch();
   process.once('exit', () => waitingSign.gone());
-  // oclif would take this variable as a request for its own JSON.
+  // oclif would print its own JSON if this variable is set.
   delete process.env.ESIGN_CONTENT_TYPE;
-  // NO_COLOR has priority; Node warns if both are set.
+  // NO_COLOR has priority. Node prints a warning if both are set.
   if (process.env.NO_COLOR) delete process.env.FORCE_COLOR;
   const reportUnfinished = () =>
     void report(new Error('a step of the command never finished'), invocation, installed);
@@ -44,7 +44,7 @@ export async function main(words: string[], installed: Installation): Promise<vo
   interrupt.finish();
 }
 
-/** Returns the error of the work; undefined if it succeeds. */
+/** Returns the error that the work fails with, or undefined if it succeeds. */
 async function failureOf(work: () => Promise<void>): Promise<unknown> {
   try {
     await work();
@@ -60,7 +60,7 @@ async function runCommand(invocation: Invocation, installed: Installation): Prom
   else if (!(await quickStart(argv, installed, invocation))) await runWithOclif(invocation, installed);
 }
 
-/** Shows a newer version, on terminals only. Pipes, scripts, and CI don't load it. */
+/** Shows that there is a newer version, only on terminals. Pipes, scripts, and CI don't load the code. */
 async function offerUpdate({ words, interrupt }: Invocation, installed: Installation): Promise<void> {
   const { env, stdout, stderr } = process;
   if (!stdout.isTTY || !stderr.isTTY || env.CI || env.ESIGN_NO_UPDATE_NOTICE) return;
@@ -71,7 +71,7 @@ async function offerUpdate({ words, interrupt }: Invocation, installed: Installa
     const terminal = processTerminal({});
     if (notice !== undefined) terminal.err(`${terminal.styleErr('dim', notice)}\n`);
   } catch {
-    // The state folder can't be written: no notice.
+    // The state folder isn't writable, so there is no notice.
   }
 }
 
@@ -81,11 +81,11 @@ async function describe(argv: readonly string[], installed: Installation): Promi
   await printDescription(beforeDashes(argv), installed);
 }
 
-/** Prints help, and reports unknown commands. */
+/** Prints help and reports unknown commands. */
 async function runWithOclif({ words, output }: Invocation, installed: Installation): Promise<void> {
   const { run } = await import('./boot/oclif.ts');
   const config = await loadConfig(installed);
-  // oclif has added its own listener for errors of stdout, which throws.
+  // oclif has added a listener for errors of stdout that throws.
   output.watch();
   await run([...words], config);
 }
@@ -102,20 +102,20 @@ async function report(
 ): Promise<void> {
   if (isAbortedPrompt(error)) interrupt.interrupt('SIGINT');
   if (interrupt.signal.aborted && isInterruption(error)) return;
-  // Only errors of oclif need its list of commands for a hint.
+  // Only oclif's errors need its list of commands, for a hint.
   const config = error instanceof EsignError ? undefined : await loadConfig(installed).catch(() => undefined);
   const known = translate(error, config, argv);
   const terminal = processTerminal({});
   const json = wantsJson(argv);
   const exitCode = interrupt.exitCode();
   terminal.err(errorText(known, { json, redactor, style: terminal.styleErr, exitCode }));
-  // The stack may contain untrusted text. With --json, stderr is a single line.
+  // The stack may contain untrusted text. With --json, stderr must be a single line.
   if (process.env.DEBUG && !json && known instanceof Error)
     terminal.err(`${safeBlock(redactor.redact(known.stack ?? ''))}\n`);
   process.exitCode = exitCode ?? exitCodeOf(known);
 }
 
-/** Returns true for the rejection of an interrupted run. A failure while it stops is still an error. */
+/** Returns true for the rejection of an interrupted run. A failure during the stop is still an error. */
 function isInterruption(error: unknown): boolean {
   return isAbortedPrompt(error) || (error instanceof Error && /^(Interrupted|\w*Abort\w*)$/.test(error.name));
 }

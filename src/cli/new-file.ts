@@ -3,7 +3,7 @@ import { UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import type { CommandTerminal } from './terminal.ts';
 
-/** Writes a new file, or stdout for `-`. */
+/** Writes a new file. `-` is stdout. */
 export async function writeNewFile(
   path: string,
   text: string,

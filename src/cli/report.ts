@@ -14,7 +14,7 @@ import { errColumns } from '../output/terminal.ts';
 import { paragraph, safeBlock, safeLine } from '../output/text.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
-/** The error as `--json` prints it, as one line on stderr. */
+/** An error as printed with `--json`: one line on stderr. */
 export interface ErrorReport {
   code: string;
   message: string;
@@ -24,7 +24,7 @@ export interface ErrorReport {
   exitCode: number;
 }
 
-/** Returns what is reported about an error, and its exit code. */
+/** Returns the report of an error, including its exit code. */
 export function reportOf(error: unknown, exitCode = exitCodeOf(error)): ErrorReport {
   const known = error instanceof EsignError;
   const service = error instanceof ServiceError;
@@ -75,13 +75,13 @@ function notFoundHint(subject: Subject | undefined): string {
   return `${guess} \`${command(`${kind}s`, 'list')}\` shows ${kind === 'envelope' ? 'the latest' : 'them'}. ${others}`;
 }
 
-/** Returns the service's message, with the ID if the ID is the problem. */
+/** Returns the service's message. If the ID is the problem, the ID is added. */
 function messageOfService({ code, message, subject }: ServiceError): string {
   const isWrong = subject && ['NOT_FOUND', 'INVALID_STATE'].includes(code) && !message.includes(subject.id);
   return isWrong ? `${subject.id}: ${message}` : message;
 }
 
-/** Formats the error for people: what failed, why, details by field, and what to do next. */
+/** Formats an error for people: what failed, why, details by field, and what to do next. */
 function renderError(error: unknown, style: (format: 'red' | 'dim', text: string) => string): string {
   const report = reportOf(error);
   const code = error instanceof ServiceError ? ` (${safeLine(report.code)})` : '';
@@ -93,7 +93,7 @@ function renderError(error: unknown, style: (format: 'red' | 'dim', text: string
   return `${lines.join('\n')}\n`;
 }
 
-/** Returns the report for stderr, without secrets. */
+/** Returns the report of an error for stderr, without secrets. */
 export function errorText(
   error: unknown,
   options: {
@@ -107,6 +107,6 @@ export function errorText(
   const { json, exitCode } = options;
   const { redactor, style } = options;
   if (json) return redactor.redact(`${jsonText({ error: reportOf(error, exitCode) })}\n`);
-  // Redacted before it is broken into lines, which would split a secret.
+  // Redacted before it is wrapped, because wrapping could split a secret.
   return paragraph(redactor.redact(renderError(error, style)), errColumns());
 }

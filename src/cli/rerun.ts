@@ -1,6 +1,6 @@
 import { command } from '../kernel/text/shell-words.ts';
 
-/** Returns the command that was typed (`words`), with `ids` in place of its own IDs and `add` at its end. */
+/** Returns the command as typed (`words`), with `ids` instead of its own IDs and `add` at the end. */
 export function sameCommand(
   words: readonly string[],
   change: { own?: readonly string[]; ids?: readonly string[]; add?: readonly string[] } = {},
@@ -8,13 +8,13 @@ export function sameCommand(
   const { own = [], ids = [], add = [] } = change;
   const at = words.findIndex((word) => own.includes(word));
   const replaced = words.flatMap((word, index) => (index === at ? ids : own.includes(word) ? [] : [word]));
-  // Whatever follows -- is not a flag.
+  // Words after -- are not flags.
   const end = replaced.indexOf('--');
   const flags = end < 0 ? replaced.length : end;
   return command(...replaced.slice(0, flags), ...add, ...replaced.slice(flags));
 }
 
-/** Returns true if the flag is among the words, alone or with its value. */
+/** Returns true if the words include the flag, alone or with its value. */
 export function wasGiven(words: readonly string[], flag: string): boolean {
   return words.some((word) => word === flag || word.startsWith(`${flag}=`));
 }

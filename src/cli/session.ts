@@ -32,27 +32,27 @@ export interface SessionFlags {
   confirm?: string | undefined;
 }
 
-/** How a client treats the rate window of its key. */
+/** How a client uses the rate window of its key. */
 export interface Pacing {
-  /** The part of the window, 0 to 1, that is left for others. */
+  /** The share of the window, 0 to 1, that is left for others. */
   reserve?: number;
-  /** The longest wait for a new window, in ms; --no-wait makes it 0. */
+  /** The longest wait for a new window, in ms. 0 with --no-wait. */
   maxWaitMs?: number;
-  /** How long a write that was sent may take after Ctrl-C, in ms (default 2,000). */
+  /** How long to wait after Ctrl-C for the response to a write that was sent, in ms (default 2,000). */
   graceMs?: number;
-  /** Called for each request, instead of showing it on the terminal; the returned function is called at its end. */
+  /** Called for each request, which is then not shown on the terminal. The returned function is called at its end. */
   onRequest?: (reads: boolean) => () => void;
-  /** Called for each wait, which is then not shown on the terminal. */
+  /** Called before each wait, which is then not shown on the terminal. */
   onWait?: (wait: { ms: number; error: Error }) => void;
 }
 
 /** How long to wait for the response to a write after Ctrl-C, in ms. */
 const REPLY_GRACE_MS = 2_000;
 
-/** Shorter waits need no countdown, in ms. */
+/** Waits shorter than this show no countdown, in ms. */
 const SHORT_MS = 1_000;
 
-/** The account a command works with: its settings, the client, the bucket, and the index. Each is created on first use. */
+/** The account with which a command works: its settings, client, bucket, and index. Each is created on first use. */
 export class Session {
   readonly clock: Clock = systemClock;
   /** The version of esign. */
@@ -68,7 +68,7 @@ export class Session {
   #countsDown = false;
   #readsOnly = false;
   #onRead: (() => void) | undefined;
-  /** One for all clients: the emails of a command are counted together. */
+  /** Shared by all clients, so that the emails of a command are counted together. */
   readonly #gate = lateGate(async () =>
     (await import('./guards.ts')).gateOf(this, {
       terminal: this.#terminal,
@@ -89,7 +89,7 @@ export class Session {
   }
 
   /**
-   * From now on, every client of the service refuses requests other than GET. The controls of a sandbox are not affected.
+   * Makes every client of the service refuse requests other than GET from now on. The controls of a sandbox are not affected.
    * `onRead` is called for each request.
    */
   restrictToReads(onRead?: () => void): void {
@@ -97,12 +97,12 @@ export class Session {
     this.#onRead = onRead;
   }
 
-  /** Returns the service's time (ms), or local time until a response has shown it. */
+  /** Returns the service's time (ms), or the local time before the first response. */
   now(): number {
     return this.#serviceClock.now();
   }
 
-  /** Returns the settings of this run: flags, then environment, then profile, then defaults. */
+  /** Returns the settings of this run, from flags, environment, profile, and defaults, in this order of priority. */
   settings(options: { fallbackProfile?: string } = {}): Promise<Settings> {
     this.#resolved ??= this.#resolve(options.fallbackProfile);
     return this.#resolved;
@@ -125,7 +125,7 @@ export class Session {
     return settings;
   }
 
-  /** Returns the client of the service. With a pacing, it is a separate client. */
+  /** Returns the client of the service. If a pacing is given, returns a separate client. */
   client(pacing?: Pacing): Promise<Client> {
     if (pacing !== undefined) return this.#connect(pacing);
     this.#connected ??= this.#connect({});
@@ -155,7 +155,7 @@ export class Session {
     return notes && ((...reply) => notes.seeReply(...reply));
   }
 
-  /** Returns what takes note of the service's shapes; undefined without a base URL, or where it is turned off. */
+  /** Returns the recorder of the service's shapes, or undefined without a base URL or if it is disabled. */
   async shapeNotes(): Promise<ShapeNotes | undefined> {
     const scope = recordScopeOf(await this.settings());
     if (scope === undefined || process.env.ESIGN_NO_COMPAT) return undefined;
@@ -164,7 +164,7 @@ export class Session {
     return seen.shapes;
   }
 
-  /** Returns the local index of envelopes; undefined where it is turned off. */
+  /** Returns the local index of envelopes, or undefined if it is disabled. */
   async index(): Promise<EnvelopeIndex | undefined> {
     const scope = indexScopeOf(await this.settings());
     const client = await this.client();
@@ -183,7 +183,7 @@ export class Session {
     return openBucket(storage, { timeoutMs: timeoutMs.value, trace: this.#flags.debug ? trace : undefined });
   }
 
-  /** Returns a client for another profile, such as one about to be stored. */
+  /** Returns a client for another profile, such as one that isn't stored yet. */
   clientOf(profile: Profile, pacing: Pacing = {}): Promise<Client> {
     const settings = resolveSettings({
       flags: { timeout: this.#flags.timeout, profile: 'given' },
@@ -194,7 +194,7 @@ export class Session {
     return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, pacing);
   }
 
-  /** Returns the control plane of a running sandbox, by default the one of the profile `sandbox`. */
+  /** Returns the controls of a running sandbox, by default the one of the profile `sandbox`. */
   async sandbox(): Promise<SandboxControl> {
     const settings = await this.settings({ fallbackProfile: 'sandbox' });
     const { baseUrl, apiKey } = requireConnection(settings);
@@ -237,7 +237,7 @@ export class Session {
     });
   }
 
-  /** Shows one wait at a time: all requests of a run wait for the same window or service. */
+  /** Shows a wait. Only one is shown at a time, because all requests of a run wait for the same window or service. */
   #showWait(ms: number, error: Error): void {
     const { redactor, interrupt } = this.#invocation;
     const pause = () => this.clock.sleep(ms, interrupt.signal);
@@ -245,7 +245,7 @@ export class Session {
       this.#terminal.waiting(`Retrying: ${sentenceOf(error)}`, pause).catch(() => undefined);
       return;
     }
-    // With --json, stderr has only the error.
+    // With --json, stderr contains only the error.
     if (this.#terminal.json || this.#countsDown) return;
     this.#countsDown = true;
     const stop = startCountdown(redactor.redact(sentenceOf(error)), ms, this.#terminal);

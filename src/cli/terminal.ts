@@ -11,24 +11,24 @@ export interface TerminalFlags {
   'no-spinner'?: boolean;
 }
 
-/** The streams of a command, with what every command writes to them. */
+/** The terminal of a command, with common functions for output. */
 export interface CommandTerminal extends Terminal {
-  /** Results are written as JSON, and stderr has only the error. */
+  /** Whether results are written as JSON. If so, stderr contains only the error. */
   json: boolean;
   redactor: Redactor;
-  /** Writes a line to stderr, also in a pipe. */
+  /** Writes a line to stderr, even if it isn't a terminal. */
   notice(text: string): void;
-  /** Writes one object of a stream as a line of JSON, without secrets. */
+  /** Writes an object of a stream as a line of JSON, without secrets. */
   jsonLine(value: unknown): Promise<void>;
-  /** The terminal for output that repeats what the user entered, which may contain a secret. */
+  /** Returns a terminal for output that repeats the user's input, which may contain a secret. */
   hidingSecrets(): Terminal;
-  /** Shows on a terminal that the command waits, after a short delay, until the returned function is called. */
+  /** Shows on a terminal that the command is waiting, after a short delay and until the returned function is called. */
   showWaiting(text: string, options?: { atOnce?: boolean }): () => void;
-  /** Shows that the command waits while `work` runs. */
+  /** Shows that the command is waiting while `work` runs. */
   waiting<T>(text: string, work: () => Promise<T>, options?: { atOnce?: boolean }): Promise<T>;
 }
 
-/** Where results go that stdout does not take, and what must not be written. */
+/** What the terminal needs: the redactor, and a destination for results that can't be written to stdout. */
 interface TerminalParts {
   redactor: Redactor;
   output: { undelivered: ((text: string) => void) | undefined };
@@ -67,6 +67,6 @@ export function createTerminal(flags: TerminalFlags, { redactor, output }: Termi
       }
     },
   };
-  // Assigned rather than spread: the columns of a terminal change with its size.
+  // Assigned rather than spread, because the number of columns is a getter that follows the terminal's size.
   return Object.assign(base, own);
 }

@@ -4,18 +4,18 @@ import { errorText } from './report.ts';
 
 /** What to report about a write whose outcome is unknown. */
 export interface OpenWrite {
-  /** Returns what is unknown if the process must end now. */
+  /** Returns a description of what is unknown if the process must end now. */
   unknown: () => string;
-  /** Returns the command that is safe to run then. */
+  /** Returns the command that is safe to run in that case. */
   hint: () => string;
 }
 
-/** A stop that takes less time is not announced. */
+/** Stops that take less time than this are not announced. */
 const SAID_AFTER_MS = 300;
 
 /**
  * Runs a write. After Ctrl-C, it waits briefly for the response and then checks whether the write went through
- * (envelopes/settle.ts). If the process must end before that, it prints what is unknown and how to continue.
+ * (envelopes/settle.ts). If the process must end earlier, it prints what is unknown and how to continue.
  */
 export async function settling<T>(write: OpenWrite, context: Context, work: () => Promise<T>): Promise<T> {
   const { terminal, interrupt } = context;
@@ -35,7 +35,7 @@ export async function settling<T>(write: OpenWrite, context: Context, work: () =
       SAID_AFTER_MS,
     ).unref();
   };
-  // With --json, stderr has only the error.
+  // With --json, stderr contains only the error.
   if (!json) signal.addEventListener('abort', onStop, { once: true });
   try {
     return await work();
@@ -51,7 +51,7 @@ export async function settling<T>(write: OpenWrite, context: Context, work: () =
   }
 }
 
-/** Adds the command to continue with, which only the command line knows. */
+/** Adds a hint with the command that continues, which only the command line can determine. */
 export function withHint(error: UnknownOutcomeError, hint: string): UnknownOutcomeError {
   return new UnknownOutcomeError(error.message, { cause: error.cause, hint });
 }

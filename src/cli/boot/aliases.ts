@@ -4,10 +4,10 @@ import { nearest } from '../../kernel/text/nearest.ts';
 import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
 import type { Installation } from './installation.ts';
 
-/** Verbs of other tools, and ours with the same meaning. */
+/** Verbs used by other tools, with the equivalent verbs of esign. */
 const VERBS: Readonly<Record<string, string>> = { ls: 'list', show: 'get' };
 
-/** Replaces aliases such as `help WORDS`, `envelopes ls`, and `templates show` with our commands. */
+/** Replaces aliases such as `help WORDS`, `envelopes ls`, and `templates show` with the actual commands. */
 export function resolveAliases(
   argv: readonly string[],
   { commands }: Pick<Installation, 'commands'>,
@@ -16,7 +16,7 @@ export function resolveAliases(
   if (first === 'sandbox' && second === 'exec') return [first, second, ...separated(rest)];
   if (first === 'help') return [...argv.slice(1), '--help'];
   if (asksForJsonOf(argv, Object.keys(commands))) return [...argv, '--help'];
-  // Topics are plural; their singular is accepted as well.
+  // Topics are plural, but the singular is accepted, too.
   const topic = isTopic(`${first}s`, commands) && !isTopic(first, commands) ? `${first}s` : first;
   const ours = entryOf(VERBS, second);
   const isOurs = (verb: string) => Object.hasOwn(commands, `${topic} ${verb}`);
@@ -28,7 +28,7 @@ function isTopic(word: string, commands: Installation['commands']): boolean {
   return Object.keys(commands).some((name) => name === word || name.startsWith(`${word} `));
 }
 
-/** Without a command, `--json` asks for the help as JSON. */
+/** Returns true if `--json` is used without a command, which prints the help as JSON. */
 function asksForJsonOf(argv: readonly string[], names: readonly string[]): boolean {
   const words = argv.filter((word) => word !== '--json');
   const [topic] = words;
@@ -41,7 +41,7 @@ function asksForJsonOf(argv: readonly string[], names: readonly string[]): boole
 /** Flags of `sandbox exec` that take a value. */
 const EXEC_VALUES = new Set(['--seed', '--ids', '--clock', '--profile', '-p', '--base-url', '--timeout']);
 
-/** Adds `--` before the command to run, so that a `--json` or `--help` after it belongs to that command. */
+/** Adds `--` before the command to run, so that its own `--json` or `--help` is left alone. */
 function separated(words: readonly string[]): string[] {
   let at = 0;
   while (at < words.length && words[at] !== '--' && words[at]?.startsWith('-'))
@@ -68,7 +68,7 @@ const TOPICS: Readonly<Record<string, string>> = {
   },
 };
 
-/** What people try, and the command that does it. A verb for reading never leads to a command that emails. */
+/** Words that users try, and the command they mean. A verb for reading never leads to a command that emails. */
 const ALIASES: Readonly<Record<string, string>> = {
   ...{ list: 'envelopes list', ls: 'envelopes list', all: 'envelopes list' },
   ...{ find: 'find TEXT', search: 'find TEXT' },
@@ -119,7 +119,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   ...{ completion: 'autocomplete', completions: 'autocomplete' },
 };
 
-/** The same after a topic other than `envelopes`, if no command of the topic matches. */
+/** The same for words after a topic other than `envelopes`. Used if no command of the topic matches. */
 const TOPIC_ALIASES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   auth: {
     login: 'profiles add NAME --base-url URL',
@@ -165,12 +165,12 @@ const TOPIC_ALIASES: Readonly<Record<string, Readonly<Record<string, string>>>> 
   },
 };
 
-/** Returns the command that unknown words most likely mean, or undefined rather than a wrong guess. */
+/** Returns the command that unknown words most likely mean. Returns undefined rather than guess wrong. */
 export function commandMeant(words: string, names: readonly string[]): string | undefined {
   const [first = '', ...rest] = words.split(' ');
   const parts = [entryOf(TOPICS, first) ?? first, ...rest];
   const [topic = '', verb] = parts;
-  // `envelopes get x y` is routed as one long command name when an argument is not expected.
+  // `envelopes get x y` is treated as one long command name if an argument is not expected.
   for (let length = Math.min(2, parts.length); length > 0; length--) {
     const name = parts.slice(0, length).join(' ');
     if (names.includes(name)) return name;
@@ -195,11 +195,11 @@ function aliasFor(topic: string, verb: string | undefined): string | undefined {
   return (verb === undefined ? undefined : ofTopic && entryOf(ofTopic, verb)) ?? entryOf(ALIASES, topic);
 }
 
-/** Returns the command that is one or two typos away; for one that emails or deletes, a single typo. */
+/** Returns the command that differs by one or two typos, or by only one if it emails or deletes. */
 function mistyped(typed: string, names: readonly string[]): string | undefined {
   const isNear = (name: string) =>
     isHarmless(name) ? distance(typed, name) <= MOST_SLIPS : isSlip(typed, name);
-  // In a short word, two different letters make another word.
+  // In a short word, two different letters usually mean a different word.
   const candidates = names.filter(
     (name) => isNear(name) && (isSlip(typed, name) || shortestPart(name) > 2 * MOST_SLIPS),
   );
@@ -217,7 +217,7 @@ function isHarmless(name: string): boolean {
   return effect === 'reads' || effect === 'local';
 }
 
-/** One wrong letter, or two letters swapped. */
+/** Returns true for one wrong letter or two swapped letters. */
 function isSlip(typed: string, name: string): boolean {
   const letters = (text: string) => [...text].sort().join('');
   return distance(typed, name) <= 1 || letters(typed) === letters(name);

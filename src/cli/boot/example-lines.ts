@@ -3,7 +3,7 @@ const WORD = /(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"])+/g;
 const INDENT = '    ';
 const GOES_ON = ' \\';
 
-/** Breaks an example into lines that fit. Each line but the last ends in a backslash. */
+/** Breaks an example into lines that fit the width. Each line except the last ends in a backslash. */
 export function exampleLines(command: string, width: number): string {
   if (command.length <= width) return command;
   const lines: string[] = [];
@@ -19,7 +19,7 @@ export function exampleLines(command: string, width: number): string {
   return [...lines, line].join(`${GOES_ON}\n`);
 }
 
-/** Keeps a flag and its value on one line. */
+/** Splits a command into words, keeping each flag and its value together. */
 function piecesOf(command: string): string[] {
   const pieces: string[] = [];
   for (const word of command.match(WORD) ?? []) {

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord, parseJson } from '../../kernel/json.ts';
 
-/** The package as it is installed. */
+/** The installed package. */
 export interface Installation {
-  /** The folder with package.json and the manifest. */
+  /** The folder that contains package.json and the manifest. */
   root: string;
-  /** Loads each command, by its words. */
+  /** Functions that load each command, by the words of its name. */
   commands: Readonly<Record<string, () => unknown>>;
 }
 

@@ -5,10 +5,10 @@ import { isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { commandMeant } from './aliases.ts';
 
-/** oclif's wrapper around the message of an error that a flag's own parser throws. */
+/** The text that oclif puts around an error thrown by a flag's own parser. */
 const OF_A_FLAG = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
 
-/** Turns oclif's errors about flags, arguments, and commands into usage errors, and returns other errors unchanged. */
+/** Converts oclif's errors about flags, arguments, and commands to usage errors. Returns other errors unchanged. */
 export function translate(error: unknown, config: Config | undefined, argv: readonly string[]): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof EsignError) {
@@ -26,19 +26,19 @@ export function translate(error: unknown, config: Config | undefined, argv: read
   const help = `See \`esign ${id ? `${id} ` : ''}--help\`.`;
   const flags = flagsOf(error);
   if (flags !== undefined) return unknownFlag(flags, config, id, help);
-  // oclif appends its own hint about the help, and a list of the flags.
+  // oclif appends its own help hint and a list of flags.
   const [sentence = ''] = messageOf(error).split(/\n(?:See more help|USAGE|\nNote: --)/);
   return new UsageError(tidy(sentence, config?.findCommand(id.replaceAll(' ', ':'))), { hint: help });
 }
 
-/** Creates the error for an unknown command, with a suggestion if one is close enough. */
+/** Returns the error for an unknown command, with a suggestion if one is similar enough. */
 export function unknownCommand(id: string, ids: readonly string[]): UsageError {
   const words = id.replaceAll(':', ' ');
   const meant = commandMeant(
     words,
     ids.map((one) => one.replaceAll(':', ' ')),
   );
-  // Arguments are not part of the name.
+  // The arguments are not part of the command's name.
   const [first = ''] = words.split(' ');
   const isTopic = ids.some((one) => one.startsWith(`${first}:`));
   const name = words
@@ -66,7 +66,7 @@ function unknownFlag(
   });
 }
 
-/** Returns the unknown flags of oclif's NonExistentFlagsError. */
+/** Returns the unknown flags in oclif's NonExistentFlagsError. */
 function flagsOf(error: Error): string[] | undefined {
   const flags: unknown = 'flags' in error ? error.flags : undefined;
   if (!Array.isArray(flags) || !error.message.startsWith('Nonexistent flag')) return undefined;
@@ -86,7 +86,7 @@ function commandId(config: Config | undefined, argv: readonly string[]): string 
   return '';
 }
 
-/** oclif's messages and ours. Values that may be secret are not repeated. */
+/** oclif's messages and their replacements. Values that may be secret are left out. */
 const OCLIF_SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^Missing 1 required arg:\n(\S+)\s+(.*)$/s, 'Missing argument $1: $2'],
   [/^Missing \d+ required args:\n/, 'Missing arguments:\n'],
@@ -114,7 +114,7 @@ function tidy(message: string, command: Command.Loadable | undefined): string {
   return OCLIF_SENTENCES.reduce((text, [theirs, ours]) => text.replace(theirs, ours), plain).trim();
 }
 
-/** Returns true if the error is a prompt that was aborted with Ctrl-C. */
+/** Returns true for the error of a prompt that was aborted with Ctrl-C. */
 export function isAbortedPrompt(error: unknown): boolean {
   return isRecord(error) || error instanceof Error ? Reflect.get(error, 'name') === 'ExitPromptError' : false;
 }

@@ -1,3 +1,3 @@
-/** oclif's runner, which prints the help. One module, because the bundle hides the exports of a CommonJS module. */
+/** oclif's runner, which prints the help. It is loaded as one module because the bundle hides the exports of a CommonJS module. */
 export { Config } from '@oclif/core/config';
 export { run } from '@oclif/core/run';

@@ -1,7 +1,7 @@
 import { bindInvocation, type Invocation } from '../invocation.ts';
 import { type Installation, versionOf } from './installation.ts';
 
-/** The part of oclif's Config that a command uses. Creating a full one takes longer than most commands. */
+/** The part of oclif's Config that commands use. Creating a complete one takes longer than running most commands. */
 interface QuickConfig {
   bin: string;
   /** The folder of the package. */
@@ -17,8 +17,8 @@ const HELP = new Set(['--help', '-h']);
 
 /**
  * Runs the command named by the first arguments, without oclif's search for plugins and commands.
- * Returns false without doing anything for help, the version, and unknown commands. Only this function starts commands:
- * the bundle lacks the parts of oclif's runner that would.
+ * Returns false without doing anything for help, the version, and unknown commands. Commands are started only here:
+ * the bundle doesn't include the parts of oclif's runner that could start them.
  */
 export async function quickStart(
   argv: readonly string[],
@@ -30,7 +30,7 @@ export async function quickStart(
   if (found === undefined) return false;
   const command = await found.load();
   if (!isCommand(command)) return false;
-  // Loading oclif's base class added a listener.
+  // Loading oclif's base class added another listener.
   invocation.output.watch();
   invocation.output.prepare(found.id, beforeDashes(argv));
   const config = bindInvocation(quickConfig(installed), {

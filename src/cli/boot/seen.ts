@@ -9,34 +9,34 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import type { Settings } from '../../profiles/resolve.ts';
 import type { ShapeNotes } from './shape-notes.ts';
 
-/** Returns the account that the ids belong to; undefined without a base URL or key. */
+/** Returns the account to which seen ids belong, or undefined without a base URL or key. */
 export function scopeOf({ baseUrl, profileName, apiKey }: Settings): CacheScope | undefined {
   if (baseUrl === undefined || apiKey === undefined) return undefined;
   return { baseUrl: baseUrl.value, profile: profileName?.value, apiKey: apiKey.value };
 }
 
-/** What the service returned in this run, and for which account. */
+/** What the service returned in this run, and the account it belongs to. */
 export interface Seen {
   recents: Recents;
   scope: CacheScope | undefined;
-  /** Adds envelopes that were read to the index; undefined if the index is turned off. */
+  /** Adds envelopes that were read to the index. Undefined if the index is disabled. */
   feed: Feed | undefined;
-  /** Takes note of the shapes of replies; undefined where that is turned off. */
+  /** Notes the shapes of replies. Undefined if that is disabled. */
   shapes: ShapeNotes | undefined;
 }
 
-/** Returns the account whose index is kept; undefined if the index is turned off. */
+/** Returns the account whose index is updated, or undefined if the index is disabled. */
 export function indexScopeOf(settings: Settings, env = process.env): IndexScope | undefined {
   if (settings.profile?.index === false || env.ESIGN_NO_INDEX) return undefined;
   return scopeOf(settings);
 }
 
-/** Whose replies are compared with the API document; undefined without a base URL. */
+/** Returns the service whose replies are compared with the API document, or undefined without a base URL. */
 export function recordScopeOf({ baseUrl, profileName }: Settings): RecordScope | undefined {
   return baseUrl && { profile: profileName?.value, baseUrl: baseUrl.value };
 }
 
-/** Suggests ids when one does not exist. Loads what it needs only then. */
+/** Suggests ids similar to one that doesn't exist. The code for that is loaded only when needed. */
 export function meantIn(client: () => Promise<Client>, { scope }: Seen): FindMeant {
   let asking: Promise<FindMeant> | undefined;
   const load = async () => {
@@ -53,17 +53,17 @@ export function meantIn(client: () => Promise<Client>, { scope }: Seen): FindMea
   };
 }
 
-/** Stores what the run has seen. Failing to write a cache or an index is not reported. */
+/** Saves what the run has seen. If a cache or an index can't be written, no error is reported. */
 export async function keepSeen({ recents, scope, feed, shapes }: Seen): Promise<void> {
   await feed?.settle().catch(() => undefined);
   await shapes?.write().catch(() => undefined);
-  // Without an index, no subjects are kept for completion either.
+  // Without an index, no envelope subjects are stored for completion, either.
   if (feed === undefined) recents.envelopes.clear();
   if (scope === undefined || recents.envelopes.size + recents.templates.size === 0) return;
   try {
     const { cacheFile, keepRecents } = await import('../../completion/cache.ts');
     keepRecents(cacheFile(stateDir(), scope), recents, Date.now());
   } catch {
-    // The disk is full or read-only: completion will suggest less.
+    // The disk is full or read-only, so completion will have fewer suggestions.
   }
 }

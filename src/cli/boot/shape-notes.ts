@@ -1,14 +1,17 @@
 import type { HttpRequest, RawReply } from '../../api/http.ts';
 import type { CompatibilityRecorder, SeenWebhook } from '../../compatibility/recorder.ts';
 
-/** Replies that may wait until the recorder is loaded. */
+/** The maximum number of replies that wait until the recorder is loaded. */
 const MAX_WAITING = 10;
-/** Webhooks come to a process that runs for long; they are written together after this, in ms. */
+/** How long webhooks are collected before they are written together, in ms. They arrive in long-running processes. */
 const GATHERED_MS = 1_000;
 
-/** Compares replies with the API document, in passing. The recorder is loaded after the first reply was used: no command waits for it. */
+/**
+ * Compares replies with the API document in the background. The recorder is loaded after the first reply was used, so no command
+ * waits for it.
+ */
 export class ShapeNotes {
-  /** The file that the notes go to. */
+  /** The file to which the notes are written. */
   readonly path: string;
   #recorder: CompatibilityRecorder | undefined;
   #loading: Promise<void> | undefined;
@@ -28,7 +31,7 @@ export class ShapeNotes {
     this.#timer ??= setTimeout(() => void this.write(), GATHERED_MS).unref();
   }
 
-  /** Writes what was noted. */
+  /** Writes the notes collected so far. */
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -55,11 +58,11 @@ export class ShapeNotes {
   }
 }
 
-/** No command fails because of what is noted. */
+/** Notes something. If that fails, the command doesn't. */
 function attempt(note: (recorder: CompatibilityRecorder) => void, recorder: CompatibilityRecorder): void {
   try {
     note(recorder);
   } catch {
-    // The record will know less.
+    // The record will be less complete.
   }
 }

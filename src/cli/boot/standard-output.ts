@@ -5,12 +5,12 @@ import { cannotWrite, isClosedPipe } from '../../output/terminal.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Interrupt } from '../interrupt.ts';
 
-/** What a closed stdout means: the reader has enough, results can be reported elsewhere, or a server has failed. */
+/** How to handle a closed stdout: exit because the reader needs no more, stop because results can be printed on stderr, or fail. */
 type WhenClosed = 'exit' | 'stop' | 'fail';
 
 const WRITING_METHOD = /^(post|put|patch|delete)$/i;
 
-/** stdout and stderr of one run: what a closed pipe or a full disk means for the command. */
+/** Handles stdout and stderr of a run. Decides what a closed pipe or a full disk means for the command. */
 export class StandardOutput {
   readonly #interrupt: Interrupt;
   #whenClosed: WhenClosed = 'exit';
@@ -20,28 +20,28 @@ export class StandardOutput {
     this.#interrupt = interrupt;
   }
 
-  /** Why stdout can't be written any more. */
+  /** Why stdout can no longer be written. */
   get lost(): OutputError | undefined {
     return this.#lost;
   }
 
-  /** Receives the results that stdout does not take; undefined where they fail the command. */
+  /** Receives results that can't be written to stdout. Undefined if the command should fail instead. */
   get undelivered(): ((text: string) => void) | undefined {
     return this.#whenClosed === 'stop' ? (text) => process.stderr.write(text) : undefined;
   }
 
   /**
-   * Prepares stdout for a command, by its id and the words after it. Of a command that changes something, results that
-   * stdout does not take go to stderr: nothing that was done is lost.
+   * Prepares stdout for a command, given its id and the words after it. If the command changes something, results that can't be
+   * written to stdout go to stderr, so that no result is lost.
    */
   prepare(id: string, words: readonly string[]): void {
     this.#whenClosed = whenClosed(id, words);
   }
 
   /**
-   * Ends a command that only reads, silently, when the reader of stdout is gone (`| head -1`). Any other command, and any
-   * other failure of stdout, stops cleanly as after SIGTERM and is reported at the end. What stderr does not take is
-   * dropped. Call it again after oclif was loaded, which adds a listener that throws.
+   * Handles errors of stdout and stderr. If the reader of stdout is gone (`| head -1`), a command that only reads exits silently.
+   * Other commands, and other errors of stdout, stop as cleanly as after SIGTERM and are reported at the end. Output that stderr
+   * doesn't accept is dropped. Call this again after loading oclif, which adds a listener that throws.
    */
   watch(): void {
     for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error');
@@ -54,11 +54,11 @@ export class StandardOutput {
     });
   }
 
-  /** Resolves when stdout has taken everything or has failed to. */
+  /** Resolves when stdout has accepted everything or has failed. */
   async taken(): Promise<void> {
     const { stdout } = process;
     if (stdout.writableLength > 0) await new Promise((resolve) => stdout.write('', resolve));
-    // The error of a write comes a moment after it.
+    // The error of a write is emitted shortly after it.
     await setImmediate();
   }
 }
@@ -73,7 +73,7 @@ function whenClosed(id: string, words: readonly string[]): WhenClosed {
   return isRead ? 'exit' : 'stop';
 }
 
-/** Returns the error for a lost stdout, with how the command ended because of it. */
+/** Returns the error for a failed stdout. It includes how the command ended. */
 export function lostOutput(lost: OutputError, ending: unknown): OutputError {
   if (!(ending instanceof EsignError) || ending instanceof OutputError) return lost;
   const hint = [ending.hint, lost.hint].filter((text) => text !== undefined).join('\n');

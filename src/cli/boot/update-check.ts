@@ -3,8 +3,8 @@ import { readRecord, recordPath, writeRecord } from '../../update/record.ts';
 import { configuredRegistry, latestVersion } from '../../update/registry.ts';
 
 /**
- * `esign __update`, a background process: asks npm's registry for the latest version and stores it for the next run. It
- * reports no errors; the next attempt is a day later.
+ * Runs `esign __update`, a background process that asks the npm registry for the latest version and stores it for the next run.
+ * It reports no errors. The next attempt is a day later.
  */
 export async function main(): Promise<void> {
   try {

@@ -9,8 +9,8 @@ import { isExecutable } from '../../kernel/process/is-executable.ts';
 import { isDayAgo, isNewer, readRecord, recordPath, writeRecord } from '../../update/record.ts';
 
 /**
- * Returns a line about a newer version, if there is one. Called after a command on a terminal; once a day, it starts a
- * background process that asks the registry, for the next run.
+ * Returns a line about a newer version, if there is one. Called after a command on a terminal. Once a day, it starts a
+ * background process that asks the registry, so that the next run has the answer.
  */
 export async function updateNotice(version: string, now: number): Promise<string | undefined> {
   if (isOffBySetting() || (await isOffByPolicy())) return undefined;
@@ -20,7 +20,7 @@ export async function updateNotice(version: string, now: number): Promise<string
   const isDue = latest !== undefined && isNewer(latest, version) && isDayAgo(record.toldAt, now);
   const ask = isDayAgo(record.askedAt, now);
   if (!isDue && !ask) return undefined;
-  // Recorded first, so that a failing check is not repeated at every run.
+  // Recorded first, so that a failing check is not repeated in every run.
   writeRecord(path, { latest, askedAt: ask ? now : record.askedAt, toldAt: isDue ? now : record.toldAt });
   if (ask) askInBackground();
   return isDue ? noticeOf(latest, version) : undefined;
@@ -46,7 +46,7 @@ function askInBackground(): void {
   child.unref();
 }
 
-/** Where the policy of the machine can't be used, nothing is sent either. */
+/** Returns true if the machine's policy disables the check. If the policy can't be read, nothing is sent. */
 async function isOffByPolicy(): Promise<boolean> {
   const { readPolicy } = await import('../../guards/policy.ts');
   const reading = await readPolicy();
@@ -54,7 +54,7 @@ async function isOffByPolicy(): Promise<boolean> {
   return reading.state === 'unusable';
 }
 
-/** `{"updateNotice": false}` in settings.json of the config folder. */
+/** Returns true if settings.json in the config folder contains `{"updateNotice": false}`. */
 function isOffBySetting(): boolean {
   try {
     const settings = parseJson(readFileSync(join(configDir(), 'settings.json'), 'utf8'));

@@ -11,7 +11,7 @@ import { unknownCommand } from '../boot/oclif-errors.ts';
 import { exitsOf } from './exits.ts';
 import { outputSchemaOf } from './schema.ts';
 
-/** Longer schemas are named rather than included: an assistant pays for each byte of a description. */
+/** The maximum size of an included schema. Longer ones are only named, because assistants pay for each byte of a description. */
 const MOST_BYTES = 4_000;
 
 interface About {
@@ -21,8 +21,8 @@ interface About {
 }
 
 /**
- * Returns what `help --json` prints: names and effects for the program or a topic, everything for a command.
- * @throws UsageError if the words name none of them.
+ * Returns what `help --json` prints: names and effects for the program or a topic, all details for a command.
+ * @throws UsageError if the words are neither a topic nor a command.
  */
 export function describe(words: readonly string[], { root, version }: About): Record<string, unknown> {
   const tree = readCommandTree(root);
@@ -84,14 +84,14 @@ function flagFacts(flag: FlagFacts): Record<string, unknown> {
   });
 }
 
-/** Leaves out properties that are false or empty. */
+/** Removes properties that are false or empty. */
 function said(facts: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(facts).filter(([, value]) => value !== undefined && value !== false),
   );
 }
 
-/** Pairs of flags that can't be used together. */
+/** Returns the pairs of flags that can't be used together. */
 function exclusionsOf(flags: readonly FlagFacts[]): string[][] {
   const names = new Set(flags.map(({ name }) => name));
   const pairs = flags.flatMap(({ name, exclusive = [] }) =>

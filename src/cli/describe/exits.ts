@@ -1,12 +1,12 @@
 import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
 import { EXIT, EXIT_MEANINGS } from '../exit-codes.ts';
 
-/** Any command may exit with these. */
+/** Exit codes that any command may return. */
 const ANY = [EXIT.ok, EXIT.unexpected, EXIT.usage, EXIT.interrupted, 143];
-/** Commands that call the service or the sandbox. */
+/** Exit codes of commands that call the service or the sandbox. */
 const ASKING = [EXIT.auth, EXIT.notFound, EXIT.invalidState, EXIT.validation, EXIT.limited, EXIT.unreachable];
 
-/** Commands that only use local files. */
+/** Commands that use only local files. */
 const OFFLINE = new Set([
   ...['autocomplete', 'compat', 'log', 'log:verify', 'schema'],
   ...['bulk:list', 'bulk:show'],
@@ -14,7 +14,7 @@ const OFFLINE = new Set([
   ...['profiles:list', 'profiles:remove', 'profiles:show', 'profiles:use', 'sandbox:exec'],
 ]);
 
-/** Exit codes of particular commands. */
+/** Exit codes of individual commands. */
 const OWN: Readonly<Record<number, readonly string[]>> = {
   [EXIT.storage]: [
     ...['documents:download', 'documents:head', 'documents:link', 'documents:verify', 'doctor', 'demo'],
@@ -43,7 +43,7 @@ const OWN: Readonly<Record<number, readonly string[]>> = {
 /** Returns the exit codes of a command, with their meanings. */
 export function exitsOf(id: string): Record<string, string> {
   const own = Object.entries(OWN).flatMap(([code, ids]) => (ids.includes(id) ? [Number(code)] : []));
-  // If stdout is closed early (boot/standard-output.ts); `listen` exits with 1.
+  // For when stdout is closed early (boot/standard-output.ts). `listen` exits with 1 in that case.
   const cut = ['writes', 'mails', 'deletes'].includes(COMMAND_EFFECTS[id] ?? '') ? [EXIT.partial] : [];
   const codes = new Set([...ANY, ...(OFFLINE.has(id) ? [] : ASKING), ...own, ...cut]);
   const meanings = Object.fromEntries([...codes].map((code) => [code, EXIT_MEANINGS[code] ?? '']));

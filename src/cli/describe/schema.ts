@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord, parseJson } from '../../kernel/json.ts';
 
-/** Returns the JSON Schema of what a command prints with --json. Shared parts are in `$defs`. */
+/** Returns the JSON Schema of a command's output with --json. Shared parts are in `$defs`. */
 export function outputSchemaOf(root: string, id: string): Record<string, unknown> {
   const defs: Record<string, unknown> = {};
   const { $id: _, ...schema } = inOnePiece(read(root, `${id.replaceAll(':', '-')}.json`), root, defs);
   return Object.keys(defs).length === 0 ? schema : { ...schema, $defs: defs };
 }
 
-/** Replaces references to other files (`envelope.json`) with references into `defs`, and adds those schemas to it. */
+/** Replaces references to other files (`envelope.json`) with references to `defs`, and adds those schemas to `defs`. */
 function inOnePiece(
   schema: Record<string, unknown>,
   root: string,
@@ -31,7 +31,7 @@ function partOf(value: unknown, root: string, defs: Record<string, unknown>): un
 function pointerTo(file: string, root: string, defs: Record<string, unknown>): string {
   const name = file.replace(/\.json$/, '');
   if (!(name in defs)) {
-    // Set before it is read: a schema may refer to itself.
+    // Set before the schema is read, because it may refer to itself.
     defs[name] = {};
     const { $schema: _draft, $id: _id, title: _title, ...rest } = read(root, file);
     defs[name] = inOnePiece(rest, root, defs);

@@ -3,22 +3,22 @@ import type { Terminal } from '../../output/terminal.ts';
 import type { Context } from '../context.ts';
 
 export interface ConfirmationOptions {
-  /** `--yes`: skip the question. */
+  /** Set by `--yes`: skips the question. */
   yes: boolean | undefined;
   /** What did not happen if the answer is no, such as `nothing was sent`. */
   otherwise: string;
-  /** Whether stdin was read for something else, such as ids. */
+  /** Whether stdin was used for something else, such as ids. */
   fromStdin?: boolean;
 }
 
-/** Returns whether someone can be asked: on stdin, or on the controlling terminal if stdin was read for something else. */
+/** Returns true if the user can be asked on stdin, or on the controlling terminal if stdin was used for something else. */
 export function canAsk(terminal: Terminal, fromStdin = false): boolean {
   return fromStdin ? terminal.canAskPastStdin : terminal.canAsk;
 }
 
 /**
- * Asks before something that can't be undone.
- * @throws UsageError if the answer is no, or if no one can be asked and --yes is not given.
+ * Asks for confirmation before something that can't be undone.
+ * @throws UsageError if the answer is no, or if nobody can be asked and --yes is not given.
  */
 export async function confirmed(
   question: string,

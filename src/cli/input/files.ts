@@ -8,8 +8,8 @@ import { isInterrupted } from '../interrupt.ts';
 import { takeStdin } from './stdin.ts';
 
 /**
- * A text file the user named; without the byte order mark some editors put first. `-` is stdin.
- * @throws UsageError also where it is not UTF-8: its letters would arrive as others.
+ * Reads a text file that the user named, without a byte order mark. `-` is stdin.
+ * @throws UsageError also if it is not UTF-8, because its letters would be read as different ones.
  */
 export async function readText(path: string, what: string): Promise<string> {
   const bytes = await readBytes(path, what);
@@ -23,7 +23,7 @@ export async function readText(path: string, what: string): Promise<string> {
   }
 }
 
-/** The bytes of a file the user named, exactly. `-` is stdin. @throws UsageError for more than 64 MiB. */
+/** Reads the exact bytes of a file that the user named. `-` is stdin. @throws UsageError for more than 64 MiB. */
 export async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
     return await readInput(path === '-' ? takeStdin(what) : openUserFile(path), `The ${what} ${path}`);
@@ -37,8 +37,8 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
 }
 
 /**
- * The bytes of a file the user named, as they are read. `-` is stdin.
- * @throws UsageError also where the file changes in the meantime: its rows could be half old, half new.
+ * Yields the bytes of a file that the user named, as they are read. `-` is stdin.
+ * @throws UsageError also if the file changes meanwhile, because some rows could be old and others new.
  */
 export async function* streamFile(
   path: string,
@@ -65,7 +65,7 @@ export async function* streamFile(
   }
 }
 
-/** The JSON object of a file or stdin. */
+/** Reads a JSON object from a file or stdin. */
 export async function readJsonObject(path: string, what: string): Promise<Record<string, unknown>> {
   const content = await readText(path, what);
   const value = tryParse(content);
@@ -80,7 +80,7 @@ export async function readJsonObject(path: string, what: string): Promise<Record
   });
 }
 
-/** The text of a file or stdin, once it is known to be JSON. */
+/** Reads the text of a file or stdin and checks that it is JSON. */
 export async function readJsonText(path: string, what: string): Promise<string> {
   const content = await readText(path, what);
   if (tryParse(content) !== undefined) return content.trim();

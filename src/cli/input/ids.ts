@@ -2,26 +2,26 @@ import { UsageError } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { takeStdin } from './stdin.ts';
 
-/** The ids of a command line. */
+/** The ids given on a command line. */
 export interface Ids {
   ids: string[];
-  /** Whether the output is a stream: several words, even if they are the same, or ids from stdin. */
+  /** Whether the output is a stream: with several arguments, even if they are equal, or with ids from stdin. */
   stream: boolean;
-  /** Whether stdin was read to its end, so that questions need another place to read the answer from. */
+  /** Whether stdin was read to its end, so that questions must be asked on the controlling terminal. */
   fromStdin: boolean;
 }
 
 /**
- * The ids given as arguments; `-` stands for those on stdin, one a line. Each once, in order.
- * @throws UsageError without IDs, or if one looks like a flag.
+ * Reads the ids given as arguments, each once and in order. `-` stands for the ids on stdin, one per line.
+ * @throws UsageError without ids, or if one looks like a flag.
  */
 export function readIds(words: readonly string[], what: string, stdin?: NodeJS.ReadableStream): Promise<Ids> {
   return read(words, what, { word: (word) => word.trim(), line: firstColumn, stdin });
 }
 
 /**
- * The same for storage keys, in which every character counts: an argument is taken as it is. On stdin a key that has
- * blanks at its ends, or a tab, is written as a JSON string.
+ * Reads storage keys in the same way. In a key, every character counts, so arguments are used unchanged. On stdin, a key that
+ * contains a tab, or begins or ends with white space, is written as a JSON string.
  */
 export function readKeys(words: readonly string[], stdin?: NodeJS.ReadableStream): Promise<Ids> {
   const line = (text: string) => jsonString(text.trim()) ?? firstColumn(text);
@@ -29,7 +29,7 @@ export function readKeys(words: readonly string[], stdin?: NodeJS.ReadableStream
 }
 
 interface Reading {
-  /** Returns the id in an argument or a line; undefined if it is empty. */
+  /** Returns the id in an argument or a line, or undefined if it is empty. */
   word: (word: string) => string;
   line: (line: string) => string;
   stdin: NodeJS.ReadableStream | undefined;
@@ -71,7 +71,7 @@ async function readLines(
   }
 }
 
-/** The id is the first column of a tab-separated line, so that a list without -q can be piped as well. */
+/** Returns the first column of a tab-separated line, so that a list without -q can be piped as well. */
 function firstColumn(line: string): string {
   return line.split('\t')[0]?.trim() ?? '';
 }

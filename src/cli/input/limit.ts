@@ -10,11 +10,11 @@ interface LimitFlags {
   quiet?: boolean | undefined;
 }
 
-/** The meaning of --limit and --all. */
+/** Applies --limit and --all. */
 export const limited = {
   /**
-   * Returns the first items, or all with --all. If there are more, a notice on stderr says so, unless the user chose the
-   * number, and not to programs that read ids or JSON. `total`: how many there are, where that is known by then.
+   * Yields the first items, or all with --all. If there are more, prints a notice on stderr, unless the user set the limit or the
+   * output is JSON or IDs only. `total` returns the number of all items if it is known by then.
    */
   take<T>(
     items: AsyncIterable<T>,
@@ -26,12 +26,12 @@ export const limited = {
     return most === undefined ? items : takeFirst(items, most, () => limited.notice(flags, context, total()));
   },
 
-  /** The maximum number of items; undefined for all. */
+  /** Returns the maximum number of items, or undefined for all. */
   most(flags: LimitFlags): number | undefined {
     return flags.all ? undefined : (flags.limit ?? LIST_LIMIT);
   },
 
-  /** Shows that there are more items than shown. */
+  /** Prints a notice that there are more items than shown. */
   notice(flags: LimitFlags, context: Context, total: number | undefined): void {
     if (flags.limit !== undefined || flags.quiet || context.terminal.json) return;
     const shown =
@@ -39,7 +39,7 @@ export const limited = {
     context.terminal.notice(`Showing ${shown}. Use --all to see all, or -L to set the number.`);
   },
 
-  /** Returns the page size: just enough to see whether there are more items; a full page if items are filtered locally. */
+  /** Returns the page size: one more than the limit, to see whether there are more items; or a full page if items are filtered locally. */
   pageSize(flags: LimitFlags, unfiltered: boolean): number {
     if (flags.all || !unfiltered) return LIMITS.pageSize;
     return Math.min(LIMITS.pageSize, (flags.limit ?? LIST_LIMIT) + 1);

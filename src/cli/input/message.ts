@@ -1,6 +1,6 @@
 import { readText } from './files.ts';
 
-/** Returns the message of --message or --message-file. */
+/** Returns the message from --message or --message-file. */
 export async function readMessage(flags: {
   message?: string | undefined;
   'message-file'?: string | undefined;

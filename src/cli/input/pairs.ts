@@ -1,6 +1,6 @@
 import { UsageError } from '../../kernel/errors.ts';
 
-// Without a prototype, so that __proto__ is an ordinary key.
+// Defined as a property, because assigning to __proto__ would set the prototype.
 const PLAIN = { enumerable: true, writable: true, configurable: true };
 
 /** Parses `key=value` texts into an object. The value may be empty or contain equals signs. */
@@ -11,7 +11,7 @@ export function readPairs(pairs: readonly string[] | undefined, what: string): R
   return result;
 }
 
-/** The same as a list in the given order; a name may occur more than once. */
+/** Parses `key=value` texts into a list in the given order. A name may occur more than once. */
 export function readPairList(pairs: readonly string[] | undefined, what: string): [string, string][] {
   return (pairs ?? []).map((pair) => {
     const equals = pair.indexOf('=');

@@ -5,13 +5,13 @@ import { isInterrupted } from '../interrupt.ts';
 import type { CommandTerminal } from '../terminal.ts';
 import { takeStdin } from './stdin.ts';
 
-/** Where a secret may come from. Never the value of a flag, which process lists show. */
+/** The possible sources of a secret. The value of a flag isn't one, because process lists show it. */
 export interface SecretSources {
-  /** Its name in questions and errors. */
+  /** The name of the secret in questions and errors. */
   what: string;
   fromStdin?: boolean | undefined;
   file?: string | undefined;
-  /** The hint if no one can be asked. */
+  /** The hint if nobody can be asked. */
   hint: string;
 }
 
@@ -40,7 +40,7 @@ async function find(sources: SecretSources, terminal: CommandTerminal): Promise<
   });
 }
 
-/** Returns the text of a secret file without the line break at its end. */
+/** Returns the text of a secret file without the final line break. */
 export async function readSecretFile(path: string, what: string): Promise<string> {
   try {
     return (await readUserFile(path)).toString('utf8').replace(/\r?\n$/, '');
@@ -59,7 +59,7 @@ async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
   return text;
 }
 
-/** Returns the webhook secret: from its file, or from ESIGN_WEBHOOK_SECRET if there is a webhook URL. */
+/** Returns the webhook secret from its file or, if there is a webhook URL, from ESIGN_WEBHOOK_SECRET. */
 export async function readWebhookSecret(
   file: string | undefined,
   webhookUrl: string | undefined,

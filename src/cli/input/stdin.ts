@@ -3,8 +3,8 @@ import { UsageError } from '../../kernel/errors.ts';
 let reader: string | undefined;
 
 /**
- * Returns stdin for one input, which `what` names.
- * @throws UsageError if another input has read it already.
+ * Returns stdin for a single input, which `what` names.
+ * @throws UsageError if another input has already read it.
  */
 export function takeStdin(what: string): NodeJS.ReadStream {
   if (reader !== undefined) {

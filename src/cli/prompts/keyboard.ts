@@ -11,17 +11,17 @@ const BRACKETED_PASTE = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
 const CTRL_C = '\u0003';
 const CTRL_D = '\u0004';
 const CONTROLS = /\p{Cc}+/gu;
-/** Turns of the event loop the library needs at most to take a line or to end a question. */
+/** The maximum number of event loop turns that the prompt library needs to process a line or end a question. */
 const TURNS = 12;
-/** How long text that was typed or pasted before now takes to arrive. */
+/** How long text that has already been typed or pasted may take to arrive. */
 const ARRIVAL_MS = 30;
 
-/** What replaces a line break in pasted text: a space or a visible sign. With `ignore`, pasted text is dropped. */
+/** What replaces a line break in pasted text: a space or a visible sign. With `ignore`, all pasted text is dropped. */
 export type PastedLineBreak = ' ' | '⏎' | 'ignore';
 
 /**
- * The keys of the person at the terminal, for all questions of one conversation. Pasted text is put on one line, so that its
- * line breaks answer no question. Ctrl-D and the end of input act as Ctrl-C.
+ * The keyboard input for all questions of a conversation. Pasted text is joined into one line, so that its line breaks don't answer
+ * questions. Ctrl-D and the end of input act like Ctrl-C.
  */
 export class Keyboard extends Transform {
   readonly isTTY = true;
@@ -41,14 +41,14 @@ export class Keyboard extends Transform {
     process.stderr.write(BRACKETED_PASTE.on);
   }
 
-  /** Called by the prompt library. Raw mode lasts for the whole conversation, so that no key is echoed in between. */
+  /** Does nothing when the prompt library calls it. Raw mode lasts for the whole conversation, so that keys are never echoed. */
   setRawMode(_mode: boolean): this {
     return this;
   }
 
   /**
-   * Drops what was typed until now, for a question that must not be answered by accident.
-   * @throws ExitPromptError, as the prompt library does, when Ctrl-C was among it.
+   * Drops what has been typed so far, before a question that must not be answered by accident.
+   * @throws ExitPromptError, like the prompt library, if it includes Ctrl-C.
    */
   async forget(): Promise<void> {
     let typed = '';
@@ -62,7 +62,7 @@ export class Keyboard extends Transform {
       throw Object.assign(new Error('Ctrl-C was pressed.'), { name: 'ExitPromptError' });
   }
 
-  /** Returns stdin to its earlier state. */
+  /** Restores the earlier state of stdin. */
   close(): void {
     const source = this.#source;
     source.unpipe(this).off('end', this.#onEnd).pause();
@@ -83,7 +83,7 @@ export class Keyboard extends Transform {
     void this.#give(keys.match(/[\r\n]|[^\r\n]+/g) ?? []).then(() => done(), done);
   }
 
-  /** Passes Enter on by itself: the library searches first, and a key after Enter belongs to the next question. */
+  /** Passes keys on. Enter is passed separately: the library has to search first, and later keys belong to the next question. */
   async #give(parts: readonly string[]): Promise<void> {
     for (const [index, part] of parts.entries()) {
       for (let turn = 0; index > 0 && turn < TURNS; turn++) await setImmediate();
@@ -105,7 +105,7 @@ export class Keyboard extends Transform {
   };
 }
 
-/** Returns stdin, or the controlling terminal where stdin is a pipe or was read to its end. */
+/** Returns stdin, or the controlling terminal if stdin is a pipe or was read to its end. */
 function openSource(): ReadStream {
   const isFree = isatty(0) && !process.stdin.readableEnded;
   return isFree ? process.stdin : new ReadStream(openControllingTerminal());

@@ -2,20 +2,20 @@ import { input, password, search, select, confirm as yesOrNo } from '@inquirer/p
 import { Keyboard, type PastedLineBreak } from './keyboard.ts';
 
 /*
- * Questions to the person at the terminal, on stderr. Import this module only when something is asked: it loads the prompt
- * library. Ask only where `terminal.canAsk` allows it.
+ * Asks the user questions, on stderr. Import this module only when something is asked, because it loads the prompt library.
+ * Ask only if `terminal.canAsk` is true.
  */
 
 export interface Choice<T> {
   value: T;
-  /** One line. */
+  /** A single line. */
   name: string;
-  /** What is shown once it is chosen (default: the name). */
+  /** The text shown after it was chosen (default: the name). */
   short?: string;
   description?: string;
 }
 
-/** Questions that follow one another. Close it after the last answer. */
+/** A series of questions. Close it after the last answer. */
 export class Conversation {
   readonly #keyboard = new Keyboard();
 
@@ -23,19 +23,19 @@ export class Conversation {
     this.#keyboard.close();
   }
 
-  /** Asks to choose one of several; `first` is selected at the beginning. */
+  /** Asks to choose one of several items. `first` is preselected. */
   pick<T>(message: string, choices: readonly Choice<T>[], first?: T): Promise<T> {
     const start = first === undefined ? {} : { default: first };
     return select({ message, choices, pageSize: 9, loop: false, ...start }, this.#context());
   }
 
-  /** The same for a decision that must not be made by keys typed ahead. */
+  /** Asks to choose, for a decision that must not be made by keys typed ahead. */
   async decide<T>(message: string, choices: readonly Choice<T>[]): Promise<T> {
     await this.#keyboard.forget();
     return this.pick(message, choices);
   }
 
-  /** Asks to choose one of those that match the typed text. `hint` says what to type when nothing matches. */
+  /** Asks to choose one of the items that match the typed text. `hint` is shown if nothing matches. */
   search<T>(
     message: string,
     choicesFor: (typed: string) => Choice<T>[],
@@ -50,19 +50,19 @@ export class Conversation {
     return search({ message, source, pageSize: 7, theme }, this.#context());
   }
 
-  /** Asks for a line of text, possibly empty. `first` can be edited. */
+  /** Asks for a line of text, which may be empty. `first` is the initial text. */
   line(message: string, first?: string, lineBreak?: PastedLineBreak): Promise<string> {
     const start = first ? ({ default: first, prefill: 'editable' } as const) : {};
     return input({ message, ...start }, this.#context(lineBreak));
   }
 
-  /** Asks yes or no; no is the default, and nothing pasted or typed ahead is an answer. */
+  /** Asks yes or no. The default is no, and text that was pasted or typed ahead is not an answer. */
   async confirm(message: string): Promise<boolean> {
     await this.#keyboard.forget();
     return yesOrNo({ message, default: false }, this.#context('ignore'));
   }
 
-  /** Asks for a secret, which is not shown. */
+  /** Asks for a secret, which is not displayed. */
   async secret(message: string): Promise<string> {
     return (await password({ message, mask: '•' }, this.#context())).trim();
   }

@@ -10,7 +10,7 @@ import {
 import type { Context } from '../context.ts';
 import { indexOrService } from './index-or-service.ts';
 
-/** Returns the envelopes of the account: from the index or, where none is kept, all of them from the service. */
+/** Returns all envelopes of the account, from the index or, if it is disabled, from the service. */
 export async function readAccount(
   wanted: Pick<AccountOptions, 'selection' | 'scope'>,
   context: Context,

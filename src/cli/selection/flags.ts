@@ -7,7 +7,7 @@ import { durationFlag, sinceFlag, statusesFlag } from '../flags.ts';
 import { readPairList } from '../input/pairs.ts';
 import { selectedRun } from './run.ts';
 
-/** The argument of commands that take envelopes by ID or by selection flags. */
+/** The argument of commands that accept envelopes by ID or by selection flags. */
 export const idsOrFilters = {
   id: Args.string({
     description: 'envelope IDs, or - to read them from stdin; omit with filters',
@@ -15,7 +15,7 @@ export const idsOrFilters = {
   }),
 };
 
-/** Which envelopes are meant, on every command that takes several. */
+/** The flags that select envelopes, for all commands that act on several. */
 export const selectionFlags = {
   status: statusesFlag({
     description: 'only envelopes with one of these statuses',
@@ -80,7 +80,7 @@ export interface SelectionFlagValues {
 }
 
 /**
- * Returns the selection that the flags describe. Call it before the client is created: a run brings its profile.
+ * Returns the selection described by the flags. Call it before the client is created, because a run determines the profile.
  * @throws ServiceError NOT_FOUND for a run that is neither on this machine nor in any envelope's metadata.
  */
 export async function selectionOf(flags: SelectionFlagValues, context: Context): Promise<Selection> {
@@ -88,7 +88,7 @@ export async function selectionOf(flags: SelectionFlagValues, context: Context):
   return { ...filtersOf(flags), run };
 }
 
-/** The same without a run. */
+/** Returns the selection described by flags other than `--run`. */
 export function filtersOf(flags: Omit<SelectionFlagValues, 'run'>): Selection {
   const { 'expiring-in': expiringIn, metadata } = flags;
   return {
@@ -103,7 +103,7 @@ export function filtersOf(flags: Omit<SelectionFlagValues, 'run'>): Selection {
   };
 }
 
-/** True if any selection flag is given. */
+/** Returns true if any selection flag is given. */
 export function isSelecting(flags: SelectionFlagValues): boolean {
   return SELECTION_FLAGS.some((name) => flags[name] !== undefined);
 }

@@ -8,14 +8,14 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import type { Context } from '../context.ts';
 import { IndexProgressLine } from './index-progress.ts';
 
-/** What reading from the index needs to know of the running command. */
+/** The parts of a running command that are needed to read from the index. */
 interface Running {
   now: () => number;
   signal: AbortSignal;
   onProgress: (progress: IndexProgress) => void;
 }
 
-/** Reads from the index with its progress shown; from the service, if there is no index or it can't be used. */
+/** Reads from the index and shows the progress. Reads from the service if there is no index or it can't be used. */
 export async function indexOrService<T>(
   read: { index: (index: EnvelopeIndex, running: Running) => Promise<T>; service: () => Promise<T> },
   context: Context,
@@ -41,7 +41,7 @@ export async function indexOrService<T>(
   }
 }
 
-/** Returns why the index can't be used; undefined for other errors. Searches work without a place to store it. */
+/** Returns why the index can't be used, or undefined for other errors. Searches also work if the index can't be stored. */
 export function whyUnusable(error: unknown): string | undefined {
   if (error instanceof IndexUnusable) return error.message;
   return isDiskError(error) ? `The index can't be kept in ${stateDir()} (${diskReason(error)})` : undefined;

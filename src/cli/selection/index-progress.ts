@@ -3,10 +3,10 @@ import { clockText, grouped } from '../../kernel/duration.ts';
 import { type Spinner, startSpinner } from '../../output/spinner.ts';
 import type { Context } from '../context.ts';
 
-/** So few are read without a word. */
+/** Reading fewer envelopes than this shows no progress. */
 const FEW = 100;
 
-/** Shows how far the index is in reading what it does not know yet; nothing where that is little. */
+/** Shows the progress of updating the index. Shows nothing if there is little to read. */
 export class IndexProgressLine {
   readonly #context: Context;
   #spinner: Promise<Spinner> | undefined;

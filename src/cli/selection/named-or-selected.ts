@@ -6,19 +6,19 @@ import { type Ids, readIds } from '../input/ids.ts';
 import { isSelecting, type SelectionFlagValues, selectionOf } from './flags.ts';
 import { select } from './select.ts';
 
-/** The envelopes that a command acts on. */
+/** The envelopes on which a command acts. */
 export interface NamedOrSelected {
   ids: Ids;
-  /** By ID, as they are now; undefined where they were named. */
+  /** The selected envelopes by ID, as they are now. Undefined if envelopes were given by ID. */
   selected: ReadonlyMap<string, Envelope> | undefined;
 }
 
-/** Returns why envelopes of a selection are left out, by ID, such as `COMPLETED`. */
+/** Returns why envelopes of a selection are left out, by ID. For example, `COMPLETED`. */
 export type LeaveOut = (envelopes: readonly Envelope[]) => ReadonlyMap<string, string>;
 
 /**
- * Reads which envelopes a command acts on: IDs, `-` for those on stdin, or selection flags. Of a selection, envelopes that the
- * action does not apply to are left out; a notice shows how many, also when nothing is left.
+ * Reads the envelopes on which a command acts: IDs, `-` for IDs on stdin, or selection flags. From a selection, envelopes to which
+ * the action doesn't apply are left out. A notice shows how many, even if none is left.
  * @throws UsageError unless exactly one of the three is given.
  */
 export async function readNamedOrSelected(
@@ -40,7 +40,7 @@ export async function readNamedOrSelected(
   return { ids: { ids: [...selected.keys()], stream: true, fromStdin: false }, selected };
 }
 
-/** @throws UsageError unless envelopes are named, read from stdin, or selected, and only one of these. */
+/** @throws UsageError unless envelopes are given in exactly one way: by ID, on stdin, or by selection flags. */
 export function refuseMixture(words: readonly string[], flags: SelectionFlagValues): void {
   const isStdin = words.includes('-');
   const ways = [isStdin, words.some((word) => word !== '-'), isSelecting(flags)].filter(Boolean);

@@ -8,8 +8,8 @@ import type { Session } from '../session.ts';
 import { searchEnvelopes } from './search.ts';
 
 /**
- * Finds a run by its journal on this machine (`last` is the latest one), otherwise by the metadata of its envelopes.
- * @throws ServiceError NOT_FOUND for a run in neither; UsageError when there is no latest run, or it is at another service.
+ * Finds a run by its journal on this machine (`last` is the latest one), or else by the metadata of its envelopes.
+ * @throws ServiceError NOT_FOUND if neither exists; UsageError if there is no latest run or it belongs to another service.
  */
 export async function selectedRun(name: string, context: Context): Promise<SelectedRun> {
   const { lastRun } = await import('../../bulk/run-list.ts');
@@ -23,8 +23,8 @@ export async function selectedRun(name: string, context: Context): Promise<Selec
 }
 
 /**
- * Reads the journal of a run, and selects the profile that the run was started with unless another one is named.
- * @throws UsageError when the run was started at another service, or its journal can't be read.
+ * Reads the journal of a run, and uses the profile with which the run was started unless another one is named.
+ * @throws UsageError if the run was started at another service or its journal can't be read.
  */
 export async function runOnThisMachine(id: string, context: Context): Promise<RunState | undefined> {
   const { readRunIfHere } = await import('../../bulk/runs.ts');
@@ -33,7 +33,7 @@ export async function runOnThisMachine(id: string, context: Context): Promise<Ru
   return state;
 }
 
-/** @throws UsageError when the run was started at another service than the one in use. */
+/** Uses the profile of the run. @throws UsageError if the run was started at a service other than the current one. */
 export async function useProfileOf({ head }: RunState, session: Session): Promise<void> {
   const { id, profile, baseUrl } = head;
   const settings = await session.settings(profile === null ? {} : { fallbackProfile: profile });
@@ -46,7 +46,7 @@ export async function useProfileOf({ head }: RunState, session: Session): Promis
 async function hasEnvelopes(run: SelectedRun, context: Context): Promise<boolean> {
   const { envelopes } = await searchEnvelopes({ run }, { limit: 1 }, context);
   for await (const _ of envelopes) return true;
-  // A list may show metadata as empty where the envelope has some.
+  // A list may show empty metadata although the envelope has some.
   const { signal } = context.interrupt;
   for await (const one of markedEnvelopes(await context.session.client(), { signal }))
     if (isOfRun(run, one)) return true;

@@ -10,10 +10,7 @@ interface SearchOptions {
   oneSignerFirst?: boolean | undefined;
 }
 
-/**
- * The envelopes that fit, the newest first: from the index and what is newer than it, or, where none is kept, from the
- * service alone.
- */
+/** Finds the matching envelopes, newest first: in the index, which is updated first, or if it is disabled, in the service. */
 export async function searchEnvelopes(
   selection: Selection,
   options: SearchOptions,
@@ -28,7 +25,7 @@ export async function searchEnvelopes(
   );
 }
 
-/** Without an index, everything is read before anything is shown. */
+/** Without an index, all envelopes are read before any is shown. */
 async function fromService(selection: Selection, context: Context): Promise<IndexResult> {
   const found: Envelope[] = [];
   const { signal } = context.interrupt;

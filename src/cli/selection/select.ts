@@ -4,24 +4,24 @@ import type { Context } from '../context.ts';
 import { searchEnvelopes } from './search.ts';
 
 export interface SelectOptions {
-  /** The most that are wanted; all without it. */
+  /** The maximum number of envelopes. All if undefined. */
   limit?: number | undefined;
-  /** Of a list that needs no filtering here. */
+  /** The page size for a list that is not filtered locally. */
   pageSize?: number | undefined;
 }
 
-/** The envelopes of a selection. Ask for the numbers after all envelopes were taken. */
+/** The envelopes of a selection. Call `total` and `hasMore` after iterating over all envelopes. */
 export interface Selected {
   envelopes: AsyncIterable<Envelope>;
-  /** How many there are in all; undefined where that isn't known. */
+  /** Returns the number of all envelopes, or undefined if it isn't known. */
   total(): number | undefined;
-  /** Whether there may be more than the limit. */
+  /** Returns true if there may be more than the limit. */
   hasMore(): boolean;
 }
 
 /**
- * Returns the envelopes that match all conditions, as they are now: from the index where signers or metadata decide, since it
- * asks for nothing twice that can't change; otherwise as the service lists them.
+ * Returns the envelopes that match all conditions, in their current state. If signers or metadata matter, they are read through
+ * the index, which never reads unchangeable data twice; otherwise from the service's list.
  */
 export async function select(
   selection: Selection,
@@ -40,7 +40,7 @@ export async function select(
   return { envelopes, total: () => total, hasMore: () => false };
 }
 
-/** True where the items of a list may lack what decides. */
+/** Returns true if the items of a list may lack the data to filter by. */
 function needsIndex({ signer, search, metadata, run }: Selection): boolean {
   return [signer, search, metadata, run].some((condition) => condition !== undefined);
 }
