@@ -6,8 +6,8 @@ import { waitingSign } from './waiting-sign.ts';
 const TICK_MS = 1_000;
 
 /**
- * Shows why and how much longer the command waits: a countdown on a terminal, one notice elsewhere. Call the returned function
- * to remove the line.
+ * Shows why and how much longer the command waits, with a countdown on a terminal or else a single notice. Call the returned
+ * function to remove the line.
  */
 export function startCountdown(why: string, ms: number, terminal: Terminal): () => void {
   const line = (left: number) => `${safeLine(why)} Continuing in ${durationInWords(left)}.`;

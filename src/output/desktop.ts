@@ -3,7 +3,7 @@ import { safeLine } from './text.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How to notify a person who is not looking: through the terminal, or with a command. */
+/** How to notify a user who isn't looking at the terminal: with an escape sequence or a command. */
 export type Desktop =
   | { kind: 'escape'; text: string }
   | { kind: 'command'; file: string; args: string[] }
@@ -21,7 +21,7 @@ const SHOW_ON_MAC = [
 /** Returns how to show a desktop notification in this environment. */
 export function desktopFor(text: string, env: Environment, platform: NodeJS.Platform): Desktop {
   const body = safeLine(text);
-  // A terminal multiplexer would drop the sequence.
+  // A terminal multiplexer would discard the sequence.
   const isDirect = !env.TMUX && !env.STY;
   if (isDirect && (OSC_9.test(env.TERM_PROGRAM ?? '') || env.KITTY_WINDOW_ID))
     return { kind: 'escape', text: `\u001b]9;${TITLE}: ${body}\u0007` };

@@ -2,7 +2,7 @@ import { UsageError } from '../kernel/errors.ts';
 import { isRecord, valueAt } from '../kernel/json.ts';
 import type { TableColumn } from './table.ts';
 
-/** Parses `id,status,signers.0.email` into columns, each a path into the resource as sent by the service. */
+/** Parses `id,status,signers.0.email` into columns. Each is a path into the resource as the service sent it. */
 export function fieldColumns<T>(list: string): TableColumn<T>[] {
   const paths = list.split(',').map((path) => path.trim());
   if (paths.some((path) => path === '')) {
@@ -17,7 +17,7 @@ export function fieldColumns<T>(list: string): TableColumn<T>[] {
   }));
 }
 
-/** Number of items that are enough to learn their fields. */
+/** The number of items that are checked for unknown fields. */
 const LOOKED_AT = 100;
 
 /** Finds requested fields that no item has, which are most likely misspelled. */
@@ -35,7 +35,7 @@ export class FieldCheck {
     if (isRecord(item) && this.#seen++ < LOOKED_AT) for (const key of Object.keys(item)) this.#known.add(key);
   }
 
-  /** Returns a notice about such fields; undefined if there are none. */
+  /** Returns a notice about unknown fields, or undefined if there are none. */
   notice(): string | undefined {
     if (this.#seen === 0 || this.#missing.size === 0) return undefined;
     const names = [...this.#missing].map((path) => `"${path}"`).join(', ');
@@ -44,8 +44,8 @@ export class FieldCheck {
 }
 
 /**
- * Returns true if the path ends at an object without its next part, or has a name where a list needs an index. A short list or
- * a missing object proves nothing.
+ * Returns true if the path ends at an object that lacks its next part, or has a name where a list needs an index. Nothing follows
+ * from a short list or a missing object.
  */
 function isMisspelt(item: unknown, path: string): boolean {
   let current = item;

@@ -1,15 +1,18 @@
 import type { Terminal } from './terminal.ts';
 
-/** Characters that JSON doesn't escape and a terminal may act on: C1 controls, line separators, direction and invisible signs. */
+/**
+ * Characters that JSON doesn't escape but that may affect a terminal: C1 controls, line separators, and direction and invisible
+ * characters.
+ */
 const ACTING =
   /[\u007f-\u009f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu;
 
-/** Serializes to JSON that is safe to show on a terminal. */
+/** Serializes a value to JSON that is safe to show on a terminal. */
 export function jsonText(value: unknown, space?: number): string {
   return withoutActing(JSON.stringify(value, null, space));
 }
 
-/** Escapes JSON text from elsewhere in the same way; everything else stays unchanged. */
+/** Escapes existing JSON text in the same way. Everything else is unchanged. */
 export function withoutActing(json: string): string {
   return json.replace(ACTING, escaped);
 }
@@ -24,7 +27,7 @@ export function writeJson(value: unknown, terminal: Terminal): Promise<void> {
   return terminal.out(`${jsonText(value, 2)}\n`);
 }
 
-/** Writes one object of a stream as a line. */
+/** Writes one object of a stream as a line of JSON. */
 export function writeJsonLine(value: unknown, terminal: Terminal): Promise<void> {
   return terminal.out(`${jsonText(value)}\n`);
 }

@@ -18,13 +18,13 @@ export interface ListView<T> {
   /** Columns of the table on a terminal, most important first (default: `columns`). */
   shown?: readonly TableColumn<T>[];
   id(item: T): string;
-  /** Shown on stderr of a terminal if the list is empty, with what to do next. */
+  /** The text on stderr of a terminal if the list is empty, with a suggestion of what to do next. */
   empty?: string | undefined;
 }
 
 /**
- * Writes a list as ids, JSON (one array, or a line for each item), CSV, a table on a terminal, or tab-separated lines in a pipe.
- * All but the table are written as the items arrive.
+ * Writes a list as ids, JSON (an array or one line per item), CSV, a table on a terminal, or tab-separated lines in a pipe.
+ * Except for the table, items are written as they arrive.
  */
 export async function writeList<T>(
   items: AsyncIterable<T> | Iterable<T>,
@@ -83,7 +83,7 @@ async function writeLines<T>(
   for await (const item of items) await terminal.out(`${safeLineExceptTab(line(item))}\n`);
 }
 
-/** A pipe may end on a terminal (`| less`), so cells are cleaned as well. */
+/** Cleans the cells of a line, because a pipe may end on a terminal (`| less`). */
 function safeLineExceptTab(line: string): string {
   return line.split('\t').map(safeLine).join('\t');
 }
@@ -113,7 +113,7 @@ function indent(text: string): string {
   return `  ${text.replaceAll('\n', '\n  ')}`;
 }
 
-/** Cells keep line breaks and tabs; other characters that could act on a terminal are made visible, also in a pipe. */
+/** Formats a CSV cell. Line breaks and tabs are kept; other characters that could affect a terminal are made visible, even in a pipe. */
 function csvCell(text: string): string {
   return text
     .split(/\r\n|\n/)

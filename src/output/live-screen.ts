@@ -2,13 +2,13 @@ import { truncate, widthOf } from './text.ts';
 import { TypedKeys } from './typed-keys.ts';
 import { waitingSign } from './waiting-sign.ts';
 
-/** An alternate screen that writes only what changed. The shell's screen is restored however the process ends. */
+/** An alternate screen to which only changes are written. The shell's screen is restored, however the process ends. */
 export interface LiveScreen {
   readonly columns: number;
   readonly rows: number;
   /** Shows these lines, cut to the width of the screen. */
   draw(lines: readonly string[]): void;
-  /** Restores the shell's screen and cursor. Can be called again. */
+  /** Restores the shell's screen and cursor. Can be called more than once. */
   close(): void;
 }
 
@@ -17,7 +17,7 @@ const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
 const FALLBACK = { columns: 80, rows: 24 };
 
 /**
- * Switches to an alternate screen without cursor and line wrap.
+ * Switches to an alternate screen without a cursor and without line wrapping.
  * @param redraw called when the size has changed or the process continues after Ctrl-Z
  */
 export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): LiveScreen {
@@ -77,7 +77,7 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
   };
 }
 
-/** Returns the output that turns one screen into another. */
+/** Returns the output that changes one screen into another. */
 function difference(before: readonly string[], after: readonly string[]): string {
   const changed = after.map((line, index) =>
     line === before[index] ? '' : `\u001b[${index + 1};1H\u001b[2K${line}\u001b[0m`,
@@ -88,14 +88,14 @@ function difference(before: readonly string[], after: readonly string[]): string
 
 const STYLE = /(\u001b\[[0-9;]*m)/;
 
-/** Cuts the line to the width; escape codes for colors are kept. */
+/** Cuts a line to the width. Escape codes for colors are kept. */
 function clip(line: string, width: number): string {
   if (widthOf(line) <= width) return line;
   let room = width;
   const parts = line.split(STYLE).map((part) => {
     if (STYLE.test(part)) return part;
     const shown = room > 0 ? truncate(part, room) : '';
-    // Nothing follows a cut part.
+    // After a part that was cut, there is no room for more text.
     room = shown === part ? room - widthOf(shown) : 0;
     return shown;
   });

@@ -1,4 +1,7 @@
-/** The style of pages with figures and charts. Blue and orange differ in lightness and for every kind of color blindness; each bar is labeled as well. */
+/**
+ * The style of pages with figures and charts. Blue and orange differ in lightness and are distinguishable with any kind of color blindness.
+ * Each bar also has a label.
+ */
 export const PAGE_STYLE = `
 :root{color-scheme:light dark;--sent:#0072b2;--done:#e69f00;--line:#555;font:16px/1.5 system-ui,sans-serif}
 @media (prefers-color-scheme:dark){:root{--sent:#56b4e9;--done:#f0b840;--line:#bbb}}

@@ -1,6 +1,6 @@
 import { htmlText } from './html.ts';
 
-/** Builds a page of a title (text), a style, and a body (HTML). It loads nothing and runs no script, whatever the body contains. */
+/** Builds a page from a title (text), a style, and a body (HTML). It loads nothing and runs no scripts, whatever the body contains. */
 export function htmlPage({ title, style, body }: { title: string; style: string; body: string }): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -11,7 +11,7 @@ ${body}
 `;
 }
 
-/** A drawing of a page, and the words for those who can't see it. */
+/** Builds a drawing for a page, with a description for people who can't see it. */
 export function svgDrawing(
   spoken: readonly string[],
   { width, height }: { width: number; height: number },

@@ -3,20 +3,20 @@ import { bytesInWords } from './bytes.ts';
 import { type Spinner, startSpinner } from './spinner.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The progress of several files. Times in ms. */
+/** The progress of downloading several files. Times are in ms. */
 export interface Progress {
   files: number;
   done: number;
   failed: number;
-  /** Files whose length is known, and their total length. */
+  /** The number of files with known length, and their total length. */
   begun: number;
   expected: number;
-  /** Bytes received. */
+  /** The number of bytes received. */
   bytes: number;
   startedAt: number;
 }
 
-/** `412 of 1,000 files  82.4 MB  41.2 MB/s  14s left`. */
+/** Formats the progress: `412 of 1,000 files  82.4 MB  41.2 MB/s  14s left`. */
 function progressText(progress: Progress, now: number): string {
   const { files, done, failed, bytes } = progress;
   const words = [files === 1 ? 'Fetching' : `${grouped(done)} of ${counted(files, 'file')}`];
@@ -33,7 +33,7 @@ function progressText(progress: Progress, now: number): string {
   return words.join('  ');
 }
 
-/** Returns the remaining bytes, assuming that files not started have the average length. */
+/** Estimates the remaining bytes. Files that haven't been started are assumed to have the average length. */
 function bytesLeft({ files, done, begun, expected, bytes }: Progress): number {
   const notBegun = Math.max(0, files - Math.max(begun, done));
   const usual = begun === 0 ? 0 : expected / begun;
@@ -42,7 +42,7 @@ function bytesLeft({ files, done, begun, expected, bytes }: Progress): number {
 
 const REDRAW_MS = 200;
 
-/** A progress line on stderr of a terminal; nothing elsewhere. */
+/** Starts a progress line on stderr if it is a terminal; otherwise, shows nothing. */
 export async function startProgress(
   progress: Progress,
   terminal: Terminal,

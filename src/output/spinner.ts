@@ -2,7 +2,7 @@ import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
 import { waitingSign } from './waiting-sign.ts';
 
-/** Shows on stderr that work is in progress: a spinner on a terminal, occasional lines elsewhere. */
+/** Shows on stderr that work is in progress, with a spinner on a terminal or else occasional lines. */
 export interface Spinner {
   text(text: string): void;
   /** Hides the spinner while something else is written. */
@@ -20,13 +20,13 @@ const silent: Spinner = {
 
 const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
 
-/** Starts a spinner if stderr is a terminal with live updates; loads ora only then. */
+/** Starts a spinner if stderr is a terminal with live updates. ora is loaded only in that case. */
 export async function startSpinner(text: string, terminal: Terminal, quiet = false): Promise<Spinner> {
-  // With a terminal without columns, as in some CI systems, ora would clear lines indefinitely.
+  // If a terminal has no columns, as in some CI systems, ora would clear lines forever.
   if (quiet) return silent;
   if (!terminal.errIsTty || terminal.still || !process.stderr.columns) return plainLines(text, terminal);
   const { default: ora } = await import('ora');
-  // Otherwise, ora reads stdin and intercepts Ctrl-C.
+  // Otherwise, ora would read stdin and intercept Ctrl-C.
   const release = waitingSign.hold();
   const spinner = ora({
     text: safeLine(text),
@@ -52,10 +52,10 @@ export async function startSpinner(text: string, terminal: Terminal, quiet = fal
   };
 }
 
-/** How often progress is printed: on a terminal without live updates, and in a log. In ms. */
+/** The interval between progress lines, on a terminal without live updates and in a log. In ms. */
 const SAID_EVERY = { terminal: 10_000, elsewhere: 30_000 };
 
-/** Prints progress as lines: immediately on a terminal, and again after a while if it has changed. */
+/** Prints progress as lines: immediately on a terminal, then at intervals if it has changed. */
 export function plainLines(first: string, terminal: Terminal): Spinner {
   let text = first;
   let said: string | undefined;

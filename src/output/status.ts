@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.ts';
 
 type Colour = Parameters<Terminal['style']>[0];
 
-/** Colors that don't rely on telling red from green: blue is active, green is complete, yellow ended early, dim is a draft. */
+/** Colors that don't depend on distinguishing red from green: blue is active, green is complete, yellow ended early, dim is a draft. */
 const COLOURS: Readonly<Record<string, Colour>> = {
   DRAFT: 'dim',
   SENT: 'cyan',
@@ -14,12 +14,12 @@ const COLOURS: Readonly<Record<string, Colour>> = {
   DECLINED: 'magenta',
 };
 
-/** Returns the color of an envelope status; undefined for an unknown one. */
+/** Returns the color of an envelope status, or undefined for an unknown one. */
 export function statusColour(status: string | null | undefined): Colour | undefined {
   return entryOf(COLOURS, status ?? '');
 }
 
-/** Returns what a signer did, in a word or two. */
+/** Returns a sign and a word or two for what a signer did. */
 export function signerMark(status: string | null | undefined): string {
   const marks: Record<string, string> = { SIGNED: '✓', DECLINED: '✗', VIEWED: '◐', SENT: '○', PENDING: '·' };
   return entryOf(marks, status ?? '') ?? '?';

@@ -2,33 +2,33 @@ import Table from 'cli-table3';
 import type { Terminal } from './terminal.ts';
 import { safeLine, truncate, widthOf, wrapped } from './text.ts';
 
-/** A column of a list: exact values for programs, and what people see if that differs. */
+/** A column of a list: exact values for programs, and optionally a different text for people. */
 export interface TableColumn<T> {
-  /** Stable name, as in --fields and CSV headers. */
+  /** The stable name, as in --fields and CSV headers. */
   key: string;
   header: string;
-  /** Exact text; empty if there is none. */
+  /** Returns the exact text, or an empty one if there is none. */
   value(item: T): string;
-  /** Text on a terminal (default: the exact value). */
+  /** Returns the text on a terminal (default: the exact text). */
   show?(item: T): string;
-  /** Color of the cell on a terminal. */
+  /** Returns the color of the cell on a terminal. */
   colour?(item: T): Parameters<Terminal['style']>[0] | undefined;
-  /** Never cut, for ids and statuses. */
+  /** Whether cells are never cut, as for ids and statuses. */
   fixed?: boolean;
-  /** The narrowest width it may be cut to. */
+  /** The minimum width to which cells may be cut. */
   least?: number;
-  /** Cuts common words at the beginning if cutting the end would make different texts look alike. */
+  /** Whether to remove common words at the beginning if cutting the end would make different texts look the same. */
   cutsCommonStart?: boolean;
-  /** Shown only if nothing has to be cut for it. */
+  /** Whether the column is shown only if nothing has to be cut for it. */
   extra?: boolean;
-  /** Not shown on a terminal, where another column contains it. */
+  /** Whether the column is hidden on a terminal, because another column contains its data. */
   exactOnly?: boolean;
 }
 
 const GAP = 2;
 const LEAST = 12;
 
-/** Formats rows as an aligned table that fits the terminal. Long text is cut, but never ids. */
+/** Formats rows as an aligned table that fits the terminal. Long text is cut, ids never. */
 export function renderTable<T>(
   items: readonly T[],
   all: readonly TableColumn<T>[],
@@ -52,7 +52,7 @@ export function renderTable<T>(
   return `${trimLines(table.toString())}\n`;
 }
 
-/** Formats labels and texts in two columns. Long text wraps; nothing is cut. */
+/** Formats labels and texts in two columns. Long text is wrapped, and nothing is cut. */
 export function renderPairs(
   pairs: readonly (readonly [string, string])[],
   terminal: Terminal,
@@ -67,12 +67,12 @@ export function renderPairs(
   return `${lines.map((line) => `${indent}${line}`).join('\n')}\n`;
 }
 
-/** Wraps text so that all lines but the first are indented by `indent` columns. */
+/** Wraps text. All lines except the first are indented by `indent` columns. */
 export function indented(text: string, indent: number, terminal: Terminal): string {
   return fitted(text, Math.max(20, terminal.columns - indent)).replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
-/** Puts text after its label, or below it if both do not fit on a line. */
+/** Puts text after its label, or on the next line if both don't fit on one. */
 export function behind(head: string, text: string, terminal: Terminal): string {
   const line = `${head} ${text}`;
   return widthOf(line) <= terminal.columns
@@ -105,7 +105,7 @@ function trimLines(text: string): string {
   return text.replace(/[ \t]+$/gm, '');
 }
 
-/** Removes common words at the beginning of a column's cells if cutting the ends would make them look alike. */
+/** Removes common words at the beginning of a column's cells if cutting the ends would make different cells look the same. */
 function withoutCommon<T>(cells: readonly string[][], fitted: readonly Fitted<T>[]): readonly string[][] {
   const lengths = new Map<number, number>();
   for (const { column, index, width } of fitted) {
@@ -134,8 +134,8 @@ interface Fitted<T> {
 }
 
 /**
- * Returns the columns that fit, with their widths. Columns with the same text in every row and extra ones are dropped first,
- * then the widest text is cut, and finally columns are dropped from the right.
+ * Returns the columns that fit, with their widths. First drops columns with the same text in every row and extra columns, then
+ * cuts the widest text, and finally drops columns from the right.
  */
 function fitColumns<T>(
   columns: readonly TableColumn<T>[],
@@ -153,7 +153,7 @@ function fitColumns<T>(
   return all.slice(0, 1);
 }
 
-/** Drops columns with the same text in every row, widest first, until the rest fits. */
+/** Drops columns with the same text in every row, widest first, until the remaining ones fit. */
 function withoutSame<T>(all: readonly Fitted<T>[], cells: readonly string[][], room: number): Fitted<T>[] {
   let left = [...all];
   const same = all.filter(
@@ -178,7 +178,7 @@ function excessOf(columns: readonly { width: number }[], room: number): number {
   return columns.reduce((sum, one) => sum + one.width, 0) + GAP * (columns.length - 1) - room;
 }
 
-/** Returns undefined if even the narrowest widths don't fit. */
+/** Cuts columns until they fit. Returns undefined if they don't fit even with their minimum widths. */
 function fitWidths<T>(columns: readonly Fitted<T>[], room: number): Fitted<T>[] | undefined {
   const fitted = columns.map((one) => ({ ...one }));
   const leastOf = ({ column }: Fitted<T>) => column.least ?? LEAST;
@@ -187,7 +187,7 @@ function fitWidths<T>(columns: readonly Fitted<T>[], room: number): Fitted<T>[] 
       .filter((one) => !one.column.fixed && one.width > leastOf(one))
       .sort((a, b) => b.width - a.width);
     if (widest === undefined) return undefined;
-    // At most down to the next widest, so that all long texts are cut evenly.
+    // Cuts at most down to the next widest column, so that all long texts are cut evenly.
     const step = Math.max(1, widest.width - (next?.width ?? 0));
     widest.width = Math.max(leastOf(widest), widest.width - Math.min(step, excess));
   }

@@ -7,30 +7,30 @@ import { waitingSign } from './waiting-sign.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
-/** The user's terminal or pipe: what may be written where, and how. Tests pass their own. */
+/** The user's terminal or pipe: what may be written to it, and how. Tests pass their own. */
 export interface Terminal {
-  /** stdout is a terminal: tables, color, relative times. */
+  /** Whether stdout is a terminal, which shows tables, colors, and relative times. */
   outIsTty: boolean;
-  /** stderr is a terminal: spinners and progress. */
+  /** Whether stderr is a terminal, which shows spinners and progress. */
   errIsTty: boolean;
-  /** No live updates: progress is printed as lines. */
+  /** Whether live updates are disabled. Progress is then printed as lines. */
   still: boolean;
-  /** Questions can be asked on stdin. */
+  /** Whether questions can be asked on stdin. */
   canAsk: boolean;
-  /** Questions can be asked on the controlling terminal if stdin was read for something else. */
+  /** Whether questions can be asked on the controlling terminal if stdin was used for something else. */
   canAskPastStdin: boolean;
-  /** Columns of the terminal; unbounded in a pipe. */
+  /** The number of columns of the terminal; infinite in a pipe. */
   columns: number;
-  /** Writes data. Resolves when there is room for more; rejects with an OutputError if stdout can't be written. */
+  /** Writes data. Resolves when there is room for more. Rejects with an OutputError if stdout can't be written. */
   out(text: string | Uint8Array): Promise<void>;
   /** Writes notices and errors. */
   err(text: string): void;
-  /** Colors text for stdout and for stderr; returns plain text if color is off. */
+  /** Formats text for stdout. Returns plain text if color is disabled. `styleErr` is the same for stderr. */
   style(format: Format, text: string): string;
   styleErr(format: Format, text: string): string;
 }
 
-/** Returns the columns of stderr; unbounded if it is not a terminal. */
+/** Returns the number of columns of stderr; infinite if it is not a terminal. */
 export function errColumns(): number {
   const { stderr } = process;
   return stderr.isTTY ? stderr.columns || 80 : Number.POSITIVE_INFINITY;
@@ -41,11 +41,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface TerminalOptions {
   noInput?: boolean | undefined;
   noSpinner?: boolean | undefined;
-  /** Receives results that stdout does not take. Without it, `out` rejects. */
+  /** Receives results that can't be written to stdout. Without it, `out` rejects. */
   undelivered?: ((text: string) => void) | undefined;
 }
 
-/** The process's streams. `--no-input` and CI disable questions; `--no-spinner` and TERM=dumb disable live updates. */
+/**
+ * Returns the terminal of the process's streams. `--no-input` and CI disable questions; `--no-spinner` and TERM=dumb disable live
+ * updates.
+ */
 export function processTerminal(options: TerminalOptions, env: Environment = process.env): Terminal {
   const { stdout, stderr } = process;
   const outColour = wantsColour(stdout.isTTY, env);
@@ -55,7 +58,7 @@ export function processTerminal(options: TerminalOptions, env: Environment = pro
     outIsTty: stdout.isTTY,
     errIsTty: stderr.isTTY,
     still: Boolean(options.noSpinner || env.ESIGN_NO_SPINNER) || env.TERM === 'dumb',
-    // Reading process.stdin.isTTY would open it.
+    // Reading process.stdin.isTTY would open stdin.
     canAsk: isatty(0) && mayAsk,
     get canAskPastStdin() {
       return mayAsk && hasControllingTerminal();
@@ -80,19 +83,19 @@ function paint(format: Format, text: string): string {
   return styleText(format, text, { validateStream: false });
 }
 
-/** NO_COLOR and FORCE_COLOR count if they are not empty; TERM=dumb has no color. */
+/** Returns true if output should be colored. Empty NO_COLOR and FORCE_COLOR are ignored. TERM=dumb has no color. */
 function wantsColour(isTty: boolean, env: Environment): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
   return isTty && env.TERM !== 'dumb';
 }
 
-/** Returns true if the reader of a pipe is gone. Node programs give their children sockets, which may be reset. */
+/** Returns true if the reader of a pipe is gone. Node programs use sockets as their children's streams, which may be reset. */
 export function isClosedPipe(error: unknown): boolean {
   return ['EPIPE', 'ECONNRESET', 'EOF'].includes(codeOf(error) ?? '');
 }
 
-/** Returns the error for a result that stdout did not take. */
+/** Returns the error for a result that can't be written to stdout. */
 export function cannotWrite(error: unknown): OutputError {
   const reason = isClosedPipe(error) ? 'stdout was closed' : diskReason(error);
   return new OutputError('OUTPUT', `Can't write the output: ${reason}.`, {

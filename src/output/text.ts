@@ -2,7 +2,7 @@ import stringWidth from 'string-width';
 
 export { safeBlock, safeJson, safeLine } from '../kernel/text/safe-text.ts';
 
-/** Combining marks, without those that turn a character into an emoji. */
+/** Matches combining marks, except those that change a character to an emoji. */
 const marks = () => /(?![\ufe0f\u20e3])[\p{Mn}\p{Me}]/gu;
 
 /** Returns the width of the text on a terminal, in columns. */
@@ -15,7 +15,7 @@ export function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)));
 }
 
-/** Aligns rows of cells as lines. Empty columns are left out. */
+/** Aligns rows of cells as lines. Empty columns are omitted. */
 export function inColumns(rows: readonly (readonly string[])[]): string[] {
   const columns = largest(rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, at) =>
@@ -27,15 +27,15 @@ export function inColumns(rows: readonly (readonly string[])[]): string[] {
   });
 }
 
-/** Returns the largest number. Math.max takes only some ten thousand arguments. */
+/** Returns the largest number. Math.max accepts only some ten thousand arguments. */
 function largest(numbers: readonly number[]): number {
   return numbers.reduce((most, one) => Math.max(most, one), 0);
 }
 
-/** Created on first use: it is the most expensive part of start-up. */
+/** Created on first use, because it is the most expensive part of start-up. */
 let segmenter: Intl.Segmenter | undefined;
 
-/** Splits text into what readers see as characters. */
+/** Splits text into characters as readers see them. */
 function segmentsOf(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter();
   return segmenter.segment(text);
@@ -55,10 +55,10 @@ export function truncate(text: string, width: number): string {
   return `${result}…`;
 }
 
-/** Words that are kept together: a command in backquotes is copied as a whole. */
+/** Pieces that are kept on one line. A command in backquotes is one piece, so that it can be copied. */
 const PIECES = /`[^`\n]*`\S*|\S+/g;
 
-/** Wraps sentences at `width` columns. Longer words stay whole, and line breaks are kept. */
+/** Wraps sentences at `width` columns. Longer words are not split, and line breaks are kept. */
 export function paragraph(text: string, width: number): string {
   return text
     .split('\n')
@@ -78,7 +78,7 @@ function refilled(line: string, width: number): string {
   return lines.join('\n');
 }
 
-/** Wraps the text at `width` columns, between words if possible. */
+/** Wraps text at `width` columns, between words if possible. */
 export function wrapped(text: string, width: number): string[] {
   const lines = [''];
   for (const word of text.split(/(?<= )/)) {

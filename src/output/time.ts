@@ -1,7 +1,7 @@
 import { timeOf } from '../kernel/clock.ts';
 import { durationInWords } from '../kernel/duration.ts';
 
-/** Formats a relative time: `3 days ago`, `in 27 days`, `just now`. An invalid one is returned unchanged. */
+/** Formats a time relative to now: `3 days ago`, `in 27 days`, `just now`. Returns an invalid time unchanged. */
 export function relativeTime(iso: string | null | undefined, now: number): string {
   if (!iso) return '';
   const at = timeOf(iso);
@@ -11,14 +11,14 @@ export function relativeTime(iso: string | null | undefined, now: number): strin
   return distance < 0 ? `${durationInWords(-distance)} ago` : `in ${durationInWords(distance)}`;
 }
 
-/** Formats an exact time: `2026-11-21 09:05:12 UTC`. */
+/** Formats a time exactly: `2026-11-21 09:05:12 UTC`. */
 export function exactTime(iso: string): string {
   const at = timeOf(iso);
   if (Number.isNaN(at)) return iso;
   return `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** The day of a time (ms) on this machine's calendar: `2026-11-21`. */
+/** Returns the local date of a time (ms): `2026-11-21`. */
 export function localDate(at: number): string {
   const date = new Date(at);
   const two = (value: number) => String(value).padStart(2, '0');

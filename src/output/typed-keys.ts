@@ -1,6 +1,6 @@
 import { isatty } from 'node:tty';
 
-/** Keys for which a terminal sends a signal unless it is in raw mode. */
+/** Keys for which a terminal sends a signal, except in raw mode. */
 const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = {
   '\u0003': 'SIGINT',
   '\u001a': 'SIGTSTP',
@@ -8,15 +8,15 @@ const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = {
 };
 
 /**
- * Does what the terminal would have done for a key. Windows has no signals: sending one ends the process or fails, so its
- * listeners are called directly.
+ * Does what the terminal does for a key outside raw mode. On Windows, sending a signal ends the process or fails, so the listeners
+ * are called directly.
  */
 export function signalTyped(signal: NodeJS.Signals, platform = process.platform): void {
   if (platform !== 'win32') process.kill(process.pid, signal);
   else if (signal === 'SIGINT') process.emit(signal, signal);
 }
 
-/** Reads keys, so that the terminal does not echo them into the screen. Keys that stop or suspend still work. */
+/** Reads keys, so that the terminal doesn't echo them on the screen. Keys that stop or suspend still work. */
 export class TypedKeys {
   readonly #onKey: (key: string) => void;
   #taken = false;
@@ -31,7 +31,7 @@ export class TypedKeys {
     this.#taken = true;
     process.stdin.setRawMode(true);
     process.stdin.on('data', this.#heed).resume();
-    // Waiting for keys must not keep the process alive.
+    // Waiting for keys must not keep the process running.
     process.stdin.unref();
   }
 

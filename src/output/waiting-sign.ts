@@ -1,36 +1,36 @@
 import { truncate } from './text.ts';
 
-/** How a wait is shown. */
+/** A wait to show. */
 export interface Sign {
   text: string;
-  /** An animated line that is removed; otherwise a line that is printed once. */
+  /** Whether the line is animated and later removed. Otherwise, it is printed once. */
   moves: boolean;
-  /** Drawn immediately, because the work blocks later drawing. */
+  /** Whether to draw the line immediately, because the work will block later drawing. */
   atOnce?: boolean | undefined;
   paint: (text: string) => string;
 }
 
-/** Shorter waits are not shown, in ms. */
+/** Shorter waits are not shown. In ms. */
 const PATIENCE_MS = 400;
-/** Longer waits show their duration, in ms. */
+/** Longer waits show their duration. In ms. */
 const COUNTED_MS = 3_000;
 const TICK_MS = 100;
-/** Requests closer together than this are one wait, in ms. */
+/** Requests closer together than this count as a single wait. In ms. */
 const GAP_MS = 300;
 const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
 
 type Stream = Pick<NodeJS.WriteStream, 'write' | 'columns'>;
 
 /**
- * Shows on the last line of stderr what the command waits for. It appears when nothing else is shown and nothing was written
- * for a moment. Everything that writes to the screen removes it first.
+ * Shows what the command is waiting for on the last line of stderr. The line appears when nothing else is shown and nothing was
+ * written for a moment. Everything that writes to the screen must remove it first.
  */
 class WaitingSign {
   readonly #stream: () => Stream;
-  /** Current waits, the latest last. */
+  /** The current waits, latest last. */
   readonly #waits = new Set<Sign>();
   readonly #said = new Set<string>();
-  /** How many others show something else. */
+  /** The number of other things that use the screen. The line is hidden while there are any. */
   #held = 0;
   #since = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -45,7 +45,7 @@ class WaitingSign {
     this.#stream = stream;
   }
 
-  /** Begins a wait. Call the returned function to end it. */
+  /** Starts a wait. Call the returned function to end it. */
   begin(sign: Sign): () => void {
     clearTimeout(this.#end);
     this.#waits.add(sign);
@@ -62,7 +62,7 @@ class WaitingSign {
     };
   }
 
-  /** Removes the line before something else is written; `text` is that text if it goes to the screen. */
+  /** Removes the line before something else is written. `text` is that text if it goes to the screen. */
   gone(text?: string | Uint8Array): void {
     this.#erase();
     this.#restart();
@@ -82,7 +82,7 @@ class WaitingSign {
     };
   }
 
-  /** Without a wait, the time is not read: Node would load a module for it. */
+  /** Draws the line later if there is a wait. Otherwise, the time is not read, because Node would load a module for it. */
   #restart(): void {
     if (this.#timer !== undefined) this.#since = performance.now();
   }
@@ -90,7 +90,7 @@ class WaitingSign {
   #tick(from = PATIENCE_MS): void {
     const sign = this.#last;
     const ms = performance.now() - this.#since;
-    // An unfinished line would be erased with it.
+    // An unfinished line of other output would be erased, too.
     if (sign === undefined || ms < from || this.#held > 0 || !this.#isAtLineStart) return;
     if (sign.moves) this.#draw(sign, ms);
     else this.#say(sign.text);
@@ -122,5 +122,5 @@ class WaitingSign {
   }
 }
 
-/** One per process, because there is one screen. */
+/** A single instance, because there is only one screen. */
 export const waitingSign = new WaitingSign(() => process.stderr);
