@@ -2,17 +2,17 @@ import { EsignError, messageOf, UsageError } from '../kernel/errors.ts';
 
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
-/** The result of a check, as it is shown. */
+/** The result of a check as shown to the user. */
 export interface DoctorCheck {
-  /** Stable, for scripts: `key`, `clock`, … */
+  /** A stable name for scripts: `key`, `clock`, … */
   name: string;
   status: CheckStatus;
   message: string;
-  /** How to fix it. */
+  /** How to fix the problem, or null. */
   fix: string | null;
 }
 
-/** A check, and for a failed one the error that decides the exit code. */
+/** The result of a check. If it failed, the error determines the exit code. */
 export interface DoctorFinding {
   check: DoctorCheck;
   error: EsignError | undefined;
@@ -30,7 +30,7 @@ export function warning(name: string, message: string, fix: string): DoctorFindi
   return { check: { name, status: 'warning', message, fix }, error: undefined };
 }
 
-/** A failure with its own fix, or the error's hint. An error of another class is a wrong setting. */
+/** Returns a failed check with the given fix or the error's hint. Errors of other classes are treated as an invalid setting. */
 export function failed(name: string, error: unknown, fix?: string): DoctorFinding {
   const known = error instanceof EsignError ? error : new UsageError(messageOf(error), { cause: error });
   const check: DoctorCheck = {

@@ -4,26 +4,26 @@ import type { StorageSettings } from '../profiles/profile.ts';
 import type { Settings } from '../profiles/resolve.ts';
 
 /**
- * Requests a missing object from the customer's bucket.
- * `unknown`: it responded, but a key that can read may get the same response.
- * @throws StorageError when it can't be reached or refuses the credentials.
+ * Checks the customer's bucket by requesting a missing object.
+ * `unknown`: the bucket responded, but a key with read permission may get the same response.
+ * @throws StorageError if the bucket can't be reached or refuses the credentials.
  */
 export type CheckBucket = (settings: StorageSettings, signal?: AbortSignal) => Promise<'yes' | 'unknown'>;
 
-/** The subject of the checks: this machine and the service. */
+/** What the checks examine: this machine and the service. */
 export interface DoctorContext {
   nodeVersion: string;
   platform: NodeJS.Platform;
   env: Readonly<Record<string, string | undefined>>;
   configDir: string;
   stateDir: string;
-  /** The profile store's file. */
+  /** The file of the profile store. */
   storeFile: string;
   settings(): Promise<Settings>;
   guards(): Promise<Guards>;
   client(): Promise<Client>;
   checkBucket: CheckBucket;
-  /** How many contradictions with the API document were recorded for the service in use. */
+  /** Returns how many contradictions with the API document were recorded for the service in use. */
   contradictions(): Promise<number>;
   now(): number;
   signal: AbortSignal;

@@ -7,7 +7,7 @@ import type { DoctorContext } from './context.ts';
 import { checkNode, checkPermissions, checkProxy, checkState } from './machine.ts';
 import { checkBaseUrl, checkKey, checkService, skipService } from './service.ts';
 
-/** Checks everything that commands depend on, and yields the findings. Changes nothing. */
+/** Checks everything that commands depend on and yields the findings. Changes nothing. */
 export async function* examine(context: DoctorContext): AsyncGenerator<DoctorFinding, void, undefined> {
   yield checkNode(context);
   yield await checkPermissions(context);
@@ -39,7 +39,7 @@ async function readSettings(
   }
 }
 
-/** Checks the limits of writes, and whether the policy on this machine can be used. */
+/** Checks the guards of the profile, and whether the policy on this machine can be read. */
 async function checkGuards(context: DoctorContext, settings: Settings | undefined): Promise<DoctorFinding> {
   const name = 'guards';
   if (settings === undefined) return skipped(name, 'the settings are not usable');
@@ -68,7 +68,10 @@ async function* examineService(context: DoctorContext, settings: Settings): Asyn
   yield* await checkCompatibility(context);
 }
 
-/** What commands noted about the service's responses, this one included: a line only where they contradict the document. */
+/**
+ * Reports contradictions with the API document that commands, including this one, found in the service's responses. Returns no
+ * finding if there are none.
+ */
 async function checkCompatibility(context: DoctorContext): Promise<DoctorFinding[]> {
   const count = await context.contradictions();
   if (count === 0) return [];

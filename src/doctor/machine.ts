@@ -9,7 +9,7 @@ import type { DoctorContext } from './context.ts';
 
 const LEAST_NODE = [20, 19] as const;
 
-/** Node is one this tool is made for. */
+/** Checks that the version of Node is supported. */
 export function checkNode({ nodeVersion }: DoctorContext): DoctorFinding {
   const [major = 0, minor = 0] = nodeVersion.replace(/^v/, '').split('.').map(Number);
   const [leastMajor, leastMinor] = LEAST_NODE;
@@ -58,7 +58,7 @@ function octal(mode: number): string {
   return `0${mode.toString(8)}`;
 }
 
-/** Journals and the sandbox's data can be written. */
+/** Checks that journals and sandbox data can be written. */
 export async function checkState({ stateDir }: DoctorContext): Promise<DoctorFinding> {
   try {
     await tryWriting(stateDir);
@@ -72,7 +72,7 @@ export async function checkState({ stateDir }: DoctorContext): Promise<DoctorFin
   }
 }
 
-/** A missing folder is not created: it is enough that it could be. */
+/** Checks that a folder is writable. A missing folder is not created, only checked for whether it could be. */
 async function tryWriting(folder: string): Promise<void> {
   const found = await stat(folder).catch((error: unknown) => {
     if (codeOf(error) === 'ENOENT') return undefined;
@@ -92,7 +92,7 @@ async function tryWriting(folder: string): Promise<void> {
   await rm(await mkdtemp(join(folder, '.doctor-')), { recursive: true });
 }
 
-/** Which proxy the requests to this address go through, if any. */
+/** Reports which proxy, if any, is used for requests to this address. */
 export function checkProxy({ env }: DoctorContext, baseUrl: URL | undefined): DoctorFinding {
   const name = 'proxy';
   const { protocol, hostname, host } = baseUrl ?? new URL('https://x');
@@ -116,7 +116,7 @@ export function checkProxy({ env }: DoctorContext, baseUrl: URL | undefined): Do
   }
 }
 
-/** The proxy of the other scheme, which users may expect to be used. */
+/** Returns a note about a proxy for the other scheme, which users may expect to be used. */
 function otherScheme(env: DoctorContext['env'], protocol: string): string {
   const other = protocol === 'https:' ? 'http' : 'https';
   const variable = [`${other}_proxy`, `${other}_proxy`.toUpperCase()].find((one) => env[one]);

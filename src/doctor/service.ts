@@ -10,10 +10,10 @@ import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
 
 const ADD = 'Add a profile: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.';
-/** With less than this left, the rate limit is almost reached. */
+/** The share of the rate limit below which it is reported as almost reached. */
 const SCARCE = 0.1;
 const NOTABLE_SKEW_MS = 60_000;
-/** A bucket rejects signatures if the clock is further off. */
+/** The difference from which buckets reject signatures. */
 const HARMFUL_SKEW_MS = 15 * 60_000;
 
 /** Checks that a key may be sent to the address. */
@@ -28,7 +28,7 @@ export function checkBaseUrl({ baseUrl, profileName }: Settings): DoctorFinding 
   return warning(name, `${shown}: the key is sent unencrypted`, 'Use https:// if the service supports it.');
 }
 
-/** Checks the key and its source. Runs the profile's key command if there is one. */
+/** Checks the key and its source. Runs the profile's key command, if any. */
 export async function checkKey(
   context: DoctorContext,
   { apiKey, profileName }: Settings,
@@ -52,7 +52,7 @@ interface Answer {
   answeredAt: number;
 }
 
-/** Checks service, key, scopes, clock, and rate limit with a single request. */
+/** Checks the service, key, scopes, clock, and rate limit with a single request. */
 export async function checkService(
   context: DoctorContext,
   { profileName }: Settings,
@@ -61,7 +61,7 @@ export async function checkService(
   return [...checkAccess(answer), checkClock(answer, profileName?.value === 'sandbox'), checkRate(answer)];
 }
 
-/** The same checks, skipped. */
+/** Returns the same checks as skipped. */
 export function skipService(why: string): DoctorFinding[] {
   return ['service', 'key-accepted', 'scopes', 'clock', 'rate-limit'].map((name) => skipped(name, why));
 }
@@ -107,8 +107,8 @@ function checkAccess({ error, askedAt, answeredAt }: Answer): [DoctorFinding, Do
 }
 
 /**
- * Compares this machine's clock with the Date of the response, which has whole seconds and some latency. A sandbox's clock
- * can be moved.
+ * Compares this machine's clock with the Date header of the response, which has whole seconds and some latency. A sandbox's clock
+ * is exempt, because it can be moved.
  */
 function checkClock({ reply, askedAt, answeredAt }: Answer, isSandbox: boolean): DoctorFinding {
   const name = 'clock';
