@@ -4,14 +4,14 @@ import { command } from '../kernel/text/shell-words.ts';
 import type { Profile, ProfileGuards, Profiles } from './profile.ts';
 import { profileNamed } from './store.ts';
 
-/** Changes of a profile; absent settings are kept. */
+/** Changes to a profile. Settings that are not given are kept. */
 export interface ProfileChanges {
   baseUrl?: string | undefined;
   apiKey?: string | undefined;
   apiKeyCommand?: string | undefined;
   apiKeyKeychain?: string | undefined;
   insecureHttp?: boolean | undefined;
-  /** Whether to index its envelopes. */
+  /** Whether to keep a local index of its envelopes. */
   index?: boolean | undefined;
   guards?: GuardChanges | undefined;
   bucket?: string | undefined;
@@ -23,7 +23,7 @@ export interface ProfileChanges {
   secretAccessKey?: string | undefined;
 }
 
-/** Null removes a guard. */
+/** Changes to the guards. Null removes a guard. */
 export interface GuardChanges {
   readOnly?: boolean | undefined;
   onlyTo?: readonly string[] | null | undefined;
@@ -43,8 +43,8 @@ export function checkName(name: string): void {
 }
 
 /**
- * A profile with changes applied. An empty text removes a storage setting.
- * @throws UsageError for an invalid base URL or endpoint, or settings that conflict.
+ * Returns a profile with changes applied. An empty text removes a storage setting.
+ * @throws UsageError for an invalid base URL or endpoint, or for conflicting settings.
  */
 export function applyChanges(profile: Profile | undefined, changes: ProfileChanges): Profile {
   // Permissions for one address don't apply to another.
@@ -96,7 +96,7 @@ function changedStorage(
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== ''));
 }
 
-/** @throws UsageError for an endpoint that is not an http(s) URL, or that contains credentials, which would be shown */
+/** @throws UsageError for an endpoint that is not an http(s) URL or contains credentials, which would be displayed */
 export function checkEndpoint(endpoint: string): void {
   const example = 'Include the scheme, as in https://s3.example.com.';
   if (!/^https?:\/\/[^/]/.test(endpoint) || !URL.canParse(endpoint))
@@ -108,7 +108,7 @@ export function checkEndpoint(endpoint: string): void {
     });
 }
 
-/** Adds a profile; the first one becomes the current one. */
+/** Adds a profile. The first one becomes the current profile. */
 export function addProfile(store: Profiles, name: string, profile: Profile): void {
   if (Object.hasOwn(store.profiles, name)) {
     throw new UsageError(`Profile ${name} already exists.`, {
@@ -119,13 +119,13 @@ export function addProfile(store: Profiles, name: string, profile: Profile): voi
   store.current ??= name;
 }
 
-/** Creates or replaces a profile, and makes it current if no profile is. */
+/** Creates or replaces a profile. If there is no current profile, it becomes the current one. */
 export function putProfile(store: Profiles, name: string, profile: Profile): void {
   store.profiles[name] = profile;
   store.current ??= name;
 }
 
-/** Removes a profile. If it was the current one, no profile is current until you choose one. */
+/** Removes a profile. If it was the current one, there is no current profile until another one is chosen. */
 export function removeProfile(store: Profiles, name: string): void {
   profileNamed(store, name);
   delete store.profiles[name];

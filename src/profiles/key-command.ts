@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { UsageError } from '../kernel/errors.ts';
 import { childEnvironment, type SecretVariable } from '../kernel/process/child-environment.ts';
 
-/** Our own secrets, which the command doesn't need; it may need those of AWS. */
+/** Secrets of esign that the command gets. It may need those of AWS. */
 const KEPT: readonly SecretVariable[] = [
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
@@ -10,8 +10,8 @@ const KEPT: readonly SecretVariable[] = [
 ];
 
 /**
- * Runs the profile's command, which prints the key. It runs for each use, so the key is never stored.
- * The command's own stderr and stdin stay connected: a password manager may have to ask something.
+ * Runs the profile's command, which prints the key. It is run each time the key is needed, so the key is never stored.
+ * stderr and stdin stay connected, because a password manager may have to prompt.
  */
 export function keyFromCommand(command: string, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {

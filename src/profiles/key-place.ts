@@ -4,7 +4,7 @@ import { dropFromKeychain, keepInKeychain, keyFromKeychain } from './keychain.ts
 import type { Profile } from './profile.ts';
 import type { Settings } from './resolve.ts';
 
-/** The key, wherever it is stored. */
+/** Returns the key, wherever it is stored. */
 export async function presentKey(
   { kind, value }: NonNullable<Settings['apiKey']>,
   signal?: AbortSignal,
@@ -14,15 +14,15 @@ export async function presentKey(
 }
 
 export interface Placed {
-  /** The changes, with the key where it is to be kept. */
+  /** The changes, including the key as it is to be stored. */
   changes: ProfileChanges;
-  /** Why the keychain could not be used, when it was wanted: the key then goes into the file. */
+  /** Why the keychain couldn't be used although it was requested. The key is then stored in the file. */
   refused?: EsignError;
 }
 
 /**
- * Decides where to store a profile's key, and stores it if that is the keychain. By default, a new key is stored where
- * the old one was; for a new profile, in the file.
+ * Decides where to store a profile's key, and stores it if that is the keychain. By default, a new key is stored in the same
+ * place as the old one. For a new profile, that is the file.
  * @throws UsageError if the profile has no stored key to move.
  */
 export async function placeKey(
@@ -50,7 +50,7 @@ export async function placeKey(
   }
 }
 
-/** Removes an unused key from the keychain. Returns true if nothing is left. */
+/** Removes an unused key from the keychain. Returns true if none is left there. */
 export async function forgetKey(
   before: Profile | undefined,
   after: Pick<Profile, 'apiKeyKeychain'> | undefined,

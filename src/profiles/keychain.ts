@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { UsageError } from '../kernel/errors.ts';
 
 const SERVICE = 'esign-cli';
-/** Long enough for a person to unlock the keychain in a dialog, short enough not to hang where nobody can. */
+/** The time limit for the keychain: enough to unlock it in a dialog, but not so much that a command hangs without a user. */
 const PATIENCE_MS = 30_000;
 
 /**
@@ -17,8 +17,8 @@ export async function keepInKeychain(key: string, signal?: AbortSignal): Promise
 }
 
 /**
- * The key kept under that account.
- * @throws UsageError when the keychain does not answer or has it no more.
+ * Returns the key stored under an account.
+ * @throws UsageError if the keychain doesn't respond or no longer has the key.
  */
 export async function keyFromKeychain(account: string, signal?: AbortSignal): Promise<string> {
   const key = await within(signal, (entry, patience) => entry(account).getPassword(patience));
@@ -28,7 +28,7 @@ export async function keyFromKeychain(account: string, signal?: AbortSignal): Pr
   });
 }
 
-/** Removes what is kept under that account, if anything is. */
+/** Removes the key stored under an account, if there is one. */
 export async function dropFromKeychain(account: string, signal?: AbortSignal): Promise<void> {
   await within(signal, (entry, patience) => entry(account).deletePassword(patience));
 }
@@ -51,10 +51,10 @@ async function within<T>(
   }
 }
 
-/** The package is optional: it brings machine code, which not every system has. */
+/** Loads the keychain package. It is optional because it contains native code, which isn't available for every system. */
 async function entries() {
   const { AsyncEntry } = await import('@napi-rs/keyring');
-  // Never the kernel's keyring, which forgets at a restart.
+  // The kernel's keyring is never used, because it is cleared by a restart.
   return (account: string) => new AsyncEntry(SERVICE, account, { linux: { store: 'secret-service' } });
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 
-/** Where a customer's bucket is and how to sign for it. Without an access key the AWS default chain is used. */
+/** The customer's bucket, and how to sign requests to it. Without an access key, the default AWS credential chain is used. */
 const storageSchema = z.looseObject({
   bucket: z.optional(z.string()),
   region: z.optional(z.string()),
@@ -12,30 +12,30 @@ const storageSchema = z.looseObject({
 });
 export type StorageSettings = z.infer<typeof storageSchema>;
 
-/** Limits on what is written with a profile. */
+/** Limits on writes with this profile. */
 const guardsSchema = z.looseObject({
   readOnly: z.optional(z.boolean()),
-  /** Addresses and patterns; an empty list allows nobody. */
+  /** Addresses and patterns. An empty list allows no recipients. */
   onlyTo: z.optional(z.array(z.string())),
   maxEmails: z.optional(z.number()),
   confirmName: z.optional(z.boolean()),
 });
 export type ProfileGuards = z.infer<typeof guardsSchema>;
 
-/** A key, or where it is kept, and where to use it. Exactly one of the three apiKey… is set. */
+/** A base URL, and a key or where to find it. Exactly one of the three apiKey… settings is set. */
 const profileSchema = z.looseObject({
   baseUrl: z.string(),
   apiKey: z.optional(z.string()),
   apiKeyCommand: z.optional(z.string()),
-  /** The account of the keychain that has the key. */
+  /** The keychain account that contains the key. */
   apiKeyKeychain: z.optional(z.string()),
   insecureHttp: z.optional(z.boolean()),
-  /** Of a sandbox that ends with its folder: nothing is learned from it. */
+  /** Whether the profile belongs to a sandbox that is deleted with its folder. Nothing learned from it is stored. */
   ephemeral: z.optional(z.boolean()),
-  /** Written by `sandbox start`; of no other address than its own. */
+  /** Whether the profile was written by `sandbox start`, for that sandbox's address only. */
   sandbox: z.optional(z.boolean()),
   guards: z.optional(guardsSchema),
-  /** False: nothing is kept of its envelopes on this machine. */
+  /** If false, no data of its envelopes is stored on this machine. */
   index: z.optional(z.boolean()),
   storage: z.optional(storageSchema),
 });
@@ -47,10 +47,10 @@ export const profilesFileSchema = z.looseObject({
   profiles: z.optional(z.record(z.string(), profileSchema)),
 });
 
-/** Everything in the store: the profiles by name and which one is used when none is named. */
+/** The contents of the store: the profiles by name, and the one used by default. */
 export interface Profiles {
   current: string | undefined;
   profiles: Record<string, Profile>;
-  /** What a later version has written into the store: it stays there. */
+  /** Data in the store that a later version wrote. It is kept. */
   others?: Record<string, unknown> | undefined;
 }

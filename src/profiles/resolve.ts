@@ -8,7 +8,7 @@ import { profileNamed } from './store.ts';
 
 export type Source = 'flag' | 'environment' | 'profile' | 'default';
 
-/** A setting and where it came from. */
+/** A setting and its source. */
 export interface Sourced<T> {
   value: T;
   source: Source;
@@ -18,30 +18,30 @@ export interface ResolveInput {
   flags: { profile?: string | undefined; baseUrl?: string | undefined; timeout?: string | undefined };
   env: Readonly<Record<string, string | undefined>>;
   store: Profiles;
-  /** The profile to use when neither flag nor environment names one; the store's current one when absent. */
+  /** The profile to use if neither a flag nor the environment names one. By default, the store's current profile. */
   fallbackProfile?: string | undefined;
 }
 
-/** Everything a run needs to know of where it works, flag before environment before profile before default. */
+/** All settings of a run. Flags have priority over the environment, the profile, and defaults, in this order. */
 export interface Settings {
   profileName: Sourced<string> | undefined;
   profile: Profile | undefined;
   baseUrl: Sourced<string> | undefined;
-  /** The key itself, the command that prints it, or the account of the keychain that has it. */
+  /** The key itself, the command that prints it, or the keychain account that contains it. */
   apiKey: (Sourced<string> & { kind: 'key' | 'command' | 'keychain' }) | undefined;
   timeoutMs: Sourced<number>;
   storage: StorageSettings;
-  /** Where all of it comes from. */
+  /** The source of all storage settings. */
   storageSource: Source;
 }
 
-/** What no header takes, or a key does not have. */
+/** Characters that a header can't contain or that are never part of a key. */
 const UNSENDABLE = /[\s\p{Cc}]|[^\u0000-\u00ff]/u;
 
 /**
- * Works out the settings of a run.
- * @throws UsageError for a profile that is not there, a bad time-out or base URL, or an explicit --profile
- * together with ESIGN_API_KEY: which of the two keys was meant is never guessed.
+ * Determines the settings of a run.
+ * @throws UsageError for a profile that doesn't exist, an invalid timeout or base URL, or an explicit --profile
+ * together with ESIGN_API_KEY, because it is unclear which of the two keys is meant.
  */
 export function resolveSettings(input: ResolveInput): Settings {
   const { flags, env } = input;
@@ -65,7 +65,7 @@ export function resolveSettings(input: ResolveInput): Settings {
 function nameOfProfile({ flags, env, store, fallbackProfile }: ResolveInput): Sourced<string> | undefined {
   if (flags.profile !== undefined) return { value: flags.profile, source: 'flag' };
   if (env.ESIGN_PROFILE) return { value: env.ESIGN_PROFILE, source: 'environment' };
-  // With both in the environment no profile is needed, and a broken one must not get in the way.
+  // If both are set in the environment, no profile is needed, and an invalid one must not cause an error.
   if (env.ESIGN_BASE_URL && env.ESIGN_API_KEY) return undefined;
   if (fallbackProfile !== undefined && Object.hasOwn(store.profiles, fallbackProfile)) {
     return { value: fallbackProfile, source: 'default' };
@@ -86,7 +86,7 @@ function baseUrlOf(input: ResolveInput, profile: Profile | undefined): Sourced<s
   return undefined;
 }
 
-/** What a profile accepts counts for its own address alone. */
+/** Returns true if plain http is allowed. A profile's permission applies only to its own address. */
 function isInsecure(baseUrl: string, profile: Profile | undefined): boolean {
   const same = (text: string) => text.replace(/\/+$/, '');
   return profile?.insecureHttp === true && same(baseUrl) === same(profile.baseUrl);
@@ -110,7 +110,7 @@ function apiKeyOf(env: ResolveInput['env'], profile: Profile | undefined): Setti
   return undefined;
 }
 
-/** ESIGN_BUCKET and related variables configure the bucket without a profile. */
+/** Returns the storage settings. ESIGN_BUCKET and related variables configure a bucket without a profile. */
 function storageOf(
   env: ResolveInput['env'],
   profile: Profile | undefined,
@@ -130,8 +130,8 @@ function timeoutOf({ flags, env }: ResolveInput): Sourced<number> {
 }
 
 /**
- * A key goes only to the base URL it was given with; --base-url is said out loud.
- * @throws UsageError when one is of the environment and the other of a profile.
+ * Refuses to send a key to a base URL other than its own, unless --base-url is given explicitly.
+ * @throws UsageError if one comes from the environment and the other from a profile.
  */
 function refuseMixture(baseUrl: Sourced<string>, apiKey: Sourced<string>, profile: string): void {
   if (baseUrl.source === 'flag' || baseUrl.source === apiKey.source) return;
@@ -151,8 +151,8 @@ function refuseMixture(baseUrl: Sourced<string>, apiKey: Sourced<string>, profil
 }
 
 /**
- * The two settings without which nothing can be asked of the service.
- * @throws NoProfileError that names the ways on, or UsageError when the two don't belong together.
+ * Returns the base URL and the key, which are both required for requests to the service.
+ * @throws NoProfileError with the ways to set them, or UsageError if the two don't belong together.
  */
 export function requireConnection(settings: Settings): {
   baseUrl: string;

@@ -5,19 +5,19 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { parseJson } from '../kernel/json.ts';
 import { type Profile, type Profiles, profilesFileSchema } from './profile.ts';
 
-/** Files without a format are those of 0.1 and 0.2, which differ in nothing else. */
+/** The format of the file. Files of 0.1 and 0.2 have no format, but are otherwise the same. */
 export const STORE_FORMAT = 'esign-profiles/1';
 const FILE_NAME = 'profiles.json';
 
-/** The profile store's path: `profiles.json` in the config folder. */
+/** Returns the path of the profile store: `profiles.json` in the config folder. */
 export function storePath(folder: string): string {
   return join(folder, FILE_NAME);
 }
 
 /**
- * Reads the store; empty if it doesn't exist. Reads the file itself, since loading conf
- * would cost every command its start-up time.
- * @throws UsageError with the path when the file is not readable as a store; it is left as it is.
+ * Reads the store. Returns an empty one if the file doesn't exist. Reads the file directly, because loading conf would slow down
+ * the start of every command.
+ * @throws UsageError with the path if the file is not a valid store. The file is not changed.
  */
 export function readProfiles(folder: string): Profiles {
   const path = storePath(folder);
@@ -59,8 +59,8 @@ function corrupt(path: string, why: string): UsageError {
 }
 
 /**
- * The profile of that name.
- * @throws UsageError listing the names there are.
+ * Returns the profile with this name.
+ * @throws UsageError that lists the existing names.
  */
 export function profileNamed(store: Profiles, name: string): Profile {
   const profile = Object.hasOwn(store.profiles, name) ? store.profiles[name] : undefined;

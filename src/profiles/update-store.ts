@@ -9,8 +9,8 @@ import { readProfiles, STORE_FORMAT, storePath } from './store.ts';
 const TURN_MS = 15_000;
 
 /**
- * Changes the store: reads it, applies `change`, writes it whole. Two processes take turns; the file is
- * replaced atomically, 0600 in a 0700 folder.
+ * Changes the store: reads it, applies `change`, and writes all of it. Concurrent processes take turns. The file is
+ * replaced atomically, with mode 0600 in a 0700 folder.
  */
 export async function updateProfiles(
   folder: string,
@@ -31,7 +31,10 @@ export async function updateProfiles(
   }
 }
 
-/** conf writes in place in a snap and where it can't rename, so it writes a new file, and that becomes the store. */
+/**
+ * Writes the profiles to a new file with conf, then replaces the store with it. conf itself doesn't always write atomically: in a
+ * snap, and where it can't rename, it writes in place.
+ */
 async function writeProfiles(folder: string, { current, profiles, others }: Profiles): Promise<void> {
   const { default: Conf } = await import('conf');
   await replaceAtomic(storePath(folder), (draft) => {
@@ -47,8 +50,8 @@ async function writeProfiles(folder: string, { current, profiles, others }: Prof
 }
 
 /**
- * Waits for the turn to change a file of the config folder. Returns the release.
- * @throws UsageError when another process has it for too long.
+ * Waits until a file of the config folder may be changed. Returns a function that releases the lock.
+ * @throws UsageError if another process holds the lock for too long.
  */
 export function lockStore(path: string): Promise<() => Promise<void>> {
   const taken = (pid: string) =>

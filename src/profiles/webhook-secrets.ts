@@ -11,7 +11,7 @@ import { lockStore } from './update-store.ts';
 const entrySchema = z.object({
   baseUrl: z.string(),
   requestId: z.string(),
-  /** Known once the envelope is. */
+  /** Set once the envelope's ID is known. */
   envelopeId: z.optional(z.string()),
   secret: z.string(),
   /** ms since the epoch */
@@ -20,15 +20,15 @@ const entrySchema = z.object({
 const fileSchema = z.object({ secrets: z.array(entrySchema) });
 export type WebhookSecret = z.infer<typeof entrySchema>;
 
-/** Envelopes expire after 30 days by default; deliveries may be replayed a while after. */
+/** How long a secret is kept. Envelopes expire after 30 days by default, but deliveries may be replayed later. */
 const KEPT_MS = 400 * 86_400_000;
 
-/** A secret nobody guesses, for signing deliveries. */
+/** Returns a random secret for signing deliveries. */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64url')}`;
 }
 
-/** The webhook secrets that were made here, one per envelope; the service never returns them. */
+/** Returns the webhook secrets generated on this machine, one per envelope. The service never returns them. */
 export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[]> {
   const path = pathIn(folder);
   try {
@@ -43,9 +43,9 @@ export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[
 }
 
 /**
- * Keeps a secret under the request id before the envelope is asked for, and binds it to the envelope afterwards: one that
- * was made and then lost would make its deliveries worthless.
- * @throws UsageError when it can't be written.
+ * Stores a secret under the request ID before the envelope is created, and adds the envelope's ID later. If the secret were lost,
+ * the envelope's deliveries couldn't be verified.
+ * @throws UsageError if it can't be written.
  */
 export async function keepWebhookSecret(folder: string, entry: WebhookSecret): Promise<void> {
   try {
@@ -59,7 +59,7 @@ export async function keepWebhookSecret(folder: string, entry: WebhookSecret): P
   }
 }
 
-/** Removes the secret of a request ID under which no envelope was created. */
+/** Removes the secret of a request ID for which no envelope was created. */
 export async function removeWebhookSecret(
   folder: string,
   { baseUrl, requestId }: Pick<WebhookSecret, 'baseUrl' | 'requestId'>,
