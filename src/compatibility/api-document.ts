@@ -1,4 +1,4 @@
-/** What the API document says about one value. */
+/** The documentation of a value. */
 export interface DocumentedValue {
   type: 'string' | 'integer' | 'boolean' | 'object' | 'array' | 'never';
   isRequired?: true;
@@ -6,9 +6,9 @@ export interface DocumentedValue {
   isTimestamp?: true;
   pattern?: string;
   words?: readonly string[];
-  /** The list of words is not complete in the document. */
+  /** Whether the document's list of words is incomplete. */
   isOpen?: true;
-  /** The object it is, or that its items are. */
+  /** The name of the object, or of the objects in the array. */
   of?: string;
 }
 
@@ -19,20 +19,20 @@ export interface Operation {
   id: string;
   method: string;
   path: string;
-  /** Of a success; undefined where the document shows neither status nor body. */
+  /** The status of a success. Undefined if the document shows neither status nor body. */
   status?: number;
   reply?: string;
 }
 
-/** What contract/openapi.yaml says about replies and events. */
+/** The contents of contract/openapi.yaml about replies and events. */
 export interface ApiDocument {
   operations: readonly Operation[];
   objects: Readonly<Record<string, DocumentedObject>>;
-  /** By error code. */
+  /** HTTP statuses by error code. */
   errorStatuses: Readonly<Record<string, number>>;
   rateHeaders: readonly string[];
   events: readonly string[];
   signature: { header: string; pattern: string };
-  /** The fields of a create body. */
+  /** The fields in the body of a create. */
   createFields: readonly string[];
 }

@@ -2,14 +2,14 @@ import { isList, isRecord } from '../kernel/json.ts';
 import type { NotePoint } from './open-points.ts';
 
 const DAY_MS = 24 * 3_600_000;
-/** Two times this close are the same moment, in ms. */
+/** Two times closer together than this are treated as equal. In ms. */
 const MOMENT_MS = 2_000;
-/** A shorter time between creation and sending tells nothing, in ms. */
+/** A shorter time between creation and sending is inconclusive. In ms. */
 const TELLING_MS = 60_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Notes what one envelope shows about the open points of its life. `date` is the header of its response. */
+/** Notes what an envelope shows about open points of its life cycle. `date` is the Date header of the response. */
 export function noteEnvelope(envelope: Json, date: unknown, note: NotePoint): void {
   const signers = (isList(envelope.signers) ? envelope.signers : []).filter(isRecord);
   noteExpiry(envelope, typeof date === 'string' ? Date.parse(date) : Number.NaN, note);
@@ -40,7 +40,7 @@ function isWholeDays(ms: number): boolean {
   return Math.min(rest, DAY_MS - rest) < MOMENT_MS;
 }
 
-/** Before anyone has signed: whether those who come later have another status than those who come first. */
+/** Notes, before anyone has signed, whether later signers have another status than the first ones. */
 function noteOrder(envelope: Json, signers: readonly Json[], note: NotePoint): void {
   if (envelope.signingOrder !== 'SEQUENTIAL' || envelope.status !== 'SENT') return;
   const orders = signers.map(({ order }) => (typeof order === 'number' ? order : Number.NaN));

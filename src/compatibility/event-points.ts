@@ -3,7 +3,7 @@ import type { NotePoint } from './open-points.ts';
 
 const MAX_REMEMBERED = 10_000;
 
-/** Records a verified webhook that is not a duplicate. */
+/** A verified webhook that is not a duplicate. */
 export interface SeenEvent {
   body: Readonly<Record<string, unknown>>;
   event: string | null;
@@ -13,7 +13,7 @@ export interface SeenEvent {
   signature: string | undefined;
 }
 
-/** Notes what webhooks show about open points. IDs stay in memory. */
+/** Notes what webhooks show about open points. IDs are only kept in memory. */
 export class EventPoints {
   readonly #views = new Set<string>();
   readonly #lastSigned = new Map<string, string>();

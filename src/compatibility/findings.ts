@@ -1,19 +1,19 @@
 import type { SeenForm } from './record.ts';
 import { requestsOf } from './words.ts';
 
-/** Something in the service's replies. */
+/** An observation about the service's replies. */
 export interface CompatibilityFinding {
   what: string;
   /** The section of the API document, and the requests. */
   where: string;
-  /** When it was seen first. */
+  /** When it was first seen. */
   since: string;
-  /** In how many replies. */
+  /** The number of replies in which it was seen. */
   times: number;
 }
 
 export interface OpenPointFinding extends CompatibilityFinding {
-  /** How the service reads it. */
+  /** The observed behavior of the service. */
   seen: string[];
 }
 
@@ -24,7 +24,7 @@ export interface CompatibilityReport {
   neverSeen: { what: string; where: string }[];
 }
 
-/** One finding for one or more forms of a place. */
+/** Returns a finding for one or more forms of a place. */
 export function findingOf(what: string, section: string, forms: readonly SeenForm[]): CompatibilityFinding {
   const operations = [...new Set(forms.flatMap((form) => form.in))];
   return {
@@ -35,5 +35,5 @@ export function findingOf(what: string, section: string, forms: readonly SeenFor
   };
 }
 
-/** Properties of templates by which the roles are shown. */
+/** Properties of templates that show the roles. */
 export const ROLES = ['Template.roles', 'TemplateField.role'];

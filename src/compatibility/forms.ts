@@ -1,6 +1,6 @@
 import type { DocumentedValue } from './api-document.ts';
 
-/** What a value looks like, without the value. A documented word or one like it is stored as `=WORD`. */
+/** The form of a value, without the value itself. Documented and similar words are stored as `=WORD`. */
 export const FORMS = [
   'missing',
   'null',
@@ -38,9 +38,9 @@ const CODES = {
   pattern: 14,
 } as const satisfies Record<(typeof FORMS)[number], number>;
 
-/** Codes of words begin here. */
+/** The lowest code of a word. Lower codes are forms. */
 const FIRST_WORD = FORMS.length;
-/** Words of an enum that are stored although the document does not name them. */
+/** Undocumented words of an enumeration that are stored. */
 const STORABLE_WORD = /^[A-Z_]{1,40}$/;
 const MAX_WORDS = 40;
 
@@ -48,7 +48,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DIGITS = /^[+-]?\d+(\.\d+)?$/;
 
-/** Classifies the form of a documented value. Runs for every value of every reply, so it allocates nothing. */
+/** Determines the form of a documented value. Runs for every value of every reply, so it allocates no memory. */
 export class ValueForms {
   readonly value: DocumentedValue;
   readonly #pattern: RegExp | undefined;
@@ -60,7 +60,7 @@ export class ValueForms {
     this.#words = value.words && new Map(value.words.map((word, index) => [word, FIRST_WORD + index]));
   }
 
-  /** A number for the form of a value: equal for equal forms. */
+  /** Returns a number for the form of a value. Equal forms have equal numbers. */
   codeOf(value: unknown): number {
     switch (typeof value) {
       case 'string':
@@ -96,7 +96,7 @@ export class ValueForms {
   }
 }
 
-/** The usual spelling of a timestamp, without a regular expression. */
+/** Returns true for the usual format of a timestamp. Doesn't use a regular expression. */
 function isUtc(text: string): boolean {
   const { length } = text;
   if (length !== 24 && length !== 20) return false;
@@ -119,7 +119,7 @@ function codeOfTime(text: string): number {
   return text === '' ? CODES.empty : CODES.string;
 }
 
-/** Whether the document says this, says otherwise, or leaves it open. */
+/** Returns whether a form agrees with the document, contradicts it, or is left open by it. */
 export function judge(value: DocumentedValue, form: Form): 'documented' | 'open' | 'contradiction' {
   if (form === 'missing') return value.isRequired ? 'contradiction' : 'documented';
   if (form === 'null') return value.isNullable ? 'documented' : 'contradiction';

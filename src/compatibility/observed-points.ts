@@ -3,18 +3,18 @@ import { type CompatibilityReport, findingOf, ROLES } from './findings.ts';
 import { OPEN_POINTS, type OpenPoint } from './open-points.ts';
 import type { Places, SeenForm } from './record.ts';
 
-/** The readings of one open point that were seen, the most frequent first. */
+/** The observed behaviors for an open point, most frequent first. */
 interface Observed {
   readings: { value: string; text?: string; forms: SeenForm[] }[];
 }
 
-/** The sandbox's words for signers. */
+/** The sandbox's statuses of signers. */
 const KNOWN_STATUSES = ['PENDING', 'SENT', 'VIEWED', 'SIGNED', 'DECLINED'];
 const OTHER_STATUSES = ['AWAITING_TURN', 'DELIVERED'];
-/** What a summary of an envelope lacks. */
+/** The fields that are missing in the summary of an envelope. */
 const SUMMARY_LACKS = ['signers', 'message', 'metadata', 'webhookUrl'];
 
-/** Adds the open points of the sandbox to a report. Those that no reply can show are listed with the reason. */
+/** Adds the open points of the sandbox to a report. Points that replies can't show are listed with the reason. */
 export function openPointsIn(places: Places, report: CompatibilityReport): void {
   for (const [name, point] of Object.entries(OPEN_POINTS)) {
     const { readings } = observed(name, places);
@@ -40,7 +40,7 @@ export function openPointsIn(places: Places, report: CompatibilityReport): void 
   addOpenWords(places, report);
 }
 
-/** The observed readings that the sandbox can take, by name: what `sandbox start --choices` reads. */
+/** Returns the observed behaviors that the sandbox supports, by name. `sandbox start --choices` reads them. */
 export function choicesIn(places: Places): Record<string, string> {
   const chosen = Object.entries(OPEN_POINTS).flatMap(([name, point]) => {
     const value = chosenOf(point, observed(name, places));
@@ -69,7 +69,7 @@ function ofForms(forms: Map<string, SeenForm> | undefined, only?: readonly strin
   return { readings: seen.map(([value, form]) => ({ value, forms: [form] })) };
 }
 
-/** What is an open point for one event or reading, and documented for another. */
+/** Returns the contradiction if a behavior is an open point in one case but contradicts the document in another. */
 function contradiction(name: string, value: string, forms: readonly SeenForm[]): string | undefined {
   if (name === 'signature' && value === 'prefixed')
     return `${DOCUMENT.signature.header} begins with sha256=; documented: lowercase hex alone`;
@@ -124,7 +124,7 @@ function eventData(places: Places): Observed {
   return { readings };
 }
 
-/** Values of lists that are not complete in the document, apart from those of an open point. */
+/** Adds the observed values of an enumeration that is incomplete in the document, unless an open point covers it. */
 function addOpenWords(places: Places, report: CompatibilityReport): void {
   const place = 'TemplateField.type';
   const seen = [...(places.get(place) ?? [])].filter(([form]) => form === 'string' || form.startsWith('='));

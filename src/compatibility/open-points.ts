@@ -1,19 +1,19 @@
-/** Takes note of how the service reads an open point. */
+/** Notes the service's behavior for an open point. */
 export type NotePoint = (point: string, value: string) => void;
 
-/** A point that the API document leaves open, as `esign sandbox choices` lists it. */
+/** A point that the API document leaves open, as listed by `esign sandbox choices`. */
 export interface OpenPoint {
   /** What the service decides. */
   decides: string;
-  /** The section of the API document that is silent about it. */
+  /** The section of the API document that doesn't define it. */
   section: string;
-  /** The readings that the sandbox can take. */
+  /** The behaviors that the sandbox supports. */
   values: readonly string[];
-  /** Why replies don't show it. Without one, an observer notes it. */
+  /** Why replies don't show it. Points without a reason are observed. */
   reason?: string;
 }
 
-/** Every point of `sandbox choices`; test/compatibility/open-points.test.ts compares the two. */
+/** All points of `sandbox choices`. test/compatibility/open-points.test.ts compares the two. */
 export const OPEN_POINTS: Readonly<Record<string, OpenPoint>> = {
   'list-items': {
     decides: 'properties of the items of the envelope list',

@@ -4,14 +4,14 @@ import { DOCUMENT } from './document.ts';
 
 export interface Route {
   operation: Operation;
-  /** The ID in the path, where it names an envelope. */
+  /** The ID in the path, if it is that of an envelope. */
   envelopeId: string | undefined;
 }
 
-/** A path or method that the API document doesn't have. */
+/** Stands for paths and methods that the API document doesn't contain. */
 export const OTHER_ROUTE = 'other';
 
-/** Statuses from a proxy or gateway, not from the service: a proxy asks for a password, a gateway can't reach the service. */
+/** Statuses of a proxy or gateway rather than the service: a proxy requires a password, or a gateway can't reach the service. */
 const PROXY_STATUS = 407;
 const GATEWAY_STATUSES = [502, 503, 504];
 
@@ -37,8 +37,8 @@ export function errorCodeOf(body: unknown): string | undefined {
 }
 
 /**
- * Whether the service itself sent the reply. A redirect, a login page, or the error of a proxy or gateway has another shape;
- * the rate-limit headers are a sign of the service.
+ * Returns true if the reply comes from the service. A redirect, a login page, or the error of a proxy or gateway has another shape.
+ * Rate-limit headers indicate the service.
  */
 export function isOfService(
   route: Route | typeof OTHER_ROUTE,

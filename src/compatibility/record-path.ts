@@ -2,27 +2,27 @@ import { join } from 'node:path';
 import { isLoopback } from '../api/base-url.ts';
 import { shortDigest } from '../kernel/digest.ts';
 
-/** Whose replies a record describes: another base URL has another one. */
+/** The service that a record describes. Each base URL has its own record. */
 export interface RecordScope {
   profile: string | undefined;
   baseUrl: string;
 }
 
-/** The folder of all records. */
+/** Returns the folder of all records. */
 export function recordFolder(stateDir: string): string {
   return join(stateDir, 'compatibility');
 }
 
-/** How the names of records of services on this machine end. */
+/** The suffix of the records of services on this machine. */
 export const LOCAL = '.local.json';
 
-/** The file of a scope. Its name is a checksum: it contains no address and no profile. */
+/** Returns the file of a record. The name is a checksum, so it reveals neither address nor profile. */
 export function recordPath(stateDir: string, { profile, baseUrl }: RecordScope): string {
   const kind = isLoopback(new URL(baseUrl)) ? LOCAL : '.json';
   return join(recordFolder(stateDir), `${recordPrefix(profile)}${shortDigest(baseUrl)}${kind}`);
 }
 
-/** How the names of a profile's records begin. */
+/** Returns the prefix of the names of a profile's records. */
 export function recordPrefix(profile: string | undefined): string {
   return `${shortDigest(profile ?? '')}-`;
 }

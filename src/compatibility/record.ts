@@ -13,12 +13,12 @@ import type { Fact } from './tally.ts';
 
 const FORMAT = 1;
 const MAX_BYTES = 256 * 1024;
-/** What is not in the document leaves room for what is. */
+/** The maximum numbers of forms. Undocumented ones have a lower limit, so that there is always room for documented ones. */
 const MAX_FORMS = 1_000;
 const MAX_UNDOCUMENTED_FORMS = 600;
-/** Records of services on this machine. */
+/** The maximum number of records of services on this machine. */
 const MAX_LOCAL = 20;
-/** How long another process may take to write its facts, in ms. */
+/** How long to wait for another process that is writing its facts, in ms. */
 const LOCK_WAIT_MS = 2_000;
 
 const formSchema = z.object({
@@ -32,12 +32,12 @@ const recordSchema = z.object({
 });
 const newerSchema = z.object({ format: z.int().check(z.gt(FORMAT)) });
 
-/** One form of a place: in how many replies, since when, and of which operations. */
+/** A form of a place: the number of replies, the time it was first seen, and the operations. */
 export type SeenForm = z.infer<typeof formSchema>;
-/** By place, such as `Envelope.status`, and by form, such as `=SENT`. */
+/** The forms by place, such as `Envelope.status`, and by form, such as `=SENT`. */
 export type Places = Map<string, Map<string, SeenForm>>;
 
-/** Reads a record. One that is missing or can't be read is empty; `newer` is one that a newer version wrote. */
+/** Reads a record. If it is missing or unreadable, it is empty. `newer` means that a newer version wrote it. */
 export async function readRecord(path: string): Promise<Places | 'newer'> {
   const value = await readJson(path);
   if (newerSchema.safeParse(value).success) return 'newer';
@@ -56,7 +56,7 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/** Adds facts to a record, one process at a time. @throws an error of the disk, or when another process has the lock. */
+/** Adds facts to a record, one process at a time. @throws an error of the disk, or if another process holds the lock. */
 export async function addToRecord(path: string, facts: readonly Fact[]): Promise<void> {
   makeFolder(dirname(path), 0o700);
   const taken = (pid: string) => new Error(`process ${pid} is writing ${path}`);
@@ -79,7 +79,7 @@ export async function addToRecord(path: string, facts: readonly Fact[]): Promise
   }
 }
 
-/** Sandboxes on random ports would leave a record each: only those written last are kept. */
+/** Deletes the oldest local records. Sandboxes on random ports would otherwise leave a record each. */
 async function removeOldest(folder: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(LOCAL));
   if (names.length <= MAX_LOCAL) return;

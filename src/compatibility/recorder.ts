@@ -10,7 +10,7 @@ import { noteHeaders } from './response-headers.ts';
 import { ObjectShapes } from './shape.ts';
 import { FactTally } from './tally.ts';
 
-/** A webhook as it was received. */
+/** A webhook as received. */
 export interface SeenWebhook {
   verified: boolean;
   duplicate: boolean;
@@ -19,13 +19,13 @@ export interface SeenWebhook {
   headers: readonly (readonly [string, string])[];
 }
 
-/** A process that runs for long writes as often, in ms. */
+/** The interval at which a long-running process writes, in ms. */
 const WRITE_EVERY_MS = 30_000;
 const STORABLE_CODE = /^[A-Z_]{1,40}$/;
 
 /**
- * Compares what the service sends with the API document, in passing: only shapes are kept, and written to one file. Whatever
- * fails here fails silently.
+ * Compares what the service sends with the API document in the background. Only shapes are kept and written to a file. Failures are
+ * silent.
  */
 export class CompatibilityRecorder {
   readonly #path: string;
@@ -45,7 +45,7 @@ export class CompatibilityRecorder {
     this.#writtenAt = now();
   }
 
-  /** Takes note of a reply. `body` is its parsed JSON; undefined where it has none. */
+  /** Notes a reply. `body` is its parsed JSON, or undefined if it has none. */
   seeReply(request: HttpRequest, { status, headers, text }: RawReply, body: unknown): void {
     if (body === undefined && text.trim() !== '') return;
     const route = findRoute(request.method, request.path);
@@ -70,7 +70,7 @@ export class CompatibilityRecorder {
     this.#writeSometimes();
   }
 
-  /** Takes note of a webhook if its signature is valid and it was not received before. */
+  /** Notes a webhook if its signature is valid and it is not a duplicate. */
   seeWebhook({ verified, duplicate, body, facts, headers }: SeenWebhook): void {
     if (!verified || duplicate || body === null || facts === null) return;
     this.#tally.reply += 1;
@@ -88,7 +88,7 @@ export class CompatibilityRecorder {
     this.#writeSometimes();
   }
 
-  /** Writes what was noted since the last time. */
+  /** Writes the notes since the last write. */
   write(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#writeOnce());
     return this.#writing;
@@ -98,7 +98,7 @@ export class CompatibilityRecorder {
     this.#writtenAt = this.#now();
     const facts = this.#tally.take();
     if (facts.length === 0) return;
-    // A disk that is full or read-only: the record will know less.
+    // If the disk is full or read-only, the record will be less complete.
     await addToRecord(this.#path, facts).catch(() => undefined);
   }
 

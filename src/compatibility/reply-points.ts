@@ -5,28 +5,28 @@ import { DOCUMENT } from './document.ts';
 import { noteEnvelope } from './envelope-points.ts';
 import type { NotePoint } from './open-points.ts';
 
-/** A response of the service, and what was asked. */
+/** A response of the service, with its request. */
 export interface Sighting {
   operation: string;
-  /** The ID in the path, where it names an envelope. */
+  /** The ID in the path, if it is that of an envelope. */
   envelopeId: string | undefined;
   request: HttpRequest;
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: unknown;
-  /** The code of an error. */
+  /** The error code, if any. */
   code: string | undefined;
 }
 
-/** The largest expiresInDays of the sandbox. */
+/** The largest expiresInDays that the sandbox accepts. */
 const MAX_DAYS = 365;
 const MAX_STATUSES = 10_000;
-/** More than the second in which a header is rounded, in ms. */
+/** More than the rounding of a header to whole seconds. In ms. */
 const WINDOW_STEP_MS = 2_000;
-/** Below it, X-RateLimit-Reset can't be milliseconds; above it, not seconds. */
+/** X-RateLimit-Reset is in seconds below this value and in milliseconds above it. */
 const MILLISECONDS_FROM = 1e11;
 
-/** Notes how the service reads the points that the API document leaves open. Remembers statuses only while it runs. */
+/** Notes the service's behavior for the points that the API document leaves open. Statuses are only kept in memory. */
 export class ReplyPoints {
   readonly #statuses = new Map<string, string>();
   readonly #now: () => number;
@@ -69,7 +69,7 @@ export class ReplyPoints {
     if (operation === 'remindSigners' && !isInFlight(before)) note('remind', isDone ? 'any' : 'active-only');
   }
 
-  /** A fixed window keeps its end; one that slides moves it with each request. */
+  /** Notes the kind of window. A fixed one keeps its end; a sliding one moves it with each request. */
   #noteWindow({ headers }: Sighting, note: NotePoint): void {
     const reset = Number(headers['x-ratelimit-reset']);
     if (!(reset > 0)) return;

@@ -6,7 +6,7 @@ import { openPointsIn } from './observed-points.ts';
 import type { Places, SeenForm } from './record.ts';
 import { describeForm, expectationOf, sectionOf } from './words.ts';
 
-/** Compares what was seen with the API document. */
+/** Compares the observations with the API document. */
 export function reportOf(places: Places): CompatibilityReport {
   const report: CompatibilityReport = { documented: [], openPoints: [], contradictions: [], neverSeen: [] };
   for (const [object, properties] of Object.entries(DOCUMENT.objects)) {
@@ -52,7 +52,7 @@ function addWords(
   report: CompatibilityReport,
 ): void {
   const section = sectionOf(place);
-  // Each event is on the list by itself.
+  // Each event is listed separately.
   if (place === 'SignedEvent.event') return;
   for (const word of words) {
     const found = documented.find(({ form }) => form === `=${word}`);
@@ -152,7 +152,7 @@ function addEvents(places: Places, report: CompatibilityReport): void {
   if (other) report.openPoints.push({ ...findingOf('another event', 'Events', [other]), seen: ['present'] });
 }
 
-/** Properties that the document doesn't mention. Those that an open point of the sandbox is about are with that one. */
+/** Adds properties that the document doesn't mention. If an open point of the sandbox covers a property, it is listed there instead. */
 function addUndocumented(places: Places, report: CompatibilityReport): void {
   for (const [place, forms] of places) {
     const at = place.lastIndexOf('.');
@@ -165,7 +165,7 @@ function addUndocumented(places: Places, report: CompatibilityReport): void {
   }
 }
 
-/** A record is a file that anyone could have changed: an unknown form is shown as a string. */
+/** Reads a form. A record is a file that anyone could have changed, so an unknown form is shown as a string. */
 function readForm(form: string): Form {
   return form.startsWith('=') ? `=${form.slice(1)}` : (FORMS.find((one) => one === form) ?? 'string');
 }

@@ -3,16 +3,19 @@ import type { ApiDocument } from './api-document.ts';
 import { ValueForms } from './forms.ts';
 import type { Fact, FactTally } from './tally.ts';
 
-/** A property name of the service's own, and not an id or an address that it uses as a key. */
+/** A property name that is the service's own rather than an id or an address used as a key. */
 const STORABLE_KEY = /^(?!(?:env|tmpl|signer|org|usr|user|key|evt|dlv)_)[A-Za-z][A-Za-z_]{0,39}$/;
 /** Stands for all other keys. */
 const OTHER_KEY = '*';
-/** Distinct shapes of one object that are remembered. */
+/** The maximum number of distinct shapes per object that are remembered. */
 const MAX_SHAPES = 500;
-/** Of a longer list this many items are compared, others each time: a page of 100 would take too long. */
+/** The number of items compared in a long list, different ones each time. Comparing all items of a full page would take too long. */
 const MAX_ITEMS = 25;
 
-/** A list item is an ordinary object, except that the document doesn't show which of its properties it has. */
+/**
+ * Objects that are treated as another one. A list item is an ordinary envelope, except that the document doesn't show which
+ * properties it has.
+ */
 const SAME_OBJECT: Readonly<Record<string, string>> = { EnvelopeListItem: 'Envelope' };
 
 type Json = Readonly<Record<string, unknown>>;
@@ -23,8 +26,8 @@ interface Shape {
 }
 
 /**
- * An object of the API document in the replies of one operation. Each distinct shape is checked one time; a shape seen before
- * costs a hash over the forms of its values.
+ * An object of the API document in the replies of one operation. Each distinct shape is checked once. For a known shape, only a hash
+ * over the forms of its values is computed.
  */
 export class ObjectShapes {
   readonly #place: string;
@@ -49,7 +52,7 @@ export class ObjectShapes {
     );
   }
 
-  /** Takes note of an object; inside it, of those that the document describes. */
+  /** Notes an object and the documented objects inside it. */
   see(value: Json): void {
     const hash = this.#hashOf(value);
     let shape = this.#shapes.get(hash);
@@ -112,7 +115,7 @@ export class ObjectShapes {
     for (const [index, name] of this.#names.entries()) {
       const forms = this.#forms[index] ?? ANYTHING;
       const form = forms.formOf(value[name]);
-      // Which of the optional properties an item lacks is an open point of the list alone.
+      // Which optional properties an item lacks is an open point of the list only.
       if (form !== 'missing') facts.push(fact(`${this.#place}.${name}`, form));
       else if (forms.value.type !== 'never') facts.push(fact(`${this.#name}.${name}`, form));
     }
@@ -125,7 +128,7 @@ export class ObjectShapes {
   }
 }
 
-/** For what the document doesn't mention: its type alone. */
+/** Determines only the type, for values that the document doesn't mention. */
 const ANYTHING = new ValueForms({ type: 'string' });
 
 function mix(hash: number, code: number): number {

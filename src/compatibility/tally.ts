@@ -1,30 +1,30 @@
-/** One thing seen in replies of one operation, and in how many since it was last written down. */
+/** An observation in replies of an operation, with the number of replies since the last write. */
 export interface Fact {
   place: string;
   form: string;
   operation: string;
   times: number;
-  /** When it was seen first, in ms. */
+  /** When it was first seen, in ms. */
   since: number;
-  /** The number of the reply it was last counted in: each reply counts once. */
+  /** The number of the reply in which it was last counted. Each reply counts only once. */
   reply: number;
 }
 
-/** More facts than a service that keeps to the document can give. */
+/** More facts than a service that follows the document can produce. */
 const MAX_FACTS = 2_000;
 
-/** What was seen since it was last written down. */
+/** The observations since the last write. */
 export class FactTally {
   readonly #facts = new Map<string, Fact>();
   readonly #now: () => number;
-  /** The number of the reply being read. */
+  /** The number of the current reply. */
   reply = 0;
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** The fact of that name; undefined when there are too many already. */
+  /** Returns the fact with this name, or undefined if there are too many facts. */
   fact(place: string, form: string, operation: string): Fact | undefined {
     const name = `${place} ${form} ${operation}`;
     const known = this.#facts.get(name);
@@ -44,7 +44,7 @@ export class FactTally {
     this.count(this.fact(place, form, operation));
   }
 
-  /** The facts counted since the last call. */
+  /** Returns the facts counted since the last call. */
   take(): Fact[] {
     const counted = [...this.#facts.values()].filter(({ times }) => times > 0);
     return counted.map((fact) => {

@@ -2,7 +2,7 @@ import type { DocumentedValue } from './api-document.ts';
 import { DOCUMENT } from './document.ts';
 import type { Form } from './forms.ts';
 
-/** How each form is described, with an example where that helps. */
+/** The description of each form, with an example if that helps. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
   missing: 'missing',
   null: 'null',
@@ -28,7 +28,7 @@ export function describeForm(form: Form, value?: DocumentedValue): string {
   return DESCRIPTIONS[form] ?? form;
 }
 
-/** What the document shows instead. */
+/** Returns what the document shows instead. */
 export function expectationOf(value: DocumentedValue): string {
   const orNull = value.isNullable ? ' or null' : '';
   if (value.type === 'never') return 'never returned';
@@ -39,7 +39,7 @@ export function expectationOf(value: DocumentedValue): string {
   return `${DESCRIPTIONS[value.type] ?? value.type}${orNull}`;
 }
 
-/** Sections of the API document, by the beginning of a place. */
+/** Sections of the API document, by the beginning of a place's name. */
 const SECTIONS: readonly (readonly [RegExp, string])[] = [
   [/^TemplateField\b/, 'Template field'],
   [/^Template\./, 'Template'],
@@ -51,12 +51,12 @@ const SECTIONS: readonly (readonly [RegExp, string])[] = [
   [/^header /, 'What the service does'],
 ];
 
-/** The section of the API document that describes a place. */
+/** Returns the section of the API document that describes a place. */
 export function sectionOf(place: string): string {
   return SECTIONS.find(([pattern]) => pattern.test(place))?.[1] ?? 'Response envelope';
 }
 
-/** The requests and events, such as `GET /esign/envelopes`. */
+/** Returns the names of requests and events, such as `GET /esign/envelopes`. */
 export function requestsOf(ids: readonly string[]): string {
   const names = ids.map((id) => {
     const operation = DOCUMENT.operations.find((one) => one.id === id);
