@@ -7,9 +7,9 @@ import { parseJson } from '../kernel/json.ts';
 import { maskKey } from '../kernel/redaction.ts';
 import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';
 
-/** After a day, an ID is rarely useful. */
+/** How long an ID is kept. Older ones are rarely useful. */
 const KEPT_MS = 24 * 3_600_000;
-/** Unchanged entries younger than this are not written again: a script may read the same one a thousand times. */
+/** Unchanged entries younger than this are not written again, because a script may read the same one a thousand times. */
 const SAME_MS = 60_000;
 
 const entrySchema = z.object({
@@ -21,26 +21,26 @@ const entrySchema = z.object({
 const cacheSchema = z.object({ envelopes: z.array(entrySchema), templates: z.array(entrySchema) });
 type Cache = z.infer<typeof cacheSchema>;
 
-/** Where IDs were seen. Those seen with one key are not offered to another. */
+/** The account in which IDs were seen. They are not suggested for another key. */
 export interface CacheScope {
   baseUrl: string;
   profile: string | undefined;
-  /** The key, or the command that prints it; only its first characters count. */
+  /** The key, or the command that prints it. Only the first characters are used. */
   apiKey: string;
 }
 
-/** The cache file of a scope. Its name is a checksum, without the address or the key. */
+/** Returns the cache file of a scope. The name is a checksum, so it doesn't contain the address or the key. */
 export function cacheFile(stateDir: string, scope: CacheScope): string {
   const facts = JSON.stringify([scope.baseUrl, scope.profile ?? null, maskKey(scope.apiKey)]);
   return join(stateDir, 'completion', `${shortDigest(facts)}.json`);
 }
 
-/** Returns recent IDs, newest first; empty if the cache is missing or unreadable. */
+/** Returns recent IDs, newest first. Returns an empty list if the cache is missing or unreadable. */
 export function readRecent(file: string, kind: RecentKind, now: number): Recent[] {
   return fresh(readCache(file)[kind], now);
 }
 
-/** Adds the IDs of a run. A simultaneous run may overwrite them: it is only a cache. */
+/** Adds the IDs of a run. A concurrent run may overwrite them, which is acceptable for a cache. */
 export function keepRecents(file: string, seen: Recents, now: number): void {
   const before = readCache(file);
   if (isKnown(seen.envelopes, before.envelopes, now) && isKnown(seen.templates, before.templates, now))

@@ -49,13 +49,13 @@ const topicsSchema = z.looseObject({
   oclif: z.looseObject({ topics: z.record(z.string(), z.looseObject({ description: word })) }),
 });
 
-/** Every command and its flags by id (`envelopes:list`), and what each topic is about. */
+/** Every command with its flags, by id (`envelopes:list`), and the description of each topic. */
 export interface CommandTree {
   commands: Readonly<Record<string, CommandFacts>>;
   topics: Readonly<Record<string, string>>;
 }
 
-/** The commands of this installation, from the manifest the build writes: no command is loaded. */
+/** Returns the commands of this installation from the manifest written by the build. No command is loaded. */
 export function readCommandTree(root: string): CommandTree {
   const { commands } = manifestSchema.parse(read(root, 'oclif.manifest.json'));
   const { topics } = topicsSchema.parse(read(root, 'package.json')).oclif;

@@ -11,13 +11,13 @@ export interface CompletionCandidate {
   description: string;
 }
 
-/** The candidates at the cursor, and whether files or folders are valid as well. */
+/** The candidates at the cursor, and whether files or folders are also valid. */
 export interface Completion {
   candidates: CompletionCandidate[];
   paths: 'none' | 'files' | 'dirs';
 }
 
-/** Values that can change; looked up only when they are needed. */
+/** Functions that look up variable values. They are called only when needed. */
 export interface Lookup {
   profiles(): CompletionCandidate[];
   recent(kind: RecentKind, line: CompletionLine): Recent[];
@@ -35,7 +35,7 @@ const LISTS: Readonly<Record<string, readonly string[]>> = {
 };
 const ROUTES = ['/esign/templates', '/esign/envelopes'];
 
-/** Returns the candidates at the cursor, which begin with the existing text. */
+/** Returns the candidates at the cursor that begin with the existing text. */
 export function complete(
   tree: CommandTree,
   words: readonly string[],
@@ -60,9 +60,9 @@ function atCursor(tree: CommandTree, line: CompletionLine, current: string, look
   return argValues(line, lookup);
 }
 
-/** The topics and commands one level down. */
+/** Returns the topics and commands one level down. */
 function nextWords(tree: CommandTree, line: CompletionLine): CompletionCandidate[] {
-  // After an unknown word, nothing can be completed.
+  // Nothing can be completed after an unknown word.
   if (line.args.length > 0) return [];
   const before = line.path === '' ? '' : `${line.path}:`;
   const found = new Map<string, string>();
@@ -98,7 +98,7 @@ function flagValues(flag: FlagFacts, line: CompletionLine, current: string, look
   return flag.helpValue?.includes('DIR') ? FOLDERS : NOTHING;
 }
 
-/** The next item of a comma-separated list, without those already in it. */
+/** Returns the candidates for the next item of a comma-separated list, without items that are already in it. */
 function listItems(known: readonly string[], current: string): CompletionCandidate[] {
   const given = current.split(',').slice(0, -1);
   const before = given.map((item) => `${item},`).join('');
@@ -118,7 +118,7 @@ function argValues(line: CompletionLine, lookup: Lookup): Completion {
   return namedValues(line, arg.name, lookup);
 }
 
-/** What an argument takes, by its topic and name. */
+/** Returns the values that an argument accepts, by its topic and name. */
 function namedValues(line: CompletionLine, name: string, lookup: Lookup): Completion {
   const [topic = ''] = line.path.split(':');
   if (topic === 'profiles' && line.path !== 'profiles:add')
@@ -129,7 +129,7 @@ function namedValues(line: CompletionLine, name: string, lookup: Lookup): Comple
   return name.includes('dir') ? FOLDERS : NOTHING;
 }
 
-/** Statuses in which a command can do something; the cache may be a little behind. */
+/** Statuses in which a command is applicable. The cache may be slightly outdated. */
 const FITTING: Readonly<Record<string, (status: string) => boolean>> = {
   'envelopes:send': (status) => status === 'DRAFT',
   'envelopes:remind': (status) => status !== 'DRAFT' && !isTerminal(status),

@@ -2,20 +2,20 @@ import type { CommandFacts, CommandTree, FlagFacts } from './commands.ts';
 
 /** The parsed command line up to the cursor. */
 export interface CompletionLine {
-  /** `envelopes:list`, or a topic. */
+  /** The command, such as `envelopes:list`, or a topic. */
   path: string;
   command: CommandFacts | undefined;
-  /** Positional words. */
+  /** The positional arguments. */
   args: string[];
-  /** Flags by name; a flag without a value has ''. */
+  /** Flags by name. A flag without a value is ''. */
   flags: Map<string, string>;
-  /** The flag whose value comes next. */
+  /** The flag whose value is next, if any. */
   pending: FlagFacts | undefined;
-  /** After `--` nothing is a flag. */
+  /** Whether there was a `--`, after which nothing is a flag. */
   flagsEnded: boolean;
 }
 
-/** Reads the words before the one that is completed. */
+/** Parses the words before the one to complete. */
 export function readLine(tree: CommandTree, words: readonly string[]): CompletionLine {
   const depth = commandDepth(tree, words);
   const path = words.slice(0, depth).join(':');
@@ -31,7 +31,7 @@ export function readLine(tree: CommandTree, words: readonly string[]): Completio
   return line;
 }
 
-/** How many of the first words name a command or a topic. */
+/** Returns how many of the first words name a command or topic. */
 function commandDepth(tree: CommandTree, words: readonly string[]): number {
   const ids = Object.keys(tree.commands);
   let depth = 0;
@@ -60,7 +60,7 @@ function readFlag(line: CompletionLine, word: string): void {
   if (flag.type === 'option' && value === undefined && !attachedValue(line, word)) line.pending = flag;
 }
 
-/** The flag of that name, `--no-…` included. */
+/** Returns the flag with this name, including `--no-…`. */
 export function flagNamed(line: CompletionLine, name: string): FlagFacts | undefined {
   const flags = line.command?.flags ?? {};
   if (Object.hasOwn(flags, name)) return flags[name];
@@ -68,14 +68,14 @@ export function flagNamed(line: CompletionLine, name: string): FlagFacts | undef
   return Object.hasOwn(flags, positive) && flags[positive]?.allowNo ? flags[positive] : undefined;
 }
 
-/** `-q`, `-yq`, `-p`: the last letter is the flag that may want a value. */
+/** Returns the last flag in `-q`, `-yq`, or `-p`, which may need a value. */
 function flagOfLetters(line: CompletionLine, word: string): FlagFacts | undefined {
   const flags = Object.values(line.command?.flags ?? {});
   const first = flags.find((flag) => flag.char === word.charAt(1));
   return first?.type === 'option' ? first : flags.find((flag) => flag.char === word.at(-1));
 }
 
-/** `-pacme`: the value is in the same word. */
+/** Returns true if a short flag's value is in the same word, as in `-pacme`. */
 function attachedValue(line: CompletionLine, word: string): boolean {
   if (word.startsWith('--') || word.length <= 2) return false;
   return flagOfLetters(line, word.slice(0, 2))?.type === 'option';

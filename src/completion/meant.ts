@@ -4,14 +4,14 @@ import { nearest } from '../kernel/text/nearest.ts';
 import { folded } from '../kernel/text/words.ts';
 import type { Recent, RecentKind } from './recent.ts';
 
-/** A later suggestion isn't useful, in ms. */
+/** The time limit for a suggestion, in ms. Later ones aren't useful. */
 const PATIENCE_MS = 5_000;
-/** One page, the newest. */
+/** The number of items to read: one page with the newest ones. */
 const ENOUGH = 100;
 
 /**
- * Suggests IDs for one that doesn't exist: those with this name, or the most similar recent or newest ones. The list is
- * read once for all IDs of a run; a failure to read it is ignored.
+ * Suggests IDs for one that doesn't exist: those with this name, or else the most similar recent or newest ones. The list is
+ * read once for all IDs of a run. Errors while reading it are ignored.
  */
 export function findMeantIn(
   client: () => Promise<Client>,
@@ -22,7 +22,7 @@ export function findMeantIn(
     const kinds = `${kind}s` as const;
     const reading = listed.get(kinds) ?? readSome(client, kinds);
     listed.set(kinds, reading);
-    // One that was listed may be gone.
+    // A listed item may have been deleted.
     const known = [...recent(kinds), ...(await reading)].filter((one) => one.id !== id);
     const named = known.filter(({ label }) => kind === 'template' && folded(label) === folded(id));
     if (named.length > 0) return [...new Set(named.map((one) => one.id))];
@@ -45,7 +45,7 @@ async function readSome(client: () => Promise<Client>, kind: RecentKind): Promis
       if (found.push({ id, label: typeof name === 'string' ? name : '' }) >= ENOUGH) break;
     }
   } catch {
-    // What can't be listed can't be suggested.
+    // Without a list, there are no suggestions.
   }
   return found;
 }

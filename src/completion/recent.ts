@@ -9,21 +9,21 @@ export interface Recent {
 
 export type RecentKind = 'envelopes' | 'templates';
 
-/** Maximum number of each kind. */
+/** The maximum number of items of each kind. */
 export const RECENT_LIMIT = 200;
 
-/** IDs and names that this run has seen, for later completion. */
+/** IDs and names that this run has seen, stored for later completion. */
 export interface Recents {
   envelopes: Map<string, Recent>;
   templates: Map<string, Recent>;
 }
 
-/** A collection that knows nothing yet. */
+/** Returns an empty collection. */
 export function createRecents(): Recents {
   return { envelopes: new Map(), templates: new Map() };
 }
 
-/** Records what a client reads. */
+/** Returns an observer that records what a client reads. */
 export function noting(recents: Recents): Observer {
   return {
     envelope: ({ id, subject, templateName, status }) =>

@@ -1,8 +1,8 @@
 import type { Shell } from './shells.ts';
 
 /*
- * The scripts are thin: they ask `esign __complete`, which knows the commands of the installed version.
- * None of them evaluates what it gets back.
+ * The scripts are short: they call `esign __complete`, which knows the commands of the installed version.
+ * They never evaluate its output.
  */
 
 const bash = `# bash completion for esign
@@ -87,7 +87,7 @@ Register-ArgumentCompleter -Native -CommandName esign -ScriptBlock {
 
 const SCRIPTS: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell };
 
-/** The completion script of a shell. */
+/** Returns the completion script of a shell. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }
@@ -96,17 +96,17 @@ const INSTALL: Readonly<Record<Shell, string>> = {
   bash: `echo 'eval "$(esign autocomplete bash)"' >> ~/.bashrc`,
   zsh: `echo 'eval "$(esign autocomplete zsh)"' >> ~/.zshrc`,
   fish: 'esign autocomplete fish > ~/.config/fish/completions/esign.fish',
-  // The folder of a new user's profile is not there, and `>>` of Windows PowerShell writes UTF-16.
+  // A new user's profile folder doesn't exist yet, and `>>` in Windows PowerShell writes UTF-16.
   powershell:
     'New-Item -Force -ItemType Directory (Split-Path $PROFILE) | Out-Null; esign autocomplete powershell | Out-File -Append -Encoding utf8 $PROFILE',
 };
 
-/** The line that makes a shell complete esign from its next start on. */
+/** Returns the line that enables completion of esign when the shell is next started. */
 export function installLine(shell: Shell): string {
   return INSTALL[shell];
 }
 
-/** Returns the user's shell, by the environment. */
+/** Returns the user's shell, determined from the environment. */
 export function detectShell(
   env: Readonly<Record<string, string | undefined>>,
   platform: string,

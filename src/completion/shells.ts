@@ -3,27 +3,27 @@ import type { Completion, CompletionCandidate } from './complete.ts';
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** The word at the cursor as it was typed, and what it means so far. */
+/** The word at the cursor as typed, and its meaning so far. */
 export interface Typed {
   words: string[];
   current: string;
-  /** Turns a candidate into what the shell inserts; undefined where it can't be written there. */
+  /** Returns the text that the shell inserts for a candidate, or undefined if it can't be inserted there. */
   insert(value: string): string | undefined;
 }
 
-/** What a shell's script hands over: `=` and the current word, then the words before it (bash: the whole line). */
+/** Parses what a shell's script passes: `=` and the current word, followed by the words before it (in bash, the whole line). */
 export function readTyped(shell: Shell, handed: readonly string[]): Typed {
   const [marked = '=', ...words] = handed;
   const raw = marked.slice(1);
   if (shell === 'bash') return readBash(raw, words[0] ?? '');
   if (shell === 'powershell') return { words, current: unquote(raw, ''), insert: quoteForPowerShell };
-  // zsh and fish quote what they insert themselves.
+  // zsh and fish quote the inserted text themselves.
   return { words, current: shell === 'fish' ? unquote(raw, '\\') : raw, insert: (value) => value };
 }
 
 /**
- * The lines a script reads: first `:none`, `:files` or `:dirs`, then a candidate each, with its description
- * behind a tab where the shell shows one. A value that would not be one clean line is left out.
+ * Returns the lines that a script reads: first `:none`, `:files`, or `:dirs`, then one candidate per line, followed by a
+ * tab and its description if the shell shows one. Values that can't be written as a single line are left out.
  */
 export function replyLines(
   shell: Shell,
@@ -54,11 +54,11 @@ function lineOf(
 interface Token {
   raw: string;
   value: string;
-  /** The quote that is still open at its end. */
+  /** The quote that is still open at the end of the word. */
   quote: string;
 }
 
-/** bash replaces only the text after the last word break (`=`, `:`), so the rest is cut off. */
+/** Parses the line of bash. bash replaces only the text after the last word break (`=`, `:`), so the text before it is cut off. */
 function readBash(cursorWord: string, line: string): Typed {
   const tokens = tokenize(line);
   const last = tokens.pop() ?? { raw: '', value: '', quote: '' };
@@ -66,7 +66,7 @@ function readBash(cursorWord: string, line: string): Typed {
   const kept = last.raw.endsWith(replaced) ? last.raw.slice(0, last.raw.length - replaced.length) : '';
   const cut = tokenize(kept).at(-1)?.value.length ?? 0;
   const { quote } = last;
-  // With a quote in the middle of a word, it isn't defined where bash inserts the text.
+  // If a quote begins in the middle of a word, it is undefined where bash inserts the text.
   const odd = quote !== '' && !replaced.startsWith(quote);
   return {
     words: tokens.slice(1).map((token) => token.value),
@@ -75,7 +75,7 @@ function readBash(cursorWord: string, line: string): Typed {
   };
 }
 
-/** The words of a command line by the rules of POSIX shells, expanding nothing. The last may be empty. */
+/** Splits a command line into words by the rules of POSIX shells, without expanding anything. The last word may be empty. */
 function tokenize(line: string): Token[] {
   const tokens: Token[] = [];
   let token: Token = { raw: '', value: '', quote: '' };
@@ -107,20 +107,20 @@ function addTo(token: Token, character: string): void {
   else token.value += character;
 }
 
-/** A value as bash reads it back unchanged, inside the quote that is open or outside of any. */
+/** Quotes a value so that bash reads it back unchanged, either inside the open quote or outside of quotes. */
 export function quoteForBash(value: string, quote = ''): string | undefined {
   if (quote === "'") return value.includes("'") ? undefined : value;
-  // Inside double quotes an exclamation mark can't be escaped.
+  // Inside double quotes, an exclamation mark can't be escaped.
   if (quote === '"') return value.includes('!') ? undefined : value.replaceAll(/[\\$`"]/g, '\\$&');
   return value.replaceAll(/[^\p{L}\p{N}_@%+=:,./-]/gu, '\\$&');
 }
 
-/** A value as PowerShell reads it back unchanged; it knows five kinds of single quote. */
+/** Quotes a value so that PowerShell reads it back unchanged. PowerShell recognizes five kinds of single quotes. */
 export function quoteForPowerShell(value: string): string {
   return /^[\w./:=-]+$/.test(value) ? value : `'${value.replaceAll(/['\u2018-\u201b]/g, '$&$&')}'`;
 }
 
-/** The word without its quotes, and without the escape characters before others. */
+/** Removes the quotes of a word and the escape characters before other characters. */
 function unquote(word: string, escaping: string): string {
   let value = '';
   let quote = '';
