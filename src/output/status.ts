@@ -19,7 +19,7 @@ export function statusColour(status: string | null | undefined): Colour | undefi
   return entryOf(COLOURS, status ?? '');
 }
 
-/** Returns a sign and a word or two for what a signer did. */
+/** Returns the sign for the status of a signer. */
 export function signerMark(status: string | null | undefined): string {
   const marks: Record<string, string> = { SIGNED: '✓', DECLINED: '✗', VIEWED: '◐', SENT: '○', PENDING: '·' };
   return entryOf(marks, status ?? '') ?? '?';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { UsageError } from '../kernel/errors.ts';
 import { childEnvironment, type SecretVariable } from '../kernel/process/child-environment.ts';
 
-/** Secrets of esign that the command gets. It may need those of AWS. */
+/** Secrets that stay in the environment of the command, which may need AWS credentials. Other secrets are removed. */
 const KEPT: readonly SecretVariable[] = [
   'AWS_SECRET_ACCESS_KEY',
   'AWS_SESSION_TOKEN',
