@@ -28,7 +28,7 @@ export interface CallFlags {
   'dry-run': boolean;
 }
 
-/** `esign api`: one argument is a path to read, two are method and path. */
+/** Runs `esign api`. A single argument is a path to read; two are a method and a path. */
 export async function call(words: readonly string[], flags: CallFlags, context: Context): Promise<void> {
   const [path = '', method] = [...words].reverse();
   const { baseUrl } = requireConnection(await context.session.settings());
@@ -50,7 +50,7 @@ export async function call(words: readonly string[], flags: CallFlags, context: 
   await writeRawJson(reply, out, context.terminal.json);
 }
 
-/** The message for an interrupted write, whose outcome the service doesn't show. */
+/** Returns the message for an interrupted write, whose outcome the service doesn't show. */
 function openCall(wanted: RawCall): OpenWrite {
   const { method } = wanted;
   return {
@@ -75,7 +75,7 @@ function showCall(wanted: RawCall, baseUrl: string, terminal: CommandTerminal): 
   return writeJson({ dryRun: true, method: wanted.method, url, body }, terminal.hidingSecrets());
 }
 
-/** Status and headers of a reply; cookies are as secret as keys. */
+/** Returns the status and headers of a reply. Cookies are redacted, because they are as secret as keys. */
 function headText(reply: RawReply, terminal: CommandTerminal): string {
   const lines = Object.entries(reply.headers)
     .filter(([name]) => name !== 'set-cookie')

@@ -6,8 +6,9 @@ import { safeJson } from '../../output/text.ts';
 const INDENT = '  ';
 
 /**
- * A reply's JSON text. In a pipe as it was received, with what acts on a terminal escaped; on a terminal, or where `pretty` is wanted, indented.
- * Digits, the order of members and unknown members stay as they came, since the text is never parsed.
+ * Writes the JSON text of a reply. In a pipe, it is written as received, except that characters that could affect a terminal are
+ * escaped. On a terminal or with `pretty`, it is indented. The text is never parsed, so digits, the order of members, and unknown
+ * members are preserved.
  */
 export async function writeRawJson(text: string, terminal: Terminal, pretty: boolean): Promise<void> {
   const trimmed = text.trim();
@@ -16,7 +17,7 @@ export async function writeRawJson(text: string, terminal: Terminal, pretty: boo
   await terminal.out(`${safe(shaped, terminal)}\n`);
 }
 
-/** JSON texts as one bare array, each written as it comes. */
+/** Writes JSON texts as a single array, each as soon as it is available. */
 export async function writeRawItems(items: AsyncIterable<string>, terminal: Terminal): Promise<void> {
   let first = true;
   for await (const item of items) {

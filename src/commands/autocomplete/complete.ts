@@ -11,8 +11,8 @@ import { resolveSettings } from '../../profiles/resolve.ts';
 import { readProfiles } from '../../profiles/store.ts';
 
 /**
- * `esign __complete SHELL =CURRENT WORD…`, which the completion scripts call at each Tab. It only reads small
- * local files and never the network; whatever goes wrong, it says nothing and completes nothing.
+ * Runs `esign __complete SHELL =CURRENT WORD…`, which the completion scripts call at each Tab. It reads only small
+ * local files and never uses the network. If anything fails, it prints nothing and completes nothing.
  */
 export function main(argv: readonly string[], root: string): void {
   process.stdout.on('error', () => undefined);
@@ -25,7 +25,7 @@ export function main(argv: readonly string[], root: string): void {
     const completion = complete(readCommandTree(root), typed.words, typed.current, lookup);
     process.stdout.write(`${replyLines(shell, completion, typed, safeLine).join('\n')}\n`);
   } catch {
-    // A shell that completes nothing is better than one that shows an error at each Tab.
+    // No completion is better than an error at each Tab.
   }
 }
 
@@ -50,7 +50,7 @@ function lookupIn(store: Profiles | undefined): Lookup {
   };
 }
 
-/** The settings the command would have, as far as its line is written. */
+/** Returns the settings that the command would have, as far as its line has been typed. */
 function settingsOf(line: CompletionLine, store: Profiles) {
   return resolveSettings({
     flags: {

@@ -5,8 +5,8 @@ import { UsageError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
 
 /**
- * The script of the shell that was named. Without a name: how to install it, for the person at the terminal.
- * @throws UsageError without a name in a pipe, where a guessed script would end up in some file.
+ * Writes the completion script of the named shell. Without a name, shows on a terminal how to install it.
+ * @throws UsageError without a name in a pipe, because the output could end up in a file as the script of the wrong shell.
  */
 export async function writeCompletionScript(
   named: Shell | undefined,

@@ -1,7 +1,7 @@
 import type { CompatibilityFinding, CompatibilityReport } from '../../compatibility/findings.ts';
 import { counted } from '../../kernel/duration.ts';
 
-/** Renders the report as Markdown, to send to the vendor. */
+/** Renders the report as Markdown, to be sent to the vendor. */
 export function reportPage({
   contradictions,
   openPoints,

@@ -17,7 +17,7 @@ interface Row {
   where: string;
 }
 
-/** The report: for a person with the findings first, for a pipe one line each. */
+/** Renders the report: for people with the findings first, in a pipe as one line per finding. */
 export function renderReport(report: CompatibilityReport, path: string, terminal: Terminal): string {
   return terminal.outIsTty ? renderPage(report, path, terminal) : renderLines(report);
 }

@@ -27,7 +27,7 @@ function madeFolder(path: string): string {
   }
 }
 
-/** Runs the demo and shows each step; with --json, only the summary. */
+/** Runs the demo and shows each step. With --json, shows only the summary. */
 export async function showDemo(dir: string | undefined, context: Context): Promise<void> {
   const folder = dir === undefined ? await mkdtemp(join(tmpdir(), 'esign-demo-')) : madeFolder(resolve(dir));
   const own = await mkdtemp(join(tmpdir(), 'esign-demo-own-'));
@@ -44,18 +44,18 @@ export async function showDemo(dir: string | undefined, context: Context): Promi
     }
   } finally {
     spinner.stop();
-    // Stops what the demo started when it is left early.
+    // If the demo is left early, stops what it has started.
     await steps.return(noSummary);
     await rm(own, { recursive: true, force: true });
   }
 }
 
-/** A standalone executable is its own script. */
+/** Returns the command that runs this program. A standalone executable has no separate script. */
 function ownProgram(): string[] {
   return isExecutable() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
 }
 
-/** Returns how to call this program from here: by its name only if it is on PATH. */
+/** Returns how to call this program in examples: by its name only if it is on PATH. */
 function howToCall(): string {
   if (isOnPath('esign')) return 'esign';
   const [script = process.execPath] = ownProgram().slice(-1);

@@ -4,7 +4,7 @@ import { isOnPath } from '../../kernel/process/on-path.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 
-/** Shows a step of the demo: its title, the command, and the result. */
+/** Renders a step of the demo: its title, the command, and the result. */
 export function renderDemoStep(step: DemoStep, number: number, terminal: Terminal): string {
   const lines = [`${terminal.style('bold', `${String(number).padStart(2)}  ${safeLine(step.title)}`)}`];
   if (step.command) lines.push(`    ${terminal.style('cyan', `$ ${safeLine(step.command)}`)}`);
@@ -12,7 +12,7 @@ export function renderDemoStep(step: DemoStep, number: number, terminal: Termina
   return `${lines.join('\n')}\n\n`;
 }
 
-/** Shows where the documents are, and the next steps; `program` is how to call this one. */
+/** Renders where the documents are, and the next steps. `program` is how to call this program. */
 export function renderDemoEnd(summary: DemoSummary, program: string, terminal: Terminal): string {
   const opener = { darwin: 'open', win32: 'start' }[String(process.platform)] ?? 'xdg-open';
   const open = process.platform === 'win32' || isOnPath(opener) ? `${opener} ` : '';

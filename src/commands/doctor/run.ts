@@ -14,7 +14,7 @@ import { storePath } from '../../profiles/store.ts';
 import { renderCheck, renderVerdict } from './view.ts';
 
 /**
- * `esign doctor`: prints all checks, then exits with the code of the first failure. The report is the result, so no separate
+ * Runs `esign doctor`: prints all checks, then exits with the code of the first failure. The report is the result, so no separate
  * error is printed.
  */
 export async function runDoctor(context: Context): Promise<void> {
@@ -36,7 +36,7 @@ export async function runDoctor(context: Context): Promise<void> {
   if (first !== undefined) process.exitCode = exitCodeOf(first.error);
 }
 
-/** The checks as they come; those skipped for the same reason, one after the other, as one line. */
+/** Prints checks as they arrive. Consecutive checks that were skipped for the same reason are printed as one line. */
 class Page {
   readonly #write: (check: DoctorCheck) => Promise<void>;
   #held: DoctorCheck[] = [];

@@ -28,7 +28,7 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 const WIDTH = Math.max(...Object.values(LABELS).map((label) => label.length)) + 2;
 
-/** One check as a line, with its fix below. */
+/** Renders a check as a line, with its fix below. */
 export function renderCheck(check: DoctorCheck, terminal: Terminal): string {
   const [mark, colour] = MARKS[check.status];
   const label = (LABELS[check.name] ?? check.name).padEnd(WIDTH);
@@ -41,7 +41,7 @@ export function renderCheck(check: DoctorCheck, terminal: Terminal): string {
   return `${line}${fix.join('')}`;
 }
 
-/** The last line: what it comes to. */
+/** Renders the last line: the overall result. */
 export function renderVerdict(checks: readonly DoctorCheck[], terminal: Terminal): string {
   const failed = checks.filter((check) => check.status === 'failed').length;
   const warnings = checks.filter((check) => check.status === 'warning').length;

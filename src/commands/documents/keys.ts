@@ -10,14 +10,14 @@ import { writeJson } from '../../output/json.ts';
 
 const CONCURRENCY = 8;
 
-/** How replies are shown. */
+/** How the replies are displayed. */
 export interface KeyView<T> {
   show: (answer: T) => string;
-  /** The replies are secrets the user asked for. */
+  /** Whether the replies are secrets that the user asked for. */
   secret?: boolean;
 }
 
-/** Sends a request to the bucket for each key and prints the replies in order. For a single key, throws its error. */
+/** Sends a request to the bucket for each key and prints the replies in order. If there is only one key, throws its error. */
 export async function forEachKey<T>(
   keys: Ids,
   ask: (bucket: Bucket, key: string) => Promise<T>,

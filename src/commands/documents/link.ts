@@ -46,7 +46,7 @@ export default class DocumentsLink extends EsignCommand {
       keys,
       async (bucket, word) => {
         const key = await keyFor(word, context);
-        // A link to nothing helps nobody.
+        // A link to a missing file would be useless.
         await bucket.head(key, context.interrupt.signal);
         return { key, url: await bucket.link(key, seconds), expiresAt };
       },
@@ -56,7 +56,7 @@ export default class DocumentsLink extends EsignCommand {
   }
 }
 
-/** The key of an envelope's signed document, or the key itself. */
+/** Returns the key of an envelope's signed document, or the key itself. */
 async function keyFor(word: string, context: Context): Promise<string> {
   if (!/^env_[^/]+$/.test(word)) return word;
   const client = await context.session.client();

@@ -16,14 +16,14 @@ import { NoProfileError, UsageError } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { DocumentKind } from '../../kernel/vocabulary.ts';
 
-/** Returns the origin of this run's documents; undefined without a profile, or for an ephemeral sandbox. */
+/** Returns the origin of this run's documents, or undefined without a profile or for an ephemeral sandbox. */
 export async function originOf(session: Session): Promise<Origin | undefined> {
   const { profileName, profile, baseUrl } = await session.settings();
   if (profileName === undefined || profile === undefined || baseUrl === undefined) return undefined;
   return profile.ephemeral === true ? undefined : { profile: profileName.value, baseUrl: baseUrl.value };
 }
 
-/** Returns the signers known in this run: pinned ones, and those named by flags. */
+/** Returns the signers that are trusted in this run: pinned ones, and those named by flags. */
 export async function knownSigners(
   { trust, 'sealed-by': sealedBy = [] }: SignerFlags,
   session: Session,
@@ -36,7 +36,7 @@ export async function knownSigners(
   };
 }
 
-/** Reads a SHA-256 in hexadecimal, with or without colons. @throws UsageError for anything else. */
+/** Parses a SHA-256 in hexadecimal, with or without colons. @throws UsageError for anything else. */
 export function wholeFingerprint(text: string): string {
   const fingerprint = text.replaceAll(':', '').toLowerCase();
   if (/^[0-9a-f]{64}$/.test(fingerprint)) return fingerprint;
@@ -50,14 +50,14 @@ interface SignerFlags {
   'sealed-by'?: readonly string[] | undefined;
 }
 
-/** Judges the seals of downloaded files, and pins the first seal of an origin. */
+/** Checks the seals of downloaded files, and pins the first seal of an origin. */
 export interface DownloadJudge {
   judge(file: FetchedFile): { seal: JudgedSeal | null; problem: SealProblem | null };
-  /** Whether more files of the same envelope could still pin a seal. */
+  /** Returns true if more files of the same envelope could still pin a seal. */
   canPin(files: readonly FetchedFile[]): boolean;
   /**
-   * Pins the seal that the signed document and the certificate of a completed envelope share. Nothing else creates a pin: the
-   * original can be sealed by anyone, and so can a file that was found by its key alone.
+   * Pins the seal shared by the signed document and the certificate of a completed envelope. Nothing else creates a pin, because
+   * anyone can seal the original or a file that was found only by its key.
    */
   pinFrom(files: readonly FetchedFile[]): Promise<void>;
 }
@@ -89,7 +89,7 @@ export async function downloadJudge(context: Context): Promise<DownloadJudge> {
 }
 
 function ruleOf({ result: { what }, status }: FetchedFile, known: TrustedSigners): SealRule {
-  // Only the service says which file is the original; a key can have any name.
+  // Only the service can tell which file is the original, because a key can have any name.
   if (what === 'document' && status !== null) return 'original';
   return expectsSeals(known) && (what === 'signed' || what === 'certificate') ? 'required' : 'optional';
 }
@@ -98,13 +98,13 @@ function isOfCompleted({ result: { what }, status }: FetchedFile): boolean {
   return status === 'COMPLETED' && (what === 'signed' || what === 'certificate');
 }
 
-/** Returns the seal of a document when it is intact and covers the whole file. */
+/** Returns the seal of a document if it is intact and covers the whole file. */
 function sealToPin(files: readonly FetchedFile[], what: DocumentKind): Seal | undefined {
   const seal = files.find((file) => isOfCompleted(file) && file.result.what === what)?.seal?.seal;
   return seal?.state === 'intact' && seal.coverage === 'whole' ? seal : undefined;
 }
 
-/** Returns the origin of the profile in use. @throws NoProfileError without one. */
+/** Returns the origin for the current profile. @throws NoProfileError without a profile. */
 export async function requireOrigin(session: Session): Promise<Origin> {
   const origin = await originOf(session);
   if (origin !== undefined) return origin;

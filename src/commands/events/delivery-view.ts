@@ -7,7 +7,7 @@ import { relativeTime } from '../../output/time.ts';
 import type { ForwardResult } from '../../webhooks/forward/send.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
 
-/** Returns a delivery as a JSON line: the body as received, in base64 if it is not JSON text. */
+/** Returns a delivery for a JSON line. The body is included as received, or in base64 if it is not JSON text. */
 export function deliveryLine(delivery: Delivery): Record<string, unknown> {
   const { id, deliveryId, receivedAt, facts, verified, duplicate, reason, body, raw } = delivery;
   return {
@@ -25,7 +25,7 @@ export function deliveryLine(delivery: Delivery): Record<string, unknown> {
   };
 }
 
-/** Returns a delivery as a line for people: the event, the envelope, and whether the signature is valid. */
+/** Renders a delivery as a line for people: the event, the envelope, and whether the signature is valid. */
 export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
   const { facts, verified, duplicate, reason, receivedAt } = delivery;
   if (!terminal.outIsTty) {
@@ -56,7 +56,7 @@ function claimed(delivery: Delivery): string {
   return safeLine(` (claims ${facts.event ?? 'no event'} of ${facts.envelopeId ?? 'no envelope'})`);
 }
 
-/** Returns an attempt to forward a delivery, as a JSON line or a line for people, with the URL if there are several. */
+/** Renders an attempt to forward a delivery as a JSON line or a line for people. Includes the URL if there are several. */
 export function forwardLine(
   result: ForwardResult,
   terminal: Terminal,
@@ -75,7 +75,7 @@ export function forwardLine(
   return `          ${mark} ${safeLine(name)}  ${terminal.style('dim', safeLine(outcome))}\n`;
 }
 
-/** `responded with 500, attempt 3, next in 15 s; 3 more queued` */
+/** Describes an outcome: `responded with 500, attempt 3, next in 15 s; 3 more queued` */
 function outcomeOf({ attempt, status, ms, error, nextMs, waiting }: ForwardResult): string {
   const what = NEVER_SENT.get(error ?? '') ?? error ?? `${status ?? ''} in ${ms} ms`;
   const tries = attempt > 1 || nextMs !== null ? `, attempt ${attempt}` : '';
@@ -84,12 +84,12 @@ function outcomeOf({ attempt, status, ms, error, nextMs, waiting }: ForwardResul
   return `${what}${tries}${next}${behind}`;
 }
 
-/** Shortens an ID: the line of the delivery has all of it. */
+/** Shortens an ID. The line of the delivery shows the full one. */
 function shortId(id: string): string {
   return id.length > 12 ? `${id.slice(0, 8)}…` : id;
 }
 
-/** The deliveries of a sandbox. */
+/** Returns the list of a sandbox's deliveries. */
 export function sandboxDeliveryList(now: number): ListView<Record<string, unknown>> {
   return {
     id: (one) => text(one.id),

@@ -8,7 +8,7 @@ import type { EventRecord } from '../../webhooks/journal/record.ts';
 import { shownHeaders } from '../../webhooks/receive/headers.ts';
 import { readPayload } from '../../webhooks/receive/payload.ts';
 
-/** Returns a record for JSON: the body as received, in base64 if it is not JSON. */
+/** Returns a record for JSON. The body is included as received, or in base64 if it is not JSON. */
 export function eventJson(record: EventRecord): Record<string, unknown> {
   const { bodyBase64, owedTo, headers, ...rest } = record;
   const body = bodyOf(record);
@@ -19,7 +19,7 @@ function bodyOf(record: EventRecord): Record<string, unknown> | null {
   return readPayload(Buffer.from(record.bodyBase64, 'base64'))?.body ?? null;
 }
 
-/** The webhooks that listeners on this machine received. */
+/** Returns the list of webhooks received by listeners on this machine. */
 export function eventList(now: number): ListView<Record<string, unknown>> {
   return {
     id: (one) => word(one.deliveryId),
@@ -29,7 +29,7 @@ export function eventList(now: number): ListView<Record<string, unknown>> {
         key: 'deliveryId',
         header: 'DELIVERY',
         value: (one) => word(one.deliveryId),
-        // `events show` and `replay` accept the beginning.
+        // `events show` and `replay` accept the beginning of an ID.
         show: (one) => word(one.deliveryId).slice(0, 12),
         fixed: true,
       },
@@ -61,7 +61,7 @@ export function eventList(now: number): ListView<Record<string, unknown>> {
   };
 }
 
-/** `no: the signature header is missing` */
+/** Describes whether a delivery is valid: `no: the signature header is missing` */
 function verdictOf({ verified, reason }: Record<string, unknown>): string {
   return `${verified === true ? 'yes' : 'no'}${word(reason) === '' ? '' : `: ${word(reason)}`}`;
 }
@@ -70,7 +70,7 @@ function word(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Shows a delivery: its event, whether it is valid, its headers, and its body. */
+/** Renders a delivery: its event, whether it is valid, its headers, and its body. */
 export function renderEvent(record: EventRecord, terminal: Terminal): string {
   const facts: [string, string | null][] = [
     ['Delivery', record.deliveryId],

@@ -12,10 +12,10 @@ import { readEvents } from '../../webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../webhooks/journal/record.ts';
 import { forwardLine } from './delivery-view.ts';
 
-/** `localhost:3000/path`: a host with a port, and no scheme. */
+/** A host with a port but no scheme, such as `localhost:3000/path`. */
 const WITHOUT_SCHEME = /^(?:[\w.-]+|\[[\da-f:]+\]):\d+(?:[/?]|$)|^localhost(?:[/?]|$)/i;
 
-/** Parses a receiver's address; without a scheme it is http. @throws UsageError if it is not valid */
+/** Parses a receiver's address. Without a scheme, http is used. @throws UsageError if it is not valid */
 export function targetUrl(text: string, flag = '--to'): string {
   const url = WITHOUT_SCHEME.test(text) ? `http://${text}` : text;
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
@@ -25,8 +25,8 @@ export function targetUrl(text: string, flag = '--to'): string {
 }
 
 /**
- * Sends deliveries to an address, one after the other, and shows the results.
- * @throws NetworkError if the only one was not accepted, PartialError if some were not.
+ * Sends deliveries to an address, one after another, and shows the results.
+ * @throws NetworkError if there is only one and it was not accepted, PartialError if some were not.
  */
 export async function sendAll(
   deliveries: readonly Forwardable[],
@@ -65,7 +65,7 @@ function hintFor(status: number | null): string {
     : "Check the receiver's log, then run it again.";
 }
 
-/** Returns a record of the journal for sending. @throws UsageError if it is truncated */
+/** Returns a journal record as a delivery to send. @throws UsageError if it is truncated */
 export function forwardable(record: EventRecord): Forwardable {
   const delivery = storedDelivery(record);
   if (delivery.raw.byteLength !== record.bytes)
@@ -76,7 +76,7 @@ export function forwardable(record: EventRecord): Forwardable {
   return delivery;
 }
 
-/** Returns the record of a delivery ID, or of the beginning of one. @throws UsageError if it doesn't exist */
+/** Returns the record with a delivery ID or the beginning of one. @throws UsageError if it doesn't exist */
 export async function findEvent(id: string): Promise<EventRecord> {
   if (id !== '')
     for await (const record of readEvents(eventsDir()))

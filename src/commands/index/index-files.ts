@@ -14,7 +14,7 @@ import { writeJson } from '../../output/json.ts';
 import { renderPairs } from '../../output/table.ts';
 import { exactTime } from '../../output/time.ts';
 
-/** `index show`: what the index of the profile in use knows, without asking anybody. */
+/** Runs `index show`: shows the contents of the current profile's index, without using the network. */
 export async function showIndex(context: Context): Promise<void> {
   const scope = indexScopeOf(await context.session.settings());
   const { terminal } = context;
@@ -48,7 +48,7 @@ export async function showIndex(context: Context): Promise<void> {
   await terminal.out(renderPairs(pairs, terminal));
 }
 
-/** `index refresh`: reads what is new and what can have changed. */
+/** Runs `index refresh`: reads new envelopes and those that may have changed. */
 export async function refreshIndex(context: Context): Promise<void> {
   const index = await context.session.index();
   if (index !== undefined) {
@@ -72,13 +72,13 @@ export async function refreshIndex(context: Context): Promise<void> {
   await showIndex(context);
 }
 
-/** Removes the index of the profile and address in use, whose envelopes no longer exist. */
+/** Removes the index of the current profile and address, because its envelopes no longer exist. */
 export async function removeIndex(session: Session): Promise<void> {
   const scope = indexScopeOf(await session.settings());
   if (scope !== undefined) await rm(new IndexFile(stateDir(), scope).path, { force: true });
 }
 
-/** `index clear`: takes away what is known of the profile's envelopes, or of all profiles'. */
+/** Runs `index clear`: deletes the index of the current profile or of all profiles. */
 export async function clearIndex(
   flags: { all: boolean; 'dry-run'?: boolean | undefined },
   context: Context,
@@ -86,7 +86,7 @@ export async function clearIndex(
   const { profileName } = await context.session.settings();
   const files = await indexFiles(stateDir(), flags.all ? 'all' : { profile: profileName?.value });
   const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
-  // Undefined without the flag, and JSON leaves out what is undefined.
+  // Undefined without the flag, so JSON would leave it out.
   const dryRun = flags['dry-run'] === true;
   if (!dryRun) for (const { path } of files) await rm(path, { force: true });
   if (context.terminal.json)

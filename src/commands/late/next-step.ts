@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 
-/** What to do about a late signer: remind, correct a wrong address, or call. */
+/** What to do about a late signer: send a reminder, correct a wrong address, or call. */
 export type NextStep = 'remind' | 'replace' | 'call';
 
 export interface LateSigner {
@@ -12,8 +12,8 @@ export interface LateSigner {
 }
 
 /**
- * Returns what to try next, and its command: a reminder; then another address if the signer never opened the envelope;
- * otherwise a call, before which the command shows the envelope.
+ * Returns the next step and its command: first a reminder; then a different address if the signer never opened the envelope;
+ * otherwise a call, for which the command shows the envelope.
  */
 export function nextStep(late: LateSigner): { step: NextStep; next: string } {
   const { envelope, signer, opened, remindedAt } = late;
@@ -24,7 +24,7 @@ export function nextStep(late: LateSigner): { step: NextStep; next: string } {
     const only = name === '' ? [] : [`--signer=${name}`];
     return { step: 'remind', next: command('envelopes', 'remind', envelope.id, ...only) };
   }
-  // A replacement would ask those who have signed to sign again.
+  // A replacement requires those who have signed to sign again.
   const canReplace = name !== '' && !signers.some(({ signedAt }) => signedAt);
   if (opened === false && canReplace) {
     const change = `--signer=${name}=NEW-ADDRESS`;

@@ -15,7 +15,7 @@ export interface LateFlags extends ListFormat, SelectionFlagValues {
   after?: number | undefined;
 }
 
-/** Shows the signers whose open turn is longer than usual, the latest first. */
+/** Shows the signers whose current turn is taking longer than usual, the latest first. */
 export async function showLate(flags: LateFlags, context: Context): Promise<void> {
   const { session, terminal } = context;
   const out = terminal.hidingSecrets();
@@ -65,7 +65,7 @@ async function stepsFor(late: readonly LateTurn[], { session }: Context): Promis
   });
 }
 
-/** Returns the last reminder of the signer since the turn began, from this machine. */
+/** Returns the time of the last reminder that this machine sent to the signer since the turn began. */
 function lastReminder(reminders: ReminderTimes, { envelope, turn }: LateTurn): string | null {
   const { email, id } = turn.signer;
   const times = reminders

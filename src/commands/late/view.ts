@@ -7,31 +7,31 @@ import { relativeTime } from '../../output/time.ts';
 import type { UsualTime } from '../../statistics/turn-history.ts';
 import type { NextStep } from './next-step.ts';
 
-/** A late signer, as printed. */
+/** A late signer as printed. */
 export interface LateRow {
   envelopeId: string;
   signer: { id: string | null; name: string | null; email: string | null; role: string | null };
-  /** ISO 8601, like all times here. */
+  /** In ISO 8601, like all times here. */
   since: string;
   waitingMs: number;
   usual: UsualTime;
   opened: boolean | null;
   remindedAt: string | null;
   expiresAt: string | null;
-  /** A command. */
+  /** The command to run next. */
   next: string;
 }
 
-/** A row and the kind of its command. */
+/** A row with the kind of its next step. */
 export interface LateStep {
   row: LateRow;
   step: NextStep;
 }
 
-/** The commands shown for each kind of step. */
+/** The maximum number of commands shown for each kind of step. */
 const MOST_COMMANDS = 10;
 
-/** The late signers as a list. */
+/** Returns the list of late signers. */
 export function lateList(now: number): ListView<LateRow> {
   return {
     id: ({ envelopeId }) => envelopeId,
@@ -83,7 +83,7 @@ const REASONS: readonly (readonly [NextStep, string])[] = [
   ['call', 'Already reminded. Call, and check the details first:'],
 ];
 
-/** The next command for each late signer with the reason, and what applies to all of them. */
+/** Renders the next command for each late signer with the reason, and what applies to all of them. */
 export function renderNextSteps(late: readonly LateStep[], terminal: Terminal): string {
   const groups = REASONS.flatMap(([kind, reason]) => {
     const commands = late.filter(({ step }) => step === kind).map(({ row }) => `  ${row.next}\n`);

@@ -11,7 +11,7 @@ export interface ActionFlags {
   download?: string | undefined;
 }
 
-/** Runs the user's command for accepted deliveries and downloads documents, one delivery after the other. */
+/** Runs the user's command for accepted deliveries and downloads documents, one delivery after another. */
 export class DeliveryActions {
   readonly #flags: ActionFlags;
   readonly #context: Context;
@@ -25,7 +25,7 @@ export class DeliveryActions {
     this.#warn = warn;
   }
 
-  /** Queues a delivery. Repeats are ignored. */
+  /** Queues a delivery. Duplicates are ignored. */
   take(delivery: Delivery): void {
     if (delivery.duplicate) return;
     this.#work = this.#work
@@ -33,12 +33,12 @@ export class DeliveryActions {
       .catch((error: unknown) => this.#warn(messageOf(error)));
   }
 
-  /** Waits for the deliveries queued so far. */
+  /** Waits until all deliveries queued so far are processed. */
   done(): Promise<void> {
     return this.#work;
   }
 
-  /** Downloads the documents of a completed envelope once, if requested. */
+  /** Downloads the documents of a completed envelope once, if the user asked for it. */
   async download(envelopeId: string): Promise<void> {
     const { download } = this.#flags;
     if (download === undefined || this.#downloaded.has(envelopeId)) return;

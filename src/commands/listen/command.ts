@@ -133,7 +133,7 @@ export default class Listen extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Listen);
-    // With --envelope, --timeout is how long to wait, not the time limit of a request.
+    // With --envelope, --timeout is the time to wait rather than the time limit of a request.
     const { timeout, ...rest } = flags;
     const wait = timeout === undefined ? undefined : readDuration(timeout, '--timeout', 1);
     const request = flags.envelope === undefined ? { timeout } : {};

@@ -3,12 +3,12 @@ import type { Session } from '../../cli/session.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import type { ListenerOptions } from '../../webhooks/listen-event.ts';
 
-/** How often to ask a service on this machine for its time. */
+/** The interval at which a service on this machine is asked for its time. */
 const LOCAL_MS = 5_000;
 
 /**
- * Returns the options of health checks. The service's clock is checked, except that of a sandbox, which can be moved.
- * @throws UsageError if the port is also that of webhooks.
+ * Returns the options of health checks. The service's clock is checked, except that of a sandbox, because it can be moved.
+ * @throws UsageError if the port is the same as that for webhooks.
  */
 export async function listenHealth(
   { port: taken, 'health-port': port }: { port: number; 'health-port'?: number | undefined },
@@ -19,7 +19,7 @@ export async function listenHealth(
     throw new UsageError(`--health-port and --port are both ${port}.`, {
       hint: 'Use two different ports.',
     });
-  // A listener works without a profile, and then without the service's time.
+  // A listener also works without a profile, but then the service's time isn't known.
   const settings = await session.settings().catch(() => undefined);
   const baseUrl = settings?.baseUrl?.value;
   if (baseUrl === undefined || settings?.profileName?.value === 'sandbox')

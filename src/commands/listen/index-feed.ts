@@ -4,10 +4,10 @@ import { Feed } from '../../envelope-index/feed.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
 
-/** Webhooks that arrive within this time are written together, in ms. */
+/** How long webhooks are collected before they are written together, in ms. */
 const GATHERED_MS = 500;
 
-/** Updates the profile's index with verified webhooks, so that searches reread those envelopes. */
+/** Updates the profile's index with verified webhooks, so that searches read those envelopes again. */
 export class ListenIndex {
   readonly #feed: Feed | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -16,7 +16,7 @@ export class ListenIndex {
     this.#feed = feed;
   }
 
-  /** A listener works without a profile, and then without an index. */
+  /** Creates the updater. A listener also works without a profile, but then there is no index. */
   static async of(context: Context): Promise<ListenIndex> {
     const settings = await context.session.settings().catch(() => undefined);
     const scope = settings && indexScopeOf(settings);

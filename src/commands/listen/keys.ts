@@ -5,7 +5,7 @@ import { isForeground } from '../../kernel/process/foreground.ts';
 import { TypedKeys } from '../../output/typed-keys.ts';
 import type { ListenControls } from '../../webhooks/listen-event.ts';
 
-/** Keys of a listener on a terminal; disabled in a pipe, with --json, and in a background job. */
+/** Handles the keys of a listener on a terminal. Disabled in a pipe, with --json, and in a background job. */
 export class ListenKeys {
   readonly #terminal: CommandTerminal;
   readonly #forwards: boolean;
@@ -13,7 +13,7 @@ export class ListenKeys {
   #controls: ListenControls | undefined;
   #say: (text: string) => void = () => undefined;
 
-  /** True if someone can press them. */
+  /** Whether there is a user who can press keys. */
   readonly areWanted: boolean;
 
   constructor(terminal: CommandTerminal, { forwards }: { forwards: boolean }) {
@@ -23,7 +23,7 @@ export class ListenKeys {
     this.#keys = new TypedKeys((key) => this.#press(key));
   }
 
-  /** @param say shows a line, in order with the other output */
+  /** Starts to handle keys. @param say shows a line, in order with the other output */
   take(controls: ListenControls | undefined, say: (text: string) => void): void {
     this.#controls = controls;
     this.#say = say;
@@ -38,7 +38,7 @@ export class ListenKeys {
     this.#keys.giveBack();
   }
 
-  /** Reading the terminal would stop a background job. */
+  /** Starts to read keys, except in a background job, which would be stopped by reading from the terminal. */
   #grab(): boolean {
     const may = isForeground();
     if (may) this.#keys.take();
@@ -57,7 +57,7 @@ export class ListenKeys {
   #press(key: string): void {
     if (key === 'o') void this.#open().catch((error: unknown) => this.#say(messageOf(error)));
     if (key === 'r' && this.#forwards) this.#retry();
-    // Adds an empty line, to separate what follows.
+    // Adds an empty line to separate later output.
     if (key === '\r') this.#terminal.err('\n');
   }
 
@@ -70,7 +70,7 @@ export class ListenKeys {
   async #open(): Promise<void> {
     const page = await this.#controls?.openInspector();
     if (page === undefined) return;
-    // The permanent link would appear in the process list.
+    // A ticket is used because the permanent link would appear in the process list.
     const isOpened = await openInBrowser(page.ticketUrl());
     const how = isOpened ? 'Opened the inspector:' : 'Inspector:';
     this.#say(`${how} ${page.url} (private link, valid until you stop listening)`);

@@ -43,7 +43,7 @@ export interface ListenFlags {
   'health-port'?: number | undefined;
 }
 
-/** Receives webhooks until a signal, or until the awaited envelope reaches its status, and shows what happens. */
+/** Receives webhooks and shows what happens, until a signal or until the awaited envelope reaches its status. */
 export async function listenUntilStopped(flags: ListenFlags, context: Context): Promise<void> {
   preferLowMemory();
   const forwards = flags['forward-to'] !== undefined;
@@ -88,12 +88,12 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   await end;
 }
 
-/** What `events trigger` and `events drill` make up says nothing about the service. */
+/** Notes the shape of a delivery, unless `events trigger` or `events drill` made it up, which shows nothing about the service. */
 function noteShape(shapes: ShapeNotes | undefined, delivery: Delivery): void {
   if (!isMadeUp(delivery.facts?.envelopeId ?? '')) shapes?.seeWebhook(delivery);
 }
 
-/** Waits for the envelope, and downloads its documents once it is completed. */
+/** Waits for the envelope. If it is completed, downloads its documents. */
 async function untilReached(
   awaited: AwaitedEnvelope,
   actions: DeliveryActions,

@@ -8,13 +8,13 @@ import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-s
 import type { ReceiverOptions } from '../../webhooks/receive/receiver.ts';
 
 const FRESH_MS = 250;
-/** How long to accept a secret whose create has not received a response. */
+/** How long to accept a secret whose create request hasn't been answered yet. */
 const UNBOUND_MS = 86_400_000;
 const OTHERS_TRIED = 100;
 
 /**
- * Returns the secrets for a delivery: the given ones, and the stored one of the envelope in its payload.
- * @throws UsageError without a secret and without a way to prompt for one.
+ * Returns the secrets for a delivery: the given ones, and the stored one of the envelope named in the payload.
+ * @throws UsageError if there is no secret and the user can't be prompted for one.
  */
 export async function listenSecrets(
   files: readonly string[] | undefined,
@@ -40,7 +40,7 @@ export async function listenSecrets(
     const own = envelopeId === null ? undefined : byEnvelope.get(envelopeId);
     return {
       secrets: [...given, ...(own ?? pending(unbound, context.session.clock.now()))],
-      // Called for each invalid signature: the latest are enough to explain a mistake.
+      // Called for each invalid signature. The latest secrets are enough to explain a mistake.
       get others() {
         const latest = all.slice(-OTHERS_TRIED);
         return latest
@@ -51,7 +51,7 @@ export async function listenSecrets(
   };
 }
 
-/** A secret without an envelope may belong to one that is being created right now. */
+/** Returns secrets without an envelope. They may belong to one that is being created right now. */
 function pending(unbound: readonly WebhookSecret[], now: number): string[] {
   return unbound.filter(({ createdAt }) => now - createdAt < UNBOUND_MS).map(secretOf);
 }
@@ -62,12 +62,12 @@ interface Stored {
   byEnvelope: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Returns the stored secrets, and reads them again if the file has changed. */
+/** Returns a function that returns the stored secrets. It reads them again if the file has changed. */
 function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
   let [readAt, changedAt] = [Number.NEGATIVE_INFINITY, -1];
   let stored: Stored = { all: [], unbound: [], byEnvelope: new Map() };
   return async () => {
-    // A monotonic clock, which can't be set back.
+    // A monotonic clock can't be set back.
     const now = performance.now();
     if (now - readAt < FRESH_MS) return stored;
     readAt = now;

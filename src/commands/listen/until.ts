@@ -11,10 +11,10 @@ import type { EventFacts } from '../../webhooks/receive/payload.ts';
 import { followSuccessor, successorOf } from '../envelopes/replace/successor.ts';
 import { deadlineAfter, WATCH_PACING } from '../envelopes/watch/limits.ts';
 
-/** How long to wait for the last deliveries of an envelope that is finished. */
+/** How long to wait for the last deliveries of a finished envelope. */
 const LAST_MS = 3_000;
 
-/** Waits for an envelope by polling, and immediately after its deliveries. */
+/** Waits for an envelope by polling, and polls immediately after each of its deliveries. */
 export class AwaitedEnvelope {
   readonly id: string;
   readonly #until: readonly string[];
@@ -48,7 +48,7 @@ export class AwaitedEnvelope {
   }
 
   /**
-   * Returns the final status, once the last deliveries have arrived or should have.
+   * Returns the final status once the last deliveries have arrived or their time limit is over.
    * @throws WaitTimeoutError if it takes too long; the service's error if the envelope is unknown or the key is refused.
    */
   async reached(signal: AbortSignal): Promise<string> {
@@ -82,7 +82,7 @@ export class AwaitedEnvelope {
     });
   }
 
-  /** The status, if the event has one. */
+  /** Returns the status if the event has one. */
   #take(event: WatchEvent): string | undefined {
     if (event.type === 'gone') throw event.error;
     if (event.type === 'outage' && event.failures === 1)

@@ -5,12 +5,12 @@ import type { ListenEvent, ListenerOptions } from '../../webhooks/listen-event.t
 import { deliveryLine, forwardLine, renderDelivery } from '../events/delivery-view.ts';
 
 interface Shown {
-  /** Printed as is on stdout, or as a sentence on stderr. */
+  /** The destination of a line: stdout, where it is printed as is, or stderr, where it is a sentence. */
   to: 'out' | 'err';
   text: string;
 }
 
-/** Shows what happens to a listener, as JSON lines or in words, in order, even across streams. */
+/** Shows the events of a listener as JSON lines or text, in order, even across streams. */
 export class ListenView {
   readonly #terminal: CommandTerminal;
   readonly #startsTunnel: boolean;
@@ -35,12 +35,12 @@ export class ListenView {
 
   #soon(): Promise<void> {
     const writing = new Promise((resolve) => setImmediate(resolve)).then(() => this.#write());
-    // Errors are reported at the end; a broken stdout stops the listener (boot/output.ts).
+    // Errors are reported at the end. A broken stdout stops the listener (boot/standard-output.ts).
     writing.catch(() => undefined);
     return writing;
   }
 
-  /** Resolves when everything is written. */
+  /** Resolves when all lines are written. */
   async written(): Promise<void> {
     await this.#writing;
   }
@@ -76,7 +76,7 @@ export class ListenView {
       case 'forward':
         return [{ to: 'out', text: forwardLine(event.result, this.#terminal, true) }];
       case 'warning':
-        // Also printed on stderr, for readers who only parse deliveries.
+        // Also printed on stderr, for users whose programs only parse deliveries.
         return [line(event), said(event.message)];
       case 'draining':
         return [];

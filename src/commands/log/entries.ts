@@ -3,7 +3,7 @@ import { runsDir } from '../../kernel/files/paths.ts';
 import type { LogEntry, LoggedWrite } from '../../log/entry.ts';
 import { type LogFilter, readLog } from '../../log/read-log.ts';
 
-/** Reads the log. The envelopes of a run that was killed are in its journal. */
+/** Reads the log. If a run was killed, its envelopes are read from its journal. */
 export async function writesOf(
   folder: string,
   { since, envelopeId }: LogFilter,
@@ -17,7 +17,7 @@ export async function writesOf(
   return { writes: writes.filter(isWanted), damaged };
 }
 
-/** The same without what only `log undo` needs. */
+/** Reads the log without the data that only `log undo` needs. */
 export async function entriesOf(
   folder: string,
   filter: LogFilter,
@@ -30,7 +30,7 @@ async function envelopesOf(run: string): Promise<string[]> {
   try {
     return [...((await readRunIfHere(runsDir(), run))?.envelopeIds() ?? [])];
   } catch {
-    // Its journal is damaged.
+    // The journal of the run is damaged.
     return [];
   }
 }

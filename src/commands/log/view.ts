@@ -3,7 +3,7 @@ import type { LogEntry } from '../../log/entry.ts';
 import type { ListView } from '../../output/list.ts';
 import { relativeTime } from '../../output/time.ts';
 
-/** The log as a list. `now`: for relative times on a terminal. */
+/** Returns the log as a list. `now` is used for relative times on a terminal. */
 export function logList(now: number): ListView<LogEntry> {
   return {
     id: ({ id }) => id,

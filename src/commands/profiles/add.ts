@@ -34,7 +34,7 @@ export default class ProfilesAdd extends EsignCommand {
     const context = this.context({ ...flags, profile: undefined });
     const folder = configDir();
     checkName(args.name);
-    // Before anything is asked: a name that is taken, or a store that can't be read.
+    // Before any question, fails if the name is taken or the store can't be read.
     addProfile(
       readProfiles(folder),
       args.name,

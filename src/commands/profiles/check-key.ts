@@ -4,8 +4,8 @@ import type { Profile } from '../../profiles/profile.ts';
 import { verifyKey } from '../../profiles/verify.ts';
 
 /**
- * Asks the service with the key of a profile that is about to be stored.
- * @throws NetworkError that says how to store it all the same, when the service can't be reached.
+ * Checks the key of a profile that is about to be stored, with a request to the service.
+ * @throws NetworkError with a hint for storing it anyway, if the service can't be reached.
  */
 export async function checkKey(profile: Profile, context: Context): Promise<void> {
   try {
@@ -13,7 +13,7 @@ export async function checkKey(profile: Profile, context: Context): Promise<void
   } catch (error) {
     if (!(error instanceof NetworkError)) throw error;
     const { message, hint, maybeReceived } = error;
-    // What `profiles show` shows is another profile: this one is not stored yet.
+    // The profile is not stored yet, so a hint about `profiles show` would show another one.
     const own =
       hint === undefined || hint.includes('profiles show') ? 'Check the address and the network.' : hint;
     throw new NetworkError(error.code === 'TIMEOUT' ? 'TIMEOUT' : 'NETWORK', message, {

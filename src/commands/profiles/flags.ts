@@ -5,7 +5,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import type { GuardChanges, ProfileChanges } from '../../profiles/edit.ts';
 import type { Placed } from '../../profiles/key-place.ts';
 
-/** Limits on what is written with the profile. */
+/** The flags for guards, which limit writes with the profile. */
 const guardFlags = {
   'read-only': Flags.boolean({ description: 'allow only reading', helpGroup: 'GUARD', allowNo: true }),
   'only-to': Flags.string({
@@ -31,7 +31,7 @@ const guardFlags = {
   }),
 };
 
-/** The flags of `profiles add` and `profiles edit`. A secret is never the value of a flag. */
+/** The flags of `profiles add` and `profiles edit`. Secrets are never passed as the value of a flag. */
 export const profileFlags = {
   'api-key-stdin': Flags.boolean({
     description: 'read the API key from stdin',
@@ -125,7 +125,7 @@ interface ProfileFlagValues extends GuardFlagValues {
   'secret-access-key-file'?: string | undefined;
 }
 
-/** The changes that flags, files, stdin and prompts ask for. `needsKey`: a new profile, which must get a key. */
+/** Reads the changes from flags, files, stdin, and prompts. `needsKey`: the profile is new, so it needs a key. */
 export async function readProfileChanges(
   flags: ProfileFlagValues,
   options: { needsKey: boolean },
@@ -148,7 +148,7 @@ export async function readProfileChanges(
   };
 }
 
-/** Says when a key that was meant for the keychain is kept in the file. */
+/** Prints a notice if a key that was meant for the keychain is stored in the file. */
 export function notePlace({ refused }: Placed, terminal: CommandTerminal): void {
   if (refused)
     terminal.notice(`${refused.message} The key is kept in the profiles file, readable by you alone.`);

@@ -4,7 +4,7 @@ import { padded, safeLine, widthOf } from '../../output/text.ts';
 import type { Profiles } from '../../profiles/profile.ts';
 
 /**
- * The name of a stored profile, chosen by the person at the terminal.
+ * Asks the user to choose a stored profile, and returns its name.
  * @throws UsageError without a terminal.
  */
 export async function pickProfile(store: Profiles, terminal: Terminal): Promise<string> {

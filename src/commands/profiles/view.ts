@@ -15,7 +15,7 @@ export interface NamedProfile {
   profile: Profile;
 }
 
-/** A profile as it may be shown: the key cut to its first 8 characters, no other secret at all. */
+/** Returns a profile that is safe to display: the key is cut to its first 8 characters, and other secrets are left out. */
 export function publicProfile({ name, current, profile }: NamedProfile) {
   return {
     name,
@@ -30,7 +30,7 @@ export function publicProfile({ name, current, profile }: NamedProfile) {
   };
 }
 
-/** Where the key is kept. */
+/** Returns where the key is stored. */
 function placeOf(profile: Profile): 'file' | 'command' | 'keychain' | null {
   if (profile.apiKey !== undefined) return 'file';
   if (profile.apiKeyCommand !== undefined) return 'command';
@@ -68,7 +68,7 @@ export const profileList: ListView<PublicProfile> = {
   ],
 };
 
-/** The profile as a command's result: JSON, or the words given. */
+/** Writes a profile as the result of a command, as JSON or the given text. */
 export function writeProfile(
   shown: NamedProfile,
   terminal: CommandTerminal,
@@ -77,7 +77,7 @@ export function writeProfile(
   return terminal.json ? writeJson(publicProfile(shown), terminal) : terminal.out(words());
 }
 
-/** One profile in words. */
+/** Renders a profile as text. */
 export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
   const one = publicProfile(shown);
   const title = `${terminal.style('bold', safeLine(one.name))}${one.current ? ' (current)' : ''}\n`;
@@ -104,7 +104,7 @@ function shownKey({ kind, value }: NonNullable<Settings['apiKey']>): string {
   return kind === 'keychain' ? 'in the keychain' : value;
 }
 
-/** What a command would use, each value with its source. */
+/** Returns the settings that a command would use, each with its source. */
 export function publicSettings(settings: Settings, guards: Guards, file: string) {
   const { profileName, baseUrl, apiKey, timeoutMs, storageSource } = settings;
   const storage = publicStorage(settings.storage);
@@ -124,7 +124,7 @@ export function publicSettings(settings: Settings, guards: Guards, file: string)
   };
 }
 
-/** The same in words. */
+/** Renders the settings as text. */
 export function renderSettings(settings: ReturnType<typeof publicSettings>, terminal: Terminal): string {
   const sourced = (one: { value: unknown; source: string } | null) =>
     one === null ? 'none' : `${String(one.value)}  (${one.source})`;

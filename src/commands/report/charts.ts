@@ -9,13 +9,13 @@ import { durationText } from './markdown.ts';
 const WIDTH = 760;
 const ROW = 26;
 const LABEL = 110;
-/** The room for the figures after a bar. */
+/** The width reserved for the figures after a bar. */
 const FIGURES = 170;
 const LONGEST = WIDTH - LABEL - FIGURES;
 const DAY_MS = 86_400_000;
 const MOST_BINS = 20;
 
-/** What was sent and completed in each week. */
+/** Draws how many envelopes were sent and completed in each week. */
 export function trendChart(weeks: readonly WeekFigures[]): string {
   if (weeks.length === 0) return '<p>Nothing was sent.</p>';
   const most = Math.max(1, ...weeks.flatMap(({ sent, completed }) => [sent, completed]));
@@ -29,7 +29,7 @@ export function trendChart(weeks: readonly WeekFigures[]): string {
   return `${legend}${chart(spoken, weeks.length * ROW, rows)}`;
 }
 
-/** How long envelopes took to complete. */
+/** Draws how long envelopes took to complete. */
 export function histogramChart(durations: Float64Array): string {
   if (durations.length === 0) return '<p>None is completed yet.</p>';
   const buckets = distributionOf(durations);
@@ -46,7 +46,7 @@ const AGING_HEIGHT = 220;
 const BASE = AGING_HEIGHT - 30;
 const TOP = 64;
 
-/** How many envelopes are open for how long, with the times within which 50%, 85%, and 95% are completed. */
+/** Draws how long open envelopes have been open, with the times within which 50%, 85%, and 95% are completed. */
 export function agingChart(ages: Float64Array, { medianMs, p85Ms, p95Ms }: Spread): string {
   if (ages.length === 0) return '<p>None is open.</p>';
   const limits: [string, number | null][] = [
@@ -95,7 +95,7 @@ function label(text: string, y: number): string {
   return `<text x="0" y="${y + 18}">${htmlText(text)}</text>`;
 }
 
-/** A bar for a share (0–1). */
+/** Draws a bar for a share (0–1). */
 function bar(kind: 'sent' | 'done', share: number, y: number, height: number): string {
   if (share === 0) return '';
   return `<rect class="${kind}" x="${LABEL}" y="${y}" width="${Math.max(2, Math.round(share * LONGEST))}" height="${height}" rx="2"/>`;

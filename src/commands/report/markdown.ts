@@ -8,7 +8,7 @@ const HEADERS = [
   ...['Median', '85%', '95%'],
 ];
 
-/** The groups as a Markdown table, with the total in the last row. */
+/** Renders the groups as a Markdown table, with the total in the last row. */
 export function markdownTable(groups: readonly GroupFigures[], total: StatisticsReport): string {
   const rows = groups.map((group) => rowOf(group.name ?? '(none)', group));
   if (groups.length !== 1 || groups[0]?.sent !== total.sent) rows.push(rowOf('Total', total));
@@ -23,17 +23,17 @@ function rowOf(name: string, figures: Figures): string[] {
   return [cellText(name), ...counts, percentText(completionRate), ...times];
 }
 
-/** Text from outside without markup of Markdown or HTML. */
+/** Escapes untrusted text so that it contains no Markdown or HTML markup. */
 function cellText(text: string): string {
   return htmlText(text.replace(/[\\`*_{}[\]()#|!~$]/g, String.raw`\$&`));
 }
 
-/** Formats a share (0–1) as a percentage; a dash without a value. */
+/** Formats a share (0–1) as a percentage, or as a dash if there is none. */
 export function percentText(share: number | null): string {
   return share === null ? '–' : `${Math.round(share * 100)}%`;
 }
 
-/** Formats a duration in words; a dash without a value. */
+/** Formats a duration in words, or as a dash if there is none. */
 export function durationText(ms: number | null): string {
   return ms === null ? '–' : durationInWords(ms);
 }

@@ -9,7 +9,7 @@ import { agingChart, histogramChart, trendChart } from './charts.ts';
 import { durationText, percentText } from './markdown.ts';
 import { figurePairs, type ReportContent } from './view.ts';
 
-/** Renders the report as a self-contained page without scripts, in light and dark, for screens and printers. */
+/** Renders the report as a self-contained page without scripts, with light and dark styles, for screens and printers. */
 export function reportPage({ report, details, now, by }: ReportContent): string {
   const { timesToComplete, openAges, weeks } = details;
   const isoNow = new Date(now).toISOString();

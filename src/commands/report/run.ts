@@ -20,7 +20,7 @@ export interface ReportFlags extends SelectionFlagValues {
   csv?: boolean | undefined;
 }
 
-/** Reports how the selected envelopes went. */
+/** Shows statistics about the selected envelopes. */
 export async function showReport(flags: ReportFlags, context: Context): Promise<void> {
   const { session, terminal } = context;
   const out = terminal.hidingSecrets();
@@ -45,7 +45,7 @@ export async function showReport(flags: ReportFlags, context: Context): Promise<
   await out.out(renderReport({ report, details, now, by: flags.by }, terminal));
 }
 
-/** Limits a selection without a beginning to 90 days. A run is reported as a whole. */
+/** Limits a selection without a start to 90 days. For a run, all of it is reported. */
 function withDefaultSince(selection: Selection): Selection {
   const { createdAfter, createdBefore, run } = selection;
   if (createdAfter !== undefined || run !== undefined) return selection;

@@ -10,7 +10,7 @@ import type { GroupFigures, ReportDetails, StatisticsReport, WeekFigures } from 
 import type { Spread } from '../../statistics/tally.ts';
 import { durationText, percentText } from './markdown.ts';
 
-/** A report and what its charts show. */
+/** A report, with the data of its charts. */
 export interface ReportContent {
   report: StatisticsReport;
   details: ReportDetails;
@@ -19,12 +19,12 @@ export interface ReportContent {
   by: GroupBy | undefined;
 }
 
-/** The weeks shown on a terminal. */
+/** The maximum number of weeks shown on a terminal. */
 const MOST_WEEKS = 13;
 const MOST_REASONS = 5;
 const WIDEST_BAR = 30;
 
-/** The groups of a report as a list. */
+/** Returns the groups of a report as a list. */
 export function figuresList(by: GroupBy | undefined): ListView<GroupFigures> {
   return { id: ({ key }) => key ?? '', columns: columnsBy(by) };
 }
@@ -78,13 +78,13 @@ function columnsBy(by: GroupBy | undefined): TableColumn<GroupFigures>[] {
 
 type CountKey = 'sent' | 'completed' | 'declined' | 'expired' | 'cancelled' | 'open' | 'sentThisMonth';
 
-/** The header of the column with the groups. */
+/** Returns the header of the column with the groups. */
 function headerOf(by: GroupBy | undefined): string {
   if (by === undefined) return 'GROUP';
   return by.kind === 'meta' ? safeLine(by.metadataKey).toUpperCase() : by.kind.toUpperCase();
 }
 
-/** The report for a terminal: the figures, a table of the groups, a weekly trend, and a histogram. */
+/** Renders the report for a terminal: the figures, a table of the groups, a weekly trend, and a histogram. */
 export function renderReport({ report, details, by }: ReportContent, terminal: Terminal): string {
   const groups = by === undefined ? '' : `\n${renderTable(report.groups, columnsBy(by), terminal)}`;
   return [
@@ -97,14 +97,14 @@ export function renderReport({ report, details, by }: ReportContent, terminal: T
   ].join('');
 }
 
-/** What the report covers, such as `41 envelopes sent`, with local dates. */
+/** Returns what the report covers, such as `41 envelopes sent`, with local dates. */
 function titleOf({ sent, since, until }: StatisticsReport): string {
   const end = localDate(Date.parse(until));
   const range = since === null ? `until ${end}` : `created ${localDate(Date.parse(since))} to ${end}`;
   return `${counted(sent, 'envelope')} sent, ${range}`;
 }
 
-/** The figures of a report, each with its label. */
+/** Returns the figures of a report, each with its label. */
 export function figurePairs(report: StatisticsReport): [string, string][] {
   const { completed, declined, expired, cancelled, open, completionRate, toComplete, turn } = report;
   const counts = [
@@ -167,7 +167,7 @@ function section(title: string, rows: readonly (readonly [string, string])[], te
   return `\n${terminal.style('bold', title)}\n${renderPairs(rows, terminal, '  ')}`;
 }
 
-/** A bar for a share (0–1), and its figures as text. */
+/** Renders a bar for a share (0–1), followed by its figures. */
 function barLine(share: number, text: string, terminal: Terminal): string {
   const room = Math.max(5, Math.min(WIDEST_BAR, terminal.columns - 45));
   const bar = '█'.repeat(share > 0 ? Math.max(1, Math.round(share * room)) : 0);

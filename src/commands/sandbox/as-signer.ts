@@ -5,8 +5,8 @@ import { isNotFound, ServiceError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 
 /**
- * Acts in the sandbox as a signer.
- * @throws ServiceError that lists the signers, if it isn't one of them.
+ * Acts as a signer in the sandbox.
+ * @throws ServiceError that lists the signers, if the given one isn't among them.
  */
 export async function asSigner(
   id: string,
@@ -23,7 +23,7 @@ export async function asSigner(
         hint: `See its status: \`${command('envelopes', 'get', id)}\`.`,
       });
     if (!isNotFound(error)) throw error;
-    // Fails with the right error if the envelope doesn't exist either.
+    // If the envelope doesn't exist either, this fails with the right error.
     const envelope = await (await context.session.client()).envelopes.get(id, context.interrupt.signal);
     if (signer === undefined) throw error;
     const { code, status } = error;

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 
-/** What makes two runs of a sandbox alike. */
+/** The flags that make runs of a sandbox repeatable. */
 export const repeatableFlags = {
   ids: Flags.string({
     helpGroup: 'SERVICE',
@@ -26,7 +26,7 @@ export interface RepeatableFlags {
   clock?: string | undefined;
 }
 
-/** The same as options of the sandbox. @throws UsageError for a clock that is not a time. */
+/** Returns the flags as options of the sandbox. @throws UsageError for a clock that is not a time. */
 export async function repeatableOptions({ ids, freeze, clock }: RepeatableFlags) {
   const { readTime } = await import('../../sandbox/index.ts');
   return {

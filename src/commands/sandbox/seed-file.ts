@@ -2,10 +2,10 @@ import { readText } from '../../cli/input/files.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import type { Seed } from '../../sandbox/index.ts';
 
-/** A seed of this many characters keeps the process busy, so no spinner is drawn. */
+/** The number of characters from which parsing blocks the process, so that a spinner couldn't be animated. */
 const LARGE = 50_000;
 
-/** Reads a seed from a file, `-` for stdin. @throws UsageError with the line and field of an error. */
+/** Reads a seed from a file. `-` is stdin. @throws UsageError with the line and field of an error. */
 export async function readSeedFile(path: string, terminal: CommandTerminal): Promise<Seed> {
   const text = await readText(path, 'seed');
   const { readSeed } = await import('../../sandbox/index.ts');

@@ -17,7 +17,7 @@ interface RunningSandbox {
   dataDir: string;
 }
 
-/** Shows the facts of a sandbox that has just started, and what to try. */
+/** Renders the facts of a sandbox that has just started, and what to try. */
 export function renderSandbox(
   sandbox: RunningSandbox,
   current: string | undefined,
@@ -42,7 +42,7 @@ export function renderSandbox(
   ].join('');
 }
 
-/** Shows the next signer and the command to sign: on a terminal, if anyone is left. */
+/** Renders the next signer and the command to sign. Only on a terminal and if a signer is left. */
 export function renderNextSigner(envelope: Envelope, terminal: Terminal): string {
   const left = (envelope.signers ?? []).filter(({ status }) => status !== 'SIGNED');
   const [next] = left.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
@@ -51,7 +51,7 @@ export function renderNextSigner(envelope: Envelope, terminal: Terminal): string
   return terminal.style('dim', `${who} is next:  ${command('sandbox', 'sign', envelope.id)}\n`);
 }
 
-/** The ambiguities of the API document, and how this sandbox handles them. */
+/** The list of ambiguities in the API document, and how this sandbox handles them. */
 export const choiceList: ListView<SandboxChoice> = {
   id: (one) => one.name,
   empty: 'This sandbox has no choices.',

@@ -6,7 +6,7 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 
-/** Returns the list of templates; `search` is the search text. */
+/** Returns the list of templates. `search` is the search text. */
 export function templateList(now: () => number, search?: string): ListView<Template> {
   return {
     id: (one) => one.id,
@@ -29,7 +29,7 @@ export function templateList(now: () => number, search?: string): ListView<Templ
   };
 }
 
-/** One template: its fields page by page, and its roles with where they are known from. */
+/** Renders a template: its fields by page, and its roles with their source. */
 export function renderTemplate(
   template: Template,
   roles: { names: string[]; inferred: boolean },

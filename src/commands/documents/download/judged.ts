@@ -7,7 +7,7 @@ import type { JudgedSeal } from '../../../documents/seal/judge.ts';
 import { mapAhead } from '../../../kernel/streams.ts';
 import type { DownloadJudge } from '../seals.ts';
 
-/** A fetched file with the verdict on its seal. */
+/** A fetched file with the result of its seal check. */
 export interface JudgedFile extends Pick<FetchedFile, 'result' | 'error'> {
   seal: JudgedSeal | null;
   problem: { code: string; message: string } | null;
@@ -19,8 +19,8 @@ export interface FetchOptions extends DownloadOptions {
 }
 
 /**
- * Fetches files and judges their seals, in the order of the targets. While no seal is pinned, the first document of an
- * envelope waits for the second: together they may pin the seal.
+ * Fetches files and checks their seals. Yields the results in the order of the targets. As long as no seal is pinned, the first
+ * document of an envelope is held until the second is fetched, because together they may pin the seal.
  */
 export async function* fetchJudged(
   bucket: Bucket,
@@ -29,7 +29,7 @@ export async function* fetchJudged(
   context: Context,
 ): AsyncGenerator<JudgedFile, void, undefined> {
   const { waiting, concurrency } = options;
-  // The code that judges seals is loaded for the first file.
+  // The code that checks seals is loaded for the first file.
   let loading: Promise<DownloadJudge> | undefined;
   let judge: DownloadJudge | undefined;
   let held: FetchedFile[] = [];

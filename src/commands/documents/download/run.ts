@@ -22,7 +22,7 @@ import { type Progress, startProgress } from '../../../output/progress.ts';
 import { fetchJudged, type JudgedFile } from './judged.ts';
 import { renderFile } from './view.ts';
 
-/** The flags of both download commands. */
+/** The flags shared by the two download commands. */
 export const downloadFlags = {
   dir: Flags.string({
     description: 'folder for the files and their SHA256SUMS',
@@ -63,10 +63,10 @@ export interface DownloadFlagValues {
   wait?: number | undefined;
 }
 
-/** From this number of files on, less memory is worth more time. */
+/** The number of files from which lower memory use is more important than speed. */
 const LARGE_RUN_FILES = 2_000;
 
-/** Starts the time that the run waits for files. Prints a notice the first time it has to. */
+/** Starts the time limit for waiting for files. Prints a notice the first time the run has to wait. */
 export function waitingOf(flags: { wait?: number | undefined }, context: Context): LocateOptions {
   let isShown = false;
   return {
@@ -88,7 +88,7 @@ export function templateOf(flags: DownloadFlagValues, of: 'envelope' | 'key'): N
 
 /**
  * Downloads the files from the profile's bucket and prints a line or JSON line for each.
- * @throws the file's own error when all failed, PartialError when some did, StorageError when a seal has a problem.
+ * @throws the file's own error if all failed, PartialError if some did, StorageError if a seal has a problem.
  */
 export async function downloadAll(
   targets: readonly FileTarget[],
@@ -163,7 +163,7 @@ function warningAbout({ result, problem }: JudgedFile): string | undefined {
   return problem === null ? undefined : `${result.path}: ${problem.message}`;
 }
 
-/** Prints one notice about files that were verified by their size only. */
+/** Prints a notice about files that were verified only by their size. */
 export function noticeProofs(bySize: number, terminal: CommandTerminal): void {
   if (bySize === 0) return;
   terminal.notice(
@@ -171,7 +171,7 @@ export function noticeProofs(bySize: number, terminal: CommandTerminal): void {
   );
 }
 
-/** The files are kept, because they are what the bucket has. */
+/** Returns the error for files with invalid seals. The files are kept, because the bucket contains the same ones. */
 function unreliable(problems: number, files: number): StorageError {
   return new StorageError(
     'STORAGE_CORRUPT',
@@ -197,7 +197,7 @@ async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: 
   }
 }
 
-/** Downloads the files into their folder and lists their hashes there. Yields the results in the order of the targets. */
+/** Downloads the files to their folder and writes a list of their hashes there. Yields the results in the order of the targets. */
 export async function* fetchInto(
   targets: readonly FileTarget[],
   flags: DownloadFlagValues,
@@ -211,7 +211,7 @@ export async function* fetchInto(
     ),
   );
   if (targets.length > LARGE_RUN_FILES) preferLowMemory();
-  // Each running download listens to the signal.
+  // Each running download adds a listener to the signal.
   setMaxListeners(0, context.interrupt.signal);
   const { output, force, concurrency } = flags;
   const { signal } = context.interrupt;
@@ -237,7 +237,7 @@ export async function* fetchInto(
   }
 }
 
-/** Downloads the signed PDF and the certificate of a completed envelope into a folder. */
+/** Downloads the signed PDF and the certificate of a completed envelope to a folder. */
 export async function downloadDocuments(envelopeId: string, dir: string, context: Context): Promise<void> {
   const flags: DownloadFlagValues = { dir, force: false, concurrency: 2 };
   const options = {

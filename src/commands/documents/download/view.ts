@@ -8,7 +8,7 @@ import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
 
-/** Renders a downloaded file as a line; tab-separated in a pipe: status, path, bytes, sha256, key. */
+/** Renders a downloaded file as a line. In a pipe, it is tab-separated: status, path, bytes, sha256, key. */
 export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSeal | null = null): string {
   const { status, path, bytes, sha256, key } = file;
   if (!terminal.outIsTty) {
@@ -21,7 +21,7 @@ export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSea
   return `${behind(head, ` ${sum}`, terminal)}\n`;
 }
 
-/** Renders a checked file as a line; tab-separated in a pipe: list, path, sha256, seal, coverage, trust, sealed by. */
+/** Renders a checked file as a line. In a pipe, it is tab-separated: list, path, sha256, seal, coverage, trust, sealed by. */
 export function renderVerified({ list, path, sha256, seal }: VerifiedFile, terminal: Terminal): string {
   if (!terminal.outIsTty) {
     const { state = '', coverage, trust, subject } = seal ?? {};
@@ -36,7 +36,7 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
   return `${facts === '' ? head : behind(head, ` ${terminal.style('dim', facts)}`, terminal)}\n`;
 }
 
-/** Returns a phrase like `sealed by X on 2026-03-01, pinned`. */
+/** Describes a seal in a phrase such as `sealed by X on 2026-03-01, pinned`. */
 function sealInWords({ state, subject, time, trust, coverage }: JudgedSeal): string {
   if (state === 'unsigned') return 'no seal';
   if (state === 'unreadable') return 'unreadable seal';
@@ -57,7 +57,7 @@ export function sealerName(subject: string): string {
   return /CN=((?:\\.|[^,\\])*)/.exec(subject)?.[1]?.replace(/\\(.)/g, '$1') ?? subject;
 }
 
-/** Renders the facts of an object; tab-separated in a pipe: key, bytes, time, ETag, type. */
+/** Renders the facts of an object. In a pipe, they are tab-separated: key, bytes, time, ETag, type. */
 export function renderObject(facts: ObjectDescription, terminal: Terminal, now: number): string {
   const { key, size, etag, contentType, lastModified } = facts;
   if (!terminal.outIsTty)

@@ -25,7 +25,7 @@ const pinList: ListView<Pin> = {
     'No seal is pinned yet. The first download of a signed document with its certificate pins their seal.',
 };
 
-/** Lists the pinned seals, after accepting or forgetting one if requested. */
+/** Lists the pinned seals. If requested, first accepts or forgets one. */
 export async function changePins(flags: PinFlags, context: Context): Promise<void> {
   const pins = await (flags['dry-run'] ? readPins(stateDir()) : changed(flags, context.session));
   await writeList(pins, pinList, { ...flags, json: context.terminal.json }, context.terminal);

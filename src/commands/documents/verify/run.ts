@@ -18,8 +18,8 @@ export interface VerifyFlags {
 }
 
 /**
- * Checks folders and files against their lists, and the seals of the PDFs: a line or JSON line for each file.
- * @throws StorageError when a file fails.
+ * Checks folders and files against their lists, and checks the seals of the PDFs. Prints a line or JSON line for each file.
+ * @throws StorageError if a file fails.
  */
 export async function verifyAll(
   places: readonly string[],
@@ -55,7 +55,7 @@ export async function verifyAll(
   if (!context.terminal.json) context.terminal.notice(summary(counts));
 }
 
-/** A file that no list names is never counted as downloaded: it may have been put there by anyone. */
+/** Returns a summary. Files that are in no list don't count as downloaded, because anyone may have put them there. */
 function summary({ files, unlisted }: { files: number; unlisted: number }): string {
   const checked = `${counted(files, 'file')} checked`;
   if (unlisted === 0) return `${checked}; ${files === 1 ? 'it matches' : 'all match'} ${MANIFEST_NAME}.`;

@@ -4,7 +4,7 @@ import { type CheckResult, describeAnswer } from '../../../webhooks/drill/drill.
 
 const NAME_WIDTH = 22;
 
-/** Returns the result of a check as a line. */
+/** Renders the result of a check as a line. */
 export function drillLine(result: CheckResult, terminal: Terminal): string {
   const { check, ok, status, ms, finding, notice } = result;
   if (!terminal.outIsTty) {

@@ -2,7 +2,7 @@ import type { ListView } from '../../../output/list.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { Gap } from '../../../webhooks/journal/gaps.ts';
 
-/** The differences between the journal and the API. */
+/** Returns the list of differences between the journal and the API. */
 export function gapList(now: number): ListView<Gap> {
   return {
     id: (one) => one.envelopeId,

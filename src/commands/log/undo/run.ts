@@ -25,10 +25,10 @@ export interface UndoFlags {
   'dry-run': boolean;
 }
 
-/** More rows would hide the question. */
+/** The maximum number of rows shown. More would push the question off the screen. */
 const SHOWN_MAX = 20;
 
-/** Cancels what an entry of the log created or sent, as far as that is possible. */
+/** Cancels what a log entry created or sent, as far as possible. */
 export async function undoEntry(id: string, flags: UndoFlags, context: Context): Promise<void> {
   const write = await findWrite(id);
   const client = await clientOf(write, context);
@@ -63,7 +63,7 @@ async function findWrite(id: string): Promise<LoggedWrite> {
   });
 }
 
-/** @throws UsageError when the entry is of another service. */
+/** Creates a client for the entry's profile. @throws UsageError if the entry belongs to another service. */
 async function clientOf({ entry }: LoggedWrite, { session }: Context): Promise<Client> {
   const settings = await session.settings(entry.profile === null ? {} : { fallbackProfile: entry.profile });
   const baseUrl = settings.baseUrl?.value;
@@ -74,7 +74,7 @@ async function clientOf({ entry }: LoggedWrite, { session }: Context): Promise<C
   return session.client();
 }
 
-/** What the entry created or sent, as it is now. What does not exist anymore is left out. */
+/** Returns the envelopes that the entry created or sent, as they are now. Those that no longer exist are left out. */
 async function envelopesOf(
   { entry, action }: LoggedWrite,
   client: Client,
@@ -105,7 +105,7 @@ function nothingToUndo(id: string, envelopes: readonly Envelope[]): ServiceError
   });
 }
 
-/** Shows what will be canceled and who has signed, and what is left alone. */
+/** Shows which envelopes will be canceled and who has signed, and which are left alone. */
 function showEnvelopes(open: readonly Envelope[], all: readonly Envelope[], { terminal }: Context): void {
   if (terminal.json) return;
   const shown = (text: string) => safeLine(terminal.redactor.redact(text));

@@ -31,7 +31,7 @@ export default class SandboxExec extends EsignCommand {
 
   async run(): Promise<void> {
     const { raw, flags } = await this.parse(SandboxExec);
-    // oclif's own list has a different order if a word is repeated.
+    // oclif's own list is in a different order if a word is repeated.
     const command = raw.flatMap(({ type, input }) => (type === 'arg' ? [input] : []));
     await runInSandbox(command, flags, this.context(flags));
   }

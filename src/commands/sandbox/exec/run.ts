@@ -13,12 +13,12 @@ import type { Sandbox } from '../../../sandbox/index.ts';
 import { type RepeatableFlags, repeatableOptions } from '../repeatable.ts';
 import { readSeedFile } from '../seed-file.ts';
 
-/** Settings that would point the command to another service or bucket. */
+/** Environment variables that would make the command use another service or bucket. */
 const FOREIGN = /^(AWS_.*|ESIGN_(BASE_URL|API_KEY|PROFILE|SANDBOX_URL|WEBHOOK_SECRET|BUCKET.*))$/i;
-/** Signals that also end this process; others become an exit code, as in a shell. */
+/** Signals of the command that also end this process. Others become an exit code, as in a shell. */
 const PASSED_ON: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
-/** Runs a command with its own sandbox, ends with its exit code or signal, and leaves nothing behind. */
+/** Runs a command with its own sandbox, exits with its exit code or signal, and leaves nothing behind. */
 export async function runInSandbox(
   command: readonly string[],
   flags: RepeatableFlags & { seed?: string | undefined },
@@ -32,7 +32,7 @@ export async function runInSandbox(
   const { path: dataDir, remove } = await temporaryFolder('esign-sandbox-');
   let sandbox: Sandbox | undefined;
   let child: ChildProcess | undefined;
-  // In case the process has to end before it could clean up.
+  // Cleans up if the process has to end before `finally` is reached.
   const forget = interrupt.ifInterrupted(() => {
     endAll(child);
     rmSync(dataDir, { recursive: true, force: true });
@@ -42,7 +42,7 @@ export async function runInSandbox(
     const options = { dataDir, host: '127.0.0.1', port: 0, seed: read, ...repeatable };
     sandbox = await terminal.waiting('Starting the sandbox', () => startSandbox(options));
     interrupt.signal.throwIfAborted();
-    // From here on, the command owns the terminal.
+    // From here on, the terminal belongs to the command.
     waitingSign.hold();
     child = start(command, sandbox);
     const { code, signal } = await endOf(child, command, interrupt.signal);
@@ -57,7 +57,10 @@ export async function runInSandbox(
   }
 }
 
-/** On a terminal, the command is in our process group, so that it can read and gets Ctrl-C; otherwise it has its own. */
+/**
+ * Starts the command. On a terminal, it is in the same process group, so that it can read from the terminal and receives Ctrl-C;
+ * otherwise, it has its own group.
+ */
 function start([file = '', ...words]: readonly string[], sandbox: Sandbox): ChildProcess {
   const { baseUrl, apiKey, bucket, accessKeyId, secretAccessKey, endpoint, region } = sandbox;
   const own = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
@@ -79,7 +82,7 @@ function leadsGroup(): boolean {
   return process.platform !== 'win32' && !process.stdin.isTTY;
 }
 
-/** Ends what the command left running; on a terminal, that is in our own group and stays. */
+/** Ends what the command left running. On a terminal, those processes are in this process's own group and are left alone. */
 function endAll(child: ChildProcess | undefined): void {
   if (child?.pid === undefined) return;
   if (leadsGroup()) endTree(child.pid);
@@ -94,7 +97,7 @@ function endOf(
   return new Promise((resolve, reject) => {
     const pass = () => {
       const signal = stoppedBy(stop) ?? 'SIGTERM';
-      // The terminal has sent Ctrl-C to the whole group.
+      // On a terminal, Ctrl-C has already been sent to the whole group.
       if (leadsGroup() && child.pid !== undefined) signalGroup(-child.pid, signal);
       else if (signal !== 'SIGINT') child.kill(signal);
     };
@@ -115,6 +118,6 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
     process.kill(group, signal);
   } catch {
-    // It has ended by itself.
+    // The process has already exited.
   }
 }

@@ -6,7 +6,7 @@ import { inColumns, safeLine, truncate } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
 import type { SandboxControl, SandboxMail } from '../../../sandbox-control/control.ts';
 
-/** How long one request waits at most: shorter than any sensible timeout. */
+/** The longest wait of a single request. It is shorter than any reasonable timeout. */
 const WAIT_AT_ONCE_MS = 5_000;
 
 export interface MailFlags {
@@ -42,7 +42,7 @@ export async function readMails(
   });
 }
 
-/** Emails for a person: one line each, and below it the link to the signing page, which is never cut. */
+/** Renders emails for people: one line each, and below it the link to the signing page, which is never cut. */
 export function renderMails(mails: readonly SandboxMail[], terminal: Terminal, now: number): string {
   const heads = inColumns(
     mails.map(({ at, kind, to }) => [relativeTime(at, now), kind, to].map((text) => safeLine(text))),
@@ -56,7 +56,7 @@ export function renderMails(mails: readonly SandboxMail[], terminal: Terminal, n
     .join('');
 }
 
-/** The emails as a list; the link is the signing page. */
+/** Returns the emails as a list. The link is that of the signing page. */
 export function mailList(now: number): ListView<SandboxMail> {
   return {
     id: (mail) => mail.id,

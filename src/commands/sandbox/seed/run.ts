@@ -10,7 +10,7 @@ import type { SeedResult } from '../../../sandbox-control/control.ts';
 import { standInsOf } from '../like.ts';
 import { readSeedFile } from '../seed-file.ts';
 
-/** @throws UsageError unless exactly one of a file and a profile is given. */
+/** Returns the source of the seed. @throws UsageError unless exactly one of a file and a profile is given. */
 export function chosenSource(
   file: string | undefined,
   profile: string | undefined,
@@ -23,7 +23,7 @@ export function chosenSource(
   );
 }
 
-/** Puts stand-ins for a profile's templates into the running sandbox, or writes them to a seed file. */
+/** Adds stand-ins for a profile's templates to the running sandbox, or writes them to a seed file. */
 export async function seedStandIns(
   profile: string,
   { out, force = false }: { out?: string | undefined; force?: boolean },
@@ -42,7 +42,7 @@ export async function seedStandIns(
 }
 
 /**
- * Loads the seed of a file into the running sandbox.
+ * Loads a seed file into the running sandbox.
  * @throws UsageError with the line and field of each error.
  */
 export async function seedSandbox(path: string, context: Context): Promise<void> {

@@ -56,7 +56,7 @@ async function act(
   await terminal.out(isSave ? `Saved as ${name}: ${of}.\n` : `Restored ${name}: ${of}.\n`);
 }
 
-/** @throws ServiceError with the name of a snapshot that doesn't exist. */
+/** Runs `work` for a snapshot. @throws ServiceError with the name of the snapshot if it doesn't exist. */
 async function found(name: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -69,7 +69,7 @@ async function found(name: string, work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** `now` is the machine's time, which snapshots use. */
+/** Returns the snapshots as a list. `now` is the machine's time, which snapshots use. */
 function snapshotList(now: number): ListView<SandboxSnapshot> {
   return {
     id: (one) => one.name,

@@ -37,7 +37,7 @@ interface SandboxFlags extends RepeatableFlags {
 
 const PROFILE = 'sandbox';
 
-/** Runs a sandbox until a signal. */
+/** Runs a sandbox until a signal is received. */
 export async function runSandbox(flags: SandboxFlags, context: Context): Promise<void> {
   const { startSandbox } = await import('../../../sandbox/index.ts');
   const choices = { ...(await choicesIn(flags.choices)), ...readPairs(flags.choice, 'choice') };
@@ -64,7 +64,7 @@ export async function runSandbox(flags: SandboxFlags, context: Context): Promise
       onProblem: (line: string) => context.terminal.notice(line),
     };
     sandbox = await context.terminal.waiting('Starting the sandbox', () => startSandbox(options));
-    // Only now: reading a large state would take twice as long.
+    // Called only now, because reading a large state would take twice as long.
     preferLowMemory();
     const saved = flags['save-profile'] ? await saveProfile(sandbox, flags.ephemeral) : undefined;
     await announce(sandbox, { current: saved?.current, host: flags.host }, context.terminal);
@@ -86,7 +86,7 @@ async function initialSeed({ like, seed }: SandboxFlags, context: Context): Prom
   return readSeed({ templates: await standInsOf(like, context) });
 }
 
-/** The choices of a file: an object from name to value. */
+/** Reads the choices in a file: an object of names and values. */
 async function choicesIn(file: string | undefined): Promise<Record<string, string>> {
   if (file === undefined) return {};
   const entries = Object.entries(await readJsonObject(file, 'choices'));
@@ -101,14 +101,14 @@ async function choicesIn(file: string | undefined): Promise<Record<string, strin
 }
 
 function dataFolder({ data, port }: SandboxFlags, temporary: TemporaryFolder | undefined): string {
-  // A folder per port, so that two sandboxes never share one.
+  // Each port has its own folder, so that two sandboxes never share one.
   return temporary?.path ?? data ?? join(stateDir(), 'sandbox', String(port));
 }
 
 interface Saved {
   /** The name of the current profile. */
   current: string | undefined;
-  /** The replaced profile that is still valid. */
+  /** The profile that was replaced, if it is still valid. */
   before: Profile | undefined;
 }
 
@@ -125,7 +125,7 @@ async function saveProfile(sandbox: Sandbox, ephemeral: boolean): Promise<Saved>
   return { current, before: before?.ephemeral ? undefined : before };
 }
 
-/** Removes the profile of an ephemeral sandbox, unless another one uses it by now. */
+/** Removes the profile of an ephemeral sandbox, unless it now belongs to another sandbox. */
 async function dropProfile({ apiKey }: Sandbox, before: Profile | undefined): Promise<void> {
   await updateProfiles(configDir(), (store) => {
     if (store.profiles[PROFILE]?.apiKey !== apiKey) return;
