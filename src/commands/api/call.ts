@@ -75,7 +75,7 @@ function showCall(wanted: RawCall, baseUrl: string, terminal: CommandTerminal): 
   return writeJson({ dryRun: true, method: wanted.method, url, body }, terminal.hidingSecrets());
 }
 
-/** Returns the status and headers of a reply. Cookies are redacted, because they are as secret as keys. */
+/** Returns the status and headers of a reply. Cookies are left out, because they are as secret as keys. */
 function headText(reply: RawReply, terminal: CommandTerminal): string {
   const lines = Object.entries(reply.headers)
     .filter(([name]) => name !== 'set-cookie')
