@@ -112,12 +112,12 @@ class Output {
     return stripVTControlCharacters(this.#raw);
   }
 
-  /** The address at the very end of the output, where more characters may follow. */
+  /** Returns the address at the very end of the output, which may be incomplete. */
   unfinished(): string | undefined {
     return findAddress(`${this.#text} `, this.#path);
   }
 
-  /** The last lines of the output, for a message. */
+  /** Returns the last lines of the output, for a message. */
   words(): string {
     const lines = this.#text.split(/[\r\n]+/).filter((one) => one.trim() !== '');
     return lines.length === 0

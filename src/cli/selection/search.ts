@@ -25,7 +25,7 @@ export async function searchEnvelopes(
   );
 }
 
-/** Without an index, all envelopes are read before any is shown. */
+/** Searches the service. Without an index, all envelopes must be read before the first is shown. */
 async function fromService(selection: Selection, context: Context): Promise<IndexResult> {
   const found: Envelope[] = [];
   const { signal } = context.interrupt;
