@@ -65,7 +65,7 @@ export interface WalkedPage {
  *
  * ```ts
  * for await (const { page, fresh } of eachPage(send, { path: '/esign/envelopes' }))
- * for (const index of fresh) console.log(page.items[index]);
+ *   for (const index of fresh) console.log(page.items[index]);
  * ```
  */
 export async function* eachPage(

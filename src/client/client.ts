@@ -97,7 +97,7 @@ export interface EsignEnvelopes {
    * again. To retry later or after a crash, call with the same `requestId`; the envelope is then searched for first. Concurrent
    * calls with one `requestId` create one envelope, even through several clients of this process.
    * @throws RequestIdUsedError if the `requestId` was used for another template or other signers; ServiceError
-   * INVALID_STATE if its envelope was canceled, declined, or expired.
+   *   INVALID_STATE if its envelope was canceled, declined, or expired.
    */
   create(
     wanted: NewEnvelope,

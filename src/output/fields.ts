@@ -17,7 +17,7 @@ export function fieldColumns<T>(list: string): TableColumn<T>[] {
   }));
 }
 
-/** The number of items that are checked for unknown fields. */
+/** The number of items whose field names are collected for the notice. */
 const LOOKED_AT = 100;
 
 /** Finds requested fields that no item has, which are most likely misspelled. */
@@ -44,8 +44,8 @@ export class FieldCheck {
 }
 
 /**
- * Returns true if the path ends at an object that lacks its next part, or has a name where a list needs an index. Nothing follows
- * from a short list or a missing object.
+ * Returns true if the path ends at an object that lacks its next part, or has a name where a list needs an index. A short list or
+ * a missing object doesn't show that a field is misspelled.
  */
 function isMisspelt(item: unknown, path: string): boolean {
   let current = item;

@@ -28,8 +28,8 @@ const ABOUT_PAGES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Runs the command in its own process group. When stdin ends, ends the group, after a while with SIGKILL. This way nothing keeps
- * running, even if this process is killed.
+ * Runs the command in its own process group. When stdin ends, ends the group with SIGTERM and, if necessary, SIGKILL after
+ * 3 seconds. This way, nothing keeps running even if this process is killed.
  */
 const GUARD = `trap : TERM
 exec 3<&0
