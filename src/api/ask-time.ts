@@ -3,8 +3,8 @@ import { connectionsTo } from './dispatcher.ts';
 const TIMEOUT_MS = 5_000;
 
 /**
- * Returns a function that asks a service for its time, without a key. It uses the Date header of whatever response it gets, and
- * returns undefined if there is none.
+ * Returns a function that asks a service for its time, without a key. It reads the Date header of any response and returns
+ * undefined if it is missing.
  */
 export function timeAsker(baseUrl: string): (signal: AbortSignal) => Promise<number | undefined> {
   const { origin, pathname: path } = new URL(baseUrl);

@@ -66,7 +66,7 @@ export interface HttpOptions {
   readsOnly?: boolean | undefined;
   /** Delays requests that would exceed the rate limit. */
   window?: RateWindow | undefined;
-  /** Called with each reply, whatever its status. `body` is the parsed JSON, or undefined if there is none. */
+  /** Called with each reply, whatever its status. `body` is the parsed JSON, or undefined without one. */
   onReply?: ((request: HttpRequest, reply: RawReply, body: unknown) => void) | undefined;
 }
 

@@ -46,7 +46,7 @@ export function withRetries(send: SendRequest, options: RetryOptions): SendReque
   };
 }
 
-/** Returns how long to wait before the next attempt, in ms, or undefined if there is none. */
+/** Returns how long to wait before the next attempt, in ms, or undefined for no further attempt. */
 function waitBeforeRetry(
   request: HttpRequest,
   error: unknown,

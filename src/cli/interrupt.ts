@@ -26,7 +26,7 @@ export interface Interrupt {
    * outcome of the request is known.
    */
   ifInterrupted(say: (exitCode: number) => string): () => void;
-  /** Returns the exit code for the received signal, or undefined if there was none. */
+  /** Returns the exit code for the received signal, or undefined without a signal. */
   exitCode(): number | undefined;
   /** Acts as if the signal had been received. In raw mode, a prompt receives Ctrl-C as a key instead. */
   interrupt(by: NodeJS.Signals): void;
@@ -119,7 +119,7 @@ export function isInterrupted(error: unknown): boolean {
   return error instanceof Interrupted;
 }
 
-/** Returns the signal that stopped the run, or undefined if there was none. */
+/** Returns the signal that stopped the run, or undefined if it was not stopped by a signal. */
 export function stoppedBy({ reason }: AbortSignal): NodeJS.Signals | undefined {
   return reason instanceof Interrupted ? reason.signal : undefined;
 }

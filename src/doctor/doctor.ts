@@ -69,8 +69,8 @@ async function* examineService(context: DoctorContext, settings: Settings): Asyn
 }
 
 /**
- * Reports contradictions with the API document that commands, including this one, found in the service's responses. Returns no
- * finding if there are none.
+ * Reports contradictions with the API document that commands, including this one, found in the service's responses. Without
+ * contradictions, returns an empty list.
  */
 async function checkCompatibility(context: DoctorContext): Promise<DoctorFinding[]> {
   const count = await context.contradictions();

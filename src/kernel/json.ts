@@ -8,7 +8,7 @@ export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
 
-/** Returns the value at a path such as `signers.0.email`, or undefined if there is none. */
+/** Returns the value at a path such as `signers.0.email`, or undefined if it doesn't exist. */
 export function valueAt(value: unknown, path: string): unknown {
   let current = value;
   for (const part of path.split('.')) {

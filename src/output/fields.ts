@@ -35,7 +35,7 @@ export class FieldCheck {
     if (isRecord(item) && this.#seen++ < LOOKED_AT) for (const key of Object.keys(item)) this.#known.add(key);
   }
 
-  /** Returns a notice about unknown fields, or undefined if there are none. */
+  /** Returns a notice about unknown fields, if there are any. */
   notice(): string | undefined {
     if (this.#seen === 0 || this.#missing.size === 0) return undefined;
     const names = [...this.#missing].map((path) => `"${path}"`).join(', ');

@@ -7,7 +7,7 @@ export interface TableColumn<T> {
   /** The stable name, as in --fields and CSV headers. */
   key: string;
   header: string;
-  /** Returns the exact text, or an empty one if there is none. */
+  /** Returns the exact text, which may be empty. */
   value(item: T): string;
   /** Returns the text on a terminal (default: the exact text). */
   show?(item: T): string;

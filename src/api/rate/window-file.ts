@@ -56,7 +56,7 @@ export class WindowFile implements WindowCounter {
       const file = standingSchema.parse(parseJson(readFileSync(this.#path('json'), 'utf8')));
       this.#standing = { ...file, resetAt: file.resetAt };
     } catch {
-      // There is no file yet, or it has another version.
+      // The file doesn't exist yet or has another version.
     }
     return this.#standing;
   }

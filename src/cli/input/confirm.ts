@@ -18,7 +18,7 @@ export function canAsk(terminal: Terminal, fromStdin = false): boolean {
 
 /**
  * Asks for confirmation before something that can't be undone.
- * @throws UsageError if the answer is no, or if nobody can be asked and --yes is not given.
+ * @throws UsageError if the answer is no, or if questions can't be asked and --yes is not given.
  */
 export async function confirmed(
   question: string,

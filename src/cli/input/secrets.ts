@@ -11,7 +11,7 @@ export interface SecretSources {
   what: string;
   fromStdin?: boolean | undefined;
   file?: string | undefined;
-  /** The hint if nobody can be asked. */
+  /** The hint if the user can't be prompted. */
   hint: string;
 }
 

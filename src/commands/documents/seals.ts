@@ -89,7 +89,7 @@ export async function downloadJudge(context: Context): Promise<DownloadJudge> {
 }
 
 function ruleOf({ result: { what }, status }: FetchedFile, known: TrustedSigners): SealRule {
-  // Only the service can tell which file is the original, because a key can have any name.
+  // Only the service can identify the original, because a key can have any name.
   if (what === 'document' && status !== null) return 'original';
   return expectsSeals(known) && (what === 'signed' || what === 'certificate') ? 'required' : 'optional';
 }

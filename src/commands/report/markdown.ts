@@ -28,12 +28,12 @@ function cellText(text: string): string {
   return htmlText(text.replace(/[\\`*_{}[\]()#|!~$]/g, String.raw`\$&`));
 }
 
-/** Formats a share (0–1) as a percentage, or as a dash if there is none. */
+/** Formats a share (0–1) as a percentage, and null as a dash. */
 export function percentText(share: number | null): string {
   return share === null ? '–' : `${Math.round(share * 100)}%`;
 }
 
-/** Formats a duration in words, or as a dash if there is none. */
+/** Formats a duration in words, and null as a dash. */
 export function durationText(ms: number | null): string {
   return ms === null ? '–' : durationInWords(ms);
 }

@@ -14,7 +14,7 @@ export interface LockOptions {
   /** Ends the wait, which then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   clock?: Clock;
-  /** Reads how the system identifies processes. Tests replace it. */
+  /** Reads a process's /proc entry. Tests replace it. */
   read?: StatReader;
 }
 

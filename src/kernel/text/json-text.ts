@@ -68,7 +68,7 @@ export function jsonExtent(text: string): { depth: number; indents: number } {
   return extent;
 }
 
-/** Returns the first integer that a JavaScript number can't represent exactly, or undefined if there is none. */
+/** Returns the first integer that a JavaScript number can't represent exactly, or undefined if all can be represented. */
 export function inexactNumber(text: string): string | undefined {
   if (!/\d{16}/.test(text)) return undefined;
   for (const { text: token } of jsonTokens(text)) {

@@ -9,7 +9,7 @@ import { type DrillCheck, type DrillRequest, drillChecks } from './checks.ts';
 export interface CheckResult {
   check: string;
   ok: boolean;
-  /** The status of the response, or null if there was none. */
+  /** The status of the response, or null without a response. */
   status: number | null;
   ms: number;
   /** What the receiver did wrong, and how to fix it. */

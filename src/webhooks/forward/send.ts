@@ -24,7 +24,7 @@ export interface ForwardResult {
   ms: number;
   /** Null if the delivery was accepted. */
   error: string | null;
-  /** The delay before the next attempt, in ms, or null if there is none. */
+  /** The delay before the next attempt, in ms, or null for no further attempt. */
   nextMs: number | null;
   /** The number of deliveries of the same envelope queued behind it for this address. */
   waiting: number;

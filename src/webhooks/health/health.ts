@@ -133,7 +133,7 @@ export class Health {
     return this.#forwarding.pending;
   }
 
-  /** How long the oldest forward has been pending, in ms, or 0 if there is none. */
+  /** How long the oldest forward has been pending, in ms, or 0 without pending forwards. */
   get heldBackMs(): number {
     return this.#forwarding.heldBack?.ms ?? 0;
   }

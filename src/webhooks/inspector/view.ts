@@ -29,7 +29,7 @@ export interface Detail extends InspectorRow {
   answer: number;
   answeredInMs: number | null;
   verdict: Verdict;
-  /** The signature header as received, or null if there was none. */
+  /** The signature header as received, or null if it was missing. */
   signature: { header: string; value: string } | null;
   headers: [string, string][];
   bytes: number;

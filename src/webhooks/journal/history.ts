@@ -36,7 +36,7 @@ export async function readHistories(
   return new Map([...found].map(([id, entries]) => [id, [...entries.values()].sort(byTime)]));
 }
 
-/** Returns the time in a webhook's payload, by the service's clock, in ms, or undefined if there is none. */
+/** Returns the time in a webhook's payload, by the service's clock, in ms, or undefined if it is missing. */
 export function payloadTimeOf({ bodyBase64 }: EventRecord): number | undefined {
   const at = timeOf(timestampIn(bodyBase64));
   return Number.isNaN(at) ? undefined : at;
