@@ -52,7 +52,7 @@ export function callPath(text: string, baseUrl: string): string {
 function belowBase(text: string, baseUrl: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text.startsWith('/') ? text : `/${text}`;
   if (text.startsWith(`${baseUrl}/`)) return text.slice(baseUrl.length);
-  throw new UsageError(`${text} is not below ${baseUrl}; the key goes nowhere else.`, {
+  throw new UsageError(`${text} is not below ${baseUrl}. The key is sent nowhere else.`, {
     hint: 'Another service is another profile: `esign profiles add NAME --base-url URL`.',
   });
 }
@@ -94,10 +94,10 @@ export async function sendCall(send: SendRequest, call: RawCall): Promise<string
 
 function lostWrite(error: unknown, call: RawCall): unknown {
   if (!isAmbiguous(error)) return error;
-  return new UnknownOutcomeError(
-    `${error.message} Whether the service did what ${call.method} ${call.path} asks is not known.`,
-    { cause: error, hint: 'It was sent once. Look at what is there before you send it again.' },
-  );
+  return new UnknownOutcomeError(`${error.message} The outcome of ${call.method} ${call.path} is unknown.`, {
+    cause: error,
+    hint: 'It was sent once. Check the current state before you send it again.',
+  });
 }
 
 /**
@@ -131,7 +131,7 @@ function textsOf({ items, text }: ApiPage): string[] {
 
 function firstPage(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new UsageError(`The page "${text}" is not a number from 1 on.`, {
+  throw new UsageError(`The page "${text}" is not a positive whole number.`, {
     hint: 'Leave it out for all pages.',
   });
 }

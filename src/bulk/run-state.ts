@@ -152,7 +152,7 @@ export class RunState {
     return count;
   }
 
-  /** The next wave; undefined if there is none, or if the wave that began last is not done. */
+  /** The next wave; undefined if absent, or if the wave that began last is not done. */
   get nextWave(): number | undefined {
     const isLast = this.wave >= (this.waves?.ends.length ?? 1);
     return isLast || !this.areBegunSettled ? undefined : this.wave + 1;

@@ -53,7 +53,7 @@ class Stopped extends Error {
   override readonly name = 'Stopped';
 }
 
-/** How long requests in progress may continue after the run was told to stop, in ms. */
+/** How long requests in progress may continue after a stop was requested, in ms. */
 const GRACE_MS = 3_000;
 /** Error codes that stop the run, whichever row they occur on. */
 const STOPPING = new Set(['UNAUTHORIZED', 'FORBIDDEN', 'RATE_LIMITED']);

@@ -21,7 +21,7 @@ const MAX_DISTANCE_MS = 60 * 60_000;
 export const SEALED: readonly string[] = ['signed', 'certificate'];
 
 /**
- * Returns a reason why a document may not be the envelope's expected document, or null if there is none. Problems with the seal itself,
+ * Returns a reason why a document may not be the envelope's expected document, or null if absent. Problems with the seal itself,
  * such as a change, are found earlier.
  */
 export function findingOn(
@@ -52,7 +52,7 @@ function otherEnvelopeIn({ key }: DocumentFacts, id: string): string | undefined
   return named === id ? undefined : named;
 }
 
-/** Returns the account in the documents' storage keys; null if there is none. */
+/** Returns the account in the documents' storage keys; null if absent. */
 export function accountOf(documents: readonly Pick<DocumentFacts, 'key'>[]): string | null {
   const names = documents.map(({ key }) => KEY.exec(key ?? '')?.groups?.account);
   return names.find((name) => name !== undefined) ?? null;

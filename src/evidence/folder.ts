@@ -18,7 +18,7 @@ const collectionSchema = z.object({
   /** The version of esign. */
   version: z.string(),
   baseUrl: z.string(),
-  /** The account in the storage keys; null if there is none. */
+  /** The account in the storage keys; null if absent. */
   account: z.nullable(z.string()),
 });
 

@@ -50,7 +50,7 @@ export function headFile(folder: string): string {
   return join(folder, 'head.json');
 }
 
-/** Returns the stored head; undefined if there is none, `damaged` if it is invalid. */
+/** Returns the stored head; undefined if absent, `damaged` if it is invalid. */
 export async function readHead(folder: string): Promise<Head | 'damaged' | undefined> {
   let stored: string;
   try {

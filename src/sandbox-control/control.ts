@@ -71,7 +71,7 @@ export interface SandboxControl {
   /** Moves the sandbox's clock forward. Returns the new time, ISO 8601. */
   advance(ms: number, signal?: AbortSignal): Promise<string>;
   deliveries(envelopeId: string | undefined, signal?: AbortSignal): Promise<Record<string, unknown>[]>;
-  /** Returns the emails sent so far. If there are none, waits up to 60 s for one. */
+  /** Returns the emails sent so far. If none exist, waits up to 60 s for one. */
   mails(
     filter: { to?: string | undefined; envelopeId?: string | undefined; waitMs?: number | undefined },
     signal?: AbortSignal,

@@ -77,7 +77,7 @@ export function readHeader(
   return { columns, problems };
 }
 
-/** Returns the column with that name, or undefined if there is none. */
+/** Returns the column with that name, or undefined if absent. */
 export function columnOf(cell: string): SheetColumn | undefined {
   const name = cell.trim();
   const meta = /^meta(?:data)?\.(.+)$/is.exec(name)?.[1]?.trim();

@@ -37,7 +37,7 @@ export async function listEnvelopes(selection: Selection, flags: ListFlags, cont
   if (found.hasMore()) limited.notice(flags, context, found.total());
 }
 
-/** Yields all of them; if there are none, prints a notice for a template that doesn't exist. */
+/** Yields all of them; if none exist, prints a notice for a template that doesn't exist. */
 async function* orNotice<T>(
   items: AsyncIterable<T>,
   templateId: string,

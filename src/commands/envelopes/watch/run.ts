@@ -177,7 +177,7 @@ class Watching {
     else this.#otherwise.push({ id, status: to, envelope: change.envelope });
   }
 
-  /** Returns hints about the replacements of envelopes that ended in another status; undefined if there are none. */
+  /** Returns hints about the replacements of envelopes that ended in another status; undefined if absent. */
   async #successors(): Promise<string | undefined> {
     const means = { client: this.#client, looks: this.#single };
     const lines: string[] = [];

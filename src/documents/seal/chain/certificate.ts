@@ -21,7 +21,7 @@ export interface Certificate {
   pathLength: number | undefined;
   /** The permitted uses of the key; undefined if the certificate doesn't restrict them. */
   keyUsage: { signsDocuments: boolean; signsCertificates: boolean } | undefined;
-  /** Whether the extended key usage includes signing documents; true if there is none. */
+  /** Whether the extended key usage includes signing documents; true if absent. */
   isForDocuments: boolean;
   names: readonly GeneralName[];
   constraints: NameConstraints | undefined;

@@ -36,7 +36,7 @@ export class ErrorLog {
   }
 }
 
-/** Returns the file system error that caused another error; undefined if there is none. */
+/** Returns the file system error that caused another error; undefined if absent. */
 export function diskErrorIn(error: unknown): Error | undefined {
   for (let one = error; one instanceof Error; one = one.cause)
     if ('syscall' in one && 'errno' in one) return one;

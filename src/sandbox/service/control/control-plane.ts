@@ -219,7 +219,7 @@ export class ControlPlane {
     return this.#waitFor('delivery', { find, isDone, waitMs, signal });
   }
 
-  /** Returns emails in the order in which they were sent. If there are none, waits up to `waitMs` for one. */
+  /** Returns emails in the order in which they were sent. If none exist, waits up to `waitMs` for one. */
   mails(filter: MailFilter, waitMs = 0, signal?: AbortSignal) {
     const find = () => this.#mailsOf(filter);
     return this.#waitFor('mail', { find, isDone: (found) => found.length > 0, waitMs, signal });

@@ -42,8 +42,7 @@ export class Seeder {
   async put({ seed, pdfs }: ReadSeed, { missingOnly = false } = {}): Promise<SeedResult> {
     const { store, uploads } = this.#options;
     const details = new Map<string, string[]>();
-    const report = (field: string, text: string) =>
-      details.set(field, [...(details.get(field) ?? []), text]);
+    const report = (field: string, text: string) => details.set(field, [...(details.get(field) ?? []), text]);
     const templates = await this.#templates(seed, pdfs, report);
     const { keys, changes } = this.#keys(seed, report);
     const envelopes = this.#envelopes(seed, templates, report);
