@@ -36,7 +36,7 @@ describe('an invalid direct call', () => {
     ['//evil.example/x', 'The path "//evil.example/x" leads out of the API.', 'like /esign/envelopes'],
     [
       'https://evil.example/x',
-      `https://evil.example/x is not below ${base}; the key goes nowhere else.`,
+      `https://evil.example/x is not below ${base}. The key is sent nowhere else.`,
       'esign profiles add NAME',
     ],
   ])('reports the problem with %s and shows a valid form', (path, message, hint) => {
