@@ -42,8 +42,14 @@ const API_KEY = /^[\x21-\x7e]{16,200}$/;
 
 /**
  * Starts the whole service in this process, on its own ports. It handles no signals and reads neither profiles nor environment variables.
- * After `close`, nothing of it is left in the process. ```ts const sandbox = await startSandbox(); process.env.ESIGN_BASE_URL =
- * sandbox.baseUrl; process.env.ESIGN_API_KEY = sandbox.apiKey; await sandbox.close(); ```
+ * After `close`, nothing of it is left in the process.
+ *
+ * ```ts
+ * const sandbox = await startSandbox();
+ * process.env.ESIGN_BASE_URL = sandbox.baseUrl;
+ * process.env.ESIGN_API_KEY = sandbox.apiKey;
+ * await sandbox.close();
+ * ```
  * @throws UsageError if an option is invalid, a port is in use, or another sandbox uses the folder.
  */
 export async function startSandbox(options: StartSandboxOptions = {}): Promise<RunningSandbox> {
