@@ -55,8 +55,8 @@ function openCall(wanted: RawCall): OpenWrite {
   const { method } = wanted;
   return {
     unknown: () =>
-      `Ended before the answer came. Whether the service did what ${method} ${callTarget(wanted)} asks is not known.`,
-    hint: () => 'It was sent once. Look at what is there before you send it again.',
+      `Stopped before the service replied. The outcome of ${method} ${callTarget(wanted)} is unknown.`,
+    hint: () => 'It was sent once. Check the current state before you send it again.',
   };
 }
 
