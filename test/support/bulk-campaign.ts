@@ -114,7 +114,7 @@ class Course {
     wrong.push(...this.#service.emailedTwice().map((twice) => `emailed twice ${twice}`));
     if (ending?.kind !== 'finished') wrong.push(`not finished: ${JSON.stringify(ending)}`);
     else if (emails.size !== this.#rows.length) wrong.push(`emailed ${emails.size} of ${this.#rows.length}`);
-    // Nobody knows the draft of a run whose state folder was replaced by a copy from before the run. It has emailed nobody.
+    // A run whose state folder was replaced by a copy from before it can leave a draft, which has emailed no one.
     const runs = new Set((await Promise.all(this.#folders.map(runIds))).flat());
     const drafts = this.#service.drafts().filter(({ metadata }) => runs.has(String(metadata[RUN_KEY])));
     if (ending?.kind === 'finished' && drafts.length > 0) wrong.push(`${drafts.length} drafts left over`);
