@@ -53,6 +53,8 @@ class Course {
   /** The sizes of the waves in which the list is sent; empty if it is sent in one wave. */
   readonly #waves: number[];
   readonly #copies: string[] = [];
+  /** Runs whose state was replaced by a copy from before they began. */
+  readonly #lostRuns = new Set<string>();
   readonly #lossRate: number;
   readonly #root: string;
   readonly #seed: number;
@@ -114,9 +116,7 @@ class Course {
     wrong.push(...this.#service.emailedTwice().map((twice) => `emailed twice ${twice}`));
     if (ending?.kind !== 'finished') wrong.push(`not finished: ${JSON.stringify(ending)}`);
     else if (emails.size !== this.#rows.length) wrong.push(`emailed ${emails.size} of ${this.#rows.length}`);
-    // A run whose state folder was replaced by a copy from before it can leave a draft, which has emailed no one.
-    const runs = new Set((await Promise.all(this.#folders.map(runIds))).flat());
-    const drafts = this.#service.drafts().filter(({ metadata }) => runs.has(String(metadata[RUN_KEY])));
+    const drafts = this.#service.drafts().filter(({ metadata }) => !this.#lostRuns.has(String(metadata[RUN_KEY])));
     if (ending?.kind === 'finished' && drafts.length > 0) wrong.push(`${drafts.length} drafts left over`);
     const facts = {
       seed: this.#seed,
@@ -136,9 +136,18 @@ class Course {
     if (copy === undefined || this.#random() < 0.4) return;
     // An earlier state is restored, on this or another machine.
     const folder = this.#folder(this.#random() < 0.5 ? 0 : 1);
+    const runs = await this.#runs();
     await rm(folder, { recursive: true, force: true });
     await cp(copy, folder, { recursive: true });
     this.#result.restores++;
+    // No command can know of a lost run again: its draft, which has emailed no one, may be left at the end.
+    const kept = await this.#runs();
+    for (const id of runs) if (!kept.includes(id)) this.#lostRuns.add(id);
+    for (const id of kept) this.#lostRuns.delete(id);
+  }
+
+  async #runs(): Promise<string[]> {
+    return (await Promise.all(this.#folders.map(runIds))).flat();
   }
 
   #folder(index: number): string {
