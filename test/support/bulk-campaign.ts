@@ -116,7 +116,9 @@ class Course {
     wrong.push(...this.#service.emailedTwice().map((twice) => `emailed twice ${twice}`));
     if (ending?.kind !== 'finished') wrong.push(`not finished: ${JSON.stringify(ending)}`);
     else if (emails.size !== this.#rows.length) wrong.push(`emailed ${emails.size} of ${this.#rows.length}`);
-    const drafts = this.#service.drafts().filter(({ metadata }) => !this.#lostRuns.has(String(metadata[RUN_KEY])));
+    const drafts = this.#service
+      .drafts()
+      .filter(({ metadata }) => !this.#lostRuns.has(String(metadata[RUN_KEY])));
     if (ending?.kind === 'finished' && drafts.length > 0) wrong.push(`${drafts.length} drafts left over`);
     const facts = {
       seed: this.#seed,
