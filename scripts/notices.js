@@ -43,7 +43,7 @@ export function packagesOf(paths) {
 
 /**
  * Writes the notices of the packages in these folders (relative to the project), ordered by name and version; packages with the
- * same text share it. A folder of a package with a license of its own counts where one of `files` is below it.
+ * same text share it. A subfolder with its own license is listed only if it contains one of `files`.
  * @throws when one of them has no license text.
  */
 export async function writeNotices(folders, files, target = join(root, 'THIRD-PARTY-NOTICES.txt')) {

@@ -1,7 +1,7 @@
 /*
- * Whole modules of packages that this program never reaches and that cost it time at each start, and what stands for them
- * in the bundle (docs/decisions/0008): [whose file, what it asks for, stand-in]. test/e2e/stand-ins.test.ts tries on the
- * bundle what a wrong one would break.
+ * Modules of packages that this program never uses but that slow down every start, and their replacements in the bundle
+ * (docs/decisions/0008): [importing file, import, replacement]. test/e2e/stand-ins.test.ts checks on the bundle that nothing
+ * needs them.
  */
 /** For modules that are never used. Any access throws an error with the module's name. */
 const unreached = (name) => `

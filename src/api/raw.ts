@@ -74,7 +74,7 @@ export function callTarget(call: Pick<RawCall, 'path' | 'query'>): string {
 }
 
 /**
- * Sends a call. Returns the JSON text of the reply as received, or an empty text if there is no body.
+ * Sends a call. Returns the JSON text of the reply as received, or an empty text for a reply without a body.
  * @throws UnknownOutcomeError if the reply to a write was lost. The write is never sent again.
  */
 export async function sendCall(send: SendRequest, call: RawCall): Promise<string> {

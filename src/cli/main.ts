@@ -71,7 +71,7 @@ async function offerUpdate({ words, interrupt }: Invocation, installed: Installa
     const terminal = processTerminal({});
     if (notice !== undefined) terminal.err(`${terminal.styleErr('dim', notice)}\n`);
   } catch {
-    // The state folder isn't writable, so there is no notice.
+    // The state folder isn't writable. Skip the notice.
   }
 }
 

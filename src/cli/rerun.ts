@@ -1,6 +1,6 @@
 import { command } from '../kernel/text/shell-words.ts';
 
-/** Returns the command as typed (`words`), with `ids` instead of its own IDs and `add` at the end. */
+/** Returns the command as typed (`words`), with its IDs replaced by `ids`, and with `add` at the end. */
 export function sameCommand(
   words: readonly string[],
   change: { own?: readonly string[]; ids?: readonly string[]; add?: readonly string[] } = {},

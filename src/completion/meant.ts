@@ -45,7 +45,7 @@ async function readSome(client: () => Promise<Client>, kind: RecentKind): Promis
       if (found.push({ id, label: typeof name === 'string' ? name : '' }) >= ENOUGH) break;
     }
   } catch {
-    // Without a list, there are no suggestions.
+    // If the list can't be read, suggest nothing.
   }
   return found;
 }

@@ -23,7 +23,7 @@ export function startDeadline(
     else abort();
   };
   if (outer?.aborted) onStop();
-  // There is one listener for each request in progress, so there is no fixed limit.
+  // Each request in progress adds a listener. Without this, Node warns about more than ten.
   if (outer) setMaxListeners(0, outer);
   outer?.addEventListener('abort', onStop, { once: true });
   return {

@@ -127,7 +127,7 @@ export function isRefusedByState(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'INVALID_STATE';
 }
 
-/** There was no response, because of DNS, TLS, the connection, or a timeout. */
+/** The request got no response, because of DNS, TLS, the connection, or a timeout. */
 export class NetworkError extends EsignError {
   static override readonly name = 'NetworkError';
   override readonly name = 'NetworkError';

@@ -95,7 +95,7 @@ function clip(line: string, width: number): string {
   const parts = line.split(STYLE).map((part) => {
     if (STYLE.test(part)) return part;
     const shown = room > 0 ? truncate(part, room) : '';
-    // After a part that was cut, there is no room for more text.
+    // Nothing fits after a part that was cut.
     room = shown === part ? room - widthOf(shown) : 0;
     return shown;
   });

@@ -119,13 +119,13 @@ export function addProfile(store: Profiles, name: string, profile: Profile): voi
   store.current ??= name;
 }
 
-/** Creates or replaces a profile. If there is no current profile, it becomes the current one. */
+/** Creates or replaces a profile. It becomes the current profile if none is selected. */
 export function putProfile(store: Profiles, name: string, profile: Profile): void {
   store.profiles[name] = profile;
   store.current ??= name;
 }
 
-/** Removes a profile. If it was the current one, there is no current profile until another one is chosen. */
+/** Removes a profile. If it was the current one, no profile is selected until the user chooses another. */
 export function removeProfile(store: Profiles, name: string): void {
   profileNamed(store, name);
   delete store.profiles[name];

@@ -37,7 +37,7 @@ export interface SandboxSeed {
               role?: string | undefined;
             }[]
           | undefined;
-        /** The path of a PDF with the template's pages, relative to the seed file, or to the current folder if there is no file. */
+        /** The path of a PDF with the template's pages, relative to the seed file, or to the current folder without one. */
         pdf?: string | undefined;
       }[]
     | undefined;

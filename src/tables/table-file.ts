@@ -73,8 +73,8 @@ export async function openTableFile({ name, bytes }: FileSource, options: ReadOp
 }
 
 /**
- * Returns the encoding in which the file was read before. If that is UTF-16 but there is no zero byte, the file has since been
- * saved in another encoding.
+ * Returns the encoding in which the file was read before. If that is UTF-16 but the file has no zero byte, it has since been saved
+ * in another encoding.
  */
 function encodingBefore(start: Uint8Array, { before }: ReadOptions): string {
   const encoding = before?.encoding ?? 'utf-8';

@@ -231,7 +231,7 @@ async function answered(ready) {
   return meta.pagination.total;
 }
 
-/** The processor time so far in seconds, and the memory in MB. */
+/** Returns the processor time used, in seconds, and the memory, in MB. */
 async function costOf(pid) {
   const stat = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1].split(' ');
   const status = await readFile(`/proc/${pid}/status`, 'utf8');

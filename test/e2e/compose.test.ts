@@ -248,7 +248,7 @@ describe('a service with other data', () => {
     await server.close();
   });
 
-  it("continues if recent envelopes can't be read, and stops if there is no template", async () => {
+  it("continues if recent envelopes can't be read, and stops if no template exists", async () => {
     let templates = 1;
     const { server, env } = await fakeService((request, response) => {
       if (request.path.endsWith('/templates')) return answerPage(request, response, templates, template);

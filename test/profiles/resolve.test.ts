@@ -93,7 +93,7 @@ describe('settings', () => {
       );
   });
 
-  it('take the bucket from the environment if there is no profile', () => {
+  it('take the bucket from the environment without a profile', () => {
     const env = {
       ESIGN_BASE_URL: 'https://env.example/v1',
       ESIGN_API_KEY: 'k',

@@ -15,7 +15,7 @@ interface Running {
   onProgress: (progress: IndexProgress) => void;
 }
 
-/** Reads from the index and shows the progress. Reads from the service if there is no index or it can't be used. */
+/** Reads from the index and shows the progress. Falls back to the service if the index is missing or unusable. */
 export async function indexOrService<T>(
   read: { index: (index: EnvelopeIndex, running: Running) => Promise<T>; service: () => Promise<T> },
   context: Context,

@@ -9,7 +9,7 @@ import { searchEnvelopes } from './search.ts';
 
 /**
  * Finds a run by its journal on this machine (`last` is the latest one), or else by the metadata of its envelopes.
- * @throws ServiceError NOT_FOUND if neither exists; UsageError if there is no latest run or it belongs to another service.
+ * @throws ServiceError NOT_FOUND if neither exists; UsageError if `last` finds no run, or the run belongs to another service.
  */
 export async function selectedRun(name: string, context: Context): Promise<SelectedRun> {
   const { lastRun } = await import('../../bulk/run-list.ts');

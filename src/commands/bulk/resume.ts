@@ -10,7 +10,7 @@ import { beginNextWave } from './waves.ts';
 export default class BulkResume extends EsignCommand {
   static override summary = 'Resume an interrupted run. No row is lost and nobody is emailed twice.';
   static override description =
-    'A run with --waves sends its next wave. If a wave was interrupted, it is finished, and the run stops. With --stop-if, the envelopes sent so far are checked first: if a limit is exceeded, nothing is sent, and the exit code is 10.';
+    'A run with --waves sends its next wave. If a wave was interrupted, it is finished, and the run stops. With --stop-if, the envelopes already sent are checked first: if a limit is exceeded, nothing is sent, and the exit code is 10.';
   static override examples = [
     '<%= config.bin %> bulk resume --last',
     '<%= config.bin %> bulk resume run-20261121-093012345-4f2a',

@@ -52,7 +52,7 @@ export async function findEnvelopes(
   if (answer.hasMore()) limited.notice(flags, context, answer.total());
 }
 
-/** Returns the selection for these words. @throws UsageError if there are no words. */
+/** Returns the selection for these words. @throws UsageError if the search has no words. */
 export function parseSearch(search: string, statuses: readonly string[] | undefined): Selection {
   if (wordsOf(search).length > 0) return { search, statuses };
   throw new UsageError('The search is empty.', {

@@ -33,7 +33,7 @@ export class DeliveryActions {
       .catch((error: unknown) => this.#warn(messageOf(error)));
   }
 
-  /** Waits until all deliveries queued so far are processed. */
+  /** Waits until all queued deliveries are processed. */
   done(): Promise<void> {
     return this.#work;
   }

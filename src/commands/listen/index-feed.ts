@@ -16,7 +16,7 @@ export class ListenIndex {
     this.#feed = feed;
   }
 
-  /** Creates the updater. A listener also works without a profile, but then there is no index. */
+  /** Creates the updater. Without a profile, the listener works but has no index to update. */
   static async of(context: Context): Promise<ListenIndex> {
     const settings = await context.session.settings().catch(() => undefined);
     const scope = settings && indexScopeOf(settings);

@@ -14,7 +14,7 @@ const OTHERS_TRIED = 100;
 
 /**
  * Returns the secrets for a delivery: the given ones, and the stored one of the envelope named in the payload.
- * @throws UsageError if there is no secret and the user can't be prompted for one.
+ * @throws UsageError if no secret is known and the user can't be prompted for one.
  */
 export async function listenSecrets(
   files: readonly string[] | undefined,

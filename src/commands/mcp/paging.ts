@@ -29,7 +29,7 @@ interface Item {
 interface PageOptions {
   limit: number;
   cursor: Cursor | undefined;
-  /** True if the source ended because of its own limit. */
+  /** True if the source stopped at a limit and has more items. */
   hasMore?: (() => boolean) | undefined;
 }
 

@@ -10,7 +10,7 @@ import type { Profiles } from '../../profiles/profile.ts';
 export async function pickProfile(store: Profiles, terminal: Terminal): Promise<string> {
   const profiles = Object.entries(store.profiles);
   if (profiles.length === 0) {
-    throw new NoProfileError('There is no profile yet.', {
+    throw new NoProfileError('No profiles yet.', {
       hint: 'Add one: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.',
     });
   }

@@ -12,8 +12,8 @@ export function templateList(now: () => number, search?: string): ListView<Templ
     id: (one) => one.id,
     empty:
       search === undefined
-        ? 'There are no templates. They are made in the web dashboard of the service.'
-        : `No template has words that begin with "${search}"; see all: \`esign templates list\`.`,
+        ? 'No templates yet. Create one in the web dashboard of the service.'
+        : `No templates match "${search}". To list all, run \`esign templates list\`.`,
     columns: [
       { key: 'id', header: 'ID', value: (one) => one.id, fixed: true },
       { key: 'name', header: 'NAME', value: (one) => one.name ?? '' },

@@ -110,7 +110,7 @@ export class Folders {
     if (this.#unsynced.size >= SYNC_BATCH) this.sync().catch(() => undefined);
   }
 
-  /** Makes all renames so far durable. */
+  /** Makes all earlier renames durable. */
   sync(): Promise<void> {
     const folders = [...this.#unsynced];
     this.#unsynced.clear();

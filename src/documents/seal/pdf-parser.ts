@@ -60,7 +60,7 @@ export class PdfParser {
     this.#isStrict = isStrict;
   }
 
-  /** True if every number so far was a plain integer: no sign, fraction, or leading zero. */
+  /** True if every number read was a plain integer: no sign, fraction, or leading zero. */
   get hasPlainNumbers(): boolean {
     return this.#hasPlainNumbers;
   }

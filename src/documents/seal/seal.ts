@@ -16,7 +16,7 @@ const MAX_SIGNATURES = 50;
 /** The seal of a document: whether the document is intact, whether anything was added, and who signed it. */
 export interface Seal {
   state: 'intact' | 'changed' | 'unsigned' | 'unreadable';
-  /** The coverage of the last seal; null if there is no readable seal. */
+  /** The coverage of the last seal; null without a readable seal. */
   coverage: 'whole' | 'extended' | 'partial' | null;
   /** The number of bytes after the last seal, if they contain more than validation data. */
   addedBytes: number | null;
@@ -35,7 +35,7 @@ export interface Seal {
 /** A seal with the data needed to evaluate trust. */
 export interface CheckedSeal {
   seal: Seal;
-  /** The signer; null if there is no readable seal. */
+  /** The signer; null without a readable seal. */
   signer: Pick<SignedContent, 'certificate' | 'certificates'> | null;
   /** True if the file has a signature, readable or not. */
   isSigned: boolean;

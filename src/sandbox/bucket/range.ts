@@ -5,7 +5,7 @@ export interface ByteRange {
 }
 
 /**
- * Resolves a Range header for an object's size. Returns a range; `whole` if there is no header or S3 ignores it (several ranges, other
+ * Resolves a Range header for an object's size. Returns a range; `whole` if the header is missing or S3 ignores it (several ranges, other
  * units, invalid); or `unsatisfiable` if no byte of the range exists (416).
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {

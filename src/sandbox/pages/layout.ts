@@ -100,7 +100,7 @@ function header(c: ServiceContext) {
   </header>`;
 }
 
-/** Returns a table, or a replacement if there are no rows. On a phone, each row becomes a card and each cell shows its label. */
+/** Returns a table, or a replacement if `rows` is empty. On a phone, each row becomes a card and each cell shows its label. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly unknown[])[],

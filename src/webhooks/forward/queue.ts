@@ -209,13 +209,13 @@ export class Forwarder {
     }
   }
 
-  /** Returns the delay before the next attempt, in ms, or null if there is no further attempt in this run. */
+  /** Returns the delay before the next attempt, in ms, or null if this run makes no further attempt. */
   #next(attempt: number): number | null {
     const ms = pauseAfter(attempt);
     return this.#options.clock.now() + ms > this.#endsAt ? null : ms;
   }
 
-  /** Waits before the next attempt. Returns false if there is no further attempt in this run. */
+  /** Waits before the next attempt. Returns false if this run makes no further attempt. */
   async #delay(ms: number): Promise<boolean> {
     const { clock } = this.#options;
     const until = clock.now() + ms;

@@ -85,7 +85,7 @@ export async function forwardOnce(
 export interface Answer {
   status: number | null;
   ms: number;
-  /** The system's error code, such as ECONNREFUSED, or the message if there is no code. */
+  /** The system's error code, such as ECONNREFUSED, or the message of an error without a code. */
   error: string | null;
 }
 

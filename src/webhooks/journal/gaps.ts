@@ -214,7 +214,7 @@ function judge(envelopeId: string, received: Received, envelope: Envelope | unde
 
 function contradiction({ event, signer }: Received, envelope: Envelope): string | undefined {
   const { status } = envelope;
-  // An undocumented status is no evidence of a gap.
+  // An undocumented status doesn't prove a gap.
   if (!ENVELOPE_STATUSES.some((known) => known === status)) return undefined;
   const said = event.replace('envelope.', '').toUpperCase();
   if (isTerminal(said) && said !== status) return `the API says ${status}`;

@@ -36,7 +36,7 @@ test('Each delivery is a POST of JSON with X-Service-Signature, the lowercase he
   }
 });
 
-test('Without a webhookSecret there is no X-Service-Signature', async () => {
+test('Omits X-Service-Signature without a webhookSecret', async () => {
   const receiver = await startReceiver();
   const rig = await startRig();
   await rig.create({ sendImmediately: true, webhookUrl: receiver.url });

@@ -49,7 +49,7 @@ describe('webhook signatures', () => {
     expect(checkSignature(payload, header, [secret])).toMatchObject({ ok: false, failure });
   });
 
-  it('are refused if there is no secret', () => {
+  it('are refused without a secret', () => {
     expect(checkSignature(payload, sign(payload, ''), [])).toMatchObject({ ok: false, failure: 'mismatch' });
   });
 

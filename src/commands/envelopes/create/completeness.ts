@@ -75,7 +75,7 @@ function rolesToldBy(template: Template): KnownRoles {
 
 /**
  * Reports the problems of the signers, and asks for confirmation on a terminal.
- * @throws UsageError if a problem can't be confirmed, the answer is no, or a role has no signer and there is no terminal.
+ * @throws UsageError if a problem can't be confirmed, the answer is no, or a role has no signer and no terminal can ask for one.
  */
 export async function confirmProblems(
   warnings: readonly SignerProblem[],

@@ -48,7 +48,7 @@ export async function gatherEvidence(id: string, flags: EvidenceFlags, context: 
   await learnSecrets(context);
   const client = await context.session.client();
   const first = await client.envelopes.get(id, signal);
-  // Without a bucket, there are no documents to fetch.
+  // Without a bucket, the documents can't be fetched.
   const bucket = await context.session.bucket();
   const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
   const fetched = () =>

@@ -144,5 +144,5 @@ function nothingFits(selection: Selection): string {
   }
   if (without !== undefined)
     return `No envelopes match. To find more, ${without}. To count all envelopes, run \`esign envelopes summary\`.`;
-  return 'There are no envelopes yet. Create one with `esign envelopes create --template ID --signer a@b.c`.';
+  return 'No envelopes yet. Create one with `esign envelopes create --template ID --signer a@b.c`.';
 }

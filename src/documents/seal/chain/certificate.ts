@@ -17,7 +17,7 @@ export interface Certificate {
   /** Whether the signature uses a hash that is still safe, and whether the key is too long to be broken. */
   isStrong: { signature: boolean; key: boolean };
   isAuthority: boolean;
-  /** The maximum number of intermediate authorities below it; undefined if there is no limit. */
+  /** The maximum number of intermediate authorities below it; undefined if unlimited. */
   pathLength: number | undefined;
   /** The permitted uses of the key; undefined if the certificate doesn't restrict them. */
   keyUsage: { signsDocuments: boolean; signsCertificates: boolean } | undefined;

@@ -61,7 +61,7 @@ export function requireTurn(envelope: EnvelopeRecord, signer: SignerRecord): Sig
 
 /**
  * Returns the ID of the signer with an ID or email address, or of the next signer. Throws NOT_FOUND for an unknown signer, INVALID_STATE if
- * there is no next signer.
+ * nobody is left to sign.
  */
 export function signerMeant(envelope: EnvelopeRecord, who: string | null): string {
   if (who === null) {

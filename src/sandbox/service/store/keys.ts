@@ -59,8 +59,8 @@ export function requireScope(key: KeyRecord, scope: Scope): void {
 }
 
 /**
- * Returns the full key of the default organization, from the 0600 file `api-key` in the data folder. Creates a key, and an organization if
- * there is none, if the file is missing, its key was revoked, or `wanted` is another key.
+ * Returns the full key of the default organization, from the 0600 file `api-key` in the data folder. Creates a key if the file is missing,
+ * its key was revoked, or `wanted` is another key. Also creates the organization if it is missing.
  */
 export async function openDefaultKey(
   store: Store,
