@@ -17,7 +17,9 @@ export function metricsText(health: Health, reasons: readonly Reason[]): string 
   const { counts, startedAt, verifiedAt, pending, heldBackMs } = health;
   const isWrong = (code: Reason['code']) => Number(reasons.some((one) => one.code === code));
   return [
-    ...metric('healthy', 'gauge', '1 if the listener is healthy, 0 if it has a problem.', [['', Number(reasons.length === 0)]]),
+    ...metric('healthy', 'gauge', '1 if the listener is healthy, 0 if it has a problem.', [
+      ['', Number(reasons.length === 0)],
+    ]),
     ...metric(
       'unhealthy',
       'gauge',
