@@ -26,11 +26,11 @@ import {
 import { isMadeFrom } from './request-ids/same-content.ts';
 import { msUntilListed, type Searching, searchUntilListed } from './request-ids/search.ts';
 import { createWithOutcome, readQuietly } from './settle.ts';
-import type { NewSigner } from './signer-mailbox.ts';
+import type { SignerInput } from './signer-mailbox.ts';
 
-export interface NewEnvelope {
+export interface EnvelopeInput {
   templateId: string;
-  signers: NewSigner[];
+  signers: SignerInput[];
   subject?: string | undefined;
   message?: string | undefined;
   metadata?: Record<string, unknown> | undefined;
@@ -42,12 +42,12 @@ export interface NewEnvelope {
 }
 
 /** Returns the write for the guards. */
-export function plannedCreate({ signers, send }: Pick<NewEnvelope, 'signers' | 'send'>): PlannedWrite {
+export function plannedCreate({ signers, send }: Pick<EnvelopeInput, 'signers' | 'send'>): PlannedWrite {
   return { action: 'create', emails: signers.map(({ email }) => email), sends: send ?? false };
 }
 
 /** Returns the request body for a new envelope, with its request ID in the metadata. Source: Create envelope body. */
-export function createBody(wanted: NewEnvelope, requestId: string): CreateEnvelopeBody {
+export function createBody(wanted: EnvelopeInput, requestId: string): CreateEnvelopeBody {
   if (wanted.webhookSecret !== undefined && wanted.webhookSecret.length < LIMITS.webhookSecret) {
     throw new UsageError(
       `The webhook secret is too short: it needs at least ${LIMITS.webhookSecret} characters.`,
@@ -110,7 +110,7 @@ export interface CreateOptions {
  */
 export async function createEnvelope(
   client: Client,
-  wanted: NewEnvelope,
+  wanted: EnvelopeInput,
   options: CreateOptions,
 ): Promise<Created> {
   const { ids, signal } = options;
@@ -190,7 +190,7 @@ function notEchoed(requestId: string): CreateWarning {
 /** Returns the envelope that an earlier run created with this request ID. */
 async function findEarlier(
   client: Client,
-  wanted: NewEnvelope,
+  wanted: EnvelopeInput,
   { known }: LockedRequestId,
   { requestId, rerun, signal, searching }: CreateOptions,
 ): Promise<Envelope | undefined> {
@@ -233,7 +233,7 @@ function refuseEnded(envelope: Envelope, requestId: string): Envelope {
 async function sendIfWanted(
   client: Client,
   envelope: Envelope,
-  wanted: NewEnvelope,
+  wanted: EnvelopeInput,
   signal?: AbortSignal,
 ): Promise<Envelope> {
   if (!wanted.send || envelope.status !== 'DRAFT') return envelope;

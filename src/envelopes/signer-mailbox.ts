@@ -4,7 +4,7 @@ import { addressProblem } from '../kernel/text/email-address.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
 
 /** A signer in the API's create body. */
-export interface NewSigner {
+export interface SignerInput {
   email: string;
   name: string;
   role?: string;
@@ -12,7 +12,7 @@ export interface NewSigner {
 }
 
 export interface ParsedSigner {
-  signer: NewSigner;
+  signer: SignerInput;
   /** True if no name was given, so the address is used instead. */
   nameIsAddress: boolean;
 }
@@ -27,13 +27,13 @@ const EXAMPLE = `Write it like a@b.c, 'Ada Lovelace <a@b.c>' or 'Ada Lovelace <a
 export function parseSigner(text: string): ParsedSigner {
   const [mailbox = '', ...options] = splitOutsideQuotes(text);
   const { name, email } = parseMailbox(mailbox.trim(), text);
-  const signer: NewSigner = { email, name: name || email };
+  const signer: SignerInput = { email, name: name || email };
   for (const option of options) applyOption(signer, option, text);
   return { signer, nameIsAddress: name === '' };
 }
 
 /** Returns the text that `parseSigner` parses into this signer. */
-export function signerText(signer: NewSigner): string {
+export function signerText(signer: SignerInput): string {
   const { email, name, role, order } = signer;
   const mailbox = name === '' || name === email ? email : `${quotedIfNeeded(name)} <${email}>`;
   const options = [
@@ -57,7 +57,7 @@ function parseMailbox(mailbox: string, whole: string): { name: string; email: st
   return { name, email };
 }
 
-function applyOption(signer: NewSigner, option: string, whole: string): void {
+function applyOption(signer: SignerInput, option: string, whole: string): void {
   if (option.trim() === '') return;
   const equals = option.indexOf('=');
   const key = option.slice(0, equals).trim().toLowerCase();

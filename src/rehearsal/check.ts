@@ -7,7 +7,7 @@ import { noteTemplate, type TemplateUse } from '../bulk/rows/template-use.ts';
 import { rolesOf } from '../envelopes/completeness.ts';
 import { sentRoles } from '../templates/roles.ts';
 import { type StandIn, standInOf } from '../templates/stand-ins.ts';
-import type { FailedRow } from './rehearse.ts';
+import type { UnsentRow } from './rehearse.ts';
 
 /** The templates of a file, by ID; undefined for one that does not exist. */
 export type Templates = ReadonlyMap<string, Template | undefined>;
@@ -27,7 +27,7 @@ export async function readTemplates(
 export function checkRows(
   rows: readonly BulkRow[],
   { templates, report, allowMissing }: { templates: Templates; report: FileReport; allowMissing: boolean },
-): { sendable: BulkRow[]; refused: FailedRow[] } {
+): { sendable: BulkRow[]; refused: UnsentRow[] } {
   for (const { line, envelope } of rows) {
     const uses = new Map<string, TemplateUse>();
     noteTemplate(uses, envelope, { line, label: () => '' });

@@ -8,11 +8,11 @@ import { timeOf } from '../kernel/clock.ts';
 import type { SampleBasis } from '../statistics/turn-history.ts';
 import type { AccountHistory } from './history.ts';
 import type { RehearsalService } from './service.ts';
-import { type LateSigner, letSignersAct, type SandboxEnvelope } from './signers.ts';
+import { letSignersAct, type RehearsedEnvelope, type SlowTurn } from './signers.ts';
 import { firstPages, type StandInPage } from './stand-in-page.ts';
 
 /** A row that would not be sent. */
-export interface FailedRow {
+export interface UnsentRow {
   line: number;
   error: RowError;
 }
@@ -28,7 +28,7 @@ export interface Expected {
 }
 
 /** A signer who would take longer than 85% of the earlier turns. */
-export type LateRow = Omit<LateSigner, 'row'> & { line: number };
+export type SlowRow = Omit<SlowTurn, 'row'> & { line: number };
 
 export interface Rehearsal {
   envelopes: number;
@@ -36,12 +36,12 @@ export interface Rehearsal {
   /** Number of invitations. */
   emails: number;
   requests: number;
-  failed: FailedRow[];
+  failed: UnsentRow[];
   expected: Expected;
   /** The broadest group of earlier turns that was used. */
   basis: SampleBasis;
   /** Slowest first. */
-  late: LateRow[];
+  late: SlowRow[];
   /** Days from now until the completion of each completed envelope, ascending. */
   completionDays: number[];
   /** The first pages of each template's stand-in. */
@@ -99,7 +99,7 @@ export async function rehearse(service: RehearsalService, facts: RehearsalFacts)
   };
 }
 
-async function sendRows(service: RehearsalService, facts: RehearsalFacts): Promise<FailedRow[]> {
+async function sendRows(service: RehearsalService, facts: RehearsalFacts): Promise<UnsentRow[]> {
   const { client, clock, folder } = service;
   const { rows } = facts;
   if (rows.length === 0) return [];
@@ -145,7 +145,7 @@ function rehearsed({ requestId: _requestId, envelope, ...row }: BulkRow, number:
   return { ...row, row: number, envelope: rest };
 }
 
-function count(envelopes: readonly SandboxEnvelope[], status: string): number {
+function count(envelopes: readonly RehearsedEnvelope[], status: string): number {
   return envelopes.filter((envelope) => envelope.status === status).length;
 }
 
@@ -156,7 +156,7 @@ function dayOf(completionDays: readonly number[], total: number, share: number):
   return day === undefined ? null : Math.round(day * 10) / 10;
 }
 
-function broadestBasis(envelopes: readonly SandboxEnvelope[], history: AccountHistory): SampleBasis {
+function broadestBasis(envelopes: readonly RehearsedEnvelope[], history: AccountHistory): SampleBasis {
   const used = new Set(
     envelopes.flatMap(({ templateId, signers }) =>
       signers.map(({ role }) => history.basisOf({ templateId, role })),

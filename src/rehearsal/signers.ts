@@ -7,8 +7,8 @@ import { evenDraws } from './draws.ts';
 import type { AccountHistory, Behavior } from './history.ts';
 import type { RehearsalService } from './service.ts';
 
-export type SandboxEnvelope = Awaited<ReturnType<Sandbox['control']['envelopes']>>[number];
-type SandboxSigner = SandboxEnvelope['signers'][number];
+export type RehearsedEnvelope = Awaited<ReturnType<Sandbox['control']['envelopes']>>[number];
+type RehearsedSigner = RehearsedEnvelope['signers'][number];
 
 /** An action of a signer at a time, in ms. */
 interface SignerAction {
@@ -21,7 +21,7 @@ interface SignerAction {
 }
 
 /** A turn that takes longer than usual. */
-export interface LateSigner {
+export interface SlowTurn {
   /** The number of the row. */
   row: number;
   email: string;
@@ -49,7 +49,7 @@ const NO_BROWSER = { ip: null, userAgent: null };
 const REASON = 'Declined in a rehearsal.';
 
 /** Lets the signers act according to the history until the days are over. Returns the signers who would be late, by row. */
-export async function letSignersAct(service: RehearsalService, facts: SignersFacts): Promise<LateSigner[]> {
+export async function letSignersAct(service: RehearsalService, facts: SignersFacts): Promise<SlowTurn[]> {
   const { sandbox, clock } = service;
   const { days, signal } = facts;
   const [start, end] = [clock.now(), clock.now() + days * DAY_MS];
@@ -67,13 +67,13 @@ export async function letSignersAct(service: RehearsalService, facts: SignersFac
   return plans.flatMap((plan) => plan.late);
 }
 
-export function rowOf({ metadata }: Pick<SandboxEnvelope, 'metadata'>): number {
+export function rowOf({ metadata }: Pick<RehearsedEnvelope, 'metadata'>): number {
   return Number(metadata[ROW_KEY]);
 }
 
 /** Returns what each signer does, by ID. Signers of the same template and role share a set of draws. */
 function behaviorsOf(
-  envelopes: readonly SandboxEnvelope[],
+  envelopes: readonly RehearsedEnvelope[],
   { history, seed }: SignersFacts,
 ): Map<string, Behavior> {
   const groups = new Map<string, { kind: TurnKind; ids: string[] }>();
@@ -128,11 +128,11 @@ interface PlanFacts extends SignersFacts {
 
 interface EnvelopePlan {
   actions: SignerAction[];
-  late: LateSigner[];
+  late: SlowTurn[];
 }
 
 /** Returns what the signers of an envelope do, and which of them take longer than usual. */
-function planOf(envelope: SandboxEnvelope, facts: PlanFacts): EnvelopePlan {
+function planOf(envelope: RehearsedEnvelope, facts: PlanFacts): EnvelopePlan {
   const plan: EnvelopePlan = { actions: [], late: [] };
   let began = timeOf(envelope.sentAt);
   for (const signers of signersByOrder(envelope)) {
@@ -153,7 +153,7 @@ function planTurn(
     envelope,
     signers,
     began,
-  }: { envelope: SandboxEnvelope; signers: readonly SandboxSigner[]; began: number },
+  }: { envelope: RehearsedEnvelope; signers: readonly RehearsedSigner[]; began: number },
   { behaviors, history, end }: PlanFacts,
 ): number {
   const { id: envelopeId, templateId } = envelope;
@@ -175,10 +175,10 @@ function planTurn(
 }
 
 function actOf(
-  signer: SandboxSigner,
+  signer: RehearsedSigner,
   began: number,
   behaviors: ReadonlyMap<string, Behavior>,
-): { signer: SandboxSigner; at: number; kind: Behavior['kind'] } {
+): { signer: RehearsedSigner; at: number; kind: Behavior['kind'] } {
   const behavior = behaviors.get(signer.id) ?? { kind: 'ignores' };
   const at = behavior.kind === 'ignores' ? Number.POSITIVE_INFINITY : began + behavior.afterMs;
   return { signer, at, kind: behavior.kind };

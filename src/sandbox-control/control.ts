@@ -34,7 +34,7 @@ const mailSchema = z.looseObject({
 });
 const mailsSchema = z.looseObject({ data: z.array(mailSchema) });
 /** An email that the service would have sent; `link` is its signing page. */
-export type SandboxMail = z.infer<typeof mailSchema>;
+export type ListedMail = z.infer<typeof mailSchema>;
 
 const seededSchema = z.object({
   templates: z.number(),
@@ -52,7 +52,7 @@ const seededSchema = z.object({
 });
 const seedReplySchema = z.looseObject({ data: seededSchema });
 /** The number of items loaded from a seed, and its keys. */
-export type SeedResult = z.infer<typeof seededSchema>;
+export type SeedReply = z.infer<typeof seededSchema>;
 
 /** The actions of a running sandbox that aren't part of the API, such as signing, declining, and moving the clock. */
 export interface SandboxControl {
@@ -75,9 +75,9 @@ export interface SandboxControl {
   mails(
     filter: { to?: string | undefined; envelopeId?: string | undefined; waitMs?: number | undefined },
     signal?: AbortSignal,
-  ): Promise<SandboxMail[]>;
+  ): Promise<ListedMail[]>;
   /** Loads a seed, with its PDFs in base64. */
-  seed(seed: Record<string, unknown>, signal?: AbortSignal): Promise<SeedResult>;
+  seed(seed: Record<string, unknown>, signal?: AbortSignal): Promise<SeedReply>;
   /** Saves the current state under a name. */
   saveSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot>;
   /** Restores a saved state. */

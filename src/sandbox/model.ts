@@ -5,7 +5,7 @@ export const FIELD_TYPES = ['SIGNATURE', 'INITIALS', 'DATE', 'TEXT', 'CHECKBOX',
 export type FieldType = (typeof FIELD_TYPES)[number];
 
 /** A field of a template. The position is in PDF points from the page's top left corner. Pages are numbered from 1. */
-export interface TemplateField {
+export interface FieldRecord {
   fieldId: string;
   type: FieldType;
   label: string;
@@ -43,7 +43,7 @@ export interface TemplateRecord {
   name: string;
   description: string;
   pageCount: number;
-  fields: TemplateField[];
+  fields: FieldRecord[];
   /** The roles, in the order in which they are assigned to signers without a role. */
   roles: string[];
   active: boolean;

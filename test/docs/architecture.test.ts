@@ -24,6 +24,18 @@ describe('the architecture page', () => {
   });
 });
 
+/** Types that client/model.ts declares by hand for `esign-cli/client`, so that its declarations need no other package. */
+const PUBLIC_COPIES = ['Envelope', 'EnvelopeStatus', 'Signer', 'Template', 'TemplateField'];
+
+describe('exported types', () => {
+  it('each have a unique name', () => {
+    const files = [...walk('src')].flatMap((folder) => filesOf(folder).map((name) => join(folder, name)));
+    const names = files.filter((file) => file.endsWith('.ts')).flatMap((file) => exportedTypesOf(file));
+    const repeated = names.filter((name, index) => names.indexOf(name) !== index);
+    expect(repeated.sort()).toEqual(PUBLIC_COPIES);
+  });
+});
+
 describe('decisions', () => {
   it.each(readdirSync('docs/decisions').filter((name) => /^\d{4}-/.test(name)))(
     '%s has the required form',
@@ -45,6 +57,11 @@ function expanded(path: string): string[] {
 function exists(path: string): boolean {
   const bases = ['', 'src', 'src/sandbox', 'src/documents', 'src/webhooks'];
   return bases.some((base) => existsSync(join(base, path)));
+}
+
+function exportedTypesOf(file: string): string[] {
+  const declarations = /^export (?:abstract )?(?:interface|type|class|enum) (\w+)/gm;
+  return [...readFileSync(file, 'utf8').matchAll(declarations)].map(([, name]) => name ?? '');
 }
 
 function foldersOf(folder: string): string[] {

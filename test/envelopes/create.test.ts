@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBody, createEnvelope, type NewEnvelope } from '../../src/envelopes/create.ts';
+import { createBody, createEnvelope, type EnvelopeInput } from '../../src/envelopes/create.ts';
 import { requestIdsInMemory } from '../../src/envelopes/request-ids/request-ids.ts';
 import { UnknownOutcomeError, UsageError } from '../../src/kernel/errors.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
@@ -9,7 +9,7 @@ import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';
 import { json, loseReply, type SeenRequest, startServer, type TestServer } from '../support/server.ts';
 
-const wanted: NewEnvelope = {
+const wanted: EnvelopeInput = {
   templateId: 'tmpl_1',
   signers: [{ email: 'a@b.c', name: 'Ada' }],
   metadata: { deal: '4711' },

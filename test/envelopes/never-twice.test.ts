@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Created, createBody, createEnvelope, type NewEnvelope } from '../../src/envelopes/create.ts';
+import { type Created, createBody, createEnvelope, type EnvelopeInput } from '../../src/envelopes/create.ts';
 import { contentOf, requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { EsignError } from '../../src/kernel/errors.ts';
@@ -12,7 +12,7 @@ import { type Behavior, type Fate, LaggingService } from '../support/lagging-ser
 
 /* One request ID creates one envelope, and nobody is emailed twice, for any service that matches the API document. */
 
-const wanted: NewEnvelope = {
+const wanted: EnvelopeInput = {
   templateId: 'tmpl_nda',
   signers: [{ email: 'ada@example.com', name: 'Ada' }],
   send: true,
@@ -38,7 +38,11 @@ async function start(behavior: Behavior = {}): Promise<LaggingService> {
 /** One run of the command on a machine, which is a state folder. */
 function run(
   on: LaggingService,
-  { machine = 'one', time = clock, ...more }: { machine?: string; time?: Clock } & Partial<NewEnvelope> = {},
+  {
+    machine = 'one',
+    time = clock,
+    ...more
+  }: { machine?: string; time?: Clock } & Partial<EnvelopeInput> = {},
 ): Promise<Created> {
   const client = on.client(time);
   const serviceNow = () => client.serviceClock.now();

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createEnvelope, type NewEnvelope } from '../../src/envelopes/create.ts';
+import { createEnvelope, type EnvelopeInput } from '../../src/envelopes/create.ts';
 import { replacedBy } from '../../src/envelopes/replace/find.ts';
 import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
@@ -96,7 +96,7 @@ async function inCampaign(seed: number, work: (campaign: Campaign) => Promise<vo
   }
 }
 
-const WANTED: NewEnvelope = {
+const WANTED: EnvelopeInput = {
   templateId: 'tmpl_nda',
   signers: [{ email: 'ada@example.com', name: 'Ada' }],
   send: true,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { NewEnvelope } from '../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../envelopes/create.ts';
 import { isRecord } from '../../kernel/json.ts';
 
 /** Number of hexadecimal digits of a hash: 96 bits, so that no two rows on a machine share one by chance. */
@@ -9,7 +9,7 @@ const DIGITS = 24;
  * Returns the hash of what a row sends and to whom: template, signers, subject, message, and metadata. Two rows with the same
  * hash would email the same people the same thing, however their files are written.
  */
-export function contentHash({ templateId, signers, subject, message, metadata }: NewEnvelope): string {
+export function contentHash({ templateId, signers, subject, message, metadata }: EnvelopeInput): string {
   const people = signers.map(({ email, name, role, order }) => [email.toLowerCase(), name, role, order]);
   return hashOf([templateId, people, subject, message, metadata]);
 }

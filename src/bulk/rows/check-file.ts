@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
-import type { NewEnvelope } from '../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../envelopes/create.ts';
 import { type TableFinding, UnreadableRow } from '../../tables/finding.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
@@ -164,7 +164,7 @@ class FileCheck {
   }
 
   #findDuplicates(
-    envelope: NewEnvelope,
+    envelope: EnvelopeInput,
     requestId: string | undefined,
     line: number,
     addProblem: (path: string, text: string) => void,

@@ -1,5 +1,5 @@
-import type { NewEnvelope } from '../../envelopes/create.ts';
-import type { NewSigner } from '../../envelopes/signer-mailbox.ts';
+import type { EnvelopeInput } from '../../envelopes/create.ts';
+import type { SignerInput } from '../../envelopes/signer-mailbox.ts';
 import { counted } from '../../kernel/duration.ts';
 import { entryOf, isList, isRecord } from '../../kernel/json.ts';
 import { addressProblem } from '../../kernel/text/email-address.ts';
@@ -18,7 +18,7 @@ export interface BulkRow {
   /** Hash of what is sent and to whom. `cells`: hash of the cells as they are in the file. */
   content: string;
   cells: string;
-  envelope: NewEnvelope;
+  envelope: EnvelopeInput;
 }
 
 /** Metadata keys that a run writes itself. */
@@ -49,7 +49,7 @@ const DECIDED_ELSEWHERE: Readonly<Record<string, string>> = {
 const LONGEST_REQUEST_ID = 200;
 
 export interface CheckedRow {
-  envelope: NewEnvelope;
+  envelope: EnvelopeInput;
   requestId: string | undefined;
   /** Number of signers without a name. Their address is used instead. */
   unnamed: number;
@@ -81,7 +81,7 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
       fillPlaceholders(wanted, raw, (what) => addProblem(path, path === '' ? `--${field}: ${what}` : what))
     );
   };
-  const envelope: NewEnvelope = {
+  const envelope: EnvelopeInput = {
     templateId: text('templateId') ?? defaults.templateId ?? '',
     signers: signers.signers,
     subject: email('subject'),
@@ -99,7 +99,7 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
   return { envelope: withoutMissing(envelope), requestId, unnamed: signers.unnamed };
 }
 
-function withoutMissing(envelope: NewEnvelope): NewEnvelope {
+function withoutMissing(envelope: EnvelopeInput): EnvelopeInput {
   const { templateId, signers, ...rest } = envelope;
   return {
     templateId,
@@ -138,7 +138,7 @@ function readText(
   return undefined;
 }
 
-function readSigners(value: unknown, addProblem: AddProblem): { signers: NewSigner[]; unnamed: number } {
+function readSigners(value: unknown, addProblem: AddProblem): { signers: SignerInput[]; unnamed: number } {
   if (!isList(value) || value.length === 0) {
     addProblem('signers', 'the row has no signer; an envelope needs at least one');
     return { signers: [], unnamed: 0 };
@@ -163,7 +163,7 @@ function readSigners(value: unknown, addProblem: AddProblem): { signers: NewSign
   return { signers, unnamed };
 }
 
-function readSigner(value: unknown, path: string, addProblem: AddProblem): NewSigner {
+function readSigner(value: unknown, path: string, addProblem: AddProblem): SignerInput {
   const record = isRecord(value) ? value : {};
   if (!isRecord(value))
     addProblem(path.slice(0, -1), 'it is not an object; write {"email":"a@b.c","name":"Ada"}');

@@ -1,4 +1,4 @@
-import type { NewEnvelope } from '../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../envelopes/create.ts';
 
 /** `#N/A` (in several languages), `#REF!`, `#NAME?`, and `####` for a column that was too narrow. */
 const SPREADSHEET_ERROR = /^#(?:N\/A|NV|N\/D|N\/V|[\p{Lu}/0]+[!?]|#{3,})$/u;
@@ -7,7 +7,7 @@ const SHORTENED_NUMBER = /^-?\d+(?:[.,]\d+)?E\+\d+$/i;
 
 /** Returns texts that a spreadsheet produced and nobody meant to send, by their path in the create body. */
 export function suspiciousCells(
-  { signers, subject, message, metadata }: NewEnvelope,
+  { signers, subject, message, metadata }: EnvelopeInput,
   requestId: string | undefined,
 ): { path: string; text: string }[] {
   const cells: [string, unknown][] = [

@@ -1,5 +1,5 @@
 import { type Party, rolesOf } from '../../envelopes/completeness.ts';
-import type { NewEnvelope } from '../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../envelopes/create.ts';
 import type { RawRow } from './raw-row.ts';
 
 /** How the rows of a file use a template, to compare it with the template itself. */
@@ -26,7 +26,7 @@ const CASTS_KEPT = 1_000;
 /** Adds a row to the uses of the templates. */
 export function noteTemplate(
   uses: Map<string, TemplateUse>,
-  { templateId, signers }: NewEnvelope,
+  { templateId, signers }: EnvelopeInput,
   { line, label }: Pick<RawRow, 'line' | 'label'>,
 ): void {
   if (templateId === '') return;

@@ -5,7 +5,7 @@ import { requestIdsOf } from '../../cli/request-ids.ts';
 import { settling } from '../../cli/write.ts';
 import { cancelEnvelope, isCancellable, sendEnvelope } from '../../envelopes/actions.ts';
 import { findProblems, type Party } from '../../envelopes/completeness.ts';
-import { createBody, createEnvelope, type NewEnvelope, plannedCreate } from '../../envelopes/create.ts';
+import { createBody, createEnvelope, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
 import { signersNamed } from '../../envelopes/named-signer.ts';
 import { remindWithGap } from '../../envelopes/reminders.ts';
 import { ServiceError } from '../../kernel/errors.ts';
@@ -34,7 +34,7 @@ export interface PlannedCall {
 
 /** @throws UsageError if the signers don't match the template's roles. Nothing is created. */
 export async function planCreate(
-  wanted: NewEnvelope,
+  wanted: EnvelopeInput,
   given: {
     requestId: string;
     /** The ID may have been used on another machine. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Context } from '../../cli/context.ts';
 import { newRequestId } from '../../envelopes/create.ts';
-import { type NewSigner, parseSigner, signerText } from '../../envelopes/signer-mailbox.ts';
+import { parseSigner, type SignerInput, signerText } from '../../envelopes/signer-mailbox.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { readDuration } from '../../kernel/duration-input.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -152,7 +152,7 @@ function requestIdsByCall(): (given: Record<string, unknown>) => string {
 }
 
 /** Parses a mailbox like --signer, and an object like a row of --signers-file. */
-function signerOf(given: z.infer<typeof signer>): NewSigner {
+function signerOf(given: z.infer<typeof signer>): SignerInput {
   if (typeof given === 'string') return parseSigner(given).signer;
   const { email, name = email, role, order } = given;
   return parseSigner(signerText({ email, name, ...(role && { role }), ...(order && { order }) })).signer;

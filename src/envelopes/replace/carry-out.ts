@@ -3,7 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { EsignError, isAmbiguous, isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import { cancelEnvelope, sendEnvelope } from '../actions.ts';
-import { type Created, createEnvelope, type NewEnvelope } from '../create.ts';
+import { type Created, createEnvelope, type EnvelopeInput } from '../create.ts';
 import { readIfExists } from '../marked-envelopes.ts';
 import { showsMarker } from '../markers.ts';
 import type { RequestIds } from '../request-ids/request-ids.ts';
@@ -110,7 +110,7 @@ async function preferredTo(
   return undefined;
 }
 
-async function make(wanted: NewEnvelope, old: Envelope, means: ReplaceContext): Promise<Created> {
+async function make(wanted: EnvelopeInput, old: Envelope, means: ReplaceContext): Promise<Created> {
   const { client, memory, requestId, ids, signal, searching } = means;
   // A request of a run whose reply was lost may have created it; that run's version may not have recorded the ID.
   const options = { requestId, ids, rerun: memory.known.askedAt !== undefined, signal, searching };

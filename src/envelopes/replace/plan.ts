@@ -4,7 +4,7 @@ import { listed } from '../../kernel/duration.ts';
 import { ServiceError, UsageError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
-import type { NewEnvelope } from '../create.ts';
+import type { EnvelopeInput } from '../create.ts';
 import { readIfExists } from '../marked-envelopes.ts';
 import { isSameEnvelope } from '../request-ids/same-content.ts';
 import { findReplacement, replacedBy } from './find.ts';
@@ -28,7 +28,7 @@ export type ReplaceStep = 'make' | 'cancel' | 'send';
 /** The current state, and the remaining steps. */
 export interface ReplacementPlan {
   old: Envelope;
-  wanted: NewEnvelope;
+  wanted: EnvelopeInput;
   signers: readonly SignerChange[];
   /** The new envelope, if an earlier run created it. */
   made: Envelope | undefined;

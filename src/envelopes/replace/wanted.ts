@@ -3,9 +3,9 @@ import { timeOf } from '../../kernel/clock.ts';
 import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { LIMITS, REPLACES_KEY, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
-import type { NewEnvelope } from '../create.ts';
+import type { EnvelopeInput } from '../create.ts';
 import { signersHint, signersNamed } from '../named-signer.ts';
-import { type NewSigner, parseSigner, parseSigners } from '../signer-mailbox.ts';
+import { parseSigner, parseSigners, type SignerInput } from '../signer-mailbox.ts';
 
 /** What to change in the new envelope. All else stays the same. */
 export interface ReplacementChanges {
@@ -25,7 +25,7 @@ export interface ReplacementChanges {
 /** The change of one signer: only `before` if removed, only `after` if added. */
 export interface SignerChange {
   before?: Signer;
-  after?: NewSigner;
+  after?: SignerInput;
   /** The address was given without a name, so the signer keeps the previous name. */
   keepsName?: boolean;
   /** The address was given without a name, and the signer had none, so the address is the name. */
@@ -33,7 +33,7 @@ export interface SignerChange {
 }
 
 export interface Replacement {
-  envelope: NewEnvelope;
+  envelope: EnvelopeInput;
   /** All signers in order, including unchanged ones. */
   signers: readonly SignerChange[];
 }
@@ -71,8 +71,8 @@ export function buildReplacement(old: Envelope, changes: ReplacementChanges): Re
 }
 
 /** Returns true if the new envelope differs from the old one, or a template or an expiration was given. */
-export function isChanged(old: Envelope, wanted: NewEnvelope, changes: ReplacementChanges): boolean {
-  const textOf = (signers: readonly NewSigner[]) =>
+export function isChanged(old: Envelope, wanted: EnvelopeInput, changes: ReplacementChanges): boolean {
+  const textOf = (signers: readonly SignerInput[]) =>
     JSON.stringify(signers.map(({ email, name, role, order }) => [email, name, role, order]));
   return (
     changes.templateId !== undefined ||
@@ -152,7 +152,7 @@ function onlySigner(old: Envelope, name: string): Signer {
   });
 }
 
-function asBefore({ email, name, role, order }: Signer): NewSigner {
+function asBefore({ email, name, role, order }: Signer): SignerInput {
   return {
     email: email ?? '',
     name: name || (email ?? ''),

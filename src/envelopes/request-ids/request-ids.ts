@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { Turns } from '../../kernel/turns.ts';
-import type { NewSigner } from '../signer-mailbox.ts';
+import type { SignerInput } from '../signer-mailbox.ts';
 import {
   type KnownRequest,
   memoryRecords,
@@ -142,7 +142,7 @@ export function checkRequestId(requestId: unknown): string {
 /** The content that a request ID stands for. */
 export interface RequestContent {
   templateId: string;
-  signers: readonly Readonly<NewSigner>[];
+  signers: readonly Readonly<SignerInput>[];
 }
 
 /**

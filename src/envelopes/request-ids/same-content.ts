@@ -1,5 +1,5 @@
 import type { Envelope } from '../../api/schemas.ts';
-import type { NewSigner } from '../signer-mailbox.ts';
+import type { SignerInput } from '../signer-mailbox.ts';
 import type { RequestContent } from './request-ids.ts';
 
 /** Returns true if an envelope has this template and these signers, as far as the service shows them. Orders may be renumbered. */
@@ -7,7 +7,7 @@ export function isMadeFrom(made: Envelope, wanted: RequestContent): boolean {
   if (!isSame(made.templateId, wanted.templateId)) return false;
   if (!made.signers) return true;
   const left = [...made.signers];
-  const isThere = ({ email, name, role }: NewSigner) => {
+  const isThere = ({ email, name, role }: SignerInput) => {
     const at = left.findIndex(
       (one) =>
         one.email?.toLowerCase() === email.trim().toLowerCase() &&

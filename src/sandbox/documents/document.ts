@@ -1,4 +1,4 @@
-import type { TemplateField, TemplateRecord } from '../model.ts';
+import type { FieldRecord, TemplateRecord } from '../model.ts';
 import { drawRegion } from './drawing/blocks.ts';
 import { drawEmptyField, drawFieldPlace } from './drawing/empty-fields.ts';
 import { COLORS, drawFitted, drawLine, STYLES } from './drawing/pen.ts';
@@ -43,7 +43,7 @@ function infoOf({ id, name, description, createdAt }: TemplateRecord): PdfInfo {
   return { title: plain(name), subject: plain(description), keywords: [id], at: createdAt };
 }
 
-function fieldsOn(template: TemplateRecord, page: number): TemplateField[] {
+function fieldsOn(template: TemplateRecord, page: number): FieldRecord[] {
   return template.fields.filter((field) => field.page === page);
 }
 

@@ -1,4 +1,4 @@
-import type { Drawing, SignedInput, SignerRecord, TemplateField, TemplateRecord } from '../model.ts';
+import type { Drawing, FieldRecord, SignedInput, SignerRecord, TemplateRecord } from '../model.ts';
 import { drawFilledField, drawnSignature, drawSignature, fieldValue } from './drawing/filled-fields.ts';
 import { createFlow, drawFlowFooter, FLOW, type Flow } from './drawing/flow.ts';
 import { baseline, COLORS, drawFitted, STYLES } from './drawing/pen.ts';
@@ -56,7 +56,7 @@ export function inSigningOrder(signers: readonly SignerRecord[]): SignerRecord[]
 function drawFields(
   pdf: Pdf,
   type: Typesetter,
-  fields: readonly TemplateField[],
+  fields: readonly FieldRecord[],
   holders: ReadonlyMap<string, SignerRecord>,
 ): Entry[] {
   return fields.flatMap((field) => {
@@ -70,14 +70,14 @@ function drawFields(
 }
 
 /** Returns the values, other than signatures, of a signer who has no fields. */
-function entriesOf(fields: readonly TemplateField[], signer: SignerRecord): Entry[] {
+function entriesOf(fields: readonly FieldRecord[], signer: SignerRecord): Entry[] {
   return fields
     .filter((field) => field.type !== 'SIGNATURE')
     .map((field) => ({ signer, label: field.label, value: shownValue(field, signer) }))
     .filter(({ value }) => typeof value !== 'string' || value.trim() !== '');
 }
 
-function shownValue(field: TemplateField, signer: SignerRecord): string | Drawing {
+function shownValue(field: FieldRecord, signer: SignerRecord): string | Drawing {
   const drawn = signer.drawings?.[field.fieldId];
   if (drawn !== undefined) return drawn;
   const value = signer.values[field.fieldId] ?? '';
@@ -115,11 +115,7 @@ function drawAppendix(
 const CARD = { width: 222, height: 118, second: 309, signature: 58 } as const;
 
 /** Draws signatures, two per row, with the name, role, and email address above each. */
-function drawSignatures(
-  flow: Flow,
-  fields: readonly TemplateField[],
-  signers: readonly SignerRecord[],
-): void {
+function drawSignatures(flow: Flow, fields: readonly FieldRecord[], signers: readonly SignerRecord[]): void {
   flow.top += 8;
   for (const [index, signer] of signers.entries()) {
     const isLeft = index % 2 === 0;
@@ -147,7 +143,7 @@ function drawSignatures(
   }
 }
 
-function signatureOf(fields: readonly TemplateField[], signer: SignerRecord): string | Drawing {
+function signatureOf(fields: readonly FieldRecord[], signer: SignerRecord): string | Drawing {
   const drawn = drawnSignature(fields, signer);
   if (drawn !== undefined) return drawn;
   const typed = fields

@@ -1,15 +1,11 @@
-import type { Drawing, EnvelopeRecord, SignerRecord, TemplateField } from '../model.ts';
+import type { Drawing, EnvelopeRecord, FieldRecord, SignerRecord } from '../model.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
 import { fieldsOf, initials, isSigningDate } from '../service/engine/fields.ts';
 import type { StoreState } from '../service/store/state.ts';
 import { readDrawing } from './strokes.ts';
 
 /** Returns the signer's fields in reading order: by page, then from top to bottom, then from left to right. */
-export function fieldsFor(
-  state: StoreState,
-  envelope: EnvelopeRecord,
-  signer: SignerRecord,
-): TemplateField[] {
+export function fieldsFor(state: StoreState, envelope: EnvelopeRecord, signer: SignerRecord): FieldRecord[] {
   const template = state.templates.get(envelope.templateId);
   const fields = template === undefined ? [] : fieldsOf(template, signer);
   return fields.toSorted((a, b) => a.page - b.page || a.y - b.y || a.x - b.x);
@@ -17,11 +13,11 @@ export function fieldsFor(
 
 /** Returns the prefilled values: the signing date, the initials, and a printed name. Signatures are left to the signer. */
 export function prefilled(
-  fields: readonly TemplateField[],
+  fields: readonly FieldRecord[],
   signer: SignerRecord,
   now: number,
 ): Record<string, string> {
-  const known = (field: TemplateField): string => {
+  const known = (field: FieldRecord): string => {
     if (field.type === 'INITIALS') return initials(signer.name);
     if (isSigningDate(field)) return isoTime(now).slice(0, 10);
     return field.type === 'TEXT' && /name in print/i.test(field.label) ? signer.name : '';
@@ -47,17 +43,14 @@ export interface Problem {
 }
 
 /** Returns true for signatures and initials, which are drawn or typed. */
-export function isHandwritten(field: TemplateField): boolean {
+export function isHandwritten(field: FieldRecord): boolean {
   return field.type === 'SIGNATURE' || field.type === 'INITIALS';
 }
 
 const NO_DRAWING = 'is not a valid drawing. Draw it again or type it.';
 
 /** Reads a posted form. For each field, `f.ID` is the typed or selected value, and `d.ID` is a drawing instead of it. */
-export function readPosted(
-  fields: readonly TemplateField[],
-  body: Readonly<Record<string, unknown>>,
-): Posted {
+export function readPosted(fields: readonly FieldRecord[], body: Readonly<Record<string, unknown>>): Posted {
   const consent = body.consent === 'yes';
   const posted: Posted = { values: {}, drawings: {}, drawn: {}, consent, problems: [] };
   for (const field of fields) {
@@ -83,7 +76,7 @@ export function readPosted(
 }
 
 /** Returns the posted value of a field. Browsers don't post unchecked checkboxes. */
-function typedIn(field: TemplateField, posted: unknown): string {
+function typedIn(field: FieldRecord, posted: unknown): string {
   const text = textIn(posted).trim().slice(0, 500);
   return field.type === 'CHECKBOX' ? String(text === 'true') : text;
 }
@@ -92,13 +85,13 @@ function textIn(posted: unknown): string {
   return typeof posted === 'string' ? posted : '';
 }
 
-function problemWith(field: TemplateField, value: string): string | undefined {
+function problemWith(field: FieldRecord, value: string): string | undefined {
   if (field.required && (value === '' || value === 'false')) return `${placeOf(field)} is required.`;
   if (field.type === 'DROPDOWN' && value !== '' && field.options?.includes(value) === false)
     return `${field.label} must be one of the options.`;
   return undefined;
 }
 
-function placeOf({ label, page }: TemplateField): string {
+function placeOf({ label, page }: FieldRecord): string {
   return `${label} (page ${page})`;
 }

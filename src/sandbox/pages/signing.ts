@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { type EnvelopeRecord, type SignerRecord, TALL_TEXT, type TemplateField } from '../model.ts';
+import { type EnvelopeRecord, type FieldRecord, type SignerRecord, TALL_TEXT } from '../model.ts';
 import { isHandwritten, type Problem } from './entries.ts';
 import { state } from './layout.ts';
 import { day } from './times.ts';
@@ -8,7 +8,7 @@ export interface SigningView {
   envelope: EnvelopeRecord;
   signer: SignerRecord;
   /** The signer's fields, in reading order. */
-  fields: readonly TemplateField[];
+  fields: readonly FieldRecord[];
   /** The entered or prefilled values by field ID. */
   values: Readonly<Record<string, string>>;
   /** The drawings that replace values, in text form, by field ID. */
@@ -92,7 +92,7 @@ function problemList(problems: readonly Problem[]) {
   </div>`;
 }
 
-function fieldBlock(field: TemplateField, value: string, drawing: string) {
+function fieldBlock(field: FieldRecord, value: string, drawing: string) {
   const kind = field.type === 'CHECKBOX' ? 'field check' : 'field';
   const label = html`<label for="${field.fieldId}">${field.label}${field.required ? '' : ' (optional)'}</label>`;
   const control = controlOf(field, value);
@@ -105,12 +105,12 @@ function fieldBlock(field: TemplateField, value: string, drawing: string) {
 }
 
 /** The placeholders, in upright letters so that they can't be mistaken for a signature. */
-const HINTS: Partial<Record<TemplateField['type'], string>> = {
+const HINTS: Partial<Record<FieldRecord['type'], string>> = {
   SIGNATURE: 'Type your name to sign',
   INITIALS: 'Initials',
 };
 
-function controlOf(field: TemplateField, value: string) {
+function controlOf(field: FieldRecord, value: string) {
   const name = `f.${field.fieldId}`;
   const required = field.required ? 'required' : '';
   if (field.type === 'CHECKBOX') {

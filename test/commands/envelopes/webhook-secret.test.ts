@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { withOwnSecret } from '../../../src/commands/envelopes/create/webhook-secret.ts';
-import type { NewEnvelope } from '../../../src/envelopes/create.ts';
+import type { EnvelopeInput } from '../../../src/envelopes/create.ts';
 import { NetworkError, ServiceError } from '../../../src/kernel/errors.ts';
 import { readWebhookSecrets } from '../../../src/profiles/webhook-secrets.ts';
 import { fakeClock } from '../../support/clock.ts';
 
-const wanted: NewEnvelope = {
+const wanted: EnvelopeInput = {
   templateId: 'tmpl_1',
   signers: [{ email: 'ada@example.com', name: 'Ada' }],
   webhookUrl: 'https://x.example/hook',

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { readMails } from '../../../src/commands/sandbox/mails/run.ts';
-import type { SandboxMail } from '../../../src/sandbox-control/control.ts';
+import type { ListedMail } from '../../../src/sandbox-control/control.ts';
 
-const MAIL: SandboxMail = {
+const MAIL: ListedMail = {
   id: 'mail_1',
   at: '2026-01-02T03:04:05Z',
   kind: 'request',

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { SignerRecord, TemplateField, TemplateRecord } from '../../../src/sandbox/model.ts';
+import type { FieldRecord, SignerRecord, TemplateRecord } from '../../../src/sandbox/model.ts';
 import { infoOf, needsReader, pagesOf, prepareFonts, strokesIn, textIn, textOf } from './reader.ts';
 import { envelope, maker, signedPdf, signer, template } from './samples.ts';
 
@@ -14,7 +14,7 @@ function filled(of: TemplateRecord): SignerRecord[] {
   });
 }
 
-function sample(field: TemplateField): string {
+function sample(field: FieldRecord): string {
   switch (field.type) {
     case 'SIGNATURE':
       return `Sgn${field.role}`;
@@ -31,7 +31,7 @@ function sample(field: TemplateField): string {
   }
 }
 
-function inside(point: { x: number; y: number }, { x, y, width, height }: TemplateField): boolean {
+function inside(point: { x: number; y: number }, { x, y, width, height }: FieldRecord): boolean {
   return point.x > x && point.x < x + width && point.y > y && point.y < y + height;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createDocumentMaker } from '../../../src/sandbox/documents/index.ts';
-import type { TemplateField, TemplateRecord } from '../../../src/sandbox/model.ts';
+import type { FieldRecord, TemplateRecord } from '../../../src/sandbox/model.ts';
 import { darkIn, infoOf, needsReader, pagesOf, prepareFonts, textIn } from './reader.ts';
 import { envelope, maker, signer, template } from './samples.ts';
 import { plainPdf, protectedPdf, turnedPdf } from './uploads.ts';
@@ -11,7 +11,7 @@ import { plainPdf, protectedPdf, turnedPdf } from './uploads.ts';
 beforeAll(prepareFonts);
 
 const place = { page: 1, x: 300, y: 120, width: 150, height: 40 };
-const field: TemplateField = {
+const field: FieldRecord = {
   fieldId: 'note_1',
   type: 'TEXT',
   label: 'Note',

@@ -5,12 +5,7 @@ import { onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { systemClock } from '../../../src/kernel/clock.ts';
 import { ENVELOPE_STATUSES, SIGNING_ORDERS } from '../../../src/kernel/vocabulary.ts';
-import type {
-  DocumentMaker,
-  ObjectWriter,
-  TemplateField,
-  TemplateRecord,
-} from '../../../src/sandbox/model.ts';
+import type { DocumentMaker, FieldRecord, ObjectWriter, TemplateRecord } from '../../../src/sandbox/model.ts';
 import { type Service, type ServiceOptions, startService } from '../../../src/sandbox/service/server.ts';
 
 /** Exactly the documented fields of a signer: an extra one fails the parse. */
@@ -56,7 +51,7 @@ const errorShape = z.strictObject({
   }),
 });
 
-function field(fieldId: string, type: TemplateField['type'], role: string, label: string): TemplateField {
+function field(fieldId: string, type: FieldRecord['type'], role: string, label: string): FieldRecord {
   return { fieldId, type, label, required: true, page: 1, role, x: 10, y: 10, width: 100, height: 20 };
 }
 

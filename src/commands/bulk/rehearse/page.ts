@@ -3,7 +3,7 @@ import { command } from '../../../kernel/text/shell-words.ts';
 import { htmlText } from '../../../output/html.ts';
 import { htmlPage } from '../../../output/page.ts';
 import { exactTime } from '../../../output/time.ts';
-import type { LateRow } from '../../../rehearsal/rehearse.ts';
+import type { SlowRow } from '../../../rehearsal/rehearse.ts';
 import { completionCurve, sheetDrawing } from './page-drawings.ts';
 import { emailCards } from './page-emails.ts';
 import { REHEARSAL_STYLE } from './page-style.ts';
@@ -89,7 +89,7 @@ function problems({ failed, late, caveats }: RehearsalResult): string {
   return `${refused}${lateTable(late)}<h3>Why the real run may differ, and what to do</h3><ul class="caveats">${list.join('')}</ul>`;
 }
 
-function lateTable(late: readonly LateRow[]): string {
+function lateTable(late: readonly SlowRow[]): string {
   if (late.length === 0) return '';
   const rows = late
     .slice(0, LATE_SHOWN)

@@ -7,7 +7,7 @@ import type { Context } from '../../../cli/context.ts';
 import { GuardError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { checkRows, readTemplates, type Templates } from '../../../rehearsal/check.ts';
-import type { FailedRow } from '../../../rehearsal/rehearse.ts';
+import type { UnsentRow } from '../../../rehearsal/rehearse.ts';
 import { findKnownRows, otherText, readEarlierRows } from '../known.ts';
 import { personsOf, skipSettled } from '../skip-existing.ts';
 import { refused, sourceOf } from '../source.ts';
@@ -18,7 +18,7 @@ export interface SortedRows {
   report: FileReport;
   templates: Templates;
   sendable: BulkRow[];
-  failed: FailedRow[];
+  failed: UnsentRow[];
   /** Rows that are skipped because their envelope exists. */
   existing: number;
   /** Rows with an existing draft, which is sent. */
@@ -85,7 +85,7 @@ async function knownOf(
   return known;
 }
 
-function refusedByAccount({ unfinished, other, ended }: KnownRows): FailedRow[] {
+function refusedByAccount({ unfinished, other, ended }: KnownRows): UnsentRow[] {
   return [
     ...unfinished.map(({ line, run = '' }) =>
       failedRow(
@@ -103,7 +103,7 @@ function refusedByAccount({ unfinished, other, ended }: KnownRows): FailedRow[] 
 async function checkGuards(
   rows: readonly BulkRow[],
   { writes }: Client,
-): Promise<{ allowed: BulkRow[]; guarded: FailedRow[]; guard: string | undefined }> {
+): Promise<{ allowed: BulkRow[]; guarded: UnsentRow[]; guard: string | undefined }> {
   const problemOf = async (of: readonly BulkRow[]): Promise<GuardError | undefined> => {
     const emails = of.flatMap(({ envelope }) => envelope.signers.map(({ email }) => email));
     try {
@@ -115,7 +115,7 @@ async function checkGuards(
     }
   };
   const allowed: BulkRow[] = [];
-  const guarded: FailedRow[] = [];
+  const guarded: UnsentRow[] = [];
   const problem = rows.length === 0 ? undefined : await problemOf(rows);
   for (const row of rows) {
     const own = problem?.code === 'RECIPIENT_NOT_ALLOWED' ? await problemOf([row]) : undefined;
@@ -126,6 +126,6 @@ async function checkGuards(
   return { allowed, guarded, guard: allowed.length === 0 ? undefined : rest?.message };
 }
 
-function failedRow(line: number, code: string, message: string): FailedRow {
+function failedRow(line: number, code: string, message: string): UnsentRow {
   return { line, error: { code, message, status: null, details: null } };
 }

@@ -2,7 +2,7 @@ import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { indented, renderPairs } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
-import type { LateRow } from '../../../rehearsal/rehearse.ts';
+import type { SlowRow } from '../../../rehearsal/rehearse.ts';
 import type { RehearsalResult, RehearseRequest } from './result.ts';
 
 const FAILED_SHOWN = 20;
@@ -85,6 +85,6 @@ export function dayText(day: number | null, { days }: RehearseRequest): string {
   return day === 1 ? 'in 1 day' : `in ${day} days`;
 }
 
-function lateText({ name, email, role, waitingMs, usualMs }: LateRow): string {
+function lateText({ name, email, role, waitingMs, usualMs }: SlowRow): string {
   return `${name} <${email}>, ${role}: ${durationInWords(waitingMs)}, usually ${durationInWords(usualMs)}`;
 }

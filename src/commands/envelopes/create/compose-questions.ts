@@ -2,7 +2,7 @@ import type { Envelope, Template } from '../../../api/schemas.ts';
 import type { Choice, Conversation } from '../../../cli/prompts/prompts.ts';
 import { type Composition, type CompositionPart, setOrder } from '../../../envelopes/composition.ts';
 import { type Contact, contactsIn, rolesIn } from '../../../envelopes/contacts.ts';
-import { type NewSigner, parseSigner, signerText } from '../../../envelopes/signer-mailbox.ts';
+import { parseSigner, type SignerInput, signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/vocabulary.ts';
@@ -125,11 +125,11 @@ async function askSigner(
   composition: Composition,
   people: readonly Contact[],
   talk: Conversation,
-): Promise<NewSigner | undefined> {
+): Promise<SignerInput | undefined> {
   const { index, role } = question;
   const current = composition.signers[index];
   const choices = (typed: string) => signerChoices(typed, question, current, composition, people);
-  const chosen = await talk.search<NewSigner | typeof NO_ONE>(
+  const chosen = await talk.search<SignerInput | typeof NO_ONE>(
     signerLabel(question, composition, choices('').length === 0),
     choices,
     whatToType,
@@ -160,10 +160,10 @@ function signerLabel(
 function signerChoices(
   typed: string,
   { index, role, optional }: SignerQuestion,
-  current: NewSigner | undefined,
+  current: SignerInput | undefined,
   composition: Composition,
   people: readonly Contact[],
-): Choice<NewSigner | typeof NO_ONE>[] {
+): Choice<SignerInput | typeof NO_ONE>[] {
   const signers = composition.signers.filter((_, at) => at !== index);
   const others = signers.map((one) => one.email.toLowerCase());
   const rank = ({ email, roles }: Contact) =>
@@ -182,13 +182,17 @@ function signerChoices(
   ];
 }
 
-function contactChoice({ email, name, roles }: Contact): Choice<NewSigner> {
+function contactChoice({ email, name, roles }: Contact): Choice<SignerInput> {
   const description = roles.length > 0 ? `signed as ${roles.map(safeLine).join(', ')} before` : undefined;
   return signerChoice({ email, name }, undefined, description);
 }
 
 /** Shows the signer as you would type it, without the role in the question. */
-function signerChoice(signer: NewSigner, role: string | undefined, description?: string): Choice<NewSigner> {
+function signerChoice(
+  signer: SignerInput,
+  role: string | undefined,
+  description?: string,
+): Choice<SignerInput> {
   const { role: own, ...rest } = signer;
   const text = safeLine(signerText(own === role ? rest : signer));
   return {
@@ -200,7 +204,7 @@ function signerChoice(signer: NewSigner, role: string | undefined, description?:
 }
 
 /** Returns the signer that was typed, unless they are a known contact. `others` are the envelope's other signers. */
-function newSigner(typed: string, others: readonly NewSigner[]): Choice<NewSigner>[] {
+function newSigner(typed: string, others: readonly SignerInput[]): Choice<SignerInput>[] {
   const parsed = tryParse(typed);
   if (parsed instanceof UsageError) return [];
   const same = others.find(({ email }) => email.toLowerCase() === parsed.email.toLowerCase());
@@ -210,7 +214,7 @@ function newSigner(typed: string, others: readonly NewSigner[]): Choice<NewSigne
   return [signerChoice({ ...parsed, name }, undefined, 'already signs this envelope')];
 }
 
-function tryParse(typed: string): NewSigner | UsageError {
+function tryParse(typed: string): SignerInput | UsageError {
   try {
     return parseSigner(typed).signer;
   } catch (error) {
@@ -248,8 +252,8 @@ function turnsOf({ order, signers }: Composition): Turns {
 }
 
 /** Asks who signs when. The last signer needs no question. */
-async function askTurns(signers: readonly NewSigner[], talk: Conversation): Promise<NewSigner[]> {
-  const turn: NewSigner[] = [];
+async function askTurns(signers: readonly SignerInput[], talk: Conversation): Promise<SignerInput[]> {
+  const turn: SignerInput[] = [];
   for (;;) {
     const left = signers.filter((one) => !turn.includes(one));
     if (left.length < 2) return [...turn, ...left];

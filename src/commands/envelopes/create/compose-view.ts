@@ -1,6 +1,6 @@
 import type { Template } from '../../../api/schemas.ts';
 import type { Session } from '../../../cli/session.ts';
-import type { NewEnvelope } from '../../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import { signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { LINE_GOES_ON, shellWord } from '../../../kernel/text/shell-words.ts';
@@ -8,7 +8,7 @@ import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
 
 export interface Preview {
-  envelope: NewEnvelope;
+  envelope: EnvelopeInput;
   template: Template | undefined;
   /** The profile's name and the address of the service. */
   account: readonly string[];
@@ -104,7 +104,7 @@ function templateLine(template: Template | undefined): string {
 }
 
 /** Aligns addresses and roles in columns; wraps each signer if that is too wide. */
-function signerLines({ signers, signingOrder }: NewEnvelope, room: number): string[] {
+function signerLines({ signers, signingOrder }: EnvelopeInput, room: number): string[] {
   const hasTurns = signingOrder === 'SEQUENTIAL' && signers.length > 1;
   const turnOf = (order: number | undefined) => (hasTurns ? (order ?? 0) : 0);
   const cells = [...signers]

@@ -5,7 +5,7 @@ import { ask, type Choice, type Conversation } from '../../../cli/prompts/prompt
 import { findProblems } from '../../../envelopes/completeness.ts';
 import { type Composition, type CompositionPart, composed, PARTS } from '../../../envelopes/composition.ts';
 import { recentEnvelopes } from '../../../envelopes/contacts.ts';
-import type { NewEnvelope } from '../../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
@@ -17,7 +17,7 @@ import { accountOf, renderComposition } from './compose-view.ts';
 export interface Given {
   templateId: string | undefined;
   /** The envelope as set by the flags, with no signers if none were given. */
-  envelope: Omit<NewEnvelope, 'templateId'>;
+  envelope: Omit<EnvelopeInput, 'templateId'>;
   /** Flags to repeat in the equivalent command. */
   options: readonly (readonly [string, string | true])[];
   /** Only shows the request. */
@@ -33,7 +33,7 @@ const TEMPLATES = 1_000;
  * Prompts for anything the flags leave out, shows the envelope, and asks whether to send it. Creates nothing.
  * @throws UsageError if the user discards it.
  */
-export async function compose(given: Given, context: Context): Promise<NewEnvelope> {
+export async function compose(given: Given, context: Context): Promise<EnvelopeInput> {
   const client = await context.session.client();
   const known = await gather(client, given, context);
   const composition = beginning(given, known);
@@ -51,7 +51,7 @@ async function decide(
   known: ComposeSuggestions,
   talk: Conversation,
   context: Context,
-): Promise<NewEnvelope> {
+): Promise<EnvelopeInput> {
   for (;;) {
     const envelope = completed(given, composition);
     await showPreview(envelope, composition, given, context);
@@ -63,12 +63,12 @@ async function decide(
   }
 }
 
-function completed({ envelope }: Given, composition: Composition): NewEnvelope {
+function completed({ envelope }: Given, composition: Composition): EnvelopeInput {
   return { ...envelope, ...composed(composition), templateId: composition.template?.id ?? '' };
 }
 
 async function showPreview(
-  envelope: NewEnvelope,
+  envelope: EnvelopeInput,
   { template, roles }: Composition,
   { options }: Given,
   context: Context,
@@ -145,7 +145,7 @@ async function askMissing(
 
 type Decision = 'draft' | 'send' | 'show' | 'change' | 'discard';
 
-function decisions(envelope: NewEnvelope, { dryRun }: Given): Choice<Decision>[] {
+function decisions(envelope: EnvelopeInput, { dryRun }: Given): Choice<Decision>[] {
   const people = counted(envelope.signers.length, 'signer');
   const draft: Choice<Decision> = {
     value: 'draft',

@@ -9,7 +9,7 @@ import { findProblems } from '../../../envelopes/completeness.ts';
 import {
   createBody,
   createEnvelope,
-  type NewEnvelope,
+  type EnvelopeInput,
   newRequestId,
   plannedCreate,
 } from '../../../envelopes/create.ts';
@@ -104,7 +104,7 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
 }
 
 async function checkSigners(
-  { templateId, signers }: NewEnvelope,
+  { templateId, signers }: EnvelopeInput,
   flags: CreateFlags,
   templates: TemplateRoles,
   context: Context,
@@ -121,7 +121,7 @@ async function checkSigners(
 
 /** On a terminal, a dry run shows a summary instead of the request. */
 async function showDryRun(
-  envelope: NewEnvelope,
+  envelope: EnvelopeInput,
   template: Template | undefined,
   flags: CreateFlags,
   context: Context,
@@ -137,7 +137,7 @@ async function showDryRun(
 }
 
 interface Given {
-  wanted: NewEnvelope;
+  wanted: EnvelopeInput;
   /** Returns the command that creates it with this request ID and without prompts. */
   command: (requestId: string) => string;
   /** The user has already seen the problems of its signers. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { readJsonObject, streamFile } from '../../../cli/input/files.ts';
 import { readPairs } from '../../../cli/input/pairs.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { type NewSigner, parseSigners } from '../../../envelopes/signer-mailbox.ts';
+import { parseSigners, type SignerInput } from '../../../envelopes/signer-mailbox.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../../kernel/json.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
@@ -14,7 +14,7 @@ import { openTableFile, type ReadOptions } from '../../../tables/table-file.ts';
 export async function readSigners(
   flags: { signer?: string[] | undefined; 'signers-file'?: string | undefined } & ReadOptions,
   terminal: CommandTerminal,
-): Promise<NewSigner[]> {
+): Promise<SignerInput[]> {
   const listed =
     flags['signers-file'] === undefined ? [] : await readSignersFile(flags['signers-file'], flags);
   const parsed = parseSigners([...(flags.signer ?? []), ...listed]);

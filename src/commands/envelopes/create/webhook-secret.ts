@@ -1,5 +1,5 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import type { NewEnvelope } from '../../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { EsignError, isAmbiguous, messageOf } from '../../../kernel/errors.ts';
 import { configDir } from '../../../kernel/files/paths.ts';
@@ -24,7 +24,7 @@ interface SecretContext {
 
 /** An envelope about to be created, with its webhook secret. */
 export interface WithSecret {
-  wanted: NewEnvelope;
+  wanted: EnvelopeInput;
   /** Links the secret to the envelope that was created with it. */
   link(envelopeId: string): Promise<void>;
   /** Removes the secret if the error shows that no envelope has it. */
@@ -37,7 +37,7 @@ export interface WithSecret {
  * replaced envelope (`inherited`).
  */
 export async function withOwnSecret(
-  wanted: NewEnvelope,
+  wanted: EnvelopeInput,
   requestId: string,
   context: SecretContext,
   inherited?: string,

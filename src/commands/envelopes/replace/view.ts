@@ -1,11 +1,11 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { sameCommand } from '../../../cli/rerun.ts';
-import type { NewEnvelope } from '../../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import type { ReplaceResult } from '../../../envelopes/replace/carry-out.ts';
 import type { ReplacementPlan } from '../../../envelopes/replace/plan.ts';
 import type { SignerChange } from '../../../envelopes/replace/wanted.ts';
-import type { NewSigner } from '../../../envelopes/signer-mailbox.ts';
+import type { SignerInput } from '../../../envelopes/signer-mailbox.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { isTerminal } from '../../../kernel/vocabulary.ts';
@@ -25,7 +25,7 @@ export function notesOn(
   old: Envelope,
   signers: readonly SignerChange[],
   /** `isKept`: the secret of its webhooks is on this machine. */
-  { wanted, isKept }: { wanted: NewEnvelope; isKept: boolean },
+  { wanted, isKept }: { wanted: EnvelopeInput; isKept: boolean },
 ): string[] {
   const names = signers.flatMap(({ after, keepsName, nameIsAddress }) => {
     if (after === undefined) return [];
@@ -88,7 +88,7 @@ function signerLines({ before, after }: SignerChange): string[] {
   return [...(is === undefined ? [] : [`- ${is}`]), ...(willBe === undefined ? [] : [`+ ${willBe}`])];
 }
 
-function party({ name, email, role }: Signer | NewSigner): string {
+function party({ name, email, role }: Signer | SignerInput): string {
   const who = name && name !== email ? `${name} <${email ?? ''}>` : (email ?? '');
   return role ? `${who}, ${role}` : who;
 }

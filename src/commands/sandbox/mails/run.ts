@@ -4,7 +4,7 @@ import type { ListView } from '../../../output/list.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, truncate } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
-import type { SandboxControl, SandboxMail } from '../../../sandbox-control/control.ts';
+import type { ListedMail, SandboxControl } from '../../../sandbox-control/control.ts';
 
 /** The longest wait of a single request. It is shorter than any reasonable timeout. */
 const WAIT_AT_ONCE_MS = 5_000;
@@ -25,7 +25,7 @@ export async function readMails(
     session: { sandbox(): Promise<Pick<SandboxControl, 'mails'>> };
     interrupt: { signal: AbortSignal };
   },
-): Promise<SandboxMail[]> {
+): Promise<ListedMail[]> {
   const sandbox = await context.session.sandbox();
   const filter = { to, envelopeId: envelope };
   if (wait === undefined) return sandbox.mails(filter, context.interrupt.signal);
@@ -43,7 +43,7 @@ export async function readMails(
 }
 
 /** Renders emails for people: one line each, and below it the link to the signing page, which is never cut. */
-export function renderMails(mails: readonly SandboxMail[], terminal: Terminal, now: number): string {
+export function renderMails(mails: readonly ListedMail[], terminal: Terminal, now: number): string {
   const heads = inColumns(
     mails.map(({ at, kind, to }) => [relativeTime(at, now), kind, to].map((text) => safeLine(text))),
   );
@@ -57,7 +57,7 @@ export function renderMails(mails: readonly SandboxMail[], terminal: Terminal, n
 }
 
 /** Returns the emails as a list. The link is that of the signing page. */
-export function mailList(now: number): ListView<SandboxMail> {
+export function mailList(now: number): ListView<ListedMail> {
   return {
     id: (mail) => mail.id,
     empty: 'No matching emails. Signers get an email when an envelope is sent.',

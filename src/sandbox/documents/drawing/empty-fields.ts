@@ -1,11 +1,11 @@
-import type { TemplateField } from '../../model.ts';
+import type { FieldRecord } from '../../model.ts';
 import type { Sheet } from '../pdf/sheet.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { quoted } from '../text/untrusted.ts';
 import { COLORS, drawFitted, drawLine, STYLES } from './pen.ts';
 
 /** Draws an empty field: its box, and its label above it or, for a checkbox, next to it. */
-export function drawEmptyField(sheet: Sheet, type: Typesetter, field: TemplateField): void {
+export function drawEmptyField(sheet: Sheet, type: Typesetter, field: FieldRecord): void {
   drawLabel(sheet, type, field);
   const { x, y, width, height } = field;
   if (field.type === 'CHECKBOX') {
@@ -30,12 +30,12 @@ export function drawEmptyField(sheet: Sheet, type: Typesetter, field: TemplateFi
 }
 
 /** Draws a thin outline for a field on uploaded pages, which already have their own labels and lines. */
-export function drawFieldPlace(sheet: Sheet, { x, y, width, height, type }: TemplateField): void {
+export function drawFieldPlace(sheet: Sheet, { x, y, width, height, type }: FieldRecord): void {
   const dash = type === 'CHECKBOX' ? [] : [2, 2];
   sheet.box(x, y, width, height, { stroke: COLORS.faint, width: 0.5, dash });
 }
 
-function drawLabel(sheet: Sheet, type: Typesetter, field: TemplateField): void {
+function drawLabel(sheet: Sheet, type: Typesetter, field: FieldRecord): void {
   const text = quoted(field.label);
   if (field.type === 'CHECKBOX') {
     const left = field.x + field.width + 8;

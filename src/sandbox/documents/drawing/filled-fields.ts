@@ -1,4 +1,4 @@
-import { type Drawing, type SignerRecord, TALL_TEXT, type TemplateField } from '../../model.ts';
+import { type Drawing, type FieldRecord, type SignerRecord, TALL_TEXT } from '../../model.ts';
 import type { Sheet } from '../pdf/sheet.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { oneLine, paragraphsOf, quoted } from '../text/untrusted.ts';
@@ -7,7 +7,7 @@ import { COLORS, drawFitted, drawLine, STYLES } from './pen.ts';
 import { dayOf, inUtc } from './times.ts';
 
 /** Returns the value that a signer entered into a field, or a default if the field requires one and nothing was entered. */
-export function fieldValue(field: TemplateField, signer: SignerRecord): string {
+export function fieldValue(field: FieldRecord, signer: SignerRecord): string {
   const typed = signer.values[field.fieldId] ?? '';
   if (typed.trim() !== '' || !field.required) return typed;
   if (field.type === 'SIGNATURE') return signer.name;
@@ -16,7 +16,7 @@ export function fieldValue(field: TemplateField, signer: SignerRecord): string {
 }
 
 /** Returns the signer's first drawn signature, if there is one. */
-export function drawnSignature(fields: readonly TemplateField[], signer: SignerRecord): Drawing | undefined {
+export function drawnSignature(fields: readonly FieldRecord[], signer: SignerRecord): Drawing | undefined {
   const field = fields.find(({ type, fieldId }) => type === 'SIGNATURE' && signer.drawings?.[fieldId]);
   return field && signer.drawings?.[field.fieldId];
 }
@@ -25,7 +25,7 @@ export function drawnSignature(fields: readonly TemplateField[], signer: SignerR
 export function drawFilledField(
   sheet: Sheet,
   type: Typesetter,
-  field: TemplateField,
+  field: FieldRecord,
   signer: SignerRecord,
 ): boolean {
   const drawn = signer.drawings?.[field.fieldId];
@@ -57,7 +57,7 @@ export function drawFilledField(
 function drawByHand(
   sheet: Sheet,
   type: Typesetter,
-  field: TemplateField,
+  field: FieldRecord,
   signer: SignerRecord,
   drawn: Drawing,
 ): boolean {
@@ -72,7 +72,7 @@ function drawByHand(
   return true;
 }
 
-type Box = Pick<TemplateField, 'x' | 'y' | 'width' | 'height'>;
+type Box = Pick<FieldRecord, 'x' | 'y' | 'width' | 'height'>;
 
 /** Draws a signature, typed or drawn, and below it the signer, the time, and the signature's ID. */
 export function drawSignature(

@@ -1,4 +1,4 @@
-import type { SignerRecord, TemplateField } from '../../model.ts';
+import type { FieldRecord, SignerRecord } from '../../model.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { oneLine, quoted } from '../text/untrusted.ts';
 import { deviceOf } from './device.ts';
@@ -36,7 +36,7 @@ const STATUS_WORDS: Readonly<Record<SignerRecord['status'], string>> = {
 export function drawSignerTable(
   flow: Flow,
   signers: readonly SignerRecord[],
-  fields: readonly TemplateField[],
+  fields: readonly FieldRecord[],
 ): void {
   flow.heading(`Signers (${signers.length})`, 18 + ROW);
   drawHeads(flow);
@@ -61,7 +61,7 @@ interface WhoLine {
   style: TextStyle;
 }
 
-function drawSigner(flow: Flow, signer: SignerRecord, fields: readonly TemplateField[]): void {
+function drawSigner(flow: Flow, signer: SignerRecord, fields: readonly FieldRecord[]): void {
   const who = whoLines(flow.type, signer);
   const drawn = drawnSignature(fields, signer);
   const evidence = 4 * LINE + (drawn === undefined ? 0 : INK.gap + INK.height);

@@ -1,4 +1,4 @@
-import { FIELD_TYPES, type FieldType, type TemplateField, type TemplateRecord } from '../../model.ts';
+import { FIELD_TYPES, type FieldRecord, type FieldType, type TemplateRecord } from '../../model.ts';
 import type { TemplateWords } from '../../service/control/template-service.ts';
 
 /** The limits of a template. */
@@ -43,7 +43,7 @@ export function formOf({ name, description, roles, fields }: TemplateRecord): Te
   return { name, description, roles: roles.join(', '), rows: fields.map(rowOf) };
 }
 
-function rowOf(field: TemplateField): FormRow {
+function rowOf(field: FieldRecord): FormRow {
   const { fieldId: id, type, label, role, page, x, y, width, height, required, options = [] } = field;
   const [shownPage, ...place] = [page, x, y, width, height].map(String);
   const [left = '', top = '', across = '', down = ''] = place;
@@ -98,7 +98,7 @@ export function readFields(
   rows: readonly FormRow[],
   template: TemplateRecord,
   roles: readonly string[],
-): { fields: TemplateField[]; problems: string[] } {
+): { fields: FieldRecord[]; problems: string[] } {
   const problems: string[] = [];
   if (rows.length === 0) problems.push('Place at least one field.');
   if (rows.length > MOST.fields) problems.push(`There may be at most ${MOST.fields} fields.`);
@@ -119,7 +119,7 @@ export function readFields(
   return { fields: fields.toSorted((a, b) => a.page - b.page || a.y - b.y || a.x - b.x), problems };
 }
 
-function fieldFrom(row: FormRow, fieldId: string, type: FieldType): TemplateField {
+function fieldFrom(row: FormRow, fieldId: string, type: FieldType): FieldRecord {
   const { label, role, required } = row;
   const [page = 0, x = 0, y = 0, width = 0, height = 0] = placeOf(row);
   const options = type === 'DROPDOWN' ? { options: optionsIn(row) } : {};

@@ -1,4 +1,4 @@
-import type { DocumentMaker, TemplateField, TemplateRecord } from '../../model.ts';
+import type { DocumentMaker, FieldRecord, TemplateRecord } from '../../model.ts';
 import { invalidBody, invalidState, notFound } from '../base/errors.ts';
 import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
 import type { ResetLock } from '../engine/reset-lock.ts';
@@ -81,7 +81,7 @@ export class TemplateService {
   }
 
   async #put(
-    facts: TemplateWords & { fields: TemplateField[] },
+    facts: TemplateWords & { fields: FieldRecord[] },
     pages: { width: number; height: number }[],
     pdf: Uint8Array,
   ): Promise<TemplateRecord> {

@@ -1,5 +1,5 @@
 import type { ErrorDetails } from '../../../kernel/errors.ts';
-import type { Drawing, SignerRecord, TemplateField, TemplateRecord } from '../../model.ts';
+import type { Drawing, FieldRecord, SignerRecord, TemplateRecord } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 
@@ -13,12 +13,12 @@ export interface Entries {
 }
 
 /** Returns the fields of the signer's role, which the signer fills. */
-export function fieldsOf(template: TemplateRecord, signer: SignerRecord): TemplateField[] {
+export function fieldsOf(template: TemplateRecord, signer: SignerRecord): FieldRecord[] {
   return template.fields.filter((field) => field.role === signer.role);
 }
 
 /** Returns true if a field's label means the signing date: `Date`, `Date signed`, `Signed on`, but not a date of birth or a start date. */
-export function isSigningDate(field: TemplateField): boolean {
+export function isSigningDate(field: FieldRecord): boolean {
   const label = field.label.trim();
   return (
     field.type === 'DATE' &&
@@ -43,7 +43,7 @@ export function fillFields(
     if (!fields.some((field) => field.fieldId === fieldId))
       details.push([`values.${fieldId}`, [`Not a field of ${signer.role}`]]);
   }
-  const isDrawn = ({ fieldId }: TemplateField) => Object.hasOwn(drawings, fieldId);
+  const isDrawn = ({ fieldId }: FieldRecord) => Object.hasOwn(drawings, fieldId);
   for (const field of fields) {
     const problem = isDrawn(field) ? undefined : problemWith(field, given.get(field.fieldId));
     if (problem) details.push([`values.${field.fieldId}`, [problem]]);
@@ -57,7 +57,7 @@ export function fillFields(
   );
 }
 
-function problemWith(field: TemplateField, value: string | undefined): string | undefined {
+function problemWith(field: FieldRecord, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   if (field.type === 'CHECKBOX' && value !== 'true' && value !== 'false') return 'Must be true or false';
   if (field.type === 'DROPDOWN' && value !== '' && field.options && !field.options.includes(value))
@@ -66,7 +66,7 @@ function problemWith(field: TemplateField, value: string | undefined): string | 
   return undefined;
 }
 
-function plausible(field: TemplateField, signer: SignerRecord, now: number): string {
+function plausible(field: FieldRecord, signer: SignerRecord, now: number): string {
   switch (field.type) {
     case 'SIGNATURE':
       return signer.name;

@@ -1,4 +1,4 @@
-import { FIELD_TYPES, type FieldType, type TemplateField, type TemplateRecord } from '../../model.ts';
+import { FIELD_TYPES, type FieldRecord, type FieldType, type TemplateRecord } from '../../model.ts';
 import type { SeedTemplate } from './schema.ts';
 
 type SeedField = NonNullable<SeedTemplate['fields']>[number];
@@ -36,7 +36,7 @@ function rolesIn(fields: readonly SeedField[]): string[] {
   return roles.length === 0 ? ['Signer'] : roles;
 }
 
-function placed(fields: readonly SeedField[], roles: readonly string[]): TemplateField[] {
+function placed(fields: readonly SeedField[], roles: readonly string[]): FieldRecord[] {
   const onPage = new Map<number, number>();
   for (const { page } of fields) onPage.set(page, (onPage.get(page) ?? 0) + 1);
   const placedOnPage = new Map<number, number>();

@@ -1,4 +1,4 @@
-import type { PageSize, TemplateField, TemplateRecord } from '../../model.ts';
+import type { FieldRecord, PageSize, TemplateRecord } from '../../model.ts';
 import type { SeedTemplate } from './schema.ts';
 import { standIn } from './stand-ins.ts';
 
@@ -37,7 +37,7 @@ export function seededTemplate(
  * Returns a signature and a date field for a role, in the lower part of a page. If there are many roles, they are distributed over several
  * pages.
  */
-function fieldsOf(role: string, index: number, pages: PageSize[]): TemplateField[] {
+function fieldsOf(role: string, index: number, pages: PageSize[]): FieldRecord[] {
   const number = Math.min(
     pages.length,
     Math.ceil((index + 1) / ROLES_ON_PAGE) + Math.max(0, pages.length - 2),
