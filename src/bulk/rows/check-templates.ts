@@ -90,7 +90,7 @@ function checkCasts(roles: readonly string[], use: TemplateUse, report: FileRepo
     findings.add({
       line,
       column: '',
-      text: allowed ? text : `${text}; name somebody, or give --allow-missing-roles`,
+      text: allowed ? text : `${text}; add a signer for it, or pass --allow-missing-roles`,
     });
   }
 }
