@@ -54,7 +54,7 @@ export function standInsFor(templates: Templates, rows: readonly BulkRow[]): Sta
       envelope.templateId === template.id ? [envelope.signers] : [],
     );
     const named = [...new Set(casts.flatMap((signers) => rolesOf(signers)))];
-    const most = Math.max(1, ...casts.map(({ length }) => length));
+    const most = casts.reduce((highest, { length }) => Math.max(highest, length), 1);
     const unnamed = Array.from({ length: most }, (_, index) => `Signer ${index + 1}`);
     const roles =
       sentRoles(template).length > 0 ? [] : [...named, ...unnamed].slice(0, Math.max(named.length, most));

@@ -46,13 +46,14 @@ export async function sortRows(
   const wouldSend = checked.sendable.filter(({ line }) => !existing.has(line) && !refusedRows.has(line));
   const { allowed, guarded, guard } = await checkGuards(wouldSend, client);
   for (const { line } of checked.refused) refusedRows.delete(line);
+  const allowedLines = new Set(allowed.map(({ line }) => line));
   return {
     report,
     templates,
     sendable: allowed,
     failed: [...checked.refused, ...refusedRows.values(), ...guarded].sort((a, b) => a.line - b.line),
     existing: checked.sendable.filter(({ line }) => existing.has(line)).length,
-    drafts: known.drafts.filter(({ line }) => allowed.some((row) => row.line === line)).length,
+    drafts: known.drafts.filter(({ line }) => allowedLines.has(line)).length,
     guard,
   };
 }
