@@ -44,3 +44,17 @@ it('shows who has signed, and requests only envelopes that can still change', as
   const none = await home.run`bulk create two.csv --template tmpl_nda --send --skip-existing --json`;
   expect([none.code, jsonLines(none.stdout).length]).toEqual([0, 2]);
 });
+
+it('reports rows that a run on this machine sent as skipped while they wait, and as existing once they ended', async () => {
+  await writeFile(home.path('again.csv'), 'email\neve@example.com\nfay@example.com\n');
+  const words = 'bulk create again.csv --template tmpl_nda --send --skip-existing --yes --json'.split(' ');
+  const sent = jsonLines((await home.run(words)).stdout).filter(isRecord);
+  const idOf = (wanted: number) => sent.find(({ row }) => row === wanted)?.envelopeId;
+  await home.run`sandbox decline ${String(idOf(2))} --reason no`;
+  const again = await home.run(words);
+  expect(again.code).toBe(0);
+  expect(jsonLines(again.stdout)).toMatchObject([
+    { row: 1, ok: true, status: 'skipped', envelopeId: idOf(1) },
+    { row: 2, ok: true, status: 'EXISTING', envelopeId: idOf(2) },
+  ]);
+});

@@ -3,6 +3,7 @@ import type { Mode } from '../../bulk/entries.ts';
 import { type EarlierRow, findEarlierRows, type WantedRows } from '../../bulk/lookup/earlier-rows.ts';
 import { findIdentifiedRows } from '../../bulk/lookup/identified-rows.ts';
 import { type KnownRows, sortKnown } from '../../bulk/lookup/known-rows.ts';
+import { SKIPPED } from '../../bulk/results.ts';
 import type { FileReport } from '../../bulk/rows/check-file.ts';
 import type { Context } from '../../cli/context.ts';
 import { requestIdsOf } from '../../cli/request-ids.ts';
@@ -55,11 +56,9 @@ export function refuseUnfinished({ unfinished }: KnownRows, session: Session): v
 }
 
 /** Shows how many rows are skipped, sent as existing drafts, or refused. */
-export function reportKnown(
-  { existing, drafts, ended }: KnownRows,
-  { rows }: FileReport,
-  context: Context,
-): void {
+export function reportKnown(known: KnownRows, { rows }: FileReport, context: Context): void {
+  const { drafts, ended } = known;
+  const existing = known.existing.filter(({ status }) => status !== SKIPPED);
   const [sent] = existing;
   const [draft] = drafts;
   if (sent !== undefined) {

@@ -137,8 +137,8 @@ async function examine(
   const earlier = await readEarlierRows({ report, rows }, await client(), context);
   const known = await knownRows(wanted, { report, rows, earlier }, await client(), context);
   refuseUnfinished(known, context.session);
-  reportKnown(known, report, context);
   if (wanted.skipExisting) await skipSettled(people, known, report, context);
+  reportKnown(known, report, context);
   return { report, rows, emails, earlier, known };
 }
 

@@ -1,3 +1,4 @@
+import type { EarlierRow } from '../../bulk/lookup/earlier-rows.ts';
 import type { KnownRows } from '../../bulk/lookup/known-rows.ts';
 import { SKIPPED } from '../../bulk/results.ts';
 import type { FileReport } from '../../bulk/rows/check-file.ts';
@@ -18,8 +19,8 @@ export function personsOf({ row, line, requestId, envelope }: BulkRow): RowPeopl
 }
 
 /**
- * Marks rows as existing if all of their signers have signed the template or can still sign it, and reports the number of these
- * rows.
+ * Marks rows as skipped if all of their signers have signed the template or can still sign it, also rows that an earlier run has
+ * sent, and reports the number of these rows.
  */
 export async function skipSettled(
   people: readonly RowPeople[],
@@ -28,19 +29,19 @@ export async function skipSettled(
   context: Context,
 ): Promise<void> {
   const roster = await collectRoster(templates.keys(), undefined, context);
-  const decided = new Set([...known.existing, ...known.ended].map(({ row }) => row));
-  const settled = new Set<number>();
+  const ended = new Set(known.ended.map(({ row }) => row));
+  const settled = new Map<number, EarlierRow>();
   for (const { row, line, requestId, templateId, emails } of people) {
-    const found = decided.has(row) ? undefined : roster.settled(templateId, emails);
+    const found = ended.has(row) ? undefined : roster.settled(templateId, emails);
     if (found?.envelopeId == null) continue;
-    settled.add(row);
     const at = context.session.clock.now();
-    known.existing.push({
+    settled.set(row, {
       ...{ row, line, requestId, at, signers: emails.length },
       ...{ run: undefined, kind: 'sent', id: found.envelopeId, status: SKIPPED },
     });
   }
   known.drafts = known.drafts.filter(({ row }) => !settled.has(row));
+  known.existing = [...known.existing.filter(({ row }) => !settled.has(row)), ...settled.values()];
   if (settled.size === 0) return;
   const are = settled.size === 1 ? 'is' : 'are';
   context.terminal.notice(
