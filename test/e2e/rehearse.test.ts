@@ -34,7 +34,7 @@ it('shows what a list would do, the same for the same seed, and leaves no run or
     plan: null,
   });
   expect(result).toHaveProperty('expected.completed');
-  const second = await rehearse('rows.csv', '--random-seed', '7');
+  const second = await rehearse('rows.csv', '--random-seed', '7', '--send', '--yes', '--dry-run');
   expect(isRecord(result)).toBe(true);
   if (isRecord(result)) {
     const { expected, late, emails, caveats } = result;

@@ -7,7 +7,7 @@ import { DEFAULT_DAYS } from '../../../rehearsal/defaults.ts';
 import BulkCreate from '../create.ts';
 import { showRehearsal } from './run.ts';
 
-const { 'dry-run': _dryRun, yes: _yes, 'plan-age': _planAge, ...createFlags } = BulkCreate.flags;
+const { yes, 'dry-run': dryRun, 'plan-age': planAge, ...createFlags } = BulkCreate.flags;
 
 export default class BulkRehearse extends EsignCommand {
   static override summary = 'Rehearse a run: see what a list would send and when it would be signed.';
@@ -23,6 +23,10 @@ export default class BulkRehearse extends EsignCommand {
   static override args = BulkCreate.args;
   static override flags = {
     ...createFlags,
+    // Without an effect here. They are accepted so that the flags of a `bulk create` can stay as they are.
+    yes: { ...yes, hidden: true },
+    'dry-run': { ...dryRun, hidden: true },
+    'plan-age': { ...planAge, hidden: true },
     days: Flags.integer({
       description: `days to simulate (default ${DEFAULT_DAYS})`,
       min: 1,
