@@ -178,3 +178,11 @@ it('sends what was rehearsed, at another pace', async () => {
   expect(code).toBe(0);
   expect(await envelopes()).toHaveLength(3);
 });
+
+it("counts the age of a plan by the service's clock", async () => {
+  await home.run`sandbox advance 25h`;
+  const late = await create();
+  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('--plan-age')]);
+  expect((await rehearse()).code).toBe(0);
+  expect((await create(['--dry-run'])).code).toBe(0);
+});

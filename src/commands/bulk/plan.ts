@@ -52,7 +52,7 @@ export async function refuseOtherThan(
   const plan = readPlan(await readText(path, 'plan'), path);
   const ids = plan.templates.map(({ id }) => id);
   const templates = await readTemplates(client, ids, context.interrupt.signal);
-  const limits = { now: context.session.clock.now(), maxAgeMs };
+  const limits = { now: client.serviceClock.now(), maxAgeMs };
   const differences = planDifferences(plan, await factsOf(wanted, report, context), templates, limits);
   if (differences.length === 0) return;
   throw new UsageError(`This run is not the one of ${path}; nothing was sent.\n${differences.join('\n')}`, {
@@ -85,7 +85,7 @@ export async function writePlan(
   const { session } = context;
   const content = planText({
     version: session.version,
-    createdAt: new Date(session.clock.now()).toISOString(),
+    createdAt: new Date(session.now()).toISOString(),
     ...(await factsOf(wanted, report, context)),
     templates: plannedTemplates(templates),
     counts: { rows: report.rows, envelopes, signers, emails, requests, failed: failed.length },
