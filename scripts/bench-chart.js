@@ -1,7 +1,7 @@
 /*
  * The growth of costs as a picture: for each kind of work a small chart of what one item costs at 1, 10 and 100 times the
  * number, both axes logarithmic and the same in all, so that slopes can be compared. An SVG with nothing but shapes and text; it
- * takes its colours from the reader's light or dark theme.
+ * takes its colors from the reader's light or dark theme.
  */
 const COLUMNS = 4;
 const PANEL = { width: 250, height: 210, left: 66, right: 58, top: 46, bottom: 50 };

@@ -15,7 +15,7 @@ const ENVIRONMENT = [
   ['ESIGN_STATE_DIR', 'The folder of journals and of the data of the sandbox.'],
   ['ESIGN_NO_UPDATE_NOTICE', 'If set, nothing is said of newer versions.'],
   ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'Proxies for requests to the service.'],
-  ['NO_COLOR', 'If set, nothing is coloured.'],
+  ['NO_COLOR', 'If set, output has no colors.'],
 ];
 
 await ensureBuilt();

@@ -43,8 +43,8 @@ export function callPath(text: string, baseUrl: string): string {
     });
   const path = belowBase(text, baseUrl);
   const [bare = ''] = path.split('?');
-  const climbsOut = bare.startsWith('//') || bare.split('/').some(climbs);
-  if (climbsOut || !new URL(`${baseUrl}${path}`).href.startsWith(`${baseUrl}/`))
+  const escapesBase = bare.startsWith('//') || bare.split('/').some(hasDotSegment);
+  if (escapesBase || !new URL(`${baseUrl}${path}`).href.startsWith(`${baseUrl}/`))
     throw new UsageError(`The path "${text}" leads out of the API.`, { hint: EXAMPLE });
   return path;
 }
@@ -58,7 +58,7 @@ function belowBase(text: string, baseUrl: string): string {
 }
 
 /** Returns true if the segment contains `..` or `.`, either literally, percent-encoded, or between encoded slashes. */
-function climbs(segment: string): boolean {
+function hasDotSegment(segment: string): boolean {
   const plain = segment
     .replaceAll(/%25/gi, '%')
     .replaceAll(/%2e/gi, '.')

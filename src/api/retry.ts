@@ -25,7 +25,7 @@ const EARNED = 1;
 
 /**
  * Adds the retry policy. Reads are retried after any temporary failure; writes only if the service certainly did nothing, because
- * the request was never sent or was refused with 429. settle.ts handles the other cases.
+ * the request was never sent or was refused with 429. write-outcome.ts handles the other cases.
  */
 export function withRetries(send: SendRequest, options: RetryOptions): SendRequest {
   let budget = BUDGET;

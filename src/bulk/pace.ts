@@ -18,7 +18,7 @@ export class BulkPace {
   #best = Number.POSITIVE_INFINITY;
   #smoothed: number | undefined;
   /** Replies to ignore: their requests were sent before the last decrease. */
-  #settling = 0;
+  #staleReplies = 0;
   readonly #urgent: (() => void)[] = [];
   readonly #waiting: (() => void)[] = [];
 
@@ -45,8 +45,8 @@ export class BulkPace {
 
   /** Records a reply that took this many ms. */
   answered(ms: number): void {
-    if (this.#settling > 0) {
-      this.#settling--;
+    if (this.#staleReplies > 0) {
+      this.#staleReplies--;
       return;
     }
     this.#best = Math.min(this.#best, Math.max(ms, 1));
@@ -57,7 +57,7 @@ export class BulkPace {
 
   /** Records a request without a reply, or a reply that shows a problem of the service. */
   failed(): void {
-    if (this.#settling > 0) this.#settling--;
+    if (this.#staleReplies > 0) this.#staleReplies--;
     else this.#lower(0.5);
   }
 
@@ -67,7 +67,7 @@ export class BulkPace {
   }
 
   #lower(factor: number): void {
-    this.#settling = this.#active;
+    this.#staleReplies = this.#active;
     this.#starting = false;
     this.#smoothed = undefined;
     this.#limit = Math.max(1, this.#limit * factor);

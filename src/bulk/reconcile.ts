@@ -3,8 +3,8 @@ import type { Envelope } from '../api/schemas.ts';
 import { isAmbiguous } from '../kernel/errors.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { isOf, type RunSurvey, survey } from './lookup/survey.ts';
+import { settleRow } from './row-outcome.ts';
 import type { BulkSession } from './session.ts';
-import { settleRow } from './settle-row.ts';
 
 /** Delays before each pass in ms, since a new envelope may take a moment to appear in the list. */
 const LOOKS = [0, 1_500];

@@ -2,13 +2,13 @@ import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { createBody } from '../envelopes/create.ts';
 import { contentOf } from '../envelopes/request-ids/request-ids.ts';
-import { actWithOutcome } from '../envelopes/settle.ts';
+import { actWithOutcome } from '../envelopes/write-outcome.ts';
 import { EsignError, isAmbiguous, isRefusedByState, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
+import { settleByRequestId } from './row-outcome.ts';
 import type { BulkRow } from './rows/row.ts';
 import { derivedRequestId } from './run-state.ts';
 import type { BulkSession } from './session.ts';
-import { settleByRequestId } from './settle-row.ts';
 
 /** Makes one attempt to finish a row: creates its envelope and, where the mode of the run requires it, sends the draft. */
 export async function workOnRow(session: BulkSession, row: BulkRow): Promise<void> {

@@ -187,7 +187,7 @@ function openRunOf(
  */
 export async function openRun(root: string, id: string): Promise<OpenRun> {
   const files = filesOf(root, id);
-  if (!RUN_ID.test(id) || !(await isThere(files.journal))) throw noSuchRun(id);
+  if (!RUN_ID.test(id) || !(await exists(files.journal))) throw noSuchRun(id);
   const release = await lock(files, id);
   try {
     return openRunOf(files, await openJournal(files, id), release, true);
@@ -252,7 +252,7 @@ export async function runStatusOf(root: string, state: RunState): Promise<RunSta
 /** Returns the IDs of all runs, newest first. */
 export async function runIds(root: string): Promise<string[]> {
   const names = (await readdir(root).catch(() => [])).filter((name) => RUN_ID.test(name));
-  const there = await Promise.all(names.map((name) => isThere(filesOf(root, name).journal)));
+  const there = await Promise.all(names.map((name) => exists(filesOf(root, name).journal)));
   return names
     .filter((_, index) => there[index])
     .sort()
@@ -264,12 +264,12 @@ async function clearLeftovers(root: string, now: number): Promise<void> {
     const files = filesOf(root, name);
     const made = await stat(files.folder).catch(() => undefined);
     const isOld = made !== undefined && now - made.mtimeMs > LEFTOVER_MS;
-    if (!isOld || (await isThere(files.journal)) || (await isLocked(files.lock))) continue;
+    if (!isOld || (await exists(files.journal)) || (await isLocked(files.lock))) continue;
     await rm(files.folder, { recursive: true, force: true });
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 

@@ -35,7 +35,7 @@ export class Batch {
   #done = 0;
   #first: { error: unknown } | undefined;
   #held: string | undefined;
-  #said: string | undefined;
+  #lastReport: string | undefined;
 
   constructor(context: Context, options: BatchOptions = {}) {
     this.#context = context;
@@ -63,8 +63,8 @@ export class Batch {
 
   #report(failure: NonNullable<ItemResult['failure']>): void {
     const words = this.#wordsOf(failure);
-    if (words === this.#said) return;
-    this.#said = words;
+    if (words === this.#lastReport) return;
+    this.#lastReport = words;
     if (this.#options.ownError && this.#done === 0 && this.#held === undefined && this.failed === 1)
       this.#held = words;
     else this.#context.terminal.err(words);

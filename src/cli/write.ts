@@ -11,13 +11,17 @@ export interface OpenWrite {
 }
 
 /** Stops that take less time than this are not announced. */
-const SAID_AFTER_MS = 300;
+const NOTICE_DELAY_MS = 300;
 
 /**
  * Runs a write. After Ctrl-C, it waits briefly for the response and then checks whether the write went through
- * (envelopes/settle.ts). If the process must end earlier, it prints what is unknown and how to continue.
+ * (envelopes/write-outcome.ts). If the process must end earlier, it prints what is unknown and how to continue.
  */
-export async function settling<T>(write: OpenWrite, context: Context, work: () => Promise<T>): Promise<T> {
+export async function withOutcomeCheck<T>(
+  write: OpenWrite,
+  context: Context,
+  work: () => Promise<T>,
+): Promise<T> {
   const { terminal, interrupt } = context;
   const { json, redactor, styleErr: style } = terminal;
   const { signal } = interrupt;
@@ -25,14 +29,14 @@ export async function settling<T>(write: OpenWrite, context: Context, work: () =
     const error = new UnknownOutcomeError(write.unknown(), { hint: write.hint() });
     return errorText(error, { json, redactor, style, exitCode });
   });
-  let saying: NodeJS.Timeout | undefined;
+  let noticeTimer: NodeJS.Timeout | undefined;
   const onStop = () => {
-    saying = setTimeout(
+    noticeTimer = setTimeout(
       () =>
         context.terminal.notice(
           'Stopping. Checking whether the request went through… Press Ctrl-C again to quit.',
         ),
-      SAID_AFTER_MS,
+      NOTICE_DELAY_MS,
     ).unref();
   };
   // With --json, stderr contains only the error.
@@ -45,7 +49,7 @@ export async function settling<T>(write: OpenWrite, context: Context, work: () =
       context.terminal.notice('Stopped before anything was sent.');
     throw error;
   } finally {
-    clearTimeout(saying);
+    clearTimeout(noticeTimer);
     signal.removeEventListener('abort', onStop);
     forget();
   }

@@ -2,7 +2,7 @@ import type { Client } from '../api/client.ts';
 import { isAmbiguous, UnknownOutcomeError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { signersNamed } from './named-signer.ts';
-import { type ActionResult, actWithOutcome, readQuietly } from './settle.ts';
+import { type ActionResult, actWithOutcome, readQuietly } from './write-outcome.ts';
 
 /** Statuses that an envelope never leaves (API document, States). */
 const ENDED_FOR_GOOD = new Set(['COMPLETED', 'CANCELLED', 'EXPIRED']);

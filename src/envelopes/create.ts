@@ -25,8 +25,8 @@ import {
 } from './request-ids/request-ids.ts';
 import { isMadeFrom } from './request-ids/same-content.ts';
 import { msUntilListed, type Searching, searchUntilListed } from './request-ids/search.ts';
-import { createWithOutcome, readQuietly } from './settle.ts';
 import type { SignerInput } from './signer-mailbox.ts';
+import { createWithOutcome, readQuietly } from './write-outcome.ts';
 
 export interface EnvelopeInput {
   templateId: string;

@@ -18,7 +18,7 @@ import {
   reminderFile,
   UNKNOWN_SIGNER,
 } from './reminder-times.ts';
-import type { ActionResult } from './settle.ts';
+import type { ActionResult } from './write-outcome.ts';
 
 /** How long to wait for another process that uses the log, in ms. */
 const PATIENCE_MS = 30_000;

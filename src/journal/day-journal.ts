@@ -55,7 +55,7 @@ export class DayJournal<T> {
   async check(): Promise<void> {
     const journal = await this.#today();
     // Writing to a deleted file succeeds, but the entries are lost.
-    if (journal.hasFailed || !(await isThere(journal.path))) await journal.reopen();
+    if (journal.hasFailed || !(await exists(journal.path))) await journal.reopen();
     await tryDisk(join(dirname(journal.path), `${this.name}.check`));
   }
 
@@ -101,7 +101,7 @@ async function tryDisk(path: string): Promise<void> {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     (error: unknown) => codeOf(error) !== 'ENOENT',

@@ -169,10 +169,10 @@ async function findTail(folder: string): Promise<Tail | undefined> {
   if (head === undefined || head === 'damaged')
     return last === undefined ? undefined : readTail(folder, last);
   if (last === undefined) return { name: fileName(1), size: 0, hash: head.hash };
-  const isThere = files.includes(head.file) && (await hasLine(folder, head));
-  const tail = await readTail(folder, last, last === head.file && isThere ? head : undefined);
+  const hasHead = files.includes(head.file) && (await hasLine(folder, head));
+  const tail = await readTail(folder, last, last === head.file && hasHead ? head : undefined);
   // A process may have been killed after it started a file and before it stored the head.
-  return isThere ? tail : { ...tail, hash: head.hash };
+  return hasHead ? tail : { ...tail, hash: head.hash };
 }
 
 async function hasLine(folder: string, { file, start, end, hash: expected }: Head): Promise<boolean> {

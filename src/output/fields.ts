@@ -31,7 +31,7 @@ export class FieldCheck {
   }
 
   see(item: unknown): void {
-    for (const path of this.#missing) if (!isMisspelt(item, path)) this.#missing.delete(path);
+    for (const path of this.#missing) if (!lacksField(item, path)) this.#missing.delete(path);
     if (isRecord(item) && this.#seen++ < LOOKED_AT) for (const key of Object.keys(item)) this.#known.add(key);
   }
 
@@ -47,7 +47,7 @@ export class FieldCheck {
  * Returns true if the path ends at an object that lacks its next part, or has a name where a list needs an index. A short list or
  * a missing object doesn't show that a field is misspelled.
  */
-function isMisspelt(item: unknown, path: string): boolean {
+function lacksField(item: unknown, path: string): boolean {
   let current = item;
   for (const part of path.split('.')) {
     if (isRecord(current) && !Object.hasOwn(current, part)) return true;

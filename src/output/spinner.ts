@@ -53,20 +53,20 @@ export async function startSpinner(text: string, terminal: Terminal, quiet = fal
 }
 
 /** The interval between progress lines, on a terminal without live updates and in a log. In ms. */
-const SAID_EVERY = { terminal: 10_000, elsewhere: 30_000 };
+const INTERVAL_MS = { terminal: 10_000, elsewhere: 30_000 };
 
 /** Prints progress as lines: immediately on a terminal, then at intervals if it has changed. */
 export function plainLines(first: string, terminal: Terminal): Spinner {
   let text = first;
-  let said: string | undefined;
-  const say = () => {
-    if (text !== said) terminal.err(`${safeLine(text)}\n`);
-    said = text;
+  let lastPrinted: string | undefined;
+  const print = () => {
+    if (text !== lastPrinted) terminal.err(`${safeLine(text)}\n`);
+    lastPrinted = text;
   };
   const release = waitingSign.hold();
-  if (terminal.errIsTty) say();
-  else said = first;
-  const timer = setInterval(say, terminal.errIsTty ? SAID_EVERY.terminal : SAID_EVERY.elsewhere).unref();
+  if (terminal.errIsTty) print();
+  else lastPrinted = first;
+  const timer = setInterval(print, terminal.errIsTty ? INTERVAL_MS.terminal : INTERVAL_MS.elsewhere).unref();
   return {
     text: (next) => {
       text = next;

@@ -1,10 +1,10 @@
 import { entryOf } from '../kernel/json.ts';
 import type { Terminal } from './terminal.ts';
 
-type Colour = Parameters<Terminal['style']>[0];
+type Color = Parameters<Terminal['style']>[0];
 
 /** Colors that don't depend on distinguishing red from green: blue is active, green is complete, yellow ended early, dim is a draft. */
-const COLOURS: Readonly<Record<string, Colour>> = {
+const COLORS: Readonly<Record<string, Color>> = {
   DRAFT: 'dim',
   SENT: 'cyan',
   IN_PROGRESS: 'blue',
@@ -15,8 +15,8 @@ const COLOURS: Readonly<Record<string, Colour>> = {
 };
 
 /** Returns the color of an envelope status, or undefined for an unknown one. */
-export function statusColour(status: string | null | undefined): Colour | undefined {
-  return entryOf(COLOURS, status ?? '');
+export function statusColor(status: string | null | undefined): Color | undefined {
+  return entryOf(COLORS, status ?? '');
 }
 
 /** Returns the sign for the status of a signer. */

@@ -12,7 +12,7 @@ export interface TableColumn<T> {
   /** Returns the text on a terminal (default: the exact text). */
   show?(item: T): string;
   /** Returns the color of the cell on a terminal. */
-  colour?(item: T): Parameters<Terminal['style']>[0] | undefined;
+  color?(item: T): Parameters<Terminal['style']>[0] | undefined;
   /** Whether cells are never cut, as for ids and statuses. */
   fixed?: boolean;
   /** The minimum width to which cells may be cut. */
@@ -44,8 +44,8 @@ export function renderTable<T>(
     table.push(
       fitted.map(({ column, width, index }) => {
         const text = truncate(cells[row]?.[index] ?? '', width);
-        const colour = column.colour?.(item);
-        return colour === undefined ? text : terminal.style(colour, text);
+        const color = column.color?.(item);
+        return color === undefined ? text : terminal.style(color, text);
       }),
     );
   }

@@ -51,8 +51,8 @@ export interface TerminalOptions {
  */
 export function processTerminal(options: TerminalOptions, env: Environment = process.env): Terminal {
   const { stdout, stderr } = process;
-  const outColour = wantsColour(stdout.isTTY, env);
-  const errColour = wantsColour(stderr.isTTY, env);
+  const outColor = wantsColor(stdout.isTTY, env);
+  const errColor = wantsColor(stderr.isTTY, env);
   const mayAsk = stderr.isTTY && !options.noInput && !env.CI;
   return {
     outIsTty: stdout.isTTY,
@@ -74,8 +74,8 @@ export function processTerminal(options: TerminalOptions, env: Environment = pro
       waitingSign.gone(text);
       stderr.write(text);
     },
-    style: (format, text) => (outColour ? paint(format, text) : text),
-    styleErr: (format, text) => (errColour ? paint(format, text) : text),
+    style: (format, text) => (outColor ? paint(format, text) : text),
+    styleErr: (format, text) => (errColor ? paint(format, text) : text),
   };
 }
 
@@ -84,7 +84,7 @@ function paint(format: Format, text: string): string {
 }
 
 /** Returns true if output should be colored. Empty NO_COLOR and FORCE_COLOR are ignored. TERM=dumb has no color. */
-function wantsColour(isTty: boolean, env: Environment): boolean {
+function wantsColor(isTty: boolean, env: Environment): boolean {
   if (env.NO_COLOR) return false;
   if (env.FORCE_COLOR) return env.FORCE_COLOR !== '0';
   return isTty && env.TERM !== 'dumb';

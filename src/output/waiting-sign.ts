@@ -29,7 +29,7 @@ class WaitingSign {
   readonly #stream: () => Stream;
   /** The current waits, latest last. */
   readonly #waits = new Set<Sign>();
-  readonly #said = new Set<string>();
+  readonly #printed = new Set<string>();
   /** The number of other things that use the screen. The line is hidden while there are any. */
   #held = 0;
   #since = 0;
@@ -93,7 +93,7 @@ class WaitingSign {
     // An unfinished line of other output would be erased, too.
     if (sign === undefined || ms < from || this.#held > 0 || !this.#isAtLineStart) return;
     if (sign.moves) this.#draw(sign, ms);
-    else this.#say(sign.text);
+    else this.#print(sign.text);
   }
 
   #draw(sign: Sign, ms: number): void {
@@ -104,9 +104,9 @@ class WaitingSign {
     this.#stream().write(`\r\u001b[2K${sign.paint(FRAMES[this.#frame++ % FRAMES.length] ?? '')} ${text}`);
   }
 
-  #say(text: string): void {
-    if (this.#said.has(text)) return;
-    this.#said.add(text);
+  #print(text: string): void {
+    if (this.#printed.has(text)) return;
+    this.#printed.add(text);
     this.#stream().write(`${text}.\n`);
   }
 

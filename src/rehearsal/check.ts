@@ -50,11 +50,11 @@ export function checkRows(
 export function standInsFor(templates: Templates, rows: readonly BulkRow[]): StandIn[] {
   return [...templates.values()].flatMap((template) => {
     if (template === undefined) return [];
-    const casts = rows.flatMap(({ envelope }) =>
+    const signerLists = rows.flatMap(({ envelope }) =>
       envelope.templateId === template.id ? [envelope.signers] : [],
     );
-    const named = [...new Set(casts.flatMap((signers) => rolesOf(signers)))];
-    const most = casts.reduce((highest, { length }) => Math.max(highest, length), 1);
+    const named = [...new Set(signerLists.flatMap((signers) => rolesOf(signers)))];
+    const most = signerLists.reduce((highest, { length }) => Math.max(highest, length), 1);
     const unnamed = Array.from({ length: most }, (_, index) => `Signer ${index + 1}`);
     const roles =
       sentRoles(template).length > 0 ? [] : [...named, ...unnamed].slice(0, Math.max(named.length, most));

@@ -36,7 +36,7 @@ export interface CountedRequest {
 /** The state that processes with the same key share on this machine. Never throws. */
 export interface WindowCounter {
   read(): RateState | undefined;
-  write(standing: RateState): void;
+  write(state: RateState): void;
   /** Returns the number of requests counted in the window. */
   count(window: string): number;
   /** Returns the count that this process saw last, which is a lower bound. Reads the disk only the first time. */
@@ -112,13 +112,13 @@ export class RateWindow {
 
   /** Returns the state of the current window; undefined before the first response or without rate-limit headers. */
   reading(): RateReading | undefined {
-    const standing = this.#standing();
-    if (standing === undefined) return undefined;
-    const used = this.#options.counter.count(nameOf(standing.window)) + standing.foreign;
+    const state = this.#currentState();
+    if (state === undefined) return undefined;
+    const used = this.#options.counter.count(nameOf(state.window)) + state.foreign;
     return {
-      limit: standing.limit,
-      free: Math.max(0, this.#spendable(standing) - used),
-      resetAt: standing.resetAt,
+      limit: state.limit,
+      free: Math.max(0, this.#spendable(state) - used),
+      resetAt: state.resetAt,
     };
   }
 
@@ -131,15 +131,15 @@ export class RateWindow {
     let silentSince: number | undefined;
     while (!this.#unlimited) {
       signal?.throwIfAborted();
-      const standing = this.#standing();
-      if (standing === undefined || this.#needsProbe(standing)) {
-        if (this.#probe === undefined) return this.#startProbe(standing !== undefined);
+      const state = this.#currentState();
+      if (state === undefined || this.#needsProbe(state)) {
+        if (this.#probe === undefined) return this.#startProbe(state !== undefined);
         await this.#probe;
         continue;
       }
-      const counted = { window: standing.window, sentAt: clock.now(), isCheck: false };
-      if (this.#take(standing)) return counted;
-      if (standing.resetAt !== undefined) await this.#waitFor(standing.resetAt, signal);
+      const counted = { window: state.window, sentAt: clock.now(), isCheck: false };
+      if (this.#take(state)) return counted;
+      if (state.resetAt !== undefined) await this.#waitFor(state.resetAt, signal);
       else {
         silentSince ??= clock.now();
         if (clock.now() - silentSince > SILENT_MS) return counted;
@@ -150,10 +150,10 @@ export class RateWindow {
   }
 
   /** Counts one request if the window has room for it. */
-  #take(standing: RateState): boolean {
+  #take(state: RateState): boolean {
     const { counter } = this.#options;
-    const name = nameOf(standing.window);
-    const spendable = this.#spendable(standing) - standing.foreign;
+    const name = nameOf(state.window);
+    const spendable = this.#spendable(state) - state.foreign;
     // If another process has used up the window in the meantime, the count includes one request that is not sent.
     return counter.countedBefore(name) < spendable && counter.add(name) <= spendable;
   }
@@ -162,48 +162,48 @@ export class RateWindow {
   observe(counted: CountedRequest | undefined, rate: RateLimit | undefined, refused = false): void {
     this.#endProbe();
     if (rate === undefined) return;
-    const standing = this.#standing();
+    const state = this.#currentState();
     const { limit, remaining, resetAt } = rate;
     if (limit === undefined || remaining === undefined || !this.#isUsable(resetAt)) {
-      this.#unlimited = standing === undefined;
+      this.#unlimited = state === undefined;
       return;
     }
     this.#unlimited = false;
     this.#confirmedReset = resetAt;
-    if (counted?.isCheck && (standing === undefined || counted.sentAt >= standing.writtenAt)) {
+    if (counted?.isCheck && (state === undefined || counted.sentAt >= state.writtenAt)) {
       const known = { window: counted.window, limit, resetAt: undefined, foreign: 0 };
       this.#note(known, limit, remaining, resetAt);
       return;
     }
-    const place = placeOf(resetAt, standing, counted);
+    const place = placeOf(resetAt, state, counted);
     if (place === 'earlier') {
       // The previous window refused the request, so it ended later than announced.
       if (refused) this.#margin = LATE_MARGIN_MS;
       return;
     }
     const window: Window =
-      place === 'same' && standing !== undefined ? standing.window : { kind: 'until', resetAt };
+      place === 'same' && state !== undefined ? state.window : { kind: 'until', resetAt };
     const name = nameOf(window);
     // The request was sent in one window but received in the next, where the service counts it.
     if (counted === undefined || nameOf(counted.window) !== name) this.#options.counter.add(name);
-    const isKnown = standing !== undefined && nameOf(standing.window) === name;
+    const isKnown = state !== undefined && nameOf(state.window) === name;
     this.#note(
-      isKnown ? standing : { window, limit, resetAt: undefined, foreign: 0 },
+      isKnown ? state : { window, limit, resetAt: undefined, foreign: 0 },
       limit,
       remaining,
       resetAt,
     );
   }
 
-  #note(standing: Omit<RateState, 'writtenAt'>, limit: number, remaining: number, resetAt: number): void {
+  #note(state: Omit<RateState, 'writtenAt'>, limit: number, remaining: number, resetAt: number): void {
     const { counter, clock } = this.#options;
-    const { window } = standing;
+    const { window } = state;
     const name = nameOf(window);
     const used = limit - remaining;
     // The count never decreases, so most responses need no disk access.
-    const isMore = used - counter.countedBefore(name) > standing.foreign;
-    const foreign = isMore ? Math.max(standing.foreign, used - counter.count(name)) : standing.foreign;
-    if (standing.resetAt === resetAt && standing.limit === limit && standing.foreign === foreign) return;
+    const isMore = used - counter.countedBefore(name) > state.foreign;
+    const foreign = isMore ? Math.max(state.foreign, used - counter.count(name)) : state.foreign;
+    if (state.resetAt === resetAt && state.limit === limit && state.foreign === foreign) return;
     counter.write({ window, limit, resetAt, foreign, writtenAt: clock.now() });
   }
 
@@ -221,7 +221,7 @@ export class RateWindow {
   }
 
   /** Returns the known state; undefined if it seems to be from the future because the clock was set back. */
-  #standing(): RateState | undefined {
+  #currentState(): RateState | undefined {
     const last = this.#options.counter.read();
     const now = this.#options.clock.now();
     if (last === undefined || last.writtenAt > now + SAME_RESET_MS) return undefined;
@@ -276,16 +276,16 @@ export class RateWindow {
  */
 function placeOf(
   resetAt: number,
-  standing: RateState | undefined,
+  state: RateState | undefined,
   counted: CountedRequest | undefined,
 ): 'earlier' | 'same' | 'next' {
-  if (standing === undefined) return 'next';
-  const { window } = standing;
-  if (standing.resetAt === undefined)
+  if (state === undefined) return 'next';
+  const { window } = state;
+  if (state.resetAt === undefined)
     return window.kind !== 'after' || resetAt > window.resetAt ? 'same' : 'earlier';
-  if (resetAt <= standing.resetAt - SAME_RESET_MS)
-    return counted !== undefined && counted.sentAt > standing.writtenAt ? 'next' : 'earlier';
-  return resetAt >= standing.resetAt + SAME_RESET_MS ? 'next' : 'same';
+  if (resetAt <= state.resetAt - SAME_RESET_MS)
+    return counted !== undefined && counted.sentAt > state.writtenAt ? 'next' : 'earlier';
+  return resetAt >= state.resetAt + SAME_RESET_MS ? 'next' : 'same';
 }
 
 function usedUp(resetAt: number): ServiceError {

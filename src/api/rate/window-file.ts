@@ -7,7 +7,7 @@ import { replaceFile } from '../../kernel/files/replace-file.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { nameOf, type RateState, type WindowCounter } from './rate-window.ts';
 
-const standingSchema = z.object({
+const stateSchema = z.object({
   window: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('probe'), sentAt: z.number() }),
     z.object({ kind: z.literal('until'), resetAt: z.number() }),
@@ -38,7 +38,7 @@ export class WindowFile implements WindowCounter {
   readonly #name: string;
   readonly #alone = new Map<string, number>();
   #open: OpenCount | undefined;
-  #standing: RateState | undefined;
+  #state: RateState | undefined;
   #readAt = Number.NEGATIVE_INFINITY;
 
   /** `folder` is in the user's state folder. File names contain a digest of the key. */
@@ -50,23 +50,23 @@ export class WindowFile implements WindowCounter {
   read(): RateState | undefined {
     // Monotonic and, unlike `performance`, already loaded.
     const now = process.uptime() * 1_000;
-    if (now - this.#readAt < FRESH_MS) return this.#standing;
+    if (now - this.#readAt < FRESH_MS) return this.#state;
     this.#readAt = now;
     try {
-      const file = standingSchema.parse(parseJson(readFileSync(this.#path('json'), 'utf8')));
-      this.#standing = { ...file, resetAt: file.resetAt };
+      const file = stateSchema.parse(parseJson(readFileSync(this.#path('json'), 'utf8')));
+      this.#state = { ...file, resetAt: file.resetAt };
     } catch {
       // The file doesn't exist yet or has another version.
     }
-    return this.#standing;
+    return this.#state;
   }
 
-  write(standing: RateState): void {
-    const name = nameOf(standing.window);
-    const isNew = this.#standing === undefined || nameOf(this.#standing.window) !== name;
-    this.#standing = standing;
+  write(state: RateState): void {
+    const name = nameOf(state.window);
+    const isNew = this.#state === undefined || nameOf(this.#state.window) !== name;
+    this.#state = state;
     try {
-      replaceFile(this.#path('json'), JSON.stringify(standing));
+      replaceFile(this.#path('json'), JSON.stringify(state));
       if (isNew) this.#removeOthers(name);
     } catch {
       // This process counts on its own.

@@ -69,8 +69,8 @@ export class WantedRows {
     const named = requestId === null ? undefined : this.#byRequestId.get(requestId);
     if (named !== undefined) return { wanted: named, isSame: named.content === content };
     const wanted = this.#byContent.get(content);
-    const areTwo = requestId !== null && wanted?.requestId !== undefined;
-    return wanted === undefined || areTwo ? undefined : { wanted, isSame: true };
+    const isOtherRequestId = requestId !== null && wanted?.requestId !== undefined;
+    return wanted === undefined || isOtherRequestId ? undefined : { wanted, isSame: true };
   }
 
   get withRequestIds(): ReadonlyMap<string, IdentifiedRow> {

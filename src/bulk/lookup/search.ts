@@ -5,9 +5,9 @@ import { msUntilListed } from '../../envelopes/request-ids/search.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
 import { readPlan } from '../plan.ts';
+import { refuseUsedId, settleRow } from '../row-outcome.ts';
 import { createDraft } from '../row-work.ts';
 import type { BulkSession } from '../session.ts';
-import { refuseUsedId, settleRow } from '../settle-row.ts';
 import { isOf, type RunSurvey, survey } from './survey.ts';
 
 /** Delays before each pass over the list, in ms. Their sum is the time after which an envelope must be listed. */

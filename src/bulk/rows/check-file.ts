@@ -12,6 +12,9 @@ import { type BulkRow, checkRow, type RowDefaults } from './row.ts';
 import { suspiciousCells } from './suspicious-cells.ts';
 import { noteTemplate, type TemplateUse } from './template-use.ts';
 
+/** The maximum number of problems that are shown for a file. */
+export const MAX_PROBLEMS = 50;
+
 /** Findings about lines: the first ones, and the total number. */
 export class Findings {
   readonly first: TableFinding[] = [];
@@ -51,7 +54,6 @@ export interface FileReport {
   cellsFingerprint: string;
 }
 
-const PROBLEMS_SHOWN = 50;
 const WARNINGS_SHOWN = 10;
 
 /**
@@ -68,7 +70,7 @@ export async function checkFile(
   },
 ): Promise<FileReport> {
   const { everyRow = false } = options;
-  const checking = new FileCheck(file.name, options, everyRow ? Number.POSITIVE_INFINITY : PROBLEMS_SHOWN);
+  const checking = new FileCheck(file.name, options, everyRow ? Number.POSITIVE_INFINITY : MAX_PROBLEMS);
   const report = (problem: TableFinding) => checking.report.problems.add(problem);
   const { source, rows } = await openRows(file, options.read ?? {}, {
     problem: report,

@@ -52,7 +52,7 @@ export function checkTemplate(
   }
   const roles = sentRoles(template);
   checkRoles(roles, id, use, report);
-  checkCasts(roles, use, report, allowed);
+  checkSignerSets(roles, use, report, allowed);
 }
 
 /** Requests a template. If it doesn't exist, the error may include similar IDs. */
@@ -77,9 +77,14 @@ function checkRoles(roles: readonly string[], id: string, use: TemplateUse, repo
   }
 }
 
-function checkCasts(roles: readonly string[], use: TemplateUse, report: FileReport, allowed: boolean): void {
+function checkSignerSets(
+  roles: readonly string[],
+  use: TemplateUse,
+  report: FileReport,
+  allowed: boolean,
+): void {
   const findings = allowed ? report.warnings : report.problems;
-  for (const { line, rows, named, free } of use.casts.values()) {
+  for (const { line, rows, named, free } of use.signerSets.values()) {
     const known = named.filter((role) => roles.includes(role));
     // The wrong role has already been reported, and the missing role may be the intended one.
     if (known.length < named.length) continue;

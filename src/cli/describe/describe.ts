@@ -59,7 +59,7 @@ function leaf(id: string, command: CommandFacts, root: string): Record<string, u
     arguments: Object.values(command.args)
       .filter(({ hidden }) => hidden !== true)
       .map(({ name, description, required, options }) =>
-        said({ name, description, required, options, repeatable: command.strict === false }),
+        withoutEmpty({ name, description, required, options, repeatable: command.strict === false }),
       ),
     flags: Object.fromEntries(flags.map((flag) => [flag.name, flagFacts(flag)])),
     exclusions: exclusionsOf(flags),
@@ -72,7 +72,7 @@ function leaf(id: string, command: CommandFacts, root: string): Record<string, u
 
 function flagFacts(flag: FlagFacts): Record<string, unknown> {
   const { char, type, helpValue, description, required, multiple, allowNo, options, dependsOn } = flag;
-  return said({
+  return withoutEmpty({
     short: char,
     value: type === 'option' ? (helpValue ?? 'VALUE') : undefined,
     oneOf: options,
@@ -85,7 +85,7 @@ function flagFacts(flag: FlagFacts): Record<string, unknown> {
 }
 
 /** Removes properties that are false or empty. */
-function said(facts: Record<string, unknown>): Record<string, unknown> {
+function withoutEmpty(facts: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(facts).filter(([, value]) => value !== undefined && value !== false),
   );

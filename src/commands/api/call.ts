@@ -12,7 +12,7 @@ import type { Context } from '../../cli/context.ts';
 import { readJsonText } from '../../cli/input/files.ts';
 import { readPairList } from '../../cli/input/pairs.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { type OpenWrite, settling } from '../../cli/write.ts';
+import { type OpenWrite, withOutcomeCheck } from '../../cli/write.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { writeJson } from '../../output/json.ts';
@@ -46,7 +46,9 @@ export async function call(words: readonly string[], flags: CallFlags, context: 
   const out = context.terminal.hidingSecrets();
   if (flags.paginate) return writeRawItems(callPages(send, wanted), out);
   const work = () => sendCall(send, wanted);
-  const reply = isWrite(wanted.method) ? await settling(openCall(wanted), context, work) : await work();
+  const reply = isWrite(wanted.method)
+    ? await withOutcomeCheck(openCall(wanted), context, work)
+    : await work();
   await writeRawJson(reply, out, context.terminal.json);
 }
 

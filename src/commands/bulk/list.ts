@@ -3,8 +3,8 @@ import { EsignCommand } from '../../cli/command.ts';
 import { listFlags } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { messageOf } from '../../kernel/errors.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
 import { writeList } from '../../output/list.ts';
-import { runsFolder } from './prepare.ts';
 import { runList } from './view.ts';
 
 export default class BulkList extends EsignCommand {
@@ -19,7 +19,7 @@ export default class BulkList extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(BulkList);
     const context = this.context(flags);
-    const runs = summaries(runsFolder(), (_, error) => context.terminal.notice(messageOf(error)));
+    const runs = summaries(runsDir(), (_, error) => context.terminal.notice(messageOf(error)));
     await writeList(
       limited.take(runs, flags, context),
       runList(context.session.clock.now()),

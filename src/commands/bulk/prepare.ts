@@ -45,11 +45,6 @@ export interface PrepareRequest {
   waves?: WaveSizes | undefined;
 }
 
-/** Returns the folder where runs are stored. */
-export function runsFolder(): string {
-  return runsDir();
-}
-
 /**
  * Checks a whole file, shows what a run of it would do, and asks for confirmation. Then stores the run; nothing has been sent
  * yet.
@@ -61,11 +56,11 @@ export async function prepareRun(
   context: Context,
 ): Promise<OpenRun> {
   preferLowMemory();
-  const draft = await draftRun(runsFolder(), context.session.clock.now());
+  const draft = await draftRun(runsDir(), context.session.clock.now());
   try {
     const examined = await examine(wanted, draft, client, context);
     await agree(wanted, examined, await client(), context);
-    return await whileNoOtherStarts(runsFolder(), context.session.clock, async () => {
+    return await whileNoOtherStarts(runsDir(), context.session.clock, async () => {
       const now = await readEarlierRows(examined, await client(), context);
       if (!isSame(now, examined.earlier))
         throw new UsageError('Another run of the same rows has started in the meantime; nothing was sent.', {

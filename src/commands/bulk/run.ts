@@ -26,9 +26,9 @@ import {
   sentenceOf,
   UsageError,
 } from '../../kernel/errors.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { runsFolder } from './prepare.ts';
 import type { BulkProgress } from './progress.ts';
 import { failureText, resultLine, summaryText } from './view.ts';
 import { waveText } from './waves.ts';
@@ -149,7 +149,7 @@ function inWords(
 
 async function conclude({ state }: OpenRun, ending: Ending, terminal: CommandTerminal): Promise<void> {
   const { id } = state.head;
-  if (!terminal.json) terminal.err(summaryText(await detailsOf(runsFolder(), id)));
+  if (!terminal.json) terminal.err(summaryText(await detailsOf(runsDir(), id)));
   const resume = `Resume it: \`${command('bulk', 'resume', id)}\`.`;
   if (ending.kind === 'interrupted') terminal.notice(`Interrupted; what was done is kept. ${resume}`);
   if (ending.kind === 'stopped') throw stopped(ending.error, resume);
@@ -208,7 +208,7 @@ export async function namedRun(
     throw new UsageError("A run and --last can't be used together.", { hint: 'See `esign bulk list`.' });
   if (id === undefined && !last && !orLast)
     throw new UsageError('Name a run, or use --last for the latest one.', { hint: 'See `esign bulk list`.' });
-  const found = id ?? (await lastRun(runsFolder()));
+  const found = id ?? (await lastRun(runsDir()));
   if (found !== undefined) return found;
   throw noRuns();
 }
@@ -223,10 +223,10 @@ export async function reopenRun(
   context: Context,
 ): Promise<OpenRun> {
   preferLowMemory();
-  const run = await openRun(runsFolder(), id);
+  const run = await openRun(runsDir(), id);
   await closingOnError(run, async () => {
     await useProfileOf(run.state, context.session);
-    await refuseOtherOrganisation(run.state, await client(), context.interrupt);
+    await requireSameOrganization(run.state, await client(), context.interrupt);
   });
   return run;
 }
@@ -243,7 +243,7 @@ export async function checkRest({ state, files }: OpenRun, { writes }: Client): 
 }
 
 /** Refuses a key of another organization: it would find none of the run's envelopes, so all of them would be created again. */
-export async function refuseOtherOrganisation(
+export async function requireSameOrganization(
   state: RunState,
   client: Client,
   interrupt: Interrupt,

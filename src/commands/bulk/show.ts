@@ -2,8 +2,8 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { detailsOf, failuresOf } from '../../bulk/run-list.ts';
 import { EsignCommand } from '../../cli/command.ts';
+import { runsDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
-import { runsFolder } from './prepare.ts';
 import { namedRun } from './run.ts';
 import { renderRun } from './view.ts';
 
@@ -23,8 +23,8 @@ export default class BulkShow extends EsignCommand {
     const { args, flags } = await this.parse(BulkShow);
     const context = this.context(flags);
     const id = await namedRun(args.run, flags.last, { orLast: true });
-    const run = await detailsOf(runsFolder(), id);
-    const failures = await failuresOf(runsFolder(), id);
+    const run = await detailsOf(runsDir(), id);
+    const failures = await failuresOf(runsDir(), id);
     const out = context.terminal.hidingSecrets();
     if (context.terminal.json) return writeJson({ ...run, failures }, out);
     await out.out(renderRun(run, failures, context.terminal));

@@ -156,7 +156,7 @@ export function runList(now: number): ListView<RunSummary> {
     header: 'STATE',
     value: (run) => run.state,
     fixed: true,
-    colour: stateColour,
+    color: stateColor,
   };
   const file: TableColumn<RunSummary> = { key: 'file', header: 'FILE', value: (run) => run.file, least: 12 };
   const createdAt: TableColumn<RunSummary> = {
@@ -191,7 +191,7 @@ function numberColumn(key: string, count: (run: RunSummary) => number): TableCol
   };
 }
 
-function stateColour(run: RunSummary): 'green' | 'yellow' | 'cyan' {
+function stateColor(run: RunSummary): 'green' | 'yellow' | 'cyan' {
   if (run.state === 'finished') return 'green';
   return run.state === 'running' ? 'cyan' : 'yellow';
 }
@@ -210,7 +210,7 @@ export function renderRun(run: RunDetails, failures: readonly RowResult[], termi
   ].join(', ');
   const lines = [
     behind(
-      `${terminal.style('bold', run.id)}: ${terminal.style(stateColour(run), run.state)},`,
+      `${terminal.style('bold', run.id)}: ${terminal.style(stateColor(run), run.state)},`,
       counts,
       terminal,
     ),

@@ -30,10 +30,10 @@ const WIDTH = Math.max(...Object.values(LABELS).map((label) => label.length)) + 
 
 /** Renders a check as a line, with its fix below. */
 export function renderCheck(check: DoctorCheck, terminal: Terminal): string {
-  const [mark, colour] = MARKS[check.status];
+  const [mark, color] = MARKS[check.status];
   const label = (LABELS[check.name] ?? check.name).padEnd(WIDTH);
   const message = indented(safeLine(check.message), WIDTH + 2, terminal);
-  const line = `${terminal.style(colour, mark)} ${label}${message}\n`;
+  const line = `${terminal.style(color, mark)} ${label}${message}\n`;
   if (check.fix === null) return line;
   const fix = check.fix
     .split('\n')

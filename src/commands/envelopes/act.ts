@@ -10,7 +10,7 @@ import { findProblems, type SignerProblem } from '../../envelopes/completeness.t
 import { notToCancel, notToRemind, notToSend } from '../../envelopes/left-out.ts';
 import { whoseTurn } from '../../envelopes/named-signer.ts';
 import { remindWithGap } from '../../envelopes/reminders.ts';
-import { readQuietly } from '../../envelopes/settle.ts';
+import { readQuietly } from '../../envelopes/write-outcome.ts';
 import { counted } from '../../kernel/duration.ts';
 import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import { canBeReminded, canBeSent } from '../../kernel/vocabulary.ts';

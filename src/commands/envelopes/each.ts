@@ -4,7 +4,7 @@ import type { Context } from '../../cli/context.ts';
 import type { Ids } from '../../cli/input/ids.ts';
 import { reportOf } from '../../cli/report.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { settling, withHint } from '../../cli/write.ts';
+import { withHint, withOutcomeCheck } from '../../cli/write.ts';
 import { listed } from '../../kernel/duration.ts';
 import {
   EsignError,
@@ -51,7 +51,11 @@ export async function forEachId(options: EachOptions, context: Context): Promise
   const work = new Work(options, context);
   const run = () => (!ids.stream && only !== undefined ? work.one(only) : work.all());
   if (action === undefined) return run();
-  return settling({ unknown: () => work.unknown(action), hint: () => work.next(action) }, context, run);
+  return withOutcomeCheck(
+    { unknown: () => work.unknown(action), hint: () => work.next(action) },
+    context,
+    run,
+  );
 }
 
 type Result = { id: string; ok: true; envelope: Envelope } | { id: string; ok: false; error: unknown };

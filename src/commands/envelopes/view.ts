@@ -6,7 +6,7 @@ import { entryOf } from '../../kernel/json.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
-import { signerMark, statusColour } from '../../output/status.ts';
+import { signerMark, statusColor } from '../../output/status.ts';
 import { behind, indented, renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
@@ -22,9 +22,9 @@ export function renderEnvelope(
   successor?: Envelope,
 ): string {
   const status = envelope.status ?? 'unknown';
-  const colour = statusColour(status);
+  const color = statusColor(status);
   const title = safeLine(envelope.subject || envelope.templateName || '');
-  const shown = colour ? terminal.style(colour, safeLine(status)) : safeLine(status);
+  const shown = color ? terminal.style(color, safeLine(status)) : safeLine(status);
   const head = `${terminal.style('bold', safeLine(envelope.id))}  ${shown}`;
   const parts = [
     `${behind(head, title && ` ${title}`, terminal).trimEnd()}\n${standingLine(envelope, terminal, now)}`,
@@ -196,9 +196,9 @@ function section(title: string, pairs: [string, string][], terminal: Terminal): 
 export function renderAction(done: string, envelope: Envelope, terminal: Terminal): string {
   const status = safeLine(envelope.status ?? 'unknown');
   if (!terminal.outIsTty) return `${safeLine(envelope.id)}\t${status}\n`;
-  const colour = statusColour(status);
+  const color = statusColor(status);
   const people = counted(envelope.signers?.length ?? 0, 'signer');
-  return `${done} ${safeLine(envelope.id)}: ${colour ? terminal.style(colour, status) : status}, ${people}\n`;
+  return `${done} ${safeLine(envelope.id)}: ${color ? terminal.style(color, status) : status}, ${people}\n`;
 }
 
 const DONE = {

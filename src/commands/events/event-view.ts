@@ -52,7 +52,7 @@ export function eventList(now: number): ListView<Record<string, unknown>> {
         header: 'VERIFIED',
         value: (one) => String(one.verified),
         show: verdictOf,
-        colour: (one) => (one.verified === true ? 'green' : 'red'),
+        color: (one) => (one.verified === true ? 'green' : 'red'),
       },
       { key: 'status', header: 'STATUS', value: (one) => word(one.status) },
       { key: 'signer', header: 'SIGNER', value: (one) => word(one.signer) },

@@ -48,7 +48,7 @@ export function lateList(now: number): ListView<LateRow> {
         header: 'WAITING',
         value: ({ since }) => since,
         show: ({ waitingMs }) => durationInWords(waitingMs),
-        colour: () => 'yellow',
+        color: () => 'yellow',
         fixed: true,
       },
       {

@@ -1,8 +1,8 @@
 import type { Context } from '../../cli/context.ts';
 import { WATCH_PACE } from '../../envelopes/defaults.ts';
-import { readQuietly } from '../../envelopes/settle.ts';
 import type { Wakeup } from '../../envelopes/watch/wakeups.ts';
 import { type WatchEvent, watchEnvelopes } from '../../envelopes/watch/watch.ts';
+import { readQuietly } from '../../envelopes/write-outcome.ts';
 import { Channel } from '../../kernel/channel.ts';
 import { sentenceOf, UnexpectedStatusError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';

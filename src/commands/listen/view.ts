@@ -77,7 +77,7 @@ export class ListenView {
         return [{ to: 'out', text: forwardLine(event.result, this.#terminal, true) }];
       case 'warning':
         // Also printed on stderr, for users whose programs only parse deliveries.
-        return [line(event), said(event.message)];
+        return [line(event), notice(event.message)];
       case 'draining':
         return [];
       default:
@@ -91,22 +91,24 @@ export class ListenView {
       case 'ready':
         return this.#ready(event);
       case 'tunnel':
-        return [said(`Public URL: ${event.url}. Use it as --webhook-url.`)];
+        return [notice(`Public URL: ${event.url}. Use it as --webhook-url.`)];
       case 'backlog':
-        return [said(`Pending forwards of an earlier run: ${grouped(event.pending)}.`)];
+        return [notice(`Pending forwards of an earlier run: ${grouped(event.pending)}.`)];
       case 'delivery':
         return [{ to: 'out', text: renderDelivery(event.delivery, terminal) }];
       case 'forward':
         return [{ to: 'out', text: forwardLine(event.result, terminal, false, this.#namesUrl) }];
       case 'removed':
-        return [said(`Deleted ${counted(event.days, 'old day')} of webhooks.`)];
+        return [notice(`Deleted ${counted(event.days, 'old day')} of webhooks.`)];
       case 'warning':
-        return [said(event.message)];
+        return [notice(event.message)];
       case 'draining':
-        return [said('Waiting for pending forwards.')];
+        return [notice('Waiting for pending forwards.')];
       case 'summary':
         return [
-          said(`Stopped. ${event.received} received, ${event.verified} verified, ${event.refused} refused.`),
+          notice(
+            `Stopped. ${event.received} received, ${event.verified} verified, ${event.refused} refused.`,
+          ),
         ];
     }
   }
@@ -114,14 +116,14 @@ export class ListenView {
   #ready({ url, verify, inspectorUrl, healthUrl }: Extract<ListenEvent, { type: 'ready' }>): Shown[] {
     const next = this.#startsTunnel ? 'Starting the tunnel.' : 'Use it as --webhook-url of an envelope.';
     return [
-      said(`Listening at ${url}. ${next} Press Ctrl-C to stop.`),
+      notice(`Listening at ${url}. ${next} Press Ctrl-C to stop.`),
       ...(inspectorUrl === undefined
         ? []
-        : [said(`Inspector: ${inspectorUrl} (private link, valid until you stop listening)`)]),
-      ...(healthUrl === undefined ? [] : [said(`Health: ${healthUrl}; metrics are at /metrics.`)]),
+        : [notice(`Inspector: ${inspectorUrl} (private link, valid until you stop listening)`)]),
+      ...(healthUrl === undefined ? [] : [notice(`Health: ${healthUrl}; metrics are at /metrics.`)]),
       ...(verify
         ? []
-        : [said('Signatures are not checked: anyone who can reach this address can send made-up events.')]),
+        : [notice('Signatures are not checked: anyone who can reach this address can send made-up events.')]),
     ];
   }
 }
@@ -130,6 +132,6 @@ function line(value: unknown): Shown {
   return { to: 'out', text: `${jsonText(value)}\n` };
 }
 
-function said(text: string): Shown {
+function notice(text: string): Shown {
   return { to: 'err', text };
 }

@@ -2,7 +2,7 @@ import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import type { Context } from '../../cli/context.ts';
 import { requestIdsOf } from '../../cli/request-ids.ts';
-import { settling } from '../../cli/write.ts';
+import { withOutcomeCheck } from '../../cli/write.ts';
 import { cancelEnvelope, isCancellable, sendEnvelope } from '../../envelopes/actions.ts';
 import { findProblems, type Party } from '../../envelopes/completeness.ts';
 import { createBody, createEnvelope, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
@@ -69,7 +69,7 @@ export async function planCreate(
     },
     writes: [plannedCreate(wanted)],
     act: () =>
-      settling(open, context, async () => withWarning(await createEnvelope(client, wanted, options))),
+      withOutcomeCheck(open, context, async () => withWarning(await createEnvelope(client, wanted, options))),
   };
 }
 
@@ -198,7 +198,7 @@ async function runUninterrupted(
     unknown: () => `Quit before the service replied. It is not known whether ${id} was ${done}.`,
     hint: () => `Check the status of ${id} before you retry.`,
   };
-  return (await settling(write, context, act)).envelope;
+  return (await withOutcomeCheck(write, context, act)).envelope;
 }
 
 function open({ signers }: Envelope): Signer[] {

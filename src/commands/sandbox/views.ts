@@ -61,7 +61,7 @@ export const choiceList: ListView<SandboxChoice> = {
       key: 'value',
       header: 'VALUE',
       value: (one) => one.value,
-      colour: (one) => (one.value === one.default ? undefined : 'yellow'),
+      color: (one) => (one.value === one.default ? undefined : 'yellow'),
       fixed: true,
     },
     {

@@ -6,7 +6,7 @@ import { type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 /** The size up to which a file is read in one call, which is faster than reading parts. Most documents are smaller. */
 const SMALL = 512 * 1024;
 /** Reusable buffers for small files, because allocating one takes longer than reading the file. */
-const rooms: Buffer[] = [];
+const freeBuffers: Buffer[] = [];
 const PAGE_BYTES = 64 * 1024;
 const PAGES_KEPT = 64;
 const FIRST_WINDOW = 4 * 1024;
@@ -29,7 +29,7 @@ class OpenFile {
   /** The bytes of a small file. */
   readonly whole: Buffer | undefined;
   readonly #isOwn: boolean;
-  readonly #room: Buffer | undefined;
+  readonly #buffer: Buffer | undefined;
   readonly #pages = new Map<number, Buffer>();
   #work = 0;
   #kept = 0;
@@ -39,12 +39,12 @@ class OpenFile {
     this.descriptor = typeof source === 'number' ? source : openSync(source, 'r');
     this.size = fstatSync(this.descriptor).size;
     if (this.size > SMALL) return;
-    this.#room = rooms.pop() ?? Buffer.allocUnsafeSlow(SMALL);
-    this.whole = this.#fill(this.#room.subarray(0, this.size), 0);
+    this.#buffer = freeBuffers.pop() ?? Buffer.allocUnsafeSlow(SMALL);
+    this.whole = this.#fill(this.#buffer.subarray(0, this.size), 0);
   }
 
   close(): void {
-    if (this.#room !== undefined) rooms.push(this.#room);
+    if (this.#buffer !== undefined) freeBuffers.push(this.#buffer);
     if (this.#isOwn) closeSync(this.descriptor);
   }
 
@@ -69,8 +69,8 @@ class OpenFile {
   }
 
   /** Reads as many bytes as fit, fewer at the end of the file. */
-  #fill(room: Buffer, at: number): Buffer {
-    return room.subarray(0, readSync(this.descriptor, room, 0, room.length, at));
+  #fill(buffer: Buffer, at: number): Buffer {
+    return buffer.subarray(0, readSync(this.descriptor, buffer, 0, buffer.length, at));
   }
 }
 

@@ -173,7 +173,7 @@ function levelOf(file: PdfFile, { signature, content }: Checked, signatures: rea
   if (!content.isTimeStamped && !signatures.some(isTimeStamp)) return 'B-B';
   const hasStore = file.resolve(catalogOf(file, 0).get('DSS'), 0) instanceof PdfDict;
   if (!hasStore) return 'B-T';
-  return signatures.at(-1) !== undefined && signatures.some(isTimeStamp) ? 'B-LTA' : 'B-LT';
+  return signatures.some(isTimeStamp) ? 'B-LTA' : 'B-LT';
 }
 
 /** Returns a name on one line. X509Certificate writes it on several lines. */

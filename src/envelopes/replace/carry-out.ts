@@ -9,7 +9,7 @@ import { showsMarker } from '../markers.ts';
 import type { RequestIds } from '../request-ids/request-ids.ts';
 import { isSameEnvelope } from '../request-ids/same-content.ts';
 import type { Searching } from '../request-ids/search.ts';
-import { type ActionResult, readQuietly } from '../settle.ts';
+import { type ActionResult, readQuietly } from '../write-outcome.ts';
 import { byPrecedence, replacedBy, replacementsOf } from './find.ts';
 import type { ReplaceMemory } from './memory.ts';
 import {

@@ -9,7 +9,7 @@ import { readIfExists } from '../marked-envelopes.ts';
 import { isSameEnvelope } from '../request-ids/same-content.ts';
 import { findReplacement, replacedBy } from './find.ts';
 import type { Remembered } from './memory.ts';
-import { buildReplacement, isChanged, type ReplacementChanges, type SignerChange } from './wanted.ts';
+import { buildReplacement, isChanged, type ReplacementChanges, type SignerChange } from './replacement.ts';
 
 export interface ReplaceRequest {
   /** The envelope to replace. */

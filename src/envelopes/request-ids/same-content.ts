@@ -7,7 +7,7 @@ export function isMadeFrom(made: Envelope, wanted: RequestContent): boolean {
   if (!isSame(made.templateId, wanted.templateId)) return false;
   if (!made.signers) return true;
   const left = [...made.signers];
-  const isThere = ({ email, name, role }: SignerInput) => {
+  const takeMatch = ({ email, name, role }: SignerInput) => {
     const at = left.findIndex(
       (one) =>
         one.email?.toLowerCase() === email.trim().toLowerCase() &&
@@ -17,7 +17,7 @@ export function isMadeFrom(made: Envelope, wanted: RequestContent): boolean {
     if (at >= 0) left.splice(at, 1);
     return at >= 0;
   };
-  return wanted.signers.every(isThere) && left.length === 0;
+  return wanted.signers.every(takeMatch) && left.length === 0;
 }
 
 /** Like `isMadeFrom`, but also compares the subject and the message. */

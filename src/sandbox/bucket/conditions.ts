@@ -47,8 +47,9 @@ export function guardWrite({ ifMatch, ifNoneMatch }: Conditions, current: Versio
   if (ifMatch !== undefined && current === undefined)
     throw new S3Error('NoSuchKey', 'The specified key does not exist.');
   const isOther = current !== undefined && ifMatch !== undefined && !isListed(ifMatch, current.etag);
-  const isThere = current !== undefined && ifNoneMatch !== undefined && isListed(ifNoneMatch, current.etag);
-  if (isOther || isThere) throw preconditionFailed();
+  const isExisting =
+    current !== undefined && ifNoneMatch !== undefined && isListed(ifNoneMatch, current.etag);
+  if (isOther || isExisting) throw preconditionFailed();
 }
 
 export function preconditionFailed(): S3Error {

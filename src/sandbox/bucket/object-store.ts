@@ -36,7 +36,7 @@ export interface PutOptions {
 const BUCKET_NAME = /^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 const OBJECT_FILE = /^[0-9a-f]{64}$/;
 /** The number of files after which the event loop gets a turn. */
-const REMOVED_AT_ONCE = 64;
+const FILES_PER_TICK = 64;
 const MAX_KEY_BYTES = 1024;
 
 export class ObjectStore {
@@ -145,7 +145,7 @@ export class ObjectStore {
     const index = this.index(bucket);
     const named = keys?.flatMap((key) => index.get(key) ?? []) ?? [...index.from('')];
     for (const [at, facts] of named.filter(({ byService }) => byService).entries()) {
-      if (at % REMOVED_AT_ONCE === REMOVED_AT_ONCE - 1) await setImmediate();
+      if (at % FILES_PER_TICK === FILES_PER_TICK - 1) await setImmediate();
       if (index.get(facts.key) !== facts) continue;
       rmSync(this.#pathOf(bucket, facts.key), { force: true });
       index.delete(facts.key);
@@ -157,7 +157,7 @@ export class ObjectStore {
   async saveOfService(bucket: string, folder: string): Promise<void> {
     const objects = [...this.index(bucket).from('')].filter(({ byService }) => byService);
     for (const [at, { key }] of objects.entries()) {
-      if (at % REMOVED_AT_ONCE === REMOVED_AT_ONCE - 1) await setImmediate();
+      if (at % FILES_PER_TICK === FILES_PER_TICK - 1) await setImmediate();
       const path = this.#pathOf(bucket, key);
       linkOrCopy(path, join(folder, basename(path)));
     }
@@ -180,7 +180,7 @@ export class ObjectStore {
       } else kept.delete(name);
     }
     for (const [at, name] of [...kept].entries()) {
-      if (at % REMOVED_AT_ONCE === REMOVED_AT_ONCE - 1) await setImmediate();
+      if (at % FILES_PER_TICK === FILES_PER_TICK - 1) await setImmediate();
       const path = join(this.#folder, bucket, name);
       linkOrCopy(join(folder, name), path);
       index.set(readObjectFactsAtOnce(path));
@@ -195,9 +195,9 @@ export class ObjectStore {
 
   /** Notifies the listeners of a read that found nothing. Returns true if the object exists now. */
   async missed(bucket: string, key: string): Promise<boolean> {
-    let isThere = false;
-    for (const listener of this.#missListeners) isThere = (await listener(bucket, key)) || isThere;
-    return isThere;
+    let isStored = false;
+    for (const listener of this.#missListeners) isStored = (await listener(bucket, key)) || isStored;
+    return isStored;
   }
 
   /** Returns the time of storage for an object that is stored now. */

@@ -58,7 +58,7 @@ export class ClockWatch {
   }
 
   /** Returns the problem with the clock, if any. Asks the service again if that is due, without waiting for the response. */
-  trouble(): string | undefined {
+  findProblem(): string | undefined {
     const ahead = this.#aheadOf(this.#answered);
     const isOff = Math.abs(ahead) > OFF_MS;
     this.#isConfirmed &&= isOff;

@@ -15,9 +15,9 @@ const FAILED_FOR_MS = 5_000;
 export class DiskWatch {
   readonly #clock: Clock;
   readonly #check: () => Promise<void>;
-  #look: Promise<void> | undefined;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  #trouble: string | undefined;
+  #pendingCheck: Promise<void> | undefined;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #problem: string | undefined;
   #failed: { at: number; message: string } | undefined;
 
   constructor(clock: Clock, check: () => Promise<void>) {
@@ -33,38 +33,41 @@ export class DiskWatch {
     this.#failed = undefined;
   }
 
-  async trouble(): Promise<string | undefined> {
+  async findProblem(): Promise<string | undefined> {
     const now = this.#clock.now();
-    if (this.#look === undefined && Math.abs(now - this.#lookedAt) >= FRESH_MS) this.#start(now);
-    await this.#waited();
-    const pending = this.#look === undefined ? 0 : this.#clock.now() - this.#lookedAt;
+    if (this.#pendingCheck === undefined && Math.abs(now - this.#checkedAt) >= FRESH_MS) this.#start(now);
+    await this.#waitForCheck();
+    const pending = this.#pendingCheck === undefined ? 0 : this.#clock.now() - this.#checkedAt;
     if (pending >= HANGS_AFTER_MS)
       return `The journal's disk has not responded for ${durationInWords(pending)}.`;
-    if (this.#trouble !== undefined) return this.#trouble;
+    if (this.#problem !== undefined) return this.#problem;
     const { at, message } = this.#failed ?? { at: Number.NEGATIVE_INFINITY, message: '' };
     return Math.abs(now - at) < FAILED_FOR_MS ? message : undefined;
   }
 
   #start(now: number): void {
-    this.#lookedAt = now;
-    this.#look = this.#check()
+    this.#checkedAt = now;
+    this.#pendingCheck = this.#check()
       .then(
         () => {
-          this.#trouble = undefined;
+          this.#problem = undefined;
         },
         (error: unknown) => {
-          this.#trouble = messageOf(error);
+          this.#problem = messageOf(error);
         },
       )
       .finally(() => {
-        this.#look = undefined;
+        this.#pendingCheck = undefined;
       });
   }
 
-  async #waited(): Promise<void> {
-    if (this.#look === undefined) return;
+  async #waitForCheck(): Promise<void> {
+    if (this.#pendingCheck === undefined) return;
     const done = new AbortController();
-    await Promise.race([this.#look, this.#clock.sleep(WAITED_MS, done.signal).catch(() => undefined)]);
+    await Promise.race([
+      this.#pendingCheck,
+      this.#clock.sleep(WAITED_MS, done.signal).catch(() => undefined),
+    ]);
     done.abort();
   }
 }

@@ -141,10 +141,10 @@ export class Health {
   /** Returns the current problems; empty if everything works. */
   async reasons(): Promise<Reason[]> {
     const looked: [Reason['code'], string | undefined][] = [
-      ['journal', await this.#disk.trouble()],
+      ['journal', await this.#disk.findProblem()],
       ['forward', heldBackFor(this.#forwarding.heldBack)],
-      ['signature', this.#signatures.trouble()],
-      ['clock', this.#clocks.trouble()],
+      ['signature', this.#signatures.findProblem()],
+      ['clock', this.#clocks.findProblem()],
       ['connections', this.#droppedConnections()],
     ];
     return [...this.#standing, ...looked].flatMap(([code, message]) =>

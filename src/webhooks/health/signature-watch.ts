@@ -39,7 +39,7 @@ export class SignatureWatch {
     }
   }
 
-  trouble(): string | undefined {
+  findProblem(): string | undefined {
     const now = this.#clock.now();
     const enough = this.#verifiedAt === undefined ? 1 : IN_A_ROW;
     if (this.#refused < enough || Math.abs(now - this.#refusedAt) > COUNTS_MS) return undefined;

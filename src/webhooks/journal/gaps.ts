@@ -148,9 +148,9 @@ interface Move {
 /** Returns the changes since then that have no event. */
 function missing(envelope: Envelope, events: Map<string, Received> | undefined, query: GapQuery): Gap[] {
   const left = [...(events?.values() ?? [])];
-  const untold = moves(envelope).filter((move) => !takeEvent(left, move));
+  const unreported = moves(envelope).filter((move) => !takeEvent(left, move));
   const isKnown = events !== undefined || Date.parse(envelope.createdAt ?? '') >= query.since;
-  return untold
+  return unreported
     .filter((move) => counts(move, isKnown, query))
     .map((move) => ({
       ...{ kind: 'missing', envelopeId: envelope.id, ...move, deliveryId: null },
@@ -216,8 +216,8 @@ function contradiction({ event, signer }: Received, envelope: Envelope): string 
   const { status } = envelope;
   // An undocumented status doesn't prove a gap.
   if (!ENVELOPE_STATUSES.some((known) => known === status)) return undefined;
-  const said = event.replace('envelope.', '').toUpperCase();
-  if (isTerminal(said) && said !== status) return `the API says ${status}`;
+  const eventStatus = event.replace('envelope.', '').toUpperCase();
+  if (isTerminal(eventStatus) && eventStatus !== status) return `the API says ${status}`;
   if (status === 'DRAFT') return 'the API says it was never sent';
   if (signer === null || !envelope.signers) return undefined;
   const one = envelope.signers.find(({ email }) => isSame(email ?? '', signer));

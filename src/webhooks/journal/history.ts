@@ -48,8 +48,8 @@ function timestampIn(bodyBase64: string): string {
 
 function entryOf(record: EventRecord): WebhookHistoryEntry {
   const { receivedAt, event, status, signer, verified, deliveryId, bodyBase64 } = record;
-  const said = timestampIn(bodyBase64);
-  const at = Number.isNaN(Date.parse(said)) ? receivedAt : said;
+  const sentAt = timestampIn(bodyBase64);
+  const at = Number.isNaN(Date.parse(sentAt)) ? receivedAt : sentAt;
   return { at, receivedAt, event, status, signer, verified, deliveryId };
 }
 

@@ -7,9 +7,9 @@ import type { Context } from '../../../cli/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { counted, grouped } from '../../../kernel/duration.ts';
 import { PartialError, UsageError } from '../../../kernel/errors.ts';
+import { runsDir } from '../../../kernel/files/paths.ts';
 import { safeLine } from '../../../output/text.ts';
 import { localDelimiter } from '../flags.ts';
-import { runsFolder } from '../prepare.ts';
 import { PartWriter, sourceOf } from '../source.ts';
 import { statusOfRun } from '../status/run.ts';
 
@@ -28,8 +28,8 @@ interface IntoFlags {
  */
 export async function exportInto(flags: IntoFlags, context: Context): Promise<void> {
   const { id } = flags;
-  const state = await readRun(runsFolder(), id);
-  const rows = await RunRows.read(runsFolder(), id);
+  const state = await readRun(runsDir(), id);
+  const rows = await RunRows.read(runsDir(), id);
   if (!rows.isKnown)
     throw new UsageError(
       `${id} was started by an earlier version, which stored nothing to find its rows by.`,

@@ -1,6 +1,6 @@
 import { openRewritable } from '../../../bulk/rewrite/source-file.ts';
 import { isSettled } from '../../../bulk/roster/roster.ts';
-import { Findings } from '../../../bulk/rows/check-file.ts';
+import { Findings, MAX_PROBLEMS } from '../../../bulk/rows/check-file.ts';
 import { checkRow } from '../../../bulk/rows/row.ts';
 import type { Context } from '../../../cli/context.ts';
 import type { Moment } from '../../../kernel/clock.ts';
@@ -19,8 +19,6 @@ interface RosterFlags extends ListFormat, ReadOptions {
   delimiter?: string | undefined;
 }
 
-const PROBLEMS_SHOWN = 50;
-
 /** Runs `bulk roster`: shows who on a list has signed a template, or prints the rows of those who have not. */
 export async function showRoster(path: string, flags: RosterFlags, context: Context): Promise<void> {
   const { template, since, missing } = flags;
@@ -30,7 +28,7 @@ export async function showRoster(path: string, flags: RosterFlags, context: Cont
   const source = sourceOf(path);
   const file = await openRewritable(source, { ...flags, delimiter: flags.delimiter ?? localDelimiter() });
   const roster = await collectRoster([template], since, context);
-  const problems = new Findings(PROBLEMS_SHOWN);
+  const problems = new Findings(MAX_PROBLEMS);
   const lines: RosterLine[] = [];
   const kept: Buffer[] = [];
   let row = 0;

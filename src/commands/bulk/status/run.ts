@@ -14,7 +14,7 @@ import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { nearest } from '../../../kernel/text/nearest.ts';
 import { type ListFormat, writeIds, writeList } from '../../../output/list.ts';
-import { namedRun, refuseOtherOrganisation } from '../run.ts';
+import { namedRun, requireSameOrganization } from '../run.ts';
 import { renderTotals, statusList, Totals } from './view.ts';
 
 export interface StatusFlags extends ListFormat {
@@ -67,7 +67,7 @@ export async function statusOfRun(id: string, context: Context): Promise<AsyncIt
     id,
     envelopes,
     { client, journal, signal: interrupt.signal },
-    (known) => refuseOtherOrganisation(known, client, interrupt),
+    (known) => requireSameOrganization(known, client, interrupt),
   );
   return statusLines(collected, journal);
 }

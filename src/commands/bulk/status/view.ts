@@ -77,7 +77,7 @@ export function statusList(now: () => number): ListView<StatusLine> {
   const state: TableColumn<StatusLine> = {
     ...text('state', 'STATE'),
     fixed: true,
-    colour: (line) => COLORS[line.state],
+    color: (line) => COLORS[line.state],
   };
   const role = text('role', 'ROLE');
   const signer: TableColumn<StatusLine> = {

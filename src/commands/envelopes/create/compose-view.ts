@@ -3,7 +3,7 @@ import type { Session } from '../../../cli/session.ts';
 import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import { signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
-import { LINE_GOES_ON, shellWord } from '../../../kernel/text/shell-words.ts';
+import { LINE_CONTINUATION, shellWord } from '../../../kernel/text/shell-words.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
 
@@ -166,5 +166,5 @@ function wrapWords(words: readonly string[], width: number): string[] {
       lines[lines.length - 1] = `${line} ${word}`;
     else lines.push(line === undefined ? word : `  ${word}`);
   }
-  return lines.map((line, index) => (index < lines.length - 1 ? `${line} ${LINE_GOES_ON}` : line));
+  return lines.map((line, index) => (index < lines.length - 1 ? `${line} ${LINE_CONTINUATION}` : line));
 }

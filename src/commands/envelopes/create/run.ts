@@ -4,7 +4,7 @@ import { readMessage } from '../../../cli/input/message.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
 import { sameCommand, wasGiven } from '../../../cli/rerun.ts';
-import { settling } from '../../../cli/write.ts';
+import { withOutcomeCheck } from '../../../cli/write.ts';
 import { findProblems } from '../../../envelopes/completeness.ts';
 import {
   createBody,
@@ -86,7 +86,7 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
     hint: () =>
       `Run \`${command(requestId)}\`. It searches first, and creates the envelope only if it doesn't exist.`,
   };
-  const created = await settling(open, context, async () => {
+  const created = await withOutcomeCheck(open, context, async () => {
     const own = await withOwnSecret(wanted, requestId, context);
     try {
       const done = await createEnvelope(client, own.wanted, options);

@@ -2,7 +2,7 @@ import type { Envelope } from '../../../api/schemas.ts';
 import type { Created } from '../../../envelopes/create.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import { statusColour } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 
@@ -29,13 +29,13 @@ export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boo
   const status = safeLine(envelope.status ?? 'unknown');
   if (quiet) return `${id}\n`;
   if (!terminal.outIsTty) return `${id}\t${status}\n`;
-  const colour = statusColour(status);
+  const color = statusColor(status);
   const signers = envelope.signers ?? [];
   const people = signers.length === 1 ? (signers[0]?.email ?? '') : counted(signers.length, 'signer');
   const next =
     status === 'DRAFT'
       ? `Send it:  ${command('envelopes', 'send', envelope.id)}`
       : `Watch it:  ${command('envelopes', 'watch', envelope.id)}`;
-  const head = `Created ${terminal.style('bold', id)}: ${colour ? terminal.style(colour, status) : status}, for ${safeLine(people)}`;
+  const head = `Created ${terminal.style('bold', id)}: ${color ? terminal.style(color, status) : status}, for ${safeLine(people)}`;
   return `${head}\n${terminal.style('dim', next)}\n`;
 }

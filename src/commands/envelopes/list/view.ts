@@ -2,7 +2,7 @@ import type { Envelope, Signer } from '../../../api/schemas.ts';
 import { type MatchedSigner, matchedSigners, type Selection } from '../../../envelopes/select.ts';
 import { isTerminal } from '../../../kernel/vocabulary.ts';
 import type { ListView } from '../../../output/list.ts';
-import { statusColour } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status.ts';
 import type { TableColumn } from '../../../output/table.ts';
 import { relativeTime } from '../../../output/time.ts';
 
@@ -13,7 +13,7 @@ export function envelopeList(now: () => number, selection: Selection = {}): List
     key: 'status',
     header: 'STATUS',
     value: (one) => one.status ?? '',
-    colour: (one) => statusColour(one.status),
+    color: (one) => statusColor(one.status),
     fixed: true,
   };
   const template: TableColumn<Envelope> = {

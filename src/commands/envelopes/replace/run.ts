@@ -7,7 +7,7 @@ import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
 import type { Session } from '../../../cli/session.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { settling } from '../../../cli/write.ts';
+import { withOutcomeCheck } from '../../../cli/write.ts';
 import { findProblems } from '../../../envelopes/completeness.ts';
 import { createBody, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
 import { carryOut, type ReplaceResult } from '../../../envelopes/replace/carry-out.ts';
@@ -168,7 +168,7 @@ async function agreeAndDo(plan: ReplacementPlan, work: Work, context: Context): 
     signal: context.interrupt.signal,
     searching: showSearch(context.terminal),
   };
-  return settling(open, context, async () => {
+  return withOutcomeCheck(open, context, async () => {
     const own = made ? undefined : await withOwnSecret(plan.wanted, requestId, context, kept);
     const doing = carryOut(own ? { ...plan, wanted: own.wanted } : plan, request, means);
     try {

@@ -4,7 +4,7 @@ import type { Context } from '../../../cli/context.ts';
 import { searchEnvelopes } from '../../../cli/selection/search.ts';
 import { findListedReplacement, replacedBy } from '../../../envelopes/replace/find.ts';
 import { readMemory } from '../../../envelopes/replace/memory.ts';
-import { readQuietly } from '../../../envelopes/settle.ts';
+import { readQuietly } from '../../../envelopes/write-outcome.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../../kernel/vocabulary.ts';
 import { replacementsFolder } from './folder.ts';

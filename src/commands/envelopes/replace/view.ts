@@ -4,12 +4,12 @@ import { sameCommand } from '../../../cli/rerun.ts';
 import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import type { ReplaceResult } from '../../../envelopes/replace/carry-out.ts';
 import type { ReplacementPlan } from '../../../envelopes/replace/plan.ts';
-import type { SignerChange } from '../../../envelopes/replace/wanted.ts';
+import type { SignerChange } from '../../../envelopes/replace/replacement.ts';
 import type { SignerInput } from '../../../envelopes/signer-mailbox.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { isTerminal } from '../../../kernel/vocabulary.ts';
-import { statusColour } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
 
@@ -126,8 +126,8 @@ export function renderReplaced(
   const [was, is] = [old, made].map(({ status }) => safeLine(status ?? 'unknown'));
   if (!terminal.outIsTty) return `${safeLine(old.id)}\t${was}\t${id}\t${is}\n`;
   const shown = (status = '') => {
-    const colour = statusColour(status);
-    return colour ? terminal.style(colour, status) : status;
+    const color = statusColor(status);
+    return color ? terminal.style(color, status) : status;
   };
   const people = (made.signers ?? []).map(({ name, email }) => name || email || 'a signer');
   const isDraft = made.status === 'DRAFT';

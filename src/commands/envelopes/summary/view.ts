@@ -1,6 +1,6 @@
 import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import { statusColour } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status.ts';
 import { indented, renderPairs } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine, truncate } from '../../../output/text.ts';
@@ -18,8 +18,8 @@ export function renderSummary(summary: StatisticsSummary, terminal: Terminal, no
   const most = Math.max(1, ...statuses.map(([, count]) => count));
   const bars = statuses.map(([status, count]): [string, string] => {
     const bar = '█'.repeat(Math.max(1, Math.round((count / most) * BAR)));
-    const colour = statusColour(status);
-    return [safeLine(status), `${colour ? terminal.style(colour, bar) : bar} ${grouped(count)}`];
+    const color = statusColor(status);
+    return [safeLine(status), `${color ? terminal.style(color, bar) : bar} ${grouped(count)}`];
   });
   const { count, medianMs, p90Ms } = summary.completion;
   const times =

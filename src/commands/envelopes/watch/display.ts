@@ -30,7 +30,7 @@ const BACK = 'The service is back.';
 /** Redraws relative times. */
 const REDRAW_MS = 5_000;
 /** The number of notices to repeat when the screen is restored. */
-const KEPT_SAYINGS = 20;
+const MAX_MESSAGES = 20;
 /** Changes within this time are drawn together. */
 const GATHER_MS = 40;
 
@@ -76,11 +76,11 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
   const { terminal } = context;
   const { signal } = context.interrupt;
   const table = new WatchTable(ids, title);
-  const said: string[] = [];
+  const messages: string[] = [];
   let away: string | undefined;
   let planned: NodeJS.Timeout | undefined;
   const foot = (columns: number) => {
-    const text = away ?? said.at(-1);
+    const text = away ?? messages.at(-1);
     const line = truncate(safeLine(text ?? 'Ctrl-C stops watching.'), columns);
     return text === undefined ? terminal.style('dim', line) : line;
   };
@@ -104,8 +104,8 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
     planned ??= setTimeout(draw, GATHER_MS);
   };
   const say = (text: string) => {
-    said.push(context.terminal.redactor.redact(text));
-    if (said.length > KEPT_SAYINGS) said.shift();
+    messages.push(context.terminal.redactor.redact(text));
+    if (messages.length > MAX_MESSAGES) messages.shift();
     soon();
   };
   draw();
@@ -127,7 +127,7 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
       leave();
       signal.removeEventListener('abort', leave);
       await terminal.hidingSecrets().out(table.final(terminal, screen.rows, context.session.now()));
-      for (const text of said) context.terminal.notice(text);
+      for (const text of messages) context.terminal.notice(text);
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Envelope } from '../../../api/schemas.ts';
 import type { StatusChange } from '../../../envelopes/watch/watch.ts';
 import { counted, grouped } from '../../../kernel/duration.ts';
 import { ENVELOPE_STATUSES, isInFlight } from '../../../kernel/vocabulary.ts';
-import { statusColour } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status.ts';
 import { renderTable, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
@@ -115,7 +115,7 @@ function columnsAt(now: number, wholeId: boolean): TableColumn<Row>[] {
       key: 'status',
       header: 'STATUS',
       value: (row) => row.status || '…',
-      colour: (row) => statusColour(row.status),
+      color: (row) => statusColor(row.status),
       fixed: true,
     },
     { key: 'signed', header: 'SIGNED', value: signed, fixed: true },

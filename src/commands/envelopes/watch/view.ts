@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import type { StatusChange } from '../../../envelopes/watch/watch.ts';
-import { statusColour } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 
@@ -9,8 +9,8 @@ export function renderChange(change: StatusChange, terminal: Terminal): string {
   const { at, envelopeId, from, to, signer } = change;
   if (!terminal.outIsTty)
     return `${[at, envelopeId, from ?? '', to, signer ?? ''].map(safeLine).join('\t')}\n`;
-  const colour = statusColour(to);
-  const status = colour ? terminal.style(colour, safeLine(to)) : safeLine(to);
+  const color = statusColor(to);
+  const status = color ? terminal.style(color, safeLine(to)) : safeLine(to);
   const time = terminal.style('dim', new Date(at).toLocaleTimeString('en-GB'));
   return `${time}  ${safeLine(envelopeId)}  ${status}${inWords(change)}\n`;
 }

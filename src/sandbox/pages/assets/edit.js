@@ -7,7 +7,7 @@ const rows = form.querySelector('.rows');
 const tool = form.querySelector('#tool');
 const forRole = form.querySelector('#for');
 const roleNames = form.querySelector('[name="roles"]');
-const said = form.querySelector('.panel [role="status"]');
+const statusLine = form.querySelector('.panel [role="status"]');
 /** Below this, in CSS pixels, a drag was a click. */
 const CLICK = 6;
 const LEAST = 8;
@@ -88,7 +88,7 @@ function showRoles() {
 }
 
 function count() {
-  said.textContent = rows.children.length === 1 ? '1 field' : `${rows.children.length} fields`;
+  statusLine.textContent = rows.children.length === 1 ? '1 field' : `${rows.children.length} fields`;
 }
 
 function select(row) {

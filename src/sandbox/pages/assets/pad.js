@@ -69,7 +69,7 @@ export function preview(canvas, strokes) {
 /** The pad in its dialog. `draw` resolves to a drawing, or to undefined when nothing is to change. */
 export function padIn(dialog) {
   const canvas = dialog.querySelector('canvas');
-  const said = dialog.querySelector('[role="status"]');
+  const statusLine = dialog.querySelector('[role="status"]');
   const use = dialog.querySelector('[value="use"]');
   let strokes = [];
   let current;
@@ -85,7 +85,7 @@ export function padIn(dialog) {
         stroke.map(([x, y]) => [(x * width) / RANGE, (y * width) / RANGE]),
       );
     use.disabled = strokes.length === 0;
-    said.textContent = isFull()
+    statusLine.textContent = isFull()
       ? 'The drawing is full.'
       : 'Use a finger, a pen, or the mouse. To type instead, cancel.';
   };

@@ -50,9 +50,9 @@ export class PendingDocuments implements Pick<ObjectWriter, 'get'> {
     const work = this.#put(envelope, kind === 'document');
     this.#drawn.set(what, work);
     try {
-      const isThere = await work;
+      const isStored = await work;
       this.#drawn.set(what, Promise.resolve(false));
-      return isThere;
+      return isStored;
     } catch (error) {
       this.#drawn.delete(what);
       throw error;

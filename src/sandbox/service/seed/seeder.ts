@@ -50,7 +50,7 @@ export class Seeder {
       const problems: ErrorDetails = Object.fromEntries(details);
       throw invalidBody(problems, 'The seed is not valid');
     }
-    const isWanted = missingOnly ? (change: StoreChange) => !isThere(store, change) : () => true;
+    const isWanted = missingOnly ? (change: StoreChange) => !isKnown(store, change) : () => true;
     for (const [id, pdf] of pdfs) await uploads.put(id, pdf);
     const organisations = (seed.organisations ?? []).map(
       (value): StoreChange => ({ kind: 'organisation', value }),
@@ -162,7 +162,7 @@ function templateOf(wanted: SeedEnvelope, seed: CheckedSeed): string {
   return wanted.template ?? seed.templates?.[0]?.id ?? FIRST_TEMPLATE;
 }
 
-function isThere({ state }: Store, change: StoreChange): boolean {
+function isKnown({ state }: Store, change: StoreChange): boolean {
   switch (change.kind) {
     case 'organisation':
       return state.organisations.has(change.value.id);

@@ -51,7 +51,7 @@ export class Snapshots {
     for (const entry of await this.#entries()) {
       const [, name] = EARLIER.exec(entry) ?? [];
       const path = this.#path(entry);
-      if (name !== undefined && !(await isThere(this.#path(name)))) await rename(path, this.#path(name));
+      if (name !== undefined && !(await exists(this.#path(name)))) await rename(path, this.#path(name));
       else if (entry.startsWith('.')) await rm(path, { recursive: true, force: true });
     }
   }
@@ -109,7 +109,7 @@ export class Snapshots {
 
   /** Deletes a snapshot. Throws NOT_FOUND if it doesn't exist. */
   async remove(name: string): Promise<void> {
-    if (!SNAPSHOT_NAME.test(name) || !(await isThere(this.#path(name)))) throw notFound('Snapshot');
+    if (!SNAPSHOT_NAME.test(name) || !(await exists(this.#path(name)))) throw notFound('Snapshot');
     await rm(await this.#putAside(name, `.gone-${name}`), { recursive: true, force: true });
   }
 
@@ -137,7 +137,7 @@ export class Snapshots {
     this.#known.delete(name);
     const aside = this.#path(to);
     await rm(aside, { recursive: true, force: true });
-    if (await isThere(this.#path(name))) await rename(this.#path(name), aside);
+    if (await exists(this.#path(name))) await rename(this.#path(name), aside);
     return aside;
   }
 
@@ -150,7 +150,7 @@ export class Snapshots {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 

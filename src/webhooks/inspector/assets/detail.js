@@ -1,6 +1,6 @@
 // The details of a delivery.
 import { copy, el, eventName, say, shown, sized } from './dom.js';
-import { coloured } from './json.js';
+import { highlighted } from './json.js';
 import { timeline } from './timeline.js';
 
 const TITLES = { verified: 'Valid signature', unchecked: 'Signature not checked', refused: 'Refused' };
@@ -170,7 +170,7 @@ export class Detail {
     const choose = (form) => {
       this.form = form;
       const isPretty = form === 'pretty' && pretty !== null;
-      code.replaceChildren(...(isPretty ? coloured(pretty) : [shown(raw)]));
+      code.replaceChildren(...(isPretty ? highlighted(pretty) : [shown(raw)]));
       pre.classList.toggle('raw', !isPretty);
       for (const button of buttons)
         button.setAttribute('aria-pressed', String((button.dataset.key === 'pretty') === isPretty));

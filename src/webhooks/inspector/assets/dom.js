@@ -81,9 +81,9 @@ export async function copy(text, button) {
   }, 1_500);
 }
 
-const said = document.querySelector('#said');
+const announcement = document.querySelector('#announcement');
 
 /** Announces text to screen readers. */
 export function say(text) {
-  said.textContent = text;
+  announcement.textContent = text;
 }

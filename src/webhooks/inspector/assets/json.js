@@ -6,7 +6,7 @@ const PART = /("(?:[^"\\]|\\.)*")(\s*:)?|(true|false|null)\b|(-?\d[\d.eE+-]*)/g;
 const MOST = 100_000;
 
 /** Returns pretty JSON as a list of nodes. */
-export function coloured(text) {
+export function highlighted(text) {
   if (text.length > MOST) return [shown(text)];
   const nodes = [];
   let from = 0;

@@ -4,7 +4,7 @@ import {
   buildReplacement,
   isChanged,
   type ReplacementChanges,
-} from '../../../src/envelopes/replace/wanted.ts';
+} from '../../../src/envelopes/replace/replacement.ts';
 import { isSameEnvelope } from '../../../src/envelopes/request-ids/same-content.ts';
 
 const old: Envelope = {

@@ -80,7 +80,7 @@ export function isChanged(old: Envelope, wanted: EnvelopeInput, changes: Replace
     wanted.webhookSecret !== undefined ||
     wanted.subject !== (old.subject || undefined) ||
     wanted.message !== (old.message || undefined) ||
-    textOf(wanted.signers) !== textOf((old.signers ?? []).map(asBefore))
+    textOf(wanted.signers) !== textOf((old.signers ?? []).map(asInput))
   );
 }
 
@@ -114,7 +114,7 @@ function changeSigners(old: Envelope, { signers, added, removed }: ReplacementCh
   const kept = (old.signers ?? []).map((before): SignerChange => {
     if (left.has(before)) return { before };
     const mailbox = replaced.get(before);
-    return mailbox === undefined ? { before, after: asBefore(before) } : replaceSigner(before, mailbox);
+    return mailbox === undefined ? { before, after: asInput(before) } : replaceSigner(before, mailbox);
   });
   const all = [...kept, ...newSigners(added ?? [], old)];
   const count = all.filter(({ after }) => after !== undefined).length;
@@ -152,7 +152,7 @@ function onlySigner(old: Envelope, name: string): Signer {
   });
 }
 
-function asBefore({ email, name, role, order }: Signer): SignerInput {
+function asInput({ email, name, role, order }: Signer): SignerInput {
   return {
     email: email ?? '',
     name: name || (email ?? ''),
@@ -166,7 +166,7 @@ function replaceSigner(before: Signer, mailbox: string): SignerChange {
   const { signer, nameIsAddress } = parseSigner(mailbox);
   const keepsName = nameIsAddress && Boolean(before.name) && before.name !== before.email;
   const name = keepsName ? (before.name ?? signer.name) : signer.name;
-  const { email: _, name: __, ...place } = asBefore(before);
+  const { email: _, name: __, ...place } = asInput(before);
   return {
     before,
     after: { ...place, ...signer, name },
