@@ -68,10 +68,10 @@ function hintFor(error: EsignError): string | undefined {
 }
 
 function notFoundHint(subject: Subject | undefined): string {
-  const others = 'A key sees only its own organisation: `esign profiles show`.';
-  if (subject === undefined) return `Check the id. ${others}`;
+  const others = 'A key sees only its own organization: `esign profiles show`.';
+  if (subject === undefined) return `Check the ID. ${others}`;
   const { kind, meant = [] } = subject;
-  const guess = meant.length === 0 ? 'Check the id;' : `Did you mean ${meant.join(' or ')}?`;
+  const guess = meant.length === 0 ? 'Check the ID;' : `Did you mean ${meant.join(' or ')}?`;
   return `${guess} \`${command(`${kind}s`, 'list')}\` shows ${kind === 'envelope' ? 'the latest' : 'them'}. ${others}`;
 }
 

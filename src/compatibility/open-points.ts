@@ -57,7 +57,7 @@ export const OPEN_POINTS: Readonly<Record<string, OpenPoint>> = {
     decides: 'response to HEAD',
     section: 'Endpoints',
     values: ['like-get'],
-    reason: 'esign sends no HEAD requests',
+    reason: 'a response to HEAD has no body to compare',
   },
   'rate-window': { decides: 'how the rate window moves', section: 'Limits', values: ['fixed'] },
   'retry-after': { decides: 'whether a 429 has Retry-After', section: 'Limits', values: ['off', 'on'] },

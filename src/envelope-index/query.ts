@@ -45,7 +45,7 @@ export async function queryIndex(
   const askedAt = Date.now();
   const question = indexQueryOf(selection);
   const mayMatch = mayMatchNow(selection, options.now);
-  const asking = { signal, onProgress, mayAnswer: mayMatch };
+  const asking: RefreshOptions = { signal, onProgress, mayMatch };
   const hitsIn = ({ known, members }: Snapshot) => {
     const belongs = ({ id }: IndexedEnvelope) => members?.has(id) ?? true;
     const hits = [...known.values()]

@@ -3,6 +3,7 @@ import type { Envelope } from '../api/schemas.ts';
 import { whoseTurn } from '../envelopes/named-signer.ts';
 import { replacedBy } from '../envelopes/replace/find.ts';
 import { timeOf } from '../kernel/clock.ts';
+import { percentile } from '../kernel/percentile.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
 import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, SOON_MS, UNOPENED_AFTER_MS } from './defaults.ts';
 
@@ -162,7 +163,7 @@ class Tally {
         neverOpened: this.#neverOpened,
         forgottenDrafts: this.#drafts,
       },
-      completion: { count: sorted.length, medianMs: quantile(sorted, 0.5), p90Ms: quantile(sorted, 0.9) },
+      completion: { count: sorted.length, medianMs: percentile(sorted, 50), p90Ms: percentile(sorted, 90) },
     };
   }
 }
@@ -195,8 +196,4 @@ function isStuck(envelope: Envelope): boolean {
   const turn = Math.min(...open.map(({ order }) => order ?? 0));
   const next = open.filter(({ order }) => (order ?? 0) === turn);
   return next.length > 0 && next.every(({ status }) => NOT_ASKED.has(status ?? ''));
-}
-
-function quantile(sorted: readonly number[], part: number): number | null {
-  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * part) - 1)] ?? null;
 }

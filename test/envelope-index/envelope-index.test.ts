@@ -109,6 +109,21 @@ describe('a full refresh', () => {
   });
 });
 
+describe('a query by status or time', () => {
+  it('reads only the envelopes that may match, if the list omits signers', async () => {
+    const { service, folder } = await world({ items: 'summary' });
+    for (let n = 0; n < 40; n++) {
+      service.make();
+      if (n >= 5) service.move(`env_${n}`, 'CANCELLED');
+    }
+    const open = await ask(service, folder, { search: 'ada', statuses: ['SENT'] });
+    expect(open.answers).toHaveLength(5);
+    expect(open.requests).toBe(1 + 5);
+    const all = await ask(service, folder, { search: 'ada' });
+    expect(all.answers).toHaveLength(40);
+  });
+});
+
 describe('after the service was reset', () => {
   it.each(readings)('%s, missing envelopes are removed with the first search', async (_, reading) => {
     const { service, folder } = await world(reading);

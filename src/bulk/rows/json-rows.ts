@@ -27,7 +27,7 @@ export async function* jsonRows(
     }
     const number = inexactNumber(content);
     if (number !== undefined)
-      report({ line, column: '', text: `the number ${number} would become another one; put it in quotes` });
+      report({ line, column: '', text: `the number ${number} would lose precision; put it in quotes` });
     const row = withoutResults(value);
     yield { line, value: row, label: (path) => path, cell: (path) => valueAt(row, path.join('.')) };
   }

@@ -71,7 +71,7 @@ export async function readJsonObject(path: string, what: string): Promise<Record
   const value = tryParse(content);
   const number = value === undefined ? undefined : inexactNumber(content);
   if (number !== undefined)
-    throw new UsageError(`The number ${number} in the ${what} would become another one.`, {
+    throw new UsageError(`The number ${number} in the ${what} would lose precision.`, {
       hint: 'Put it in quotes. Nothing was sent.',
     });
   if (isRecord(value)) return value;
