@@ -9,10 +9,10 @@ const COLUMNS = 100;
 const ROWS = 16;
 const KEY_MS = 28;
 /** A pause in a command is shown no longer than this. */
-const LONGEST_PAUSE_MS = 700;
+const MAX_PAUSE_MS = 700;
 /** How long the result of a command stays before the next one is typed. */
 const READ_MS = 1_800;
-const LAST_MS = 4_000;
+const LAST_FRAME_MS = 4_000;
 const SAMPLE_MS = 30;
 
 /** Records the first five minutes, from a draft to checked documents, as an animated SVG. */
@@ -35,7 +35,7 @@ export async function record(shell, name) {
   });
   await film.run(shell, ['envelopes', 'download', id]);
   await film.run(shell, ['documents', 'verify']);
-  film.hold(LAST_MS);
+  film.hold(LAST_FRAME_MS);
   const title =
     'esign from start to finish: send a lease to two people, watch it being signed, then download and verify the documents';
   await writeFile(join(shell.folder, `${name}.svg`), film.svg(title));
@@ -85,7 +85,7 @@ class Film {
     await flushed(this.#terminal);
     const lines = screenOf(this.#terminal);
     const last = this.#frames.at(-1);
-    if (last?.lines.join('\n') === lines.join('\n')) last.ms = Math.min(last.ms + ms, LONGEST_PAUSE_MS);
+    if (last?.lines.join('\n') === lines.join('\n')) last.ms = Math.min(last.ms + ms, MAX_PAUSE_MS);
     else this.#frames.push({ lines, ms });
   }
 

@@ -46,7 +46,7 @@ export interface Client {
 
 /** The default of `maxWaitMs`. */
 const MAX_WAIT_MS = 60_000;
-const RETRIES = 5;
+const MAX_RETRIES = 5;
 
 /** Creates a client for one key at one base URL. */
 export function createClient(options: ClientOptions): Client {
@@ -55,7 +55,7 @@ export function createClient(options: ClientOptions): Client {
   const sendNow = withRetries(createHttp({ ...options, serviceClock, window }), {
     clock: options.clock,
     random: options.random ?? Math.random,
-    retries: options.retries ?? RETRIES,
+    retries: options.retries ?? MAX_RETRIES,
     maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
     onWait: options.onWait,
   });

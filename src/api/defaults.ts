@@ -3,4 +3,4 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 /** The share of the rate limit that long-running commands leave for the customer's other systems. */
 export const RESERVE = 0.1;
 /** Envelopes that a command reads at the same time. */
-export const READS_AT_ONCE = 8;
+export const READ_CONCURRENCY = 8;

@@ -3,7 +3,7 @@ import type { SendRequest } from './http.ts';
 import { type ApiPage, type PageRequest, readPage, walkPages } from './pages.ts';
 
 /** How long a new envelope may be missing from the list, in ms. After that, it is certainly listed. */
-export const LISTED_AFTER_MS = 60_000;
+export const MAX_LIST_LAG_MS = 60_000;
 
 /** The least number of items that shows an order. Fewer may be sorted by chance. */
 const SAMPLE = 10;

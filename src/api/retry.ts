@@ -20,20 +20,20 @@ const CAP_MS = 8_000;
 /** Added to the reset, which is a time of another machine's clock. A little late is better than a little early. */
 const RESET_MARGIN_MS = 250;
 /** The number of retries that a run may use, and how many each success adds. The limit keeps retries from making an outage worse. */
-const BUDGET = 100;
-const EARNED = 1;
+const RETRY_BUDGET = 100;
+const RETRIES_PER_SUCCESS = 1;
 
 /**
  * Adds the retry policy. Reads are retried after any temporary failure; writes only if the service certainly did nothing, because
  * the request was never sent or was refused with 429. write-outcome.ts handles the other cases.
  */
 export function withRetries(send: SendRequest, options: RetryOptions): SendRequest {
-  let budget = BUDGET;
+  let budget = RETRY_BUDGET;
   return async (request) => {
     for (let attempt = 1; ; attempt++) {
       try {
         const reply = await send(request);
-        budget = Math.min(BUDGET, budget + EARNED);
+        budget = Math.min(RETRY_BUDGET, budget + RETRIES_PER_SUCCESS);
         return reply;
       } catch (error) {
         const ms = waitBeforeRetry(request, error, attempt, options);

@@ -3,7 +3,7 @@ import type { RateReading } from '../api/rate/rate-window.ts';
 /** The length of the rate window according to the API document (15 minutes), in ms. */
 const WINDOW_MS = 15 * 60_000;
 /** A window with no more requests than this has just begun. */
-const JUST_BEGUN = 10;
+const NEW_WINDOW_REQUESTS = 10;
 
 /**
  * Returns how long a number of requests takes because of the rate window alone, in ms. Returns undefined if the service shows no
@@ -20,7 +20,7 @@ export function timeByWindow(
   if (requests <= reading.free) return 0;
   const untilReset = Math.max(0, (reading.resetAt ?? now) - now);
   const perWindow = Math.max(1, Math.floor(reading.limit * (1 - reserve)));
-  const hasJustBegun = reading.free >= perWindow - JUST_BEGUN;
+  const hasJustBegun = reading.free >= perWindow - NEW_WINDOW_REQUESTS;
   const further = Math.ceil((requests - reading.free) / perWindow) - 1;
   return untilReset + further * (hasJustBegun ? Math.min(untilReset, WINDOW_MS) : WINDOW_MS);
 }

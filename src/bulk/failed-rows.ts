@@ -7,7 +7,7 @@ import { PlanWriter, readPlan } from './plan.ts';
 import type { RunState } from './run-state.ts';
 
 /** How long the addresses of failed rows are kept, and how long rows that were sent are not sent again, in ms. */
-export const KEPT_MS = 30 * 86_400_000;
+export const RETENTION_MS = 30 * 86_400_000;
 const NAME = 'failed.jsonl';
 
 /** A signer of a failed row. */
@@ -56,7 +56,7 @@ export async function forgetFailedRows(root: string, now: number): Promise<void>
   for (const name of await readdir(root).catch(() => [])) {
     const path = failedFile(join(root, name));
     const file = await stat(path).catch(() => undefined);
-    if (file !== undefined && now - file.mtimeMs > KEPT_MS) await rm(path, { force: true });
+    if (file !== undefined && now - file.mtimeMs > RETENTION_MS) await rm(path, { force: true });
   }
 }
 

@@ -15,7 +15,7 @@ export interface OutageOptions {
 /** Number of consecutive lost replies that counts as an outage; fewer may be chance. */
 const LOST_REPLIES = 5;
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 
 /** Holds all requests of a run while the service can't be reached, so that an outage doesn't fail row after row. */
 export class Outage {
@@ -60,7 +60,7 @@ export class Outage {
       this.#giveUpInTime();
       if (this.#last) notice(`${sentenceOf(this.#last)} Trying again in ${durationInWords(this.#wait)}.`);
       await clock.sleep(this.#wait, signal);
-      this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
+      this.#wait = Math.min(this.#wait * 2, MAX_WAIT_MS);
       try {
         await probe();
         break;

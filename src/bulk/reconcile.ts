@@ -1,4 +1,4 @@
-import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
+import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { isAmbiguous } from '../kernel/errors.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
@@ -7,8 +7,8 @@ import { settleRow } from './row-outcome.ts';
 import type { BulkSession } from './session.ts';
 
 /** Delays before each pass in ms, since a new envelope may take a moment to appear in the list. */
-const LOOKS = [0, 1_500];
-const WORTH_SAYING_MS = 10_000;
+const PASS_DELAYS_MS = [0, 1_500];
+const NOTICE_AFTER_MS = 10_000;
 const REFUSALS = new Set(['REQUEST_ID_USED', 'INVALID_STATE']);
 
 /**
@@ -17,7 +17,7 @@ const REFUSALS = new Set(['REQUEST_ID_USED', 'INVALID_STATE']);
  */
 export async function settleDoubtful(session: BulkSession, options: { again: boolean }): Promise<void> {
   const { state } = session.run;
-  for (const wait of LOOKS) {
+  for (const wait of PASS_DELAYS_MS) {
     if (state.count('maybe') === 0) return;
     if (wait > 0) await session.options.client.clock.sleep(wait, session.signal);
     const { byRow } = await session.persistently(() => passOver(session, session.startedAt));
@@ -38,10 +38,13 @@ export async function clearSeconds(session: BulkSession): Promise<void> {
   const { state } = run;
   if (!session.doubtful) return;
   const { clock } = options.client;
-  const wait = Math.max(LOOKS.at(-1) ?? 0, Math.min(session.mayTurnUpUntil - clock.now(), LISTED_AFTER_MS));
-  if (wait > WORTH_SAYING_MS)
+  const wait = Math.max(
+    PASS_DELAYS_MS.at(-1) ?? 0,
+    Math.min(session.mayTurnUpUntil - clock.now(), MAX_LIST_LAG_MS),
+  );
+  if (wait > NOTICE_AFTER_MS)
     options.observer.notice('Waiting up to a minute for envelopes whose reply was lost.', {
-      waitMs: LISTED_AFTER_MS,
+      waitMs: MAX_LIST_LAG_MS,
     });
   await clock.sleep(wait, session.signal);
   const { byRow } = await session.persistently(() => passOver(session));

@@ -47,8 +47,8 @@ export interface RunDraft {
 }
 
 const RUN_ID = /^run-[\w-]+$/;
-const KEYS_AT_ONCE = 1_024;
-const START_PATIENCE_MS = 60_000;
+const KEYS_PER_ENTRY = 1_024;
+const START_LOCK_TIMEOUT_MS = 60_000;
 /** Age after which a folder without a journal is deleted, in ms. Runs that were killed before their start leave such folders. */
 const LEFTOVER_MS = 86_400_000;
 
@@ -152,7 +152,7 @@ async function* rowEntries(plan: string): AsyncGenerator<RunEntry, void, undefin
   let rows: RowKeys[] = [];
   for await (const { line, content, cells, requestId } of readPlan(plan)) {
     rows.push([line, content, cells, requestId ?? null]);
-    if (rows.length < KEYS_AT_ONCE) continue;
+    if (rows.length < KEYS_PER_ENTRY) continue;
     yield { type: 'rows', from, rows };
     from += rows.length;
     rows = [];
@@ -214,7 +214,7 @@ export async function whileNoOtherStarts<T>(root: string, clock: Clock, work: ()
     new UsageError(`Another run is just starting (process ${pid}).`, {
       hint: 'Run the command again.',
     });
-  const release = await lockFile(join(root, 'start.lock'), busy, { waitMs: START_PATIENCE_MS, clock });
+  const release = await lockFile(join(root, 'start.lock'), busy, { waitMs: START_LOCK_TIMEOUT_MS, clock });
   try {
     return await work();
   } finally {

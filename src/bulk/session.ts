@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
+import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { RequestIds } from '../envelopes/request-ids/request-ids.ts';
 import { counted } from '../kernel/duration.ts';
 import {
@@ -93,7 +93,7 @@ export class BulkSession {
     const { client } = options;
     this.startedAt = client.clock.now();
     this.#lostAt = this.startedAt;
-    if (run.state.mayTurnUp) this.mayTurnUpUntil = this.startedAt + LISTED_AFTER_MS;
+    if (run.state.mayTurnUp) this.mayTurnUpUntil = this.startedAt + MAX_LIST_LAG_MS;
     this.outage = new Outage({
       clock: client.clock,
       signal: this.signal,
@@ -221,7 +221,7 @@ export class BulkSession {
     this.doubtful = true;
     const hasLost = this.#lostAt > this.startedAt;
     if (hasLost || this.lags)
-      this.mayTurnUpUntil = Math.max(this.mayTurnUpUntil, this.#lostAt + LISTED_AFTER_MS);
+      this.mayTurnUpUntil = Math.max(this.mayTurnUpUntil, this.#lostAt + MAX_LIST_LAG_MS);
   }
 
   /** Repeats a read after an outage. Reading twice does no harm. */

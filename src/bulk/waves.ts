@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { READS_AT_ONCE } from '../api/defaults.ts';
+import { READ_CONCURRENCY } from '../api/defaults.ts';
 import { Limiter } from '../kernel/limiter.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
 import type { StopLimit, Waves } from './entries.ts';
@@ -26,7 +26,7 @@ export interface ShareFigure {
 }
 
 /** With more envelopes than this, the list is read instead, 100 at a time. */
-const MOST_READ_SINGLY = 20;
+const MAX_READ_BY_ID = 20;
 /** Standard deviations of a 95% confidence interval. */
 const Z = 1.96;
 
@@ -100,14 +100,14 @@ async function statusesOf(
 ): Promise<(string | null | undefined)[]> {
   const statuses = new Map<string, string | null | undefined>();
   const missing = new Set(ids);
-  if (ids.length > MOST_READ_SINGLY) {
+  if (ids.length > MAX_READ_BY_ID) {
     for await (const { id, status } of client.envelopes.list({ signal })) {
       if (!missing.delete(id)) continue;
       statuses.set(id, status);
       if (missing.size === 0) break;
     }
   }
-  const limiter = new Limiter(READS_AT_ONCE);
+  const limiter = new Limiter(READ_CONCURRENCY);
   const reads = [...missing].map((id) =>
     limiter.run(async () => {
       statuses.set(id, (await client.envelopes.get(id, signal)).status);

@@ -48,7 +48,7 @@ interface Ending {
   exit(code: number): void;
 }
 /** Windows has no signals. Raising one would end the process immediately with exit code 1. */
-const OWN: Ending = {
+const PROCESS_ENDING: Ending = {
   platform: process.platform,
   raise: (signal) => process.kill(process.pid, signal),
   exit: (code) => process.exit(code),
@@ -63,7 +63,7 @@ function flush(done: () => void): void {
  * Converts the first signal to an abort, so that work stops cleanly. A second signal ends the process immediately. After the
  * clean stop, `finish` raises the signal again, so that a calling shell script stops, too.
  */
-export function watchSignals(ending: Ending = OWN): Interrupt {
+export function watchSignals(ending: Ending = PROCESS_ENDING): Interrupt {
   const controller = new AbortController();
   const words = new Set<(exitCode: number) => string>();
   let firstAt = 0;

@@ -50,7 +50,7 @@ export interface Pacing {
 const REPLY_GRACE_MS = 2_000;
 
 /** Waits shorter than this show no countdown, in ms. */
-const SHORT_MS = 1_000;
+const MIN_COUNTDOWN_MS = 1_000;
 
 /** The account with which a command works: its settings, client, bucket, and index. Each is created on first use. */
 export class Session {
@@ -241,7 +241,7 @@ export class Session {
   #showWait(ms: number, error: Error): void {
     const { redactor, interrupt } = this.#invocation;
     const pause = () => this.clock.sleep(ms, interrupt.signal);
-    if (ms < SHORT_MS) {
+    if (ms < MIN_COUNTDOWN_MS) {
       this.#terminal.waiting(`Retrying: ${sentenceOf(error)}`, pause).catch(() => undefined);
       return;
     }

@@ -117,7 +117,7 @@ export interface Esign {
 }
 
 /** Node fires longer timers immediately. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const OPTION_NAMES = {
   baseUrl: true,
@@ -166,7 +166,7 @@ const SIGNER_FIELDS = {
  */
 export function createClient(options: EsignOptions): Esign {
   checkOptionNames('createClient', options, OPTION_NAMES);
-  checkNumber('timeoutMs', options.timeoutMs, { min: 1, max: LONGEST_TIMER_MS });
+  checkNumber('timeoutMs', options.timeoutMs, { min: 1, max: MAX_TIMER_MS });
   checkNumber('retries', options.retries, { min: 0 });
   checkNumber('maxWaitMs', options.maxWaitMs, { min: 0 });
   const client = createApiClient({

@@ -8,7 +8,7 @@ import { maskKey } from '../kernel/redaction.ts';
 import { RECENT_LIMIT, type Recent, type RecentKind, type Recents } from './recent.ts';
 
 /** How long an ID is kept. Older ones are rarely useful. */
-const KEPT_MS = 24 * 3_600_000;
+const RETENTION_MS = 24 * 3_600_000;
 /** Unchanged entries younger than this are not written again, because a script may read the same one a thousand times. */
 const SAME_MS = 60_000;
 
@@ -67,7 +67,7 @@ function merged(seen: Recents[RecentKind], before: Cache[RecentKind], now: numbe
 }
 
 function fresh<T extends { at: number }>(entries: readonly T[], now: number): T[] {
-  return entries.filter(({ at }) => now - at < KEPT_MS && at <= now);
+  return entries.filter(({ at }) => now - at < RETENTION_MS && at <= now);
 }
 
 function readCache(file: string): Cache {

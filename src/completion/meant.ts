@@ -5,7 +5,7 @@ import { folded } from '../kernel/text/words.ts';
 import type { Recent, RecentKind } from './recent.ts';
 
 /** The time limit for a suggestion, in ms. Later ones aren't useful. */
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 /** The number of items to read: one page with the newest ones. */
 const ENOUGH = 100;
 
@@ -38,7 +38,7 @@ async function readSome(client: () => Promise<Client>, kind: RecentKind): Promis
   const found: Recent[] = [];
   try {
     const { templates, envelopes } = await client();
-    const options = { pageSize: ENOUGH, signal: AbortSignal.timeout(PATIENCE_MS) };
+    const options = { pageSize: ENOUGH, signal: AbortSignal.timeout(TIMEOUT_MS) };
     const items = kind === 'templates' ? templates.list(options) : envelopes.list(options);
     for await (const one of items) {
       const { id, name } = one;

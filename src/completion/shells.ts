@@ -35,7 +35,7 @@ export function replyLines(
   return [`:${completion.paths}`, ...lines];
 }
 
-const LONGEST = 70;
+const MAX_LENGTH = 70;
 
 function lineOf(
   shell: Shell,
@@ -46,7 +46,7 @@ function lineOf(
   const text = clean(value) === value ? typed.insert(value) : undefined;
   if (text === undefined || text === '') return undefined;
   if (shell === 'bash') return text;
-  const shown = [...clean(description)].slice(0, LONGEST).join('');
+  const shown = [...clean(description)].slice(0, MAX_LENGTH).join('');
   if (shell === 'powershell') return `${text}\t${value}\t${shown || value}`;
   return shown === '' ? text : `${text}\t${shown}`;
 }

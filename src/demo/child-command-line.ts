@@ -7,7 +7,7 @@ import { childEnvironment } from '../kernel/process/child-environment.ts';
 import type { CommandLine, Running } from './command-line.ts';
 
 /** How long to wait for a child to stop. */
-const STOP_WITHIN_MS = 10_000;
+const STOP_TIMEOUT_MS = 10_000;
 
 /**
  * Runs this program as child processes with separate settings and state, so that the demo doesn't touch the user's
@@ -77,7 +77,7 @@ function running(child: ChildProcess, args: readonly string[], signal: AbortSign
     async stop() {
       // Closes stdin instead of sending a signal, which on Windows would end the child before it can delete its folder.
       child.stdin?.end();
-      const late = setTimeout(() => child.kill(), STOP_WITHIN_MS);
+      const late = setTimeout(() => child.kill(), STOP_TIMEOUT_MS);
       await exit.finally(() => clearTimeout(late));
     },
   };

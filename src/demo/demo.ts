@@ -76,7 +76,7 @@ const SIGNERS: readonly DemoSigner[] = [
 ];
 /** The number of events of an envelope that is sent, viewed and signed by two signers, and completed. */
 const EXPECTED_EVENTS = 6;
-const WEBHOOK_PATIENCE_MS = 5_000;
+const WEBHOOK_TIMEOUT_MS = 5_000;
 
 /**
  * Runs the main workflow from end to end. Each step has the command that a user would type. The documents are saved in `folder`, temporary
@@ -231,7 +231,7 @@ async function* awaitCompletion(watching: Running, id: string) {
 
 async function* collectWebhooks(listener: Running) {
   const deliveries: { event: string; verified: boolean }[] = [];
-  const deadline = Date.now() + WEBHOOK_PATIENCE_MS;
+  const deadline = Date.now() + WEBHOOK_TIMEOUT_MS;
   while (deliveries.length < EXPECTED_EVENTS && Date.now() < deadline) {
     const line = await listener.line(deadline - Date.now());
     if (line === undefined) break;

@@ -7,12 +7,12 @@ import { isExempt, nameOf, proxyOf } from '../kernel/network/proxy.ts';
 import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
 
-const LEAST_NODE = [20, 19] as const;
+const MIN_NODE_VERSION = [20, 19] as const;
 
 /** Checks that the version of Node is supported. */
 export function checkNode({ nodeVersion }: DoctorContext): DoctorFinding {
   const [major = 0, minor = 0] = nodeVersion.replace(/^v/, '').split('.').map(Number);
-  const [leastMajor, leastMinor] = LEAST_NODE;
+  const [leastMajor, leastMinor] = MIN_NODE_VERSION;
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return ok('node', nodeVersion);
   return failed(
     'node',

@@ -6,9 +6,9 @@ import { type IndexScope, IndexWriter } from './index-writer.ts';
 import { type Observer, observed } from './observed.ts';
 
 /** Lines per write. A killed process loses at most this many. */
-const BATCH = 50;
+const LINES_PER_WRITE = 50;
 /** Each time the file has grown by this much, it is checked for lines to remove. */
-const CHECK_EVERY = 32 * 1024 * 1024;
+const CHECK_INTERVAL_BYTES = 32 * 1024 * 1024;
 
 /** Returns the feed of a scope's index, and a client that adds every response to it. */
 export function openFeed(
@@ -33,7 +33,7 @@ export class Feed implements Pick<Observer, 'envelope'> {
   readonly #taken = new Map<string, number>();
   #waiting: (IndexEntry | IndexEvent)[] = [];
   #hasFailed = false;
-  /** True if the file has grown by CHECK_EVERY since its last check. */
+  /** True if the file has grown by CHECK_INTERVAL_BYTES since its last check. */
   #hasGrown = false;
 
   constructor(stateDir: string, scope: IndexScope) {
@@ -78,7 +78,8 @@ export class Feed implements Pick<Observer, 'envelope'> {
     if (this.#hasFailed || entries.length === 0) return;
     try {
       const { added, size } = this.#file.append(entries);
-      this.#hasGrown ||= Math.floor(size / CHECK_EVERY) > Math.floor((size - added) / CHECK_EVERY);
+      this.#hasGrown ||=
+        Math.floor(size / CHECK_INTERVAL_BYTES) > Math.floor((size - added) / CHECK_INTERVAL_BYTES);
     } catch {
       this.#hasFailed = true;
     }
@@ -96,6 +97,6 @@ export class Feed implements Pick<Observer, 'envelope'> {
   #take(line: IndexEntry | IndexEvent): void {
     if (this.#hasFailed) return;
     this.#waiting.push(line);
-    if (this.#waiting.length >= BATCH) this.flush();
+    if (this.#waiting.length >= LINES_PER_WRITE) this.flush();
   }
 }

@@ -14,7 +14,7 @@ import { HEADER, type IndexScope, indexFolder, indexPath, indexPrefix } from './
 import { type IndexedEnvelope, type IndexQuery, Snapshot } from './snapshot.ts';
 
 /** The file is rewritten when its obsolete lines take at least this many bytes and at least half of it. */
-const LEAST_WASTE = 4 * 1024 * 1024;
+const MIN_WASTE_BYTES = 4 * 1024 * 1024;
 /** An index that wasn't updated for this long belongs to a key or an address that is no longer used. */
 const UNUSED_MS = 90 * 86_400_000;
 /** Lines that are copied at a time. */
@@ -22,7 +22,7 @@ const LINES_PER_COPY = 200;
 /** Bytes per read. */
 const BLOCK = 1024 * 1024;
 /** How long to wait while another process builds the index. The wait ends early if that process dies. */
-const BUILD_MS = 24 * 3_600_000;
+const BUILD_TIMEOUT_MS = 24 * 3_600_000;
 
 /** `waitMs`: how long to wait for another process. */
 interface Waiting {
@@ -74,7 +74,7 @@ export class IndexFile {
   async tidy(snapshot: Snapshot, always = false): Promise<boolean> {
     const live = snapshot.live;
     const waste = snapshot.size - live;
-    if (!always && snapshot.damaged === 0 && waste < Math.max(LEAST_WASTE, live)) return false;
+    if (!always && snapshot.damaged === 0 && waste < Math.max(MIN_WASTE_BYTES, live)) return false;
     const all = [...snapshot.known.values()].sort(oldestFirst);
     await replaceAtomic(this.path, async (draft) => {
       const source = openSync(this.path, 'r');
@@ -108,7 +108,7 @@ export class IndexFile {
   /** Runs work that only one process may do at a time. Calls `onWait` if it has to wait for another one. */
   async exclusively<T>(
     work: () => Promise<T>,
-    { waitMs = BUILD_MS, signal, onWait }: Waiting = {},
+    { waitMs = BUILD_TIMEOUT_MS, signal, onWait }: Waiting = {},
   ): Promise<T> {
     makeFolder(dirname(this.path), 0o700);
     let waits = false;

@@ -20,7 +20,7 @@ export const HEADER = { journal: 'envelope-index', version: 1 };
 const APPEND = constants.O_WRONLY | constants.O_APPEND;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 /** The last bytes of a nearly full disk are left for the journals: an index can be rebuilt, a journal can't. */
-const LEFT_FREE = 16 * 1024 * 1024;
+const MIN_FREE_BYTES = 16 * 1024 * 1024;
 
 /** The folder of all indexes. */
 export function indexFolder(stateDir: string): string {
@@ -91,7 +91,7 @@ function isNearlyFull(folder: string): boolean {
   try {
     const { blocks, bavail, bsize } = statfsSync(folder);
     // Some file systems report 0 blocks.
-    return blocks > 0 && bavail * bsize < LEFT_FREE;
+    return blocks > 0 && bavail * bsize < MIN_FREE_BYTES;
   } catch {
     return false;
   }

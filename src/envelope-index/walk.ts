@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { EnvelopePage } from '../api/envelopes.ts';
-import { LISTED_AFTER_MS, orderOf } from '../api/recent-pages.ts';
+import { MAX_LIST_LAG_MS, orderOf } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
 import { timeOf } from '../kernel/clock.ts';
@@ -110,7 +110,7 @@ class Walk {
       : [];
     // An envelope with a later creation time than now isn't new: the service's clock went back.
     const isNew = ({ created }: { created: number }) =>
-      created > this.#upTo - LISTED_AFTER_MS && created <= this.#upTo + CLOCK_SLACK_MS;
+      created > this.#upTo - MAX_LIST_LAG_MS && created <= this.#upTo + CLOCK_SLACK_MS;
     return {
       gone: missing.filter((one) => !isNew(one)).map(({ id }) => id),
       unsure: new Set(missing.filter(isNew).map(({ id }) => id)),

@@ -21,7 +21,7 @@ import {
 import type { ActionResult } from './write-outcome.ts';
 
 /** How long to wait for another process that uses the log, in ms. */
-const PATIENCE_MS = 30_000;
+const LOCK_TIMEOUT_MS = 30_000;
 /** Longer than any request takes. */
 const OTHER_CLOCK_MS = 5 * 60_000;
 const OVER = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
@@ -112,7 +112,7 @@ async function takeTurn(folder: string, path: string, clock: Clock): Promise<() 
     });
   try {
     await privateFolder(folder);
-    return await lockFile(path, busy, { waitMs: PATIENCE_MS, clock });
+    return await lockFile(path, busy, { waitMs: LOCK_TIMEOUT_MS, clock });
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`The reminder log ${path} can't be written: ${diskReason(error)}.`, {

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { READS_AT_ONCE } from '../api/defaults.ts';
+import { READ_CONCURRENCY } from '../api/defaults.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
@@ -79,7 +79,7 @@ async function* selectOfRun(
   for await (const item of client.envelopes.list({ signal, isThorough: true })) add(item);
   const undecided = [...candidates.values()].filter(({ id }) => members.isUndecided(id));
   const read = (item: Envelope) => completed(client, item, signal);
-  for await (const whole of mapInOrder(undecided, READS_AT_ONCE, read))
+  for await (const whole of mapInOrder(undecided, READ_CONCURRENCY, read))
     add({ ...whole, metadata: whole.metadata ?? null });
   const ofRun = [...candidates.values()].filter(({ id }) => members.has(id));
   yield* matching(ofRun, selection, client, signal);

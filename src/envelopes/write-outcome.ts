@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import type { CreateEnvelopeBody } from '../api/envelopes.ts';
-import { LISTED_AFTER_MS } from '../api/recent-pages.ts';
+import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { isAmbiguous, isRefusedByState } from '../kernel/errors.ts';
@@ -54,7 +54,7 @@ async function searchAfterLoss(
   try {
     const found = await searchUntilListed(client, requestId, {
       since: () => client.serviceClock.earliest(startedAt),
-      msLeft: () => LISTED_AFTER_MS - (client.clock.now() - startedAt),
+      msLeft: () => MAX_LIST_LAG_MS - (client.clock.now() - startedAt),
       signal: deadline.signal,
       searching,
       onError: (error) => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { READS_AT_ONCE } from '../api/defaults.ts';
+import { READ_CONCURRENCY } from '../api/defaults.ts';
 import type { Envelope } from '../api/schemas.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { GuardError } from '../kernel/errors.ts';
@@ -56,7 +56,7 @@ export class Guard {
     const guards = await this.refuseAll();
     if (!hasLimits(guards)) return;
     const tally = new EmailTally();
-    for await (const emails of mapInOrder(planned, READS_AT_ONCE, (one) => this.#emailsOf(one, read)))
+    for await (const emails of mapInOrder(planned, READ_CONCURRENCY, (one) => this.#emailsOf(one, read)))
       tally.add(emails, guards);
     this.#requireConfirmation(tally, guards);
   }

@@ -4,7 +4,7 @@ import { writeLine } from './line.ts';
 /** The number of bytes written at a time. Between two slices, other work can run. */
 const SLICE = 256 * 1024;
 /** The maximum number of bytes not yet synced, so that no single fsync takes long. */
-const UNSYNCED = 8 * 1024 * 1024;
+const MAX_UNSYNCED_BYTES = 8 * 1024 * 1024;
 
 /** How to compact a journal, so that its file doesn't grow indefinitely. */
 export interface Compaction<T> {
@@ -81,6 +81,6 @@ export class Draft {
     await this.#file.appendFile(bytes);
     this.#size += bytes.length;
     this.#unsynced += bytes.length;
-    if (this.#unsynced > UNSYNCED) await this.sync();
+    if (this.#unsynced > MAX_UNSYNCED_BYTES) await this.sync();
   }
 }

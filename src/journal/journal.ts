@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type JournalError, UsageError } from '../kernel/errors.ts';
-import { privateFolder, syncFolder, untilFree } from '../kernel/files/files.ts';
+import { privateFolder, retryWhileInUse, syncFolder } from '../kernel/files/files.ts';
 import { type Compaction, Draft } from './compaction.ts';
 import { closed, notWritable, writeFailed } from './failures.ts';
 import { writeLine } from './line.ts';
@@ -19,8 +19,8 @@ interface Waiting {
 }
 
 /** How long an entry written by `note` may stay in memory. */
-const LAZY_MS = 500;
-const LEAST_COMPACTED = 64 * 1024 * 1024;
+const FLUSH_DELAY_MS = 500;
+const MIN_COMPACTION_BYTES = 64 * 1024 * 1024;
 
 /**
  * An append-only file of JSON lines, each with a checksum. An entry is on disk (fsync) when `append` resolves; entries that wait
@@ -104,7 +104,7 @@ export class Journal<T> {
   note(entry: T): void {
     if (this.#failure) return;
     this.#queue.push({ line: writeLine(entry) });
-    this.#lazy ??= setTimeout(() => this.#write(), LAZY_MS).unref();
+    this.#lazy ??= setTimeout(() => this.#write(), FLUSH_DELAY_MS).unref();
   }
 
   /**
@@ -233,7 +233,7 @@ export class Journal<T> {
 
   /** Returns the size at which compacting is worthwhile: less than half of the file is then still needed. */
   #nextCompaction(live: number): number {
-    return Math.max(this.#options.compaction?.least ?? LEAST_COMPACTED, 2 * live);
+    return Math.max(this.#options.compaction?.least ?? MIN_COMPACTION_BYTES, 2 * live);
   }
 
   #compactIfGrown(): void {
@@ -281,7 +281,7 @@ export class Journal<T> {
   async #replaceFile(size: number): Promise<void> {
     await this.#file.close();
     try {
-      await untilFree(() => rename(this.#draftPath, this.path));
+      await retryWhileInUse(() => rename(this.#draftPath, this.path));
       this.#size = size;
       await syncFolder(dirname(this.path));
     } finally {

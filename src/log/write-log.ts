@@ -25,7 +25,7 @@ import {
 /** Size after which a new file is started, in bytes. */
 const ROTATE_BYTES = 4 * 1024 * 1024;
 /** How long other processes may hold the lock, in ms. */
-const PATIENCE_MS = 30_000;
+const LOCK_TIMEOUT_MS = 30_000;
 
 interface Waiting {
   record: LogRecord;
@@ -96,7 +96,7 @@ export class WriteLog {
         hint: 'Nothing was sent. Run the command again.',
       });
     const release = await lockFile(join(this.#folder, 'lock'), taken, {
-      waitMs: PATIENCE_MS,
+      waitMs: LOCK_TIMEOUT_MS,
       clock: this.#clock,
     });
     try {

@@ -18,7 +18,7 @@ export function fieldColumns<T>(list: string): TableColumn<T>[] {
 }
 
 /** The number of items whose field names are collected for the notice. */
-const LOOKED_AT = 100;
+const MAX_SAMPLED_ITEMS = 100;
 
 /** Finds requested fields that no item has, which are most likely misspelled. */
 export class FieldCheck {
@@ -32,7 +32,8 @@ export class FieldCheck {
 
   see(item: unknown): void {
     for (const path of this.#missing) if (!lacksField(item, path)) this.#missing.delete(path);
-    if (isRecord(item) && this.#seen++ < LOOKED_AT) for (const key of Object.keys(item)) this.#known.add(key);
+    if (isRecord(item) && this.#seen++ < MAX_SAMPLED_ITEMS)
+      for (const key of Object.keys(item)) this.#known.add(key);
   }
 
   /** Returns a notice about unknown fields, if there are any. */

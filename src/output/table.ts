@@ -26,7 +26,7 @@ export interface TableColumn<T> {
 }
 
 const GAP = 2;
-const LEAST = 12;
+const MIN_COLUMN_WIDTH = 12;
 
 /** Formats rows as an aligned table that fits the terminal. Long text is cut, ids never. */
 export function renderTable<T>(
@@ -157,7 +157,7 @@ function fitColumns<T>(
 function withoutSame<T>(all: readonly Fitted<T>[], cells: readonly string[][], room: number): Fitted<T>[] {
   let left = [...all];
   const same = all.filter(
-    ({ column, index, width }) => !column.fixed && width > LEAST && isSame(cells, index),
+    ({ column, index, width }) => !column.fixed && width > MIN_COLUMN_WIDTH && isSame(cells, index),
   );
   for (const one of same.sort((a, b) => b.width - a.width)) {
     if (excessOf(left, room) > 0) left = left.filter((other) => other !== one);
@@ -181,7 +181,7 @@ function excessOf(columns: readonly { width: number }[], room: number): number {
 /** Cuts columns until they fit. Returns undefined if they don't fit even with their minimum widths. */
 function fitWidths<T>(columns: readonly Fitted<T>[], room: number): Fitted<T>[] | undefined {
   const fitted = columns.map((one) => ({ ...one }));
-  const leastOf = ({ column }: Fitted<T>) => column.least ?? LEAST;
+  const leastOf = ({ column }: Fitted<T>) => column.least ?? MIN_COLUMN_WIDTH;
   for (let excess = excessOf(fitted, room); excess > 0; excess = excessOf(fitted, room)) {
     const [widest, next] = fitted
       .filter((one) => !one.column.fixed && one.width > leastOf(one))

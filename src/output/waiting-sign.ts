@@ -11,9 +11,9 @@ export interface Sign {
 }
 
 /** Shorter waits are not shown. In ms. */
-const PATIENCE_MS = 400;
+const DELAY_MS = 400;
 /** Longer waits show their duration. In ms. */
-const COUNTED_MS = 3_000;
+const DURATION_AFTER_MS = 3_000;
 const TICK_MS = 100;
 /** Requests closer together than this count as a single wait. In ms. */
 const GAP_MS = 300;
@@ -87,7 +87,7 @@ class WaitingSign {
     if (this.#timer !== undefined) this.#since = performance.now();
   }
 
-  #tick(from = PATIENCE_MS): void {
+  #tick(from = DELAY_MS): void {
     const sign = this.#last;
     const ms = performance.now() - this.#since;
     // An unfinished line of other output would be erased, too.
@@ -97,7 +97,7 @@ class WaitingSign {
   }
 
   #draw(sign: Sign, ms: number): void {
-    const counted = ms < COUNTED_MS ? '' : ` … ${Math.floor(ms / 1_000)} s`;
+    const counted = ms < DURATION_AFTER_MS ? '' : ` … ${Math.floor(ms / 1_000)} s`;
     const room = Math.max(1, (this.#stream().columns || 80) - 3);
     const text = truncate(`${sign.text}${counted}`, room);
     this.#isShown = true;

@@ -3,7 +3,7 @@ import { UsageError } from '../kernel/errors.ts';
 
 const SERVICE = 'esign-cli';
 /** The time limit for the keychain: enough to unlock it in a dialog, but not so much that a command hangs without a user. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /**
  * Stores a key in the system's keychain, under a new account.
@@ -37,13 +37,13 @@ async function within<T>(
   signal: AbortSignal | undefined,
   use: (entry: Awaited<ReturnType<typeof entries>>, patience: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const timeout = AbortSignal.timeout(PATIENCE_MS);
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const patience = signal ? AbortSignal.any([signal, timeout]) : timeout;
   try {
     return await use(await entries(), patience);
   } catch (error) {
     signal?.throwIfAborted();
-    const why = timeout.aborted ? `it did not answer in ${PATIENCE_MS / 1_000} s` : reasonOf(error);
+    const why = timeout.aborted ? `it did not answer in ${TIMEOUT_MS / 1_000} s` : reasonOf(error);
     throw new UsageError(`The keychain can't be used: ${why}.`, {
       cause: error,
       hint: 'Unlock it, set ESIGN_API_KEY, or store the key in the file: `esign profiles edit NAME --no-keychain --api-key-stdin`.',

@@ -6,7 +6,7 @@ import { lockFile } from '../kernel/files/lock.ts';
 import type { Profiles } from './profile.ts';
 import { readProfiles, STORE_FORMAT, storePath } from './store.ts';
 
-const TURN_MS = 15_000;
+const LOCK_TIMEOUT_MS = 15_000;
 
 /**
  * Changes the store: reads it, applies `change`, and writes all of it. Concurrent processes take turns. The file is
@@ -58,7 +58,7 @@ export function lockStore(path: string): Promise<() => Promise<void>> {
     new UsageError(`Can't change ${path}: another esign process (${pid}) is using it.`, {
       hint: 'Run the command again when that one is done.',
     });
-  return lockFile(`${path}.lock`, taken, { waitMs: TURN_MS });
+  return lockFile(`${path}.lock`, taken, { waitMs: LOCK_TIMEOUT_MS });
 }
 
 function unwritable(folder: string, error: unknown): UsageError {

@@ -21,7 +21,7 @@ const fileSchema = z.object({ secrets: z.array(entrySchema) });
 export type WebhookSecret = z.infer<typeof entrySchema>;
 
 /** How long a secret is kept. Envelopes expire after 30 days by default, but deliveries may be replayed later. */
-const KEPT_MS = 400 * 86_400_000;
+const RETENTION_MS = 400 * 86_400_000;
 
 /** Returns a random secret for signing deliveries. */
 export function newWebhookSecret(): string {
@@ -73,7 +73,8 @@ async function write(folder: string, entry: WebhookSecret): Promise<void> {
   await update(folder, (secrets) => [
     ...secrets.filter(
       ({ requestId, baseUrl, createdAt }) =>
-        (requestId !== entry.requestId || baseUrl !== entry.baseUrl) && createdAt > entry.createdAt - KEPT_MS,
+        (requestId !== entry.requestId || baseUrl !== entry.baseUrl) &&
+        createdAt > entry.createdAt - RETENTION_MS,
     ),
     entry,
   ]);

@@ -163,12 +163,12 @@ function differenceOf(name: string, planned: FlagValue, given: FlagValue): strin
 
 type FlagValue = string | boolean | null;
 
-const SHOWN = 60;
+const MAX_SHOWN_LENGTH = 60;
 
 function shown(value: FlagValue): string {
   if (value === null || value === false) return 'not set';
   if (value === true) return 'set';
-  return JSON.stringify(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
+  return JSON.stringify(value.length > MAX_SHOWN_LENGTH ? `${value.slice(0, MAX_SHOWN_LENGTH)}…` : value);
 }
 
 function templateDifferences(before: PlanTemplate, template: Template | undefined): string[] {

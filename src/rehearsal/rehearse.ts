@@ -60,7 +60,7 @@ export interface RehearsalFacts {
 }
 
 const DAY_MS = 86_400_000;
-const PATIENCE_MS = 60_000;
+const OUTAGE_TIMEOUT_MS = 60_000;
 /** From the narrowest group of earlier turns to the broadest. */
 const BASES: readonly SampleBasis[] = ['template+role', 'template', 'account', 'default'];
 
@@ -123,7 +123,7 @@ async function sendRows(service: RehearsalService, facts: RehearsalFacts): Promi
       client,
       ids: requestIdsIn(folder, client.account, { clock, serviceNow: () => client.serviceClock.now() }),
       concurrency: facts.concurrency,
-      patienceMs: PATIENCE_MS,
+      patienceMs: OUTAGE_TIMEOUT_MS,
       signal: facts.signal,
       redact: facts.redact,
       observer: { row: () => undefined, notice: () => undefined },

@@ -44,7 +44,7 @@ const DAY_MS = 86_400_000;
  * Maximum number of steps in which the clock advances, which makes a step an hour for 30 days. Each step is a write to the
  * sandbox's journal.
  */
-const MOST_STEPS = 720;
+const MAX_STEPS = 720;
 const NO_BROWSER = { ip: null, userAgent: null };
 const REASON = 'Declined in a rehearsal.';
 
@@ -53,7 +53,7 @@ export async function letSignersAct(service: RehearsalService, facts: SignersFac
   const { sandbox, clock } = service;
   const { days, signal } = facts;
   const [start, end] = [clock.now(), clock.now() + days * DAY_MS];
-  const stepMs = Math.ceil((end - start) / MOST_STEPS);
+  const stepMs = Math.ceil((end - start) / MAX_STEPS);
   const envelopes = (await sandbox.control.envelopes()).sort((a, b) => rowOf(a) - rowOf(b));
   const behaviors = behaviorsOf(envelopes, facts);
   const plans = envelopes.map((envelope) => planOf(envelope, { ...facts, behaviors, end }));

@@ -11,12 +11,12 @@ export interface StandInPage extends Pick<SandboxTemplate, 'id' | 'name' | 'page
   >[];
 }
 
-const SHOWN = 3;
+const MAX_PAGES = 3;
 
 /** Returns the first three pages of each stand-in. */
 export function firstPages(templates: readonly SandboxTemplate[]): StandInPage[] {
   return templates.flatMap(({ id, name, pageCount, fields }) =>
-    Array.from({ length: Math.min(SHOWN, pageCount) }, (_, index) => ({
+    Array.from({ length: Math.min(MAX_PAGES, pageCount) }, (_, index) => ({
       id,
       name,
       pageCount,

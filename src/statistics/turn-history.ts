@@ -1,7 +1,7 @@
 import { type Turn, type TurnFacts, turnsOf } from '../envelopes/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { percentile } from '../kernel/percentile.ts';
-import { DEFAULT_USUAL_MS, HISTORY_MS, LEAST_SAMPLES } from './defaults.ts';
+import { DEFAULT_USUAL_MS, HISTORY_MS, MIN_SAMPLES } from './defaults.ts';
 
 /** The group of finished turns on which a usual time is based. */
 export type SampleBasis = 'template+role' | 'template' | 'account' | 'default';
@@ -89,7 +89,7 @@ export class TurnHistory {
     ] as const;
     for (const [basis, group] of groups) {
       const finished = group();
-      if (finished === undefined || finished.size < LEAST_SAMPLES) continue;
+      if (finished === undefined || finished.size < MIN_SAMPLES) continue;
       const samples = { basis, ...finished.samples() };
       this.#samples.set(key, samples);
       return samples;

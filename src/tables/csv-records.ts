@@ -8,8 +8,8 @@ import type { TableRecord } from './record.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
 /** The maximum length of a row, since a quote that is never closed would put the rest of the file into one cell. */
-const LONGEST_ROW = 1_000_000;
-const LONGEST_LINE = 65_536;
+const MAX_ROW_LENGTH = 1_000_000;
+const MAX_LINE_LENGTH = 65_536;
 
 /** The delimiter of a CSV text, and whether the first line names it (`sep=;`), as spreadsheet programs write it. */
 export interface Dialect {
@@ -36,7 +36,7 @@ export async function peek(
 ): Promise<{ head: string; all: AsyncIterable<string> }> {
   const source = text[Symbol.asyncIterator]();
   let head = '';
-  while (!head.includes('\n') && head.length < LONGEST_LINE) {
+  while (!head.includes('\n') && head.length < MAX_LINE_LENGTH) {
     const next = await source.next();
     if (next.done) break;
     head += next.value;
@@ -62,7 +62,7 @@ export async function* csvRecords(
     delimiter,
     info: true,
     relax_column_count: true,
-    max_record_size: LONGEST_ROW,
+    max_record_size: MAX_ROW_LENGTH,
     on_record: (record, { lines }) => {
       read = lines;
       return record;

@@ -45,7 +45,7 @@ const OTHER_KINDS: readonly (readonly [readonly number[], string])[] = [
 ];
 const HINT = 'Save it as .xlsx, or as CSV in UTF-8 ("CSV UTF-8" in a spreadsheet program). Nothing was sent.';
 /** Number of bytes needed to recognize the kind of a file and its encoding. */
-const START = 4_096;
+const HEAD_BYTES = 4_096;
 
 /**
  * Opens a file according to its first bytes: a sheet of an .xlsx file, or text. The encoding of text is that of its byte order
@@ -88,7 +88,7 @@ async function startOf(
   const source = bytes[Symbol.asyncIterator]();
   const chunks: Uint8Array[] = [];
   let size = 0;
-  while (size < START) {
+  while (size < HEAD_BYTES) {
     const next = await source.next();
     if (next.done) break;
     chunks.push(next.value);
@@ -98,7 +98,7 @@ async function startOf(
     yield* chunks.splice(0);
     for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
   }
-  return { start: Buffer.concat(chunks).subarray(0, START), all: all() };
+  return { start: Buffer.concat(chunks).subarray(0, HEAD_BYTES), all: all() };
 }
 
 function refuseOtherKinds(start: Uint8Array, name: string): void {

@@ -8,7 +8,7 @@ import { inferRoles, sentRoles } from './roles.ts';
 export type StandIn = NonNullable<SandboxSeed['templates']>[number];
 
 /** The limits of a seed. Anything beyond them is left out. */
-const MOST = {
+const LIMITS = {
   pages: 100,
   fields: 2_000,
   roles: 20,
@@ -45,14 +45,14 @@ export async function readStandIns(client: Client, signal?: AbortSignal): Promis
 
 /** Returns the stand-in of a template. `moreRoles` are added to the roles that the service sends. */
 export function standInOf(template: Template, moreRoles: readonly string[]): StandIn {
-  const roles = [...new Set([...sentRoles(template), ...moreRoles])].slice(0, MOST.roles);
+  const roles = [...new Set([...sentRoles(template), ...moreRoles])].slice(0, LIMITS.roles);
   return {
     id: template.id,
-    name: cut(template.name, MOST.name) || template.id,
-    description: cut(template.description, MOST.description),
+    name: cut(template.name, LIMITS.name) || template.id,
+    description: cut(template.description, LIMITS.description),
     ...(roles.length === 0 ? {} : { roles }),
     pageCount: pageOf(template.pageCount),
-    fields: (template.fields ?? []).slice(0, MOST.fields).map(fieldOf),
+    fields: (template.fields ?? []).slice(0, LIMITS.fields).map(fieldOf),
   };
 }
 
@@ -61,12 +61,12 @@ function fieldOf(field: TemplateField, index: number): NonNullable<StandIn['fiel
     .flatMap((value) => (isRecord(value) ? [value.name] : [value]))
     .filter((name) => typeof name === 'string' && name !== '');
   return {
-    fieldId: cut(field.fieldId, MOST.name) || `field_${index + 1}`,
-    type: cut(field.type, MOST.type) || 'TEXT',
-    label: cut(field.label, MOST.label),
+    fieldId: cut(field.fieldId, LIMITS.name) || `field_${index + 1}`,
+    type: cut(field.type, LIMITS.type) || 'TEXT',
+    label: cut(field.label, LIMITS.label),
     required: field.required ?? false,
     page: pageOf(field.page),
-    ...(typeof role === 'string' ? { role: cut(role, MOST.name) } : {}),
+    ...(typeof role === 'string' ? { role: cut(role, LIMITS.name) } : {}),
   };
 }
 
@@ -75,5 +75,5 @@ function cut(text: string | null | undefined, most: number): string {
 }
 
 function pageOf(value: number | null | undefined): number {
-  return Math.min(MOST.pages, Math.max(1, Math.trunc(value ?? 1) || 1));
+  return Math.min(LIMITS.pages, Math.max(1, Math.trunc(value ?? 1) || 1));
 }

@@ -9,19 +9,19 @@ const STATUS: Readonly<Record<string, string>> = {
   'envelope.expired': 'EXPIRED',
   'envelope.cancelled': 'CANCELLED',
 };
-const OF_A_SIGNER = new Set(['envelope.viewed', 'envelope.signed', 'envelope.declined']);
+const SIGNER_EVENTS = new Set(['envelope.viewed', 'envelope.signed', 'envelope.declined']);
 
 /** The prefixes of envelope IDs made up by a drill or a trigger. */
-const MADE_UP = { drill: 'env_drill_', trigger: 'env_trigger_' } as const;
+const SAMPLE_ID_PREFIXES = { drill: 'env_drill_', trigger: 'env_trigger_' } as const;
 
 /** Returns a random envelope ID that doesn't exist in any service. */
-export function madeUpId(by: keyof typeof MADE_UP): string {
-  return `${MADE_UP[by]}${randomBytes(8).toString('hex')}`;
+export function sampleEnvelopeId(by: keyof typeof SAMPLE_ID_PREFIXES): string {
+  return `${SAMPLE_ID_PREFIXES[by]}${randomBytes(8).toString('hex')}`;
 }
 
 /** Returns true for an envelope ID made up by a drill or a trigger. */
-export function isMadeUp(envelopeId: string): boolean {
-  return Object.values(MADE_UP).some((prefix) => envelopeId.startsWith(prefix));
+export function isSampleId(envelopeId: string): boolean {
+  return Object.values(SAMPLE_ID_PREFIXES).some((prefix) => envelopeId.startsWith(prefix));
 }
 
 export interface SampleOptions {
@@ -44,7 +44,7 @@ export function samplePayload(event: string, options: SampleOptions): Buffer {
 
 /** Returns the content of a payload, not yet serialized. */
 export function sampleBody(event: string, options: SampleOptions): SampleBody {
-  const envelopeId = options.envelopeId ?? madeUpId('trigger');
+  const envelopeId = options.envelopeId ?? sampleEnvelopeId('trigger');
   const timestamp = new Date(options.now).toISOString();
   const signer = {
     id: `signer_${randomBytes(10).toString('hex')}`,
@@ -53,6 +53,10 @@ export function sampleBody(event: string, options: SampleOptions): SampleBody {
     ...(event === 'envelope.signed' ? { signedAt: timestamp } : {}),
     ...(event === 'envelope.declined' ? { declineReason: 'The rent is wrong' } : {}),
   };
-  const data = { envelopeId, status: STATUS[event] ?? 'SENT', ...(OF_A_SIGNER.has(event) ? { signer } : {}) };
+  const data = {
+    envelopeId,
+    status: STATUS[event] ?? 'SENT',
+    ...(SIGNER_EVENTS.has(event) ? { signer } : {}),
+  };
   return { event, timestamp, data };
 }

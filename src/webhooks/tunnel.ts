@@ -14,12 +14,12 @@ export interface Tunnel {
 }
 
 /** The time limit for the command to print its address. */
-const SHOWN_WITHIN_MS = 30_000;
+const START_TIMEOUT_MS = 30_000;
 /** The time limit for the command to exit before it is killed. */
 const GRACE_MS = 3_000;
-const LAST_WORDS_MS = 500;
-const LAST_CHARACTERS = 8_192;
-const LAST_LINES = 5;
+const OUTPUT_GRACE_MS = 500;
+const MAX_OUTPUT_CHARACTERS = 8_192;
+const MAX_OUTPUT_LINES = 5;
 /** Sites of other pages whose addresses tunnel programs print: terms, manuals, dashboards. */
 const ABOUT_PAGES: ReadonlySet<string> = new Set([
   ...['cloudflare.com', 'www.cloudflare.com', 'developers.cloudflare.com', 'dash.cloudflare.com'],
@@ -63,7 +63,7 @@ export async function openTunnel(
   void ended.then((end) => broken.abort(endedError(end, output)));
   const tooLate = new AbortController();
   try {
-    const deadline = clock.sleep(SHOWN_WITHIN_MS, AbortSignal.any([signal, broken.signal, tooLate.signal]));
+    const deadline = clock.sleep(START_TIMEOUT_MS, AbortSignal.any([signal, broken.signal, tooLate.signal]));
     const found = (await Promise.race([output.address, deadline])) ?? output.unfinished();
     if (found === undefined)
       throw new NetworkError(
@@ -101,7 +101,7 @@ class Output {
     this.address = new Promise((resolve) => {
       for (const stream of [child.stdout, child.stderr])
         stream?.setEncoding('utf8').on('data', (text: string) => {
-          this.#raw = (this.#raw + text).slice(-LAST_CHARACTERS);
+          this.#raw = (this.#raw + text).slice(-MAX_OUTPUT_CHARACTERS);
           const address = findAddress(this.#text, path);
           if (address !== undefined) resolve(address);
         });
@@ -122,7 +122,7 @@ class Output {
     const lines = this.#text.split(/[\r\n]+/).filter((one) => one.trim() !== '');
     return lines.length === 0
       ? ' It printed nothing.'
-      : ` Its output:\n${lines.slice(-LAST_LINES).join('\n')}`;
+      : ` Its output:\n${lines.slice(-MAX_OUTPUT_LINES).join('\n')}`;
   }
 }
 
@@ -153,7 +153,7 @@ function endOf(child: ChildProcess): Promise<End> {
   return new Promise((resolve) => {
     child.on('error', (failure) => resolve({ code: null, signal: null, failure }));
     // More output may still arrive. Don't wait for its end, because a process that the command left running may keep it open.
-    child.on('exit', (code, signal) => setTimeout(() => resolve({ code, signal }), LAST_WORDS_MS));
+    child.on('exit', (code, signal) => setTimeout(() => resolve({ code, signal }), OUTPUT_GRACE_MS));
     child.on('close', (code, signal) => resolve({ code, signal }));
   });
 }

@@ -11,11 +11,11 @@ export interface RateLimit {
 }
 
 /** The longest plausible time until a reset. Resets further away are ignored; the documented window is 15 minutes. */
-const LONGEST_WINDOW_MS = 86_400_000;
+const MAX_WINDOW_MS = 86_400_000;
 
 /** Returns true for a plausible reset: neither in the past nor too far away. */
 export function isPlausibleReset(resetAt: number, now: number): boolean {
-  return resetAt > now && resetAt < now + LONGEST_WINDOW_MS;
+  return resetAt > now && resetAt < now + MAX_WINDOW_MS;
 }
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;

@@ -72,7 +72,7 @@ const SAME_RESET_MS = 1_000;
 /** The documented window. A longer wait is first checked with one request. */
 const USUAL_WINDOW_MS = 15 * 60_000;
 /** How long a new window may be delayed by requests that haven't been answered yet. */
-const SILENT_MS = 2_000;
+const MAX_SILENCE_MS = 2_000;
 const POLL_MS = 25;
 
 /**
@@ -142,7 +142,7 @@ export class RateWindow {
       if (state.resetAt !== undefined) await this.#waitFor(state.resetAt, signal);
       else {
         silentSince ??= clock.now();
-        if (clock.now() - silentSince > SILENT_MS) return counted;
+        if (clock.now() - silentSince > MAX_SILENCE_MS) return counted;
         await clock.sleep(POLL_MS, signal);
       }
     }

@@ -4,7 +4,7 @@ import { readLine } from '../../journal/line.ts';
 import { linesOf } from '../../journal/lines.ts';
 import { isNotFound } from '../../kernel/errors.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from '../entries.ts';
-import { KEPT_MS } from '../failed-rows.ts';
+import { RETENTION_MS } from '../failed-rows.ts';
 import { SKIPPED } from '../results.ts';
 import type { BulkRow } from '../rows/row.ts';
 import type { RunState } from '../run-state.ts';
@@ -98,7 +98,7 @@ export async function findEarlierRows(
   const now = client.clock.now();
   for (const id of await runIds(root)) {
     const run = await keysOf(root, id, file);
-    if (run === undefined || now - run.head.at > KEPT_MS || run.matches.length === 0) continue;
+    if (run === undefined || now - run.head.at > RETENTION_MS || run.matches.length === 0) continue;
     const rows = earlierRowsOf(run, await readRun(root, id));
     if (rows.length === 0 || !(await isSameAccount(run.head, rows, client, signal))) continue;
     for (const row of rows) {

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import { READS_AT_ONCE } from '../../api/defaults.ts';
+import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { markedEnvelopes, readIfExists } from '../../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../../envelopes/markers.ts';
@@ -30,7 +30,7 @@ export async function findIdentifiedRows(
   const rows = wanted.withRequestIds;
   if (rows.size === 0) return found;
   const listed = await listedFor(client, rows, signal);
-  const limiter = new Limiter(READS_AT_ONCE);
+  const limiter = new Limiter(READ_CONCURRENCY);
   const check = async (row: IdentifiedRow) => {
     const known = earlier.get(row.row);
     if (known?.kind === 'other' || known?.kind === 'unfinished') return;

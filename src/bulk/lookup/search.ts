@@ -1,4 +1,4 @@
-import { LISTED_AFTER_MS } from '../../api/recent-pages.ts';
+import { MAX_LIST_LAG_MS } from '../../api/recent-pages.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { isMadeFrom } from '../../envelopes/request-ids/same-content.ts';
 import { msUntilListed } from '../../envelopes/request-ids/search.ts';
@@ -11,7 +11,7 @@ import type { BulkSession } from '../session.ts';
 import { isOf, type RunSurvey, survey } from './survey.ts';
 
 /** Delays before each pass over the list, in ms. Their sum is the time after which an envelope must be listed. */
-const PASSES = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
+const PASS_DELAYS_MS = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
 
 /**
  * Searches the whole list for envelopes of rows that are not known to be done, before any row is created or sent. This happens on
@@ -83,18 +83,18 @@ async function lateRequests(
 
 async function waitAMinute({ options, signal }: BulkSession): Promise<void> {
   const text = 'Waiting a minute until the list shows everything created before.';
-  options.observer.notice(text, { waitMs: LISTED_AFTER_MS });
-  await options.client.clock.sleep(LISTED_AFTER_MS, signal);
+  options.observer.notice(text, { waitMs: MAX_LIST_LAG_MS });
+  await options.client.clock.sleep(MAX_LIST_LAG_MS, signal);
 }
 
-const LOOK_AGAIN_MS = 1_000;
+const POLL_MS = 1_000;
 
 /** Waits until the list must show what was requested under these IDs. Another process may still get its reply. */
 async function waitForReplies(session: BulkSession, ids: readonly string[], msLeft: number): Promise<void> {
   const { observer, client } = session.options;
   observer.notice('Waiting up to a minute for envelopes whose reply was lost.', { waitMs: msLeft });
   for (let asked = { ids, msLeft }; asked.msLeft > 0; asked = await askedFor(session, asked.ids))
-    await client.clock.sleep(Math.min(LOOK_AGAIN_MS, asked.msLeft), session.signal);
+    await client.clock.sleep(Math.min(POLL_MS, asked.msLeft), session.signal);
 }
 
 /**
@@ -152,7 +152,7 @@ async function decisivePass(
   const isUnknown = (row: number) => open.has(row) && !state.isSettled(row) && !found.byRow.has(row);
   if (!(await createProbe(session, isUnknown))) await waitAMinute(session);
   else if (asked.msLeft > 0) await waitForReplies(session, asked.ids, asked.msLeft);
-  for (const [index, wait] of PASSES.entries()) {
+  for (const [index, wait] of PASS_DELAYS_MS.entries()) {
     if (wait > 0) await client.clock.sleep(wait, session.signal);
     const pass = await session.persistently(() => passOver(session, requestIds, true));
     if ([...state.ownEnvelopes().keys()].every((id) => pass.ids.has(id))) {
@@ -161,7 +161,7 @@ async function decisivePass(
     }
     session.lags = true;
     if (index === 0)
-      observer.notice('Waiting for the list to show what was just created.', { waitMs: LISTED_AFTER_MS });
+      observer.notice('Waiting for the list to show what was just created.', { waitMs: MAX_LIST_LAG_MS });
   }
   throw new StoppedError('UNKNOWN_OUTCOME', "The service's list does not show what this run created.", {
     hint: 'Nothing more is created until it does.',

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import { READS_AT_ONCE } from '../../api/defaults.ts';
+import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { Limiter } from '../../kernel/limiter.ts';
@@ -54,7 +54,7 @@ export async function survey(
   }
   const listShowsMarkers = found.ids.size > 0 && !blanks.some((id) => wanted.own.has(id));
   if (!wanted.complete || listShowsMarkers) return found;
-  const limiter = new Limiter(READS_AT_ONCE);
+  const limiter = new Limiter(READ_CONCURRENCY);
   const read = blanks.map((id) => limiter.run(() => client.envelopes.get(id, signal)));
   for (const envelope of await Promise.all(read)) take(envelope);
   return found;

@@ -6,7 +6,7 @@ import type { FilePart } from './file-part.ts';
 import { cellText, INTO_COLUMNS, type IntoCells, type IntoColumn, intoColumn } from './result-columns.ts';
 
 /** The byte order mark, by which spreadsheet programs on Windows recognize UTF-8. */
-const MARK = '\ufeff';
+const BYTE_ORDER_MARK = '\ufeff';
 
 /** Yields the rows of a sheet as CSV. */
 export async function* sheetParts(
@@ -21,7 +21,7 @@ export async function* sheetParts(
     const isHeader = header === undefined;
     header ??= cells;
     const names = header;
-    const start = isHeader ? MARK : '';
+    const start = isHeader ? BYTE_ORDER_MARK : '';
     const row = isHeader ? undefined : rawRow(looseColumns(names, sent), cells, line);
     yield {
       row,

@@ -54,7 +54,7 @@ export interface FileReport {
   cellsFingerprint: string;
 }
 
-const WARNINGS_SHOWN = 10;
+const MAX_WARNINGS = 10;
 
 /**
  * Reads and checks a whole file, and passes each valid row to `take`, in order. Memory is constant except for a few bytes per
@@ -115,7 +115,7 @@ class FileCheck {
       rows: 0,
       signers: 0,
       problems: new Findings(problemsKept),
-      warnings: new Findings(WARNINGS_SHOWN),
+      warnings: new Findings(MAX_WARNINGS),
       unnamed: 0,
       templates: new Map(),
       isIncomplete: false,

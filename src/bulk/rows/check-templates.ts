@@ -8,7 +8,7 @@ import type { FileReport } from './check-file.ts';
 import type { TemplateUse } from './template-use.ts';
 
 /** The maximum number of templates to request. A file with more probably has mixed-up columns. */
-const MOST = 50;
+const MAX_TEMPLATES = 50;
 
 /**
  * Requests each template of the file and reports if it doesn't exist or, if the service shows its roles, lacks a role that a row
@@ -20,7 +20,7 @@ export async function checkTemplates(
   allowed: boolean,
   signal?: AbortSignal,
 ): Promise<void> {
-  for (const [id, use] of [...report.templates].slice(0, MOST)) {
+  for (const [id, use] of [...report.templates].slice(0, MAX_TEMPLATES)) {
     checkTemplate(use, await findTemplate(client, id, signal), report, allowed);
   }
 }

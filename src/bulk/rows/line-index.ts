@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const FIRST_SIZE = 1_024;
 /** The maximum share of used slots, which keeps searches short. */
-const FULL = 0.6;
+const MAX_LOAD = 0.6;
 
 /**
  * Maps contents to the line on which they first occur, for any number of lines at a few bytes each: a hash table of digests. Two
@@ -20,7 +20,7 @@ export class LineIndex {
     if (this.#digests[at] === digest) return this.#lines[at];
     this.#digests[at] = digest;
     this.#lines[at] = line;
-    if (++this.#used > this.#digests.length * FULL) this.#grow();
+    if (++this.#used > this.#digests.length * MAX_LOAD) this.#grow();
     return undefined;
   }
 

@@ -46,7 +46,7 @@ const DECIDED_ELSEWHERE: Readonly<Record<string, string>> = {
   sendImmediately: '--send decides whether rows are sent; remove it',
   webhookSecret: 'files must not contain secrets; remove it and pass --webhook-secret-file',
 };
-const LONGEST_REQUEST_ID = 200;
+const MAX_REQUEST_ID_LENGTH = 200;
 
 export interface CheckedRow {
   envelope: EnvelopeInput;
@@ -94,8 +94,8 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
   if (envelope.templateId === '')
     addProblem('templateId', 'the row has no template; fill it in or pass --template');
   const requestId = text('requestId');
-  if ((requestId?.length ?? 0) > LONGEST_REQUEST_ID)
-    addProblem('requestId', `it is longer than ${LONGEST_REQUEST_ID} characters; shorten it`);
+  if ((requestId?.length ?? 0) > MAX_REQUEST_ID_LENGTH)
+    addProblem('requestId', `it is longer than ${MAX_REQUEST_ID_LENGTH} characters; shorten it`);
   return { envelope: withoutMissing(envelope), requestId, unnamed: signers.unnamed };
 }
 

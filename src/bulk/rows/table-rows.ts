@@ -46,7 +46,7 @@ function goodColumns(
   return problems.length > 0 ? [] : columns;
 }
 
-const LONGEST_SHOWN = 40;
+const MAX_SHOWN_LENGTH = 40;
 
 /**
  * Finds cells in columns without a name. Spreadsheets also save empty columns, so a nameless column is a problem only if it has a
@@ -67,7 +67,7 @@ class UnnamedColumns {
     for (const index of this.#indexes) {
       const cell = cells[index]?.trim() ?? '';
       if (cell === '') continue;
-      const shown = cell.length > LONGEST_SHOWN ? `${cell.slice(0, LONGEST_SHOWN)}…` : cell;
+      const shown = cell.length > MAX_SHOWN_LENGTH ? `${cell.slice(0, MAX_SHOWN_LENGTH)}…` : cell;
       const text = `column ${columnLetters(index)} (row ${line} has "${shown}") has no name; name it or delete it`;
       this.#report({ line: this.#headerLine, column: '', text });
       this.#indexes.delete(index);

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import { READS_AT_ONCE } from '../../api/defaults.ts';
+import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { readIfExists } from '../../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../../envelopes/markers.ts';
@@ -55,7 +55,7 @@ export async function collectEnvelopes(
   const missing = [...state.envelopeIds()].filter((id) => !found.has(id));
   if (missing.length > 0 && found.size === 0) await onNone(state);
   const read = (id: string) => readIfExists(client, id, signal);
-  for await (const one of mapInOrder(missing, READS_AT_ONCE, read)) if (one) found.add(one);
+  for await (const one of mapInOrder(missing, READ_CONCURRENCY, read)) if (one) found.add(one);
   return found;
 }
 

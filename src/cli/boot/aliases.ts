@@ -181,10 +181,8 @@ export function commandMeant(words: string, names: readonly string[]): string | 
   const topics = [
     ...new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? '')),
   ];
-  const near = topics.includes(topic)
-    ? undefined
-    : topics.find((name) => distance(topic, name) <= MOST_SLIPS);
-  if (near !== undefined && near.length > 2 * MOST_SLIPS)
+  const near = topics.includes(topic) ? undefined : topics.find((name) => distance(topic, name) <= MAX_EDITS);
+  if (near !== undefined && near.length > 2 * MAX_EDITS)
     return commandMeant([near, ...rest].join(' '), names);
   return mistyped(`${topic} ${verb}`, names) ?? mistyped(topic, names);
 }
@@ -198,15 +196,15 @@ function aliasFor(topic: string, verb: string | undefined): string | undefined {
 /** Returns the command that differs by one or two typos, or by only one if it emails or deletes. */
 function mistyped(typed: string, names: readonly string[]): string | undefined {
   const isNear = (name: string) =>
-    isHarmless(name) ? distance(typed, name) <= MOST_SLIPS : isSlip(typed, name);
+    isHarmless(name) ? distance(typed, name) <= MAX_EDITS : isMisspelling(typed, name);
   // In a short word, two different letters usually mean a different word.
   const candidates = names.filter(
-    (name) => isNear(name) && (isSlip(typed, name) || shortestPart(name) > 2 * MOST_SLIPS),
+    (name) => isNear(name) && (isMisspelling(typed, name) || shortestPart(name) > 2 * MAX_EDITS),
   );
   return nearest(typed, candidates);
 }
 
-const MOST_SLIPS = 2;
+const MAX_EDITS = 2;
 
 function shortestPart(name: string): number {
   return Math.min(...name.split(' ').map((part) => part.length));
@@ -218,7 +216,7 @@ function isHarmless(name: string): boolean {
 }
 
 /** Returns true for one wrong letter or two swapped letters. */
-function isSlip(typed: string, name: string): boolean {
+function isMisspelling(typed: string, name: string): boolean {
   const letters = (text: string) => [...text].sort().join('');
   return distance(typed, name) <= 1 || letters(typed) === letters(name);
 }

@@ -6,13 +6,13 @@ import { nearest } from '../../kernel/text/nearest.ts';
 import { commandMeant } from './aliases.ts';
 
 /** The text that oclif puts around an error thrown by a flag's own parser. */
-const OF_A_FLAG = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
+const FLAG_ERROR = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
 
 /** Converts oclif's errors about flags, arguments, and commands to usage errors. Returns other errors unchanged. */
 export function translate(error: unknown, config: Config | undefined, argv: readonly string[]): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof EsignError) {
-    error.message = OF_A_FLAG.exec(error.message)?.[1] ?? error.message;
+    error.message = FLAG_ERROR.exec(error.message)?.[1] ?? error.message;
     return error;
   }
   const commandNotFound = /^command (.+) not found$/.exec(error.message)?.[1];

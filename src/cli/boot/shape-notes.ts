@@ -4,7 +4,7 @@ import type { CompatibilityRecorder, SeenWebhook } from '../../compatibility/rec
 /** The maximum number of replies that wait until the recorder is loaded. */
 const MAX_WAITING = 10;
 /** How long webhooks are collected before they are written together, in ms. They arrive in long-running processes. */
-const GATHERED_MS = 1_000;
+const FLUSH_DELAY_MS = 1_000;
 
 /**
  * Compares replies with the API document in the background. The recorder is loaded after the first reply was used, so no command
@@ -28,7 +28,7 @@ export class ShapeNotes {
 
   seeWebhook(webhook: SeenWebhook): void {
     this.#note((recorder) => recorder.seeWebhook(webhook));
-    this.#timer ??= setTimeout(() => void this.write(), GATHERED_MS).unref();
+    this.#timer ??= setTimeout(() => void this.write(), FLUSH_DELAY_MS).unref();
   }
 
   /** Writes the notes collected so far. */

@@ -12,7 +12,7 @@ import { exitsOf } from './exits.ts';
 import { outputSchemaOf } from './schema.ts';
 
 /** The maximum size of an included schema. Longer ones are only named, because assistants pay for each byte of a description. */
-const MOST_BYTES = 4_000;
+const MAX_BYTES = 4_000;
 
 interface About {
   /** The folder of the package. */
@@ -66,7 +66,7 @@ function leaf(id: string, command: CommandFacts, root: string): Record<string, u
     exitCodes: exitsOf(id),
   };
   const whole = { ...facts, outputSchema: outputSchemaOf(root, id) };
-  if (Buffer.byteLength(jsonText(whole)) <= MOST_BYTES) return whole;
+  if (Buffer.byteLength(jsonText(whole)) <= MAX_BYTES) return whole;
   return { ...facts, outputSchema: copyable('schema', ...nameOf(id).split(' ')) };
 }
 

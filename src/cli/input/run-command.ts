@@ -8,7 +8,7 @@ export interface ExecResult {
 }
 
 /** The maximum length of a value. Systems limit the size of an environment; ids and statuses are short. */
-const LONGEST_VALUE = 4_096;
+const MAX_VALUE_LENGTH = 4_096;
 
 /**
  * Runs the user's shell command with text on its stdin. Untrusted text is passed only through stdin and the environment,
@@ -37,6 +37,6 @@ export function runCommand(
 /** Makes untrusted values usable in an environment: removes NUL and limits the length. */
 function passable(env: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(env).map(([name, text]) => [name, text.replaceAll('\0', '').slice(0, LONGEST_VALUE)]),
+    Object.entries(env).map(([name, text]) => [name, text.replaceAll('\0', '').slice(0, MAX_VALUE_LENGTH)]),
   );
 }

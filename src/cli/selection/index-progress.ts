@@ -4,7 +4,7 @@ import { type Spinner, startSpinner } from '../../output/spinner.ts';
 import type { Context } from '../context.ts';
 
 /** Reading fewer envelopes than this shows no progress. */
-const FEW = 100;
+const MIN_PROGRESS_COUNT = 100;
 
 /** Shows the progress of updating the index. Shows nothing if there is little to read. */
 export class IndexProgressLine {
@@ -20,7 +20,7 @@ export class IndexProgressLine {
 
   show(progress: IndexProgress): void {
     const { step, done, total } = progress;
-    if (step !== 'other-process' && (total ?? done) <= FEW) return;
+    if (step !== 'other-process' && (total ?? done) <= MIN_PROGRESS_COUNT) return;
     if (step !== this.#step) [this.#step, this.#startedAt, this.#before] = [step, performance.now(), done];
     const text = this.#text(progress);
     if (this.#spinner === undefined)

@@ -8,9 +8,9 @@ import { progressText, type RunProgress } from './view.ts';
 
 const TICK_MS = 200;
 /** Waits shorter than this are not reported. */
-const WORTH_SAYING_MS = 1_000;
+const SHORT_WAIT_MS = 1_000;
 /** Waits longer than this are reported even with --json. */
-const LONG_MS = 60_000;
+const LONG_WAIT_MS = 60_000;
 
 /**
  * Shows the progress of a run: a live line on a terminal's stderr; otherwise, a line for each wait or outage, and an occasional
@@ -48,15 +48,15 @@ export class BulkProgress {
   /** Shows that the rate window or the service makes all requests wait, for this many ms. */
   waitsFor(why: string, ms: number): void {
     const now = Date.now();
-    if (ms < WORTH_SAYING_MS || (this.#waiting !== undefined && this.#waiting.until > now)) return;
+    if (ms < SHORT_WAIT_MS || (this.#waiting !== undefined && this.#waiting.until > now)) return;
     this.#waiting = { why: this.#context.terminal.redactor.redact(why), until: now + ms };
-    const isShown = !this.#context.terminal.json || ms > LONG_MS;
+    const isShown = !this.#context.terminal.json || ms > LONG_WAIT_MS;
     if (!this.#live && isShown) startCountdown(this.#waiting.why, ms, this.#context.terminal);
   }
 
   /** Shows a message to the user. With --json, shows it only if it explains a long wait. */
   notice(text: string, { waitMs = 0 } = {}): void {
-    if (!this.#context.terminal.json || waitMs >= LONG_MS)
+    if (!this.#context.terminal.json || waitMs >= LONG_WAIT_MS)
       void this.aside(() => this.#context.terminal.notice(text));
   }
 

@@ -1,7 +1,7 @@
 import type { Client } from '../../api/client.ts';
 import { RESERVE } from '../../api/defaults.ts';
 import type { RunEnd } from '../../api/write-gate.ts';
-import { OUTAGE_PATIENCE_MS } from '../../bulk/defaults.ts';
+import { OUTAGE_TIMEOUT_MS } from '../../bulk/defaults.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
 import { readPlan } from '../../bulk/plan.ts';
 import { type RowResult, resultsOf } from '../../bulk/results.ts';
@@ -86,7 +86,7 @@ export async function runToTheEnd(
       maxRequests: flags['max-requests'],
       stopOnError: flags['stop-on-error'],
       webhookSecret: work.webhookSecret,
-      patienceMs: OUTAGE_PATIENCE_MS,
+      patienceMs: OUTAGE_TIMEOUT_MS,
       signal: context.interrupt.signal,
       redact: (text) => context.terminal.redactor.redact(text),
       observer: {

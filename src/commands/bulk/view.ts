@@ -29,25 +29,25 @@ export interface Preflight {
   reserve: number;
 }
 
-const HOW: Readonly<Record<string, string>> = {
+const ACTIONS: Readonly<Record<string, string>> = {
   draft: 'kept as drafts',
   'two-step': 'created as drafts, then sent',
   'one-step': 'created and sent in one step',
 };
-const HOW_ONE: Readonly<Record<string, string>> = {
-  ...HOW,
+const ACTIONS_FOR_ONE: Readonly<Record<string, string>> = {
+  ...ACTIONS,
   draft: 'kept as a draft',
   'two-step': 'created as a draft, then sent',
 };
-const TEMPLATES_SHOWN = 3;
+const MAX_TEMPLATES = 3;
 
 /** Returns what a run will do, to show before the confirmation prompt. */
 export function preflightText(plan: Preflight, terminal: Terminal): string {
   const { templates } = plan;
-  const shown = templates.slice(0, TEMPLATES_SHOWN).join(', ');
-  const more = templates.length > TEMPLATES_SHOWN ? ` and ${templates.length - TEMPLATES_SHOWN} more` : '';
+  const shown = templates.slice(0, MAX_TEMPLATES).join(', ');
+  const more = templates.length > MAX_TEMPLATES ? ` and ${templates.length - MAX_TEMPLATES} more` : '';
   if (plan.rows === 0) return `${safeLine(plan.file)}: nothing to do.\n`;
-  const how = (plan.rows === 1 ? HOW_ONE : HOW)[plan.mode] ?? plan.mode;
+  const how = (plan.rows === 1 ? ACTIONS_FOR_ONE : ACTIONS)[plan.mode] ?? plan.mode;
   const lines = [
     `${plan.file}: ${counted(plan.rows, 'envelope')} for ${counted(plan.signers, 'signer')} from ${shown}${more}, ${how}.`,
     `${counted(plan.requests, 'request')}${windowText(plan)}`,
@@ -215,7 +215,7 @@ export function renderRun(run: RunDetails, failures: readonly RowResult[], termi
       terminal,
     ),
     indented(
-      safeLine(`${run.file}, ${HOW[run.mode] ?? run.mode}, started ${exactTime(run.createdAt)}`),
+      safeLine(`${run.file}, ${ACTIONS[run.mode] ?? run.mode}, started ${exactTime(run.createdAt)}`),
       2,
       terminal,
     ),

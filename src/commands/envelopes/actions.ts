@@ -4,7 +4,7 @@ import { command } from '../../kernel/text/shell-words.ts';
 import type { BatchAction } from './each.ts';
 
 /** The most IDs to show in a command that is meant to be copied. */
-const MOST_IDS = 20;
+const MAX_IDS = 20;
 /** The gap after which a second reminder is not a mistake. */
 const GAP = '24h';
 
@@ -36,7 +36,7 @@ function again(
   left: readonly string[],
   add: readonly string[] = [],
 ): string {
-  if (left.length > MOST_IDS) return sameCommand(words, { add });
+  if (left.length > MAX_IDS) return sameCommand(words, { add });
   const yes = left.length > 1 && !wasGiven(words, '--yes') && !wasGiven(words, '-y') ? ['--yes'] : [];
   return sameCommand(words, { own: [...ids, '-'], ids: left, add: [...add, ...yes] });
 }

@@ -30,7 +30,7 @@ export interface Several {
 
 const CONCURRENCY = 8;
 /** The most rows to show above the question. */
-const SHOWN = 20;
+const MAX_ROWS = 20;
 
 interface Seen {
   id: string;
@@ -117,7 +117,7 @@ async function lookAt(
 function show(seen: readonly Seen[], context: Context): void {
   const kept = seen.filter(({ why }) => why === undefined);
   const lines = [
-    ...inColumns(kept.slice(0, SHOWN).map((one) => hiddenCells(one, context))).map((line) => `  ${line}`),
+    ...inColumns(kept.slice(0, MAX_ROWS).map((one) => hiddenCells(one, context))).map((line) => `  ${line}`),
     ...more(kept),
     ...kept.flatMap(({ id, warnings }) =>
       warnings.map((text) => `! ${safeLine(id)}: ${hidden(text, context)}`),
@@ -129,7 +129,7 @@ function show(seen: readonly Seen[], context: Context): void {
 
 function showLeftOut(seen: readonly Seen[], context: Context): void {
   const left = seen.filter(({ why }) => why !== undefined);
-  const lines = left.slice(0, SHOWN).map((one) => {
+  const lines = left.slice(0, MAX_ROWS).map((one) => {
     const what = hiddenCells(one, context).join('  ').trimEnd();
     return `Left out: ${what}: ${hidden(one.why ?? '', context)}.`;
   });
@@ -158,5 +158,5 @@ function cellsOf({ id, envelope }: Seen): string[] {
 }
 
 function more(all: readonly unknown[]): string[] {
-  return all.length > SHOWN ? [`  … and ${all.length - SHOWN} more`] : [];
+  return all.length > MAX_ROWS ? [`  … and ${all.length - MAX_ROWS} more`] : [];
 }

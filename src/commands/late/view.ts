@@ -29,7 +29,7 @@ export interface LateStep {
 }
 
 /** The maximum number of commands shown for each kind of step. */
-const MOST_COMMANDS = 10;
+const MAX_COMMANDS = 10;
 
 /** Returns the list of late signers. */
 export function lateList(now: number): ListView<LateRow> {
@@ -88,9 +88,9 @@ export function renderNextSteps(late: readonly LateStep[], terminal: Terminal): 
   const groups = REASONS.flatMap(([kind, reason]) => {
     const commands = late.filter(({ step }) => step === kind).map(({ row }) => `  ${row.next}\n`);
     if (commands.length === 0) return [];
-    const more = commands.length - MOST_COMMANDS;
+    const more = commands.length - MAX_COMMANDS;
     const rest = more > 0 ? `  … and ${more} more: ${command('late', '--json')}\n` : '';
-    const shown = [...new Set(commands)].slice(0, MOST_COMMANDS).join('');
+    const shown = [...new Set(commands)].slice(0, MAX_COMMANDS).join('');
     return `\n${terminal.style('bold', paragraph(reason, terminal.columns))}\n${shown}${rest}`;
   });
   return `${groups.join('')}${caveats(late, terminal)}`;

@@ -5,7 +5,7 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
 
 /** How long webhooks are collected before they are written together, in ms. */
-const GATHERED_MS = 500;
+const FLUSH_DELAY_MS = 500;
 
 /** Updates the profile's index with verified webhooks, so that searches read those envelopes again. */
 export class ListenIndex {
@@ -27,7 +27,7 @@ export class ListenIndex {
   take({ verified, duplicate, facts }: Delivery): void {
     if (this.#feed === undefined || !verified || duplicate || !facts?.envelopeId) return;
     this.#feed.touched(facts.envelopeId, facts.status ?? '');
-    this.#timer ??= setTimeout(() => void this.write(), GATHERED_MS).unref();
+    this.#timer ??= setTimeout(() => void this.write(), FLUSH_DELAY_MS).unref();
   }
 
   /** Writes the collected updates. */

@@ -9,7 +9,7 @@ import { forwardsFolder } from '../../webhooks/forward/backlog.ts';
 import type { ListenControls, ListenerOptions } from '../../webhooks/listen-event.ts';
 import { listen } from '../../webhooks/listener.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
-import { isMadeUp } from '../../webhooks/sample.ts';
+import { isSampleId } from '../../webhooks/sample.ts';
 import { eventNames } from '../events/event-flags.ts';
 import { targetUrl } from '../events/send.ts';
 import { DeliveryActions } from './actions.ts';
@@ -90,7 +90,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
 
 /** Notes the shape of a delivery, unless `events trigger` or `events drill` made it up, which shows nothing about the service. */
 function noteShape(shapes: ShapeNotes | undefined, delivery: Delivery): void {
-  if (!isMadeUp(delivery.facts?.envelopeId ?? '')) shapes?.seeWebhook(delivery);
+  if (!isSampleId(delivery.facts?.envelopeId ?? '')) shapes?.seeWebhook(delivery);
 }
 
 /** Waits for the envelope. If it is completed, downloads its documents. */

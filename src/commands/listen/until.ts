@@ -12,7 +12,7 @@ import { followSuccessor, successorOf } from '../envelopes/replace/successor.ts'
 import { deadlineAfter, WATCH_PACING } from '../envelopes/watch/limits.ts';
 
 /** How long to wait for the last deliveries of a finished envelope. */
-const LAST_MS = 3_000;
+const GRACE_MS = 3_000;
 
 /** Waits for an envelope by polling, and polls immediately after each of its deliveries. */
 export class AwaitedEnvelope {
@@ -93,7 +93,7 @@ export class AwaitedEnvelope {
 
   async #untilHeard(last: string, signal: AbortSignal): Promise<void> {
     const { clock } = this.#context.session;
-    const end = clock.now() + LAST_MS;
+    const end = clock.now() + GRACE_MS;
     while (!this.#heard.has(last) && clock.now() < end) await this.#pause.wait(end - clock.now(), signal);
   }
 }

@@ -5,7 +5,7 @@ import { isList, isRecord } from '../../kernel/json.ts';
 /** How long a confirmation is valid, in ms. */
 const LIFE_MS = 15 * 60_000;
 /** The most open confirmations. */
-const MOST = 100;
+const MAX_OPEN = 100;
 /** The number of used confirmations to remember. */
 const USED_MAX = 10_000;
 
@@ -33,7 +33,7 @@ export class Confirmations<T> {
     const value = `confirm-${randomBytes(9).toString('base64url')}`;
     this.#planned.set(value, { call, until: this.#now() + LIFE_MS, act });
     for (const oldest of this.#planned.keys()) {
-      if (this.#planned.size <= MOST) break;
+      if (this.#planned.size <= MAX_OPEN) break;
       this.#planned.delete(oldest);
     }
     return value;

@@ -23,12 +23,12 @@ import { Histories } from '../envelopes/get/history.ts';
 import { listed } from '../envelopes/list/run.ts';
 import { parseSearch } from '../find/run.ts';
 import { type Cursor, cursorFrom, leanEnvelope, leanTemplate, pageOf, type ResultPage } from './paging.ts';
-import { LOOKS, type Tool, tool } from './tool.ts';
+import { READ_ONLY_HINTS, type Tool, tool } from './tool.ts';
 
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 /** Clients time out a call after a minute. */
 const WAIT_MS = 10_000;
-const AT_ONCE = 4;
+const CONCURRENCY = 4;
 
 const id = z.string().min(1).describe('envelope ID');
 const limit = z.int().min(1).max(LIMITS.pageSize).optional().describe(`default ${LIST_LIMIT}`);
@@ -53,7 +53,7 @@ function searchTools(context: Context): Tool[] {
         description:
           'Find envelopes by the beginnings of words in the ID, subject, signer name or address, template, or metadata. Newest first, without the fields that only get returns. Use it for questions such as: has Maria signed?',
         input: z.strictObject({ text: z.string().min(1), status, limit, cursor }),
-        hints: LOOKS,
+        hints: READ_ONLY_HINTS,
         run: async ({ text, status: statuses, limit: most = LIST_LIMIT, cursor: given }) => {
           const from = cursorFrom(given);
           const selection = notNewer(parseSearch(text, statuses), from);
@@ -80,7 +80,7 @@ function searchTools(context: Context): Tool[] {
           limit,
           cursor,
         }),
-        hints: LOOKS,
+        hints: READ_ONLY_HINTS,
         run: async ({
           status: statuses,
           template,
@@ -114,10 +114,10 @@ function searchTools(context: Context): Tool[] {
         description:
           'Summarize all envelopes: counts by status, longest waits, envelopes that expire within 3 days, and stuck ones.',
         input: z.strictObject(filters),
-        hints: LOOKS,
+        hints: READ_ONLY_HINTS,
         run: async ({ template, since }) => {
           const selection: Selection = { templateId: template, createdAfter: momentIf(since, 'since') };
-          const options = { now: () => context.session.now(), most: MOST_NAMED, signal };
+          const options = { now: () => context.session.now(), most: MAX_NAMED, signal };
           const { envelopes } = await select(selection, {}, context);
           return { data: await summarize(await context.session.client(), envelopes, options) };
         },
@@ -136,7 +136,7 @@ function detailTools(context: Context): Tool[] {
         description:
           'Get one envelope: status, signers and when each opened and signed, dates, storage keys, and metadata.',
         input: z.strictObject({ id }),
-        hints: LOOKS,
+        hints: READ_ONLY_HINTS,
         run: async (wanted) => ({
           data: await (await context.session.client()).envelopes.get(wanted.id, signal),
         }),
@@ -149,7 +149,7 @@ function detailTools(context: Context): Tool[] {
         description:
           'Get one envelope and, as `history`, the events that a listener on this machine received for it. Empty if no listener runs.',
         input: z.strictObject({ id }),
-        hints: LOOKS,
+        hints: READ_ONLY_HINTS,
         run: async (wanted) => {
           const envelope = await (await context.session.client()).envelopes.get(wanted.id, signal);
           return { data: await new Histories([wanted.id]).addedTo(envelope) };
@@ -167,7 +167,7 @@ function detailTools(context: Context): Tool[] {
           limit,
           cursor,
         }),
-        hints: LOOKS,
+        hints: READ_ONLY_HINTS,
         run: async (wanted) => {
           const client = await context.session.client();
           if (wanted.id === undefined)
@@ -196,7 +196,7 @@ function documentTools(context: Context): Tool[] {
           paths: z.array(z.string().min(1)).min(1).max(20).describe('folders or files'),
           requireSeal: z.boolean().optional().describe('a PDF without a seal fails'),
         }),
-        hints: { ...LOOKS, openWorldHint: false },
+        hints: { ...READ_ONLY_HINTS, openWorldHint: false },
         run: async ({ paths, requireSeal }) => {
           const options = { known: await knownSigners({}, context.session), requireSeal, signal };
           return firstOf(mapEach(verifyDocuments(paths, options), withoutOtherHash), LIMITS.pageSize);
@@ -215,13 +215,13 @@ function documentTools(context: Context): Tool[] {
           what: z.array(z.enum(DOCUMENT_KINDS)).min(1).optional().describe('default signed, certificate'),
         }),
         // It writes local files, but only reads from the service.
-        hints: { ...LOOKS, readOnlyHint: false },
+        hints: { ...READ_ONLY_HINTS, readOnlyHint: false },
         run: async ({ id: envelopeId, dir, what }) => {
           if (!isAbsolute(dir))
             throw new UsageError(`The folder ${dir} is not an absolute path.`, {
               hint: 'Use an absolute path, such as /home/ada/contracts.',
             });
-          const flags = { dir, force: false, concurrency: AT_ONCE, wait: WAIT_MS };
+          const flags = { dir, force: false, concurrency: CONCURRENCY, wait: WAIT_MS };
           const options = {
             client: await context.session.client(),
             kinds: [...new Set(what ?? (['signed', 'certificate'] as const))],

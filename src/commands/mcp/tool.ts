@@ -45,7 +45,7 @@ export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>, context
 }
 
 /** The tool changes nothing. */
-export const LOOKS = {
+export const READ_ONLY_HINTS = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,

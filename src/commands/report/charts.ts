@@ -11,9 +11,9 @@ const ROW = 26;
 const LABEL = 110;
 /** The width reserved for the figures after a bar. */
 const FIGURES = 170;
-const LONGEST = WIDTH - LABEL - FIGURES;
+const MAX_BAR_WIDTH = WIDTH - LABEL - FIGURES;
 const DAY_MS = 86_400_000;
-const MOST_BINS = 20;
+const MAX_BINS = 20;
 
 /** Draws how many envelopes were sent and completed in each week. */
 export function trendChart(weeks: readonly WeekFigures[]): string {
@@ -56,7 +56,7 @@ export function agingChart(ages: Float64Array, { medianMs, p85Ms, p95Ms }: Sprea
   ];
   const marks = limits.flatMap(([name, ms]) => (ms === null ? [] : [{ name, ms }]));
   const end = Math.max(DAY_MS, ages.at(-1) ?? 0, ...marks.map(({ ms }) => ms)) * 1.02;
-  const binMs = Math.max(1, Math.ceil(end / DAY_MS / MOST_BINS)) * DAY_MS;
+  const binMs = Math.max(1, Math.ceil(end / DAY_MS / MAX_BINS)) * DAY_MS;
   const bins = Array.from({ length: Math.ceil(end / binMs) }, () => 0);
   for (const age of ages) {
     const at = Math.floor(age / binMs);
@@ -98,9 +98,9 @@ function label(text: string, y: number): string {
 /** Draws a bar for a share (0–1). */
 function bar(kind: 'sent' | 'done', share: number, y: number, height: number): string {
   if (share === 0) return '';
-  return `<rect class="${kind}" x="${LABEL}" y="${y}" width="${Math.max(2, Math.round(share * LONGEST))}" height="${height}" rx="2"/>`;
+  return `<rect class="${kind}" x="${LABEL}" y="${y}" width="${Math.max(2, Math.round(share * MAX_BAR_WIDTH))}" height="${height}" rx="2"/>`;
 }
 
 function figure(text: string, share: number, y: number): string {
-  return `<text x="${LABEL + Math.round(share * LONGEST) + 8}" y="${y + 18}">${htmlText(text)}</text>`;
+  return `<text x="${LABEL + Math.round(share * MAX_BAR_WIDTH) + 8}" y="${y + 18}">${htmlText(text)}</text>`;
 }

@@ -20,8 +20,8 @@ export interface ReportContent {
 }
 
 /** The maximum number of weeks shown on a terminal. */
-const MOST_WEEKS = 13;
-const MOST_REASONS = 5;
+const MAX_WEEKS = 13;
+const MAX_REASONS = 5;
 const WIDEST_BAR = 30;
 
 /** Returns the groups of a report as a list. */
@@ -133,7 +133,7 @@ function spreadText({ samples, medianMs, p85Ms, p95Ms }: Spread): string {
 }
 
 function trend(weeks: readonly WeekFigures[], terminal: Terminal): string {
-  const shown = weeks.slice(-MOST_WEEKS);
+  const shown = weeks.slice(-MAX_WEEKS);
   const most = Math.max(1, ...shown.map(({ sent }) => sent));
   const rows = shown.map(({ week, sent, completed }): [string, string] => [
     week,
@@ -155,7 +155,7 @@ function histogram({ timesToComplete }: ReportDetails, terminal: Terminal): stri
 
 function reasons({ declineReasons }: StatisticsReport, terminal: Terminal): string {
   if (declineReasons.length === 0) return '';
-  const lines = declineReasons.slice(0, MOST_REASONS).map(({ reason, count }) => {
+  const lines = declineReasons.slice(0, MAX_REASONS).map(({ reason, count }) => {
     const text = truncate(safeLine(reason ?? '(no reason)'), Math.max(20, terminal.columns - 10));
     return `  ${indented(`${grouped(count)}  ${text}`, 2, terminal)}\n`;
   });

@@ -93,7 +93,7 @@ export async function updateManifest(dir: string, files: ReadonlyMap<string, str
 }
 
 /** How long to wait for another run that is writing the list, in ms. */
-const TURN_MS = 30_000;
+const LOCK_TIMEOUT_MS = 30_000;
 
 function turn(dir: string): Promise<() => Promise<void>> {
   const path = join(dir, `.${MANIFEST_NAME}.lock`);
@@ -101,7 +101,7 @@ function turn(dir: string): Promise<() => Promise<void>> {
     new StorageError('STORAGE_LOCAL', `Another esign process (${pid}) is using ${path}.`, {
       hint: 'Wait until it is done and run the command again, or use another folder with --dir.',
     });
-  return lockFile(path, taken, { waitMs: TURN_MS });
+  return lockFile(path, taken, { waitMs: LOCK_TIMEOUT_MS });
 }
 
 /** Returns true if a name in the list stays inside the list's folder. */

@@ -13,7 +13,7 @@ import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { codeOf } from '../../kernel/errors.ts';
-import { untilFree } from '../../kernel/files/files.ts';
+import { retryWhileInUse } from '../../kernel/files/files.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import { localError } from '../archive/local-error.ts';
@@ -194,7 +194,7 @@ export class PartFile implements Sink {
   async publish(finalPath: string): Promise<void> {
     await sync(this.#file);
     this.#close();
-    await untilFree(() => rename(this.path, finalPath));
+    await retryWhileInUse(() => rename(this.path, finalPath));
     this.#removeNote();
   }
 

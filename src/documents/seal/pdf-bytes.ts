@@ -4,14 +4,14 @@ import { CutShortError, PdfParser } from './pdf-parser.ts';
 import { type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 
 /** The size up to which a file is read in one call, which is faster than reading parts. Most documents are smaller. */
-const SMALL = 512 * 1024;
+const SMALL_FILE_BYTES = 512 * 1024;
 /** Reusable buffers for small files, because allocating one takes longer than reading the file. */
 const freeBuffers: Buffer[] = [];
 const PAGE_BYTES = 64 * 1024;
-const PAGES_KEPT = 64;
-const FIRST_WINDOW = 4 * 1024;
+const MAX_CACHED_PAGES = 64;
+const FIRST_WINDOW_BYTES = 4 * 1024;
 /** The maximum size of an object without its stream's data. Even a signature of a megabyte is far larger than real ones. */
-const LARGEST_WINDOW = 4 * 1024 * 1024;
+const MAX_WINDOW_BYTES = 4 * 1024 * 1024;
 /**
  * The maximum work for one file, at about one unit per byte parsed or unpacked, because a malicious file could keep the reader busy
  * forever. Work is counted instead of time, so that a file gets the same result on any machine under any load.
@@ -20,7 +20,7 @@ const MAX_WORK = 256 * 1024 * 1024;
 /** The work of a read or a lookup, regardless of its size. */
 const CALL_WORK = 64;
 /** The maximum number of bytes of a file that are kept in memory. The cross-references of a million objects take 7 MB. */
-const LARGEST_KEPT = 64 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 /** An open file, its cached pages, and the work spent on it. */
 class OpenFile {
@@ -38,8 +38,8 @@ class OpenFile {
     this.#isOwn = typeof source !== 'number';
     this.descriptor = typeof source === 'number' ? source : openSync(source, 'r');
     this.size = fstatSync(this.descriptor).size;
-    if (this.size > SMALL) return;
-    this.#buffer = freeBuffers.pop() ?? Buffer.allocUnsafeSlow(SMALL);
+    if (this.size > SMALL_FILE_BYTES) return;
+    this.#buffer = freeBuffers.pop() ?? Buffer.allocUnsafeSlow(SMALL_FILE_BYTES);
     this.whole = this.#fill(this.#buffer.subarray(0, this.size), 0);
   }
 
@@ -55,13 +55,13 @@ class OpenFile {
 
   keep(bytes: number): void {
     this.#kept += bytes;
-    if (this.#kept > LARGEST_KEPT) throw new UnreadablePdfError('Reading the file takes too much memory.');
+    if (this.#kept > MAX_KEPT_BYTES) throw new UnreadablePdfError('Reading the file takes too much memory.');
   }
 
   page(number: number): Buffer {
     const known = this.#pages.get(number);
     if (known) return known;
-    if (this.#pages.size >= PAGES_KEPT) this.#pages.clear();
+    if (this.#pages.size >= MAX_CACHED_PAGES) this.#pages.clear();
     const at = number * PAGE_BYTES;
     const page = this.#fill(Buffer.allocUnsafe(Math.max(0, Math.min(PAGE_BYTES, this.size - at))), at);
     this.#pages.set(number, page);
@@ -144,7 +144,7 @@ export class PdfBytes {
   parse<T>(at: number, parse: (parser: PdfParser) => T): T {
     if (at < 0 || at >= this.size)
       throw new UnreadablePdfError('The file points to an offset outside itself.');
-    for (let window = FIRST_WINDOW; window <= LARGEST_WINDOW; window *= 4) {
+    for (let window = FIRST_WINDOW_BYTES; window <= MAX_WINDOW_BYTES; window *= 4) {
       const bytes = this.read(at, window);
       const isWhole = at + bytes.length >= this.size;
       const parser = new PdfParser(isWhole ? ended(bytes) : bytes, { offset: at });

@@ -5,7 +5,7 @@ import { countOf, nameOf, PdfRef, PdfStream, type PdfValue, UnreadablePdfError }
 import { unpack } from './streams.ts';
 
 /** The maximum number of unpacked object streams in memory. Most files have small ones. */
-const UNPACKED_KEPT = 8;
+const MAX_CACHED_STREAMS = 8;
 /** The maximum size of unpacked object streams in memory, in bytes. */
 const UNPACKED_BYTES = 32 * 1024 * 1024;
 /** The maximum number of objects in a stream. A few hundred are usual. */
@@ -99,7 +99,7 @@ export class PdfFile {
 
   #keep(at: number, objects: UnpackedObjects): void {
     const size = objects.bytes.length;
-    if (this.#unpacked.size >= UNPACKED_KEPT || this.#unpackedBytes + size > UNPACKED_BYTES) {
+    if (this.#unpacked.size >= MAX_CACHED_STREAMS || this.#unpackedBytes + size > UNPACKED_BYTES) {
       this.#unpacked.clear();
       this.#unpackedBytes = 0;
     }

@@ -3,7 +3,7 @@ import type { PdfBytes } from './pdf-bytes.ts';
 import { countOf, nameOf, PdfDict, type PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 
 /** The maximum size of an unpacked stream, in bytes. */
-const LARGEST = 16 * 1024 * 1024;
+const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
 const UNKNOWN = 'A stream of the file uses an unsupported filter.';
 
 /**
@@ -16,7 +16,7 @@ export function unpack(
   resolve: (value: PdfValue) => PdfValue = (value) => value,
 ): Buffer {
   const length = countOf(resolve(dict.get('Length')));
-  if (length === undefined || length > LARGEST || start + length > bytes.size)
+  if (length === undefined || length > MAX_UNPACKED_BYTES || start + length > bytes.size)
     throw new UnreadablePdfError('A stream of the file has an invalid length.');
   const filters = [resolve(dict.get('Filter'))].flat().filter((one) => one !== null);
   const packed = bytes.read(start, length);
@@ -32,7 +32,7 @@ export function unpack(
 
 function inflated(packed: Buffer): Buffer {
   try {
-    return inflateSync(packed, { maxOutputLength: LARGEST });
+    return inflateSync(packed, { maxOutputLength: MAX_UNPACKED_BYTES });
   } catch {
     throw new UnreadablePdfError('A stream of the file can’t be unpacked, or is too large unpacked.');
   }

@@ -31,9 +31,9 @@ const FORMAT = {
   },
 };
 
-const KEPT_MS = 30 * 86_400_000;
+const RETENTION_MS = 30 * 86_400_000;
 /** How long to wait for another process that replaces the same envelope, in ms. */
-const PATIENCE_MS = 60_000;
+const LOCK_TIMEOUT_MS = 60_000;
 
 /** The recorded progress of replacing an envelope. */
 export interface Remembered {
@@ -127,7 +127,7 @@ async function takeTurn(
     });
   try {
     await privateFolder(folder);
-    return await lockFile(path, busy, { waitMs: PATIENCE_MS, clock });
+    return await lockFile(path, busy, { waitMs: LOCK_TIMEOUT_MS, clock });
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`The progress can't be recorded in ${folder}: ${diskReason(error)}.`, {
@@ -142,6 +142,6 @@ async function forgetOld(folder: string, now: number): Promise<void> {
     const path = join(folder, name);
     if (!name.endsWith('.jsonl') || (await isLocked(`${path}.lock`))) continue;
     const file = await stat(path).catch(() => undefined);
-    if (file !== undefined && now - file.mtimeMs > KEPT_MS) await rm(path, { force: true });
+    if (file !== undefined && now - file.mtimeMs > RETENTION_MS) await rm(path, { force: true });
   }
 }

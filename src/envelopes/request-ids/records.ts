@@ -43,9 +43,9 @@ export interface RequestRecords {
 }
 
 const DAY_MS = 86_400_000;
-const KEPT_MS = 30 * DAY_MS;
+const RETENTION_MS = 30 * DAY_MS;
 /** How long to wait for another process, in ms. After a lost reply, it searches the list for a minute. */
-const PATIENCE_MS = 3 * 60_000;
+const LOCK_TIMEOUT_MS = 3 * 60_000;
 
 /** One small file per request ID. It is replaced as a whole, so a crash or a full disk leaves the previous record. */
 export function recordsIn(stateFolder: string, account: string, clock: Clock): RequestRecords {
@@ -71,7 +71,7 @@ export function recordsIn(stateFolder: string, account: string, clock: Clock): R
       try {
         await privateFolder(folder);
         await removeOld(folder, clock.now());
-        return await lockFile(`${pathOf(requestId)}.lock`, busy, { waitMs: PATIENCE_MS, clock, signal });
+        return await lockFile(`${pathOf(requestId)}.lock`, busy, { waitMs: LOCK_TIMEOUT_MS, clock, signal });
       } catch (error) {
         if (error instanceof UsageError || signal?.aborted) throw error;
         throw notWritable(folder, error);
@@ -111,7 +111,7 @@ async function removeOld(folder: string, now: number): Promise<void> {
     for (const name of await readdir(folder)) {
       const path = join(folder, name);
       const file = await stat(path).catch(() => undefined);
-      if (file === undefined || now - file.mtimeMs < KEPT_MS) continue;
+      if (file === undefined || now - file.mtimeMs < RETENTION_MS) continue;
       if (!(await isLocked(name.endsWith('.json') ? `${path}.lock` : path))) await rm(path, { force: true });
     }
   } catch {
@@ -122,7 +122,7 @@ async function removeOld(folder: string, now: number): Promise<void> {
 /** The records that are kept in memory, by account and ID, oldest first. */
 const remembered = new Map<string, RequestRecord>();
 /** Limits the memory of a server. The service's list shows an envelope long before this many others are created. */
-const MOST_REMEMBERED = 100_000;
+const MAX_REMEMBERED = 100_000;
 
 /** Records that are kept in this process only. Calls take turns in `request-ids.ts`, so there is nothing to lock. */
 export function memoryRecords(account: string): RequestRecords {
@@ -133,7 +133,7 @@ export function memoryRecords(account: string): RequestRecords {
       remembered.delete(keyOf(requestId));
       remembered.set(keyOf(requestId), record);
       for (const oldest of remembered.keys()) {
-        if (remembered.size <= MOST_REMEMBERED) break;
+        if (remembered.size <= MAX_REMEMBERED) break;
         remembered.delete(oldest);
       }
     },

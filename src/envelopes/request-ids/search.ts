@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import { LISTED_AFTER_MS } from '../../api/recent-pages.ts';
+import { MAX_LIST_LAG_MS } from '../../api/recent-pages.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { type MarkedWalk, markedEnvelopes } from '../marked-envelopes.ts';
 import { requestIdOf } from '../markers.ts';
@@ -49,7 +49,7 @@ export async function searchUntilListed(
     let found = await search();
     let left = Math.max(before, msLeft());
     for (let pauses = 0; found === undefined && left > 0; pauses++) {
-      const pause = Math.min(PAUSES_MS[pauses] ?? LISTED_AFTER_MS, left);
+      const pause = Math.min(PAUSES_MS[pauses] ?? MAX_LIST_LAG_MS, left);
       await client.clock.sleep(pause, signal);
       left -= pause;
       found = await search();
@@ -66,5 +66,5 @@ export async function searchUntilListed(
  */
 export function msUntilListed(client: Client, asked: { at: number; serviceAt: number }): number {
   const elapsed = Math.min(client.clock.now() - asked.at, client.serviceClock.now() - asked.serviceAt);
-  return LISTED_AFTER_MS - Math.max(0, elapsed);
+  return MAX_LIST_LAG_MS - Math.max(0, elapsed);
 }

@@ -9,15 +9,15 @@ export interface PaceOptions {
 }
 
 /** The longest pause while the service is down. */
-const AWAY_MS = 60_000;
+const MAX_OUTAGE_PAUSE_MS = 60_000;
 /** The factor by which pauses grow while nothing changes. */
-const CALMING = 1.3;
+const PAUSE_GROWTH = 1.3;
 /** Polls without a change before pauses grow. */
-const PATIENCE = 2;
+const QUIET_POLLS = 2;
 /** The reset time is by the service's clock, so wait a little longer. */
 const RESET_MARGIN_MS = 250;
 /** A reset further away than this is ignored. */
-const LONGEST_WINDOW_MS = 3_600_000;
+const MAX_WINDOW_MS = 3_600_000;
 
 /** Decides when to poll next: soon after a change, later while nothing changes or the service is down. */
 export class PollPace {
@@ -52,14 +52,17 @@ export class PollPace {
   /** Returns the pause before the next poll, in ms. */
   next(now: number): number {
     const { intervalMs, quietMs = intervalMs, random } = this.#options;
-    const away = Math.min(intervalMs * 2 ** Math.min(this.#failures, 6), Math.max(AWAY_MS, intervalMs));
+    const away = Math.min(
+      intervalMs * 2 ** Math.min(this.#failures, 6),
+      Math.max(MAX_OUTAGE_PAUSE_MS, intervalMs),
+    );
     const calm = Math.min(
-      intervalMs * CALMING ** Math.min(Math.max(0, this.#quiet - PATIENCE), 60),
+      intervalMs * PAUSE_GROWTH ** Math.min(Math.max(0, this.#quiet - QUIET_POLLS), 60),
       Math.max(quietMs, intervalMs),
     );
     this.#quiet++;
     const pause = Math.max(this.#failures > 0 ? away : 0, calm) * (0.9 + random() * 0.2);
     const untilReset = this.#resetAt - now + RESET_MARGIN_MS;
-    return untilReset > pause && untilReset < LONGEST_WINDOW_MS ? untilReset : pause;
+    return untilReset > pause && untilReset < MAX_WINDOW_MS ? untilReset : pause;
   }
 }

@@ -21,7 +21,7 @@ export interface ListSurvey {
 export type PollStep = { list: string } | 'each';
 
 /** The unfiltered list is preferred unless it takes this many times the requests, because it is more reliable. */
-const SLACK = 1;
+const COST_TOLERANCE = 1;
 
 /**
  * Returns the next step of the way that needs the fewest requests for the remaining envelopes. It is decided after every page,
@@ -39,7 +39,7 @@ export function nextStep(
   const byStatus = costByStatus(rest, must, survey);
   const each = must.length > 0 ? Number.POSITIVE_INFINITY : rest.size;
   const all = costOfAll(rest, survey);
-  if (all <= each && all <= byStatus.cost + survey.leaving + SLACK) return { list: ALL };
+  if (all <= each && all <= byStatus.cost + survey.leaving + COST_TOLERANCE) return { list: ALL };
   const [first] = byStatus.lists;
   return first !== undefined && byStatus.cost < each ? { list: first } : 'each';
 }

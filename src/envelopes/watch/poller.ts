@@ -10,7 +10,7 @@ export type PollResult =
   | { id: string; envelope?: undefined; error: ServiceError };
 
 /** Up to this many envelopes are read by ID if lists contain less. */
-const FEW = 12;
+const MAX_READ_BY_ID = 12;
 const CONCURRENCY = 8;
 /** The lengths of lists are measured again after this many polls. */
 const SURVEY_POLLS = 100;
@@ -47,11 +47,11 @@ export class EnvelopePoller {
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Envelope[], void, undefined> {
     const isNew = [...rest.values()].every((status) => status === undefined);
-    const isFew = rest.size <= (isNew || this.needsEach ? FEW : 1);
+    const isFew = rest.size <= (isNew || this.needsEach ? MAX_READ_BY_ID : 1);
     if (!this.#lists || (isFew && discover.length === 0)) return;
     if (++this.#polls % SURVEY_POLLS === 0) this.#pages.clear();
     const wanted = new Set(rest.keys());
-    const reading = new ListReading(Math.max(FEW, rest.size));
+    const reading = new ListReading(Math.max(MAX_READ_BY_ID, rest.size));
     for (;;) {
       const { read, done } = reading;
       const survey = { pages: this.#pages, read, done, filters: this.#filters, leaving: this.#leaving };

@@ -45,9 +45,9 @@ export interface WatchOptions {
 }
 
 /** The most requests per poll for envelopes that seem unchanged. */
-const BUDGET = 12;
+const MAX_RECHECKS = 12;
 /** How long an ended envelope is ignored in stale lists. */
-const ENDED_MS = 3_600_000;
+const IGNORE_ENDED_MS = 3_600_000;
 
 /**
  * Watches envelopes until each is in an awaited or a final status. Yields each change once, in order. A poll needs one request
@@ -153,7 +153,7 @@ class Watch {
   /** If lists lack signers, returns the next few envelopes to read, because someone may have viewed or signed. */
   #inTurn(spent: number): string[] {
     if (!this.#poller.needsEach) return [];
-    const budget = Math.max(BUDGET, Math.ceil(this.#open.size / LIMITS.pageSize) + 2);
+    const budget = Math.max(MAX_RECHECKS, Math.ceil(this.#open.size / LIMITS.pageSize) + 2);
     return [...this.#turns].slice(0, Math.max(1, budget - spent));
   }
 
@@ -221,7 +221,7 @@ class Watch {
   #forgetEnded(): void {
     const now = this.#client.clock.now();
     for (const [id, at] of this.#ended) {
-      if (now - at < ENDED_MS) return;
+      if (now - at < IGNORE_ENDED_MS) return;
       this.#ended.delete(id);
     }
   }

@@ -14,8 +14,8 @@ export interface System {
 const SYSTEM: System = { platform: process.platform, clock: systemClock, rename };
 /** Error codes on Windows for a file that an editor or a virus scanner has briefly opened. */
 const IN_USE = ['EPERM', 'EACCES', 'EBUSY'];
-const PATIENCE_MS = 5_000;
-const LONGEST_PAUSE_MS = 200;
+const RETRY_TIMEOUT_MS = 5_000;
+const MAX_PAUSE_MS = 200;
 
 /**
  * Replaces a file so that a reader sees either the old or the new text, never a part of it. Writes a temporary file next to it,
@@ -48,7 +48,7 @@ export async function replaceAtomic(
   try {
     await write(draft);
     await syncFile(draft);
-    await untilFree(() => system.rename(draft, path), system);
+    await retryWhileInUse(() => system.rename(draft, path), system);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
@@ -57,14 +57,14 @@ export async function replaceAtomic(
 }
 
 /** Runs `work`. On Windows, retries for some seconds while another program has the file open. */
-export async function untilFree<T>(work: () => Promise<T>, system: System = SYSTEM): Promise<T> {
+export async function retryWhileInUse<T>(work: () => Promise<T>, system: System = SYSTEM): Promise<T> {
   let waited = 0;
-  for (let pause = 10; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+  for (let pause = 10; ; pause = Math.min(2 * pause, MAX_PAUSE_MS)) {
     try {
       return await work();
     } catch (error) {
-      const isInUse = system.platform === 'win32' && IN_USE.includes(codeOf(error) ?? '');
-      if (!isInUse || waited >= PATIENCE_MS) throw error;
+      const isBusy = system.platform === 'win32' && IN_USE.includes(codeOf(error) ?? '');
+      if (!isBusy || waited >= RETRY_TIMEOUT_MS) throw error;
       await system.clock.sleep(pause);
       waited += pause;
     }

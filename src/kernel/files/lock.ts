@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { shortDigest } from '../digest.ts';
 import { codeOf } from '../errors.ts';
-import { untilFree } from './files.ts';
+import { retryWhileInUse } from './files.ts';
 import { announce, isPresent, processOf, type StatReader } from './presence.ts';
 import { readRegular } from './regular-file.ts';
 
@@ -20,9 +20,9 @@ export interface LockOptions {
 
 const POLL_MS = 20;
 /** How long a lock may be empty while its owner writes it. */
-const UNFINISHED_MS = 1_000;
+const WRITE_TIMEOUT_MS = 1_000;
 /** How long another process may take to remove the lock of a killed process. */
-const CLEARED_MS = 10_000;
+const CLEANUP_TIMEOUT_MS = 10_000;
 /** Error codes of file systems without hard links. */
 const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
 
@@ -62,7 +62,7 @@ export async function lockFile(
     await rm(claim, { force: true }).catch(() => undefined);
   }
   return async () => {
-    await untilFree(() => unlink(path)).catch(() => undefined);
+    await retryWhileInUse(() => unlink(path)).catch(() => undefined);
     await presence.end();
   };
 }
@@ -97,9 +97,9 @@ function ownerOf(path: string): Promise<string | undefined> {
  * process could create a new lock between the check and the removal.
  */
 async function clearIfLeft(path: string, owner: string, options: LockOptions): Promise<boolean> {
-  if (processOf(owner) === undefined) await (options.clock ?? systemClock).sleep(UNFINISHED_MS);
+  if (processOf(owner) === undefined) await (options.clock ?? systemClock).sleep(WRITE_TIMEOUT_MS);
   else if (await isPresent(owner, options.read)) return false;
-  const clearing = { ...options, waitMs: CLEARED_MS };
+  const clearing = { ...options, waitMs: CLEANUP_TIMEOUT_MS };
   const stuck = (pid: string) => new Error(`process ${pid} takes too long to clear ${path}`);
   const release = await lockFile(`${path}.${shortDigest(owner)}`, stuck, clearing);
   try {

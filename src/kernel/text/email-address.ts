@@ -5,12 +5,12 @@
 const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}.]+';
 const LABEL = `(?!-)${ATOM}(?<!-)`;
 const ADDRESS = new RegExp(`^(?=[^@]{1,64}@)${ATOM}(\\.${ATOM})*@${LABEL}(\\.${LABEL})+$`, 'u');
-const LONGEST = 254;
+const MAX_LENGTH = 254;
 const INVISIBLE = /[\p{Cc}\p{Cf}\u00a0]/u;
 
 /** Returns true if the text can be an email address. */
 export function isEmailAddress(text: string): boolean {
-  return text.length <= LONGEST && ADDRESS.test(text);
+  return text.length <= MAX_LENGTH && ADDRESS.test(text);
 }
 
 /** Returns why the text is not an email address, worded as part of a sentence, or undefined if it is one. */

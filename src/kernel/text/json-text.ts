@@ -119,11 +119,11 @@ function partRanges(text: string): (readonly [number, number])[] {
 
 const INDENT = '  ';
 /** The maximum total indentation, in levels: 4 MiB of spaces. */
-const MOST_INDENTS = 2 * 1024 * 1024;
+const MAX_INDENTS = 2 * 1024 * 1024;
 
 /** Returns false for JSON that is nested so deeply that it would become too large when indented. */
 export function canIndent(text: string): boolean {
-  return jsonExtent(text).indents <= MOST_INDENTS;
+  return jsonExtent(text).indents <= MAX_INDENTS;
 }
 
 /** Indents valid JSON text without changing any token. */

@@ -44,17 +44,17 @@ const REAL = new Set([
   'me.co',
 ]);
 /** The minimum length of a name. Shorter ones differ from too many others by only one letter. */
-const SHORTEST = 8;
+const MIN_LENGTH = 8;
 
 /** Returns the well-known domain that differs from the address's domain by one typo, such as gmail.com for `gmial.com`. */
 export function lookAlike(email: string): string | undefined {
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
   if (REAL.has(domain)) return undefined;
-  return PROVIDERS.find((known) => known.length >= SHORTEST && isOneSlipAway(domain, known));
+  return PROVIDERS.find((known) => known.length >= MIN_LENGTH && isOneEditAway(domain, known));
 }
 
 /** Returns true if one letter was added, omitted, or changed, or if two neighboring letters were swapped. */
-function isOneSlipAway(text: string, known: string): boolean {
+function isOneEditAway(text: string, known: string): boolean {
   if (Math.abs(text.length - known.length) > 1) return false;
   let at = 0;
   while (at < text.length && text[at] === known[at]) at++;

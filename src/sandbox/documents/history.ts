@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { HistoryEntry } from '../model.ts';
 
 /** The hash that precedes the first line of a history. */
-const START = '0'.repeat(64);
+const FIRST_HASH = '0'.repeat(64);
 
 /**
  * Returns the hash chain of an envelope's history, one lowercase hex SHA-256 per line. Each is computed over the previous hash (64 zeros at
@@ -10,7 +10,7 @@ const START = '0'.repeat(64);
  * every later hash.
  */
 export function hashChain(history: readonly HistoryEntry[]): string[] {
-  let previous = START;
+  let previous = FIRST_HASH;
   return history.map(({ at, what, signerId, detail }) => {
     const line = JSON.stringify([at, what, signerId, detail]);
     previous = createHash('sha256').update(`${previous}\n${line}`).digest('hex');

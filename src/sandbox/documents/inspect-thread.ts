@@ -6,7 +6,7 @@ import { inspectPdf } from './inspect.ts';
 
 /** The thread's program, which exists only in a build, not in the sources. */
 const PROGRAM = join(import.meta.dirname, 'inspect-worker.js');
-const PATIENCE_MS = 10_000;
+const TIMEOUT_MS = 10_000;
 const MEMORY_MB = 512;
 
 /**
@@ -26,7 +26,7 @@ export function inspectAside(bytes: Uint8Array): Promise<Inspection> {
       void worker.terminate();
     };
     const problem = 'The PDF cannot be read: it is damaged, or far too complex.';
-    const alarm = setTimeout(() => end({ problem }), PATIENCE_MS);
+    const alarm = setTimeout(() => end({ problem }), TIMEOUT_MS);
     worker.once('message', (inspection: Inspection) => end(inspection));
     worker.once('error', () => end({ problem }));
   });

@@ -78,7 +78,7 @@ export interface Service {
 }
 
 /** How long pending requests may take once the service is closing, in ms. */
-const CLOSE_PATIENCE_MS = 3000;
+const CLOSE_TIMEOUT_MS = 3000;
 
 /**
  * Starts the e-signature service of the API document on this machine. Rejects with the system's error if the port is in use, and with a
@@ -212,7 +212,7 @@ async function close(
   const force = setTimeout(() => {
     closing.abort();
     server.closeAllConnections();
-  }, CLOSE_PATIENCE_MS);
+  }, CLOSE_TIMEOUT_MS);
   await closed;
   closing.abort();
   clearTimeout(force);

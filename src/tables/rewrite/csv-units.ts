@@ -10,7 +10,7 @@ export interface RawRecord {
 }
 
 /** The maximum length of a record, for a quote that is never closed (as in csv-records.ts). */
-const LONGEST_RECORD = 1_000_000;
+const MAX_RECORD_LENGTH = 1_000_000;
 
 /** Yields the records of CSV text in code units. Joined again, they are exactly the text. */
 export async function* rawRecords(
@@ -21,7 +21,7 @@ export async function* rawRecords(
   const scanner = new Scanner(delimiter);
   for await (const piece of pieces) {
     yield* scanner.records(piece, false);
-    if (scanner.held > LONGEST_RECORD + piece.length)
+    if (scanner.held > MAX_RECORD_LENGTH + piece.length)
       throw new UsageError(`${name}:${scanner.line}: a quote is opened here and never closed.`, {
         hint: 'Close the quote, or double it if it is part of the text.',
       });

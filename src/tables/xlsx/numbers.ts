@@ -2,7 +2,7 @@ import type { NumberKind } from './number-formats.ts';
 
 const NUMBER = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d{1,3}))?$/i;
 /** Number of digits that spreadsheets keep. Further digits are artifacts of the binary form. */
-const DIGITS_KEPT = 15;
+const MAX_DIGITS = 15;
 
 /** Returns the text of a number cell: a date or time as ISO 8601, any other number as a person writes it, without an exponent. */
 export function numberText(value: string, kind: NumberKind, is1904: boolean): string {
@@ -17,8 +17,8 @@ function plainNumber(value: string): string {
   if (number === undefined) return value;
   const [whole = '', fraction = ''] = number.replace('-', '').split('.');
   const digits = `${whole}${fraction}`.replace(/^0+/, '').length;
-  if (fraction === '' || digits <= DIGITS_KEPT) return number;
-  return expanded(Number(number).toPrecision(DIGITS_KEPT)) ?? number;
+  if (fraction === '' || digits <= MAX_DIGITS) return number;
+  return expanded(Number(number).toPrecision(MAX_DIGITS)) ?? number;
 }
 
 /** Moves the decimal point within the written digits, so that no digit is lost. */

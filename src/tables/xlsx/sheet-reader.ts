@@ -29,7 +29,7 @@ export interface Range {
 
 const EMPTY: SheetCell = { text: '' };
 /** Limit of stored ranges. More aren't needed, since only the first ones are reported. */
-const MOST_RANGES = 1_000;
+const MAX_RANGES = 1_000;
 const LONG_NUMBER = /^-?\d{16,}$/;
 
 /** Collects the rows of a sheet while its XML is parsed. */
@@ -129,7 +129,7 @@ export class SheetReader implements XmlHandler {
   #addMerged(text: string): void {
     const [, columnA = '', rowA, columnB = '', rowB] = /^([A-Z]+)(\d+):([A-Z]+)(\d+)$/.exec(text) ?? [];
     const [from, to] = [columnOf(columnA), columnOf(columnB)];
-    if (from === undefined || to === undefined || this.merged.length >= MOST_RANGES) return;
+    if (from === undefined || to === undefined || this.merged.length >= MAX_RANGES) return;
     const range = { text, from: { row: Number(rowA), column: from }, to: { row: Number(rowB), column: to } };
     this.merged.push(range);
   }

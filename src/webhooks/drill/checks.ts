@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { EVENTS, SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { sign } from '../receive/signature.ts';
-import { madeUpId, sampleBody } from '../sample.ts';
+import { sampleBody, sampleEnvelopeId } from '../sample.ts';
 
 /** One request of a check. */
 export interface DrillRequest {
@@ -33,13 +33,13 @@ export interface DrillOptions {
 }
 
 /** The same limit as in `listen`. */
-const LARGEST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 const MINUTE_MS = 60_000;
 
 /** Returns all checks in the order in which they run. The envelopes and people in them are made up. */
 export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[] {
   const [first = 'envelope.signed'] = events;
-  const body = (event = first, envelopeId = madeUpId('drill'), at = now) =>
+  const body = (event = first, envelopeId = sampleEnvelopeId('drill'), at = now) =>
     sampleBody(event, { envelopeId, now: at });
   const signed = (raw: Buffer, label = '') => requestOf(raw, sign(raw, secret), label);
   const good = events.map((event) => signed(bytes(body(event)), event));
@@ -137,7 +137,7 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
       name: 'large',
       wants: 'accepted',
       // Trailing spaces change only the size of the JSON.
-      requests: [signed(Buffer.from(JSON.stringify(body()).padEnd(LARGEST_BYTES)))],
+      requests: [signed(Buffer.from(JSON.stringify(body()).padEnd(MAX_BYTES)))],
       advice: 'accept bodies of up to 1 MiB',
     },
     {
@@ -153,7 +153,7 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
 /** Returns events of one envelope, newest first. */
 function outOfOrder(events: readonly string[], now: number): ReturnType<typeof sampleBody>[] {
   const names = events.length > 1 ? events.slice(0, 4) : [...events, ...events];
-  const envelopeId = madeUpId('drill');
+  const envelopeId = sampleEnvelopeId('drill');
   return names
     .map((event, at) => sampleBody(event, { envelopeId, now: now - (names.length - at) * MINUTE_MS }))
     .reverse();

@@ -24,7 +24,7 @@ const REFUSALS = 5;
 /** 4xx statuses that are temporary. */
 const FOR_NOW = new Set([408, 425, 429]);
 /** The maximum number of simultaneous requests per address. */
-const AT_ONCE = 32;
+const CONCURRENCY = 32;
 /** The maximum size of queued bodies kept in memory. Other bodies are read from the journal when they are sent. */
 const HELD_BYTES = 16 * 1024 * 1024;
 
@@ -74,7 +74,10 @@ export class Forwarder {
   constructor(options: ForwarderOptions) {
     this.#options = options;
     this.#targets = new Map(
-      options.urls.map((url) => [targetName(url), { url, lines: new Map(), places: new Limiter(AT_ONCE) }]),
+      options.urls.map((url) => [
+        targetName(url),
+        { url, lines: new Map(), places: new Limiter(CONCURRENCY) },
+      ]),
     );
   }
 

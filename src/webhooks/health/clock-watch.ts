@@ -15,10 +15,10 @@ export interface ClockWatchOptions {
 }
 
 /** The difference (ms) that is reported. It exceeds the latency of a delivery and the resolution of a Date header. */
-const OFF_MS = 60_000;
+const MAX_DIFFERENCE_MS = 60_000;
 /** The minimum interval between two requests. */
-const LEAST_BETWEEN_MS = 5_000;
-const ANSWERED_WITHIN_MS = 5_000;
+const MIN_INTERVAL_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 
 /** A time of the service's clock, with the local time at which it was received. */
 interface Heard {
@@ -52,19 +52,19 @@ export class ClockWatch {
     const time = Date.parse(facts?.timestamp ?? '');
     if (!verified || Number.isNaN(time)) return;
     const late = this.#options.clock.now() - time;
-    this.#isSuspicious ||= late > OFF_MS;
+    this.#isSuspicious ||= late > MAX_DIFFERENCE_MS;
     // A delivery that seems late says nothing about the clock.
-    if (late <= OFF_MS) this.#delivered = { time, at: this.#options.elapsed() };
+    if (late <= MAX_DIFFERENCE_MS) this.#delivered = { time, at: this.#options.elapsed() };
   }
 
   /** Returns the problem with the clock, if any. Asks the service again if that is due, without waiting for the response. */
   findProblem(): string | undefined {
     const ahead = this.#aheadOf(this.#answered);
-    const isOff = Math.abs(ahead) > OFF_MS;
+    const isOff = Math.abs(ahead) > MAX_DIFFERENCE_MS;
     this.#isConfirmed &&= isOff;
     this.#askIfDue(isOff);
     const off = this.#isConfirmed ? ahead : Math.min(0, this.#aheadOf(this.#delivered));
-    if (Math.abs(off) <= OFF_MS) return undefined;
+    if (Math.abs(off) <= MAX_DIFFERENCE_MS) return undefined;
     return `The clock on this machine is ${durationInWords(Math.abs(off))} ${off > 0 ? 'ahead of' : 'behind'} the service's.`;
   }
 
@@ -81,18 +81,18 @@ export class ClockWatch {
   #askIfDue(isOff: boolean): void {
     const { serviceTime, elapsed, askEveryMs } = this.#options;
     const passed = elapsed() - this.#askedAt;
-    const pause = isOff || this.#isSuspicious ? LEAST_BETWEEN_MS : askEveryMs;
+    const pause = isOff || this.#isSuspicious ? MIN_INTERVAL_MS : askEveryMs;
     if (serviceTime === undefined || this.#isAsking || passed < pause) return;
     this.#isAsking = true;
     this.#isSuspicious = false;
     this.#askedAt = elapsed();
-    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ANSWERED_WITHIN_MS)]);
+    const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     void serviceTime(signal)
       .catch(() => undefined)
       .then((time) => {
         this.#isAsking = false;
         this.#answered = time === undefined ? undefined : { time, at: elapsed() };
-        this.#isConfirmed = Math.abs(this.#aheadOf(this.#answered)) > OFF_MS;
+        this.#isConfirmed = Math.abs(this.#aheadOf(this.#answered)) > MAX_DIFFERENCE_MS;
       });
   }
 }

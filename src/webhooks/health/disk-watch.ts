@@ -5,7 +5,7 @@ import { messageOf } from '../../kernel/errors.ts';
 /** How long the result of a disk check is reused. */
 const FRESH_MS = 2_000;
 /** How long a health request waits for a disk check. */
-const WAITED_MS = 500;
+const CHECK_WAIT_MS = 500;
 /** The time after which a disk check that hasn't finished is reported as a problem. */
 const HANGS_AFTER_MS = 5_000;
 /** How long a failure to store a delivery is reported if no other delivery was stored since. */
@@ -66,7 +66,7 @@ export class DiskWatch {
     const done = new AbortController();
     await Promise.race([
       this.#pendingCheck,
-      this.#clock.sleep(WAITED_MS, done.signal).catch(() => undefined),
+      this.#clock.sleep(CHECK_WAIT_MS, done.signal).catch(() => undefined),
     ]);
     done.abort();
   }

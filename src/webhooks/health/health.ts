@@ -40,7 +40,7 @@ export interface Counts {
 const HELD_BACK_MS = 30_000;
 /** How long dropped connections are reported, so that a monitor sees them. */
 const DROPPED_FOR_MS = 60_000;
-const ASK_EVERY_MS = 300_000;
+const CLOCK_CHECK_INTERVAL_MS = 300_000;
 
 /** Collects the events of a listener and reports whether it works and, if not, why. */
 export class Health {
@@ -69,7 +69,7 @@ export class Health {
       clock,
       elapsed: elapsed ?? (() => performance.now()),
       serviceTime,
-      askEveryMs: askEveryMs ?? ASK_EVERY_MS,
+      askEveryMs: askEveryMs ?? CLOCK_CHECK_INTERVAL_MS,
     });
   }
 

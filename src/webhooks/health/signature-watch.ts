@@ -5,9 +5,9 @@ import type { Delivery } from '../receive/delivery.ts';
 import { deliveriesWere } from '../receive/failures.ts';
 
 /** The number of consecutive invalid deliveries that is reported. Anyone can forge a few, but not every delivery is a forgery. */
-const IN_A_ROW = 3;
+const MIN_FAILURES = 3;
 /** Invalid deliveries are no longer counted after this long without another one. */
-const COUNTS_MS = 3_600_000;
+const FAILURE_WINDOW_MS = 3_600_000;
 
 /** Detects that deliveries arrive from the service but none can be verified, because the secret is wrong or has changed. */
 export class SignatureWatch {
@@ -41,8 +41,8 @@ export class SignatureWatch {
 
   findProblem(): string | undefined {
     const now = this.#clock.now();
-    const enough = this.#verifiedAt === undefined ? 1 : IN_A_ROW;
-    if (this.#refused < enough || Math.abs(now - this.#refusedAt) > COUNTS_MS) return undefined;
+    const enough = this.#verifiedAt === undefined ? 1 : MIN_FAILURES;
+    if (this.#refused < enough || Math.abs(now - this.#refusedAt) > FAILURE_WINDOW_MS) return undefined;
     const since = durationInWords(Math.max(0, now - (this.#verifiedAt ?? this.#startedAt)));
     return `No signature was valid for ${since}, and ${deliveriesWere(this.#refused)} refused: ${this.#why}.`;
   }

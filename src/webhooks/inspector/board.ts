@@ -20,11 +20,11 @@ export interface InspectorEntry {
   change: number;
 }
 
-const MOST_ENTRIES = 1_000;
+const MAX_ENTRIES = 1_000;
 /** The maximum number of refused deliveries. Anyone can send them, so they must not displace valid ones. */
-const MOST_REFUSED = 250;
-const MOST_BYTES = 32 * 1024 * 1024;
-const MOST_PASSINGS = 100;
+const MAX_REFUSED = 250;
+const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_FORWARDS = 100;
 
 /** The latest deliveries, limited by number and size. Notifies pages that wait for updates. */
 export class Board {
@@ -58,9 +58,9 @@ export class Board {
     this.#entries.set(record.deliveryId, { record, answeredInMs, passings: [], change: ++this.#change });
     this.#bytes += sizeOf(record);
     const refused = this.since(0).filter((entry) => entry.record.reason !== null);
-    for (const entry of refused.slice(0, -MOST_REFUSED)) this.#forget(entry);
+    for (const entry of refused.slice(0, -MAX_REFUSED)) this.#forget(entry);
     for (const entry of this.#entries.values()) {
-      if (this.#entries.size <= MOST_ENTRIES && this.#bytes <= MOST_BYTES) break;
+      if (this.#entries.size <= MAX_ENTRIES && this.#bytes <= MAX_BYTES) break;
       this.#forget(entry);
     }
     this.#wake();
@@ -71,7 +71,7 @@ export class Board {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
     entry.passings.push({ ...result, replay, at: new Date(this.#clock.now()).toISOString() });
-    if (entry.passings.length > MOST_PASSINGS) entry.passings.shift();
+    if (entry.passings.length > MAX_FORWARDS) entry.passings.shift();
     entry.change = ++this.#change;
     this.#wake();
   }

@@ -4,7 +4,7 @@ import { NOT_PASSED_ON } from '../forward/send.ts';
 const PLAIN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
 const PLAIN_ASCII = /^[\x20-\x7e]*$/;
 /** The maximum body size on the command line. Linux allows 128 KiB per argument, but the command should stay readable. */
-const MOST_INLINE = 16 * 1024;
+const MAX_INLINE_BYTES = 16 * 1024;
 
 /** Returns a POSIX shell command that sends a delivery again. */
 export function curlCommand(
@@ -20,7 +20,7 @@ export function curlCommand(
     ([name, value]) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`,
   );
   const text = Buffer.from(body).toString('utf8');
-  const isInline = text.length <= MOST_INLINE && PLAIN.test(text) && Buffer.from(text).equals(body);
+  const isInline = text.length <= MAX_INLINE_BYTES && PLAIN.test(text) && Buffer.from(text).equals(body);
   // --data-raw doesn't interpret a leading @. Binary bodies are piped.
   const data = isInline ? `--data-raw ${quoted(text)}` : '--data-binary @-';
   const source = isInline ? '' : `printf %s ${Buffer.from(body).toString('base64') || "''"} | base64 -d | `;

@@ -8,9 +8,9 @@ import { parseJson } from '../../kernel/json.ts';
 /** How often a listener records that it is running. */
 const BEAT_MS = 30_000;
 /** A longer pause means that the machine was asleep or the listener was killed. */
-const LONGEST_PAUSE_MS = 2 * BEAT_MS + 5_000;
+const MAX_PAUSE_MS = 2 * BEAT_MS + 5_000;
 /** How long the records are kept. */
-const KEPT_MS = 400 * 86_400_000;
+const RETENTION_MS = 400 * 86_400_000;
 
 const spanSchema = z.object({ url: z.string(), from: z.number(), until: z.number(), open: z.boolean() });
 const fileSchema = z.object({ coverage: z.literal(1), spans: z.array(spanSchema) });
@@ -91,7 +91,7 @@ export class CoverageLog {
       );
     while (await isNext()) {
       const now = this.#clock.now();
-      const wasAsleep = now - this.#beatAt > LONGEST_PAUSE_MS || now < this.#beatAt;
+      const wasAsleep = now - this.#beatAt > MAX_PAUSE_MS || now < this.#beatAt;
       if (wasAsleep) this.interrupt();
       else for (const span of this.#spans.filter(({ open }) => open)) span.until = now;
       this.#beatAt = now;
@@ -103,7 +103,7 @@ export class CoverageLog {
   #end(which: (span: CoveredSpan) => boolean, now: number): void {
     for (const span of this.#spans.filter((one) => one.open && which(one))) {
       // If the last beat is too long ago, the time since then is not covered.
-      if (now - this.#beatAt <= LONGEST_PAUSE_MS) span.until = Math.max(span.until, now);
+      if (now - this.#beatAt <= MAX_PAUSE_MS) span.until = Math.max(span.until, now);
       span.open = false;
     }
   }
@@ -122,7 +122,7 @@ export class CoverageLog {
     for (const name of names) {
       const path = join(this.#folder, name);
       const spans = await readSpans(path);
-      const isOld = spans.every(({ until }) => this.#clock.now() - until > KEPT_MS);
+      const isOld = spans.every(({ until }) => this.#clock.now() - until > RETENTION_MS);
       if (isOld && path !== this.#path) await rm(path, { force: true }).catch(() => undefined);
     }
   }
@@ -135,7 +135,7 @@ export async function readCoverage(eventsFolder: string, now: number): Promise<C
   const spans = await Promise.all(names.filter(isRecordName).map((name) => readSpans(join(folder, name))));
   return spans
     .flat()
-    .map((span) => (span.open && now - span.until <= LONGEST_PAUSE_MS ? { ...span, until: now } : span));
+    .map((span) => (span.open && now - span.until <= MAX_PAUSE_MS ? { ...span, until: now } : span));
 }
 
 /** Returns true if the spans of the address cover the whole time between `from` and `until`. */

@@ -3,7 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { isNotFound } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { ENVELOPE_STATUSES, isTerminal } from '../../kernel/vocabulary.ts';
-import { isMadeUp } from '../sample.ts';
+import { isSampleId } from '../sample.ts';
 import { scanEvents } from './event-journal.ts';
 
 /** A difference between the journal on this machine and the API. */
@@ -36,7 +36,7 @@ export interface GapQuery {
 }
 
 /** The maximum number of simultaneous GETs for envelopes whose list entry is incomplete. */
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 /** The relevant fields of an accepted event. */
 interface Received {
@@ -81,7 +81,7 @@ export async function findGaps(
 
 async function readJournal(folder: string, since: number, journal: Journal): Promise<void> {
   await scanEvents(folder, since, ({ reason, event, envelopeId, id, signer, deliveryId, receivedAt }) => {
-    if (reason !== null || event === null || envelopeId === null || isMadeUp(envelopeId)) return;
+    if (reason !== null || event === null || envelopeId === null || isSampleId(envelopeId)) return;
     const events = journal.get(envelopeId) ?? new Map<string, Received>();
     journal.set(envelopeId, events);
     if (!events.has(id)) events.set(id, { id, event, signer, deliveryId, receivedAt });
@@ -112,7 +112,7 @@ async function lookUp(
     if (isWhole) current.set(item.id, item);
   }
   const get = async (id: string) => [id, await getOrNot(api, id, signal)] as const;
-  for await (const [id, envelope] of mapAhead([...open], AT_ONCE, get)) current.set(id, envelope);
+  for await (const [id, envelope] of mapAhead([...open], CONCURRENCY, get)) current.set(id, envelope);
   return current;
 }
 

@@ -24,14 +24,14 @@ export interface Delivery {
   body: Record<string, unknown> | null;
 }
 
-const KEPT_BYTES = 4_096;
-const KEPT_HEADERS = 50;
-const KEPT_CHARACTERS = 200;
+const MAX_BODY_BYTES = 4_096;
+const MAX_HEADERS = 50;
+const MAX_CHARACTERS = 200;
 
 /** Truncates a refused delivery. Anyone can send those, so they must not fill memory or disk. */
 export function boundedRefusal(delivery: Delivery): Delivery {
   const { facts, raw, headers, body } = delivery;
-  const isWhole = raw.byteLength <= KEPT_BYTES;
+  const isWhole = raw.byteLength <= MAX_BODY_BYTES;
   return {
     ...delivery,
     id: cut(delivery.id),
@@ -44,14 +44,14 @@ export function boundedRefusal(delivery: Delivery): Delivery {
       signer: cutOrNull(facts.signer),
     },
     // Copied, because a slice would keep the whole buffer in memory.
-    raw: isWhole ? raw : Buffer.from(raw.subarray(0, KEPT_BYTES)),
-    headers: headers.slice(0, KEPT_HEADERS).map(([name, value]) => [cut(name), cut(value)]),
+    raw: isWhole ? raw : Buffer.from(raw.subarray(0, MAX_BODY_BYTES)),
+    headers: headers.slice(0, MAX_HEADERS).map(([name, value]) => [cut(name), cut(value)]),
     body: isWhole ? body : null,
   };
 }
 
 function cut(text: string): string {
-  return text.length > KEPT_CHARACTERS ? `${text.slice(0, KEPT_CHARACTERS)}…` : text;
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
 }
 
 function cutOrNull(text: string | null): string | null {

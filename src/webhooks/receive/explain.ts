@@ -3,10 +3,10 @@ import { jsonExtent } from '../../kernel/text/json-text.ts';
 import { MISMATCH, sign } from './signature.ts';
 
 /** The largest body for which an explanation is computed. Each one takes many hashes, and anyone can trigger it. */
-const LARGEST_BYTES = 64 * 1024;
-const DEEPEST = 32;
+const MAX_BYTES = 64 * 1024;
+const MAX_DEPTH = 32;
 /** The maximum total indentation. It keeps each form under a few hundred KiB. */
-const MOST_INDENTS = 64 * 1024;
+const MAX_INDENTS = 64 * 1024;
 
 /**
  * Explains why a well-formed signature didn't match, if possible. For the operator only, because the explanation would help a
@@ -17,7 +17,7 @@ export function explainMismatch(
   header: string,
   known: { secrets: readonly string[]; others: readonly string[] },
 ): string {
-  if (payload.byteLength > LARGEST_BYTES) return MISMATCH;
+  if (payload.byteLength > MAX_BYTES) return MISMATCH;
   const given = header.trim().replace(/^sha256=/, '');
   const isBy = (secrets: readonly string[], bytes: Uint8Array) =>
     secrets.some((secret) => sign(bytes, secret) === given);
@@ -39,7 +39,7 @@ function reserialised(payload: Uint8Array): string[] {
   let value: unknown;
   const text = Buffer.from(payload).toString('utf8');
   const { depth, indents } = jsonExtent(text);
-  if (depth > DEEPEST || indents > MOST_INDENTS) return [];
+  if (depth > MAX_DEPTH || indents > MAX_INDENTS) return [];
   try {
     value = parseJson(text);
   } catch {

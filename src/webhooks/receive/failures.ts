@@ -3,7 +3,7 @@ import { grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 
 /** The minimum time between two reports, because a sender may retry immediately and endlessly. */
-const EVERY_MS = 10_000;
+const REPORT_INTERVAL_MS = 10_000;
 
 /** Reports deliveries that couldn't be stored and were answered with 500, and reports when storing works again. */
 export class Failures {
@@ -23,7 +23,7 @@ export class Failures {
     this.#unreported++;
     const now = this.#clock.now();
     // If the clock was set back, failures must still be reported.
-    if (Math.abs(now - this.#toldAt) < EVERY_MS) return;
+    if (Math.abs(now - this.#toldAt) < REPORT_INTERVAL_MS) return;
     this.#warn(
       `${deliveriesWere(this.#unreported)} answered with 500, so that the sender retries: ${messageOf(error)}`,
     );

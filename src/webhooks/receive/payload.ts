@@ -5,7 +5,7 @@ import { jsonExtent } from '../../kernel/text/json-text.ts';
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The maximum nesting. JSON nested deeper than this can be parsed, but this runtime can't serialize it and other parsers may fail. */
-const DEEPEST = 200;
+const MAX_DEPTH = 200;
 
 /** The fields of a payload, in either of its two known shapes. */
 export interface EventFacts {
@@ -36,7 +36,7 @@ export function readPayload(bytes: Uint8Array): Payload | undefined {
   const data = isRecord(body.data) ? body.data : {};
   const signer = isRecord(data.signer) ? data.signer : {};
   return {
-    body: jsonExtent(source).depth > DEEPEST ? null : body,
+    body: jsonExtent(source).depth > MAX_DEPTH ? null : body,
     facts: {
       id: text(body.id) ?? hash('sha256', bytes),
       event: text(body.event) ?? text(body.type),

@@ -48,7 +48,7 @@ const MAX_CONNECTIONS = 2_000;
 /** The maximum number of connections that haven't sent a request. The rest is reserved for connections that have. */
 const MAX_SILENT = 1_500;
 /** The maximum number of remembered IDs: enough to recognize a day's repeats, with limited memory. */
-const REMEMBERED_IDS = 100_000;
+const MAX_REMEMBERED_IDS = 100_000;
 
 /**
  * Starts a server that receives webhooks. The raw bytes are verified before anything else.
@@ -190,7 +190,7 @@ function pairsOf(raw: readonly string[]): [string, string][] {
 
 function remember(seen: Set<string>, id: string): void {
   seen.add(id);
-  if (seen.size <= REMEMBERED_IDS) return;
+  if (seen.size <= MAX_REMEMBERED_IDS) return;
   for (const oldest of seen) {
     seen.delete(oldest);
     return;

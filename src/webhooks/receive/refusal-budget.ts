@@ -4,9 +4,9 @@ import { grouped } from '../../kernel/duration.ts';
 import type { Delivery } from './delivery.ts';
 
 /** The number of refused deliveries recorded in full per day, about 17 MB at most. A wrong secret is noticed long before. */
-const RECORDED_A_DAY = 1_000;
+const MAX_RECORDED_PER_DAY = 1_000;
 const DAY_MS = 86_400_000;
-const COUNTED_MS = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 
 /** Limits the disk space and output that refused deliveries take, because anyone can send them. */
 export class RefusalBudget {
@@ -30,17 +30,17 @@ export class RefusalBudget {
     const now = this.#clock.now();
     const day = Math.floor(now / DAY_MS);
     if (day !== this.#day) [this.#day, this.#recorded] = [day, 0];
-    if (this.#recorded < RECORDED_A_DAY) {
+    if (this.#recorded < MAX_RECORDED_PER_DAY) {
       this.#recorded++;
-      if (this.#recorded === RECORDED_A_DAY)
+      if (this.#recorded === MAX_RECORDED_PER_DAY)
         this.#warn(
-          `${grouped(RECORDED_A_DAY)} deliveries were refused today. For the rest of the day (UTC) only their number is recorded, once a minute.`,
+          `${grouped(MAX_RECORDED_PER_DAY)} deliveries were refused today. For the rest of the day (UTC) only their number is recorded, once a minute.`,
         );
       return delivery;
     }
     this.#counted++;
     // If the clock was set back, counts must still be recorded.
-    return Math.abs(now - this.#countedAt) < COUNTED_MS ? undefined : this.rest();
+    return Math.abs(now - this.#countedAt) < REPORT_INTERVAL_MS ? undefined : this.rest();
   }
 
   /** Returns a record of the deliveries counted since the last record, if there are any. */

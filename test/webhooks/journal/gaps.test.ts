@@ -6,7 +6,7 @@ import type { Envelope } from '../../../src/api/schemas.ts';
 import { NetworkError, ServiceError } from '../../../src/kernel/errors.ts';
 import { EventJournal } from '../../../src/webhooks/journal/event-journal.ts';
 import { findGaps } from '../../../src/webhooks/journal/gaps.ts';
-import { madeUpId } from '../../../src/webhooks/sample.ts';
+import { sampleEnvelopeId } from '../../../src/webhooks/sample.ts';
 import { fakeClock } from '../../support/clock.ts';
 
 const HOUR = 3_600_000;
@@ -143,7 +143,7 @@ describe('gaps between the journal and the API', () => {
   });
 
   it('exclude events of a drill or a trigger', async () => {
-    const madeUp = [madeUpId('drill'), madeUpId('trigger')];
+    const madeUp = [sampleEnvelopeId('drill'), sampleEnvelopeId('trigger')];
     await journal(...madeUp.map((envelopeId) => ({ event: 'envelope.completed', envelopeId })));
     const { words, gets } = await gaps([]);
     expect([words, gets]).toEqual([[], []]);

@@ -10,7 +10,7 @@ const LEFT = 46;
 const RIGHT = WIDTH - 14;
 const TOP = 16;
 const BOTTOM = HEIGHT - 40;
-const MOST_TICKS = 7;
+const MAX_TICKS = 7;
 const LABEL_WIDTH = 120;
 
 /** Draws the completed share of the envelopes by day, marking the days of 50% and 90%. */
@@ -77,7 +77,7 @@ function mark(share: number, day: number, [x, y]: readonly [number, number]): st
 }
 
 function ticksOf(days: number): number[] {
-  const step = [1, 2, 5, 10, 15, 30, 60, 90].find((one) => days / one <= MOST_TICKS) ?? days;
+  const step = [1, 2, 5, 10, 15, 30, 60, 90].find((one) => days / one <= MAX_TICKS) ?? days;
   const ticks = Array.from({ length: Math.floor(days / step) + 1 }, (_, index) => index * step);
   // The last label contains words, which need more room.
   return [...ticks.filter((day) => day <= days - step * 0.75), days];
@@ -89,7 +89,7 @@ function round(value: number): number {
 
 /** An A4 page, in points. */
 const SHEET = { width: 595, height: 842 } as const;
-const MOST_FIELDS = 200;
+const MAX_FIELDS = 200;
 /** The width of a letter, in points. */
 const LETTER = 6;
 
@@ -100,7 +100,7 @@ export function sheetDrawing({ name, page, pageCount, fields }: StandInPage): st
     `<text x="${middle}" y="92" text-anchor="middle" class="name">${cut(name, 420, 11)}</text>`,
     `<rect class="mark-box" x="56" y="130" width="483" height="54" rx="4"/>`,
     `<text class="mark-text" x="${middle}" y="167" text-anchor="middle">STAND-IN</text>`,
-    ...fields.slice(0, MOST_FIELDS).map(fieldOf),
+    ...fields.slice(0, MAX_FIELDS).map(fieldOf),
     `<text class="soft" x="${middle}" y="815" text-anchor="middle">Page ${page} of ${pageCount}</text>`,
   ];
   return svgDrawing([`Page ${page} of ${name}`, ...fields.map(({ label }) => label)], SHEET, parts);

@@ -10,18 +10,18 @@ interface Email {
   rows: BulkRow[];
 }
 
-const SHOWN = 5;
+const MAX_EMAILS = 5;
 const OPEN_RECIPIENTS = 10;
 
 /** Returns a card for each email that is sent, with its subject, its text, and its recipients. */
 export function emailCards(rows: readonly BulkRow[], names: ReadonlyMap<string, string>): string {
   const emails = [...emailsOf(rows)].map((email) => card(email, names));
-  const more = emails.slice(SHOWN);
+  const more = emails.slice(MAX_EMAILS);
   const rest =
     more.length === 0
       ? ''
       : `<details class="more"><summary>${grouped(more.length)} more</summary>${more.join('')}</details>`;
-  return `${emails.slice(0, SHOWN).join('')}${rest}`;
+  return `${emails.slice(0, MAX_EMAILS).join('')}${rest}`;
 }
 
 /** Groups rows by email. Rows with the same template and text send the same email. */

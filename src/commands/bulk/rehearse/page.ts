@@ -10,8 +10,8 @@ import { REHEARSAL_STYLE } from './page-style.ts';
 import type { RehearsalResult, RehearseRequest } from './result.ts';
 import { BASIS_TEXTS, dayText, timeText } from './view.ts';
 
-const LATE_SHOWN = 20;
-const SHEETS_SHOWN = 12;
+const MAX_LATE = 20;
+const MAX_SHEETS = 12;
 
 /** Returns a rehearsal as a self-contained HTML page, for someone who decides without a terminal. */
 export function rehearsalPage(result: RehearsalResult, wanted: RehearseRequest): string {
@@ -92,7 +92,7 @@ function problems({ failed, late, caveats }: RehearsalResult): string {
 function lateTable(late: readonly SlowRow[]): string {
   if (late.length === 0) return '';
   const rows = late
-    .slice(0, LATE_SHOWN)
+    .slice(0, MAX_LATE)
     .map(({ line, name, email, role, waitingMs, usualMs }) => [
       grouped(line),
       htmlText(`${name} <${email}>, ${role}`),
@@ -125,7 +125,7 @@ function costs(result: RehearsalResult): string {
 function sheets({ pages }: RehearsalResult): string {
   if (pages.length === 0) return '';
   const figures = pages
-    .slice(0, SHEETS_SHOWN)
+    .slice(0, MAX_SHEETS)
     .map(
       (page) =>
         `<figure class="sheet">${sheetDrawing(page)}<figcaption>${htmlText(page.name)} <span class="dim">${htmlText(page.id)}, page ${page.page} of ${page.pageCount}</span></figcaption></figure>`,

@@ -5,8 +5,8 @@ import { safeLine } from '../../../output/text.ts';
 import type { SlowRow } from '../../../rehearsal/rehearse.ts';
 import type { RehearsalResult, RehearseRequest } from './result.ts';
 
-const FAILED_SHOWN = 20;
-const LATE_SHOWN = 10;
+const MAX_FAILED = 20;
+const MAX_LATE = 10;
 /** The source of a rehearsal's times, in words. */
 export const BASIS_TEXTS = {
   'template+role': 'earlier turns of the same template and role',
@@ -21,11 +21,11 @@ export function rehearsalText(result: RehearsalResult, wanted: RehearseRequest, 
   const failures = failed.map(({ line, error }) => `${wanted.file}:${line}: ${error.message}`);
   return [
     renderPairs(figuresOf(result, wanted), terminal, ''),
-    section('Would fail', failures, FAILED_SHOWN, terminal),
+    section('Would fail', failures, MAX_FAILED, terminal),
     section(
       'Would be late',
       late.map((one) => `${wanted.file}:${one.line}: ${lateText(one)}`),
-      LATE_SHOWN,
+      MAX_LATE,
       terminal,
     ),
     section(

@@ -25,7 +25,7 @@ export interface Given {
 }
 
 /** How long to wait for recent envelopes, which are only used for suggestions. */
-const PATIENCE_MS = 5_000;
+const TIMEOUT_MS = 5_000;
 /** More templates than anyone scrolls through. */
 const TEMPLATES = 1_000;
 
@@ -93,7 +93,7 @@ async function gather(client: Client, { templateId }: Given, context: Context): 
         ? listTemplates(client, signal)
         : [await client.templates.get(templateId, signal)],
       // Suggestions are optional: a key that can't read envelopes or a slow list must not fail the command.
-      recentEnvelopes(client, AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])).catch(() => []),
+      recentEnvelopes(client, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])).catch(() => []),
     ]);
     signal.throwIfAborted();
     return { templates, recent };

@@ -35,11 +35,11 @@ export function renderSummary(summary: StatisticsSummary, terminal: Terminal, no
   return `${parts.filter((part) => part !== '').join('\n')}${times}`;
 }
 
-const MOST = 80;
+const MAX_WIDTH = 80;
 
 /** Returns the width of the rest of a line after an ID. */
 function roomFor(id: string, terminal: Terminal): number {
-  return Math.max(20, Math.min(MOST, terminal.columns - id.length - 2));
+  return Math.max(20, Math.min(MAX_WIDTH, terminal.columns - id.length - 2));
 }
 
 /** Renders the envelopes that need attention: their number, a command for one, and the first few. */

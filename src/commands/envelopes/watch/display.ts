@@ -32,7 +32,7 @@ const REDRAW_MS = 5_000;
 /** The number of notices to repeat when the screen is restored. */
 const MAX_MESSAGES = 20;
 /** Changes within this time are drawn together. */
-const GATHER_MS = 40;
+const REDRAW_DELAY_MS = 40;
 
 /** Opens the display for the output format and the terminal. */
 export function openShow(options: ShowOptions, context: Context): Promise<WatchShow> {
@@ -101,7 +101,7 @@ function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchSh
   // Closes immediately, because a second Ctrl-C quits without waiting for the clean stop.
   signal.addEventListener('abort', leave, { once: true });
   const soon = () => {
-    planned ??= setTimeout(draw, GATHER_MS);
+    planned ??= setTimeout(draw, REDRAW_DELAY_MS);
   };
   const say = (text: string) => {
     messages.push(context.terminal.redactor.redact(text));

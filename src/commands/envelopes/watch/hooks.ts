@@ -69,7 +69,7 @@ export class ReachedCommand {
 }
 
 /** Envelopes that end within this time share a notification, in ms. */
-const GATHER_MS = 300;
+const BATCH_MS = 300;
 
 /** Rings the bell and shows a desktop notification for ended envelopes. */
 export class Notifier {
@@ -83,7 +83,7 @@ export class Notifier {
 
   ended(change: StatusChange): void {
     this.#ended.push(change);
-    this.#timer ??= setTimeout(() => this.finish(), GATHER_MS);
+    this.#timer ??= setTimeout(() => this.finish(), BATCH_MS);
   }
 
   /** Shows the pending notification. */

@@ -8,10 +8,10 @@ import { command } from '../../../kernel/text/shell-words.ts';
 export const WATCH_PACING: Pacing = { reserve: RESERVE, maxWaitMs: 2_000, onWait: () => undefined };
 
 /** The most words to show of a command that is meant to be copied. */
-const WORDS_SHOWN = 12;
+const MAX_WORDS = 12;
 
 /** The longest possible timer, in ms. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Aborts with a WaitTimeoutError after a time that may be longer than a timer can run. */
 export function deadlineAfter(
@@ -23,14 +23,14 @@ export function deadlineAfter(
   const wait = (left: number) => {
     timer = setTimeout(
       () => {
-        if (left > LONGEST_TIMER_MS) return wait(left - LONGEST_TIMER_MS);
+        if (left > MAX_TIMER_MS) return wait(left - MAX_TIMER_MS);
         controller.abort(
           new WaitTimeoutError(`Gave up after ${durationInWords(ms ?? 0)}.`, {
-            hint: `Continue with: ${command(...words.slice(0, WORDS_SHOWN))}${words.length > WORDS_SHOWN ? ' …' : ''}`,
+            hint: `Continue with: ${command(...words.slice(0, MAX_WORDS))}${words.length > MAX_WORDS ? ' …' : ''}`,
           }),
         );
       },
-      Math.min(left, LONGEST_TIMER_MS),
+      Math.min(left, MAX_TIMER_MS),
     );
   };
   if (ms !== undefined) wait(ms);

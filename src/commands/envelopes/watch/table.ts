@@ -22,7 +22,7 @@ interface Row {
 
 const ORDER: readonly string[] = ENVELOPE_STATUSES;
 /** The number of ended envelopes to keep while new ones are added. */
-const KEPT = 500;
+const MAX_ENDED = 500;
 /** The lines for the title, the heading, and the footer. */
 const AROUND = 3;
 /** Terminals with at least this many rows get blank lines. */
@@ -76,7 +76,7 @@ export class WatchTable {
   #end(id: string): void {
     this.#ended.add(id);
     const [oldest] = this.#ended;
-    if (this.#ended.size <= KEPT || oldest === undefined || this.#rows.size <= 2 * KEPT) return;
+    if (this.#ended.size <= MAX_ENDED || oldest === undefined || this.#rows.size <= 2 * MAX_ENDED) return;
     this.#ended.delete(oldest);
     this.#rows.delete(oldest);
   }

@@ -1,5 +1,5 @@
 import type { Client } from '../../../api/client.ts';
-import { READS_AT_ONCE } from '../../../api/defaults.ts';
+import { READ_CONCURRENCY } from '../../../api/defaults.ts';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { writeDryRun } from '../../../cli/dry-run.ts';
@@ -91,7 +91,7 @@ async function envelopesOf(
       throw error;
     });
   const envelopes: Envelope[] = [];
-  for await (const envelope of mapInOrder(entry.envelopeIds, READS_AT_ONCE, read))
+  for await (const envelope of mapInOrder(entry.envelopeIds, READ_CONCURRENCY, read))
     if (envelope !== undefined) envelopes.push(envelope);
   return envelopes;
 }

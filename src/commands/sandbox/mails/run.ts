@@ -7,7 +7,7 @@ import { relativeTime } from '../../../output/time.ts';
 import type { ListedMail, SandboxControl } from '../../../sandbox-control/control.ts';
 
 /** The longest wait of a single request. It is shorter than any reasonable timeout. */
-const WAIT_AT_ONCE_MS = 5_000;
+const MAX_REQUEST_WAIT_MS = 5_000;
 
 export interface MailFlags {
   to?: string | undefined;
@@ -32,7 +32,7 @@ export async function readMails(
   const until = performance.now() + wait;
   for (;;) {
     const left = Math.max(0, Math.round(until - performance.now()));
-    const waitMs = Math.min(left, WAIT_AT_ONCE_MS);
+    const waitMs = Math.min(left, MAX_REQUEST_WAIT_MS);
     const mails = await sandbox.mails({ ...filter, waitMs }, context.interrupt.signal);
     if (mails.length > 0) return mails;
     if (left <= waitMs) break;

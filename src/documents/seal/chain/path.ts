@@ -4,7 +4,7 @@ import { type Certificate, readCertificate } from './certificate.ts';
 import { areAllowed } from './name-constraints.ts';
 
 /** The maximum length of a certificate path. Real paths have two or three certificates. */
-const LONGEST_PATH = 8;
+const MAX_PATH_LENGTH = 8;
 /**
  * The maximum number of certificate signatures checked per seal. A malicious file can contain any number of certificates that match each
  * other.
@@ -38,7 +38,7 @@ function extend(path: readonly Certificate[], question: PathQuestion, checks: { 
   const child = path.at(-1)?.x509;
   if (child === undefined) return false;
   if (isAmong(child, authorities) && isValid(path, at)) return true;
-  if (path.length > LONGEST_PATH) return false;
+  if (path.length > MAX_PATH_LENGTH) return false;
   const isNew = (one: X509Certificate) => path.every(({ x509 }) => !x509.raw.equals(one.raw));
   for (const issuer of [...authorities, ...others]) {
     if (!isNew(issuer) || !issuer.ca || !child.checkIssued(issuer)) continue;

@@ -14,7 +14,7 @@ const COLUMNS = {
 } as const;
 
 const LINE = 10.5;
-const MOST_LINES = 4;
+const MAX_LINES = 4;
 
 /** Draws the envelope's history in order, with the hash of each line. */
 export function drawHistoryTable(
@@ -65,7 +65,7 @@ function drawEntry(
   ];
   const { lines } = flow.type.fit(about, ink.use, {
     width: COLUMNS.who.width,
-    height: MOST_LINES * ink.size,
+    height: MAX_LINES * ink.size,
     largest: ink.size,
     smallest: ink.size,
     leading: 1,

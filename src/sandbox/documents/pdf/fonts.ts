@@ -29,7 +29,7 @@ export interface UsedFonts {
 }
 
 /** The maximum length of a ToUnicode entry. Readers reject longer ones, so longer text is written next to the glyph. */
-const LONGEST = 8;
+const MAX_LENGTH = 8;
 
 interface Usage {
   resource: string;
@@ -50,7 +50,7 @@ export function createUsedFonts(): UsedFonts {
     use(run) {
       const usage = usageOf(run.face);
       for (const glyph of run.glyphs) {
-        const text = glyph.text.length > LONGEST ? '' : glyph.text;
+        const text = glyph.text.length > MAX_LENGTH ? '' : glyph.text;
         if (!usage.texts.get(glyph.id)) usage.texts.set(glyph.id, text);
       }
       return usage.resource;

@@ -4,7 +4,7 @@
  */
 
 /** The tables that a PDF reader needs from a font that is addressed by glyph number (ISO 32000-1, 9.9). */
-const KEPT = ['cvt ', 'fpgm', 'glyf', 'head', 'hhea', 'hmtx', 'loca', 'maxp', 'prep'] as const;
+const REQUIRED_TABLES = ['cvt ', 'fpgm', 'glyf', 'head', 'hhea', 'hmtx', 'loca', 'maxp', 'prep'] as const;
 
 const ARGUMENTS_ARE_WORDS = 0x0001;
 const HAS_SCALE = 0x0008;
@@ -45,7 +45,7 @@ export function subsetFont(font: Buffer, glyphIds: Iterable<number>): Buffer {
     ['hmtx', metrics],
   ]);
   return writeTables(
-    KEPT.flatMap((tag) => {
+    REQUIRED_TABLES.flatMap((tag) => {
       const data = changed.get(tag) ?? tables.get(tag);
       return data ? [{ tag, data }] : [];
     }),

@@ -12,7 +12,7 @@ export interface PageView {
 /** US Letter, which viewers use for a page without any box. */
 const NO_BOX = [0, 0, 612, 792] as const;
 /** The maximum depth of a page tree. A deeper one is treated as a loop. */
-const DEEPEST_TREE = 64;
+const MAX_TREE_DEPTH = 64;
 
 /** Returns how a page of a PDF is shown, including inherited attributes (ISO 32000-1, 7.7.3.4). */
 export function viewOf(pdf: PDF, page: PDFPage): PageView {
@@ -30,7 +30,7 @@ export function viewOf(pdf: PDF, page: PDFPage): PageView {
 export function inherited(pdf: PDF, page: PDFPage, name: string): PdfObject | undefined {
   const resolve = (ref: Parameters<typeof pdf.context.resolve>[0]) => pdf.context.resolve(ref);
   let node: PdfObject | undefined = page.dict;
-  for (let depth = 0; node instanceof PdfDict && depth < DEEPEST_TREE; depth++) {
+  for (let depth = 0; node instanceof PdfDict && depth < MAX_TREE_DEPTH; depth++) {
     const value: PdfObject | undefined = node.get(name, resolve);
     if (value !== undefined) return value;
     node = node.get('Parent', resolve);

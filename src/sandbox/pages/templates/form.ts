@@ -2,7 +2,7 @@ import { FIELD_TYPES, type FieldRecord, type FieldType, type TemplateRecord } fr
 import type { TemplateWords } from '../../service/control/template-service.ts';
 
 /** The limits of a template. */
-const MOST = { roles: 20, fields: 200, options: 50, text: 200 } as const;
+const LIMITS = { roles: 20, fields: 200, options: 50, text: 200 } as const;
 
 /** The initial and minimum size of a field, in points. */
 export const SIZES: Readonly<Record<FieldType, { usual: [number, number]; least: [number, number] }>> = {
@@ -68,7 +68,7 @@ export function readForm(body: Readonly<Record<string, unknown>>, without?: stri
   const rows = numbers
     .filter((number) => number !== without)
     .toSorted((a, b) => Number(a) - Number(b))
-    .slice(0, MOST.fields + 1)
+    .slice(0, LIMITS.fields + 1)
     .map((number): FormRow => {
       const at = (name: string) => text(`${number}.${name}`);
       const place = { page: at('page'), x: at('x'), y: at('y'), width: at('width'), height: at('height') };
@@ -83,13 +83,13 @@ export function readWords(form: Omit<TemplateForm, 'rows'>): { words: TemplateWo
   const { name, description } = form;
   const roles = [...new Set(form.roles.split(',').map((role) => role.trim()))].filter((role) => role !== '');
   const problems: string[] = [];
-  if (name === '' || name.length > MOST.text)
-    problems.push(`The name must have from 1 to ${MOST.text} characters.`);
+  if (name === '' || name.length > LIMITS.text)
+    problems.push(`The name must have from 1 to ${LIMITS.text} characters.`);
   if (description.length > 1_000) problems.push('The description must have at most 1000 characters.');
-  if (roles.length === 0 || roles.length > MOST.roles)
-    problems.push(`There must be from 1 to ${MOST.roles} roles.`);
-  if (roles.some((role) => role.length > MOST.text))
-    problems.push(`A role must have at most ${MOST.text} characters.`);
+  if (roles.length === 0 || roles.length > LIMITS.roles)
+    problems.push(`There must be from 1 to ${LIMITS.roles} roles.`);
+  if (roles.some((role) => role.length > LIMITS.text))
+    problems.push(`A role must have at most ${LIMITS.text} characters.`);
   return { words: { name, description, roles }, problems };
 }
 
@@ -101,7 +101,7 @@ export function readFields(
 ): { fields: FieldRecord[]; problems: string[] } {
   const problems: string[] = [];
   if (rows.length === 0) problems.push('Place at least one field.');
-  if (rows.length > MOST.fields) problems.push(`There may be at most ${MOST.fields} fields.`);
+  if (rows.length > LIMITS.fields) problems.push(`There may be at most ${LIMITS.fields} fields.`);
   const known = new Set(template.fields.map(({ fieldId }) => fieldId));
   const taken = new Set<string>();
   const fields = rows.flatMap((row, index) => {
@@ -130,15 +130,15 @@ function problemsWith(row: FormRow, template: TemplateRecord, roles: readonly st
   const { type, label, role } = row;
   const problems: string[] = [];
   if (!isType(type)) problems.push(`the type must be one of ${FIELD_TYPES.join(', ')}`);
-  if (label === '' || label.length > MOST.text)
-    problems.push(`the label must have from 1 to ${MOST.text} characters`);
+  if (label === '' || label.length > LIMITS.text)
+    problems.push(`the label must have from 1 to ${LIMITS.text} characters`);
   if (!roles.includes(role)) problems.push('its role must be one of the template');
   if (type === 'DROPDOWN') {
     const options = optionsIn(row);
-    if (options.length === 0 || options.length > MOST.options)
-      problems.push(`a dropdown has from 1 to ${MOST.options} choices`);
-    if (options.some((option) => option.length > MOST.text))
-      problems.push(`a choice must have at most ${MOST.text} characters`);
+    if (options.length === 0 || options.length > LIMITS.options)
+      problems.push(`a dropdown has from 1 to ${LIMITS.options} choices`);
+    if (options.some((option) => option.length > LIMITS.text))
+      problems.push(`a choice must have at most ${LIMITS.text} characters`);
   }
   return [...problems, ...problemsWithPlace(row, template)];
 }

@@ -4,7 +4,7 @@ import { diskReason } from '../../../kernel/files/disk-reason.ts';
 
 /** The minimum time between two reports of the same cause, in ms. */
 const QUIET_MS = 10_000;
-const MOST_CAUSES = 100;
+const MAX_CAUSES = 100;
 
 /** Reports internal failures of the sandbox, one line each, and the same cause at most once in ten seconds. */
 export class ErrorLog {
@@ -27,7 +27,7 @@ export class ErrorLog {
       earlier.more += 1;
       return;
     }
-    if (this.#reported.size >= MOST_CAUSES) this.#reported.clear();
+    if (this.#reported.size >= MAX_CAUSES) this.#reported.clear();
     this.#reported.set(key, { at: now, more: 0 });
     const more = earlier?.more ? ` (and ${earlier.more} more of that cause before)` : '';
     const path = cause && 'path' in cause ? ` (${String(cause.path)})` : '';

@@ -5,13 +5,13 @@ import { type ApiError, invalidBody } from './errors.ts';
 import { inexactNumbers } from './exact-numbers.ts';
 
 /** The maximum size of a request body. */
-const MOST_BYTES = 2 ** 20;
+const MAX_BYTES = 2 ** 20;
 
 /**
  * Returns the JSON value of a request's body, or undefined if it has none. Throws VALIDATION_ERROR: 413 over 1 MiB, 400 for another content
  * type, text that isn't UTF-8 or JSON, or a number that can't be represented exactly. `most` is the maximum body size, in bytes.
  */
-export async function readJson(incoming: IncomingMessage, most = MOST_BYTES): Promise<unknown> {
+export async function readJson(incoming: IncomingMessage, most = MAX_BYTES): Promise<unknown> {
   if (Number(incoming.headers['content-length'] ?? 0) > most) throw tooLarge(most);
   const bytes = await readBytes(incoming, most);
   if (bytes.length === 0) return undefined;
@@ -46,7 +46,7 @@ async function readBytes(incoming: IncomingMessage, most: number): Promise<Buffe
 
 function tooLarge(most: number): ApiError {
   return invalidBody(
-    { body: [`Must be at most ${most / MOST_BYTES} MiB`] },
+    { body: [`Must be at most ${most / MAX_BYTES} MiB`] },
     'The request body is too large',
     413,
   );

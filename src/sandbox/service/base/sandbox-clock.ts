@@ -51,7 +51,7 @@ export function isoTime(ms: number): string {
 }
 
 /** Node's timers overflow at about 25 days, so a longer wait is split. */
-const LONGEST_SLEEP = 24 * 3600_000;
+const MAX_SLEEP_MS = 24 * 3600_000;
 
 /** Calls back once when the clock reaches the set time. Setting it again replaces the time. */
 export class Alarm {
@@ -88,7 +88,7 @@ export class Alarm {
     try {
       do {
         const left = Math.max(0, at - this.#clock.now());
-        await this.#clock.sleep(Math.min(left, LONGEST_SLEEP), signal);
+        await this.#clock.sleep(Math.min(left, MAX_SLEEP_MS), signal);
       } while (this.#clock.now() < at);
     } catch {
       return; // set to another time, or off

@@ -5,11 +5,11 @@ import { DEFAULT_RULES, type Rules } from './choices.ts';
 import { invalidBody } from './errors.ts';
 
 /** The sandbox's own maximum for expiresInDays, because Create envelope body doesn't specify one. */
-const LONGEST_EXPIRY_DAYS = 365;
+const MAX_EXPIRY_DAYS = 365;
 /** The maximum nesting depth of metadata. JSON can be nested more deeply than it can be serialized again. */
-const DEEPEST_METADATA = 32;
+const MAX_METADATA_DEPTH = 32;
 /** Ten years, the maximum by which one `advance` may move the clock. */
-const LONGEST_ADVANCE_MS = 10 * 365 * 86_400_000;
+const MAX_ADVANCE_MS = 10 * 365 * 86_400_000;
 
 /** A part of an email address between dots, without invisible characters. */
 const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}.]+';
@@ -38,7 +38,7 @@ export const email = filled('Email', 254).refine((value) => value.trim() === '' 
 /** Any JSON object, used unchanged, because copying it key by key would lose `__proto__`. */
 export const metadata = z.custom<Record<string, unknown>>((value) => isObject(value) && isShallow(value), {
   error: ({ input }) =>
-    isObject(input) ? `Must not be nested deeper than ${DEEPEST_METADATA} levels` : 'Must be an object',
+    isObject(input) ? `Must not be nested deeper than ${MAX_METADATA_DEPTH} levels` : 'Must be an object',
 });
 
 const NO_SIGNER = 'At least one signer is required';
@@ -67,7 +67,7 @@ const createSchema = z.strictObject({
   webhookSecret: text(1000)
     .min(LIMITS.webhookSecret, { error: `Must be at least ${LIMITS.webhookSecret} characters` })
     .optional(),
-  expiresInDays: wholeNumber(1, LONGEST_EXPIRY_DAYS).optional(),
+  expiresInDays: wholeNumber(1, MAX_EXPIRY_DAYS).optional(),
   signingOrder: z.enum(SIGNING_ORDERS, { error: oneOf(SIGNING_ORDERS) }).optional(),
   sendImmediately: z.boolean({ error: 'Must be true or false' }).optional(),
 });
@@ -96,7 +96,7 @@ export const bodies = {
     reason: text(2000).optional(),
   }),
   snapshot: z.strictObject({ name: filled('name', 64).optional() }),
-  advance: z.strictObject({ ms: wholeNumber(1, LONGEST_ADVANCE_MS) }),
+  advance: z.strictObject({ ms: wholeNumber(1, MAX_ADVANCE_MS) }),
   /** Authentication 6; `orgId` creates or selects a second organization. */
   createKey: z.strictObject({
     name: filled('Name', 200),
@@ -152,8 +152,8 @@ export function parseListQuery(query: Record<string, string>, rules: Rules = DEF
 }
 
 /** The maximum time, in ms, that a request can wait for an email. */
-const LONGEST_WAIT_MS = 60_000;
-const waitError = `Must be a whole number from 0 to ${LONGEST_WAIT_MS}`;
+const MAX_WAIT_MS = 60_000;
+const waitError = `Must be a whole number from 0 to ${MAX_WAIT_MS}`;
 const mailSchema = z.object({
   to: z.string().optional(),
   envelopeId: z.string().optional(),
@@ -161,7 +161,7 @@ const mailSchema = z.object({
     .string()
     .regex(/^[0-9]{1,6}$/, { error: waitError })
     .transform(Number)
-    .refine((value) => value <= LONGEST_WAIT_MS, { error: waitError })
+    .refine((value) => value <= MAX_WAIT_MS, { error: waitError })
     .optional(),
 });
 
@@ -216,7 +216,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function isShallow(value: object): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEEPEST_METADATA) return false;
+    if (depth > MAX_METADATA_DEPTH) return false;
     level = level.flatMap((item): unknown[] =>
       typeof item === 'object' && item !== null ? Object.values(item) : [],
     );

@@ -28,7 +28,7 @@ export interface ControlOptions extends KeyContext {
 }
 
 /** The maximum size of a seed's body, enough for a few PDFs of the maximum size. */
-const LARGEST_SEED = 64 * 2 ** 20;
+const MAX_SEED_BYTES = 64 * 2 ** 20;
 
 /** Returns the routes for the dashboard, the signers, and the clock, mounted at /__sandbox. They are not part of the API. */
 export function controlRoutes(options: ControlOptions): Hono<ServiceEnv> {
@@ -69,7 +69,7 @@ function clockRoutes(app: Hono<ServiceEnv>, { control }: ControlOptions): void {
     return reply(c, { now: await control.advance(ms) });
   });
   app.post('/seed', async (c) => {
-    const seed = parseSeedBody(await readJson(c.env.incoming, LARGEST_SEED));
+    const seed = parseSeedBody(await readJson(c.env.incoming, MAX_SEED_BYTES));
     return reply(c, { data: await control.seed(seed) });
   });
   app.post('/reset', async (c) => {

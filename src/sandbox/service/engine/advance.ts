@@ -5,7 +5,7 @@ import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 
 /** The maximum time to wait, in real ms, for webhook attempts that a clock change caused; shorter if a receiver hangs. */
-const PATIENCE_MS = 5000;
+const MAX_WAIT_MS = 5000;
 /** The maximum offset of the sandbox's clock from the machine's: a century. */
 const FARTHEST_OFFSET_MS = 100 * 365 * 86_400_000;
 
@@ -27,7 +27,7 @@ export async function advanceClock(
 ): Promise<number> {
   if (clock.offsetMs + ms > FARTHEST_OFFSET_MS)
     throw invalidBody({ ms: ['The clock would be more than a century ahead'] });
-  const deadline = realClock.now() + PATIENCE_MS;
+  const deadline = realClock.now() + MAX_WAIT_MS;
   const settled = () => settledBy(deadline, realClock, sender);
   const moveTo = async (offset: number) => {
     clock.offsetMs = offset;

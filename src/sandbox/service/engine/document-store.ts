@@ -10,7 +10,7 @@ export function storageKey(envelope: Pick<EnvelopeRecord, 'id' | 'orgId'>, kind:
 }
 
 /** The number of templates whose empty pages are cached. Only a few are used at a time. */
-const KEPT = 8;
+const CACHE_SIZE = 8;
 
 interface Drawn {
   template: TemplateRecord;
@@ -60,7 +60,7 @@ export class DocumentStore {
     const drawn = isSame ? known : { template, document: this.#draw(template) };
     this.#drawn.delete(id);
     this.#drawn.set(id, drawn);
-    for (const oldest of [...this.#drawn.keys()].slice(0, -KEPT)) this.#drawn.delete(oldest);
+    for (const oldest of [...this.#drawn.keys()].slice(0, -CACHE_SIZE)) this.#drawn.delete(oldest);
     drawn.document.catch(() => this.#drawn.delete(id));
     return drawn.document;
   }

@@ -51,7 +51,7 @@ export interface Visitor {
 /** The delay before retrying due changes that could not be stored, in ms. */
 const TRY_AGAIN_MS = 5000;
 /** The number of due envelopes that are updated at the same time. */
-const DUE_AT_ONCE = 500;
+const DUE_BATCH_SIZE = 500;
 
 /**
  * Processes actions of the API, signers, and the clock: each changes the lifecycle, documents, emails, and webhooks in one durable step.
@@ -244,7 +244,7 @@ export class Engine {
         queue.push(this.#options.clock.now() + TRY_AGAIN_MS, id);
       }
     };
-    for (let due = queue.take(now, DUE_AT_ONCE); due.length > 0; due = queue.take(now, DUE_AT_ONCE))
+    for (let due = queue.take(now, DUE_BATCH_SIZE); due.length > 0; due = queue.take(now, DUE_BATCH_SIZE))
       await Promise.all(due.map(one));
   }
 

@@ -25,7 +25,7 @@ export interface SeederOptions {
 
 const FIRST_TEMPLATE = 'tmpl_nda';
 /** The maximum number of changes in one entry of the journal. */
-const AT_ONCE = 500;
+const COMMIT_BATCH_SIZE = 500;
 
 /** Loads seeds into the sandbox. An invalid seed changes nothing. */
 export class Seeder {
@@ -59,8 +59,8 @@ export class Seeder {
     const first = [...organisations, ...made, ...changes].filter(isWanted);
     if (first.length > 0) await store.commit(first);
     const wanted = envelopes.filter(([envelope]) => envelope !== undefined && isWanted(envelope));
-    for (let at = 0; at < wanted.length; at += AT_ONCE)
-      await store.commit(wanted.slice(at, at + AT_ONCE).flat());
+    for (let at = 0; at < wanted.length; at += COMMIT_BATCH_SIZE)
+      await store.commit(wanted.slice(at, at + COMMIT_BATCH_SIZE).flat());
     return {
       templates: templates.size,
       organisations: organisations.length,

@@ -12,7 +12,7 @@ import { EnvelopeLists } from './envelope-lists.ts';
 import type { AuditRecord, StoreChange } from './records.ts';
 
 /** The maximum number of audit entries. The oldest are dropped first. */
-const AUDIT_KEPT = 10_000;
+const MAX_AUDIT_ENTRIES = 10_000;
 
 /** The number of envelopes and of their signers. */
 interface Created {
@@ -160,8 +160,8 @@ export class StoreState {
   /** Adds an audit entry. A key's last use is the time of its latest request (Authentication 7). */
   #putAudit(entry: AuditRecord): void {
     this.audit.set(entry.id, entry);
-    if (this.audit.size >= 2 * AUDIT_KEPT) {
-      const latest = [...this.audit].slice(-AUDIT_KEPT);
+    if (this.audit.size >= 2 * MAX_AUDIT_ENTRIES) {
+      const latest = [...this.audit].slice(-MAX_AUDIT_ENTRIES);
       this.audit.clear();
       for (const [id, kept] of latest) this.audit.set(id, kept);
     }

@@ -5,7 +5,7 @@ import { codeOf, messageOf } from '../../../kernel/errors.ts';
 import { SIGNATURE_HEADER } from '../../../kernel/vocabulary.ts';
 
 /** How long a receiver may take to respond, in ms. */
-export const ANSWER_WITHIN_MS = 30_000;
+export const RESPONSE_TIMEOUT_MS = 30_000;
 
 export interface WebhookPost {
   url: string;
@@ -40,7 +40,7 @@ export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
         headers: headersFor(bytes, post.signature),
         signal: post.signal,
       });
-      const timeoutMs = post.timeoutMs ?? ANSWER_WITHIN_MS;
+      const timeoutMs = post.timeoutMs ?? RESPONSE_TIMEOUT_MS;
       const timer = setTimeout(
         () => request.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)),
         timeoutMs,

@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { Limiter } from '../../../kernel/limiter.ts';
 
 /** The maximum number of simultaneous requests to one receiver. */
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 /** The time in ms after which a receiver counts as hanging and no longer delays others. */
 const HANGING_MS = 1_000;
 
@@ -75,7 +75,7 @@ export class Receivers {
     const known = this.#receivers.get(origin);
     if (known) return known;
     const receiver = {
-      limiter: new Limiter(AT_ONCE),
+      limiter: new Limiter(CONCURRENCY),
       work: new Set<Promise<void>>(),
       begun: new Set<{ at: number }>(),
     };

@@ -3,7 +3,7 @@ import { el, eventName, say, shown, time } from './dom.js';
 
 /** The limits of the listener: all deliveries, and refused ones, which anyone can send. */
 const MOST = 1_000;
-const MOST_REFUSED = 250;
+const MAX_REFUSED = 250;
 const STATES = { verified: 'verified', unchecked: 'not checked', refused: 'refused' };
 const SEARCH_MS = 150;
 const MOST_OFFERED = 50;
@@ -45,7 +45,7 @@ export class List {
       else this.element.prepend(item);
       this.items.set(row.id, item);
     }
-    this.forgetOldest(MOST_REFUSED, ({ state }) => state === 'refused');
+    this.forgetOldest(MAX_REFUSED, ({ state }) => state === 'refused');
     this.forgetOldest(MOST, () => true);
     if (isLive && fresh.length > 0) say(announced(fresh));
     this.offerChoices();
