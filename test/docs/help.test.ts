@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exampleLines } from '../../src/cli/boot/example-lines.ts';
+import { exampleLines } from '../../src/cli/help.ts';
 import { readCommandTree } from '../../src/completion/commands.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { widthOf } from '../../src/output/text.ts';

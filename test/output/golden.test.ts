@@ -4,14 +4,14 @@ import type { RowResult } from '../../src/bulk/results.ts';
 import type { RunDetails } from '../../src/bulk/run-list.ts';
 import { renderRun, runList } from '../../src/commands/bulk/view.ts';
 import { renderCheck, renderVerdict } from '../../src/commands/doctor/view.ts';
-import { renderHistory } from '../../src/commands/envelopes/get/history-view.ts';
+import { renderHistory } from '../../src/commands/envelopes/get/history.ts';
 import { envelopeList } from '../../src/commands/envelopes/list/view.ts';
 import { renderSummary } from '../../src/commands/envelopes/summary/view.ts';
 import { renderEnvelope } from '../../src/commands/envelopes/view.ts';
 import { WatchTable } from '../../src/commands/envelopes/watch/table.ts';
 import { sandboxDeliveryList } from '../../src/commands/events/delivery-view.ts';
 import { eventJson, eventList, renderEvent } from '../../src/commands/events/event-view.ts';
-import { gapList } from '../../src/commands/events/gaps/view.ts';
+import { gapList } from '../../src/commands/events/gaps/run.ts';
 import {
   profileList,
   publicProfile,

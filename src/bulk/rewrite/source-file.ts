@@ -1,11 +1,16 @@
+import { isRecord, parseJson, valueAt } from '../../kernel/json.ts';
+import { membersOf } from '../../kernel/text/json-text.ts';
 import { dialectOf, peek } from '../../tables/csv-records.ts';
-import { codeUnitsOf } from '../../tables/rewrite/code-units.ts';
-import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
-import { openTableFile } from '../../tables/table-file.ts';
-import { csvParts } from './csv-parts.ts';
+import type { TableRecord } from '../../tables/record.ts';
+import { type CodeUnits, codeUnitsOf } from '../../tables/rewrite/code-units.ts';
+import { quoted } from '../../tables/rewrite/csv-units.ts';
+import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
+import { withoutResults } from '../rows/json-rows.ts';
+import type { RawRow } from '../rows/raw-row.ts';
+import { rawRow } from '../rows/table-rows.ts';
+import { csvParts, looseColumns } from './csv-parts.ts';
 import type { FilePart } from './file-part.ts';
-import { jsonParts } from './json-parts.ts';
-import { sheetParts } from './sheet-parts.ts';
+import { cellText, INTO_COLUMNS, type IntoCells, type IntoColumn, intoColumn } from './result-columns.ts';
 
 /** A source file that is rewritten part by part. */
 export interface RewritableFile {
@@ -40,4 +45,105 @@ export async function openRewritable(
     parts: csvParts(all, { units, mark, dialect, sent, name: file.name }),
     replaced: () => units.replaced(),
   };
+}
+
+/** The byte order mark, by which spreadsheet programs on Windows recognize UTF-8. */
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** Yields the rows of a sheet as CSV. */
+async function* sheetParts(
+  records: AsyncIterable<TableRecord>,
+  delimiter: string,
+  sent: readonly string[] | undefined,
+): AsyncGenerator<FilePart, void, undefined> {
+  const textOf = (cells: readonly string[]) =>
+    `${cells.map((cell) => quoted(cell, delimiter)).join(delimiter)}\r\n`;
+  let header: string[] | undefined;
+  for await (const { cells, line } of records) {
+    const isHeader = header === undefined;
+    header ??= cells;
+    const names = header;
+    const start = isHeader ? BYTE_ORDER_MARK : '';
+    const row = isHeader ? undefined : rawRow(looseColumns(names, sent), cells, line);
+    yield {
+      row,
+      line,
+      bytes: () => Buffer.from(start + textOf(cells)),
+      bytesWith: (results: IntoCells) => {
+        const value = (column: IntoColumn) => (isHeader ? column : cellText(results, column));
+        const own = names.map((name, index) => {
+          const column = intoColumn(name);
+          return column === undefined || isHeader ? (cells[index] ?? '') : value(column);
+        });
+        const added = INTO_COLUMNS.filter((column) => !names.some((name) => intoColumn(name) === column));
+        return Buffer.from(start + textOf([...own, ...added.map(value), ...cells.slice(names.length)]));
+      },
+    };
+  }
+}
+
+/** Yields the parts of a JSON Lines file, one per line. */
+async function* jsonParts(
+  pieces: AsyncIterable<string>,
+  { units, mark }: { units: CodeUnits; mark: string },
+): AsyncGenerator<FilePart, void, undefined> {
+  let line = 0;
+  for await (const text of linesOf(pieces)) {
+    line++;
+    const start = line === 1 ? mark.length : 0;
+    const row = rowOf(units.decode(text.slice(start)), line);
+    const bytes = () => units.toBytes(text);
+    const bytesWith = (results: IntoCells) => units.toBytes(withMembers(text, results));
+    yield row === undefined ? { line, bytes, bytesWith: bytes } : { row, line, bytes, bytesWith };
+  }
+}
+
+/** Yields lines including their line breaks. */
+async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let rest = '';
+  for await (const piece of pieces) {
+    const lines = `${rest}${piece}`.split(/(?<=\n)/);
+    rest = lines.at(-1)?.endsWith('\n') ? '' : (lines.pop() ?? '');
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+function rowOf(text: string, line: number): RawRow | undefined {
+  if (text.trim() === '') return undefined;
+  const value = withoutResults(tryParse(text));
+  return { line, value, label: (path) => path, cell: (path) => valueAt(value, path.join('.')) };
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Replaces existing result members and adds the others at the end of the object. */
+function withMembers(text: string, results: IntoCells): string {
+  if (!isRecord(tryParse(text.replace(/^(?:\ufeff|\u00ef\u00bb\u00bf)/, '')))) return text;
+  const members = membersOf(text);
+  const missing = INTO_COLUMNS.filter((column) => !members.some(({ name }) => name === column));
+  const added = missing.map((column) => `${JSON.stringify(column)}:${asJson(results[column])}`).join(',');
+  const end = text.lastIndexOf('}');
+  const comma = members.length > 0 && added !== '' ? ',' : '';
+  let written = `${text.slice(0, end)}${comma}${added}${text.slice(end)}`;
+  for (const { name, from, to } of members.toReversed()) {
+    const column = INTO_COLUMNS.find((one) => one === name);
+    if (column !== undefined) written = written.slice(0, from) + asJson(results[column]) + written.slice(to);
+  }
+  return written;
+}
+
+/** Returns a result value as JSON in ASCII, which every encoding contains. */
+function asJson(text: string): string {
+  if (text === '') return 'null';
+  return JSON.stringify(text).replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

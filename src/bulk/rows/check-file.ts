@@ -9,7 +9,6 @@ import { LineIndex } from './line-index.ts';
 import { openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
 import { type BulkRow, checkRow, type RowDefaults } from './row.ts';
-import { suspiciousCells } from './suspicious-cells.ts';
 import { noteTemplate, type TemplateUse } from './template-use.ts';
 
 /** The maximum number of problems that are shown for a file. */
@@ -195,4 +194,34 @@ class FileCheck {
         text: `the same template goes to the same signers as on line ${alike}`,
       });
   }
+}
+
+/** `#N/A` (in several languages), `#REF!`, `#NAME?`, and `####` for a column that was too narrow. */
+const SPREADSHEET_ERROR = /^#(?:N\/A|NV|N\/D|N\/V|[\p{Lu}/0]+[!?]|#{3,})$/u;
+const FORMULA = /^=\s*[\p{L}\d@("+-]/u;
+const SHORTENED_NUMBER = /^-?\d+(?:[.,]\d+)?E\+\d+$/i;
+
+/** Returns texts that a spreadsheet produced and nobody meant to send, by their path in the create body. */
+function suspiciousCells(
+  { signers, subject, message, metadata }: EnvelopeInput,
+  requestId: string | undefined,
+): { path: string; text: string }[] {
+  const cells: [string, unknown][] = [
+    ...signers.map(({ name }, index): [string, unknown] => [`signers.${index}.name`, name]),
+    ['subject', subject],
+    ['message', message],
+    ['requestId', requestId],
+    ...Object.entries(metadata ?? {}).map(([key, value]): [string, unknown] => [`metadata.${key}`, value]),
+  ];
+  return cells.flatMap(([path, cell]) => {
+    const problem = typeof cell === 'string' ? problemOf(cell.trim()) : undefined;
+    return problem === undefined ? [] : [{ path, text: problem }];
+  });
+}
+
+function problemOf(cell: string): string | undefined {
+  if (SPREADSHEET_ERROR.test(cell)) return `"${cell}" is an error value of a spreadsheet`;
+  if (FORMULA.test(cell)) return `"${cell.slice(0, 60)}" looks like a formula`;
+  if (SHORTENED_NUMBER.test(cell)) return `"${cell}" looks like a number shortened by a spreadsheet`;
+  return undefined;
 }

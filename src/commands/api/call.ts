@@ -15,10 +15,11 @@ import type { CommandTerminal } from '../../cli/terminal.ts';
 import { type OpenWrite, withOutcomeCheck } from '../../cli/write.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
-import { writeJson } from '../../output/json.ts';
-import { safeLine } from '../../output/text.ts';
+import { indentJson } from '../../kernel/text/json-text.ts';
+import { withoutActing, writeJson } from '../../output/json.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeJson, safeLine } from '../../output/text.ts';
 import { requireConnection } from '../../profiles/resolve.ts';
-import { writeRawItems, writeRawJson } from './view.ts';
 
 export interface CallFlags {
   query: string[] | undefined;
@@ -84,4 +85,33 @@ function headText(reply: RawReply, terminal: CommandTerminal): string {
     .flatMap(([name, value]) => [value ?? []].flat().map((one) => `${name}: ${one}`));
   const text = [`HTTP ${reply.status}`, ...lines].map(safeLine).join('\n');
   return `${terminal.redactor.redact(text)}\n\n`;
+}
+
+const INDENT = '  ';
+
+/**
+ * Writes the JSON text of a reply. In a pipe, it is written as received, except that characters that could affect a terminal are
+ * escaped. On a terminal or with `pretty`, it is indented. The text is never parsed, so digits, the order of members, and unknown
+ * members are preserved.
+ */
+async function writeRawJson(text: string, terminal: Terminal, pretty: boolean): Promise<void> {
+  const trimmed = text.trim();
+  if (trimmed === '') return pretty ? terminal.out('null\n') : undefined;
+  const shaped = pretty || terminal.outIsTty ? indentJson(trimmed) : trimmed;
+  await terminal.out(`${safe(shaped, terminal)}\n`);
+}
+
+/** Writes JSON texts as a single array, each as soon as it is available. */
+async function writeRawItems(items: AsyncIterable<string>, terminal: Terminal): Promise<void> {
+  let first = true;
+  for await (const item of items) {
+    const text = indentJson(item).replaceAll('\n', `\n${INDENT}`);
+    await terminal.out(`${first ? '[' : ','}\n${INDENT}${safe(text, terminal)}`);
+    first = false;
+  }
+  await terminal.out(first ? '[]\n' : '\n]\n');
+}
+
+function safe(json: string, terminal: Terminal): string {
+  return terminal.outIsTty ? safeJson(json) : withoutActing(json);
 }

@@ -2,15 +2,15 @@ import { recordScopeOf } from '../../cli/boot/seen.ts';
 import type { Context } from '../../cli/context.ts';
 import { EXIT } from '../../cli/exit-codes.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
-import type { CompatibilityReport } from '../../compatibility/findings.ts';
+import type { CompatibilityFinding, CompatibilityReport } from '../../compatibility/findings.ts';
 import { choicesIn } from '../../compatibility/observed-points.ts';
 import { type Places, readRecord } from '../../compatibility/record.ts';
 import { recordPath } from '../../compatibility/record-path.ts';
 import { reportOf } from '../../compatibility/report.ts';
+import { counted } from '../../kernel/duration.ts';
 import { NoProfileError } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { jsonText, writeJson } from '../../output/json.ts';
-import { reportPage } from './page.ts';
 import { renderReport } from './view.ts';
 
 interface CompatFlags {
@@ -47,4 +47,44 @@ function shareText(file: string, report: CompatibilityReport): string {
 async function writeFor(path: string, text: string, context: Context): Promise<void> {
   await writeNewFile(path, text, true, context.terminal);
   if (path !== '-') context.terminal.notice(`Wrote ${path}.`);
+}
+
+/** Renders the report as Markdown, to be sent to the vendor. */
+function reportPage({ contradictions, openPoints, documented, neverSeen }: CompatibilityReport): string {
+  const lines = [
+    '# Compatibility with the E-Sign Service API v1',
+    '',
+    'Differences between the responses of the service and its API document. This file contains shapes only: no IDs, names, or addresses.',
+    '',
+    `## Contradictions (${contradictions.length})`,
+    '',
+    ...(contradictions.length === 0 ? ['None.'] : contradictions.flatMap((one) => itemOf(one, one.what))),
+    '',
+    `## Open points (${openPoints.length})`,
+    '',
+    'The document does not mention these.',
+    '',
+    ...openPoints.flatMap((one) => itemOf(one, `${one.what}: ${one.seen.join('; ')}`)),
+    '',
+    `## As documented (${documented.length})`,
+    '',
+    ...documented.map(({ what, times }) => `- ${escaped(what)}: ${counted(times, 'time')}`),
+    '',
+    `## Never seen (${neverSeen.length})`,
+    '',
+    ...neverSeen.map(({ what }) => `- ${escaped(what)}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function itemOf({ where, since, times }: CompatibilityFinding, text: string): string[] {
+  return [
+    `- ${escaped(text)}`,
+    `  - Where: ${escaped(where)}`,
+    `  - Seen: ${counted(times, 'time')} since ${since}`,
+  ];
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\`*_<>[\]|]/g, '\\$&');
 }

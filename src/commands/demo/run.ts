@@ -5,6 +5,7 @@ import type { Context } from '../../cli/context.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { childCommandLine } from '../../demo/child-command-line.ts';
 import { type DemoStep, type DemoSummary, runDemo } from '../../demo/demo.ts';
+import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
@@ -13,7 +14,8 @@ import { isOnPath } from '../../kernel/process/on-path.ts';
 import { shellWord } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
 import { startSpinner } from '../../output/spinner.ts';
-import { renderDemoEnd, renderDemoStep } from './view.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine } from '../../output/text.ts';
 
 function madeFolder(path: string): string {
   try {
@@ -82,4 +84,26 @@ function end(summary: DemoSummary, terminal: CommandTerminal): Promise<void> {
   return terminal.json
     ? writeJson(summary, terminal)
     : terminal.out(renderDemoEnd(summary, howToCall(), terminal));
+}
+
+/** Renders a step of the demo: its title, the command, and the result. */
+function renderDemoStep(step: DemoStep, number: number, terminal: Terminal): string {
+  const lines = [`${terminal.style('bold', `${String(number).padStart(2)}  ${safeLine(step.title)}`)}`];
+  if (step.command) lines.push(`    ${terminal.style('cyan', `$ ${safeLine(step.command)}`)}`);
+  for (const line of step.outcome) lines.push(`    ${safeLine(line)}`);
+  return `${lines.join('\n')}\n\n`;
+}
+
+/** Renders where the documents are, and the next steps. `program` is how to call this program. */
+function renderDemoEnd(summary: DemoSummary, program: string, terminal: Terminal): string {
+  const opener = { darwin: 'open', win32: 'start' }[String(process.platform)] ?? 'xdg-open';
+  const open = process.platform === 'win32' || isOnPath(opener) ? `${opener} ` : '';
+  const signed = summary.files.find((file) => file.what === 'signed')?.path ?? summary.folder;
+  return [
+    `${terminal.style('green', '✓')} From template to signed document in ${counted(summary.seconds, 'second')}.\n\n`,
+    `Open the document:    ${open}${safeLine(signed)}\n`,
+    `Try it yourself:      ${safeLine(program)} sandbox start\n`,
+    `Rehearse a list:      ${safeLine(program)} bulk rehearse FILE --template ID --html rehearsal.html\n`,
+    `Use the real service: ${safeLine(program)} profiles add NAME --base-url URL\n`,
+  ].join('');
 }

@@ -1,8 +1,12 @@
+import { isLoopback } from '../../api/base-url.ts';
+import { indexScopeOf } from '../../cli/boot/seen.ts';
 import type { ShapeNotes } from '../../cli/boot/shape-notes.ts';
 import type { Context } from '../../cli/context.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
+import type { Session } from '../../cli/session.ts';
+import { Feed } from '../../envelope-index/feed.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { eventsDir } from '../../kernel/files/paths.ts';
+import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { DRAIN_MS, FORWARD_TIMEOUT_MS } from '../../webhooks/defaults.ts';
 import { forwardsFolder } from '../../webhooks/forward/backlog.ts';
@@ -13,8 +17,6 @@ import { isSampleId } from '../../webhooks/sample.ts';
 import { eventNames } from '../events/event-flags.ts';
 import { targetUrl } from '../events/send.ts';
 import { DeliveryActions } from './actions.ts';
-import { listenHealth } from './health.ts';
-import { ListenIndex } from './index-feed.ts';
 import { ListenKeys } from './keys.ts';
 import { listenSecrets } from './secrets.ts';
 import { AwaitedEnvelope } from './until.ts';
@@ -143,4 +145,64 @@ async function listenerOptions(
 
 function noSecrets(): Promise<{ secrets: readonly string[]; others: readonly string[] }> {
   return Promise.resolve({ secrets: [], others: [] });
+}
+
+/** The interval at which a service on this machine is asked for its time. */
+const LOCAL_MS = 5_000;
+
+/**
+ * Returns the options of health checks. The service's clock is checked, except that of a sandbox, because it can be moved.
+ * @throws UsageError if the port is the same as that for webhooks.
+ */
+async function listenHealth(
+  { port: taken, 'health-port': port }: { port: number; 'health-port'?: number | undefined },
+  session: Session,
+): Promise<ListenerOptions['health']> {
+  if (port === undefined) return undefined;
+  if (port === taken && port !== 0)
+    throw new UsageError(`--health-port and --port are both ${port}.`, {
+      hint: 'Use two different ports.',
+    });
+  // A listener also works without a profile, but then the service's time isn't known.
+  const settings = await session.settings().catch(() => undefined);
+  const baseUrl = settings?.baseUrl?.value;
+  if (baseUrl === undefined || settings?.profileName?.value === 'sandbox')
+    return { port, serviceTime: undefined, askEveryMs: undefined };
+  const { timeAsker } = await import('../../api/ask-time.ts');
+  const askEveryMs = isLoopback(new URL(baseUrl)) ? LOCAL_MS : undefined;
+  return { port, serviceTime: timeAsker(baseUrl), askEveryMs };
+}
+
+/** How long webhooks are collected before they are written together, in ms. */
+const FLUSH_DELAY_MS = 500;
+
+/** Updates the profile's index with verified webhooks, so that searches read those envelopes again. */
+class ListenIndex {
+  readonly #feed: Feed | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(feed: Feed | undefined) {
+    this.#feed = feed;
+  }
+
+  /** Creates the updater. Without a profile, the listener works but has no index to update. */
+  static async of(context: Context): Promise<ListenIndex> {
+    const settings = await context.session.settings().catch(() => undefined);
+    const scope = settings && indexScopeOf(settings);
+    if (scope === undefined) return new ListenIndex(undefined);
+    return new ListenIndex(new Feed(stateDir(), scope));
+  }
+
+  take({ verified, duplicate, facts }: Delivery): void {
+    if (this.#feed === undefined || !verified || duplicate || !facts?.envelopeId) return;
+    this.#feed.touched(facts.envelopeId, facts.status ?? '');
+    this.#timer ??= setTimeout(() => void this.write(), FLUSH_DELAY_MS).unref();
+  }
+
+  /** Writes the collected updates. */
+  async write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    await this.#feed?.settle();
+  }
 }

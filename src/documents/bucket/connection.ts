@@ -1,12 +1,13 @@
 import { Agent as HttpAgent } from 'node:http';
-import type { Agent as HttpsAgent } from 'node:https';
+import { Agent, type AgentOptions, type Agent as HttpsAgent, type RequestOptions } from 'node:https';
+import { Duplex, Readable } from 'node:stream';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { REQUEST_TIMEOUT_MS } from '../../api/defaults.ts';
+import { messageOf } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
-import { authorization, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
+import { authorization, type HttpProxy, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 import { connectTrusting } from '../../kernel/network/trust.ts';
-import { boundErrorBodies } from './error-body.ts';
-import { ProxyAgent } from './proxy.ts';
+import { readBounded } from '../../kernel/streams.ts';
 import type { BucketSettings } from './settings.ts';
 
 /** A request to the bucket and its result, for --debug. The debug output redacts it. */
@@ -164,4 +165,74 @@ function addressOf(request: unknown): { method: string; url: string } {
 
 function statusCodeOf(response: unknown): number | undefined {
   return isRecord(response) && typeof response.statusCode === 'number' ? response.statusCode : undefined;
+}
+
+/** The maximum size of an error body. S3 errors are a few hundred bytes of XML. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** The part of the SDK that sends one request. */
+interface RequestHandler<Request, Options> {
+  handle: (request: Request, options?: Options) => Promise<{ response: unknown }>;
+}
+
+/** Limits the memory and time for reading error bodies; the SDK alone would read all of any body. */
+function boundErrorBodies<Request, Options>(
+  handler: RequestHandler<Request, Options>,
+  timeoutMs: number,
+): void {
+  const handle = handler.handle.bind(handler);
+  handler.handle = async (request, options) => {
+    const answer = await handle(request, options);
+    const { response } = answer;
+    if (isRecord(response) && Number(response.statusCode) >= 300 && response.body instanceof Readable)
+      response.body = await errorBody(response.body, timeoutMs);
+    return answer;
+  };
+}
+
+/** Returns the body, or no bytes if it is too long or stalls; the error then has only the status. */
+async function errorBody(body: Readable, timeoutMs: number): Promise<Uint8Array> {
+  const timer = setTimeout(() => body.destroy(), timeoutMs);
+  try {
+    return await readBounded(body, MAX_ERROR_BYTES);
+  } catch {
+    return new Uint8Array();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+type Created = (error: Error | null, stream: Duplex) => void;
+
+/** Opens https connections through the proxy, if one is set; hosts in NO_PROXY are contacted directly. */
+class ProxyAgent extends Agent {
+  readonly #timeoutMs: number;
+
+  constructor(pool: AgentOptions, timeoutMs: number) {
+    super(pool);
+    this.#timeoutMs = timeoutMs;
+  }
+
+  override createConnection(options: RequestOptions, created?: Created): Duplex | null | undefined {
+    try {
+      const proxy = proxyFor(process.env, urlOf('https:', options.host ?? '', Number(options.port)));
+      if (proxy === undefined) return super.createConnection(options, created);
+      this.#tunnel(proxy, options).then((socket) => created?.(null, socket), failing(created));
+    } catch (error) {
+      failing(created)(error);
+    }
+    return undefined;
+  }
+
+  async #tunnel(proxy: HttpProxy, options: RequestOptions): Promise<Duplex> {
+    const { host: hostname, port, path: _, ...tls } = options;
+    const { connectThrough } = await import('../../kernel/network/tunnel.ts');
+    const target = { hostname: hostname ?? '', port: Number(port), timeoutMs: this.#timeoutMs, tls };
+    return connectThrough(proxy, target);
+  }
+}
+
+/** Returns a handler that reports an error to the callback. The types require a stream even then. */
+function failing(created: Created | undefined): (error: unknown) => void {
+  return (error) => created?.(error instanceof Error ? error : new Error(messageOf(error)), new Duplex());
 }

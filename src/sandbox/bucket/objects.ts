@@ -1,10 +1,8 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Call, header } from './call.ts';
-import { conditionsOf, guardWrite, judge, preconditionFailed } from './conditions.ts';
 import type { StoredObject, StoredObjectFacts } from './object-file.ts';
 import type { PutFacts } from './object-store.ts';
-import { parseRange } from './range.ts';
 import { readBody } from './request-body.ts';
 import { S3Error } from './s3-error.ts';
 
@@ -157,4 +155,95 @@ function overrides({ query }: Call): Record<string, string> {
     wanted[name] = value;
   }
   return wanted;
+}
+
+/** The properties of an object that conditions are checked against. */
+interface Version {
+  /** The ETag without quotation marks. */
+  etag: string;
+  /** ISO 8601. */
+  modifiedAt: string;
+}
+
+interface Conditions {
+  ifMatch: string | undefined;
+  ifNoneMatch: string | undefined;
+  ifModifiedSince: string | undefined;
+  ifUnmodifiedSince: string | undefined;
+}
+
+/** Reads the conditions of a request. */
+function conditionsOf(read: (name: string) => string | undefined): Conditions {
+  return {
+    ifMatch: read('if-match'),
+    ifNoneMatch: read('if-none-match'),
+    ifModifiedSince: read('if-modified-since'),
+    ifUnmodifiedSince: read('if-unmodified-since'),
+  };
+}
+
+/** Evaluates the conditions of a read. ETags take precedence over dates (RFC 9110, section 13.2.2). */
+function judge(conditions: Conditions, version: Version): 'go' | 'failed' | 'unchanged' {
+  const modified = Math.floor(Date.parse(version.modifiedAt) / 1_000) * 1_000;
+  const { ifMatch, ifNoneMatch, ifModifiedSince, ifUnmodifiedSince } = conditions;
+  const isFailed =
+    ifMatch === undefined ? modified > Date.parse(ifUnmodifiedSince ?? '') : !isListed(ifMatch, version.etag);
+  if (isFailed) return 'failed';
+  const isUnchanged =
+    ifNoneMatch === undefined
+      ? modified <= Date.parse(ifModifiedSince ?? '')
+      : isListed(ifNoneMatch, version.etag);
+  return isUnchanged ? 'unchanged' : 'go';
+}
+
+/**
+ * Checks the conditions of a write. `If-None-Match: *` only allows creating an object, If-Match only allows replacing that version.
+ * @throws S3Error PreconditionFailed, or NoSuchKey for If-Match if the object doesn't exist.
+ */
+function guardWrite({ ifMatch, ifNoneMatch }: Conditions, current: Version | undefined): void {
+  if (ifMatch !== undefined && current === undefined)
+    throw new S3Error('NoSuchKey', 'The specified key does not exist.');
+  const isOther = current !== undefined && ifMatch !== undefined && !isListed(ifMatch, current.etag);
+  const isExisting =
+    current !== undefined && ifNoneMatch !== undefined && isListed(ifNoneMatch, current.etag);
+  if (isOther || isExisting) throw preconditionFailed();
+}
+
+function preconditionFailed(): S3Error {
+  return new S3Error('PreconditionFailed', 'At least one of the pre-conditions you specified did not hold.');
+}
+
+/** Returns true if a list of ETags contains this one or `*`. */
+function isListed(header: string, etag: string): boolean {
+  return header.split(',').some((one) => one.trim() === '*' || unquoted(one) === etag);
+}
+
+/** Returns an ETag without its quotation marks. */
+function unquoted(etag: string): string {
+  return etag.trim().replace(/^W\//, '').replaceAll('"', '');
+}
+
+/** The bytes from `start` up to, but not including, `end`. */
+interface ByteRange {
+  start: number;
+  end: number;
+}
+
+/**
+ * Resolves a Range header for an object's size. Returns a range; `whole` if the header is missing or S3 ignores it (several ranges, other
+ * units, invalid); or `unsatisfiable` if no byte of the range exists (416).
+ */
+export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
+  const parts = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');
+  if (parts === null) return 'whole';
+  const [, first = '', last = ''] = parts;
+  if (first === '') return last === '' ? 'whole' : suffix(Math.min(Number(last), size), size);
+  const start = Number(first);
+  const end = last === '' ? size : Math.min(Number(last) + 1, size);
+  if (last !== '' && Number(last) < start) return 'whole';
+  return start >= size ? 'unsatisfiable' : { start, end };
+}
+
+function suffix(length: number, size: number): ByteRange | 'unsatisfiable' {
+  return length === 0 ? 'unsatisfiable' : { start: size - length, end: size };
 }

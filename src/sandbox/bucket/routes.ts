@@ -1,5 +1,5 @@
-import { bucketLocation, headBucket, listBuckets, listObjects } from './buckets.ts';
-import type { Call } from './call.ts';
+import { type Call, writeXml } from './call.ts';
+import { listResult } from './list.ts';
 import { deleteObject, getObject, putObject } from './objects.ts';
 import { S3Error } from './s3-error.ts';
 
@@ -41,4 +41,35 @@ export async function route(call: Call): Promise<void> {
   else if (table === BUCKET && (call.method === 'PUT' || call.method === 'DELETE'))
     throw new S3Error('NotImplemented', 'Buckets are made when the sandbox starts.');
   else throw new S3Error('MethodNotAllowed', 'The specified method is not allowed against this resource.');
+}
+
+/** The region whose buckets have an empty location constraint. */
+const FIRST_REGION = 'us-east-1';
+
+/** Handles ListBuckets. Lists the buckets that the account may use. */
+async function listBuckets(call: Call): Promise<void> {
+  const buckets = (await call.store.buckets()).filter(({ name }) => call.mayUse(name));
+  writeXml(call, 'ListAllMyBucketsResult', {
+    Owner: { ID: 'sandbox', DisplayName: 'sandbox' },
+    Buckets: {
+      Bucket: buckets.map(({ name, createdAt }) => ({ Name: name, CreationDate: createdAt.toISOString() })),
+    },
+  });
+}
+
+/** Handles HeadBucket. */
+function headBucket(call: Call): void {
+  call.store.index(call.bucket);
+  call.response.writeHead(200, { 'x-amz-bucket-region': call.region }).end();
+}
+
+/** Handles GetBucketLocation. */
+function bucketLocation(call: Call): void {
+  call.store.index(call.bucket);
+  writeXml(call, 'LocationConstraint', call.region === FIRST_REGION ? '' : call.region);
+}
+
+/** Handles ListObjectsV2 and ListObjects. */
+function listObjects(call: Call): void {
+  writeXml(call, 'ListBucketResult', listResult(call.bucket, call.store.index(call.bucket), call.query));
 }

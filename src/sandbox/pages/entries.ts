@@ -1,8 +1,7 @@
-import type { Drawing, EnvelopeRecord, FieldRecord, SignerRecord } from '../model.ts';
+import { DRAWING, type Drawing, type EnvelopeRecord, type FieldRecord, type SignerRecord } from '../model.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
 import { fieldsOf, initials, isSigningDate } from '../service/engine/fields.ts';
 import type { StoreState } from '../service/store/state.ts';
-import { readDrawing } from './strokes.ts';
 
 /** Returns the signer's fields in reading order: by page, then from top to bottom, then from left to right. */
 export function fieldsFor(state: StoreState, envelope: EnvelopeRecord, signer: SignerRecord): FieldRecord[] {
@@ -94,4 +93,21 @@ function problemWith(field: FieldRecord, value: string): string | undefined {
 
 function placeOf({ label, page }: FieldRecord): string {
   return `${label} (page ${page})`;
+}
+
+const POINT = String.raw`\d{1,4},\d{1,4}`;
+const TEXT = new RegExp(`^${POINT}(?:[ ;]${POINT})*$`);
+/** The maximum length of the text, with four digits per coordinate and separators. */
+const MAX_LENGTH = DRAWING.points * '1000,1000 '.length;
+
+/**
+ * Parses a drawing as posted by a form: points `x,y` separated by spaces, strokes separated by semicolons. Returns undefined for any other
+ * text, or if a limit of drawings is exceeded.
+ */
+function readDrawing(text: string): Drawing | undefined {
+  if (text.length > MAX_LENGTH || !TEXT.test(text)) return undefined;
+  const strokes = text.split(';').map((stroke) => stroke.split(/[ ,]/).map(Number));
+  const points = strokes.reduce((sum, stroke) => sum + stroke.length / 2, 0);
+  if (strokes.length > DRAWING.strokes || points > DRAWING.points) return undefined;
+  return strokes.every((stroke) => stroke.every((value) => value <= DRAWING.range)) ? strokes : undefined;
 }

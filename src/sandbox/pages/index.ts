@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import { Hono } from 'hono';
+import { type Asset, readAsset } from '../../kernel/files/asset.ts';
+import { fontFolder } from '../documents/text/folder.ts';
 import { notFound } from '../service/base/errors.ts';
 import type { ServiceEnv } from '../service/base/web.ts';
-import { pageAsset } from './assets.ts';
 import { errorPage, ownAddressOnly } from './guard.ts';
 import { signingPages } from './links.ts';
 import type { PagesOptions } from './options.ts';
@@ -33,4 +35,13 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
     return c.body(asset.body, 200, { 'Content-Type': asset.type });
   });
   app.route('/', pages);
+}
+
+const STYLES = ['design.css', 'style.css', 'tables.css', 'document.css', 'editor.css'];
+const SCRIPTS = ['page.js', 'live.js', 'sign.js', 'sheets.js', 'reading.js', 'pad.js', 'edit.js'];
+const NAMES = [...STYLES, ...SCRIPTS, 'icon.svg', 'pdf.min.mjs', 'pdf.worker.min.mjs', 'hand.ttf'];
+
+/** Reads an asset of the pages, which the build copies next to the fonts. Returns undefined for any other name. */
+function pageAsset(name: string): Promise<Asset | undefined> {
+  return readAsset(name, NAMES, [join(fontFolder(), '../pages')]);
 }

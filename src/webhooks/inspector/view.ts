@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { Redactor } from '../../kernel/redaction.ts';
 import { canIndent, indentJson } from '../../kernel/text/json-text.ts';
+import { NOT_PASSED_ON } from '../forward/send.ts';
+import type { EventRecord } from '../journal/record.ts';
 import { shownHeaders } from '../receive/headers.ts';
 import { readPayload } from '../receive/payload.ts';
 import type { ForwardAttempt, InspectorEntry } from './board.ts';
-import { curlCommand } from './curl.ts';
-import { type DeliveryState, type Verdict, verdictOf } from './verdict.ts';
 
 /** A delivery in the list. */
 export interface InspectorRow {
@@ -125,4 +125,94 @@ function signatureOf(headers: readonly [string, string][], wanted: string): Deta
 
 function hiding(redactor: Redactor): (text: string | null) => string | null {
   return (text) => (text === null ? null : redactor.redact(text));
+}
+
+/** Characters that are safe between single quotes in a shell and in a terminal. */
+const PLAIN = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
+const PLAIN_ASCII = /^[\x20-\x7e]*$/;
+/** The maximum body size on the command line. Linux allows 128 KiB per argument, but the command should stay readable. */
+const MAX_INLINE_BYTES = 16 * 1024;
+
+/** Returns a POSIX shell command that sends a delivery again. */
+function curlCommand(url: string, headers: readonly (readonly [string, string])[], body: Uint8Array): string {
+  const passed = headers.filter(
+    ([name, value]) => !NOT_PASSED_ON.has(name.toLowerCase()) && PLAIN_ASCII.test(`${name}${value}`),
+  );
+  // curl omits a header without a value unless it ends in a semicolon.
+  const options = passed.map(
+    ([name, value]) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`,
+  );
+  const text = Buffer.from(body).toString('utf8');
+  const isInline = text.length <= MAX_INLINE_BYTES && PLAIN.test(text) && Buffer.from(text).equals(body);
+  // --data-raw doesn't interpret a leading @. Binary bodies are piped.
+  const data = isInline ? `--data-raw ${quoted(text)}` : '--data-binary @-';
+  const source = isInline ? '' : `printf %s ${Buffer.from(body).toString('base64') || "''"} | base64 -d | `;
+  return `${source}${['curl -sS -X POST', quoted(url), ...options, data].join(' \\\n  ')}`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+type DeliveryState = 'verified' | 'unchecked' | 'refused';
+
+/** Whether a delivery is valid, why, and how to fix it. */
+interface Verdict {
+  state: DeliveryState;
+  why: string;
+  advice: string | null;
+}
+
+/** The fix for each reason given by signature.ts and explain.ts. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [
+    /header is missing/,
+    'The service signs deliveries if the envelope has a webhook secret. Create it with one, or find out who else posts to this address.',
+  ],
+  [
+    /more than one/,
+    'A proxy duplicated the header or joined two. Forward only the one that the service sent.',
+  ],
+  [/upper ?case/, 'Write the hex digits in lowercase when you sign.'],
+  [
+    /hex digits instead of/,
+    'HMAC-SHA256 has 64 hex digits. A different hash was used, or the header was truncated.',
+  ],
+  [
+    /not lowercase hex/,
+    'The header must be the hex HMAC-SHA256 of the raw body, optionally after "sha256=".',
+  ],
+  [
+    /secret of another envelope/,
+    'Each envelope can have its own secret. Sign with the one this envelope was created with.',
+  ],
+  [/line break/, 'The file with the secret on the signing side ends with a line break. Remove it there.'],
+  [/parsed and /, 'Take the bytes before a framework or gateway parses the JSON, and send exactly those.'],
+  [/decoded from base64/, 'A gateway passed the body in base64. Sign and send the decoded bytes.'],
+  [
+    /does not match/,
+    'Compare the secret with the one the envelope was created with. Test it with `esign events verify BODY --signature HEX`.',
+  ],
+  [/not JSON/, 'The signature is valid or was not checked, but the body must be a JSON object in UTF-8.'],
+];
+
+/** Returns whether a delivery is valid, and why. */
+function verdictOf({ verified, reason, duplicate }: EventRecord): Verdict {
+  if (reason !== null)
+    return {
+      state: 'refused',
+      why: reason,
+      advice: ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? null,
+    };
+  if (!verified)
+    return {
+      state: 'unchecked',
+      why: 'signatures are not checked',
+      advice: 'The listener was started with --no-verify: anyone who can reach it can send made-up events.',
+    };
+  return {
+    state: 'verified',
+    why: 'the signature is the HMAC-SHA256 of these bytes with a known secret',
+    advice: duplicate ? 'It was received before: the sender repeats a delivery until it gets a 200.' : null,
+  };
 }

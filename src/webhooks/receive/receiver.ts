@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../kernel/clock.ts';
 import { BodyLimitError, BoundedBody } from '../../kernel/streams.ts';
@@ -8,7 +14,6 @@ import { boundedRefusal, type Delivery } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
 import { readPayload } from './payload.ts';
 import { checkSignature } from './signature.ts';
-import { isFromWebPage } from './web-page.ts';
 
 export interface ReceiverOptions {
   host: string;
@@ -240,4 +245,22 @@ function answer(response: ServerResponse, status: number): void {
     ...allow,
   });
   response.end(text);
+}
+
+/** Content types that a page may post to any address without a preflight. The type may also be missing. */
+const POSTED_UNASKED = /^(?:$|text\/plain|application\/x-www-form-urlencoded|multipart\/form-data)/i;
+/** All browsers send this user agent, and a page can't change it without a preflight. */
+const BROWSER = /^Mozilla\//;
+
+/**
+ * Returns true if a browser sent the request for a web page. If signatures aren't verified, any page the user opens could send
+ * made-up events. Services send none of these headers, and send JSON as JSON. Current browsers send the page's origin; old ones
+ * are recognized by their user agent and by content types that need no preflight.
+ */
+function isFromWebPage(headers: IncomingHttpHeaders): boolean {
+  const site = headers['sec-fetch-site'];
+  if (headers.origin !== undefined || (site !== undefined && site !== 'none')) return true;
+  if (headers['sec-fetch-dest'] !== undefined || headers['sec-fetch-user'] !== undefined) return true;
+  const isBrowser = BROWSER.test(headers['user-agent'] ?? '') || headers.referer !== undefined;
+  return isBrowser && POSTED_UNASKED.test(headers['content-type'] ?? '');
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseRange } from '../../../src/sandbox/bucket/range.ts';
+import { parseRange } from '../../../src/sandbox/bucket/objects.ts';
 
 const size = fc.integer({ min: 0, max: 50 });
 const position = fc.integer({ min: 0, max: 60 });

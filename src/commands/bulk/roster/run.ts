@@ -1,16 +1,15 @@
 import { openRewritable } from '../../../bulk/rewrite/source-file.ts';
-import { isSettled } from '../../../bulk/roster/roster.ts';
+import { isSettled, type RosterEntry } from '../../../bulk/roster/roster.ts';
 import { Findings, MAX_PROBLEMS } from '../../../bulk/rows/check-file.ts';
 import { checkRow } from '../../../bulk/rows/row.ts';
 import type { Context } from '../../../cli/context.ts';
 import type { Moment } from '../../../kernel/clock.ts';
-import type { ListFormat } from '../../../output/list.ts';
-import { writeList } from '../../../output/list.ts';
+import { type ListFormat, type ListView, writeList } from '../../../output/list.ts';
+import type { TableColumn } from '../../../output/table.ts';
 import type { ReadOptions } from '../../../tables/table-file.ts';
 import { localDelimiter } from '../flags.ts';
 import { PartWriter, refused, sourceOf } from '../source.ts';
 import { collectRoster } from './collect.ts';
-import { type RosterLine, rosterList } from './view.ts';
 
 interface RosterFlags extends ListFormat, ReadOptions {
   template: string;
@@ -59,3 +58,28 @@ export async function showRoster(path: string, flags: RosterFlags, context: Cont
   for (const bytes of kept) await writer.write(bytes);
   await writer.end();
 }
+
+/** A signer of a row, and whether they have signed. */
+interface RosterLine extends RosterEntry {
+  row: number;
+  email: string;
+  name: string | null;
+  role: string | null;
+}
+
+const COLUMNS: readonly TableColumn<RosterLine>[] = [
+  { key: 'row', header: 'ROW', value: ({ row }) => String(row), fixed: true },
+  { key: 'email', header: 'EMAIL', value: ({ email }) => email },
+  { key: 'name', header: 'NAME', value: ({ name }) => name ?? '' },
+  { key: 'role', header: 'ROLE', value: ({ role }) => role ?? '' },
+  { key: 'state', header: 'STATE', value: ({ state }) => state, fixed: true },
+  { key: 'envelopeId', header: 'ENVELOPE', value: ({ envelopeId }) => envelopeId ?? '' },
+  { key: 'signedAt', header: 'SIGNED', value: ({ signedAt }) => signedAt ?? '' },
+];
+
+/** The list of who has signed, with a line for each signer. */
+const rosterList: ListView<RosterLine> = {
+  id: ({ envelopeId }) => envelopeId ?? '',
+  empty: 'The list has no rows.',
+  columns: COLUMNS,
+};

@@ -1,9 +1,14 @@
 import { join } from 'node:path';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
+import { type TimelineEntry, timelineOf } from '../../../evidence/timeline.ts';
+import { counted } from '../../../kernel/duration.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
+import { indented } from '../../../output/table.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { inColumns, safeLine } from '../../../output/text.ts';
+import { exactTime, relativeTime } from '../../../output/time.ts';
 import type { WebhookHistoryEntry } from '../../../webhooks/journal/history.ts';
-import { renderHistory } from './history-view.ts';
 
 /** The webhooks received for envelopes on this machine. The journal is read once, when it is needed. */
 export class Histories {
@@ -37,4 +42,49 @@ export class Histories {
     const { readHistories } = await import('../../../webhooks/journal/history.ts');
     return readHistories(join(stateDir(), 'events'), this.#ids);
   }
+}
+
+/** The time by which a webhook may be dated later than the event it reports, in ms. */
+const SAME_MOMENT_MS = 60_000;
+
+/** What happened to an envelope, by its own dates and by the webhooks received on this machine: when, what, by whom. */
+export function renderHistory(
+  envelope: Envelope,
+  received: readonly WebhookHistoryEntry[],
+  terminal: Terminal,
+  now: number,
+): string {
+  const webhooks = received.map((one) => ({ ...one, happenedAt: one.at, duplicate: false }));
+  const moments = timelineOf(envelope, webhooks, []);
+  const own = moments.filter(({ source }) => source === 'service');
+  const cells = moments
+    .filter((one) => !own.some((other) => isSame(other, one)))
+    .map((one) => [
+      safeLine(exactTime(one.at)),
+      safeLine(relativeTime(one.at, now)),
+      safeLine(one.what),
+      safeLine(one.who ?? ''),
+      webhookNote([one, ...moments.filter((other) => isSame(one, other))]),
+    ]);
+  const title = terminal.style('bold', 'History');
+  const webhookCount =
+    received.length === 0
+      ? 'no webhooks received on this machine; `esign listen` records them'
+      : `${counted(received.length, 'webhook')} received on this machine`;
+  const lines = inColumns(cells).map((line) => `  ${indented(line, 4, terminal)}\n`);
+  return `\n${title}  ${indented(webhookCount, 9, terminal)}\n${lines.join('')}`;
+}
+
+/** Returns whether a webhook reports what the envelope's own dates show. */
+function isSame(own: TimelineEntry, webhook: TimelineEntry): boolean {
+  if (own.source !== 'service' || webhook.source !== 'webhook') return false;
+  const isSamePerson = own.who === null || webhook.who === null || own.who === webhook.who;
+  const isSameEvent = own.what.split(':')[0] === webhook.what && isSamePerson;
+  return isSameEvent && Math.abs(Date.parse(own.at) - Date.parse(webhook.at)) < SAME_MOMENT_MS;
+}
+
+function webhookNote(moments: readonly TimelineEntry[]): string {
+  const webhooks = moments.filter(({ source }) => source === 'webhook');
+  if (webhooks.length === 0) return '';
+  return webhooks.some(({ verified }) => verified) ? 'webhook' : 'webhook, not verified';
 }

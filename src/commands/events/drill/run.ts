@@ -2,11 +2,12 @@ import type { Context } from '../../../cli/context.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { PartialError } from '../../../kernel/errors.ts';
 import { EVENTS } from '../../../kernel/vocabulary.ts';
-import { type CheckResult, drill } from '../../../webhooks/drill/drill.ts';
+import type { Terminal } from '../../../output/terminal.ts';
+import { safeLine } from '../../../output/text.ts';
+import { type CheckResult, describeAnswer, drill } from '../../../webhooks/drill/drill.ts';
 import { shownUrl } from '../../../webhooks/forward/send.ts';
 import { eventNames } from '../event-flags.ts';
 import { targetUrl } from '../send.ts';
-import { drillLine } from './view.ts';
 
 export interface DrillFlags {
   to: string;
@@ -39,4 +40,18 @@ export async function drillReceiver(flags: DrillFlags, context: Context): Promis
       `${shownUrl(url)} failed ${wrong.length} of ${results.length} checks: ${wrong.join(', ')}.`,
       { hint: 'Fix the failures listed above, then run the drill again.' },
     );
+}
+
+const NAME_WIDTH = 22;
+
+/** Renders the result of a check as a line. */
+function drillLine(result: CheckResult, terminal: Terminal): string {
+  const { check, ok, status, ms, finding, notice } = result;
+  if (!terminal.outIsTty) {
+    const cells = [check, ok ? 'ok' : 'wrong', String(status ?? ''), String(ms), finding ?? notice ?? ''];
+    return `${cells.map(safeLine).join('\t')}\n`;
+  }
+  const mark = ok ? terminal.style('green', '✓') : terminal.style('red', '✗');
+  const did = `${finding ?? describeAnswer({ status, error: null })}${notice === undefined ? '' : `; ${notice}`}`;
+  return `${mark} ${check.padEnd(NAME_WIDTH)} ${safeLine(did)}  ${terminal.style('dim', `${ms} ms`)}\n`;
 }

@@ -3,10 +3,10 @@ import type { Moment } from '../../../kernel/clock.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { PartialError } from '../../../kernel/errors.ts';
 import { eventsDir } from '../../../kernel/files/paths.ts';
-import { type ListFormat, writeList } from '../../../output/list.ts';
+import { type ListFormat, type ListView, writeList } from '../../../output/list.ts';
+import { relativeTime } from '../../../output/time.ts';
 import { GAPS } from '../../../webhooks/defaults.ts';
-import { findGaps } from '../../../webhooks/journal/gaps.ts';
-import { gapList } from './view.ts';
+import { findGaps, type Gap } from '../../../webhooks/journal/gaps.ts';
 
 export interface GapFlags extends ListFormat {
   since?: Moment | undefined;
@@ -34,4 +34,27 @@ export async function reportGaps(flags: GapFlags, context: Context): Promise<voi
     `${counted(gaps.length, 'gap')} in ${counted(checked, 'envelope')} with webhooks; each is shown above.`,
     { hint: 'The service does not resend missed events. Read the envelopes instead.' },
   );
+}
+
+/** Returns the list of differences between the journal and the API. */
+export function gapList(now: number): ListView<Gap> {
+  return {
+    id: (one) => one.envelopeId,
+    empty: 'No gaps. Every change was received as an event, and all events agree with the API.',
+    columns: [
+      { key: 'kind', header: 'GAP', value: (one) => one.kind, fixed: true },
+      { key: 'envelopeId', header: 'ENVELOPE', value: (one) => one.envelopeId, fixed: true },
+      { key: 'event', header: 'EVENT', value: (one) => one.event, fixed: true },
+      {
+        key: 'at',
+        header: 'WHEN',
+        value: (one) => one.at ?? '',
+        show: (one) => relativeTime(one.at, now),
+        fixed: true,
+      },
+      { key: 'status', header: 'STATUS', value: (one) => one.status ?? '', fixed: true },
+      { key: 'signer', header: 'SIGNER', value: (one) => one.signer ?? '' },
+      { key: 'why', header: 'WHY', value: (one) => one.why },
+    ],
+  };
 }

@@ -1,6 +1,7 @@
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
+import * as z from 'zod';
 import { deliveryView, keyView, pageOf, pageView } from '../api/representation.ts';
 import { ApiError } from '../base/errors.ts';
 import { isLocalHost } from '../base/host-check.ts';
@@ -14,7 +15,6 @@ import { authenticate, requireScope } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { createKey, type KeyContext, revokeKey } from './key-actions.ts';
-import { settingRoutes } from './settings-routes.ts';
 
 export interface ControlOptions extends KeyContext {
   store: Store;
@@ -147,4 +147,21 @@ function guarded({ store, engine, clock, host }: ControlOptions) {
 
 function visitorOf(c: ServiceContext): Visitor {
   return { ip: getConnInfo(c).remote.address ?? null, userAgent: c.req.header('user-agent') ?? null };
+}
+
+const settingsSchema = z.record(z.string(), z.string({ error: 'Must be a string' }));
+
+/** Adds the routes that change how the service behaves: choices and faults. */
+function settingRoutes(app: Hono<ServiceEnv>, { control }: { control: ControlPlane }): void {
+  app.get('/choices', (c) => reply(c, { data: control.choices() }));
+  app.post('/choices', async (c) => {
+    const wanted = parseBody(settingsSchema, await readJson(c.env.incoming));
+    return reply(c, { data: control.choices(wanted) });
+  });
+
+  app.get('/faults', (c) => reply(c, { data: control.faults() }));
+  app.post('/faults', async (c) =>
+    reply(c, { data: control.faults((await readJson(c.env.incoming)) ?? {}) }),
+  );
+  app.delete('/faults', (c) => reply(c, { data: control.faults({}) }));
 }

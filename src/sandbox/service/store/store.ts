@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { Journal } from '../../../journal/journal.ts';
+import { UsageError } from '../../../kernel/errors.ts';
 import { privateFolder } from '../../../kernel/files/files.ts';
-import { lockFolder } from './folder-lock.ts';
+import { lockFile } from '../../../kernel/files/lock.ts';
 import { SERVICE_FORMAT, type StoreChange, type StoreEntry } from './records.ts';
 import { StoreState } from './state.ts';
 import { upgradeJournal } from './upgrade.ts';
@@ -97,4 +98,18 @@ export class Store {
       for (const watcher of this.#watchers) watcher(change);
     }
   }
+}
+
+/**
+ * Locks a folder, because only one sandbox can use it. Returns a function that unlocks it. Throws a UsageError if another sandbox uses the
+ * folder.
+ */
+function lockFolder(folder: string): Promise<() => Promise<void>> {
+  return lockFile(
+    join(folder, 'service.lock'),
+    (pid) =>
+      new UsageError(`Another sandbox (process ${pid}) is using ${folder}`, {
+        hint: 'Stop it first, or give this one another folder.',
+      }),
+  );
 }
