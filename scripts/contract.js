@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ensureBuilt, step } from './ensure.js';
 import { installIn } from './tools.js';
+import { runVitest } from './vitest.js';
 
 // Runs the end-to-end suite with Prism reading along between the CLI and every sandbox, and fails when a request or a
 // reply goes against contract/openapi.yaml. docs/contract-check.md says how it works.
@@ -49,18 +49,11 @@ const desk = createServer(async (request, response) => {
 });
 await new Promise((resolve) => desk.listen(0, '127.0.0.1', resolve));
 
-const code = await suite(`http://127.0.0.1:${desk.address().port}`);
+const proxy = `http://127.0.0.1:${desk.address().port}`;
+const code = await runVitest(['e2e'], process.argv.slice(2), { ESIGN_E2E_PROXY: proxy });
 desk.close();
 for (const relay of relays) relay.close();
 const whole = process.argv.length === 2;
 const { lines, ok } = await record.close({ whole });
 say(lines.join('\n'));
 process.exitCode = code === 0 && ok ? 0 : 1;
-
-function suite(proxy) {
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', '--project', 'e2e', ...process.argv.slice(2)];
-  const env = { ...process.env, ESIGN_E2E_PROXY: proxy };
-  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env });
-  return new Promise((resolve) => child.on('close', resolve));
-}

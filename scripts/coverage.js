@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { addSpawned } from './coverage/report.js';
 import { ensureBuilt, step } from './ensure.js';
+import { runVitest } from './vitest.js';
 
 // Runs the unit and the end-to-end tests and reports which lines of src they reach, in the process of the tests and in those
-// that they spawn. coverage/source.json has the missed lines of each file. Arguments go to Vitest; what they leave out is
+// that they spawn. coverage/coverage.txt has the missed lines of each file. Arguments go to Vitest; what they leave out is
 // missed, so that nothing is required of the figures then.
 // npm run test:coverage [-- test/e2e/events.test.ts]
 
@@ -29,54 +30,36 @@ await ensureBuilt();
 await step('Building for coverage', process.execPath, [join(root, 'scripts/coverage/build.js'), copy]);
 for (const left of [raw, here]) await rm(left, { recursive: true, force: true });
 await mkdir(raw, { recursive: true });
-const passed = (await suite()) === 0;
+const options = [
+  '--coverage.enabled',
+  '--coverage.provider=v8',
+  '--coverage.reporter=json',
+  '--coverage.reportOnFailure',
+  '--coverage.include=src/**/*.ts',
+  `--coverage.reportsDirectory=${here}`,
+];
+const env = { ESIGN_BIN: join(copy, 'bin/run.js'), ESIGN_COVERAGE: raw };
+const passed = (await runVitest(['unit', 'e2e'], [...options, ...chosen], env)) === 0;
 if (!existsSync(reachedHere)) {
   say('The tests came to no end, so there is nothing to tell.');
   process.exit(1);
 }
-const { files, processes, torn } = await measured();
+const { spawnedCoverage } = await import('./coverage/spawned.js');
+const { map: spawned, processes, torn } = await spawnedCoverage(raw, join(copy, 'dist'), root);
+const { default: libCoverage } = await import('istanbul-lib-coverage');
+const map = libCoverage.createCoverageMap(JSON.parse(await readFile(reachedHere, 'utf8')));
+addSpawned(map, spawned);
 await rm(raw, { recursive: true, force: true });
-await writeFile(join(folder, 'source.json'), `${JSON.stringify(files, null, 1)}\n`);
 
-const { reportText, share, total } = await import('./coverage/report.js');
-say(`\n${reportText(files)}\n`);
-const percent = (kind) => share(total(files.map((file) => file[kind])));
-say(
-  `The process of the tests reaches ${percent('inProcess').toFixed(1)} % of the lines, ` +
-    `the ${processes} spawned ones ${percent('spawned').toFixed(1)} %, together ${percent('lines').toFixed(1)} %.`,
-);
+const { default: libReport } = await import('istanbul-lib-report');
+const { default: reports } = await import('istanbul-reports');
+const context = libReport.createContext({ dir: folder, coverageMap: map });
+reports.create('text', { file: 'coverage.txt' }).execute(context);
+reports.create('text-summary').execute(context);
+say(`Including ${processes} spawned processes. coverage/coverage.txt has each file.`);
 if (torn > 0) say(`${torn} processes were killed as they wrote.`);
-const lines = percent('lines');
+const lines = map.getCoverageSummary().lines.pct;
 const isEnough = chosen.length > 0 || lines >= REQUIRED_LINES;
-if (!isEnough) say(`${lines.toFixed(1)} % of the lines are reached, ${REQUIRED_LINES} % are required.`);
+if (!isEnough) say(`${lines} % of the lines are reached, ${REQUIRED_LINES} % are required.`);
 if (!passed) say('Tests failed; the figures are not those of a whole run.');
 process.exitCode = passed && isEnough ? 0 : 1;
-
-function suite() {
-  const args = [
-    join(root, 'node_modules/vitest/vitest.mjs'),
-    'run',
-    ...['--project', 'unit', '--project', 'e2e'],
-    ...[
-      '--coverage.enabled',
-      '--coverage.provider=v8',
-      '--coverage.reporter=json',
-      '--coverage.reportOnFailure',
-    ],
-    '--coverage.include=src/**/*.ts',
-    `--coverage.reportsDirectory=${here}`,
-    ...chosen,
-  ];
-  const env = { ...process.env, ESIGN_BIN: join(copy, 'bin/run.js'), ESIGN_COVERAGE: raw };
-  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env });
-  return new Promise((resolve) => child.on('close', resolve));
-}
-
-async function measured() {
-  const { default: libCoverage } = await import('istanbul-lib-coverage');
-  const { reachedFiles } = await import('./coverage/report.js');
-  const { spawnedCoverage } = await import('./coverage/spawned.js');
-  const { map, ...counts } = await spawnedCoverage(raw, join(copy, 'dist'), root);
-  const inProcess = libCoverage.createCoverageMap(JSON.parse(await readFile(reachedHere, 'utf8')));
-  return { files: reachedFiles(inProcess, map, root), ...counts };
-}

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureInstalled, step } from './ensure.js';
+import { ensureInstalled } from './ensure.js';
+import { installIn } from './tools.js';
 
 // Changes the sources in one small place after the other and runs the unit tests each time: a change that no test notices
 // could be made by mistake. An area of test/mutation/areas.json fails under 90 % noticed; coverage/mutation-AREA.json names
@@ -11,7 +11,8 @@ const root = join(import.meta.dirname, '..');
 const folder = join(root, 'test', 'mutation');
 
 await ensureInstalled();
-await ensureStryker();
+// In a separate folder, because building, testing, and using the CLI don't need it. It uses the project's Vitest.
+await installIn(folder, 'Installing Stryker');
 const stryker = join(folder, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 const areas = JSON.parse(readFileSync(join(folder, 'areas.json'), 'utf8'));
 const chosen = process.argv.slice(2);
@@ -27,15 +28,4 @@ function mutate(area) {
   const env = { ...process.env, MUTATION_AREA: area };
   const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env });
   return new Promise((resolve) => child.on('close', resolve));
-}
-
-/** Stryker is installed in a separate folder, because building, testing, and using the CLI don't need it. It uses the project's Vitest. */
-async function ensureStryker() {
-  const lock = readFileSync(join(folder, 'package-lock.json'));
-  const hash = createHash('sha256').update(lock).update(process.version).digest('hex');
-  const stamp = join(folder, 'node_modules', '.installed');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
-  const install = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
-  await step('Installing Stryker', 'npm', install, { cwd: folder });
-  writeFileSync(stamp, hash);
 }

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { here, NODES, nodeOf } from './nodes.js';
 import { checkCore } from './systems/core.js';
 import { linux } from './systems/system.js';
 import { install, pack } from './tarball.js';
+import { runVitest } from './vitest.js';
 
 // Packs the tarball, checks what is in it, installs it in an empty folder without a network, and runs the end-to-end suite
 // on what was installed. Arguments go to the suite. docs/packaging.md says more.
@@ -26,7 +26,7 @@ try {
   const program = await install(tarball, folder);
   await typesServeAProgram();
   for (const line of lines) await coreOn(line, program);
-  if (lines.length === 0) process.exitCode = await suite(program);
+  if (lines.length === 0) process.exitCode = await runVitest(['e2e'], words, { ESIGN_BIN: program });
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
@@ -71,14 +71,6 @@ async function coreOn(line, program) {
   await mkdir(join(home, 'temporary'), { recursive: true });
   const node = await nodeOf(version, ...here);
   await checkCore(linux({ command: [node, program], home, version, arch: process.arch }));
-}
-
-function suite(program) {
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', '--project', 'e2e', ...words];
-  const env = { ...process.env, ESIGN_BIN: program };
-  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env });
-  return new Promise((resolve) => child.on('close', resolve));
 }
 
 function sum(files) {

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled } from './ensure.js';
+import { runVitest } from './vitest.js';
 
 // Runs the end-to-end suite on the standalone executable. Arguments go to the suite.
 const root = join(import.meta.dirname, '..');
@@ -12,13 +12,4 @@ if (!existsSync(bin)) {
   process.exit(1);
 }
 await ensureInstalled();
-const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-const args = [vitest, 'run', '--project', 'e2e', ...process.argv.slice(2)];
-const child = spawn(process.execPath, args, {
-  cwd: root,
-  stdio: 'inherit',
-  env: { ...process.env, ESIGN_BIN: bin },
-});
-child.on('close', (code) => {
-  process.exitCode = code ?? 1;
-});
+process.exitCode = await runVitest(['e2e'], process.argv.slice(2), { ESIGN_BIN: bin });

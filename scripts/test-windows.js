@@ -1,37 +1,26 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { ensureBuilt } from './ensure.js';
 import { checkCore } from './systems/core.js';
-import { inNewFolder, withPackage } from './systems/prepare.js';
 import { System } from './systems/system.js';
-import { checkUnit } from './systems/unit.js';
 import { windowsSteps } from './systems/windows.js';
 import { named, startWine } from './systems/wine.js';
+import { install, pack } from './tarball.js';
 
-// The package on Windows: Windows' own Node under wine; with `--unit` the unit suite instead, or what is named of it.
-// docs/packaging.md says what runs, and what is wine's own.
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { wine: { type: 'string' }, unit: { type: 'boolean' } },
-});
-
-if (values.unit) await inNewFolder(unit);
-else await withPackage(['--os=win32', '--cpu=x64'], core);
-
-async function unit(folder) {
-  await ensureBuilt();
-  const wine = await startWine(values.wine ?? '10', folder);
-  try {
-    if (!(await checkUnit(wine, folder, positionals))) process.exitCode = 1;
-  } finally {
-    wine.close();
-  }
+// The package on Windows: Windows' own Node under wine. docs/packaging.md says what runs, and what is wine's own.
+await ensureBuilt();
+const folder = await mkdtemp(join(tmpdir(), 'esign-windows-'));
+try {
+  const { tarball } = await pack(folder);
+  await core(await install(tarball, join(folder, 'program'), ['--os=win32', '--cpu=x64']));
+} finally {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
-async function core(folder, program) {
-  const wine = await startWine(values.wine, folder);
+async function core(program) {
+  const wine = await startWine(folder);
   const home = join(folder, 'files of Ada');
   await mkdir(home);
   const system = new System({
@@ -44,7 +33,7 @@ async function core(folder, program) {
     homes: () => users(wine.prefix).map((user) => join(user, 'AppData')),
     profiles: 'Roaming/esign/profiles.json',
     interrupted: 130,
-    takesKeys: !wine.isNew,
+    takesKeys: false,
   });
   try {
     await checkCore(system, windowsSteps(wine));

@@ -18,13 +18,13 @@ export async function runTool(name, words, { title = name, ...options } = {}) {
   await step(title, process.execPath, [join(folder, 'node_modules', PROGRAMS[name]), ...words], options);
 }
 
-/** Installs what the lock file of the folder names, `more` being further words for npm, unless it is there already. */
-export async function installIn(place, title, more = []) {
+/** Installs the packages in the lock file of the folder, unless they are installed already. */
+export async function installIn(place, title) {
   const lock = readFileSync(join(place, 'package-lock.json'));
   const hash = createHash('sha256').update(lock).update(process.version).digest('hex');
   const stamp = join(place, 'node_modules', '.installed');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return;
-  const install = ['ci', ...more, '--no-audit', '--no-fund', '--loglevel=error'];
+  const install = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
   await step(title, 'npm', install, { cwd: place });
   writeFileSync(stamp, hash);
 }

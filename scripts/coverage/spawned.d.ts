@@ -1,6 +1,7 @@
 /** A map of istanbul-lib-coverage. */
 export interface SourceCoverage {
   files(): string[];
+  fileCoverageFor(file: string): { getUncoveredLines(): string[]; toSummary(): { toJSON(): unknown } };
 }
 
 export function spawnedCoverage(

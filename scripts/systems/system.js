@@ -120,11 +120,11 @@ export class System {
   }
 }
 
-/** Linux, or what emulates it. */
-export function linux({ command, home, version, arch, env = {} }) {
+/** This system. */
+export function linux({ command, home, version, arch }) {
   return new System({
     command,
-    env: { HOME: home, TMPDIR: join(home, 'temporary'), ...env },
+    env: { HOME: home, TMPDIR: join(home, 'temporary') },
     folder: home,
     named: (path) => path,
     platform: [`linux-${arch}`, `node-v${version}`],

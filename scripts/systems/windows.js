@@ -34,9 +34,8 @@ export function windowsSteps(wine) {
   return {
     'A file that another program has open': (system) => held(system, wine),
     'Completion for PowerShell': completion,
-    ...(wine.isNew
-      ? { 'Listen with a tunnel and a command': (system) => tunnel(system, wine), 'The keychain': keychain }
-      : {}),
+    'Listen with a tunnel and a command': (system) => tunnel(system, wine),
+    'The keychain': keychain,
   };
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { reachedFiles, reportText } from '../../scripts/coverage/report.js';
+import { addSpawned } from '../../scripts/coverage/report.js';
 import { spawnedCoverage } from '../../scripts/coverage/spawned.js';
 
 /* The output of `npm run test:coverage` for a small program that runs as processes. */
@@ -62,33 +62,16 @@ it('counts the lines that any process executes, and ignores a process that was k
   const [one, both] = [await spawned('one'), await spawned('two', 'one')];
   expect([both.processes, both.torn]).toEqual([2, 1]);
 
-  const [alone] = reachedFiles(one.map, one.map, root);
-  expect(alone).toMatchObject({ file: 'src/words/said.ts', missed: ['9-10', '12', '16'] });
-
-  const [file] = reachedFiles(one.map, both.map, root);
-  expect(file).toEqual({
-    file: 'src/words/said.ts',
+  const name = join(root, 'src/words/said.ts');
+  const alone = one.map.fileCoverageFor(name).getUncoveredLines();
+  addSpawned(one.map, both.map);
+  const together = one.map.fileCoverageFor(name);
+  expect([alone, together.getUncoveredLines()].map((lines) => lines.map(Number))).toEqual([
+    [9, 10, 12, 16],
+    [12, 16],
+  ]);
+  expect(together.toSummary().toJSON()).toMatchObject({
     lines: { total: 7, covered: 5 },
-    inProcess: { total: 7, covered: 3 },
-    spawned: { total: 7, covered: 5 },
     functions: { total: 2, covered: 1 },
-    missed: ['12', '16'],
   });
-});
-
-it('shows a sum for each folder, and names the least covered files', async () => {
-  const { map } = await spawned('three');
-  const [file] = reachedFiles(map, map, root);
-  if (file === undefined) throw new Error('no file');
-  const poor = { ...file, file: 'src/words/poor.ts', lines: { total: 8, covered: 1 } };
-  expect(reportText([{ ...file, lines: { total: 8, covered: 8 } }, poor])).toBe(
-    [
-      '           files  lines     %  functions      %',
-      'src/words      2   9/16  56.3        4/4  100.0',
-      'whole          2   9/16  56.3        4/4  100.0',
-      '',
-      'Files under 70 % of their lines:',
-      'src/words/poor.ts  1/8  12.5',
-    ].join('\n'),
-  );
 });

@@ -11,7 +11,6 @@ import { compareKeys, KeyIndex } from '../../../src/sandbox/bucket/key-index.ts'
 import { encodeFacts, type StoredObjectFacts } from '../../../src/sandbox/bucket/object-file.ts';
 import { ObjectStore } from '../../../src/sandbox/bucket/object-store.ts';
 import { startBucket } from '../../../src/sandbox/bucket/server.ts';
-import { isUnderWine } from '../../support/system.ts';
 import { BUCKET, bytes, owner, REGION, send, signed, startRig } from './rig.ts';
 import { sha256 } from './witness.ts';
 
@@ -81,7 +80,7 @@ describe('a restart', () => {
   });
 });
 
-describe.skipIf(isUnderWine)('10,000 objects', () => {
+describe('10,000 objects', () => {
   const keys = Array.from(
     { length: 10_000 },
     (_, at) => `k/${(at * 7_919) % 10_000}${at % 3 ? '' : '/é\u{1F58B}'}`,
