@@ -1,7 +1,7 @@
 import { abortReason, type Clock } from '../kernel/clock.ts';
 import { startDeadline } from '../kernel/deadline.ts';
 import { BadResponseError, EsignError, ServiceError, UsageError } from '../kernel/errors.ts';
-import { isDeeperThan, isRecord, parseJson } from '../kernel/json.ts';
+import { isDeeperThan, isRecord, tryParseJson } from '../kernel/json.ts';
 import { BodyLimitError, readBounded } from '../kernel/streams.ts';
 import { type Connections, connectionsTo } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
@@ -204,7 +204,7 @@ async function readText(body: AsyncIterable<Uint8Array>, status: number): Promis
 /** Returns the parsed JSON of a reply, or undefined if the body is empty or something else. @throws BadResponseError for a redirect. */
 function bodyOf(raw: RawReply, url: string): unknown {
   if (raw.status >= 300 && raw.status < 400) throw redirected(raw, url);
-  return raw.text.trim() === '' ? undefined : tryParse(raw.text);
+  return raw.text.trim() === '' ? undefined : tryParseJson(raw.text);
 }
 
 function interpret(raw: RawReply, body: unknown, rate: RateLimit, url: string): HttpReply {
@@ -259,14 +259,6 @@ function notTheApi(raw: RawReply, url: string): BadResponseError {
           : 'A login page, a proxy or a wrong base URL answers like this. Check it with `esign profiles show`.',
     },
   );
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Reads `details`, which maps field names to lists of messages. Single strings and nested values are accepted, too. */

@@ -129,8 +129,5 @@ export type RunEntry = z.infer<typeof entrySchema>;
 export const RUN_FORMAT: JournalFormat<RunEntry> = {
   kind: 'bulk',
   version: 1,
-  read: (value) => {
-    const entry = entrySchema.safeParse(value);
-    return entry.success ? entry.data : undefined;
-  },
+  read: (value) => entrySchema.safeParse(value).data,
 };

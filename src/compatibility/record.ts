@@ -6,7 +6,7 @@ import { makeFolder } from '../kernel/files/folder.ts';
 import { lockFile } from '../kernel/files/lock.ts';
 import { readRegularBytes } from '../kernel/files/regular-file.ts';
 import { replaceFile } from '../kernel/files/replace-file.ts';
-import { parseJson } from '../kernel/json.ts';
+import { tryParseJson } from '../kernel/json.ts';
 import { DOCUMENT } from './document.ts';
 import { LOCAL, recordFolder, recordPrefix } from './record-path.ts';
 import type { Fact } from './tally.ts';
@@ -39,21 +39,13 @@ export type Places = Map<string, Map<string, SeenForm>>;
 
 /** Reads a record. If it is missing or unreadable, it is empty. `newer` means that a newer version wrote it. */
 export async function readRecord(path: string): Promise<Places | 'newer'> {
-  const value = await readJson(path);
+  const bytes = await readRegularBytes(path, { most: MAX_BYTES + 1 }).catch(() => undefined);
+  const value = tryParseJson(bytes?.toString('utf8') ?? '');
   if (newerSchema.safeParse(value).success) return 'newer';
   const { data } = recordSchema.safeParse(value);
   return new Map(
     Object.entries(data?.places ?? {}).map(([place, forms]) => [place, new Map(Object.entries(forms))]),
   );
-}
-
-async function readJson(path: string): Promise<unknown> {
-  try {
-    const bytes = await readRegularBytes(path, { most: MAX_BYTES + 1 });
-    return bytes === undefined ? undefined : parseJson(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Adds facts to a record, one process at a time. @throws an error of the disk, or if another process holds the lock. */

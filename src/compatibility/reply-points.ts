@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../api/http.ts';
-import { isRecord, parseJson } from '../kernel/json.ts';
+import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { ENVELOPE_STATUSES, isInFlight, LIMITS } from '../kernel/vocabulary.ts';
 import { DOCUMENT } from './document.ts';
 import { noteEnvelope } from './envelope-points.ts';
@@ -153,10 +153,6 @@ function noteLongestExpiry(
 
 function sentBody({ body, bodyText }: HttpRequest): Record<string, unknown> | undefined {
   if (isRecord(body)) return body;
-  try {
-    const parsed = bodyText === undefined ? undefined : parseJson(bodyText);
-    return isRecord(parsed) ? parsed : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = tryParseJson(bodyText ?? '');
+  return isRecord(parsed) ? parsed : undefined;
 }

@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
 import { access, mkdtemp, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf, UsageError } from '../kernel/errors.ts';
+import { UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
+import { ifExists } from '../kernel/files/regular-file.ts';
 import { isExempt, nameOf, proxyOf } from '../kernel/network/proxy.ts';
 import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
@@ -74,10 +75,7 @@ export async function checkState({ stateDir }: DoctorContext): Promise<DoctorFin
 
 /** Checks that a folder is writable. A missing folder is not created, only checked for whether it could be. */
 async function tryWriting(folder: string): Promise<void> {
-  const found = await stat(folder).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  });
+  const found = await ifExists(stat(folder));
   if (found === undefined) {
     const above = dirname(folder);
     if (

@@ -17,10 +17,7 @@ export type ReminderEntry = z.infer<typeof entrySchema>;
 export const REMINDER_FORMAT = {
   kind: 'reminders',
   version: 1,
-  read: (value: unknown) => {
-    const entry = entrySchema.safeParse(value);
-    return entry.success ? entry.data : undefined;
-  },
+  read: (value: unknown) => entrySchema.safeParse(value).data,
 };
 
 /** Means all pending signers. */

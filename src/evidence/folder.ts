@@ -7,7 +7,7 @@ import { StorageError, UsageError } from '../kernel/errors.ts';
 import { writeFileAtomic } from '../kernel/files/files.ts';
 import { makeFolder } from '../kernel/files/folder.ts';
 import { readRegular } from '../kernel/files/regular-file.ts';
-import { parseJson } from '../kernel/json.ts';
+import { parseJson, tryParseJson } from '../kernel/json.ts';
 
 const ENVELOPE = 'envelope.json';
 const COLLECTION = 'collection.json';
@@ -54,7 +54,8 @@ export class EvidenceFolder {
     try {
       makeFolder(dir);
       const text = await readRegular(join(dir, ENVELOPE));
-      if (text !== undefined && idIn(text) !== envelopeId) throw ofAnother(dir, idIn(text));
+      const found = text === undefined ? envelopeId : idSchema.safeParse(tryParseJson(text)).data?.id;
+      if (found !== envelopeId) throw ofAnother(dir, found);
       const lines = (await readManifest(dir)).map(parseLine).filter((line) => line !== undefined);
       return new EvidenceFolder(dir, options, new Map(lines.map(({ name, sha256 }) => [name, sha256])));
     } catch (error) {
@@ -164,14 +165,6 @@ export class EvidenceFolder {
         hint: 'Use another --dir, or --force to write it again from the data on this machine.',
       },
     );
-  }
-}
-
-function idIn(text: string): string | undefined {
-  try {
-    return z.safeParse(idSchema, parseJson(text)).data?.id;
-  } catch {
-    return undefined;
   }
 }
 

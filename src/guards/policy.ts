@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { codeOf } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { readRegular } from '../kernel/files/regular-file.ts';
-import { parseJson } from '../kernel/json.ts';
+import { tryParseJson } from '../kernel/json.ts';
 import { comparablePattern } from './addresses.ts';
 import { windowsProblem } from './windows-acl.ts';
 
@@ -77,12 +77,8 @@ async function problemOf(path: string, { platform, owner }: Machine): Promise<st
 
 function parsePolicy(text: string, path: string): PolicyReading {
   const unusable = (problem: string): PolicyReading => ({ state: 'unusable', path, problem });
-  let json: unknown;
-  try {
-    json = parseJson(text);
-  } catch {
-    return unusable('it is not JSON');
-  }
+  const json = tryParseJson(text);
+  if (json === undefined) return unusable('it is not JSON');
   const { data, error } = policySchema.safeParse(json);
   if (data === undefined) {
     const issue = error.issues[0];

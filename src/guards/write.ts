@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { HttpRequest } from '../api/http.ts';
-import { isRecord, parseJson } from '../kernel/json.ts';
+import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { countMembers } from '../kernel/text/json-text.ts';
 import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import type { LoggedAction } from '../log/entry.ts';
@@ -59,7 +59,7 @@ export function readWrite({ method, path, query, body, bodyText }: HttpRequest):
   };
   const other: Write = { ...nothing, action: 'other', effect: method === 'DELETE' ? 'deletes' : 'writes' };
   if (method !== 'POST' || Object.keys(query ?? {}).length > 0) return other;
-  const sent = body ?? parsed(bodyText);
+  const sent = body ?? tryParseJson(bodyText ?? '');
   if (path === ENVELOPES) return { ...other, action: 'create', ...readCreate(sent, bodyText) };
   const { id: envelopeId, action } = ACTION.exec(path)?.groups ?? {};
   if (action !== 'send' && action !== 'cancel' && action !== 'remind') return other;
@@ -87,12 +87,4 @@ function membersOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inner = Object.values(value).reduce((sum: number, one: unknown) => sum + membersOf(one), 0);
   return (Array.isArray(value) ? 0 : Object.keys(value).length) + inner;
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : parseJson(text);
-  } catch {
-    return undefined;
-  }
 }

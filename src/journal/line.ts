@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { parseJson } from '../kernel/json.ts';
+import { tryParseJson } from '../kernel/json.ts';
 
 const TAIL = Buffer.from(',"crc":"01234567"}');
 const TAIL_LENGTH = TAIL.length;
@@ -39,20 +39,12 @@ function hasTail(line: Buffer, at: number, checksum: number): boolean {
 
 /** Parses the members of a line up to the comma at `end`. */
 export function readTo(line: Buffer, end: number): unknown {
-  try {
-    return parseJson(`${line.toString('utf8', 0, end)}}`);
-  } catch {
-    return undefined;
-  }
+  return tryParseJson(`${line.toString('utf8', 0, end)}}`);
 }
 
 /** Parses the value of a line's last member before the checksum. The value begins at `start`. Returns undefined if it is not JSON. */
 export function readMember(line: Buffer, start: number): unknown {
-  try {
-    return parseJson(line.toString('utf8', start, line.length - TAIL_LENGTH));
-  } catch {
-    return undefined;
-  }
+  return tryParseJson(line.toString('utf8', start, line.length - TAIL_LENGTH));
 }
 
 function tailOf(checksum: number): string {

@@ -1,5 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
-import { codeOf } from '../kernel/errors.ts';
+import { open } from 'node:fs/promises';
+import { ifExists } from '../kernel/files/regular-file.ts';
 
 /** A complete line without its line break, with the byte offset of the next line. */
 export interface JournalLine {
@@ -39,7 +39,7 @@ function cut(block: Buffer, from: number, take: (line: JournalLine) => void): nu
 
 /** Yields blocks of complete lines. A block is only valid until the next one. */
 async function* blocksOf(path: string, from: number): AsyncGenerator<Buffer, void, undefined> {
-  const file = await openIfThere(path);
+  const file = await ifExists(open(path, 'r'));
   if (file === undefined) return;
   try {
     let room = Buffer.allocUnsafe(ROOM);
@@ -58,14 +58,5 @@ async function* blocksOf(path: string, from: number): AsyncGenerator<Buffer, voi
     }
   } finally {
     await file.close();
-  }
-}
-
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
-import { codeOf, UsageError } from '../kernel/errors.ts';
+import { UsageError } from '../kernel/errors.ts';
+import { ifExists } from '../kernel/files/regular-file.ts';
 import { isRecord } from '../kernel/json.ts';
 import { readLine } from './line.ts';
 import { eachLine } from './lines.ts';
@@ -86,17 +87,13 @@ export async function readAt<T>(
   { start, end }: Span,
   format: JournalFormat<T>,
 ): Promise<T | undefined> {
+  const file = await ifExists(open(path, 'r'));
+  if (file === undefined) return undefined;
   try {
-    const file = await open(path, 'r');
-    try {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
-      return format.read(readLine(buffer.subarray(0, Math.max(0, bytesRead - 1))));
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
+    return format.read(readLine(buffer.subarray(0, Math.max(0, bytesRead - 1))));
+  } finally {
+    await file.close();
   }
 }
 

@@ -35,3 +35,12 @@ export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return value;
 }
+
+/** Parses JSON. Returns undefined if the text is not JSON. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { codeOf } from '../kernel/errors.ts';
-import { parseJson } from '../kernel/json.ts';
+import { ifExists } from '../kernel/files/regular-file.ts';
+import { tryParseJson } from '../kernel/json.ts';
 
 /** The hash that the first line of the first file is chained to. */
 export const GENESIS = '0'.repeat(64);
@@ -28,12 +28,8 @@ export function fileNumber(name: string): number {
 
 /** Returns the names of the log files, oldest first. */
 export async function logFiles(folder: string): Promise<string[]> {
-  try {
-    return (await readdir(folder)).filter((name) => NAME.test(name)).sort();
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  }
+  const names = await ifExists(readdir(folder));
+  return (names ?? []).filter((name) => NAME.test(name)).sort();
 }
 
 const headSchema = z.looseObject({
@@ -52,16 +48,6 @@ export function headFile(folder: string): string {
 
 /** Returns the stored head; undefined if absent, `damaged` if it is invalid. */
 export async function readHead(folder: string): Promise<Head | 'damaged' | undefined> {
-  let stored: string;
-  try {
-    stored = await readFile(headFile(folder), 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    return headSchema.safeParse(parseJson(stored)).data ?? 'damaged';
-  } catch {
-    return 'damaged';
-  }
+  const stored = await ifExists(readFile(headFile(folder), 'utf8'));
+  return stored === undefined ? undefined : (headSchema.safeParse(tryParseJson(stored)).data ?? 'damaged');
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
-import { parseJson } from '../kernel/json.ts';
+import { tryParseJson } from '../kernel/json.ts';
 import { type Profile, type Profiles, profilesFileSchema } from './profile.ts';
 
 /** The format of the file. Files of 0.1 and 0.2 have no format, but are otherwise the same. */
@@ -35,12 +35,8 @@ export function readProfiles(folder: string): Profiles {
 }
 
 function parseStore(text: string, path: string): Profiles {
-  let json: unknown;
-  try {
-    json = parseJson(text);
-  } catch {
-    throw corrupt(path, 'it is not JSON');
-  }
+  const json = tryParseJson(text);
+  if (json === undefined) throw corrupt(path, 'it is not JSON');
   const file = profilesFileSchema.safeParse(json);
   if (!file.success)
     throw corrupt(path, `${file.error.issues[0]?.path.join('.') || 'its content'} is not as expected`);

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import type { Template } from '../api/schemas.ts';
 import { durationInWords, grouped } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
-import { parseJson } from '../kernel/json.ts';
+import { tryParseJson } from '../kernel/json.ts';
 import type { Templates } from './check.ts';
 
 const FORMAT = 'esign-plan/1';
@@ -62,20 +62,12 @@ export function planText(plan: Omit<Plan, 'format'>): string {
 
 /** Reads the text of a plan. @throws UsageError when it is not a plan. */
 export function readPlan(content: string, path: string): Plan {
-  const result = planSchema.safeParse(jsonIn(content));
+  const result = planSchema.safeParse(tryParseJson(content));
   if (result.success) return result.data;
   const where = result.error.issues[0]?.path.join('.') || 'the file';
   throw new UsageError(`${path} is not a plan: ${where} is missing or invalid.`, {
     hint: 'Write one with `esign bulk rehearse FILE --plan PLAN`. Nothing was sent.',
   });
-}
-
-function jsonIn(content: string): unknown {
-  try {
-    return parseJson(content);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns what a plan records about the templates. Templates that don't exist are left out. */

@@ -1,4 +1,4 @@
-import { isRecord, parseJson, valueAt } from '../../kernel/json.ts';
+import { isRecord, tryParseJson, valueAt } from '../../kernel/json.ts';
 import { membersOf } from '../../kernel/text/json-text.ts';
 import { dialectOf, peek } from '../../tables/csv-records.ts';
 import type { TableRecord } from '../../tables/record.ts';
@@ -111,21 +111,13 @@ async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string, v
 
 function rowOf(text: string, line: number): RawRow | undefined {
   if (text.trim() === '') return undefined;
-  const value = withoutResults(tryParse(text));
+  const value = withoutResults(tryParseJson(text));
   return { line, value, label: (path) => path, cell: (path) => valueAt(value, path.join('.')) };
-}
-
-function tryParse(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Replaces existing result members and adds the others at the end of the object. */
 function withMembers(text: string, results: IntoCells): string {
-  if (!isRecord(tryParse(text.replace(/^(?:\ufeff|\u00ef\u00bb\u00bf)/, '')))) return text;
+  if (!isRecord(tryParseJson(text.replace(/^(?:\ufeff|\u00ef\u00bb\u00bf)/, '')))) return text;
   const members = membersOf(text);
   const missing = INTO_COLUMNS.filter((column) => !members.some(({ name }) => name === column));
   const added = missing.map((column) => `${JSON.stringify(column)}:${asJson(results[column])}`).join(',');

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { chunksOf, openUserFile, readInput } from '../../kernel/files/user-file.ts';
-import { isRecord, parseJson } from '../../kernel/json.ts';
+import { isRecord, tryParseJson } from '../../kernel/json.ts';
 import { inexactNumber } from '../../kernel/text/json-text.ts';
 import { isInterrupted } from '../interrupt.ts';
 import { takeStdin } from './stdin.ts';
@@ -68,7 +68,7 @@ export async function* streamFile(
 /** Reads a JSON object from a file or stdin. */
 export async function readJsonObject(path: string, what: string): Promise<Record<string, unknown>> {
   const content = await readText(path, what);
-  const value = tryParse(content);
+  const value = tryParseJson(content);
   const number = value === undefined ? undefined : inexactNumber(content);
   if (number !== undefined)
     throw new UsageError(`The number ${number} in the ${what} would lose precision.`, {
@@ -83,16 +83,8 @@ export async function readJsonObject(path: string, what: string): Promise<Record
 /** Reads the text of a file or stdin and checks that it is JSON. */
 export async function readJsonText(path: string, what: string): Promise<string> {
   const content = await readText(path, what);
-  if (tryParse(content) !== undefined) return content.trim();
+  if (tryParseJson(content) !== undefined) return content.trim();
   throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not JSON. Nothing was sent.`, {
     hint: `Check it with \`jq . ${path === '-' ? '' : path}\`.`,
   });
-}
-
-function tryParse(content: string): unknown {
-  try {
-    return parseJson(content);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import { UsageError } from '../../kernel/errors.ts';
-import { parseJson } from '../../kernel/json.ts';
+import { tryParseJson } from '../../kernel/json.ts';
 import { takeStdin } from './stdin.ts';
 
 /** The ids given on a command line. */
@@ -78,10 +78,6 @@ function firstColumn(line: string): string {
 
 function jsonString(text: string): string | undefined {
   if (!text.startsWith('"')) return undefined;
-  try {
-    const value = parseJson(text);
-    return typeof value === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryParseJson(text);
+  return typeof value === 'string' ? value : undefined;
 }

@@ -1,10 +1,11 @@
 import { lstat, readdir, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
-import { codeOf, StorageError } from '../../kernel/errors.ts';
+import { StorageError } from '../../kernel/errors.ts';
 import { syncFolder } from '../../kernel/files/files.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
 import { isLocked, lockFile } from '../../kernel/files/lock.ts';
+import { ifExists } from '../../kernel/files/regular-file.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { localError } from './local-error.ts';
 
@@ -90,7 +91,7 @@ export class Folders {
       if (!above.has(caseless(basename(folder)))) return this.#addMissing(folder);
       await refuseLink(folder);
     }
-    const found = await readNames(folder);
+    const found = await ifExists(readdir(folder));
     if (found === undefined) return this.#addMissing(folder);
     const names = new Set(found.map(caseless));
     if (folder !== this.#top) await refuseLocked(folder, LOCK_NAME, names);
@@ -182,16 +183,6 @@ async function syncAll(folders: readonly string[]): Promise<void> {
 async function refuseLink(folder: string): Promise<void> {
   const stat = await lstat(folder).catch(() => undefined);
   if (stat?.isSymbolicLink()) throw Object.assign(new Error(`${folder} is a link`), { code: 'ELOOP' });
-}
-
-/** Returns the names in a folder, or undefined if the folder doesn't exist. */
-async function readNames(folder: string): Promise<string[] | undefined> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Returns the name as a case-insensitive disk compares it. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
 import { readRegular } from '../../kernel/files/regular-file.ts';
-import { parseJson } from '../../kernel/json.ts';
+import { tryParseJson } from '../../kernel/json.ts';
 import type { Folders } from './folders.ts';
 import { localError } from './local-error.ts';
 import { MANIFEST_NAME, manifestName, readManifest, updateManifest } from './manifest.ts';
@@ -95,10 +95,6 @@ export class Ledger {
 
 /** Reads the saved ETags. If their file is broken or missing, the only cost is another download. */
 async function readEtags(dir: string): Promise<z.infer<typeof etagsSchema>> {
-  try {
-    const found = etagsSchema.safeParse(parseJson((await readRegular(join(dir, ETAGS_NAME))) ?? ''));
-    return found.success ? found.data : {};
-  } catch {
-    return {};
-  }
+  const text = await readRegular(join(dir, ETAGS_NAME)).catch(() => undefined);
+  return etagsSchema.safeParse(tryParseJson(text ?? '')).data ?? {};
 }

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, rmSync, writeFileSync, writeSync } from
 import * as z from 'zod/mini';
 import { startMd5 } from '../../kernel/digest.ts';
 import { readRegular } from '../../kernel/files/regular-file.ts';
-import { parseJson } from '../../kernel/json.ts';
+import { tryParseJson } from '../../kernel/json.ts';
 import { CHECKSUM_ALGORITHMS, type ObjectFacts } from '../bucket/object-facts.ts';
 
 /*
@@ -71,22 +71,14 @@ export async function readNote(partPath: string, of: PartOf): Promise<PartNote |
   const text = await readRegular(notePath(partPath), O_RDONLY | O_NOFOLLOW).catch(() => undefined);
   // A crash can truncate the last line, which is then ignored.
   const [first = '', ...rest] = (text ?? '').split('\n');
-  const object = objectSchema.safeParse(parsed(first));
+  const object = objectSchema.safeParse(tryParseJson(first));
   if (!object.success || object.data.key !== of.key || object.data.bucket !== of.bucket) return undefined;
   const { size, etag, md5, checksum } = object.data;
   const checkpoints = rest
-    .map((line) => checkpointSchema.safeParse(parsed(line)))
+    .map((line) => checkpointSchema.safeParse(tryParseJson(line)))
     .filter((one) => one.success);
   return {
     facts: { ...UNKNOWN, size, etag, md5: startMd5() && md5, checksum },
     checkpoint: checkpoints.at(-1)?.data,
   };
-}
-
-function parsed(line: string): unknown {
-  try {
-    return parseJson(line);
-  } catch {
-    return undefined;
-  }
 }

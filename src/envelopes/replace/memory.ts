@@ -25,10 +25,7 @@ type Entry = z.infer<typeof entrySchema>;
 const FORMAT = {
   kind: 'replacement',
   version: 1,
-  read: (value: unknown) => {
-    const entry = entrySchema.safeParse(value);
-    return entry.success ? entry.data : undefined;
-  },
+  read: (value: unknown) => entrySchema.safeParse(value).data,
 };
 
 const RETENTION_MS = 30 * 86_400_000;

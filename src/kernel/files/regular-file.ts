@@ -25,6 +25,16 @@ export function openRegular(path: PathLike, flags: number = O_RDONLY): number | 
   });
 }
 
+/** Waits for an operation. Returns undefined if its file or folder does not exist. */
+export async function ifExists<T>(operation: Promise<T>): Promise<T | undefined> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
 /** Returns the text of a file, or undefined if it does not exist. */
 export async function readRegular(path: string, flags?: number): Promise<string | undefined> {
   return (await readRegularBytes(path, { flags }))?.toString('utf8');

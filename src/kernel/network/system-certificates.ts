@@ -26,8 +26,7 @@ export async function systemContext(): Promise<tls.SecureContext | undefined> {
 function listed(store: 'default' | 'system'): string[] | undefined {
   const list: unknown = Reflect.get(tls, 'getCACertificates');
   if (typeof list !== 'function') return undefined;
-  const found = certificates.safeParse(Reflect.apply(list, undefined, [store]));
-  return found.success ? found.data : undefined;
+  return certificates.safeParse(Reflect.apply(list, undefined, [store])).data;
 }
 
 async function defaults(): Promise<string[]> {

@@ -3,9 +3,9 @@ import { copyFileSync, linkSync, rmSync, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { codeOf } from '../../kernel/errors.ts';
 import { syncFolder } from '../../kernel/files/files.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
+import { ifExists } from '../../kernel/files/regular-file.ts';
 import type { Body } from './checksums.ts';
 import { KeyIndex } from './key-index.ts';
 import {
@@ -123,12 +123,7 @@ export class ObjectStore {
   /** Opens an object for reading; undefined if it doesn't exist. @throws S3Error NoSuchBucket */
   async open(bucket: string, key: string): Promise<StoredObject | undefined> {
     this.index(bucket);
-    try {
-      return await openObjectFile(this.#pathOf(bucket, key));
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined;
-      throw error;
-    }
+    return ifExists(openObjectFile(this.#pathOf(bucket, key)));
   }
 
   /** Deletes an object. Does nothing if it doesn't exist. @throws S3Error NoSuchBucket. */

@@ -5,8 +5,9 @@ import { promisify } from 'node:util';
 import * as asn1js from 'asn1js';
 import * as pkijs from 'pkijs';
 import * as z from 'zod';
-import { codeOf, UsageError } from '../../kernel/errors.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
+import { ifExists } from '../../kernel/files/regular-file.ts';
 import { parseJson } from '../../kernel/json.ts';
 
 /** The key and certificate (DER) of this sandbox for sealing documents. */
@@ -47,13 +48,8 @@ export async function makeSealKey(): Promise<SealKey> {
 }
 
 async function readKept(path: string): Promise<SealKey | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = await ifExists(readFile(path, 'utf8'));
+  if (text === undefined) return undefined;
   const file = fileSchema.safeParse(parseJson(text));
   if (!file.success)
     throw new UsageError(`${path} is damaged.`, { hint: 'Move it away: a new key is then made.' });

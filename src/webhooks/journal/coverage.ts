@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { Clock } from '../../kernel/clock.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
-import { parseJson } from '../../kernel/json.ts';
+import { tryParseJson } from '../../kernel/json.ts';
 
 /** How often a listener records that it is running. */
 const BEAT_MS = 30_000;
@@ -167,10 +167,6 @@ function isRecordName(name: string): boolean {
 }
 
 async function readSpans(path: string): Promise<CoveredSpan[]> {
-  try {
-    const file = fileSchema.safeParse(parseJson(await readFile(path, 'utf8')));
-    return file.success ? file.data.spans : [];
-  } catch {
-    return [];
-  }
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return fileSchema.safeParse(tryParseJson(text)).data?.spans ?? [];
 }

@@ -33,10 +33,7 @@ export type EventRecord = z.infer<typeof eventRecordSchema>;
 export const EVENTS_FORMAT: JournalFormat<EventRecord> = {
   kind: 'events',
   version: 1,
-  read: (value) => {
-    const record = eventRecordSchema.safeParse(value);
-    return record.success ? record.data : undefined;
-  },
+  read: (value) => eventRecordSchema.safeParse(value).data,
 };
 
 /** @param owedTo the addresses to which the delivery is forwarded */

@@ -1,4 +1,4 @@
-import { isRecord, parseJson } from '../../kernel/json.ts';
+import { isRecord, tryParseJson } from '../../kernel/json.ts';
 import { jsonExtent } from '../../kernel/text/json-text.ts';
 import { MISMATCH, sign } from './signature.ts';
 
@@ -36,15 +36,10 @@ export function explainMismatch(
 
 /** Returns the forms in which frameworks serialize JSON: compact, indented, with spaces, and with a line break. */
 function reserialised(payload: Uint8Array): string[] {
-  let value: unknown;
   const text = Buffer.from(payload).toString('utf8');
   const { depth, indents } = jsonExtent(text);
   if (depth > MAX_DEPTH || indents > MAX_INDENTS) return [];
-  try {
-    value = parseJson(text);
-  } catch {
-    return [];
-  }
+  const value = tryParseJson(text);
   if (!isRecord(value)) return [];
   const compact = JSON.stringify(value);
   const spaced = JSON.stringify(value, null, 1)

@@ -4,7 +4,7 @@ import { readPairs } from '../../../cli/input/pairs.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { parseSigners, type SignerInput } from '../../../envelopes/signer-mailbox.ts';
 import { UsageError } from '../../../kernel/errors.ts';
-import { isList, isRecord, parseJson } from '../../../kernel/json.ts';
+import { isList, isRecord, tryParseJson } from '../../../kernel/json.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
 import { type TableFinding, UnreadableRow } from '../../../tables/finding.ts';
 import type { TableRecord } from '../../../tables/record.ts';
@@ -76,12 +76,8 @@ async function readTable(records: AsyncIterable<TableRecord>, path: string): Pro
 }
 
 function readJsonSigners(text: string, path: string): unknown[] {
-  try {
-    const value = parseJson(text);
-    if (isList(value)) return value;
-  } catch {
-    // Falls through to the error below.
-  }
+  const value = tryParseJson(text);
+  if (isList(value)) return value;
   throw new UsageError(`The signers file ${path} is not a JSON array.`, {
     hint: '[{"email":"a@b.c","name":"Ada","role":"Tenant"}]',
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf } from '../../../kernel/errors.ts';
+import { ifExists } from '../../../kernel/files/regular-file.ts';
 import { SCOPES, type Scope } from '../../../kernel/vocabulary.ts';
 import type { KeyRecord } from '../../model.ts';
 import { ApiError } from '../base/errors.ts';
@@ -72,10 +72,7 @@ export async function openDefaultKey(
   }: { dataDir: string; now: number; randomId: RandomId; wanted?: string | undefined },
 ): Promise<string> {
   const path = join(dataDir, 'api-key');
-  const kept = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return '';
-    throw error;
-  });
+  const kept = (await ifExists(readFile(path, 'utf8'))) ?? '';
   const usable = wanted ?? kept.trim();
   const known = store.state.keyByHash(hashOf(usable));
   if (known && known.revokedAt === null) return usable;

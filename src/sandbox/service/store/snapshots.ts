@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Draft } from '../../../journal/compaction.ts';
 import { compactionEnd, headerOf, scan } from '../../../journal/scan.ts';
 import { privateFolder, syncFolder } from '../../../kernel/files/files.ts';
-import { isRecord, parseJson } from '../../../kernel/json.ts';
+import { isRecord, tryParseJson } from '../../../kernel/json.ts';
 import type { ObjectWriter } from '../../model.ts';
 import { notFound } from '../base/errors.ts';
 import { SERVICE_FORMAT, type StoreChange } from './records.ts';
@@ -123,13 +123,10 @@ export class Snapshots {
   /** Reads the properties of a snapshot. Returns undefined if the folder doesn't contain a complete one. */
   async #read(name: string): Promise<SnapshotInfo | undefined> {
     if (!SNAPSHOT_NAME.test(name)) return undefined;
-    try {
-      const value = parseJson(await readFile(join(this.#path(name), FACTS), 'utf8'));
-      if (!isRecord(value)) return undefined;
-      return { name, createdAt: String(value.createdAt), envelopes: Number(value.envelopes) };
-    } catch {
-      return undefined;
-    }
+    const text = await readFile(join(this.#path(name), FACTS), 'utf8').catch(() => '');
+    const value = tryParseJson(text);
+    if (!isRecord(value)) return undefined;
+    return { name, createdAt: String(value.createdAt), envelopes: Number(value.envelopes) };
   }
 
   /** Renames a snapshot's folder before deletion, so that an interrupted deletion doesn't leave half a snapshot. Returns the new path. */

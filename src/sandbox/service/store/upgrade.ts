@@ -2,9 +2,10 @@ import { copyFile, open } from 'node:fs/promises';
 import { writeLine } from '../../../journal/line.ts';
 import { linesOf } from '../../../journal/lines.ts';
 import { headerOf } from '../../../journal/scan.ts';
-import { codeOf, UsageError } from '../../../kernel/errors.ts';
+import { UsageError } from '../../../kernel/errors.ts';
 import { replaceAtomic } from '../../../kernel/files/files.ts';
-import { parseJson } from '../../../kernel/json.ts';
+import { readRegularBytes } from '../../../kernel/files/regular-file.ts';
+import { tryParseJson } from '../../../kernel/json.ts';
 import { SERVICE_FORMAT } from './records.ts';
 
 /**
@@ -40,24 +41,10 @@ async function rewrite(path: string, draft: string): Promise<void> {
 }
 
 function entryIn(line: string) {
-  try {
-    return SERVICE_FORMAT.read({ changes: parseJson(line) });
-  } catch {
-    return undefined;
-  }
+  return SERVICE_FORMAT.read({ changes: tryParseJson(line) });
 }
 
 async function firstByteOf(path: string): Promise<string> {
-  try {
-    const file = await open(path, 'r');
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, 0);
-      return buffer.toString('latin1', 0, bytesRead);
-    } finally {
-      await file.close();
-    }
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return '';
-    throw error;
-  }
+  const bytes = await readRegularBytes(path, { most: 1 });
+  return bytes?.toString('latin1') ?? '';
 }

@@ -1,7 +1,7 @@
 import { copyFile, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf } from '../../../kernel/errors.ts';
 import { privateFolder, syncFolder, writeFileAtomic } from '../../../kernel/files/files.ts';
+import { ifExists } from '../../../kernel/files/regular-file.ts';
 
 /** The PDFs of uploaded templates, each a file in the sandbox's folder. */
 export class Uploads {
@@ -51,11 +51,8 @@ export class Uploads {
       await rm(join(this.#folder, file), { force: true });
   }
 
-  #files(): Promise<string[]> {
-    return readdir(this.#folder).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return [];
-      throw error;
-    });
+  async #files(): Promise<string[]> {
+    return (await ifExists(readdir(this.#folder))) ?? [];
   }
 
   #path(templateId: string): string {
