@@ -6,7 +6,7 @@ import { RateWindow } from './rate/rate-window.ts';
 import { WindowFile } from './rate/window-file.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
 import { ServiceClock } from './service-clock.ts';
-import type { FindMeant } from './subject.ts';
+import type { FindSimilarIds } from './subject.ts';
 import { type TemplatesApi, templatesApi } from './templates.ts';
 import { type OpenGate, openGate, type WriteGate } from './write-gate.ts';
 
@@ -21,7 +21,7 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   reserve?: number | undefined;
   onWait?: RetryOptions['onWait'];
   /** Finds existing ids that are similar to a missing one. Without it, errors show only the missing id. */
-  findMeant?: FindMeant | undefined;
+  findSimilarIds?: FindSimilarIds | undefined;
   /** Opens the gate that every write passes before it is sent. Without it, all writes are sent. */
   gate?: OpenGate | undefined;
 }
@@ -63,8 +63,8 @@ export function createClient(options: ClientOptions): Client {
   const send: SendRequest = (request) => (isRead(request.method) ? sendNow(request) : writes.pass(request));
   const { clock, graceMs = 0 } = options;
   const [templates, envelopes] = [
-    templatesApi(send, options.findMeant),
-    envelopesApi(send, options.findMeant),
+    templatesApi(send, options.findSimilarIds),
+    envelopesApi(send, options.findSimilarIds),
   ];
   const account = accountOf(options.baseUrl, options.apiKey);
   return { account, templates, envelopes, send, writes, clock, serviceClock, graceMs, window };

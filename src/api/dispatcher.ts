@@ -12,18 +12,18 @@ export interface Connections {
 }
 
 /** Returns connections to an address, using HTTPS_PROXY, HTTP_PROXY, and NO_PROXY. @throws UsageError for an invalid proxy. */
-export function connectionsTo(target: URL, timeoutMs: number): Connections {
+export function createConnections(target: URL, timeoutMs: number): Connections {
   const proxy = proxyFor(process.env, target);
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-  const direct = { connect: directly(timeoutMs), ...limits };
+  const direct = { connect: directConnector(timeoutMs), ...limits };
   if (proxy === undefined) return { proxy, dispatcher: createAgent(direct) };
   if (target.protocol === 'http:')
-    return { proxy, dispatcher: createAgent(direct).compose(askingProxy(proxy)) };
-  return { proxy, dispatcher: createAgent({ connect: tunnel(proxy, timeoutMs), ...limits }) };
+    return { proxy, dispatcher: createAgent(direct).compose(throughHttpProxy(proxy)) };
+  return { proxy, dispatcher: createAgent({ connect: tunnelConnector(proxy, timeoutMs), ...limits }) };
 }
 
 /** Returns a connector that connects directly to the host. */
-function directly(timeoutMs: number): buildConnector.connector {
+function directConnector(timeoutMs: number): buildConnector.connector {
   let trusted: TlsTrust = {};
   const connectorFor = (trust: TlsTrust) =>
     createConnector({ timeout: timeoutMs, lookup: lookupHost, ...trust });
@@ -36,23 +36,23 @@ function directly(timeoutMs: number): buildConnector.connector {
         trusted = trust;
         connector = connectorFor(trust);
       }
-      return connected(connector, target);
-    }).then((socket) => callback(null, socket), failing(callback));
+      return connect(connector, target);
+    }).then((socket) => callback(null, socket), rejectWith(callback));
   };
 }
 
-function connected(connector: buildConnector.connector, target: buildConnector.Options): Promise<Socket> {
+function connect(connector: buildConnector.connector, target: buildConnector.Options): Promise<Socket> {
   return new Promise((resolve, reject) => {
     connector(target, (error, socket) => (error === null ? resolve(socket) : reject(error)));
   });
 }
 
-function failing(callback: buildConnector.Callback): (error: unknown) => void {
+function rejectWith(callback: buildConnector.Callback): (error: unknown) => void {
   return (error) => callback(error instanceof Error ? error : new Error(String(error)), null);
 }
 
 /** Sends plain http requests to the proxy, with the full URL as the path. */
-function askingProxy(proxy: HttpProxy): Dispatcher.DispatcherComposeInterceptor {
+function throughHttpProxy(proxy: HttpProxy): Dispatcher.DispatcherComposeInterceptor {
   return (dispatch) => (options, handler) => {
     const { host } = new URL(String(options.origin));
     const headers = { ...options.headers, host, ...authorization(proxy) };
@@ -62,11 +62,11 @@ function askingProxy(proxy: HttpProxy): Dispatcher.DispatcherComposeInterceptor 
 }
 
 /** Returns a connector for https, which tunnels through the proxy. The proxy can't see the requests. */
-function tunnel(proxy: HttpProxy, timeoutMs: number): buildConnector.connector {
+function tunnelConnector(proxy: HttpProxy, timeoutMs: number): buildConnector.connector {
   return ({ hostname, port }, callback) => {
     const target = { hostname: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(port || 443), timeoutMs };
     import('../kernel/network/tunnel.ts')
       .then(({ connectThrough }) => connectThrough(proxy, target))
-      .then((socket) => callback(null, socket), failing(callback));
+      .then((socket) => callback(null, socket), rejectWith(callback));
   };
 }

@@ -2,7 +2,7 @@ import type { SendRequest } from './http.ts';
 import { readPage, walkPages } from './pages.ts';
 import { walkRecent } from './recent-pages.ts';
 import { type Envelope, envelopeSchema, matches, readAs, resourceReplySchema } from './schemas.ts';
-import { about, type FindMeant } from './subject.ts';
+import { type FindSimilarIds, withSubject } from './subject.ts';
 
 /** The request body of Create envelope (API document). */
 export interface CreateEnvelopeBody {
@@ -56,7 +56,7 @@ export interface EnvelopesApi {
 }
 
 /** Creates the methods for the endpoints of the API document's section Envelopes. */
-export function envelopesApi(send: SendRequest, findMeant?: FindMeant): EnvelopesApi {
+export function envelopesApi(send: SendRequest, findSimilarIds?: FindSimilarIds): EnvelopesApi {
   const pathOf = (id: string, action = '') => `/esign/envelopes/${encodeURIComponent(id)}${action}`;
 
   async function one(request: Parameters<SendRequest>[0]): Promise<Envelope> {
@@ -72,8 +72,8 @@ export function envelopesApi(send: SendRequest, findMeant?: FindMeant): Envelope
     return matches(envelopeSchema, data) && data.id === id ? data : undefined;
   }
 
-  const aboutOne = <T>(id: string, work: () => Promise<T>) =>
-    about({ kind: 'envelope', id }, findMeant, work);
+  const withEnvelope = <T>(id: string, work: () => Promise<T>) =>
+    withSubject({ kind: 'envelope', id }, findSimilarIds, work);
 
   const readItem = (item: unknown, status: number) =>
     readAs(envelopeSchema, item, 'a list of envelopes', status);
@@ -99,15 +99,15 @@ export function envelopesApi(send: SendRequest, findMeant?: FindMeant): Envelope
       return { items: page.items.map((item) => readItem(item, code)), totalPages, total };
     },
     recent: (since, signal) => walkRecent(send, { path: '/esign/envelopes', signal }, readItem, since),
-    get: (id, signal) => aboutOne(id, () => one({ method: 'GET', path: pathOf(id), signal })),
+    get: (id, signal) => withEnvelope(id, () => one({ method: 'GET', path: pathOf(id), signal })),
     create: (body, signal) =>
-      about({ kind: 'template', id: body.templateId }, findMeant, () =>
+      withSubject({ kind: 'template', id: body.templateId }, findSimilarIds, () =>
         one({ method: 'POST', path: '/esign/envelopes', body, signal }),
       ),
-    send: (id, signal) => aboutOne(id, () => act(id, '/send', undefined, signal)),
+    send: (id, signal) => withEnvelope(id, () => act(id, '/send', undefined, signal)),
     cancel: (id, reason, signal) =>
-      aboutOne(id, () => act(id, '/cancel', reason === undefined ? undefined : { reason }, signal)),
+      withEnvelope(id, () => act(id, '/cancel', reason === undefined ? undefined : { reason }, signal)),
     remind: (id, signerId, signal) =>
-      aboutOne(id, () => act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal)),
+      withEnvelope(id, () => act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal)),
   };
 }

@@ -3,7 +3,7 @@ import { startDeadline } from '../kernel/deadline.ts';
 import { BadResponseError, EsignError, ServiceError, UsageError } from '../kernel/errors.ts';
 import { isDeeperThan, isRecord, tryParseJson } from '../kernel/json.ts';
 import { BodyLimitError, readBounded } from '../kernel/streams.ts';
-import { type Connections, connectionsTo } from './dispatcher.ts';
+import { type Connections, createConnections } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
 import { type RateLimit, readRateLimit } from './rate/rate-limit.ts';
 import type { RateWindow } from './rate/rate-window.ts';
@@ -84,7 +84,7 @@ const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 export function createHttp(options: HttpOptions): SendRequest {
   const connections =
     options.dispatcher === undefined
-      ? connectionsTo(new URL(options.baseUrl), options.timeoutMs)
+      ? createConnections(new URL(options.baseUrl), options.timeoutMs)
       : { dispatcher: options.dispatcher, proxy: undefined };
   return async (wanted) => {
     const url = addressOf(options.baseUrl, wanted);
@@ -160,7 +160,7 @@ async function exchange(
       },
       ...(body === undefined ? {} : { body }),
     });
-    options.serviceClock?.hear(reply.headers);
+    options.serviceClock?.update(reply.headers);
     return {
       status: reply.statusCode,
       headers: reply.headers,

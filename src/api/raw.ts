@@ -41,7 +41,7 @@ export function callPath(text: string, baseUrl: string): string {
     throw new UsageError(`The path "${text}" holds a blank, a control character, \\ or #.`, {
       hint: EXAMPLE,
     });
-  const path = belowBase(text, baseUrl);
+  const path = relativeToBase(text, baseUrl);
   const [bare = ''] = path.split('?');
   const escapesBase = bare.startsWith('//') || bare.split('/').some(hasDotSegment);
   if (escapesBase || !new URL(`${baseUrl}${path}`).href.startsWith(`${baseUrl}/`))
@@ -49,7 +49,7 @@ export function callPath(text: string, baseUrl: string): string {
   return path;
 }
 
-function belowBase(text: string, baseUrl: string): string {
+function relativeToBase(text: string, baseUrl: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text.startsWith('/') ? text : `/${text}`;
   if (text.startsWith(`${baseUrl}/`)) return text.slice(baseUrl.length);
   throw new UsageError(`${text} is not below ${baseUrl}. The key is sent nowhere else.`, {
@@ -88,11 +88,11 @@ export async function sendCall(send: SendRequest, call: RawCall): Promise<string
     await send({ method, path: callTarget(call), bodyText, signal, onReply });
     return text;
   } catch (error) {
-    throw isWrite(method) ? lostWrite(error, call) : error;
+    throw isWrite(method) ? asUnknownOutcome(error, call) : error;
   }
 }
 
-function lostWrite(error: unknown, call: RawCall): unknown {
+function asUnknownOutcome(error: unknown, call: RawCall): unknown {
   if (!isAmbiguous(error)) return error;
   return new UnknownOutcomeError(`${error.message} The outcome of ${call.method} ${call.path} is unknown.`, {
     cause: error,
@@ -106,7 +106,7 @@ function lostWrite(error: unknown, call: RawCall): unknown {
  */
 export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerator<string, void, undefined> {
   const { signal, onReply } = call;
-  const { path, from, pageSize } = listOf(call);
+  const { path, from, pageSize } = splitPaging(call);
   for await (const { page, fresh } of eachPage(send, { path, pageSize, signal, onReply }, { from })) {
     const texts = textsOf(page);
     yield* fresh.flatMap((index) => texts[index] ?? []);
@@ -114,7 +114,7 @@ export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerat
 }
 
 /** Splits the address of a call into the path without paging parameters, the first page, and the page size as given. */
-function listOf(call: RawCall): { path: string; from: number; pageSize: string | undefined } {
+function splitPaging(call: RawCall): { path: string; from: number; pageSize: string | undefined } {
   const [path = '', ...rest] = callTarget(call).split('?');
   const query = new URLSearchParams(rest.join('?'));
   const [from, pageSize] = [firstPage(query.get('page') ?? '1'), query.get('pageSize') ?? undefined];

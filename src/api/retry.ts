@@ -53,17 +53,17 @@ function waitBeforeRetry(
   attempt: number,
   options: RetryOptions,
 ): number | undefined {
-  if (attempt > Math.min(options.retries, patienceWith(error))) return undefined;
+  if (attempt > Math.min(options.retries, maxRetriesFor(error))) return undefined;
   const backOff = Math.min(CAP_MS, BASE_MS * 2 ** (attempt - 1)) * (0.5 + options.random() / 2);
   if (isRateLimited(error)) return rateWait(error, backOff, options);
-  return mayPass(error, isRead(request.method)) ? backOff : undefined;
+  return isTemporary(error, isRead(request.method)) ? backOff : undefined;
 }
 
 /**
  * Returns the number of retries for an error. A timeout has already taken long, and a refused connection is rarely accepted a few
  * seconds later.
  */
-function patienceWith(error: unknown): number {
+function maxRetriesFor(error: unknown): number {
   if (!(error instanceof NetworkError)) return Number.POSITIVE_INFINITY;
   if (error.code === 'TIMEOUT') return 2;
   return error.maybeReceived ? Number.POSITIVE_INFINITY : 3;
@@ -72,13 +72,13 @@ function patienceWith(error: unknown): number {
 function rateWait(error: ServiceError, backOff: number, options: RetryOptions): number | undefined {
   const now = options.clock.now();
   const { resetAt } = error;
-  const isTold = resetAt !== undefined && isPlausibleReset(resetAt, now);
-  const untilReset = isTold ? resetAt - now + RESET_MARGIN_MS : backOff;
+  const hasReset = resetAt !== undefined && isPlausibleReset(resetAt, now);
+  const untilReset = hasReset ? resetAt - now + RESET_MARGIN_MS : backOff;
   const ms = Math.max(untilReset, error.retryAfterMs ?? 0, BASE_MS);
   return ms > options.maxWaitMs ? undefined : ms;
 }
 
-function mayPass(error: unknown, reads: boolean): boolean {
+function isTemporary(error: unknown, reads: boolean): boolean {
   if (error instanceof NetworkError) return !error.isLasting && (reads || !error.maybeReceived);
   if (!reads) return false;
   return (error instanceof ServiceError || error instanceof BadResponseError) && error.status >= 500;

@@ -21,7 +21,7 @@ export function skewOf(headers: Headers, now: number): number | undefined {
 export class ServiceClock {
   readonly #machine: Clock;
   readonly #elapsed: () => number;
-  #heard: { time: number; at: number } | undefined;
+  #lastReading: { time: number; at: number } | undefined;
 
   /** `elapsed` returns monotonic ms. */
   constructor(machine: Clock, elapsed: () => number = () => performance.now()) {
@@ -30,17 +30,17 @@ export class ServiceClock {
   }
 
   /** Updates the time from a response that has just begun to arrive. */
-  hear(headers: Headers): void {
+  update(headers: Headers): void {
     const now = this.#machine.now();
     const skew = skewOf(headers, now);
     if (skew === undefined) return;
-    this.#heard = skew === 0 ? undefined : { time: now - skew, at: this.#elapsed() };
+    this.#lastReading = skew === 0 ? undefined : { time: now - skew, at: this.#elapsed() };
   }
 
   /** Milliseconds since the epoch. */
   now(): number {
-    if (this.#heard === undefined) return this.#machine.now();
-    return this.#heard.time + Math.round(this.#elapsed() - this.#heard.at);
+    if (this.#lastReading === undefined) return this.#machine.now();
+    return this.#lastReading.time + Math.round(this.#elapsed() - this.#lastReading.at);
   }
 
   /** Converts local `time` (ms) to the service's clock. */

@@ -1,12 +1,12 @@
 import { isNotFound, ServiceError, type Subject } from '../kernel/errors.ts';
 
 /** Returns existing ids that are similar to a missing one. */
-export type FindMeant = (missing: Subject) => Promise<string[]>;
+export type FindSimilarIds = (missing: Subject) => Promise<string[]>;
 
 /** Calls the service for an envelope or template. Errors name it and, if it doesn't exist, suggest similar ids. */
-export async function about<T>(
+export async function withSubject<T>(
   subject: Subject,
-  findMeant: FindMeant | undefined,
+  findSimilarIds: FindSimilarIds | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
@@ -14,7 +14,8 @@ export async function about<T>(
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const isMissing = isNotFound(error);
-    error.subject = isMissing && findMeant ? { ...subject, meant: await findMeant(subject) } : subject;
+    error.subject =
+      isMissing && findSimilarIds ? { ...subject, suggestions: await findSimilarIds(subject) } : subject;
     throw error;
   }
 }

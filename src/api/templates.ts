@@ -1,7 +1,7 @@
 import type { SendRequest } from './http.ts';
 import { walkPages } from './pages.ts';
 import { readAs, resourceReplySchema, type Template, templateSchema } from './schemas.ts';
-import { about, type FindMeant } from './subject.ts';
+import { type FindSimilarIds, withSubject } from './subject.ts';
 
 export interface TemplatesApi {
   /** Lists active templates, page by page. */
@@ -14,7 +14,7 @@ export interface TemplatesApi {
 }
 
 /** Creates the methods for the endpoints of the section Templates (scope esign:read). */
-export function templatesApi(send: SendRequest, findMeant?: FindMeant): TemplatesApi {
+export function templatesApi(send: SendRequest, findSimilarIds?: FindSimilarIds): TemplatesApi {
   return {
     list: (options = {}) =>
       walkPages(
@@ -28,7 +28,7 @@ export function templatesApi(send: SendRequest, findMeant?: FindMeant): Template
         (item, status) => readAs(templateSchema, item, 'a list of templates', status),
       ),
     get: (id, signal) =>
-      about({ kind: 'template', id }, findMeant, async () => {
+      withSubject({ kind: 'template', id }, findSimilarIds, async () => {
         const reply = await send({
           method: 'GET',
           path: `/esign/templates/${encodeURIComponent(id)}`,

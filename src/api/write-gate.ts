@@ -54,7 +54,7 @@ export const openGate: OpenGate = (send) => ({
 });
 
 /** Creates a gate that is loaded by the first write, because most commands only read. */
-export function lateGate(load: () => Promise<OpenGate>): OpenGate {
+export function lazyGate(load: () => Promise<OpenGate>): OpenGate {
   let loading: Promise<OpenGate> | undefined;
   return (send) => {
     const gate = async () => {

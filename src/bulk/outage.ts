@@ -20,11 +20,11 @@ const MAX_WAIT_MS = 30_000;
 /** Holds all requests of a run while the service can't be reached, so that an outage doesn't fail row after row. */
 export class Outage {
   readonly #options: OutageOptions;
-  #inARow = 0;
-  #mostInARow = LOST_REPLIES;
+  #failures = 0;
+  #maxFailures = LOST_REPLIES;
   #since: number | undefined;
   #last: Error | undefined;
-  #down: Promise<void> | undefined;
+  #waiting: Promise<void> | undefined;
   /** Doubles with each attempt until a request succeeds. A probe that succeeds is not enough to reset it. */
   #wait = FIRST_WAIT_MS;
 
@@ -33,8 +33,8 @@ export class Outage {
   }
 
   succeeded(): void {
-    this.#inARow = 0;
-    this.#mostInARow = LOST_REPLIES;
+    this.#failures = 0;
+    this.#maxFailures = LOST_REPLIES;
     this.#since = undefined;
     this.#wait = FIRST_WAIT_MS;
   }
@@ -44,20 +44,20 @@ export class Outage {
     this.#last = error;
     this.#since ??= this.#options.clock.now();
     // A lost reply may be chance; a request that never reached the service is not.
-    if (isAmbiguous(error) && ++this.#inARow < this.#mostInARow) return;
-    this.#down ??= this.#waitForService();
-    this.#down.catch(() => undefined);
+    if (isAmbiguous(error) && ++this.#failures < this.#maxFailures) return;
+    this.#waiting ??= this.#waitForService();
+    this.#waiting.catch(() => undefined);
   }
 
   /** Resolves when the service is available. @throws the last error when the outage has lasted too long. */
-  async over(): Promise<void> {
-    while (this.#down !== undefined) await this.#down;
+  async waitUntilOver(): Promise<void> {
+    while (this.#waiting !== undefined) await this.#waiting;
   }
 
   async #waitForService(): Promise<void> {
     const { clock, signal, probe, notice } = this.#options;
     for (;;) {
-      this.#giveUpInTime();
+      this.#throwIfTooLong();
       if (this.#last) notice(`${sentenceOf(this.#last)} Trying again in ${durationInWords(this.#wait)}.`);
       await clock.sleep(this.#wait, signal);
       this.#wait = Math.min(this.#wait * 2, MAX_WAIT_MS);
@@ -72,13 +72,13 @@ export class Outage {
       }
     }
     notice('The service is back.');
-    this.#inARow = 0;
+    this.#failures = 0;
     // Until a write succeeds, one failure is enough to wait again.
-    this.#mostInARow = 1;
-    this.#down = undefined;
+    this.#maxFailures = 1;
+    this.#waiting = undefined;
   }
 
-  #giveUpInTime(): void {
+  #throwIfTooLong(): void {
     const { clock, patienceMs } = this.#options;
     if (this.#last && this.#since !== undefined && clock.now() - this.#since > patienceMs) throw this.#last;
   }

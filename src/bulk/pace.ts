@@ -32,7 +32,7 @@ export class BulkPace {
   }
 
   /** Runs the work as soon as there is room for another request. Urgent work goes first. */
-  async inTurn<T>(urgent: boolean, work: () => Promise<T>): Promise<T> {
+  async run<T>(urgent: boolean, work: () => Promise<T>): Promise<T> {
     if (this.#active < this.limit) this.#active++;
     else await new Promise<void>((resolve) => (urgent ? this.#urgent : this.#waiting).push(resolve));
     try {

@@ -3,7 +3,7 @@ import type { Envelope } from '../api/schemas.ts';
 import { isAmbiguous } from '../kernel/errors.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { isOf, type RunSurvey, survey } from './lookup/survey.ts';
-import { settleRow } from './row-outcome.ts';
+import { recordOutcome } from './row-outcome.ts';
 import type { BulkSession } from './session.ts';
 
 /** Delays before each pass in ms, since a new envelope may take a moment to appear in the list. */
@@ -15,44 +15,44 @@ const REFUSALS = new Set(['REQUEST_ID_USED', 'INVALID_STATE']);
  * Searches for the rows whose reply was lost in this session, all in one pass over the list. With `again`, rows that are not
  * found will be created again.
  */
-export async function settleDoubtful(session: BulkSession, options: { again: boolean }): Promise<void> {
+export async function resolveUnknownRows(session: BulkSession, options: { again: boolean }): Promise<void> {
   const { state } = session.run;
   for (const wait of PASS_DELAYS_MS) {
     if (state.count('maybe') === 0) return;
     if (wait > 0) await session.options.client.clock.sleep(wait, session.signal);
-    const { byRow } = await session.persistently(() => passOver(session, session.startedAt));
+    const { byRow } = await session.retryAfterOutage(() => readList(session, session.startedAt));
     for (const [row, envelopes] of byRow) {
       const first = envelopes.find((envelope) => !isVoid(envelope));
-      if (first !== undefined && state.of(row) === 'maybe') await settleRow(session, row, first);
+      if (first !== undefined && state.of(row) === 'maybe') await recordOutcome(session, row, first);
     }
   }
   if (!options.again || state.count('maybe') === 0) return;
   await session.run.note({ type: 'again', at: session.options.client.clock.now() });
-  session.createsAgain();
+  session.willCreateAgain();
   for (const row of [...state.rows('maybe')]) state.mark(row, 'pending');
 }
 
 /** Finds second envelopes of settled rows. Drafts are canceled, since they have emailed nobody. */
-export async function clearSeconds(session: BulkSession): Promise<void> {
+export async function cancelDuplicates(session: BulkSession): Promise<void> {
   const { run, options } = session;
   const { state } = run;
-  if (!session.doubtful) return;
+  if (!session.mayHaveDuplicates) return;
   const { clock } = options.client;
   const wait = Math.max(
     PASS_DELAYS_MS.at(-1) ?? 0,
-    Math.min(session.mayTurnUpUntil - clock.now(), MAX_LIST_LAG_MS),
+    Math.min(session.mayAppearUntil - clock.now(), MAX_LIST_LAG_MS),
   );
   if (wait > NOTICE_AFTER_MS)
     options.observer.notice('Waiting up to a minute for envelopes whose reply was lost.', {
       waitMs: MAX_LIST_LAG_MS,
     });
   await clock.sleep(wait, session.signal);
-  const { byRow } = await session.persistently(() => passOver(session));
+  const { byRow } = await session.retryAfterOutage(() => readList(session));
   for (const [row, envelopes] of byRow) {
     for (const envelope of envelopes) {
       const counts = envelope.id === state.idOf(row) && !isLeftover(session, row, envelope);
       if (!counts && state.isSettled(row) && envelope.status !== 'CANCELLED')
-        await clearSecond(session, row, envelope);
+        await cancelDuplicate(session, row, envelope);
     }
   }
 }
@@ -63,7 +63,7 @@ function isLeftover({ run: { state } }: BulkSession, row: number, { status }: En
   return state.of(row) === 'failed' && status === 'DRAFT' && REFUSALS.has(code);
 }
 
-function passOver(session: BulkSession, since?: number): Promise<RunSurvey> {
+function readList(session: BulkSession, since?: number): Promise<RunSurvey> {
   const { head } = session.run.state;
   const own = session.run.state.ownEnvelopes();
   const wanted = { runId: head.id, own, requestIds: new Map<string, number>(), complete: true, since };
@@ -77,9 +77,9 @@ function passOver(session: BulkSession, since?: number): Promise<RunSurvey> {
   );
 }
 
-async function clearSecond(session: BulkSession, row: number, envelope: Envelope): Promise<void> {
+async function cancelDuplicate(session: BulkSession, row: number, envelope: Envelope): Promise<void> {
   const { id, status } = envelope;
-  if (status !== 'DRAFT') return session.second({ row, id, status: status ?? 'unknown' });
+  if (status !== 'DRAFT') return session.duplicate({ row, id, status: status ?? 'unknown' });
   try {
     session.count(1);
     await session.request(false, (signal) =>
@@ -87,11 +87,13 @@ async function clearSecond(session: BulkSession, row: number, envelope: Envelope
     );
   } catch (error) {
     if (!isAmbiguous(error)) {
-      session.ofRowAlone(error);
-      return session.second({ row, id, status });
+      session.requireRowError(error);
+      return session.duplicate({ row, id, status });
     }
-    const now = await session.persistently(() => session.options.client.envelopes.get(id, session.signal));
-    if (now.status !== 'CANCELLED') return session.second({ row, id, status: now.status ?? 'unknown' });
+    const now = await session.retryAfterOutage(() =>
+      session.options.client.envelopes.get(id, session.signal),
+    );
+    if (now.status !== 'CANCELLED') return session.duplicate({ row, id, status: now.status ?? 'unknown' });
   }
   await session.run.note({ type: 'cancelled', id });
 }

@@ -47,11 +47,11 @@ export function resultOf(
     envelopeId: state.idOf(row) ?? null,
     status: isExisting && state.statusOf(row) !== SKIPPED ? EXISTING : (state.statusOf(row) ?? null),
     error: error ?? null,
-    ...(error === undefined ? {} : whereFailed(state, row, signers)),
+    ...(error === undefined ? {} : failedLine(state, row, signers)),
   };
 }
 
-function whereFailed(
+function failedLine(
   state: RunState,
   row: number,
   signers: readonly FailedSigner[] | undefined,

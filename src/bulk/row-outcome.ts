@@ -12,7 +12,7 @@ import type { BulkRow } from './rows/row.ts';
 import type { BulkSession } from './session.ts';
 
 /** Records the envelope that was found for a row. */
-export async function settleRow(session: BulkSession, row: number, envelope: Envelope): Promise<void> {
+export async function recordOutcome(session: BulkSession, row: number, envelope: Envelope): Promise<void> {
   const { state } = session.run;
   const { id, mode } = state.head;
   const requestId = ownRequestId(session, envelope);
@@ -43,7 +43,7 @@ export async function refuseUsedId(
  * Settles a row from this machine's record of its request ID: `create`, another run, or an earlier process may have created its
  * envelope. Returns false when it is certain that none did.
  */
-export async function settleByRequestId(
+export async function resolveByRequestId(
   session: BulkSession,
   row: BulkRow & { requestId: string },
   known: KnownRequest,
@@ -57,7 +57,7 @@ export async function settleByRequestId(
   if (envelope === undefined) return false;
   if (!isRecorded && !isMadeFrom(envelope, row.envelope)) await refuseUsedId(session, row, envelope.id);
   else if (isVoid(envelope)) await session.failed(row, ended(row.requestId, envelope));
-  else await settleRow(session, row.row, envelope);
+  else await recordOutcome(session, row.row, envelope);
   return true;
 }
 
@@ -69,14 +69,14 @@ async function findRecorded(
   const { signal } = session;
   const { client } = session.options;
   if (known.state === 'made') {
-    const made = await session.persistently(() => readIfExists(client, known.envelopeId, signal));
+    const made = await session.retryAfterOutage(() => readIfExists(client, known.envelopeId, signal));
     if (made === undefined || !isVoid(made)) return made;
     // The recorded envelope may have been the second of two drafts.
-    return (await session.persistently(() => findLive(session, requestId))) ?? made;
+    return (await session.retryAfterOutage(() => findLive(session, requestId))) ?? made;
   }
   if (known.state === 'new' || session.resolvedIds.has(requestId)) return undefined;
   const msLeft = () => msUntilListed(client, known);
-  return session.persistently(() => searchUntilListed(client, requestId, { signal, msLeft }));
+  return session.retryAfterOutage(() => searchUntilListed(client, requestId, { signal, msLeft }));
 }
 
 async function findLive({ options, signal }: BulkSession, requestId: string): Promise<Envelope | undefined> {

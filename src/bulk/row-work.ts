@@ -5,7 +5,7 @@ import { contentOf } from '../envelopes/request-ids/request-ids.ts';
 import { actWithOutcome } from '../envelopes/write-outcome.ts';
 import { EsignError, isAmbiguous, isRefusedByState, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';
-import { settleByRequestId } from './row-outcome.ts';
+import { resolveByRequestId } from './row-outcome.ts';
 import type { BulkRow } from './rows/row.ts';
 import { derivedRequestId } from './run-state.ts';
 import type { BulkSession } from './session.ts';
@@ -33,7 +33,7 @@ async function createRow(
   if (requestId === undefined) return (await create(session, row, options)) !== undefined;
   const { ids } = session.options;
   return ids.use(requestId, { signal: session.signal }, async (request) => {
-    if (await settleByRequestId(session, { ...row, requestId }, request.known)) return false;
+    if (await resolveByRequestId(session, { ...row, requestId }, request.known)) return false;
     await request.asked(contentOf(row.envelope));
     session.resolvedIds.add(requestId);
     const envelope = await create(session, row, options);
@@ -97,13 +97,13 @@ async function requestCreate(
       });
     } catch (error) {
       if (isAmbiguous(error)) {
-        session.lost();
+        session.replyLost();
         return undefined;
       }
       if (error instanceof EsignError) state.mark(row.row, 'pending');
       // The request never reached the service, so retry it once there is a network.
       if (error instanceof NetworkError) continue;
-      const own = session.ofRowAlone(error);
+      const own = session.requireRowError(error);
       await session.failed(row, own);
       return undefined;
     }
@@ -117,7 +117,7 @@ async function requestCreate(
 async function send(session: BulkSession, row: BulkRow, id: string): Promise<void> {
   const envelope = await sendOnce(session, id).catch(async (error: unknown) => {
     if (isAmbiguous(error)) return undefined;
-    const own = session.ofRowAlone(error);
+    const own = session.requireRowError(error);
     await session.failed(row, own);
     return undefined;
   });

@@ -23,7 +23,7 @@ export class RunState {
   /** The wave that began last, counted from 1. */
   wave = 1;
   /** True if rows were created again while an earlier envelope of theirs could still appear. */
-  mayTurnUp = false;
+  mayAppear = false;
   /** Envelopes in addition to the one that counts for their row, by ID. */
   readonly seconds = new Map<string, SecondEnvelope>();
   /** Rows whose draft was not created by this run. */
@@ -78,7 +78,7 @@ export class RunState {
         this.#searching = true;
         break;
       case 'again':
-        this.mayTurnUp = true;
+        this.mayAppear = true;
         break;
       case 'second':
         this.seconds.set(entry.id, entry);

@@ -5,7 +5,7 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { keepFailedRows } from './failed-rows.ts';
 import { searchRows } from './lookup/search.ts';
 import { readPlan } from './plan.ts';
-import { clearSeconds, settleDoubtful } from './reconcile.ts';
+import { cancelDuplicates, resolveUnknownRows } from './reconcile.ts';
 import { writeResults } from './results.ts';
 import { workOnRow } from './row-work.ts';
 import type { BulkRow } from './rows/row.ts';
@@ -20,11 +20,11 @@ export type Ending =
   | { kind: 'stopped'; error: Error };
 
 /** Number of rows announced in the journal at a time, before the first request for any of them. */
-const ANNOUNCED = 64;
+const ROWS_PER_ANNOUNCEMENT = 64;
 /** Rows in progress for each concurrent request. The others are waiting for the disk. */
 const ROWS_PER_REQUEST = 4;
 /** How many times a run goes through its unsettled rows. */
-const ROUNDS = 10;
+const MAX_ROUNDS = 10;
 
 /**
  * Works on a run until all rows of the waves that have begun are settled or something stops it. Every write request is announced
@@ -38,29 +38,29 @@ export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Endi
   let complete = false;
   try {
     await searchRows(session);
-    await rounds(session);
+    await processUntilSettled(session);
     if (isSettled(session)) {
-      await clearSeconds(session);
+      await cancelDuplicates(session);
       complete = true;
     }
   } catch (error) {
-    if (!session.signal.aborted) session.caught(error);
+    if (!session.signal.aborted) session.handleError(error);
   } finally {
     options.signal.removeEventListener('abort', onAbort);
     session.end();
   }
-  if (!complete) return leave(session);
+  if (!complete) return stop(session);
   return run.state.settled === run.state.head.total ? finish(session) : endWave(session);
 }
 
-async function rounds(session: BulkSession): Promise<void> {
+async function processUntilSettled(session: BulkSession): Promise<void> {
   const { state } = session.run;
   const isSentAtOnce = state.head.mode === 'one-step';
-  for (let round = 1; round <= ROUNDS && !session.isClosed(); round++) {
-    await goThroughRows(session);
+  for (let round = 1; round <= MAX_ROUNDS && !session.isClosed(); round++) {
+    await processRows(session);
     if (session.isClosed() || isSettled(session)) break;
     // A second draft emails nobody, but a second envelope that is sent immediately would.
-    await settleDoubtful(session, { again: !isSentAtOnce });
+    await resolveUnknownRows(session, { again: !isSentAtOnce });
     if (state.countBegun('pending', 'created') === 0) break;
   }
 }
@@ -70,7 +70,7 @@ function isSettled({ run: { state } }: BulkSession): boolean {
 }
 
 /** Works on every row that is neither settled nor has an unknown outcome. */
-async function goThroughRows(session: BulkSession): Promise<void> {
+async function processRows(session: BulkSession): Promise<void> {
   const most = session.options.concurrency * ROWS_PER_REQUEST;
   const { state } = session.run;
   const requests = state.head.mode === 'two-step' ? 2 : 1;
@@ -78,11 +78,11 @@ async function goThroughRows(session: BulkSession): Promise<void> {
   try {
     for await (const row of announcedRows(session)) {
       if (session.isClosed() || !session.spend(state.of(row.row) === 'created' ? 1 : requests)) break;
-      work.add(workOnRow(session, row).catch((error: unknown) => session.caught(error)));
-      await work.fewerThan(most);
+      work.add(workOnRow(session, row).catch((error: unknown) => session.handleError(error)));
+      await work.waitUntilBelow(most);
     }
   } finally {
-    await work.fewerThan(1);
+    await work.waitUntilBelow(1);
   }
 }
 
@@ -99,7 +99,7 @@ class WorkInProgress {
     });
   }
 
-  async fewerThan(size: number): Promise<void> {
+  async waitUntilBelow(size: number): Promise<void> {
     while (this.#size >= size)
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -131,7 +131,7 @@ async function announce(
 ): Promise<BulkRow[]> {
   const { run, options } = session;
   const rows: BulkRow[] = [];
-  while (rows.length < ANNOUNCED) {
+  while (rows.length < ROWS_PER_ANNOUNCEMENT) {
     const next = await plan.next();
     if (next.done || next.value.row > run.state.lastBegun) break;
     const state = run.state.of(next.value.row);
@@ -163,18 +163,19 @@ async function endWave(session: BulkSession): Promise<Ending> {
 }
 
 /** Records the state of an unfinished run in the journal. */
-async function leave(session: BulkSession): Promise<Ending> {
-  const { run, options, why } = session;
+async function stop(session: BulkSession): Promise<Ending> {
+  const { run, options, stopReason } = session;
   const { state } = run;
   try {
     // Nothing can be appended to a journal that failed.
-    if (!(why instanceof JournalError)) await run.note({ type: 'stopped', maybe: [...state.rows('maybe')] });
+    if (!(stopReason instanceof JournalError))
+      await run.note({ type: 'stopped', maybe: [...state.rows('maybe')] });
   } catch (error) {
     if (!(error instanceof JournalError)) throw error;
-    return { kind: 'stopped', error: why ?? error };
+    return { kind: 'stopped', error: stopReason ?? error };
   }
   await keepResults(session);
-  if (why !== undefined) return { kind: 'stopped', error: why };
+  if (stopReason !== undefined) return { kind: 'stopped', error: stopReason };
   if (options.signal.aborted) return { kind: 'interrupted' };
   const open = state.countBegun('pending', 'maybe', 'created');
   return {

@@ -79,11 +79,11 @@ export async function draftRun(root: string, now: number): Promise<RunDraft> {
     await clearLeftovers(root, now);
     await forgetFailedRows(root, now);
     await mkdir(files.folder, { mode: 0o700 });
-    const release = await lockFile(files.lock, takenBy(id));
+    const release = await lockFile(files.lock, lockedError(id));
     const plan = await PlanWriter.create(files.plan);
     return draftOf(id, files, plan, release);
   } catch (error) {
-    throw cannotKeep(error, root);
+    throw storageError(error, root);
   }
 }
 
@@ -92,7 +92,7 @@ function draftOf(id: string, files: RunFiles, plan: PlanWriter, release: () => P
     try {
       return await work();
     } catch (error) {
-      throw cannotKeep(error, files.folder);
+      throw storageError(error, files.folder);
     }
   };
   return {
@@ -140,7 +140,7 @@ async function openJournal(
   });
   if (state === undefined) {
     await journal.close();
-    throw noSuchRun(id);
+    throw unknownRunError(id);
   }
   state.replayed();
   return { state, journal };
@@ -187,7 +187,7 @@ function openRunOf(
  */
 export async function openRun(root: string, id: string): Promise<OpenRun> {
   const files = filesOf(root, id);
-  if (!RUN_ID.test(id) || !(await exists(files.journal))) throw noSuchRun(id);
+  if (!RUN_ID.test(id) || !(await exists(files.journal))) throw unknownRunError(id);
   const release = await lock(files, id);
   try {
     return openRunOf(files, await openJournal(files, id), release, true);
@@ -199,9 +199,9 @@ export async function openRun(root: string, id: string): Promise<OpenRun> {
 
 async function lock(files: RunFiles, id: string): Promise<() => Promise<void>> {
   try {
-    return await lockFile(files.lock, takenBy(id));
+    return await lockFile(files.lock, lockedError(id));
   } catch (error) {
-    throw cannotKeep(error, files.folder);
+    throw storageError(error, files.folder);
   }
 }
 
@@ -209,7 +209,7 @@ async function lock(files: RunFiles, id: string): Promise<() => Promise<void>> {
  * Runs `work`, which decides on the rows of a new run and starts it, while no other run on this machine can start.
  * @throws UsageError when another process takes too long to start its run.
  */
-export async function whileNoOtherStarts<T>(root: string, clock: Clock, work: () => Promise<T>): Promise<T> {
+export async function withStartLock<T>(root: string, clock: Clock, work: () => Promise<T>): Promise<T> {
   const busy = (pid: string) =>
     new UsageError(`Another run is just starting (process ${pid}).`, {
       hint: 'Run the command again.',
@@ -225,7 +225,7 @@ export async function whileNoOtherStarts<T>(root: string, clock: Clock, work: ()
 /** Returns the current state of a run. Another process may be working on it. */
 export async function readRun(root: string, id: string): Promise<RunState> {
   const state = await readRunIfHere(root, id);
-  if (state === undefined) throw noSuchRun(id);
+  if (state === undefined) throw unknownRunError(id);
   return state;
 }
 
@@ -273,19 +273,19 @@ async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
-function takenBy(id: string): (pid: string) => UsageError {
+function lockedError(id: string): (pid: string) => UsageError {
   return (pid) =>
     new UsageError(`Another process (${pid}) is working on ${id}.`, {
       hint: `See its progress: \`${command('bulk', 'show', id)}\`.`,
     });
 }
 
-function noSuchRun(id: string): UsageError {
+function unknownRunError(id: string): UsageError {
   return new UsageError(`Run ${id} does not exist on this machine.`, {
     hint: 'See the runs: `esign bulk list`.',
   });
 }
 
-function cannotKeep(error: unknown, folder: string): Error {
+function storageError(error: unknown, folder: string): Error {
   return error instanceof UsageError ? error : notWritable(folder, error);
 }

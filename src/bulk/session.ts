@@ -65,17 +65,17 @@ export class BulkSession {
   readonly pace: BulkPace;
   readonly outage: Outage;
   /** The reason why the run stops early. */
-  why: Error | undefined;
+  stopReason: Error | undefined;
   /** True when a row may have a second envelope. */
-  doubtful: boolean;
+  mayHaveDuplicates: boolean;
   /** True when the list shows new envelopes late. */
-  lags = false;
+  isListLagging = false;
   /** Request IDs for which it is known what a request without a reply created, or that this request emails nobody. */
   readonly resolvedIds = new Set<string>();
   /** By this machine's clock, in ms. */
   readonly startedAt: number;
   /** Until when an envelope whose reply was lost may appear, in ms, by this machine's clock. */
-  mayTurnUpUntil = 0;
+  mayAppearUntil = 0;
   #lostAt: number;
   #halted = false;
   #closed = false;
@@ -88,12 +88,12 @@ export class BulkSession {
   constructor(run: OpenRun, options: RunOptions) {
     this.run = run;
     this.options = options;
-    this.doubtful = run.resumed;
+    this.mayHaveDuplicates = run.resumed;
     this.pace = new BulkPace(options.concurrency);
     const { client } = options;
     this.startedAt = client.clock.now();
     this.#lostAt = this.startedAt;
-    if (run.state.mayTurnUp) this.mayTurnUpUntil = this.startedAt + MAX_LIST_LAG_MS;
+    if (run.state.mayAppear) this.mayAppearUntil = this.startedAt + MAX_LIST_LAG_MS;
     this.outage = new Outage({
       clock: client.clock,
       signal: this.signal,
@@ -116,17 +116,17 @@ export class BulkSession {
   }
 
   /** Starts no more rows. Rows in progress are finished. */
-  close(why: Error): void {
-    this.why ??= why;
+  close(stopReason: Error): void {
+    this.stopReason ??= stopReason;
     this.#closed = true;
   }
 
   /** Makes no more requests. */
-  halt(why: Error | undefined): void {
+  halt(stopReason: Error | undefined): void {
     if (this.#halted) return;
     this.#halted = true;
     this.#closed = true;
-    this.why ??= why;
+    this.stopReason ??= stopReason;
     this.#grace = setTimeout(() => this.#abort.abort(new Stopped()), GRACE_MS);
   }
 
@@ -136,7 +136,7 @@ export class BulkSession {
   }
 
   /** Stops the run for an error that a row's work threw. */
-  caught(error: unknown): void {
+  handleError(error: unknown): void {
     if (error instanceof Stopped) return;
     this.halt(error instanceof Error ? error : new Error(messageOf(error)));
   }
@@ -161,18 +161,18 @@ export class BulkSession {
 
   /** Makes a request when its turn comes. @throws Stopped when no more requests are to be made. */
   async request<T>(urgent: boolean, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    await this.outage.over().catch((error: unknown) => {
-      this.caught(error);
+    await this.outage.waitUntilOver().catch((error: unknown) => {
+      this.handleError(error);
       throw new Stopped();
     });
-    return this.pace.inTurn(urgent, async () => {
+    return this.pace.run(urgent, async () => {
       if (this.#halted) throw new Stopped();
       const { clock } = this.options.client;
       const started = clock.now();
       try {
         const value = await ask(this.signal);
         const ms = clock.now() - started;
-        if (!this.#waitedForWindow(ms)) this.pace.answered(ms);
+        if (!this.#hasWaitedForWindow(ms)) this.pace.answered(ms);
         this.outage.succeeded();
         return value;
       } catch (error) {
@@ -189,7 +189,7 @@ export class BulkSession {
   /**
    * Returns true for a request that was slow because it waited for a new rate window. Its latency doesn't describe the service.
    */
-  #waitedForWindow(ms: number): boolean {
+  #hasWaitedForWindow(ms: number): boolean {
     if (ms < SLOW_MS) return false;
     const resetAt = this.options.client.window?.reading()?.resetAt;
     const isNew = resetAt !== this.#resetAt;
@@ -201,7 +201,7 @@ export class BulkSession {
    * Returns the error if it concerns one row only. Otherwise, stops the run. @throws Stopped when the error concerns the whole
    * run.
    */
-  ofRowAlone(error: unknown): Error {
+  requireRowError(error: unknown): Error {
     if (!(error instanceof ServiceError)) throw error;
     // Drafts that exist are still sent, because the quota counts creations.
     if (error.code === 'QUOTA_EXCEEDED') this.close(error);
@@ -211,28 +211,28 @@ export class BulkSession {
   }
 
   /** Records that the reply to a create was lost. */
-  lost(): void {
-    this.doubtful = true;
+  replyLost(): void {
+    this.mayHaveDuplicates = true;
     this.#lostAt = this.options.client.clock.now();
   }
 
   /** Records that rows whose outcome was unknown are created again, because they were not found. */
-  createsAgain(): void {
-    this.doubtful = true;
+  willCreateAgain(): void {
+    this.mayHaveDuplicates = true;
     const hasLost = this.#lostAt > this.startedAt;
-    if (hasLost || this.lags)
-      this.mayTurnUpUntil = Math.max(this.mayTurnUpUntil, this.#lostAt + MAX_LIST_LAG_MS);
+    if (hasLost || this.isListLagging)
+      this.mayAppearUntil = Math.max(this.mayAppearUntil, this.#lostAt + MAX_LIST_LAG_MS);
   }
 
   /** Repeats a read after an outage. Reading twice does no harm. */
-  async persistently<T>(read: () => Promise<T>): Promise<T> {
+  async retryAfterOutage<T>(read: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         return await read();
       } catch (error) {
         if (!isOutage(error) || this.signal.aborted) throw error;
         this.outage.failed(error);
-        await this.outage.over();
+        await this.outage.waitUntilOver();
       }
     }
   }
@@ -252,7 +252,7 @@ export class BulkSession {
   }
 
   /** Records and reports a second envelope that was not canceled. The run then ends with an error. */
-  async second(envelope: SecondEnvelope): Promise<void> {
+  async duplicate(envelope: SecondEnvelope): Promise<void> {
     await this.run.note({ type: 'second', ...envelope });
     await this.options.observer.row(secondResult(this.run.state, envelope));
   }

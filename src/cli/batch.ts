@@ -62,7 +62,7 @@ export class Batch {
   }
 
   #report(failure: NonNullable<ItemResult['failure']>): void {
-    const words = this.#wordsOf(failure);
+    const words = this.#textOf(failure);
     if (words === this.#lastReport) return;
     this.#lastReport = words;
     if (this.#options.ownError && this.#done === 0 && this.#held === undefined && this.failed === 1)
@@ -70,7 +70,7 @@ export class Batch {
     else this.#context.terminal.err(words);
   }
 
-  #wordsOf(failure: NonNullable<ItemResult['failure']>): string {
+  #textOf(failure: NonNullable<ItemResult['failure']>): string {
     const { terminal } = this.#context;
     const { redactor } = terminal;
     if (typeof failure === 'string') return redactor.redact(failure);

@@ -1,7 +1,7 @@
 import { createRecents } from '../completion/recent.ts';
 import { secretsOf } from '../kernel/process/child-environment.ts';
 import { createRedactor, type Redactor } from '../kernel/redaction.ts';
-import type { Seen } from './boot/seen.ts';
+import type { Observations } from './boot/observations.ts';
 import { StandardOutput } from './boot/standard-output.ts';
 import { type Interrupt, watchSignals } from './interrupt.ts';
 
@@ -16,7 +16,7 @@ export interface Invocation {
   interrupt: Interrupt;
   output: StandardOutput;
   /** What the service returned in this run, used for completion and the index. */
-  seen: Seen;
+  observations: Observations;
 }
 
 export function createInvocation(words: readonly string[]): Invocation {
@@ -27,7 +27,7 @@ export function createInvocation(words: readonly string[]): Invocation {
     redactor: createRedactor(secretsOf(process.env)),
     interrupt,
     output: new StandardOutput(interrupt),
-    seen: { recents: createRecents(), scope: undefined, feed: undefined, shapes: undefined },
+    observations: { recents: createRecents(), scope: undefined, feed: undefined, shapes: undefined },
   };
 }
 

@@ -5,9 +5,9 @@ import { safeBlock } from '../output/text.ts';
 import { waitingSign } from '../output/waiting-sign.ts';
 import { resolveAliases } from './boot/aliases.ts';
 import { type Installation, versionOf } from './boot/installation.ts';
+import { saveObservations } from './boot/observations.ts';
 import { isAbortedPrompt, translate } from './boot/oclif-errors.ts';
 import { beforeDashes, quickStart, wantsHelp } from './boot/quick-start.ts';
-import { keepSeen } from './boot/seen.ts';
 import { lostOutput } from './boot/standard-output.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { createInvocation, type Invocation } from './invocation.ts';
@@ -24,7 +24,7 @@ if (process.versions.v8.startsWith('11.'))
 export async function main(words: string[], installed: Installation): Promise<void> {
   const argv = resolveAliases(words, installed);
   const invocation = createInvocation(argv);
-  const { output, seen, interrupt } = invocation;
+  const { output, observations, interrupt } = invocation;
   output.watch();
   process.once('exit', () => waitingSign.gone());
   // oclif would print its own JSON if this variable is set.
@@ -35,11 +35,11 @@ export async function main(words: string[], installed: Installation): Promise<vo
     void report(new Error('a step of the command never finished'), invocation, installed);
   process.once('beforeExit', reportUnfinished);
   const error = await failureOf(() => runCommand(invocation, installed));
-  await output.taken();
+  await output.flushed();
   if (output.lost !== undefined) await report(lostOutput(output.lost, error), invocation, installed);
   else if (error !== undefined) await report(error, invocation, installed);
   process.off('beforeExit', reportUnfinished);
-  await keepSeen(seen);
+  await saveObservations(observations);
   await offerUpdate(invocation, installed);
   interrupt.finish();
 }

@@ -70,8 +70,8 @@ function hintFor(error: EsignError): string | undefined {
 function notFoundHint(subject: Subject | undefined): string {
   const others = 'A key sees only its own organization: `esign profiles show`.';
   if (subject === undefined) return `Check the ID. ${others}`;
-  const { kind, meant = [] } = subject;
-  const guess = meant.length === 0 ? 'Check the ID;' : `Did you mean ${meant.join(' or ')}?`;
+  const { kind, suggestions = [] } = subject;
+  const guess = suggestions.length === 0 ? 'Check the ID;' : `Did you mean ${suggestions.join(' or ')}?`;
   return `${guess} \`${command(`${kind}s`, 'list')}\` shows ${kind === 'envelope' ? 'the latest' : 'them'}. ${others}`;
 }
 

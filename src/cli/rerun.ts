@@ -1,7 +1,7 @@
 import { command } from '../kernel/text/shell-words.ts';
 
 /** Returns the command as typed (`words`), with its IDs replaced by `ids`, and with `add` at the end. */
-export function sameCommand(
+export function rebuildCommand(
   words: readonly string[],
   change: { own?: readonly string[]; ids?: readonly string[]; add?: readonly string[] } = {},
 ): string {
@@ -15,6 +15,6 @@ export function sameCommand(
 }
 
 /** Returns true if the words include the flag, alone or with its value. */
-export function wasGiven(words: readonly string[], flag: string): boolean {
+export function hasFlag(words: readonly string[], flag: string): boolean {
   return words.some((word) => word === flag || word.startsWith(`${flag}=`));
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Client, ClientOptions } from '../api/client.ts';
 import { ServiceClock } from '../api/service-clock.ts';
-import { lateGate } from '../api/write-gate.ts';
+import { lazyGate } from '../api/write-gate.ts';
 import { recordPath } from '../compatibility/record-path.ts';
 import { noting } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
@@ -17,7 +17,7 @@ import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
 import type { SandboxControl } from '../sandbox-control/control.ts';
-import { indexScopeOf, meantIn, recordScopeOf, scopeOf } from './boot/seen.ts';
+import { indexScopeOf, recordScopeOf, scopeOf, similarIdsFinder } from './boot/observations.ts';
 import { ShapeNotes } from './boot/shape-notes.ts';
 import { type Traced, traceText } from './boot/trace.ts';
 import type { Invocation } from './invocation.ts';
@@ -69,7 +69,7 @@ export class Session {
   #readsOnly = false;
   #onRead: (() => void) | undefined;
   /** Shared by all clients, so that the emails of a command are counted together. */
-  readonly #gate = lateGate(async () =>
+  readonly #gate = lazyGate(async () =>
     (await import('./guards.ts')).gateOf(this, {
       terminal: this.#terminal,
       command: this.#invocation.command,
@@ -135,19 +135,19 @@ export class Session {
   async #connect(pacing: Pacing): Promise<Client> {
     const settings = await this.settings();
     const { baseUrl, apiKey } = requireConnection(settings);
-    const { seen } = this.#invocation;
-    seen.scope = scopeOf(settings);
+    const { observations } = this.#invocation;
+    observations.scope = scopeOf(settings);
     const client = await this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
       windowFolder: join(stateDir(), 'rate'),
-      findMeant: meantIn(() => this.client(), seen),
+      findSimilarIds: similarIdsFinder(() => this.client(), observations),
       onReply: await this.#onReply(),
       gate: this.#gate,
     });
     const scope = indexScopeOf(settings);
-    if (scope === undefined) return observed(client, [noting(seen.recents)]);
-    seen.feed ??= new Feed(stateDir(), scope);
-    return observed(client, [seen.feed, noting(seen.recents)]);
+    if (scope === undefined) return observed(client, [noting(observations.recents)]);
+    observations.feed ??= new Feed(stateDir(), scope);
+    return observed(client, [observations.feed, noting(observations.recents)]);
   }
 
   async #onReply(): Promise<ClientOptions['onReply']> {
@@ -159,16 +159,16 @@ export class Session {
   async shapeNotes(): Promise<ShapeNotes | undefined> {
     const scope = recordScopeOf(await this.settings());
     if (scope === undefined || process.env.ESIGN_NO_COMPAT) return undefined;
-    const { seen } = this.#invocation;
-    seen.shapes ??= new ShapeNotes(recordPath(stateDir(), scope));
-    return seen.shapes;
+    const { observations } = this.#invocation;
+    observations.shapes ??= new ShapeNotes(recordPath(stateDir(), scope));
+    return observations.shapes;
   }
 
   /** Returns the local index of envelopes, or undefined if it is disabled. */
   async index(): Promise<EnvelopeIndex | undefined> {
     const scope = indexScopeOf(await this.settings());
     const client = await this.client();
-    const { feed } = this.#invocation.seen;
+    const { feed } = this.#invocation.observations;
     if (scope === undefined || feed === undefined) return undefined;
     const { EnvelopeIndex } = await import('../envelope-index/envelope-index.ts');
     return new EnvelopeIndex(stateDir(), scope, { feed, client });
@@ -199,7 +199,7 @@ export class Session {
     const settings = await this.settings({ fallbackProfile: 'sandbox' });
     const { baseUrl, apiKey } = requireConnection(settings);
     const { controlUrl, sandboxControl } = await import('../sandbox-control/control.ts');
-    const gate = lateGate(async () => (await import('./guards.ts')).sandboxGateOf(this));
+    const gate = lazyGate(async () => (await import('./guards.ts')).sandboxGateOf(this));
     const client = await this.#clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value, {
       gate,
       readsOnly: false,
@@ -212,7 +212,7 @@ export class Session {
     apiKey: NonNullable<Settings['apiKey']>,
     timeoutMs: number,
     options: Pacing &
-      Pick<ClientOptions, 'windowFolder' | 'findMeant' | 'onReply' | 'gate' | 'readsOnly'> = {},
+      Pick<ClientOptions, 'windowFolder' | 'findSimilarIds' | 'onReply' | 'gate' | 'readsOnly'> = {},
   ): Promise<Client> {
     const key = await presentKey(apiKey, this.#invocation.interrupt.signal);
     this.#invocation.redactor.add(key);

@@ -184,6 +184,6 @@ export class EnvelopeIndex {
   }
 
   #sparing<T>(work: () => Promise<T>): Promise<T> {
-    return this.#client.window ? this.#client.window.sparing(SPARING, work) : work();
+    return this.#client.window ? this.#client.window.withReserve(SPARING, work) : work();
   }
 }

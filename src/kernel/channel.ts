@@ -1,12 +1,12 @@
 /** A queue whose values can be iterated once, in order. Pushing never waits. */
 export class Channel<T> implements AsyncIterable<T> {
-  #held: T[] = [];
+  #buffer: T[] = [];
   #end: { error?: unknown } | undefined;
   #wake: (() => void) | undefined;
 
   push(value: T): void {
     if (this.#end !== undefined) return;
-    this.#held.push(value);
+    this.#buffer.push(value);
     this.#wake?.();
   }
 
@@ -18,10 +18,10 @@ export class Channel<T> implements AsyncIterable<T> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for (;;) {
-      const held = this.#held;
-      this.#held = [];
-      yield* held;
-      if (this.#held.length > 0) continue;
+      const buffered = this.#buffer;
+      this.#buffer = [];
+      yield* buffered;
+      if (this.#buffer.length > 0) continue;
       if (this.#end !== undefined && 'error' in this.#end) throw this.#end.error;
       if (this.#end !== undefined) return;
       await new Promise<void>((resolve) => {

@@ -83,7 +83,7 @@ export interface Subject {
   kind: 'envelope' | 'template';
   id: string;
   /** Similar ids, if the subject does not exist. */
-  meant?: string[];
+  suggestions?: string[];
 }
 
 /** The service returned an error in the API's shape. `code` is the service's code, which may be undocumented. */

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
-import { connectionsTo } from '../api/dispatcher.ts';
+import { createConnections } from '../api/dispatcher.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
 import { readBounded } from '../kernel/streams.ts';
@@ -35,7 +35,7 @@ export function configuredRegistry(): Promise<string | undefined> {
  */
 export async function latestVersion(registry: string, name: string): Promise<string> {
   const url = new URL(`${name}/latest`, registry.replace(/\/*$/, '/'));
-  const { dispatcher } = connectionsTo(url, TIMEOUT_MS);
+  const { dispatcher } = createConnections(url, TIMEOUT_MS);
   const { statusCode, body } = await dispatcher.request({
     origin: url.origin,
     path: url.pathname,

@@ -9,7 +9,7 @@ function setUp() {
   const machine = fakeClock(Date.UTC(2026, 0, 1));
   let passed = 0;
   const service = new ServiceClock(machine, () => passed);
-  const hear = (time: number) => service.hear({ date: new Date(time).toUTCString() });
+  const hear = (time: number) => service.update({ date: new Date(time).toUTCString() });
   const pass = (ms: number) => {
     passed += ms;
     machine.time += ms;
@@ -45,8 +45,8 @@ describe("the service's clock", () => {
   it('follows the latest response that has a date', () => {
     const { machine, service, hear } = setUp();
     hear(machine.time + DAY);
-    service.hear({});
-    service.hear({ date: 'soon' });
+    service.update({});
+    service.update({ date: 'soon' });
     expect(service.now()).toBe(machine.time + DAY);
     hear(machine.time);
     expect(service.now()).toBe(machine.time);

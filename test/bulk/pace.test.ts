@@ -39,9 +39,9 @@ describe('the pace', () => {
     const pace = new BulkPace(1);
     const order: string[] = [];
     let release: () => void = () => undefined;
-    const held = pace.inTurn(false, () => new Promise<void>((resolve) => (release = resolve)));
+    const held = pace.run(false, () => new Promise<void>((resolve) => (release = resolve)));
     const rest = ['late', 'urgent'].map((name) =>
-      pace.inTurn(name === 'urgent', () => {
+      pace.run(name === 'urgent', () => {
         order.push(name);
         return Promise.resolve();
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { commandMeant, resolveAliases } from '../../src/cli/boot/aliases.ts';
+import { resolveAliases, suggestCommand } from '../../src/cli/boot/aliases.ts';
 import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
 
 const names = Object.keys(COMMAND_EFFECTS).map((id) => id.replaceAll(':', ' '));
@@ -73,7 +73,7 @@ describe('a command that does not exist', () => {
     ['sandbox status', 'doctor'],
     ['envelopes frobnicate', undefined],
   ])('gets a suggestion for %s: %s', (words, meant) => {
-    expect(commandMeant(words, names)).toBe(meant);
+    expect(suggestCommand(words, names)).toBe(meant);
   });
 
   it('never maps a word for reading to a command that emails or deletes', () => {
@@ -81,7 +81,7 @@ describe('a command that does not exist', () => {
       'find show see seen view read look open get ls list search status info log check stat cat describe';
     for (const word of reading.split(' '))
       for (const topic of ['envelopes', 'envelope', 'env', 'bulk', 'profiles', 'sandbox', '']) {
-        const meant = commandMeant(`${topic} ${word}`.trim(), names);
+        const meant = suggestCommand(`${topic} ${word}`.trim(), names);
         const effect = COMMAND_EFFECTS[(meant ?? '').split(' ').slice(0, 2).join(':')];
         expect([word, topic, meant, effect], 'mails').not.toContain('mails');
         expect([word, topic, meant, effect], 'deletes').not.toContain('deletes');

@@ -66,7 +66,7 @@ export class BulkService {
       const what = await fate(request);
       if (what === 'refused') throw serviceError(503);
       const reply = this.#answer(request);
-      if (this.habits.tellsTime) serviceClock.hear({ date: new Date(this.time).toUTCString() });
+      if (this.habits.tellsTime) serviceClock.update({ date: new Date(this.time).toUTCString() });
       if (what === 'lost') throw lostReply();
       if (what !== 'whole') throw serviceError(what.status);
       return reply;

@@ -97,7 +97,7 @@ export class RateWindow {
   }
 
   /** Runs `work` with at least this reserve and a longest wait of at least this. A longest wait of 0 (--no-wait) stays 0. */
-  async sparing<T>(pace: { reserve: number; maxWaitMs: number }, work: () => Promise<T>): Promise<T> {
+  async withReserve<T>(pace: { reserve: number; maxWaitMs: number }, work: () => Promise<T>): Promise<T> {
     const before = this.#pace;
     this.#pace = {
       reserve: Math.max(before.reserve, pace.reserve),
@@ -117,7 +117,7 @@ export class RateWindow {
     const used = this.#options.counter.count(nameOf(state.window)) + state.foreign;
     return {
       limit: state.limit,
-      free: Math.max(0, this.#spendable(state) - used),
+      free: Math.max(0, this.#budget(state) - used),
       resetAt: state.resetAt,
     };
   }
@@ -153,9 +153,9 @@ export class RateWindow {
   #take(state: RateState): boolean {
     const { counter } = this.#options;
     const name = nameOf(state.window);
-    const spendable = this.#spendable(state) - state.foreign;
+    const budget = this.#budget(state) - state.foreign;
     // If another process has used up the window in the meantime, the count includes one request that is not sent.
-    return counter.countedBefore(name) < spendable && counter.add(name) <= spendable;
+    return counter.countedBefore(name) < budget && counter.add(name) <= budget;
   }
 
   /** Records the response to a counted request; `rate` is undefined without a response. */
@@ -172,22 +172,22 @@ export class RateWindow {
     this.#confirmedReset = resetAt;
     if (counted?.isCheck && (state === undefined || counted.sentAt >= state.writtenAt)) {
       const known = { window: counted.window, limit, resetAt: undefined, foreign: 0 };
-      this.#note(known, limit, remaining, resetAt);
+      this.#saveState(known, limit, remaining, resetAt);
       return;
     }
-    const place = placeOf(resetAt, state, counted);
-    if (place === 'earlier') {
+    const position = compareWindow(resetAt, state, counted);
+    if (position === 'earlier') {
       // The previous window refused the request, so it ended later than announced.
       if (refused) this.#margin = LATE_MARGIN_MS;
       return;
     }
     const window: Window =
-      place === 'same' && state !== undefined ? state.window : { kind: 'until', resetAt };
+      position === 'same' && state !== undefined ? state.window : { kind: 'until', resetAt };
     const name = nameOf(window);
     // The request was sent in one window but received in the next, where the service counts it.
     if (counted === undefined || nameOf(counted.window) !== name) this.#options.counter.add(name);
     const isKnown = state !== undefined && nameOf(state.window) === name;
-    this.#note(
+    this.#saveState(
       isKnown ? state : { window, limit, resetAt: undefined, foreign: 0 },
       limit,
       remaining,
@@ -195,7 +195,7 @@ export class RateWindow {
     );
   }
 
-  #note(state: Omit<RateState, 'writtenAt'>, limit: number, remaining: number, resetAt: number): void {
+  #saveState(state: Omit<RateState, 'writtenAt'>, limit: number, remaining: number, resetAt: number): void {
     const { counter, clock } = this.#options;
     const { window } = state;
     const name = nameOf(window);
@@ -212,8 +212,8 @@ export class RateWindow {
     if (resetAt === undefined || Math.abs(resetAt - this.#confirmedReset) < SAME_RESET_MS) return false;
     const ms = resetAt - this.#options.clock.now();
     if (ms <= Math.min(this.#pace.maxWaitMs, USUAL_WINDOW_MS)) return false;
-    const spendable = this.#spendable({ limit }) - foreign;
-    return this.#options.counter.count(nameOf(window)) >= spendable;
+    const budget = this.#budget({ limit }) - foreign;
+    return this.#options.counter.count(nameOf(window)) >= budget;
   }
 
   #isUsable(resetAt: number | undefined): resetAt is number {
@@ -229,7 +229,7 @@ export class RateWindow {
     return { ...last, window: { kind: 'after', resetAt: last.resetAt }, resetAt: undefined, foreign: 0 };
   }
 
-  #spendable({ limit }: Pick<RateState, 'limit'>): number {
+  #budget({ limit }: Pick<RateState, 'limit'>): number {
     return Math.max(1, Math.floor(limit * (1 - this.#pace.reserve)));
   }
 
@@ -258,9 +258,9 @@ export class RateWindow {
     const { clock, onWait } = this.#options;
     const { maxWaitMs } = this.#pace;
     const ms = Math.max(0, resetAt + this.#margin - clock.now());
-    if (ms > maxWaitMs + this.#margin) throw usedUp(resetAt);
+    if (ms > maxWaitMs + this.#margin) throw rateLimitReached(resetAt);
     if (this.#pause === undefined) {
-      onWait?.({ ms, error: usedUp(resetAt) });
+      onWait?.({ ms, error: rateLimitReached(resetAt) });
       this.#pause = clock.sleep(ms, signal).finally(() => {
         this.#pause = undefined;
       });
@@ -274,7 +274,7 @@ export class RateWindow {
  * Returns whether a response with this reset belongs to the known window, the previous one, or a new one. A request sent after
  * the window was recorded can't belong to the previous one, so in that case the record was wrong.
  */
-function placeOf(
+function compareWindow(
   resetAt: number,
   state: RateState | undefined,
   counted: CountedRequest | undefined,
@@ -288,7 +288,7 @@ function placeOf(
   return resetAt >= state.resetAt + SAME_RESET_MS ? 'next' : 'same';
 }
 
-function usedUp(resetAt: number): ServiceError {
+function rateLimitReached(resetAt: number): ServiceError {
   return new ServiceError('RATE_LIMITED', 'The rate limit of this key is reached.', {
     status: 429,
     resetAt,

@@ -5,7 +5,7 @@ import { msUntilListed } from '../../envelopes/request-ids/search.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
 import { readPlan } from '../plan.ts';
-import { refuseUsedId, settleRow } from '../row-outcome.ts';
+import { recordOutcome, refuseUsedId } from '../row-outcome.ts';
 import { createDraft } from '../row-work.ts';
 import type { BulkSession } from '../session.ts';
 import { isOf, type RunSurvey, survey } from './survey.ts';
@@ -32,18 +32,18 @@ export async function searchRows(session: BulkSession): Promise<void> {
   const isDraftRun = state.head.mode === 'draft';
   // A new run has just read the list, before the confirmation prompt.
   const first = run.resumed
-    ? await session.persistently(() => passOver(session, requestIds, isDraftRun))
+    ? await session.retryAfterOutage(() => readList(session, requestIds, isDraftRun))
     : { byRow: new Map<number, Envelope[]>(), ids: new Set<string>() };
-  if (isDraftRun) await settle(session, first);
+  if (isDraftRun) await recordFound(session, first);
   else {
-    await settleSent(session, first);
-    const last = await lateRequests(session, requestIds, first);
-    const open = rowsInQuestion(session, requestIds, last);
-    if (open.size > 0) await settle(session, await decisivePass(session, requestIds, last, open));
+    await recordSent(session, first);
+    const last = await searchLateRequests(session, requestIds, first);
+    const open = unresolvedRows(session, requestIds, last);
+    if (open.size > 0) await recordFound(session, await findDecisivePass(session, requestIds, last, open));
   }
   await run.note({ type: 'looked' });
   for (const row of [...state.rows('maybe')]) {
-    session.createsAgain();
+    session.willCreateAgain();
     state.mark(row, 'pending');
   }
 }
@@ -57,7 +57,7 @@ async function requestIdsOf({ run }: BulkSession): Promise<Map<string, number>> 
   return rows;
 }
 
-function passOver(
+function readList(
   session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
   complete: boolean,
@@ -68,20 +68,20 @@ function passOver(
 }
 
 /** Makes another pass after a minute if a request without a reply could still be processed late and email someone. */
-async function lateRequests(
+async function searchLateRequests(
   session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
   first: RunSurvey,
 ): Promise<RunSurvey> {
   const { state } = session.run;
   if (state.head.mode !== 'one-step' || state.count('maybe') === 0) return first;
-  await waitAMinute(session);
-  const pass = await session.persistently(() => passOver(session, requestIds, false));
-  await settleSent(session, pass);
+  await waitForListLag(session);
+  const pass = await session.retryAfterOutage(() => readList(session, requestIds, false));
+  await recordSent(session, pass);
   return pass;
 }
 
-async function waitAMinute({ options, signal }: BulkSession): Promise<void> {
+async function waitForListLag({ options, signal }: BulkSession): Promise<void> {
   const text = 'Waiting a minute until the list shows everything created before.';
   options.observer.notice(text, { waitMs: MAX_LIST_LAG_MS });
   await options.client.clock.sleep(MAX_LIST_LAG_MS, signal);
@@ -93,31 +93,35 @@ const POLL_MS = 1_000;
 async function waitForReplies(session: BulkSession, ids: readonly string[], msLeft: number): Promise<void> {
   const { observer, client } = session.options;
   observer.notice('Waiting up to a minute for envelopes whose reply was lost.', { waitMs: msLeft });
-  for (let asked = { ids, msLeft }; asked.msLeft > 0; asked = await askedFor(session, asked.ids))
-    await client.clock.sleep(Math.min(POLL_MS, asked.msLeft), session.signal);
+  for (
+    let pending = { ids, msLeft };
+    pending.msLeft > 0;
+    pending = await pendingRequests(session, pending.ids)
+  )
+    await client.clock.sleep(Math.min(POLL_MS, pending.msLeft), session.signal);
 }
 
 /**
  * Returns the request IDs under which this machine made a request without a reply, and how long the list may lack the result
  * (ms).
  */
-async function askedFor(
+async function pendingRequests(
   session: BulkSession,
   requestIds: readonly string[],
 ): Promise<{ ids: readonly string[]; msLeft: number }> {
   const { client, ids: records } = session.options;
-  const asked = { ids: [] as string[], msLeft: 0 };
+  const pending = { ids: [] as string[], msLeft: 0 };
   for (const id of requestIds) {
     const known = await records.read(id);
     if (known.state !== 'asked' && known.state !== 'damaged') continue;
-    asked.ids.push(id);
-    asked.msLeft = Math.max(asked.msLeft, msUntilListed(client, known));
+    pending.ids.push(id);
+    pending.msLeft = Math.max(pending.msLeft, msUntilListed(client, known));
   }
-  return asked;
+  return pending;
 }
 
 /** Returns the rows that may have an envelope that this run does not know, taking into account what was found. */
-function rowsInQuestion(
+function unresolvedRows(
   session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
   found: RunSurvey,
@@ -128,16 +132,16 @@ function rowsInQuestion(
   for (let row = 1; row <= run.state.lastBegun; row++) {
     const state = run.state.of(row);
     const isOpen = state === 'pending' || state === 'maybe';
-    const isDoubtful =
+    const isUncertain =
       state === 'created' && (run.state.isUnchecked(row) || run.state.isAdopted(row) || found.byRow.has(row));
     const mayExist = run.resumed || withRequestId.has(row);
-    if (mayExist && (isOpen || isDoubtful)) rows.add(row);
+    if (mayExist && (isOpen || isUncertain)) rows.add(row);
   }
   return rows;
 }
 
 /** Returns the first pass that shows everything created before this session began. */
-async function decisivePass(
+async function findDecisivePass(
   session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
   found: RunSurvey,
@@ -145,21 +149,21 @@ async function decisivePass(
 ): Promise<RunSurvey> {
   const { state } = session.run;
   const { client, observer } = session.options;
-  const asked = await askedFor(
+  const pending = await pendingRequests(
     session,
     [...requestIds].filter(([, row]) => open.has(row)).map(([id]) => id),
   );
   const isUnknown = (row: number) => open.has(row) && !state.isSettled(row) && !found.byRow.has(row);
-  if (!(await createProbe(session, isUnknown))) await waitAMinute(session);
-  else if (asked.msLeft > 0) await waitForReplies(session, asked.ids, asked.msLeft);
+  if (!(await createProbe(session, isUnknown))) await waitForListLag(session);
+  else if (pending.msLeft > 0) await waitForReplies(session, pending.ids, pending.msLeft);
   for (const [index, wait] of PASS_DELAYS_MS.entries()) {
     if (wait > 0) await client.clock.sleep(wait, session.signal);
-    const pass = await session.persistently(() => passOver(session, requestIds, true));
+    const pass = await session.retryAfterOutage(() => readList(session, requestIds, true));
     if ([...state.ownEnvelopes().keys()].every((id) => pass.ids.has(id))) {
-      for (const id of asked.ids) session.resolvedIds.add(id);
+      for (const id of pending.ids) session.resolvedIds.add(id);
       return pass;
     }
-    session.lags = true;
+    session.isListLagging = true;
     if (index === 0)
       observer.notice('Waiting for the list to show what was just created.', { waitMs: MAX_LIST_LAG_MS });
   }
@@ -188,39 +192,39 @@ async function createProbe(session: BulkSession, isUnknown: (row: number) => boo
 }
 
 /** Records the rows whose envelope was found and is no longer a draft. No later pass changes that. */
-async function settleSent(session: BulkSession, { byRow }: RunSurvey): Promise<void> {
+async function recordSent(session: BulkSession, { byRow }: RunSurvey): Promise<void> {
   const sent = [...byRow].flatMap(([row, envelopes]): [number, Envelope[]][] => {
     const past = envelopes.filter(({ status }) => status !== 'DRAFT' && status !== 'CANCELLED');
     return past.length > 0 ? [[row, past]] : [];
   });
-  await settle(session, { byRow: new Map(sent), ids: new Set() });
+  await recordFound(session, { byRow: new Map(sent), ids: new Set() });
 }
 
-async function settle(session: BulkSession, { byRow }: RunSurvey): Promise<void> {
+async function recordFound(session: BulkSession, { byRow }: RunSurvey): Promise<void> {
   const { state } = session.run;
   const foreign = new Map<number, Envelope>();
   for (const [row, envelopes] of byRow) {
     if (row < 1 || row > state.head.total) continue;
     if (state.of(row) !== 'pending' && state.of(row) !== 'maybe' && state.of(row) !== 'created') continue;
-    const winner = await decisiveEnvelope(session, row, envelopes);
+    const winner = await chooseEnvelope(session, row, envelopes);
     if (winner === undefined) continue;
     const isChecked = isOf(state.head.id, winner) || state.idOf(row) === winner.id;
-    if (isChecked) await settleRow(session, row, winner);
+    if (isChecked) await recordOutcome(session, row, winner);
     else foreign.set(row, winner);
   }
-  if (foreign.size > 0) await settleForeign(session, foreign);
+  if (foreign.size > 0) await recordForeign(session, foreign);
 }
 
 /** Settles rows with envelopes that were found only by request ID. A row with other content than its envelope is refused. */
-async function settleForeign(session: BulkSession, foreign: ReadonlyMap<number, Envelope>): Promise<void> {
+async function recordForeign(session: BulkSession, foreign: ReadonlyMap<number, Envelope>): Promise<void> {
   const { client } = session.options;
   // The rows may have drafts of this run, too.
-  session.doubtful = true;
+  session.mayHaveDuplicates = true;
   for await (const row of readPlan(session.run.files.plan)) {
     const found = foreign.get(row.row);
     if (found === undefined) continue;
-    const envelope = await session.persistently(() => client.envelopes.get(found.id, session.signal));
-    if (isMadeFrom(envelope, row.envelope)) await settleRow(session, row.row, envelope);
+    const envelope = await session.retryAfterOutage(() => client.envelopes.get(found.id, session.signal));
+    if (isMadeFrom(envelope, row.envelope)) await recordOutcome(session, row.row, envelope);
     else await refuseUsedId(session, row, envelope.id);
   }
 }
@@ -229,7 +233,7 @@ async function settleForeign(session: BulkSession, foreign: ReadonlyMap<number, 
  * Returns the envelope that counts for a row: one that was sent, or else the draft that an earlier session chose, or else the
  * oldest one.
  */
-async function decisiveEnvelope(
+async function chooseEnvelope(
   session: BulkSession,
   row: number,
   envelopes: readonly Envelope[],
@@ -239,7 +243,9 @@ async function decisiveEnvelope(
   // The list may show an old status, and may not show whether a canceled envelope had been sent.
   const fresh = isSure
     ? [...envelopes]
-    : await Promise.all(envelopes.map(({ id }) => session.persistently(() => api.get(id, session.signal))));
+    : await Promise.all(
+        envelopes.map(({ id }) => session.retryAfterOutage(() => api.get(id, session.signal))),
+      );
   const left = fresh.filter((envelope) => !isVoid(envelope));
   const sent = left.filter(({ status }) => status !== 'DRAFT');
   // Prefer the known draft, since it may have just been sent. An unchecked one doesn't count, so that of two machines that work

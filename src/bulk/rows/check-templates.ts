@@ -60,7 +60,7 @@ export async function findTemplate(client: Client, id: string, signal?: AbortSig
   try {
     return { id, template: await client.templates.get(id, signal) };
   } catch (error) {
-    if (isNotFound(error)) return { id, template: undefined, near: error.subject?.meant ?? [] };
+    if (isNotFound(error)) return { id, template: undefined, near: error.subject?.suggestions ?? [] };
     throw error;
   }
 }

@@ -50,6 +50,6 @@ function cellNamed(name: string, row: RawRow): unknown {
 function unknownName(name: string, row: RawRow): string {
   const metadata = valueAt(row.value, 'metadata');
   const names = ['name', 'email', 'role', ...(isRecord(metadata) ? Object.keys(metadata) : [])];
-  const meant = nearest(name, names);
-  return `the file has no column for {${name}}; ${meant === undefined ? 'double the braces ({{ }}) if they are meant' : `did you mean {${meant}}?`}`;
+  const suggestion = nearest(name, names);
+  return `the file has no column for {${name}}; ${suggestion === undefined ? 'double the braces ({{ }}) if they are meant' : `did you mean {${suggestion}}?`}`;
 }

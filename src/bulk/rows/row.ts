@@ -116,8 +116,8 @@ function refuseUnknown(
 ): void {
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
-    const meant = nearest(key, known);
-    const text = meant === undefined ? `there are ${known.join(', ')}` : `did you mean ${meant}?`;
+    const suggestion = nearest(key, known);
+    const text = suggestion === undefined ? `there are ${known.join(', ')}` : `did you mean ${suggestion}?`;
     addProblem(`${prefix}${key}`, entryOf(DECIDED_ELSEWHERE, key) ?? `there is no such field; ${text}`);
   }
 }

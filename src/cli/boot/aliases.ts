@@ -166,7 +166,7 @@ const TOPIC_ALIASES: Readonly<Record<string, Readonly<Record<string, string>>>> 
 };
 
 /** Returns the command that unknown words most likely mean. Returns undefined rather than guess wrong. */
-export function commandMeant(words: string, names: readonly string[]): string | undefined {
+export function suggestCommand(words: string, names: readonly string[]): string | undefined {
   const [first = '', ...rest] = words.split(' ');
   const parts = [entryOf(TOPICS, first) ?? first, ...rest];
   const [topic = '', verb] = parts;
@@ -177,14 +177,14 @@ export function commandMeant(words: string, names: readonly string[]): string | 
   }
   const alias = aliasFor(topic, verb);
   if (alias !== undefined) return alias;
-  if (verb === undefined) return mistyped(topic, names);
+  if (verb === undefined) return findMisspelled(topic, names);
   const topics = [
     ...new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0] ?? '')),
   ];
   const near = topics.includes(topic) ? undefined : topics.find((name) => distance(topic, name) <= MAX_EDITS);
   if (near !== undefined && near.length > 2 * MAX_EDITS)
-    return commandMeant([near, ...rest].join(' '), names);
-  return mistyped(`${topic} ${verb}`, names) ?? mistyped(topic, names);
+    return suggestCommand([near, ...rest].join(' '), names);
+  return findMisspelled(`${topic} ${verb}`, names) ?? findMisspelled(topic, names);
 }
 
 function aliasFor(topic: string, verb: string | undefined): string | undefined {
@@ -194,7 +194,7 @@ function aliasFor(topic: string, verb: string | undefined): string | undefined {
 }
 
 /** Returns the command that differs by one or two typos, or by only one if it emails or deletes. */
-function mistyped(typed: string, names: readonly string[]): string | undefined {
+function findMisspelled(typed: string, names: readonly string[]): string | undefined {
   const isNear = (name: string) =>
     isHarmless(name) ? distance(typed, name) <= MAX_EDITS : isMisspelling(typed, name);
   // In a short word, two different letters usually mean a different word.

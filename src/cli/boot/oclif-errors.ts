@@ -3,7 +3,7 @@ import type { Config } from '@oclif/core/config';
 import { EsignError, messageOf, UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
-import { commandMeant } from './aliases.ts';
+import { suggestCommand } from './aliases.ts';
 
 /** The text that oclif puts around an error thrown by a flag's own parser. */
 const FLAG_ERROR = /^Parsing --\S+ \n\t(.*)\nSee more help with --help$/s;
@@ -28,13 +28,13 @@ export function translate(error: unknown, config: Config | undefined, argv: read
   if (flags !== undefined) return unknownFlag(flags, config, id, help);
   // oclif appends its own help hint and a list of flags.
   const [sentence = ''] = messageOf(error).split(/\n(?:See more help|USAGE|\nNote: --)/);
-  return new UsageError(tidy(sentence, config?.findCommand(id.replaceAll(' ', ':'))), { hint: help });
+  return new UsageError(cleanMessage(sentence, config?.findCommand(id.replaceAll(' ', ':'))), { hint: help });
 }
 
 /** Returns the error for an unknown command, with a suggestion if one is similar enough. */
 export function unknownCommand(id: string, ids: readonly string[]): UsageError {
   const words = id.replaceAll(':', ' ');
-  const meant = commandMeant(
+  const suggestion = suggestCommand(
     words,
     ids.map((one) => one.replaceAll(':', ' ')),
   );
@@ -47,7 +47,9 @@ export function unknownCommand(id: string, ids: readonly string[]): UsageError {
     .join(' ');
   return new UsageError(`Unknown command "${name}".`, {
     hint:
-      meant === undefined ? 'See `esign --help`.' : `Did you mean \`esign ${meant}\`? See \`esign --help\`.`,
+      suggestion === undefined
+        ? 'See `esign --help`.'
+        : `Did you mean \`esign ${suggestion}\`? See \`esign --help\`.`,
   });
 }
 
@@ -60,9 +62,9 @@ function unknownFlag(
   const [flag = ''] = flags;
   const command = config?.findCommand(id.replaceAll(' ', ':'));
   const known = Object.keys(command?.flags ?? {}).map((name) => `--${name}`);
-  const meant = flag.startsWith('--') ? nearest(flag, known) : undefined;
+  const suggestion = flag.startsWith('--') ? nearest(flag, known) : undefined;
   return new UsageError(`Unknown flag ${flags.join(', ')}.`, {
-    hint: meant === undefined ? help : `Did you mean ${meant}? ${help}`,
+    hint: suggestion === undefined ? help : `Did you mean ${suggestion}? ${help}`,
   });
 }
 
@@ -103,7 +105,7 @@ const OCLIF_SENTENCES: readonly (readonly [RegExp, string])[] = [
   [/^Unexpected arguments: /, 'Unexpected arguments: '],
 ];
 
-function tidy(message: string, command: Command.Loadable | undefined): string {
+function cleanMessage(message: string, command: Command.Loadable | undefined): string {
   const missing = (_: string, flag: string) => {
     const what = command?.flags[flag]?.description;
     return `Missing flag --${flag}${what === undefined ? '' : `: ${what}`}.`;

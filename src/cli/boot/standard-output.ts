@@ -55,7 +55,7 @@ export class StandardOutput {
   }
 
   /** Resolves when stdout has accepted everything or has failed. */
-  async taken(): Promise<void> {
+  async flushed(): Promise<void> {
     const { stdout } = process;
     if (stdout.writableLength > 0) await new Promise((resolve) => stdout.write('', resolve));
     // The error of a write is emitted shortly after it.

@@ -5,12 +5,12 @@ import { isRecord, parseJson } from '../../kernel/json.ts';
 /** Returns the JSON Schema of a command's output with --json. Shared parts are in `$defs`. */
 export function outputSchemaOf(root: string, id: string): Record<string, unknown> {
   const defs: Record<string, unknown> = {};
-  const { $id: _, ...schema } = inOnePiece(read(root, `${id.replaceAll(':', '-')}.json`), root, defs);
+  const { $id: _, ...schema } = bundleSchema(read(root, `${id.replaceAll(':', '-')}.json`), root, defs);
   return Object.keys(defs).length === 0 ? schema : { ...schema, $defs: defs };
 }
 
 /** Replaces references to other files (`envelope.json`) with references to `defs`, and adds those schemas to `defs`. */
-function inOnePiece(
+function bundleSchema(
   schema: Record<string, unknown>,
   root: string,
   defs: Record<string, unknown>,
@@ -25,7 +25,7 @@ function inOnePiece(
 
 function partOf(value: unknown, root: string, defs: Record<string, unknown>): unknown {
   if (Array.isArray(value)) return value.map((one) => partOf(one, root, defs));
-  return isRecord(value) ? inOnePiece(value, root, defs) : value;
+  return isRecord(value) ? bundleSchema(value, root, defs) : value;
 }
 
 function pointerTo(file: string, root: string, defs: Record<string, unknown>): string {
@@ -34,7 +34,7 @@ function pointerTo(file: string, root: string, defs: Record<string, unknown>): s
     // Set before the schema is read, because it may refer to itself.
     defs[name] = {};
     const { $schema: _draft, $id: _id, title: _title, ...rest } = read(root, file);
-    defs[name] = inOnePiece(rest, root, defs);
+    defs[name] = bundleSchema(rest, root, defs);
   }
   return `#/$defs/${name}`;
 }

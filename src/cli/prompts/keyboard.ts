@@ -75,23 +75,23 @@ export class Keyboard extends Transform {
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
     const text = (this.#pending + this.#decoder.write(chunk)).replace(PASTE, (_, pasted: string) =>
-      this.#onOneLine(pasted),
+      this.#joinLines(pasted),
     );
     const unfinished = text.indexOf(PASTE_BEGINS);
     this.#pending = unfinished < 0 ? '' : text.slice(unfinished);
     const keys = (unfinished < 0 ? text : text.slice(0, unfinished)).replaceAll(CTRL_D, CTRL_C);
-    void this.#give(keys.match(/[\r\n]|[^\r\n]+/g) ?? []).then(() => done(), done);
+    void this.#emit(keys.match(/[\r\n]|[^\r\n]+/g) ?? []).then(() => done(), done);
   }
 
   /** Passes keys on. Enter is passed separately: the library has to search first, and later keys belong to the next question. */
-  async #give(parts: readonly string[]): Promise<void> {
+  async #emit(parts: readonly string[]): Promise<void> {
     for (const [index, part] of parts.entries()) {
       for (let turn = 0; index > 0 && turn < TURNS; turn++) await setImmediate();
       this.push(part);
     }
   }
 
-  #onOneLine(pasted: string): string {
+  #joinLines(pasted: string): string {
     if (this.lineBreak === 'ignore') return '';
     return pasted
       .trim()

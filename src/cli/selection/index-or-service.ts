@@ -31,7 +31,7 @@ export async function indexOrService<T>(
       onProgress: (progress) => line.show(progress),
     });
   } catch (error) {
-    const why = whyUnusable(error);
+    const why = unusableReason(error);
     if (why === undefined) throw error;
     await line.stop();
     terminal.notice(`${why}; every envelope is read from the service.`);
@@ -42,7 +42,7 @@ export async function indexOrService<T>(
 }
 
 /** Returns why the index can't be used, or undefined for other errors. Searches also work if the index can't be stored. */
-export function whyUnusable(error: unknown): string | undefined {
+export function unusableReason(error: unknown): string | undefined {
   if (error instanceof IndexUnusable) return error.message;
   return isDiskError(error) ? `The index can't be kept in ${stateDir()} (${diskReason(error)})` : undefined;
 }

@@ -14,11 +14,11 @@ import { searchEnvelopes } from './search.ts';
 export async function selectedRun(name: string, context: Context): Promise<SelectedRun> {
   const { lastRun } = await import('../../bulk/run-list.ts');
   const id = name === 'last' ? await lastRun(runsDir()) : name;
-  if (id === undefined) throw noRuns();
+  if (id === undefined) throw noRunsError();
   const state = await runOnThisMachine(id, context);
   if (state !== undefined) return { id, envelopeIds: state.envelopeIds() };
   const run = { id, envelopeIds: undefined };
-  if (!(await hasEnvelopes(run, context))) throw unknownRun(id);
+  if (!(await hasEnvelopes(run, context))) throw unknownRunError(id);
   return run;
 }
 
@@ -53,13 +53,13 @@ async function hasEnvelopes(run: SelectedRun, context: Context): Promise<boolean
   return false;
 }
 
-export function noRuns(): UsageError {
+export function noRunsError(): UsageError {
   return new UsageError('This machine has no runs yet.', {
     hint: 'Start one: `esign bulk create FILE --template ID`.',
   });
 }
 
-function unknownRun(id: string): ServiceError {
+function unknownRunError(id: string): ServiceError {
   return new ServiceError(
     'NOT_FOUND',
     `The run ${id} was not found on this machine or in the service's envelopes.`,

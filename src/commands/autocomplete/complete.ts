@@ -1,4 +1,4 @@
-import { scopeOf } from '../../cli/boot/seen.ts';
+import { scopeOf } from '../../cli/boot/observations.ts';
 import { cacheFile, readRecent } from '../../completion/cache.ts';
 import { readCommandTree } from '../../completion/commands.ts';
 import { type CompletionCandidate, complete, type Lookup } from '../../completion/complete.ts';

@@ -7,7 +7,7 @@ import { type KnownRows, knownEntries } from '../../bulk/lookup/known-rows.ts';
 import { checkFile, type FileReport } from '../../bulk/rows/check-file.ts';
 import { checkTemplates } from '../../bulk/rows/check-templates.ts';
 import type { BulkRow, RowDefaults } from '../../bulk/rows/row.ts';
-import { draftRun, type OpenRun, type RunDraft, whileNoOtherStarts } from '../../bulk/runs.ts';
+import { draftRun, type OpenRun, type RunDraft, withStartLock } from '../../bulk/runs.ts';
 import { type WaveSizes, wavesEntry } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
@@ -60,7 +60,7 @@ export async function prepareRun(
   try {
     const examined = await examine(wanted, draft, client, context);
     await agree(wanted, examined, await client(), context);
-    return await whileNoOtherStarts(runsDir(), context.session.clock, async () => {
+    return await withStartLock(runsDir(), context.session.clock, async () => {
       const now = await readEarlierRows(examined, await client(), context);
       if (!isSame(now, examined.earlier))
         throw new UsageError('Another run of the same rows has started in the meantime; nothing was sent.', {

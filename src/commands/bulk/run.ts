@@ -14,7 +14,7 @@ import type { Context } from '../../cli/context.ts';
 import type { Interrupt } from '../../cli/interrupt.ts';
 import { reportOf } from '../../cli/report.ts';
 import { requestIdsOf } from '../../cli/request-ids.ts';
-import { noRuns, useProfileOf } from '../../cli/selection/run.ts';
+import { noRunsError, useProfileOf } from '../../cli/selection/run.ts';
 import type { Session } from '../../cli/session.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
@@ -210,7 +210,7 @@ export async function namedRun(
     throw new UsageError('Name a run, or use --last for the latest one.', { hint: 'See `esign bulk list`.' });
   const found = id ?? (await lastRun(runsDir()));
   if (found !== undefined) return found;
-  throw noRuns();
+  throw noRunsError();
 }
 
 /**

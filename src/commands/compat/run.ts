@@ -1,4 +1,4 @@
-import { recordScopeOf } from '../../cli/boot/seen.ts';
+import { recordScopeOf } from '../../cli/boot/observations.ts';
 import type { Context } from '../../cli/context.ts';
 import { EXIT } from '../../cli/exit-codes.ts';
 import { writeNewFile } from '../../cli/new-file.ts';

@@ -1,5 +1,5 @@
 import type { Ids } from '../../cli/input/ids.ts';
-import { sameCommand, wasGiven } from '../../cli/rerun.ts';
+import { hasFlag, rebuildCommand } from '../../cli/rerun.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { BatchAction } from './each.ts';
 
@@ -20,7 +20,7 @@ export function actionOnce(done: string, ids: Ids, words: readonly string[]): Ba
 
 /** Remind: the service doesn't return reminders, but the local reminder log contains those that may have been sent. */
 export function remindAction(ids: Ids, words: readonly string[]): BatchAction {
-  const add = wasGiven(words, '--min-gap') ? [] : ['--min-gap', GAP];
+  const add = hasFlag(words, '--min-gap') ? [] : ['--min-gap', GAP];
   return {
     done: 'reminded',
     ifUnknown: (id) =>
@@ -36,7 +36,7 @@ function again(
   left: readonly string[],
   add: readonly string[] = [],
 ): string {
-  if (left.length > MAX_IDS) return sameCommand(words, { add });
-  const yes = left.length > 1 && !wasGiven(words, '--yes') && !wasGiven(words, '-y') ? ['--yes'] : [];
-  return sameCommand(words, { own: [...ids, '-'], ids: left, add: [...add, ...yes] });
+  if (left.length > MAX_IDS) return rebuildCommand(words, { add });
+  const yes = left.length > 1 && !hasFlag(words, '--yes') && !hasFlag(words, '-y') ? ['--yes'] : [];
+  return rebuildCommand(words, { own: [...ids, '-'], ids: left, add: [...add, ...yes] });
 }

@@ -12,8 +12,8 @@ export function eventName(text: string): string {
   const word = text.trim().toLowerCase();
   const name = word.includes('.') ? word : `envelope.${word}`;
   if (EVENTS.some((known) => known === name)) return name;
-  const meant = nearest(name, EVENTS);
+  const suggestion = nearest(name, EVENTS);
   throw new UsageError(`Unknown event "${name}".`, {
-    hint: `${meant ? `Did you mean ${meant}? ` : ''}The events are ${EVENTS.join(', ')}.`,
+    hint: `${suggestion ? `Did you mean ${suggestion}? ` : ''}The events are ${EVENTS.join(', ')}.`,
   });
 }

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
-import { indexScopeOf } from '../../cli/boot/seen.ts';
+import { indexScopeOf } from '../../cli/boot/observations.ts';
 import type { Context } from '../../cli/context.ts';
-import { whyUnusable } from '../../cli/selection/index-or-service.ts';
+import { unusableReason } from '../../cli/selection/index-or-service.ts';
 import { IndexProgressLine } from '../../cli/selection/index-progress.ts';
 import type { Session } from '../../cli/session.ts';
 import { IndexFile, indexFiles } from '../../envelope-index/index-file.ts';
@@ -59,7 +59,7 @@ export async function refreshIndex(context: Context): Promise<void> {
         onProgress: (progress) => line.show(progress),
       });
     } catch (error) {
-      const why = whyUnusable(error);
+      const why = unusableReason(error);
       if (why === undefined) throw error;
       throw new UsageError(`${why}.`, {
         cause: error,

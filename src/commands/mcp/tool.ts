@@ -1,7 +1,7 @@
 import type { McpServer, ToolAnnotations } from '@modelcontextprotocol/server';
 import type * as z from 'zod';
 import type { Context } from '../../cli/context.ts';
-import { learnSecrets } from '../../cli/known-secrets.ts';
+import { addKnownSecrets } from '../../cli/known-secrets.ts';
 import { failure, resultOf } from './reply.ts';
 
 /** A tool of the MCP server. */
@@ -34,7 +34,7 @@ export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>, context
       server.registerTool(name, config, async (given) => {
         try {
           // More secrets may have been stored since the last call.
-          await learnSecrets(context);
+          await addKnownSecrets(context);
           return resultOf(await run(input.parse(given)), redactor);
         } catch (error) {
           return failure(error, redactor);

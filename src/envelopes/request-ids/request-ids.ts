@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { Turns } from '../../kernel/turns.ts';
+import { KeyedQueue } from '../../kernel/keyed-queue.ts';
 import type { SignerInput } from '../signer-mailbox.ts';
 import {
   type KnownRequest,
@@ -57,7 +57,7 @@ export interface RequestIds {
 }
 
 /** Shared by all clients of the process, because two clients for the same key must not create the same envelope. */
-const turns = new Turns();
+const queue = new KeyedQueue();
 
 /**
  * Opens the request IDs of an account, kept for 30 days in a folder that all processes on this machine share. `serviceNow`
@@ -96,7 +96,7 @@ function requestIds(
           await release();
         }
       };
-      return turns.run(`${account}\n${requestId}`, alone, signal);
+      return queue.run(`${account}\n${requestId}`, alone, signal);
     },
   };
 }

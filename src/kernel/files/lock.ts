@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { shortDigest } from '../digest.ts';
 import { codeOf } from '../errors.ts';
 import { retryWhileInUse } from './files.ts';
-import { announce, isPresent, processOf, type StatReader } from './presence.ts';
+import { identifyProcess, isAlive, pidOf, type StatReader } from './process-identity.ts';
 import { readRegular } from './regular-file.ts';
 
 export interface LockOptions {
@@ -34,51 +34,51 @@ const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
  * const release = await lockFile('state/run.lock', (pid) => new Error(`Process ${pid} has it.`));
  * await release();
  * ```
- * @throws the error that `taken` returns for the process id of a running owner.
+ * @throws the error that `heldBy` returns for the process id of a running owner.
  */
 export async function lockFile(
   file: string,
-  taken: (pid: string) => Error,
+  heldBy: (pid: string) => Error,
   options: LockOptions = {},
 ): Promise<() => Promise<void>> {
   const { waitMs = 0, signal, clock = systemClock, read } = options;
   const path = join(await realpath(dirname(file)), basename(file));
-  const presence = await announce(read);
-  const claim = `${path}.${randomUUID()}`;
+  const self = await identifyProcess(read);
+  const ownFile = `${path}.${randomUUID()}`;
   try {
-    await writeFile(claim, presence.mark, { mode: 0o600 });
+    await writeFile(ownFile, self.identity, { mode: 0o600 });
     let waited = 0;
-    while (!(await placed(claim, path))) {
+    while (!(await createLock(ownFile, path))) {
       const owner = await ownerOf(path);
-      if (owner === undefined || (await clearIfLeft(path, owner, options))) continue;
-      if (waited >= waitMs) throw taken(String(processOf(owner) ?? ''));
+      if (owner === undefined || (await removeIfStale(path, owner, options))) continue;
+      if (waited >= waitMs) throw heldBy(String(pidOf(owner) ?? ''));
       await clock.sleep(POLL_MS, signal);
       waited += POLL_MS;
     }
   } catch (error) {
-    await presence.end();
+    await self.end();
     throw error;
   } finally {
-    await rm(claim, { force: true }).catch(() => undefined);
+    await rm(ownFile, { force: true }).catch(() => undefined);
   }
   return async () => {
     await retryWhileInUse(() => unlink(path)).catch(() => undefined);
-    await presence.end();
+    await self.end();
   };
 }
 
 /** Returns true if a running process holds the lock file. */
 export async function isLocked(file: string): Promise<boolean> {
   const owner = await ownerOf(file).catch(() => undefined);
-  return owner !== undefined && isPresent(owner);
+  return owner !== undefined && isAlive(owner);
 }
 
 /** Creates the lock. Returns false if it exists. */
-async function placed(claim: string, path: string): Promise<boolean> {
+async function createLock(ownFile: string, path: string): Promise<boolean> {
   try {
-    await link(claim, path).catch((error: unknown) => {
+    await link(ownFile, path).catch((error: unknown) => {
       if (!WITHOUT_LINKS.includes(codeOf(error) ?? '')) throw error;
-      return copyFile(claim, path, constants.COPYFILE_EXCL);
+      return copyFile(ownFile, path, constants.COPYFILE_EXCL);
     });
     return true;
   } catch (error) {
@@ -96,12 +96,12 @@ function ownerOf(path: string): Promise<string | undefined> {
  * Removes the lock of a killed process. Returns false if its owner is running. This requires a second lock, because another
  * process could create a new lock between the check and the removal.
  */
-async function clearIfLeft(path: string, owner: string, options: LockOptions): Promise<boolean> {
-  if (processOf(owner) === undefined) await (options.clock ?? systemClock).sleep(WRITE_TIMEOUT_MS);
-  else if (await isPresent(owner, options.read)) return false;
-  const clearing = { ...options, waitMs: CLEANUP_TIMEOUT_MS };
-  const stuck = (pid: string) => new Error(`process ${pid} takes too long to clear ${path}`);
-  const release = await lockFile(`${path}.${shortDigest(owner)}`, stuck, clearing);
+async function removeIfStale(path: string, owner: string, options: LockOptions): Promise<boolean> {
+  if (pidOf(owner) === undefined) await (options.clock ?? systemClock).sleep(WRITE_TIMEOUT_MS);
+  else if (await isAlive(owner, options.read)) return false;
+  const cleanupOptions = { ...options, waitMs: CLEANUP_TIMEOUT_MS };
+  const timeoutError = (pid: string) => new Error(`process ${pid} takes too long to clear ${path}`);
+  const release = await lockFile(`${path}.${shortDigest(owner)}`, timeoutError, cleanupOptions);
   try {
     if ((await ownerOf(path)) === owner) await unlink(path);
   } finally {

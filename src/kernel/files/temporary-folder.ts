@@ -19,7 +19,7 @@ const ownerIn = (folder: string) => join(folder, `.owner-${shortDigest(hostname(
 
 /** Creates a temporary folder with this prefix, and removes those of killed processes. */
 export async function temporaryFolder(prefix: string, parent = tmpdir()): Promise<TemporaryFolder> {
-  await removeLeft(prefix, parent);
+  await removeStaleFolders(prefix, parent);
   const path = await mkdtemp(join(parent, prefix));
   const remove = () => rm(path, { recursive: true, force: true });
   try {
@@ -41,17 +41,17 @@ export async function temporaryFolder(prefix: string, parent = tmpdir()): Promis
  * Removes the folders of killed processes. Folders without an owner file are left alone, because anyone can create one with this
  * prefix.
  */
-async function removeLeft(prefix: string, parent: string): Promise<void> {
+async function removeStaleFolders(prefix: string, parent: string): Promise<void> {
   const names = await readdir(parent).catch(() => []);
   for (const name of names.filter((one) => one.startsWith(prefix))) {
     const path = join(parent, name);
-    if (!(await isOurs(path)) || (await isLocked(ownerIn(path)))) continue;
+    if (!(await isOwnedByUser(path)) || (await isLocked(ownerIn(path)))) continue;
     await rm(path, { recursive: true, force: true }).catch(() => undefined);
   }
 }
 
 /** Returns true if the folder belongs to this user. In another user's folder, a link could redirect the removal. */
-async function isOurs(path: string): Promise<boolean> {
+async function isOwnedByUser(path: string): Promise<boolean> {
   try {
     const stat = await lstat(path);
     const isPrivate =

@@ -39,7 +39,7 @@ export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Pr
     }, timeoutMs);
   });
   const open = async (trust: TlsTrust) => {
-    const outgoing = askForWay(proxy, target, trust);
+    const outgoing = sendConnectRequest(proxy, target, trust);
     under = outgoing.request;
     const socket = await outgoing.opened;
     const name = isIP(hostname) === 0 ? { servername: hostname } : {};
@@ -60,7 +60,7 @@ export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Pr
   }
 }
 
-function askForWay(proxy: HttpProxy, { hostname, port }: TunnelTarget, trust: TlsTrust) {
+function sendConnectRequest(proxy: HttpProxy, { hostname, port }: TunnelTarget, trust: TlsTrust) {
   const { url } = proxy;
   const path = `${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`;
   const request = (url.protocol === 'https:' ? requestHttps : requestHttp)({

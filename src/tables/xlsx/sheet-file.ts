@@ -39,9 +39,9 @@ function sheetNamed(sheets: readonly SheetRef[], wanted: string | undefined, fil
         sheets.find(({ name }) => name.toLowerCase() === wanted.trim().toLowerCase()));
   if (found !== undefined) return found;
   const names = sheets.map(({ name }) => name);
-  const meant = nearest(wanted ?? '', names);
+  const suggestion = nearest(wanted ?? '', names);
   throw new UsageError(`${file} has no sheet "${wanted ?? ''}".`, {
-    hint: meant === undefined ? `Its sheets are ${names.join(', ')}.` : `Did you mean ${meant}?`,
+    hint: suggestion === undefined ? `Its sheets are ${names.join(', ')}.` : `Did you mean ${suggestion}?`,
   });
 }
 

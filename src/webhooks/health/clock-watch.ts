@@ -21,7 +21,7 @@ const MIN_INTERVAL_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 
 /** A time of the service's clock, with the local time at which it was received. */
-interface Heard {
+interface ClockReading {
   time: number;
   at: number;
 }
@@ -33,8 +33,8 @@ interface Heard {
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #stop = new AbortController();
-  #delivered: Heard | undefined;
-  #answered: Heard | undefined;
+  #delivered: ClockReading | undefined;
+  #answered: ClockReading | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
   #isAsking = false;
   #isSuspicious = false;
@@ -62,7 +62,7 @@ export class ClockWatch {
     const ahead = this.#aheadOf(this.#answered);
     const isOff = Math.abs(ahead) > MAX_DIFFERENCE_MS;
     this.#isConfirmed &&= isOff;
-    this.#askIfDue(isOff);
+    this.#requestTimeIfDue(isOff);
     const off = this.#isConfirmed ? ahead : Math.min(0, this.#aheadOf(this.#delivered));
     if (Math.abs(off) <= MAX_DIFFERENCE_MS) return undefined;
     return `The clock on this machine is ${durationInWords(Math.abs(off))} ${off > 0 ? 'ahead of' : 'behind'} the service's.`;
@@ -73,12 +73,12 @@ export class ClockWatch {
   }
 
   /** Returns how far the local clock is ahead of the service's, in ms. */
-  #aheadOf(heard: Heard | undefined): number {
+  #aheadOf(reading: ClockReading | undefined): number {
     const { clock, elapsed } = this.#options;
-    return heard === undefined ? 0 : clock.now() - (heard.time + elapsed() - heard.at);
+    return reading === undefined ? 0 : clock.now() - (reading.time + elapsed() - reading.at);
   }
 
-  #askIfDue(isOff: boolean): void {
+  #requestTimeIfDue(isOff: boolean): void {
     const { serviceTime, elapsed, askEveryMs } = this.#options;
     const passed = elapsed() - this.#askedAt;
     const pause = isOff || this.#isSuspicious ? MIN_INTERVAL_MS : askEveryMs;

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isLocked, type LockOptions, lockFile } from '../../../src/kernel/files/lock.ts';
-import { announce, isPresent, type StatReader } from '../../../src/kernel/files/presence.ts';
+import { identifyProcess, isAlive, type StatReader } from '../../../src/kernel/files/process-identity.ts';
 
 let folder: string;
 let lock: string;
@@ -78,7 +78,7 @@ describe.each(systems)('a lock, %s', (_name, options) => {
     const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1e6)']);
     const reused = mark.replace(/^\d+/, String(other.pid));
     await writeFile(lock, reused);
-    expect(await isPresent(reused, options.read)).toBe(false);
+    expect(await isAlive(reused, options.read)).toBe(false);
     await (await lockFile(lock, taken, options))();
     other.kill('SIGKILL');
   });
@@ -91,8 +91,8 @@ describe('a lock', () => {
   });
 
   it('of a process that the system has no information about stays', async () => {
-    expect(await isPresent(`${process.pid} 1 x`, withoutProc)).toBe(true);
-    expect(await isPresent(`${process.pid}  x`)).toBe(true);
+    expect(await isAlive(`${process.pid} 1 x`, withoutProc)).toBe(true);
+    expect(await isAlive(`${process.pid}  x`)).toBe(true);
   });
 
   it('is awaited by counted time, so that a clock that is set back has no effect', async () => {
@@ -124,10 +124,10 @@ describe.skipIf(process.platform === 'win32')('a pipe in place of a lock', () =>
 
 describe('the liveness marker', () => {
   it('without /proc ends with its socket', async () => {
-    const presence = await announce(withoutProc);
-    expect(await isPresent(presence.mark)).toBe(true);
+    const presence = await identifyProcess(withoutProc);
+    expect(await isAlive(presence.identity)).toBe(true);
     await presence.end();
-    expect(await isPresent(presence.mark)).toBe(false);
+    expect(await isAlive(presence.identity)).toBe(false);
   });
 });
 

@@ -85,10 +85,10 @@ export function readStates(text: string): SignerState[] {
     const word = part.trim().toLowerCase();
     const state = SIGNER_STATES.find((known) => known === (word === 'canceled' ? 'cancelled' : word));
     if (state !== undefined) return state;
-    const meant = nearest(word, SIGNER_STATES);
+    const suggestion = nearest(word, SIGNER_STATES);
     const all = `The states are ${SIGNER_STATES.join(', ')}.`;
     throw new UsageError(`"${part.trim()}" is not a state.`, {
-      hint: meant === undefined ? all : `Did you mean ${meant}? ${all}`,
+      hint: suggestion === undefined ? all : `Did you mean ${suggestion}? ${all}`,
     });
   });
 }

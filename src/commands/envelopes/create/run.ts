@@ -3,7 +3,7 @@ import type { Context } from '../../../cli/context.ts';
 import { readMessage } from '../../../cli/input/message.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
-import { sameCommand, wasGiven } from '../../../cli/rerun.ts';
+import { hasFlag, rebuildCommand } from '../../../cli/rerun.ts';
 import { withOutcomeCheck } from '../../../cli/write.ts';
 import { findProblems } from '../../../envelopes/completeness.ts';
 import {
@@ -196,7 +196,7 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Gi
 }
 
 function sameWithId(words: readonly string[], requestId: string): string {
-  return sameCommand(words, { add: wasGiven(words, '--request-id') ? [] : ['--request-id', requestId] });
+  return rebuildCommand(words, { add: hasFlag(words, '--request-id') ? [] : ['--request-id', requestId] });
 }
 
 const KEPT = [

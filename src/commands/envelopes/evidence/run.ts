@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { basename, join } from 'node:path';
 import { type Envelope, envelopeSchema, matches } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
-import { learnSecrets } from '../../../cli/known-secrets.ts';
+import { addKnownSecrets } from '../../../cli/known-secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { Folders } from '../../../documents/archive/folders.ts';
 import type { Bucket } from '../../../documents/bucket/bucket.ts';
@@ -45,7 +45,7 @@ const PAGE = 'evidence.html';
 export async function gatherEvidence(id: string, flags: EvidenceFlags, context: Context): Promise<void> {
   const { redactor } = context.terminal;
   const { signal } = context.interrupt;
-  await learnSecrets(context);
+  await addKnownSecrets(context);
   const client = await context.session.client();
   const first = await client.envelopes.get(id, signal);
   // Without a bucket, the documents can't be fetched.

@@ -1,4 +1,4 @@
-import { sameCommand, wasGiven } from '../../../cli/rerun.ts';
+import { hasFlag, rebuildCommand } from '../../../cli/rerun.ts';
 import type { ReplaceEvent } from '../../../envelopes/replace/carry-out.ts';
 import type { ReplacementPlan } from '../../../envelopes/replace/plan.ts';
 import {
@@ -95,8 +95,8 @@ export class ReplaceProgress {
   }
 
   #again(): string {
-    return sameCommand(this.#words, {
-      add: wasGiven(this.#words, '--request-id') ? [] : ['--request-id', this.#requestId],
+    return rebuildCommand(this.#words, {
+      add: hasFlag(this.#words, '--request-id') ? [] : ['--request-id', this.#requestId],
     });
   }
 }

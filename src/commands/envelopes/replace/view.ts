@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
-import { sameCommand } from '../../../cli/rerun.ts';
+import { rebuildCommand } from '../../../cli/rerun.ts';
 import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import type { ReplaceResult } from '../../../envelopes/replace/carry-out.ts';
 import type { ReplacementPlan } from '../../../envelopes/replace/plan.ts';
@@ -135,7 +135,7 @@ export function renderReplaced(
     ? `Created ${terminal.style('bold', id)} to replace ${safeLine(old.id)} (${shown(was)}): ${shown(is)}`
     : `Replaced ${safeLine(old.id)} (${shown(was)}) with ${terminal.style('bold', id)}: ${shown(is)}`;
   const next = isDraft
-    ? `Cancel the original and send the draft:  ${sameCommand(session.words, { own: ['--draft'] })}`
+    ? `Cancel the original and send the draft:  ${rebuildCommand(session.words, { own: ['--draft'] })}`
     : `Watch it:  ${command('envelopes', 'watch', made.id)}`;
   return `${head}${safeLine(people.length > 0 ? `, for ${listed(people)}` : '')}\n${terminal.style('dim', next)}\n`;
 }

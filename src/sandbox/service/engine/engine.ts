@@ -1,5 +1,5 @@
 import type { Clock } from '../../../kernel/clock.ts';
-import { Turns } from '../../../kernel/turns.ts';
+import { KeyedQueue } from '../../../kernel/keyed-queue.ts';
 import type { DeliveryRecord, DocumentMaker, EnvelopeRecord, TemplateRecord } from '../../model.ts';
 import type { Choices } from '../base/choices.ts';
 import type { DueQueue } from '../base/due-queue.ts';
@@ -58,7 +58,7 @@ const DUE_BATCH_SIZE = 500;
  */
 export class Engine {
   readonly #options: EngineOptions;
-  readonly #turns = new Turns();
+  readonly #queue = new KeyedQueue();
   readonly #alarm: Alarm;
 
   constructor(options: EngineOptions) {
@@ -180,7 +180,7 @@ export class Engine {
       await this.catchUp();
       this.#setAlarm(true);
     };
-    return this.#turns.run('clock', () => advanceClock(ms, this.#options, catchUp));
+    return this.#queue.run('clock', () => advanceClock(ms, this.#options, catchUp));
   }
 
   /** Sends a delivery again, as a new delivery with the same bytes. */
@@ -216,7 +216,7 @@ export class Engine {
     id: string,
     step: (envelope: EnvelopeRecord, now: number) => lifecycle.LifecycleStep,
   ): Promise<EnvelopeRecord> {
-    return this.#turns.run(id, async () => {
+    return this.#queue.run(id, async () => {
       const now = this.#options.clock.now();
       await this.#expire(id, now);
       const before = this.envelope(id);
@@ -238,7 +238,7 @@ export class Engine {
   async #bringUpToDate(queue: DueQueue, now: number, work: (id: string) => Promise<void>): Promise<void> {
     const one = async (id: string) => {
       try {
-        await this.#turns.run(id, () => work(id));
+        await this.#queue.run(id, () => work(id));
       } catch (error) {
         this.#options.errorLog.report(`Updating ${id}`, error);
         queue.push(this.#options.clock.now() + TRY_AGAIN_MS, id);

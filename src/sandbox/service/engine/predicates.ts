@@ -71,8 +71,8 @@ export function signerMeant(envelope: EnvelopeRecord, who: string | null): strin
     return next.id;
   }
   const address = who.toLowerCase();
-  const meant = envelope.signers.filter((one) => one.id === who || one.email.toLowerCase() === address);
-  const signer = meant.find((one) => one.status === 'SENT' || one.status === 'VIEWED') ?? meant[0];
+  const matching = envelope.signers.filter((one) => one.id === who || one.email.toLowerCase() === address);
+  const signer = matching.find((one) => one.status === 'SENT' || one.status === 'VIEWED') ?? matching[0];
   if (!signer) throw notFound('Signer');
   return signer.id;
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { FindMeant } from '../../api/subject.ts';
+import type { FindSimilarIds } from '../../api/subject.ts';
 import type { RecordScope } from '../../compatibility/record-path.ts';
 import type { CacheScope } from '../../completion/cache.ts';
 import type { Recents } from '../../completion/recent.ts';
@@ -16,7 +16,7 @@ export function scopeOf({ baseUrl, profileName, apiKey }: Settings): CacheScope 
 }
 
 /** What the service returned in this run, and the account it belongs to. */
-export interface Seen {
+export interface Observations {
   recents: Recents;
   scope: CacheScope | undefined;
   /** Adds envelopes that were read to the index. Undefined if the index is disabled. */
@@ -37,15 +37,15 @@ export function recordScopeOf({ baseUrl, profileName }: Settings): RecordScope |
 }
 
 /** Suggests ids similar to one that doesn't exist. The code for that is loaded only when needed. */
-export function meantIn(client: () => Promise<Client>, { scope }: Seen): FindMeant {
-  let asking: Promise<FindMeant> | undefined;
+export function similarIdsFinder(client: () => Promise<Client>, { scope }: Observations): FindSimilarIds {
+  let asking: Promise<FindSimilarIds> | undefined;
   const load = async () => {
-    const [{ findMeantIn }, { cacheFile, readRecent }] = await Promise.all([
-      import('../../completion/meant.ts'),
+    const [{ createSimilarIdsFinder }, { cacheFile, readRecent }] = await Promise.all([
+      import('../../completion/similar-ids'),
       import('../../completion/cache.ts'),
     ]);
     const file = scope && cacheFile(stateDir(), scope);
-    return findMeantIn(client, (kind) => (file ? readRecent(file, kind, Date.now()) : []));
+    return createSimilarIdsFinder(client, (kind) => (file ? readRecent(file, kind, Date.now()) : []));
   };
   return async (missing) => {
     asking ??= load();
@@ -54,7 +54,7 @@ export function meantIn(client: () => Promise<Client>, { scope }: Seen): FindMea
 }
 
 /** Saves what the run has seen. If a cache or an index can't be written, no error is reported. */
-export async function keepSeen({ recents, scope, feed, shapes }: Seen): Promise<void> {
+export async function saveObservations({ recents, scope, feed, shapes }: Observations): Promise<void> {
   await feed?.settle().catch(() => undefined);
   await shapes?.write().catch(() => undefined);
   // Without an index, no envelope subjects are stored for completion, either.

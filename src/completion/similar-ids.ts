@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { FindMeant } from '../api/subject.ts';
+import type { FindSimilarIds } from '../api/subject.ts';
 import { nearest } from '../kernel/text/nearest.ts';
 import { folded } from '../kernel/text/words.ts';
 import type { Recent, RecentKind } from './recent.ts';
@@ -7,20 +7,20 @@ import type { Recent, RecentKind } from './recent.ts';
 /** The time limit for a suggestion, in ms. Later ones aren't useful. */
 const TIMEOUT_MS = 5_000;
 /** The number of items to read: one page with the newest ones. */
-const ENOUGH = 100;
+const MAX_ITEMS = 100;
 
 /**
  * Suggests IDs for one that doesn't exist: those with this name, or else the most similar recent or newest ones. The list is
  * read once for all IDs of a run. Errors while reading it are ignored.
  */
-export function findMeantIn(
+export function createSimilarIdsFinder(
   client: () => Promise<Client>,
   recent: (kind: RecentKind) => Recent[],
-): FindMeant {
+): FindSimilarIds {
   const listed = new Map<RecentKind, Promise<Recent[]>>();
   return async ({ kind, id }) => {
     const kinds = `${kind}s` as const;
-    const reading = listed.get(kinds) ?? readSome(client, kinds);
+    const reading = listed.get(kinds) ?? readNewest(client, kinds);
     listed.set(kinds, reading);
     // A listed item may have been deleted.
     const known = [...recent(kinds), ...(await reading)].filter((one) => one.id !== id);
@@ -34,15 +34,15 @@ export function findMeantIn(
   };
 }
 
-async function readSome(client: () => Promise<Client>, kind: RecentKind): Promise<Recent[]> {
+async function readNewest(client: () => Promise<Client>, kind: RecentKind): Promise<Recent[]> {
   const found: Recent[] = [];
   try {
     const { templates, envelopes } = await client();
-    const options = { pageSize: ENOUGH, signal: AbortSignal.timeout(TIMEOUT_MS) };
+    const options = { pageSize: MAX_ITEMS, signal: AbortSignal.timeout(TIMEOUT_MS) };
     const items = kind === 'templates' ? templates.list(options) : envelopes.list(options);
     for await (const one of items) {
       const { id, name } = one;
-      if (found.push({ id, label: typeof name === 'string' ? name : '' }) >= ENOUGH) break;
+      if (found.push({ id, label: typeof name === 'string' ? name : '' }) >= MAX_ITEMS) break;
     }
   } catch {
     // If the list can't be read, suggest nothing.

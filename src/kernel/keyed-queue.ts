@@ -1,7 +1,7 @@
 import { abortReason } from './clock.ts';
 
 /** Runs work for the same key in order, one at a time. Work for different keys doesn't wait. */
-export class Turns {
+export class KeyedQueue {
   readonly #tails = new Map<string, Promise<unknown>>();
 
   /**
@@ -11,9 +11,9 @@ export class Turns {
   run<T>(key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     if (signal?.aborted) return Promise.reject(abortReason(signal));
     const before = this.#tails.get(key) ?? Promise.resolve();
-    let giveUp: (() => void) | undefined;
+    let cancel: (() => void) | undefined;
     const result = before.then(() => {
-      if (giveUp) signal?.removeEventListener('abort', giveUp);
+      if (cancel) signal?.removeEventListener('abort', cancel);
       if (signal?.aborted) throw abortReason(signal);
       return work();
     });
@@ -26,10 +26,10 @@ export class Turns {
       if (this.#tails.get(key) === tail) this.#tails.delete(key);
     });
     if (signal === undefined) return result;
-    const givenUp = new Promise<never>((_, reject) => {
-      giveUp = () => reject(abortReason(signal));
-      signal.addEventListener('abort', giveUp, { once: true });
+    const canceled = new Promise<never>((_, reject) => {
+      cancel = () => reject(abortReason(signal));
+      signal.addEventListener('abort', cancel, { once: true });
     });
-    return Promise.race([result, givenUp]);
+    return Promise.race([result, canceled]);
   }
 }

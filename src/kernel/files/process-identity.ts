@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
 
-/** A sign by which other processes see that this one is running. */
-export interface Presence {
-  /** A line that uniquely identifies the process and this presence. */
-  mark: string;
+/** Identifies this process to other processes, so that they see that it is running. */
+export interface ProcessIdentity {
+  /** A line that uniquely identifies the process and this call. */
+  identity: string;
   end(): Promise<void>;
 }
 
@@ -26,35 +26,35 @@ const readStat: StatReader = (pid) => {
 };
 
 /**
- * Announces this process. Process ids are reused, so the mark also contains the start time or, on systems without /proc, a socket
+ * Returns the identity of this process. Process ids are reused, so the identity also contains the start time or, on systems without /proc, a socket
  * that disappears with the process.
  */
-export async function announce(read: StatReader = readStat): Promise<Presence> {
+export async function identifyProcess(read: StatReader = readStat): Promise<ProcessIdentity> {
   const id = randomUUID();
-  const start = startOf(process.pid, read);
+  const start = startTimeOf(process.pid, read);
   const socket = start === undefined ? await openSocket(id) : undefined;
   const proof = start ?? encodeURIComponent(socket?.path ?? '');
   return {
-    mark: `${process.pid} ${proof} ${id}`,
+    identity: `${process.pid} ${proof} ${id}`,
     end: async () => {
       if (socket !== undefined) await new Promise((resolve) => socket.server.close(resolve));
     },
   };
 }
 
-/** Returns the process id in a mark, or undefined if the mark is incomplete. */
-export function processOf(mark: string): number | undefined {
-  const pid = Number(/^(\d+) /.exec(mark)?.[1]);
+/** Returns the process id in an identity, or undefined if the identity is incomplete. */
+export function pidOf(identity: string): number | undefined {
+  const pid = Number(/^(\d+) /.exec(identity)?.[1]);
   return pid > 0 ? pid : undefined;
 }
 
-/** Returns true if the process of the mark is running or if that can't be determined. */
-export async function isPresent(mark: string, read: StatReader = readStat): Promise<boolean> {
-  const pid = processOf(mark);
-  const [, proof = ''] = mark.split(' ');
+/** Returns true if the process is running or if that can't be determined. */
+export async function isAlive(identity: string, read: StatReader = readStat): Promise<boolean> {
+  const pid = pidOf(identity);
+  const [, proof = ''] = identity.split(' ');
   if (pid === undefined || !isRunning(pid)) return false;
   if (proof === '') return true;
-  return /^\d+$/.test(proof) ? isStart(proof, pid, read) : answers(decodeURIComponent(proof));
+  return /^\d+$/.test(proof) ? hasStartTime(proof, pid, read) : isListening(decodeURIComponent(proof));
 }
 
 function isRunning(pid: number): boolean {
@@ -66,19 +66,19 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function isStart(proof: string, pid: number, read: StatReader): boolean {
-  const start = startOf(pid, read);
+function hasStartTime(proof: string, pid: number, read: StatReader): boolean {
+  const start = startTimeOf(pid, read);
   return start === undefined || start === proof;
 }
 
 /** Returns the start time of the process in the system's unit. Empty for a zombie. */
-function startOf(pid: number, read: StatReader): string | undefined {
+function startTimeOf(pid: number, read: StatReader): string | undefined {
   const stat = read(pid);
   const [state = '', ...rest] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   return /[ZX]/.test(state) ? '' : rest[18];
 }
 
-/** Opens the socket. Returns undefined if that fails; the mark then has only the process id. */
+/** Opens the socket. Returns undefined if that fails; the identity then has only the process id. */
 async function openSocket(id: string): Promise<{ path: string; server: Server } | undefined> {
   const { createServer } = await import('node:net');
   const path = process.platform === 'win32' ? `\\\\.\\pipe\\esign-${id}` : join(tmpdir(), `esign-${id}`);
@@ -92,7 +92,7 @@ async function openSocket(id: string): Promise<{ path: string; server: Server } 
 }
 
 /** Returns true if a process listens at the socket. Removes the socket of a killed process. */
-async function answers(path: string): Promise<boolean> {
+async function isListening(path: string): Promise<boolean> {
   const { connect } = await import('node:net');
   const socket = connect(path);
   try {

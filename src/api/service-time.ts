@@ -1,4 +1,4 @@
-import { connectionsTo } from './dispatcher.ts';
+import { createConnections } from './dispatcher.ts';
 
 const TIMEOUT_MS = 5_000;
 
@@ -6,9 +6,11 @@ const TIMEOUT_MS = 5_000;
  * Returns a function that asks a service for its time, without a key. It reads the Date header of any response and returns
  * undefined if it is missing.
  */
-export function timeAsker(baseUrl: string): (signal: AbortSignal) => Promise<number | undefined> {
+export function createServiceTimeReader(
+  baseUrl: string,
+): (signal: AbortSignal) => Promise<number | undefined> {
   const { origin, pathname: path } = new URL(baseUrl);
-  const { dispatcher } = connectionsTo(new URL(baseUrl), TIMEOUT_MS);
+  const { dispatcher } = createConnections(new URL(baseUrl), TIMEOUT_MS);
   return async (signal) => {
     const { headers, body } = await dispatcher.request({ origin, path, method: 'HEAD', signal });
     await body.dump();
