@@ -1,5 +1,5 @@
 import { isLoopback } from '../../api/base-url.ts';
-import { indexScopeOf } from '../../cli/boot/seen.ts';
+import { indexScopeOf } from '../../cli/boot/observations.ts';
 import type { ShapeNotes } from '../../cli/boot/shape-notes.ts';
 import type { Context } from '../../cli/context.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
@@ -168,9 +168,9 @@ async function listenHealth(
   const baseUrl = settings?.baseUrl?.value;
   if (baseUrl === undefined || settings?.profileName?.value === 'sandbox')
     return { port, serviceTime: undefined, askEveryMs: undefined };
-  const { timeAsker } = await import('../../api/ask-time.ts');
+  const { createServiceTimeReader } = await import('../../api/service-time.ts');
   const askEveryMs = isLoopback(new URL(baseUrl)) ? LOCAL_MS : undefined;
-  return { port, serviceTime: timeAsker(baseUrl), askEveryMs };
+  return { port, serviceTime: createServiceTimeReader(baseUrl), askEveryMs };
 }
 
 /** How long webhooks are collected before they are written together, in ms. */
