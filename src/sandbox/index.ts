@@ -14,20 +14,27 @@ import type { ObjectWriter } from './model.ts';
 import { ApiError } from './service/base/errors.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 import type { Seed } from './service/seed/seed-file.ts';
-import { startService } from './service/server.ts';
+import { type ServiceOptions, startService } from './service/server.ts';
 
 /*
  * The entry point of the sandbox: other code imports only this file. It connects the service of the API document, the
  * bucket with its files, and the documents it draws.
  */
 
-export interface SandboxOptions {
-  /** The folder for the state, created if missing, reused if it contains a sandbox. */
-  dataDir: string;
-  /** The address to bind; loopback unless the user chose another one. */
-  host: string;
-  /** The port of the API; 0 selects a free one. */
-  port: number;
+export interface SandboxOptions
+  extends Pick<
+    ServiceOptions,
+    | 'dataDir'
+    | 'host'
+    | 'port'
+    | 'startsAt'
+    | 'isFrozen'
+    | 'countsIds'
+    | 'apiKey'
+    | 'choices'
+    | 'faults'
+    | 'onProblem'
+  > {
   /** The port of the S3 endpoint; 0 selects a free one. Default: 1000 above the API's port, or a free one. */
   bucketPort?: number | undefined;
   /** The number of requests per window and key. Default: 10,000 per 15 minutes (API document, Limits). */
@@ -38,22 +45,8 @@ export interface SandboxOptions {
   hasBuiltInTemplates?: boolean | undefined;
   /** False if the documents aren't needed: they are empty, and the bucket stays empty, too. */
   drawsDocuments?: boolean | undefined;
-  /** The start time of the sandbox's clock, in ms since the epoch. Default: the machine's time, or the time of the last run. */
-  startsAt?: number | undefined;
-  /** Whether the sandbox's clock is stopped, except for `advance`. */
-  isFrozen?: boolean | undefined;
-  /** Whether IDs are numbered per kind, such as `env_1`, instead of random. */
-  countsIds?: boolean | undefined;
-  /** The API key. Default: that of the folder, or a random one. */
-  apiKey?: string | undefined;
   /** The number of envelopes per calendar month. Default: no limit. */
   quota?: number | undefined;
-  /** The choices for ambiguities of the API document, name to value. */
-  choices?: Record<string, string> | undefined;
-  /** The faults to inject, as a JSON object like that of `sandbox faults`. */
-  faults?: Record<string, unknown> | undefined;
-  /** Called with a line for each internal failure, with its cause. */
-  onProblem?: ((line: string) => void) | undefined;
 }
 
 export { readSeed, type Seed } from './service/seed/seed-file.ts';
@@ -93,9 +86,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const bucket = await openBucket(options, keys);
   try {
     const service = await startService({
-      dataDir: options.dataDir,
-      host: options.host,
-      port: options.port,
+      ...options,
       rateLimit: options.rateLimit ?? { requests: 10_000, seconds: 900 },
       quota: options.quota ?? null,
       documents: createDocumentMaker({
@@ -105,14 +96,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       }),
       objects: options.drawsDocuments === false ? NO_OBJECTS : bucket.objects(BUCKET),
       clock: systemClock,
-      startsAt: options.startsAt,
-      isFrozen: options.isFrozen,
-      countsIds: options.countsIds,
-      apiKey: options.apiKey,
-      seed: options.seed,
-      choices: options.choices ?? {},
-      faults: options.faults,
-      ...(options.onProblem ? { onProblem: options.onProblem } : {}),
     });
     return {
       baseUrl: `${service.origin}/api/v1`,

@@ -1,4 +1,5 @@
 import type { DocumentKind, EnvelopeStatus, EventName, Scope, SigningOrder } from '../kernel/vocabulary.ts';
+import type { SandboxDelivery, SandboxMail } from './embed-model.ts';
 
 /** The field types that the sandbox's templates use and its signing pages can fill. */
 export const FIELD_TYPES = ['SIGNATURE', 'INITIALS', 'DATE', 'TEXT', 'CHECKBOX', 'DROPDOWN'] as const;
@@ -156,36 +157,13 @@ export interface KeyRecord {
   revokedAt: string | null;
 }
 
-export interface MailRecord {
-  id: string;
-  at: string;
-  kind: 'request' | 'reminder' | 'completed' | 'declined' | 'cancelled' | 'expired';
-  envelopeId: string;
-  signerId: string | null;
-  to: string;
-  subject: string;
-  text: string;
-}
+export type MailRecord = Omit<SandboxMail, 'link'>;
 
-export interface DeliveryAttempt {
-  at: string;
-  status: number | null;
-  error: string | null;
-  ms: number;
-}
-
-export interface DeliveryRecord {
-  id: string;
-  envelopeId: string;
+export interface DeliveryRecord extends Omit<SandboxDelivery, 'event'> {
   event: EventName;
-  url: string;
-  createdAt: string;
-  /** The exact payload that is signed and sent. */
-  body: string;
-  state: 'pending' | 'delivered' | 'failed';
-  nextAttemptAt: string | null;
-  attempts: DeliveryAttempt[];
 }
+
+export type DeliveryAttempt = DeliveryRecord['attempts'][number];
 
 /** The destination for objects: the sandbox's own bucket behind the S3 endpoint. */
 export interface ObjectWriter {

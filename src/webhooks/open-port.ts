@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import type { Clock } from '../kernel/clock.ts';
 import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
+import { listenOn, originOf } from '../kernel/network/listening.ts';
 
 export interface PortOptions {
   host: string;
@@ -17,18 +18,17 @@ export interface PortOptions {
  * @throws UsageError if the port is in use or the address doesn't belong to this machine.
  */
 export async function openPort(server: Server, { host, port, flag, what }: PortOptions): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => {
-      const taken = isPortTaken(error);
-      const why = taken ? 'the port is taken' : messageOf(error);
-      const hint = taken ? `Use another port with ${flag}, or ${flag} 0 for any free one.` : undefined;
-      reject(new UsageError(`Can't ${what} on ${host}:${port}: ${why}.`, { cause: error, hint }));
-    });
-    server.listen(port, host, resolve);
-  });
-  const address = server.address();
-  const real = typeof address === 'object' && address !== null ? address.port : port;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${real}`;
+  try {
+    await listenOn(server, port, host);
+  } catch (error) {
+    const taken = isPortTaken(error);
+    const why = taken ? 'the port is taken' : messageOf(error);
+    const hint = taken ? `Use another port with ${flag}, or ${flag} 0 for any free one.` : undefined;
+    throw new UsageError(`Can't ${what} on ${host}:${port}: ${why}.`, { cause: error, hint });
+  }
+  // From now on, an error means that a connection could not be accepted, which its client notices.
+  server.on('error', () => undefined);
+  return originOf(server, host);
 }
 
 /** The interval at which a port in use is tried again. */

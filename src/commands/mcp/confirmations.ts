@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { dropOldest } from '../../kernel/bounded.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { isList, isRecord } from '../../kernel/json.ts';
 
@@ -32,10 +33,7 @@ export class Confirmations<T> {
   give(call: string, act: () => Promise<T>): string {
     const value = `confirm-${randomBytes(9).toString('base64url')}`;
     this.#planned.set(value, { call, until: this.#now() + LIFE_MS, act });
-    for (const oldest of this.#planned.keys()) {
-      if (this.#planned.size <= MAX_OPEN) break;
-      this.#planned.delete(oldest);
-    }
+    dropOldest(this.#planned, MAX_OPEN);
     return value;
   }
 
@@ -53,16 +51,9 @@ export class Confirmations<T> {
       throw refused('This confirmation is unknown or has expired.');
     if (planned.call !== call) throw refused('This confirmation is for other arguments.');
     this.#planned.delete(value);
-    addBounded(this.#used, value);
+    this.#used.add(value);
+    dropOldest(this.#used, USED_MAX);
     return planned.act;
-  }
-}
-
-function addBounded(values: Set<string>, value: string): void {
-  values.add(value);
-  for (const oldest of values) {
-    if (values.size <= USED_MAX) break;
-    values.delete(oldest);
   }
 }
 

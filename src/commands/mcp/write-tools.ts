@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Context } from '../../cli/context.ts';
 import { newRequestId } from '../../envelopes/create.ts';
 import { parseSigner, type SignerInput, signerText } from '../../envelopes/signer-mailbox.ts';
+import { dropOldest } from '../../kernel/bounded.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { readDuration } from '../../kernel/duration-input.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -145,8 +146,7 @@ function requestIdsByCall(): (given: Record<string, unknown>) => string {
     const call = shortDigest(callOf('create', given));
     const id = ids.get(call) ?? newRequestId();
     ids.set(call, id);
-    const [oldest] = ids.keys();
-    if (ids.size > CALLS_MAX && oldest !== undefined) ids.delete(oldest);
+    dropOldest(ids, CALLS_MAX);
     return id;
   };
 }

@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import type { InferredFlags } from '@oclif/core/interfaces';
 import { readSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -99,31 +100,8 @@ export const profileFlags = {
   }),
 };
 
-interface GuardFlagValues {
-  'read-only'?: boolean | undefined;
-  'only-to'?: string | undefined;
-  'no-only-to'?: boolean;
-  'max-emails'?: number | undefined;
-  'no-max-emails'?: boolean;
-  'confirm-name'?: boolean | undefined;
-}
-
-interface ProfileFlagValues extends GuardFlagValues {
-  'base-url'?: string | undefined;
-  'api-key-stdin'?: boolean;
-  'api-key-file'?: string | undefined;
-  'api-key-command'?: string | undefined;
-  'insecure-http'?: boolean;
-  index?: boolean | undefined;
-  bucket?: string | undefined;
-  region?: string | undefined;
-  endpoint?: string | undefined;
-  'path-style'?: boolean | undefined;
-  'aws-profile'?: string | undefined;
-  'access-key-id'?: string | undefined;
-  'secret-access-key-stdin'?: boolean;
-  'secret-access-key-file'?: string | undefined;
-}
+type GuardFlagValues = Partial<InferredFlags<typeof guardFlags>>;
+type ProfileFlagValues = Partial<InferredFlags<typeof profileFlags>> & { 'base-url'?: string | undefined };
 
 /** Reads the changes from flags, files, stdin, and prompts. `needsKey`: the profile is new, so it needs a key. */
 export async function readProfileChanges(

@@ -3,6 +3,7 @@ import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { readLine, writeLine } from '../../journal/line.ts';
+import { dropOldest } from '../../kernel/bounded.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
@@ -132,10 +133,7 @@ export function memoryRecords(account: string): RequestRecords {
     async write(requestId, record) {
       remembered.delete(keyOf(requestId));
       remembered.set(keyOf(requestId), record);
-      for (const oldest of remembered.keys()) {
-        if (remembered.size <= MAX_REMEMBERED) break;
-        remembered.delete(oldest);
-      }
+      dropOldest(remembered, MAX_REMEMBERED);
     },
     async remove(requestId) {
       remembered.delete(keyOf(requestId));

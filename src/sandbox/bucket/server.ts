@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { codeOf } from '../../kernel/errors.ts';
 import { privateFolder } from '../../kernel/files/files.ts';
+import { closeServer, listenOn, originOf, reachableHost } from '../../kernel/network/listening.ts';
 import type { ObjectWriter } from '../model.ts';
 import { type Call, writeError } from './call.ts';
 import { decode, parseQuery } from './canonical.ts';
@@ -72,15 +73,14 @@ export async function startBucket(options: BucketOptions): Promise<BucketServer>
   const server = createServer({ requireHostHeader: false }, serve);
   // Uploads that expect a 100 Continue get it only after their signature is verified.
   server.on('checkContinue', serve).on('checkExpectation', serve).on('clientError', refuseUnreadable);
-  await listen(server, options);
+  await listenOn(server, options.port, options.host);
+  // From now on, an error means that a connection could not be accepted, which its client notices.
+  server.on('error', () => undefined);
   return {
-    endpoint: originOf(server, options),
+    endpoint: originOf(server, reachableHost(options.host)),
     objects: (bucket) => objectWriter(store, bucket),
     close: async () => {
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await closeServer(server);
       await Promise.all(working);
     },
   };
@@ -111,24 +111,6 @@ function objectWriter(store: ObjectStore, bucket: string): ObjectWriter {
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
-}
-
-function listen(server: Server, options: BucketOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, () => {
-      // From now on, an error means that a connection could not be accepted, which its client notices.
-      server.off('error', reject).on('error', () => undefined);
-      resolve();
-    });
-  });
-}
-
-function originOf(server: Server, options: BucketOptions): string {
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : options.port;
-  const name = options.host === '0.0.0.0' || options.host === '::' ? '127.0.0.1' : options.host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 /** Responds to a request. Never rejects. */

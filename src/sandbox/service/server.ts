@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
+import { listenOn, originOf, reachableHost } from '../../kernel/network/listening.ts';
 import type { SeededKey } from '../embed-model.ts';
 import type { DocumentMaker, ObjectWriter } from '../model.ts';
 import { SandboxRateWindow } from './api/rate-window.ts';
 import { Choices } from './base/choices.ts';
 import { datedBy } from './base/dated-response.ts';
 import { ErrorLog } from './base/error-log.ts';
+import type { ServiceParts } from './base/parts.ts';
 import { SandboxClock } from './base/sandbox-clock.ts';
 import { ControlPlane } from './control/control-plane.ts';
 import { TemplateService } from './control/template-service.ts';
@@ -56,11 +58,11 @@ export interface ServiceOptions {
   /** The key of the default organization. Default: that of the folder, or a random one. */
   apiKey?: string | undefined;
   /** The choices for ambiguities of the API document, name to value; see CHOICES. */
-  choices?: Record<string, string>;
+  choices?: Record<string, string> | undefined;
   /** The initial faults, as JSON; validated here. */
   faults?: unknown;
   /** Called with a line for each internal failure, with its cause. */
-  onProblem?: (line: string) => void;
+  onProblem?: ((line: string) => void) | undefined;
 }
 
 export interface Service {
@@ -107,9 +109,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await uploads.sweep(store.state.templates.keys());
     const keyOptions = { dataDir: options.dataDir, now: clock.now(), randomId, wanted: options.apiKey };
     const apiKey = await openDefaultKey(store, keyOptions);
-    const { documents } = options;
+    const { documents, host, seed, startsAt } = options;
     const resets = new ResetLock();
-    const common = {
+    const parts: ServiceParts = {
       store,
       clock,
       realClock: options.clock,
@@ -119,28 +121,22 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       documents,
       resets,
       errorLog,
+      origin: () => originOf(server, reachableHost(host)),
     };
-    const origin = () => originOf(server, options.host);
-    sender = new WebhookSender(common);
+    sender = new WebhookSender(parts);
     const documentStore = new DocumentStore(documents, objects, uploads);
     const pendingDocuments = new PendingDocuments({ objects, state: store.state, documentStore, resets });
-    const { seed, startsAt } = options;
-    engine = new Engine({
-      ...common,
-      sender,
-      documentStore,
-      startsAt,
-      quota: new Quota(store.state, options.quota, choices),
-      origin,
-    });
+    const quota = new Quota(store.state, options.quota, choices);
+    engine = new Engine({ ...parts, sender, documentStore, startsAt, quota });
     const rates = new SandboxRateWindow(options.rateLimit);
-    const templates = new TemplateService({ ...common, uploads });
-    const seeder = new Seeder({ store, clock, documents, uploads, apiKey, origin });
-    const parts = { ...common, engine, rates, origin };
+    const templates = new TemplateService({ ...parts, uploads });
+    const seeder = new Seeder({ ...parts, uploads, apiKey });
     const snapshots = new Snapshots(join(options.dataDir, 'snapshots'), { objects, uploads });
     await snapshots.sweep();
     const control = new ControlPlane({
       ...parts,
+      engine,
+      rates,
       counted,
       apiKey,
       seeder,
@@ -148,9 +144,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       seed,
       snapshots,
     });
-    const { host } = options;
     const app = webApp({
       ...parts,
+      engine,
+      rates,
       templates,
       control,
       closing: closing.signal,
@@ -165,12 +162,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         answer: () => app.fetch(request, env),
       }),
     );
-    await listen(server, options.port, options.host);
+    await listenOn(server, options.port, host);
     // Emails contain the server's address, so it must be known first. Data of an earlier run is kept.
     const seeded = seed === undefined ? undefined : await seeder.put(seed, { missingOnly: true });
     await engine.start();
     return {
-      origin: origin(),
+      origin: parts.origin(),
       orgId: store.state.orgId,
       apiKey,
       keys: seeded?.keys ?? [],
@@ -228,22 +225,4 @@ function once(work: () => Promise<void>): () => Promise<void> {
     done ??= work();
     return done;
   };
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-/** Returns the origin for links. Clients can't connect to wildcard addresses, so links use loopback instead. */
-function originOf(server: Server, host: string): string {
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }

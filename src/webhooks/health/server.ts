@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { closeServer } from '../../kernel/network/listening.ts';
 import { openPort } from '../open-port.ts';
 import type { Health } from './health.ts';
 import { metricsText } from './metrics.ts';
@@ -25,11 +26,7 @@ export async function startHealthServer(
   const origin = await openPort(server, { host, port, flag: '--health-port', what: 'serve health checks' });
   return {
     url: `${origin}/healthz`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeServer(server),
   };
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { closeServer } from '../../kernel/network/listening.ts';
 import type { ForwardResult } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { openPort } from '../open-port.ts';
@@ -62,7 +63,10 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
     },
     received: (record, answeredInMs) => board.add(record, answeredInMs),
     forwarded: (result) => board.pass(result, false),
-    close: () => close(server, closing),
+    close: () => {
+      closing.abort();
+      return closeServer(server);
+    },
   };
 }
 
@@ -74,12 +78,4 @@ async function latest(records: AsyncIterable<EventRecord>): Promise<EventRecord[
     if (kept.length === EARLIER) break;
   }
   return kept.reverse();
-}
-
-function close(server: Server, closing: AbortController): Promise<void> {
-  closing.abort();
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

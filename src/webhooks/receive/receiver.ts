@@ -7,7 +7,9 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { dropOldest } from '../../kernel/bounded.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { closeServer } from '../../kernel/network/listening.ts';
 import { BodyLimitError, BoundedBody } from '../../kernel/streams.ts';
 import { openPort } from '../open-port.ts';
 import { boundedRefusal, type Delivery } from './delivery.ts';
@@ -72,11 +74,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const origin = await openPort(server, { ...options, flag: '--port', what: 'listen' });
   return {
     url: `${origin}${options.path}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeServer(server),
   };
 }
 
@@ -147,7 +145,7 @@ async function judge(
   const id = facts?.id ?? '';
   // Only accepted IDs are remembered. Otherwise, a forged copy would make the real delivery look like a repeat.
   const duplicate = refusal === null && seen.has(id);
-  if (refusal === null) remember(seen, id);
+  if (refusal === null) dropOldest(seen.add(id), MAX_REMEMBERED_IDS);
   const delivery = {
     deliveryId: `dlv_${randomBytes(9).toString('hex')}`,
     id,
@@ -191,15 +189,6 @@ function pairsOf(raw: readonly string[]): [string, string][] {
   return raw.flatMap((name, index): [string, string][] =>
     index % 2 === 0 ? [[name, raw[index + 1] ?? '']] : [],
   );
-}
-
-function remember(seen: Set<string>, id: string): void {
-  seen.add(id);
-  if (seen.size <= MAX_REMEMBERED_IDS) return;
-  for (const oldest of seen) {
-    seen.delete(oldest);
-    return;
-  }
 }
 
 /** Reads the raw bytes with events, because iterating is much slower. @throws BodyLimitError */

@@ -1,28 +1,23 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import type { Clock } from '../../../kernel/clock.ts';
 import type { Scope } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord } from '../../model.ts';
 import type { Choices, Rules } from '../base/choices.ts';
 import { ApiError, notFound } from '../base/errors.ts';
 import { readJson } from '../base/json-body.ts';
+import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import { bodies, parseBody, parseListQuery } from '../base/validation.ts';
 import { reply, type ServiceContext, type ServiceEnv, unknownRoute, wrongMethod } from '../base/web.ts';
 import type { Engine } from '../engine/engine.ts';
-import { authenticate, type RandomId, requireScope } from '../store/keys.ts';
+import { authenticate, requireScope } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';
-import type { Store } from '../store/store.ts';
 import type { SandboxRateReading, SandboxRateWindow } from './rate-window.ts';
 import { envelopeView, listItemView, pageOf, pageView, templateView } from './representation.ts';
 
-export interface RouteOptions {
-  store: Store;
+export interface RouteOptions extends Pick<ServiceParts, 'store' | 'clock' | 'randomId' | 'choices'> {
   engine: Engine;
   rates: SandboxRateWindow;
-  clock: Clock;
-  randomId: RandomId;
-  choices: Choices;
 }
 
 /** Returns the eight routes of the API (Endpoints), to be mounted at /api/v1. HEAD is handled like GET. */

@@ -1,42 +1,30 @@
-import type { Clock } from '../../../kernel/clock.ts';
 import { Wakeable } from '../../../kernel/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
 import type { DeliveryRecord, EnvelopeRecord, MailRecord, TemplateRecord } from '../../model.ts';
 import type { SandboxRateWindow } from '../api/rate-window.ts';
 import { deliveryView, envelopeView, mailView } from '../api/representation.ts';
-import { type Choices, problemsIn } from '../base/choices.ts';
+import { problemsIn } from '../base/choices.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
-import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
+import type { ServiceParts } from '../base/parts.ts';
+import { isoTime } from '../base/sandbox-clock.ts';
 import type { Engine, Visitor } from '../engine/engine.ts';
 import type { EnteredValues } from '../engine/fields.ts';
 import type { PendingDocuments } from '../engine/pending-documents.ts';
 import { nextSigner } from '../engine/predicates.ts';
-import type { ResetLock } from '../engine/reset-lock.ts';
-import { checkFaults, type Faults } from '../faults/faults.ts';
+import { checkFaults } from '../faults/faults.ts';
 import type { ReadSeed } from '../seed/schema.ts';
 import type { Seeder } from '../seed/seeder.ts';
 import type { CountedIds } from '../store/counted-ids.ts';
-import { hashOf, type RandomId } from '../store/keys.ts';
+import { hashOf } from '../store/keys.ts';
 import { SNAPSHOT_NAME, type SnapshotInfo, type Snapshots } from '../store/snapshots.ts';
-import type { Store } from '../store/store.ts';
 
-export interface ControlPlaneOptions {
-  store: Store;
+export interface ControlPlaneOptions extends ServiceParts {
   engine: Engine;
   rates: SandboxRateWindow;
-  clock: SandboxClock;
-  /** The machine's clock, because waiting for an email takes real time. */
-  realClock: Clock;
-  resets: ResetLock;
-  choices: Choices;
-  faults: Faults;
   /** The key that a reset keeps. */
   apiKey: string;
-  /** Returns the base of the links in emails. */
-  origin: () => string;
   seeder: Seeder;
   snapshots: Snapshots;
-  randomId: RandomId;
   /** The numbered IDs; undefined if IDs are random. */
   counted: CountedIds | undefined;
   pendingDocuments: PendingDocuments;

@@ -6,20 +6,16 @@ import { deliveryView, keyView, pageOf, pageView } from '../api/representation.t
 import { ApiError } from '../base/errors.ts';
 import { isLocalHost } from '../base/host-check.ts';
 import { readJson } from '../base/json-body.ts';
-import type { SandboxClock } from '../base/sandbox-clock.ts';
 import { bodies, parseBody, parseListQuery, parseMailQuery } from '../base/validation.ts';
 import { reply, type ServiceContext, type ServiceEnv, unknownRoute, wrongMethod } from '../base/web.ts';
 import type { Engine, Visitor } from '../engine/engine.ts';
 import { parseSeedBody } from '../seed/schema.ts';
 import { authenticate, requireScope } from '../store/keys.ts';
-import type { Store } from '../store/store.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { createKey, type KeyContext, revokeKey } from './key-actions.ts';
 
 export interface ControlOptions extends KeyContext {
-  store: Store;
   engine: Engine;
-  clock: SandboxClock;
   control: ControlPlane;
   /** Aborts when the service closes, which ends all waiting requests. */
   closing: AbortSignal;

@@ -1,19 +1,13 @@
 import type * as z from 'zod';
 import type { KeyRecord } from '../../model.ts';
 import { notFound } from '../base/errors.ts';
-import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
+import type { ServiceParts } from '../base/parts.ts';
+import { isoTime } from '../base/sandbox-clock.ts';
 import type { bodies } from '../base/validation.ts';
-import type { ResetLock } from '../engine/reset-lock.ts';
-import { makeKey, type RandomId } from '../store/keys.ts';
+import { makeKey } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';
-import type { Store } from '../store/store.ts';
 
-export interface KeyContext {
-  store: Store;
-  resets: ResetLock;
-  clock: SandboxClock;
-  randomId: RandomId;
-}
+export type KeyContext = Pick<ServiceParts, 'store' | 'resets' | 'clock' | 'randomId'>;
 
 /** Creates a key. The key itself is returned once and never stored (Authentication 6, 7). */
 export async function createKey(

@@ -1,18 +1,12 @@
-import type { DocumentMaker, FieldRecord, TemplateRecord } from '../../model.ts';
+import type { FieldRecord, TemplateRecord } from '../../model.ts';
 import { invalidBody, invalidState, notFound } from '../base/errors.ts';
-import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
-import type { ResetLock } from '../engine/reset-lock.ts';
-import type { RandomId } from '../store/keys.ts';
-import type { Store } from '../store/store.ts';
+import type { ServiceParts } from '../base/parts.ts';
+import { isoTime } from '../base/sandbox-clock.ts';
 import type { Uploads } from '../store/uploads.ts';
 
-export interface TemplateServiceOptions {
-  store: Store;
-  clock: SandboxClock;
-  randomId: RandomId;
-  documents: DocumentMaker;
+export interface TemplateServiceOptions
+  extends Pick<ServiceParts, 'store' | 'clock' | 'randomId' | 'documents' | 'resets'> {
   uploads: Uploads;
-  resets: ResetLock;
 }
 
 /** The properties of a template other than its pages and fields. */

@@ -1,7 +1,6 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import { invalidBody } from '../base/errors.ts';
-import type { SandboxClock } from '../base/sandbox-clock.ts';
-import type { Store } from '../store/store.ts';
+import type { ServiceParts } from '../base/parts.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 
 /** The maximum time to wait, in real ms, for webhook attempts that a clock change caused; shorter if a receiver hangs. */
@@ -9,10 +8,7 @@ const MAX_WAIT_MS = 5000;
 /** The maximum offset of the sandbox's clock from the machine's: a century. */
 const FARTHEST_OFFSET_MS = 100 * 365 * 86_400_000;
 
-interface Advanced {
-  store: Store;
-  clock: SandboxClock;
-  realClock: Clock;
+interface Advanced extends Pick<ServiceParts, 'store' | 'clock' | 'realClock'> {
   sender: WebhookSender;
 }
 

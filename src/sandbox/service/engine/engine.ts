@@ -1,15 +1,11 @@
-import type { Clock } from '../../../kernel/clock.ts';
 import { KeyedQueue } from '../../../kernel/keyed-queue.ts';
-import type { DeliveryRecord, DocumentMaker, EnvelopeRecord, TemplateRecord } from '../../model.ts';
-import type { Choices } from '../base/choices.ts';
+import type { DeliveryRecord, EnvelopeRecord, TemplateRecord } from '../../model.ts';
 import type { DueQueue } from '../base/due-queue.ts';
-import type { ErrorLog } from '../base/error-log.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
-import { Alarm, isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
+import type { ServiceParts } from '../base/parts.ts';
+import { Alarm, isoTime } from '../base/sandbox-clock.ts';
 import type { CreateBody } from '../base/validation.ts';
-import type { RandomId } from '../store/keys.ts';
 import type { KeptState } from '../store/snapshots.ts';
-import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import { advanceClock } from './advance.ts';
 import type { DocumentStore } from './document-store.ts';
@@ -20,26 +16,14 @@ import { copyOf, outcomeOf } from './outcome.ts';
 import * as predicates from './predicates.ts';
 import type { Quota } from './quota.ts';
 import { remind } from './reminders.ts';
-import type { ResetLock } from './reset-lock.ts';
 import { replaceState, resetState } from './whole-state.ts';
 
-export interface EngineOptions {
-  store: Store;
-  clock: SandboxClock;
-  /** The machine's clock, for waits in real time. */
-  realClock: Clock;
+export interface EngineOptions extends ServiceParts {
   /** The time to which a reset sets the sandbox's clock, in ms since the epoch. Default: the machine's time. */
   startsAt: number | undefined;
   sender: WebhookSender;
-  documents: DocumentMaker;
   documentStore: DocumentStore;
-  resets: ResetLock;
-  errorLog: ErrorLog;
-  randomId: RandomId;
   quota: Quota;
-  choices: Choices;
-  /** Returns the base of the links in emails. A function because the port is known only once the service listens. */
-  origin: () => string;
 }
 
 /** The data from the signer's browser. */

@@ -1,22 +1,15 @@
-import type { Clock } from '../../../kernel/clock.ts';
-import type { DocumentMaker } from '../../model.ts';
-import type { SandboxClock } from '../base/sandbox-clock.ts';
+import type { ServiceParts } from '../base/parts.ts';
 import type { StoreChange } from '../store/records.ts';
 import type { KeptState } from '../store/snapshots.ts';
-import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import type { DocumentStore } from './document-store.ts';
 
 /* Changes of the whole state. Everything in progress is stopped first. */
 
-interface Parts {
-  store: Store;
-  clock: SandboxClock;
-  realClock: Clock;
+interface Parts extends Pick<ServiceParts, 'store' | 'clock' | 'realClock' | 'documents'> {
   /** The time to which a reset sets the sandbox's clock, in ms since the epoch. Default: the machine's time. */
   startsAt: number | undefined;
   sender: WebhookSender;
-  documents: DocumentMaker;
   documentStore: DocumentStore;
 }
 

@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import type { ErrorDetails } from '../../../kernel/errors.ts';
 import { SCOPES } from '../../../kernel/vocabulary.ts';
 import type { SeededKey, SeedResult } from '../../embed-model.ts';
-import type { DocumentMaker, PageSize, TemplateRecord } from '../../model.ts';
+import type { PageSize, TemplateRecord } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
-import { isoTime, type SandboxClock } from '../base/sandbox-clock.ts';
+import type { ServiceParts } from '../base/parts.ts';
+import { isoTime } from '../base/sandbox-clock.ts';
 import { makeKey, type RandomId } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
@@ -13,14 +14,10 @@ import { SeedProblem, seededEnvelope } from './envelopes.ts';
 import type { CheckedSeed, ReadSeed, SeedEnvelope } from './schema.ts';
 import { seededTemplate } from './templates.ts';
 
-export interface SeederOptions {
-  store: Store;
-  clock: SandboxClock;
-  documents: DocumentMaker;
+export interface SeederOptions extends Pick<ServiceParts, 'store' | 'clock' | 'documents' | 'origin'> {
   uploads: Uploads;
   /** The API key from which IDs and links are derived, so that they are the same for the same seed in the same sandbox. */
   apiKey: string;
-  origin: () => string;
 }
 
 const FIRST_TEMPLATE = 'tmpl_nda';

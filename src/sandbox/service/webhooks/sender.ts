@@ -1,11 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { DeliveryRecord } from '../../model.ts';
-import type { Choices } from '../base/choices.ts';
 import { DueQueue } from '../base/due-queue.ts';
-import type { ErrorLog } from '../base/error-log.ts';
+import type { ServiceParts } from '../base/parts.ts';
 import { Alarm, isoTime } from '../base/sandbox-clock.ts';
-import type { Faults, WebhookPlan } from '../faults/faults.ts';
+import type { WebhookPlan } from '../faults/faults.ts';
 import type { Store } from '../store/store.ts';
 import { postWebhook, signatureOf, type WebhookOutcome } from './post.ts';
 import { Receivers } from './receivers.ts';
@@ -16,15 +15,10 @@ const RETRY_AFTER_MS = [FIRST_RETRY_MS, 60_000, 300_000, 1_800_000, 7_200_000];
 /** The recorded outcome of an attempt that a fault dropped. */
 const DROPPED: WebhookOutcome = { status: null, error: 'dropped by a fault', ms: 0 };
 
-export interface SenderOptions {
-  store: Store;
-  clock: Clock;
-  /** The machine's clock, for delays within an attempt. */
-  realClock: Clock;
-  choices: Choices;
-  faults: Faults;
-  errorLog: ErrorLog;
-}
+export type SenderOptions = Pick<
+  ServiceParts,
+  'store' | 'clock' | 'realClock' | 'choices' | 'faults' | 'errorLog'
+>;
 
 /**
  * Delivers webhooks at least once. The first attempts for an envelope are made in the order of its events; retries don't delay later
