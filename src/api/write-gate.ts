@@ -35,6 +35,8 @@ export interface WriteGate {
   check(planned: readonly PlannedWrite[]): Promise<void>;
   /** Asks for the confirmation that `check` requires, if any. @throws GuardError if it isn't given. */
   confirm(): Promise<void>;
+  /** Returns true if the confirmation that `check` requires was given as a flag. */
+  isConfirmed(): Promise<boolean>;
   /** Records that a write was done although its response was lost. */
   resolve(lost: { requestId: string } | { envelopeId: string }, envelopeId: string): Promise<void>;
   /** Starts a run. All later writes belong to it and share an entry in the log, which the returned function completes. */
@@ -49,6 +51,7 @@ export const openGate: OpenGate = (send) => ({
   pass: send,
   check: () => Promise.resolve(),
   confirm: () => Promise.resolve(),
+  isConfirmed: () => Promise.resolve(false),
   resolve: () => Promise.resolve(),
   beginRun: () => () => Promise.resolve(),
 });
@@ -65,6 +68,7 @@ export function lazyGate(load: () => Promise<OpenGate>): OpenGate {
       pass: async (request) => (await gate()).pass(request),
       check: async (planned) => (await gate()).check(planned),
       confirm: async () => (await gate()).confirm(),
+      isConfirmed: async () => (await gate()).isConfirmed(),
       resolve: async (lost, envelopeId) => (await gate()).resolve(lost, envelopeId),
       beginRun: (run) => {
         const ending = gate().then((one) => one.beginRun(run));

@@ -37,6 +37,7 @@ export function readOnlyGate(options: GuardOptions): OpenGate {
   return (send) => ({
     check: refuseAll,
     confirm: () => Promise.resolve(),
+    isConfirmed: () => Promise.resolve(false),
     resolve: () => Promise.resolve(),
     beginRun: () => () => Promise.resolve(),
     async pass(request) {
@@ -79,6 +80,10 @@ class GuardedGate implements WriteGate {
 
   confirm(): Promise<void> {
     return this.#shared.guard.confirm();
+  }
+
+  isConfirmed(): Promise<boolean> {
+    return Promise.resolve(this.#shared.guard.isConfirmed);
   }
 
   async pass(request: HttpRequest): Promise<HttpReply> {

@@ -78,6 +78,10 @@ export class Guard {
     await this.confirm();
   }
 
+  get isConfirmed(): boolean {
+    return this.#mustConfirm && this.#options.confirmation.given !== undefined;
+  }
+
   /** Waits for the confirmation if one is required. @throws GuardError when the name is wrong or missing. */
   confirm(): Promise<void> {
     if (!this.#mustConfirm) return Promise.resolve();

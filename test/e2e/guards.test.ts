@@ -269,6 +269,16 @@ describe('a confirmation by name', () => {
     expect(writes()).toHaveLength(2);
     expect(await home.run`envelopes send env_ada`).toMatchObject({ code: 0 });
   });
+
+  it('confirms what --yes confirms', async () => {
+    const named = ['envelopes', 'send', 'env_ada', 'env_bo', '--confirm'];
+    writes();
+    expect(await refused([...named, 'other'])).toBe('CONFIRMATION_REQUIRED');
+    await guard('--no-confirm-name');
+    expect(await refused([...named, 'acme'])).toBe('USAGE');
+    await guard('--confirm-name');
+    expect(await home.run([...named, 'acme'])).toMatchObject({ code: 0 });
+  });
 });
 
 /** Runs a command with a policy at its real path, in a separate file system. */

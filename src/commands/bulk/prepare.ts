@@ -206,7 +206,8 @@ async function agree(
   const question = sends
     ? `Send ${inFirstWave(rows, wanted)}${counted(rows, 'envelope')} to ${counted(signers, 'signer')}?`
     : `Create ${counted(rows, 'draft')}?`;
-  if (!wanted.yes && (rows > 1 || (rows === 1 && isAsked)))
+  const isAgreed = wanted.yes || (await client.writes.isConfirmed());
+  if (!isAgreed && (rows > 1 || (rows === 1 && isAsked)))
     await confirmed(question, { yes: !sends && !terminal.canAsk, otherwise: 'nothing was sent' }, context);
   await client.writes.confirm();
 }

@@ -92,7 +92,7 @@ function refuseExceeded({ head, wave }: RunState, figures: readonly ShareFigure[
     'STOP_IF',
     `Wave ${wave + 1} of ${head.id} was not sent: a limit of --stop-if is exceeded.\n${figures.map(figureText).join('\n')}`,
     {
-      hint: `See who declined or is waiting: \`${command('bulk', 'show', head.id)}\`. Send the wave anyway: \`${command('bulk', 'resume', head.id, '--anyway')}\`.`,
+      hint: `See who declined or is waiting: \`${command('bulk', 'status', head.id)}\`. Send the wave anyway: \`${command('bulk', 'resume', head.id, '--anyway')}\`.`,
     },
   );
 }

@@ -231,7 +231,7 @@ async function agreeOn(
   several: Several,
   { flags, client, context }: { flags: ActFlags; client: Client; context: Context },
 ): Promise<Agreed> {
-  if (ids.ids.length <= 1 || flags.yes) return { ids, isShown: false };
+  if (ids.ids.length <= 1 || flags.yes || (await client.writes.isConfirmed())) return { ids, isShown: false };
   if (several.known !== undefined || canAsk(context.terminal, ids.fromStdin))
     return { ids: await confirmSeveral(ids, several, client, context), isShown: true };
   const question = `${several.question} ${counted(ids.ids.length, 'envelope')}?`;
