@@ -23,6 +23,8 @@ export interface HttpRequest {
   /** JSON text to send as is, instead of `body`. */
   bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Called before anything is sent; not if the request is aborted while it waits for the rate limit. */
+  onSend?: (() => void) | undefined;
   /** Called for every response, including refusals. */
   onReply?: ((reply: RawReply) => void) | undefined;
 }
@@ -144,6 +146,7 @@ async function exchange(
   const { signal } = wanted;
   if (signal?.aborted) throw abortReason(signal);
   const graceMs = isRead(wanted.method) ? 0 : (options.graceMs ?? 0);
+  wanted.onSend?.();
   const deadline = startDeadline(signal, { ms: options.timeoutMs, graceMs });
   try {
     const { origin, pathname, search } = new URL(url);

@@ -93,7 +93,7 @@ class GuardedGate implements WriteGate {
     const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
     const facts: WriteFacts = { action, effect, envelopeIds, requestId };
     await this.#recordingRefusal(facts, () => guard.allow(write, this.#read));
-    const send = () => this.#send(request);
+    const send = (onSend?: () => void) => this.#send({ ...request, onSend });
     await beginRun?.();
     const reply = await (beginRun === undefined ? recorder.record(facts, send, envelopeIn) : send());
     await guard.remember(write, envelopeId ?? envelopeIn(reply));

@@ -43,24 +43,28 @@ export class LogRecorder {
   }
 
   /**
-   * Sends a write between the two records of its entry. `idIn` returns the ID of the envelope in the result.
+   * Sends a write between the two records of its entry. `send` calls its argument when the write leaves this machine, and `idIn`
+   * returns the ID of the envelope in the result.
    * @throws JournalError before the write is sent, if it can't be recorded.
    */
   async record<T>(
     write: WriteFacts,
-    send: () => Promise<T>,
+    send: (onSend: () => void) => Promise<T>,
     idIn: (result: T) => string | undefined,
   ): Promise<T> {
     const begin = this.#begin(write);
     const { id } = begin;
     await this.#options.append(begin);
+    const progress = { isSent: false };
     try {
-      const result = await send();
+      const result = await send(() => {
+        progress.isSent = true;
+      });
       const envelopeIds = begin.envelopeIds.length > 0 ? begin.envelopeIds : knownIds([idIn(result) ?? '']);
       await this.#complete({ type: 'end', id, outcome: 'done', error: null, envelopeIds });
       return result;
     } catch (error) {
-      const isRefused = error instanceof EsignError && !isAmbiguous(error);
+      const isRefused = !progress.isSent || (error instanceof EsignError && !isAmbiguous(error));
       if (!isRefused) this.#lost.set(write.requestId ?? begin.envelopeIds[0] ?? id, id);
       const code = codeOf(error instanceof EsignError ? error.code : 'INTERRUPTED');
       await this.#complete({ type: 'end', id, outcome: isRefused ? 'refused' : 'unknown', error: code });
