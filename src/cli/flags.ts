@@ -115,7 +115,7 @@ export const messageFileFlag = Flags.string({
 
 export const yesFlag = Flags.boolean({ char: 'y', description: 'skip the confirmation prompt' });
 export const confirmFlag = Flags.string({
-  description: 'name of the profile, where it has to be confirmed by name',
+  description: 'name of the profile, to confirm a write if the profile requires it',
   helpGroup: 'GUARD',
   helpValue: 'NAME',
 });

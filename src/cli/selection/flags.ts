@@ -34,7 +34,7 @@ export const selectionFlags = {
   }),
   search: Flags.string({
     description:
-      'only envelopes that match these word beginnings: ID, subject, signers, template, metadata values',
+      'only envelopes with words that begin with TEXT, in ID, subject, signers, template, or metadata values',
     helpValue: 'TEXT',
     helpGroup: 'FILTER',
   }),
@@ -54,7 +54,7 @@ export const selectionFlags = {
     helpGroup: 'FILTER',
   }),
   metadata: Flags.string({
-    description: 'only envelopes with this metadata value; repeat for several',
+    description: 'only envelopes with this metadata value; can be repeated',
     helpValue: 'KEY=VALUE',
     helpGroup: 'FILTER',
     multiple: true,

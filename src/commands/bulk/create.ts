@@ -62,7 +62,7 @@ export default class BulkCreate extends EsignCommand {
       default: false,
     }),
     'skip-existing': Flags.boolean({
-      description: 'skip rows whose signers have already signed the template or can still sign it',
+      description: 'skip rows whose signers have signed the template or have an open envelope',
       default: false,
     }),
     'allow-missing-roles': missingRolesFlag,
@@ -73,7 +73,7 @@ export default class BulkCreate extends EsignCommand {
       helpGroup: 'PLAN',
     }),
     'plan-age': durationFlag({
-      description: 'oldest plan that is accepted (default 24h)',
+      description: 'maximum age of the plan (default 24h)',
       helpValue: '24h',
       dependsOn: ['plan'],
       helpGroup: 'PLAN',

@@ -10,7 +10,7 @@ import { beginNextWave } from './waves.ts';
 export default class BulkResume extends EsignCommand {
   static override summary = 'Resume an interrupted run. No row is lost and nobody is emailed twice.';
   static override description =
-    'A run with --waves sends its next wave. If a wave was interrupted, it is finished, and the run stops. With --stop-if, the envelopes already sent are checked first: if a limit is exceeded, nothing is sent, and the exit code is 10.';
+    'For a run with --waves, sends the next wave, or finishes an interrupted one and stops. With --stop-if, the envelopes already sent are checked first: if a limit is exceeded, nothing is sent, and the exit code is 10.';
   static override examples = [
     '<%= config.bin %> bulk resume --last',
     '<%= config.bin %> bulk resume run-20261121-093012345-4f2a',
@@ -20,7 +20,7 @@ export default class BulkResume extends EsignCommand {
   static override flags = {
     last: Flags.boolean({ description: 'the latest run' }),
     anyway: Flags.boolean({
-      description: 'send the next wave although a limit of --stop-if is exceeded',
+      description: 'send the next wave even if a limit of --stop-if is exceeded',
       default: false,
     }),
     ...bulkFlags,

@@ -59,7 +59,7 @@ export const waveFlags = {
   }),
   'stop-if': stopIfFlag({
     description:
-      'send no further wave when a share of what was sent is above its limit: declined, failed, waiting',
+      'stop before the next wave if a share exceeds its limit: declined, failed, waiting',
     dependsOn: ['waves'],
     helpValue: "'declined>2%,failed>1%'",
     helpGroup: 'WAVE',

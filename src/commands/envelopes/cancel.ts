@@ -17,7 +17,7 @@ export default class EnvelopesCancel extends EsignCommand {
   static override flags = {
     reason: Flags.string({ description: 'reason, stored with the envelope', helpValue: 'TEXT' }),
     'even-if-declined': Flags.boolean({
-      description: 'also cancel DECLINED envelopes, which then no longer show that they were declined',
+      description: 'also cancel DECLINED envelopes; they then no longer show as declined',
       default: false,
     }),
     ...selectionFlags,

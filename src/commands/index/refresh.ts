@@ -4,7 +4,7 @@ import { refreshIndex } from './index-files.ts';
 export default class IndexRefresh extends EsignCommand {
   static override summary = 'Update the local index.';
   static override description =
-    'Reads new envelopes and rechecks the ones that can still change. Searches do this when they need to. The first time, every envelope is read; an interrupted refresh continues where it stopped. 10% of the rate limit is left for your other systems.';
+    'Reads new envelopes and rechecks the ones that can still change. Searches do this automatically. The first time, every envelope is read; an interrupted refresh continues where it stopped. 10% of the rate limit is left for your other systems.';
   static override examples = [
     '<%= config.bin %> index refresh',
     '<%= config.bin %> index refresh --json | jq .envelopes',

@@ -11,7 +11,7 @@ import { logList } from './view.ts';
 export default class Log extends EsignCommand {
   static override summary = 'List every write made from this machine, oldest first.';
   static override description =
-    'An entry is stored before a request is sent and completed when its outcome is known; without it, nothing is sent. Requests that a guard refused are listed, too. Entries contain no secrets, subjects, messages, or addresses. A bulk run is one entry.';
+    "An entry is stored before each write is sent, and completed when the outcome is known. If it can't be stored, nothing is sent. Requests that a guard refused are also listed. Entries contain no secrets, subjects, messages, or addresses. A bulk run is one entry.";
   static override examples = [
     '<%= config.bin %> log --since 1d',
     '<%= config.bin %> log --envelope env_123 --json',
@@ -21,7 +21,7 @@ export default class Log extends EsignCommand {
     ...formatFlags,
     since: sinceFlag({ description: 'only entries since then', helpValue: '7d|DATE', helpGroup: 'FILTER' }),
     envelope: Flags.string({
-      description: 'only entries of this envelope',
+      description: 'only entries for this envelope',
       helpValue: 'ID',
       helpGroup: 'FILTER',
     }),

@@ -27,7 +27,7 @@ export default class ProfilesEdit extends EsignCommand {
   static override flags = {
     ...profileFlags,
     verify: Flags.boolean({
-      description: 'check a new key or base URL with one read',
+      description: 'check a new key or base URL with one GET request',
       default: true,
       allowNo: true,
     }),

@@ -23,8 +23,8 @@ export default class SandboxSign extends EsignCommand {
       helpValue: 'EMAIL|ID',
       exclusive: ['all'],
     }),
-    quiet: Flags.boolean({ char: 'q', description: 'print the ID only', exclusive: ['json'] }),
-    all: Flags.boolean({ description: 'everyone who has not signed yet, in order' }),
+    quiet: Flags.boolean({ char: 'q', description: 'print only the envelope ID', exclusive: ['json'] }),
+    all: Flags.boolean({ description: 'sign as everyone who has not signed yet, in order' }),
     value: Flags.string({
       description: 'value for a field; can be repeated (default: made-up values)',
       multiple: true,

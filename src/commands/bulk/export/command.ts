@@ -12,9 +12,9 @@ import { resultList } from '../view.ts';
 import { exportInto } from './into.ts';
 
 export default class BulkExport extends EsignCommand {
-  static override summary = 'Export the results of a run, or write them back into your own file.';
+  static override summary = 'Export the results of a run, alone or as columns of your own file.';
   static override description =
-    'With --into, prints your source file with the columns esign_row_status, esign_envelope_id, esign_signed_at, esign_waiting_for, and esign_error. Nothing else in the file changes, and the file itself is not touched. Rows are found by their content, so you can sort the file and add columns. A row that matches nothing gets empty cells, and the command exits 10. An .xlsx file becomes CSV in UTF-8.';
+    'With --into, prints your source file with the columns esign_row_status, esign_envelope_id, esign_signed_at, esign_waiting_for, and esign_error. Everything else stays the same, and your file is not changed. Rows are matched by their content, so you can sort the file and add columns. A row without a match gets empty cells, and the exit code is 10. An .xlsx file becomes CSV in UTF-8.';
   static override examples = [
     '<%= config.bin %> bulk export --last > results.csv',
     '<%= config.bin %> bulk export run-20261121-093012345-4f2a --csv',
@@ -29,7 +29,7 @@ export default class BulkExport extends EsignCommand {
     last: Flags.boolean({ description: 'the latest run' }),
     csv: Flags.boolean({ description: 'print CSV (default)', exclusive: ['json'] }),
     into: Flags.string({
-      description: 'print this source file of the run with its results; - reads stdin',
+      description: 'source file of the run, to print with its results; - for stdin',
       helpValue: 'FILE',
       exclusive: ['json', 'csv'],
     }),

@@ -10,9 +10,9 @@ import { showRehearsal } from './run.ts';
 const { yes, 'dry-run': dryRun, 'plan-age': planAge, ...createFlags } = BulkCreate.flags;
 
 export default class BulkRehearse extends EsignCommand {
-  static override summary = 'Rehearse a run: see what a list would send and when it would be signed.';
+  static override summary = 'Rehearse a run: see what would be sent, and when it would be signed.';
   static override description =
-    "Reads the templates of the list, starts a private sandbox with stand-ins for them and the account's rate limit, and runs `bulk create` against it. Signers then behave as they did in this account's history, and the sandbox's clock runs ahead. Only GET requests reach the service, and no run is left behind. With --plan, the rehearsal is recorded, and `bulk create --plan` sends exactly that. Takes the flags of `bulk create`; rows are always rehearsed as if they were sent.";
+    "Starts a private sandbox with stand-ins for the account's templates and its rate limit, and runs `bulk create` there. Simulated signers behave as signers did in this account, and the sandbox's clock runs ahead. Only GET requests reach the service, and no run is left behind. With --plan, writes a plan file, and `bulk create --plan` sends exactly what was rehearsed. Takes the flags of `bulk create`. Rows are always rehearsed as if they were sent.";
   static override examples = [
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --days 60 --random-seed 7',
@@ -42,12 +42,12 @@ export default class BulkRehearse extends EsignCommand {
       helpGroup: 'REHEARSAL',
     }),
     html: Flags.string({
-      description: 'also write an HTML page to this file, for someone who decides without a terminal',
+      description: 'also write an HTML page to this file, for someone who approves the list',
       helpValue: 'FILE',
       helpGroup: 'REHEARSAL',
     }),
     plan: Flags.string({
-      description: 'write what was rehearsed to a file for `bulk create --plan`; an older plan is replaced',
+      description: 'write a plan for `bulk create --plan` to this file; replaces an older plan',
       helpValue: 'FILE',
       helpGroup: 'REHEARSAL',
     }),

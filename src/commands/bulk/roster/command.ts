@@ -7,7 +7,7 @@ import { showRoster } from './run.ts';
 export default class BulkRoster extends EsignCommand {
   static override summary = 'Show who on a list has signed a template.';
   static override description =
-    'Prints one line for each signer of each row: signed, waiting (an envelope is open), declined, expired, cancelled, or never. Envelopes are found by template and address, whoever created them. With --missing, prints the rows of FILE whose signers have not all signed or been asked, ready for `bulk create`.';
+    'Prints one line for each signer of each row: signed, waiting (an envelope is open), declined, expired, cancelled, or never. Finds envelopes by template and address, no matter who created them. With --missing, prints the rows of FILE with signers who have neither signed nor been asked, ready for `bulk create`.';
   static override examples = [
     '<%= config.bin %> bulk roster staff.csv --template tmpl_policy',
     '<%= config.bin %> bulk roster staff.xlsx --template tmpl_policy --since 2026-01-01 --csv > signed.csv',
@@ -21,7 +21,7 @@ export default class BulkRoster extends EsignCommand {
       helpValue: '90d|DATE',
     }),
     missing: Flags.boolean({
-      description: 'print the rows that are neither signed nor waiting, as they are in the file',
+      description: 'print the unchanged rows that are neither signed nor waiting',
       default: false,
       exclusive: ['json', 'csv', 'fields'],
     }),

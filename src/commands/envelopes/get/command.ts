@@ -27,7 +27,7 @@ export default class EnvelopesGet extends EsignCommand {
     }),
     quiet: formatFlags.quiet,
     history: Flags.boolean({
-      description: 'also show what happened to it, with the webhooks `listen` received on this machine',
+      description: 'also show its history, with the webhooks that `listen` received on this machine',
     }),
   };
 

@@ -7,7 +7,7 @@ import { undoEntry } from './run.ts';
 export default class LogUndo extends EsignCommand {
   static override summary = 'Cancel the envelopes that an entry of the log created or sent.';
   static override description =
-    'Shows the envelopes and who has signed, asks, and cancels them like `envelopes cancel`. Completed envelopes are left alone. Emails that were sent are not taken back.';
+    "Shows the envelopes and who has signed, asks for confirmation, and cancels them. Completed envelopes are not changed. Emails can't be taken back.";
   static override examples = [
     '<%= config.bin %> log undo log_0123456789ab',
     '<%= config.bin %> log undo log_0123456789ab --reason "wrong list" --yes',

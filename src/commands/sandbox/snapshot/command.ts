@@ -15,7 +15,7 @@ export default class SandboxSnapshot extends EsignCommand {
   ];
   static override args = {
     action: Args.string({
-      description: 'save, load, list or remove',
+      description: 'action to perform',
       options: [...SNAPSHOT_ACTIONS],
       required: true,
       ignoreStdin: true,
