@@ -41,7 +41,8 @@ const DELIMITERS: Readonly<Record<string, string>> = { comma: ',', semicolon: ';
 
 /** The delimiter of CSV that is created from an .xlsx file. */
 export const delimiterFlag = Flags.custom<string>({
-  description: 'delimiter of the CSV output for an .xlsx file: comma, semicolon, or tab (default: by your locale)',
+  description:
+    'delimiter of the CSV output for an .xlsx file: comma, semicolon, or tab (default: by your locale)',
   helpValue: 'NAME',
   helpGroup: 'FILE',
   parse: (text) => {

@@ -58,8 +58,7 @@ export const waveFlags = {
     helpGroup: 'WAVE',
   }),
   'stop-if': stopIfFlag({
-    description:
-      'stop before the next wave if a share exceeds its limit: declined, failed, waiting',
+    description: 'stop before the next wave if a share exceeds its limit: declined, failed, waiting',
     dependsOn: ['waves'],
     helpValue: "'declined>2%,failed>1%'",
     helpGroup: 'WAVE',

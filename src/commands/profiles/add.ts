@@ -26,7 +26,11 @@ export default class ProfilesAdd extends EsignCommand {
   };
   static override flags = {
     ...profileFlags,
-    verify: Flags.boolean({ description: 'check the key with one GET request', default: true, allowNo: true }),
+    verify: Flags.boolean({
+      description: 'check the key with one GET request',
+      default: true,
+      allowNo: true,
+    }),
   };
 
   async run(): Promise<void> {
