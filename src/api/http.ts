@@ -197,7 +197,7 @@ async function readText(body: AsyncIterable<Uint8Array>, status: number): Promis
   } catch (error) {
     if (!(error instanceof BodyLimitError)) throw error;
     const why = error.limit === 'bytes' ? 'is larger than 64 MiB' : 'arrived in too many small pieces';
-    throw new BadResponseError(`The response ${why} and was not read to its end.`, {
+    throw new BadResponseError(`The response ${why} and was not read completely.`, {
       status,
       hint: 'Check that the base URL is the API of the e-sign service: `esign profiles show`.',
     });
@@ -259,7 +259,7 @@ function notTheApi(raw: RawReply, url: string): BadResponseError {
       hint:
         status === 407
           ? 'The proxy requires a user and password: HTTP_PROXY=http://user:password@host:port.'
-          : 'A login page, a proxy or a wrong base URL answers like this. Check it with `esign profiles show`.',
+          : 'A login page, a proxy, or a wrong base URL can cause this. Check the base URL with `esign profiles show`.',
     },
   );
 }

@@ -38,14 +38,14 @@ export function isWrite(method: Method): boolean {
  */
 export function callPath(text: string, baseUrl: string): string {
   if (/[\s\p{Cc}\\#]/u.test(text))
-    throw new UsageError(`The path "${text}" holds a blank, a control character, \\ or #.`, {
+    throw new UsageError(`The path "${text}" contains a space, a control character, \\ or #.`, {
       hint: EXAMPLE,
     });
   const path = relativeToBase(text, baseUrl);
   const [bare = ''] = path.split('?');
   const escapesBase = bare.startsWith('//') || bare.split('/').some(hasDotSegment);
   if (escapesBase || !new URL(`${baseUrl}${path}`).href.startsWith(`${baseUrl}/`))
-    throw new UsageError(`The path "${text}" leads out of the API.`, { hint: EXAMPLE });
+    throw new UsageError(`The path "${text}" is outside the API.`, { hint: EXAMPLE });
   return path;
 }
 

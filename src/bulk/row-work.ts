@@ -126,7 +126,7 @@ async function send(session: BulkSession, row: BulkRow, id: string): Promise<voi
   // A canceled draft of an earlier run has emailed nobody, so the row gets a new envelope.
   if (session.run.state.isAdopted(row.row) && row.requestId === undefined)
     return session.run.state.mark(row.row, 'pending');
-  const error = new ServiceError('INVALID_STATE', 'The draft was cancelled before it was sent.', {
+  const error = new ServiceError('INVALID_STATE', 'The draft was canceled before it was sent.', {
     status: 400,
   });
   await session.failed(row, error);

@@ -181,7 +181,7 @@ async function stop(session: BulkSession): Promise<Ending> {
   return {
     kind: 'stopped',
     error: new UnknownOutcomeError(
-      `The outcome of ${counted(open, 'row')} is unknown: the reply to each was lost.`,
+      `The outcome of ${counted(open, 'row')} is unknown: each response was lost.`,
       {
         hint: 'A resume searches for them first and creates only what does not exist.',
       },

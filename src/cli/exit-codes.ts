@@ -29,7 +29,7 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT.notFound]: 'not found',
   [EXIT.invalidState]: 'not possible in the current status',
   [EXIT.validation]: 'refused by the service as invalid',
-  [EXIT.limited]: 'rate limit or quota',
+  [EXIT.limited]: 'rate limit or quota exceeded',
   [EXIT.unreachable]: 'service unreachable; a write may have happened',
   [EXIT.storage]: 'storage error, or a checksum, seal, or signature is invalid',
   [EXIT.partial]: 'some items failed or were not started',

@@ -58,7 +58,7 @@ export async function gateOf(
     facts: { user: userName(), profile: settings.profileName?.value ?? null, baseUrl, command },
     now: () => session.clock.now(),
     onIncomplete: (error) =>
-      terminal.notice(`It was done, but its entry in the log is incomplete. ${sentenceOf(error)}`),
+      terminal.notice(`The request succeeded, but its entry in the log is incomplete. ${sentenceOf(error)}`),
   });
 }
 

@@ -52,8 +52,8 @@ const HINTS: Readonly<Record<string, string>> = {
   QUOTA_EXCEEDED:
     "The organization's monthly envelope limit is reached. It resets at the start of the month.",
   NETWORK: 'Find the cause: `esign doctor`.',
-  VALIDATION_ERROR: 'Fix the named values and run the command again. --debug shows the request.',
-  RATE_LIMITED: 'Wait for the rate window to reset, or send fewer requests.',
+  VALIDATION_ERROR: 'Fix these values and run the command again. --debug shows the request.',
+  RATE_LIMITED: 'Wait for the rate limit to reset, or send fewer requests.',
 };
 
 function hintFor(error: EsignError): string | undefined {
@@ -68,7 +68,7 @@ function hintFor(error: EsignError): string | undefined {
 }
 
 function notFoundHint(subject: Subject | undefined): string {
-  const others = 'A key sees only its own organization: `esign profiles show`.';
+  const others = 'A key can access only its own organization: `esign profiles show`.';
   if (subject === undefined) return `Check the ID. ${others}`;
   const { kind, suggestions = [] } = subject;
   const guess = suggestions.length === 0 ? 'Check the ID;' : `Did you mean ${suggestions.join(' or ')}?`;

@@ -83,7 +83,7 @@ async function ask({ client, now, signal }: DoctorContext): Promise<Answer> {
 }
 
 function checkAccess({ error, askedAt, answeredAt }: Answer): [DoctorFinding, DoctorFinding, DoctorFinding] {
-  const answers = ok('service', `answers in ${answeredAt - askedAt} ms`);
+  const answers = ok('service', `responds in ${answeredAt - askedAt} ms`);
   if (error === undefined)
     return [answers, ok('key-accepted', 'yes'), ok('scopes', 'read: yes; write: not checked')];
   const code = error instanceof ServiceError ? error.code : '';
@@ -101,7 +101,7 @@ function checkAccess({ error, askedAt, answeredAt }: Answer): [DoctorFinding, Do
     const why = 'the rate limit is used up';
     return [answers, skipped('key-accepted', why), skipped('scopes', why)];
   }
-  const why = 'the service did not answer as it should';
+  const why = 'the service did not respond as expected';
   const fix = code === 'NOT_FOUND' ? 'Check the base URL; usually /api/v1 is missing.' : undefined;
   return [failed('service', error, fix), skipped('key-accepted', why), skipped('scopes', why)];
 }
@@ -114,7 +114,7 @@ function checkClock({ reply, askedAt, answeredAt }: Answer, isSandbox: boolean):
   const name = 'clock';
   const header = reply?.headers.date;
   const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
-  if (Number.isNaN(date)) return skipped(name, 'no reply contains the time');
+  if (Number.isNaN(date)) return skipped(name, 'no response contains the time');
   const ahead = askedAt - (date + 1_000);
   const behind = date - answeredAt;
   const off = Math.max(0, ahead, behind);
@@ -136,7 +136,7 @@ function checkRate({ reply, error, answeredAt }: Answer): DoctorFinding {
   if (error instanceof ServiceError && error.code === 'RATE_LIMITED')
     return failed(name, error, 'Wait for the rate limit to reset, or send fewer requests.');
   const { remaining, limit, resetAt } = readRateLimit(reply?.headers ?? {}, answeredAt);
-  if (remaining === undefined) return skipped(name, 'no reply contains it');
+  if (remaining === undefined) return skipped(name, 'no response contains it');
   const reset =
     resetAt === undefined ? '' : `, resets in ${durationInWords(Math.max(0, resetAt - answeredAt))}`;
   const message = `${counted(remaining, 'request')} of ${limit === undefined ? '?' : grouped(limit)} left${reset}`;

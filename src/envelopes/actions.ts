@@ -26,7 +26,7 @@ export async function sendEnvelope(client: Client, id: string, signal?: AbortSig
   );
   if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
   throw notKnown(
-    `Whether ${id} was sent`,
+    `${id} may or may not have been sent`,
     outcome.error,
     `To see its status, run \`${command('envelopes', 'get', id)}\`.`,
   );
@@ -48,7 +48,7 @@ export async function cancelEnvelope(
   );
   if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
   throw notKnown(
-    `Whether ${id} was cancelled`,
+    `${id} may or may not have been canceled`,
     outcome.error,
     `To see its status, run \`${command('envelopes', 'get', id)}\`.`,
   );
@@ -71,7 +71,7 @@ export async function remindEnvelope(
   } catch (error) {
     if (!isAmbiguous(error)) throw error;
     throw notKnown(
-      `Whether the reminder for ${id} was sent`,
+      `The reminder for ${id} may or may not have been sent`,
       error,
       'Remind again only if a second email does no harm.',
     );
@@ -84,5 +84,5 @@ async function signerIdOf(client: Client, id: string, email: string, signal?: Ab
 }
 
 function notKnown(what: string, error: Error, hint: string): UnknownOutcomeError {
-  return new UnknownOutcomeError(`${what} is not known: ${error.message}`, { cause: error, hint });
+  return new UnknownOutcomeError(`${what}. ${error.message}`, { cause: error, hint });
 }

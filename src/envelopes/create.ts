@@ -159,7 +159,7 @@ function unknownCreate({ error, searchError }: { error: Error; searchError?: Err
     ? `Searching for it failed as well: ${sentenceOf(searchError)}`
     : 'The list does not show it.';
   return new UnknownOutcomeError(
-    `It is not known whether the envelope was created (request ID ${requestId}): ${sentenceOf(error)} ${searched}`,
+    `The envelope may or may not have been created (request ID ${requestId}). ${sentenceOf(error)} ${searched}`,
     {
       cause: error,
       hint: `Run the same command again with --request-id ${requestId}. It searches first, and creates the envelope only if it doesn't exist.`,

@@ -106,7 +106,7 @@ function refused(text: string, why: string): UsageError {
  */
 export function parseSigners(texts: readonly string[]): ParsedSigner[] {
   if (texts.length === 0)
-    throw new UsageError('An envelope needs at least one signer.', { hint: `Give --signer. ${EXAMPLE}` });
+    throw new UsageError('An envelope needs at least one signer.', { hint: `Pass --signer. ${EXAMPLE}` });
   if (texts.length > LIMITS.signers) {
     throw new UsageError(
       `An envelope can have up to ${counted(LIMITS.signers, 'signer')}, but ${texts.length} are given.`,

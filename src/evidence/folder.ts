@@ -160,7 +160,7 @@ export class EvidenceFolder {
     const path = join(this.#dir, name);
     return new StorageError(
       'STORAGE_LOCAL',
-      `${path} was changed since esign wrote it. It was not touched.`,
+      `${path} was changed since esign wrote it. It was not overwritten.`,
       {
         hint: 'Use another --dir, or --force to write it again from the data on this machine.',
       },

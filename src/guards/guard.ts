@@ -136,7 +136,7 @@ export class Guard {
     if (!this.#mustConfirm) return;
     const { given, ask, names } = this.#options.confirmation;
     if (given !== undefined && !names.includes(given))
-      throw this.#notConfirmed(`"${given}" is another name.`);
+      throw this.#notConfirmed(`"${given}" is a different name.`);
     if (given !== undefined) this.#confirming = Promise.resolve();
     else if (ask === undefined) throw this.#notConfirmed('--yes is not enough.');
   }
@@ -151,7 +151,7 @@ export class Guard {
     const [name] = this.#options.confirmation.names;
     return new GuardError(
       'CONFIRMATION_REQUIRED',
-      `This command emails more than one person, so you have to confirm it by the name ${name}. ${why} Nothing was sent.`,
+      `This command emails more than one person, so you have to confirm it with the name ${name}. ${why} Nothing was sent.`,
       { hint: 'Type the name when you are prompted for it; in scripts, add `--confirm NAME`.' },
     );
   }

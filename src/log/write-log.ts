@@ -148,7 +148,7 @@ export class WriteLog {
     if (error instanceof EsignError) return error;
     return new JournalError(`Can't write the log in ${this.#folder}: ${diskReason(error)}.`, {
       cause: error,
-      hint: 'Without an entry in the log, nothing is sent. Make room, or set ESIGN_STATE_DIR to a folder that can be written.',
+      hint: 'Without an entry in the log, nothing is sent. Free some space, or set ESIGN_STATE_DIR to a writable folder.',
     });
   }
 }

@@ -43,7 +43,7 @@ async function within<T>(
     return await use(await entries(), patience);
   } catch (error) {
     signal?.throwIfAborted();
-    const why = timeout.aborted ? `it did not answer in ${TIMEOUT_MS / 1_000} s` : reasonOf(error);
+    const why = timeout.aborted ? `it did not respond within ${TIMEOUT_MS / 1_000} s` : reasonOf(error);
     throw new UsageError(`The keychain can't be used: ${why}.`, {
       cause: error,
       hint: 'Unlock it, set ESIGN_API_KEY, or store the key in the file: `esign profiles edit NAME --no-keychain --api-key-stdin`.',

@@ -137,15 +137,15 @@ function refuseMixture(baseUrl: Sourced<string>, apiKey: Sourced<string>, profil
   if (baseUrl.source === 'flag' || baseUrl.source === apiKey.source) return;
   if (apiKey.source === 'profile')
     throw new UsageError(
-      `ESIGN_BASE_URL (${baseUrl.value}) is set, but the key is that of the profile ${profile}: a key goes only to the address it was given with.`,
+      `ESIGN_BASE_URL (${baseUrl.value}) is set, but the key is that of the profile ${profile}: a key is sent only to the base URL it was stored with.`,
       {
-        hint: `Give its key in ESIGN_API_KEY, or \`unset ESIGN_BASE_URL\`. If you mean it: --base-url ${baseUrl.value}`,
+        hint: `Set its key in ESIGN_API_KEY, or \`unset ESIGN_BASE_URL\`. To combine them anyway, pass --base-url ${baseUrl.value}`,
       },
     );
   throw new UsageError(
-    `ESIGN_API_KEY is set, but the base URL is that of the profile ${profile}: a key goes only to the address it was given with.`,
+    `ESIGN_API_KEY is set, but the base URL is that of the profile ${profile}: a key is sent only to the base URL it was stored with.`,
     {
-      hint: `Give its address in ESIGN_BASE_URL, or \`unset ESIGN_API_KEY\`. If you mean it: --base-url ${baseUrl.value}`,
+      hint: `Set its base URL in ESIGN_BASE_URL, or \`unset ESIGN_API_KEY\`. To combine them anyway, pass --base-url ${baseUrl.value}`,
     },
   );
 }
@@ -159,9 +159,9 @@ export function requireConnection(settings: Settings): {
   apiKey: NonNullable<Settings['apiKey']>;
 } {
   const hint = [
-    'Either add a profile:      esign profiles add NAME --base-url URL',
-    'or try it on the sandbox:  esign sandbox start',
-    'In scripts, ESIGN_BASE_URL and ESIGN_API_KEY are enough.',
+    'Add a profile:    esign profiles add NAME --base-url URL',
+    'Try the sandbox:  esign sandbox start',
+    'In scripts, set ESIGN_BASE_URL and ESIGN_API_KEY.',
   ].join('\n');
   if (settings.baseUrl === undefined) throw new NoProfileError('No profile is configured.', { hint });
   if (settings.apiKey === undefined) throw new NoProfileError('No API key is set.', { hint });

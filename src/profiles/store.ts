@@ -43,7 +43,7 @@ function parseStore(text: string, path: string): Profiles {
   const { format, current, profiles = {}, ...others } = file.data;
   if (format !== undefined && format !== STORE_FORMAT)
     throw new UsageError(`The profiles file ${path} was written by a later version of esign.`, {
-      hint: 'Update esign, or name another folder with ESIGN_CONFIG_DIR. The file was left as it is.',
+      hint: 'Update esign, or use another folder with ESIGN_CONFIG_DIR. The file was left as it is.',
     });
   return { current, profiles, ...(Object.keys(others).length > 0 && { others }) };
 }

@@ -84,7 +84,7 @@ export async function otherEncoding(where: string, expected: string, bytes: Uint
   const likely = await likelyEncoding(bytes);
   if (likely === expected.toLowerCase())
     return new UsageError(`${where} is not ${expected} text.`, {
-      hint: 'Name the encoding of the file with --encoding. Nothing was sent.',
+      hint: 'Pass its encoding with --encoding. Nothing was sent.',
     });
   return new UsageError(`${where} is not ${expected} text. It is probably ${likely}.`, {
     hint: `Add --encoding ${likely}, or save the file as "CSV UTF-8" in your spreadsheet program. Nothing was sent.`,

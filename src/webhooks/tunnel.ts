@@ -88,7 +88,7 @@ export async function openTunnel(
 }
 
 const HINT =
-  'Run the command yourself to test it. Or run `esign listen`, and start the tunnel in another window.';
+  'Run the command yourself to test it. Or run `esign listen`, and start the tunnel in another terminal.';
 
 /** The output of the command: its address and its last lines. */
 class Output {
@@ -160,7 +160,7 @@ function endOf(child: ChildProcess): Promise<End> {
 
 function endedError({ code, signal, failure }: End, output: Output): Error {
   const how = failure?.message ?? `it exited with ${signal ?? code ?? 'an error'}`;
-  const message = `The tunnel broke: ${how}.${output.words()}`;
+  const message = `The tunnel stopped: ${how}.${output.words()}`;
   if (failure !== undefined || code === 126 || code === 127) return new UsageError(message, { hint: HINT });
   return new NetworkError('NETWORK', message, { maybeReceived: false, hint: HINT });
 }

@@ -66,7 +66,7 @@ describe('esign doctor', () => {
     expect(page.text).not.toContain(sandbox.apiKey);
     const words = await home.run`doctor`;
     expect(words).toMatchObject({ code: 0, stderr: '' });
-    expect(words.stdout).toMatch(/^✓ Node[\s\S]*✓ Bucket .* files can be read\n\nAll is well\.\n$/);
+    expect(words.stdout).toMatch(/^✓ Node[\s\S]*✓ Bucket .* files can be read\n\nNo problems found\.\n$/);
   });
 
   it('exits with 3 without a profile, and shows how to create one', async () => {

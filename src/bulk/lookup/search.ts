@@ -92,7 +92,7 @@ const POLL_MS = 1_000;
 /** Waits until the list must show what was requested under these IDs. Another process may still get its reply. */
 async function waitForReplies(session: BulkSession, ids: readonly string[], msLeft: number): Promise<void> {
   const { observer, client } = session.options;
-  observer.notice('Waiting up to a minute for envelopes whose reply was lost.', { waitMs: msLeft });
+  observer.notice('Waiting up to a minute for envelopes whose response was lost.', { waitMs: msLeft });
   for (
     let pending = { ids, msLeft };
     pending.msLeft > 0;
@@ -167,7 +167,7 @@ async function findDecisivePass(
     if (index === 0)
       observer.notice('Waiting for the list to show what was just created.', { waitMs: MAX_LIST_LAG_MS });
   }
-  throw new StoppedError('UNKNOWN_OUTCOME', "The service's list does not show what this run created.", {
+  throw new StoppedError('UNKNOWN_OUTCOME', "The service's list doesn't show the envelopes of this run.", {
     hint: 'Nothing more is created until it does.',
   });
 }

@@ -181,7 +181,7 @@ class FileCheck {
     if (same !== undefined && requestId === undefined) {
       addProblem(
         '',
-        `the row is the same as line ${same}; delete one, or give each a request_id if both are meant`,
+        `the row is the same as line ${same}; delete one, or give each a request_id if you want both`,
       );
       return;
     }

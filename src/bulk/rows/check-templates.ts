@@ -101,5 +101,5 @@ function checkSignerSets(
 }
 
 function others(rows: number): string {
-  return rows > 1 ? ` (and so in ${counted(rows - 1, 'more row')})` : '';
+  return rows > 1 ? ` (also in ${counted(rows - 1, 'more row')})` : '';
 }

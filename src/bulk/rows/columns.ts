@@ -114,8 +114,8 @@ function unknownColumn(cell: string, listsAll: boolean): string {
   const number = /^signer_?(\d+)/i.exec(cell.trim())?.[1] ?? '1';
   const known = COLUMN_NAMES.map((one) => one.replace('signer1_', `signer${number}_`));
   const suggestion = entryOf(SUGGESTIONS, wordOf(cell)) ?? nearest(cell.trim(), known);
-  if (suggestion !== undefined) return `there is no such column; did you mean ${suggestion}?`;
-  return listsAll ? `there is no such column; ${ALL_COLUMNS}` : 'there is no such column';
+  if (suggestion !== undefined) return `unknown column; did you mean ${suggestion}?`;
+  return listsAll ? `unknown column; ${ALL_COLUMNS}` : 'unknown column';
 }
 
 function contradictions(columns: readonly SheetColumn[], line: number): TableFinding[] {

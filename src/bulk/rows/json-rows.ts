@@ -21,7 +21,7 @@ export async function* jsonRows(
       report({
         line,
         column: '',
-        text: `the line is not JSON (${messageOf(error)}); write one object a line`,
+        text: `the line is not JSON (${messageOf(error)}); write one object per line`,
       });
       continue;
     }

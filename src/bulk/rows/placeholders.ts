@@ -14,7 +14,7 @@ export function fillPlaceholders(text: string, row: RawRow, addProblem: (text: s
     if (match === '{{') return '{';
     if (match === '}}') return '}';
     if (name !== undefined) return textFor(name.trim(), row, addProblem);
-    addProblem('a { is opened and never closed; close it, or double it ({{) if it is meant');
+    addProblem('a { is not closed; close it, or write {{ for a literal brace');
     return match;
   });
 }
@@ -51,5 +51,5 @@ function unknownName(name: string, row: RawRow): string {
   const metadata = valueAt(row.value, 'metadata');
   const names = ['name', 'email', 'role', ...(isRecord(metadata) ? Object.keys(metadata) : [])];
   const suggestion = nearest(name, names);
-  return `the file has no column for {${name}}; ${suggestion === undefined ? 'double the braces ({{ }}) if they are meant' : `did you mean {${suggestion}}?`}`;
+  return `the file has no column for {${name}}; ${suggestion === undefined ? 'write {{ }} for literal braces' : `did you mean {${suggestion}}?`}`;
 }

@@ -84,7 +84,7 @@ export function lostOutput(lost: OutputError, ending: unknown): OutputError {
 function closedByReader(error: unknown): OutputError {
   return new OutputError(
     'OUTPUT_CLOSED',
-    'stdout was closed. Nothing was started after that; results it did not take are on stderr.',
+    'stdout was closed. Nothing more was started; the remaining results are on stderr.',
     { cause: error },
   );
 }

@@ -28,7 +28,7 @@ export async function updateNotice(version: string, now: number): Promise<string
 
 function noticeOf(latest: string, version: string): string {
   const how = isExecutable()
-    ? 'Get it where you got this one.'
+    ? 'Get it from where you got this version.'
     : 'Get it with `npm install --global esign-cli`.';
   return `esign ${latest} is out; this is ${version}. ${how} (ESIGN_NO_UPDATE_NOTICE=1 turns this off.)`;
 }

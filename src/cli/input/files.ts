@@ -31,7 +31,7 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
     if (error instanceof UsageError || isInterrupted(error)) throw error;
     throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Check the path and who may read it.',
+      hint: 'Check the path and its permissions.',
     });
   }
 }
@@ -60,7 +60,7 @@ export async function* streamFile(
     if (error instanceof EsignError || isInterrupted(error)) throw error;
     throw new UsageError(`Can't read ${name} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Check the path and who may read it; - reads stdin.',
+      hint: 'Check the path and its permissions; - reads stdin.',
     });
   }
 }

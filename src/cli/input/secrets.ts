@@ -35,7 +35,7 @@ async function find(sources: SecretSources, terminal: CommandTerminal): Promise<
     const { ask } = await import('../prompts/prompts.ts');
     return ask((conversation) => conversation.secret(`${sources.what}:`));
   }
-  throw new UsageError(`Missing ${sources.what}: no terminal is available to ask for it.`, {
+  throw new UsageError(`Missing ${sources.what}: no terminal is available to prompt for it.`, {
     hint: sources.hint,
   });
 }

@@ -44,5 +44,5 @@ export async function indexOrService<T>(
 /** Returns why the index can't be used, or undefined for other errors. Searches also work if the index can't be stored. */
 export function unusableReason(error: unknown): string | undefined {
   if (error instanceof IndexUnusable) return error.message;
-  return isDiskError(error) ? `The index can't be kept in ${stateDir()} (${diskReason(error)})` : undefined;
+  return isDiskError(error) ? `The index can't be stored in ${stateDir()} (${diskReason(error)})` : undefined;
 }

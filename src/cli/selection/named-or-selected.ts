@@ -47,8 +47,8 @@ export function refuseMixture(words: readonly string[], flags: SelectionFlagValu
   if (ways.length === 1) return;
   throw new UsageError(
     ways.length === 0
-      ? 'No envelope is named or selected.'
-      : "IDs, - for stdin, and selection flags can't be used together.",
+      ? 'No envelopes are specified.'
+      : "IDs, - for stdin, and filter flags can't be used together.",
     {
       hint: 'Pass envelope IDs, or - to read them from stdin, or flags such as --run last or --status SENT.',
     },

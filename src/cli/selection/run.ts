@@ -39,7 +39,7 @@ export async function useProfileOf({ head }: RunState, session: Session): Promis
   const settings = await session.settings(profile === null ? {} : { fallbackProfile: profile });
   if (settings.baseUrl === undefined || settings.baseUrl.value === baseUrl) return;
   throw new UsageError(`${id} was started at ${baseUrl}, not at ${settings.baseUrl.value}.`, {
-    hint: 'Name its profile with --profile.',
+    hint: 'Select its profile with --profile.',
   });
 }
 

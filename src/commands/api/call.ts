@@ -58,17 +58,17 @@ function openCall(wanted: RawCall): OpenWrite {
   const { method } = wanted;
   return {
     unknown: () =>
-      `Stopped before the service replied. The outcome of ${method} ${callTarget(wanted)} is unknown.`,
+      `Stopped before the service responded. The outcome of ${method} ${callTarget(wanted)} is unknown.`,
     hint: () => 'It was sent once. Check the current state before you send it again.',
   };
 }
 
 function refuseContradictions(wanted: RawCall, flags: CallFlags): void {
   if (flags.paginate && wanted.method !== 'GET')
-    throw new UsageError('--paginate reads lists: it goes with GET only.', { hint: 'Leave it out.' });
+    throw new UsageError('--paginate can only be used with GET.', { hint: 'Leave it out.' });
   if (flags.body !== undefined && !isWrite(wanted.method))
     throw new UsageError(`A ${wanted.method} has no body.`, {
-      hint: 'Name the method before the path: `esign api POST PATH --body FILE`.',
+      hint: 'Put the method before the path: `esign api POST PATH --body FILE`.',
     });
 }
 

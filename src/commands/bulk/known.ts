@@ -48,7 +48,7 @@ export function refuseUnfinished({ unfinished }: KnownRows, session: Session): v
   const when = relativeTime(new Date(first.at).toISOString(), session.clock.now());
   const anyway = unfinished.some(({ requestId }) => requestId !== undefined)
     ? ''
-    : ' To send them all the same, add --again.';
+    : ' To send them anyway, add --again.';
   throw new UsageError(
     `${counted(unfinished.length, 'row')} of this file ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${when} and has not finished.`,
     { hint: `Resume it: \`${command('bulk', 'resume', first.run ?? '--last')}\`.${anyway}` },
@@ -68,7 +68,7 @@ export function reportKnown(known: KnownRows, { rows }: FileReport, context: Con
     const by = isOneRun ? ` by ${sent.run} ${when}` : '';
     const are = existing.length === 1 ? 'was' : 'were';
     context.terminal.notice(
-      `${grouped(existing.length)} of ${counted(rows, 'row')} ${are} already ${how}${by} and will be skipped. To send again what has no request_id, add --again.`,
+      `${grouped(existing.length)} of ${counted(rows, 'row')} ${are} already ${how}${by} and will be skipped. To send rows without a request_id again, add --again.`,
     );
   }
   if (draft !== undefined)

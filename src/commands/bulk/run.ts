@@ -151,7 +151,7 @@ async function conclude({ state }: OpenRun, ending: Ending, terminal: CommandTer
   const { id } = state.head;
   if (!terminal.json) terminal.err(summaryText(await detailsOf(runsDir(), id)));
   const resume = `Resume it: \`${command('bulk', 'resume', id)}\`.`;
-  if (ending.kind === 'interrupted') terminal.notice(`Interrupted; what was done is kept. ${resume}`);
+  if (ending.kind === 'interrupted') terminal.notice(`Interrupted. Progress is saved. ${resume}`);
   if (ending.kind === 'stopped') throw stopped(ending.error, resume);
   if (ending.kind === 'interrupted') return;
   if (ending.kind === 'wave') terminal.notice(waveText(state));
@@ -171,15 +171,15 @@ function reportProblems(state: RunState, isWave: boolean): void {
   if (messages.length === 0) return;
   const hint =
     failed > 0
-      ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isWave ? ' after the last wave' : ''}: only what was not sent is sent.`
-      : `Decide which envelope is to stay and cancel the other: \`${command('bulk', 'show', id)}\`.`;
+      ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isWave ? ' after the last wave' : ''}: only rows that were not sent are sent.`
+      : `Decide which envelope to keep, and cancel the other: \`${command('bulk', 'show', id)}\`.`;
   throw new PartialError(`${messages.join('; ')}; each is reported above.`, { hint });
 }
 
 function stopped(error: Error, resume: string): Error {
   if (!(error instanceof EsignError)) return error;
   const hint = error.hint === undefined ? resume : `${error.hint}\n${resume}`;
-  return new StoppedError(error.code, `${sentenceOf(error)} The run has stopped; what was done is kept.`, {
+  return new StoppedError(error.code, `${sentenceOf(error)} The run has stopped. Progress is saved.`, {
     cause: error,
     hint,
   });
@@ -207,7 +207,7 @@ export async function namedRun(
   if (id !== undefined && last)
     throw new UsageError("A run and --last can't be used together.", { hint: 'See `esign bulk list`.' });
   if (id === undefined && !last && !orLast)
-    throw new UsageError('Name a run, or use --last for the latest one.', { hint: 'See `esign bulk list`.' });
+    throw new UsageError('Specify a run, or use --last for the latest one.', { hint: 'See `esign bulk list`.' });
   const found = id ?? (await lastRun(runsDir()));
   if (found !== undefined) return found;
   throw noRunsError();
@@ -255,7 +255,7 @@ export async function requireSameOrganization(
     await client.envelopes.get(envelopeId, interrupt.signal);
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    throw new UsageError(`This key does not see ${envelopeId}, which ${state.head.id} created.`, {
+    throw new UsageError(`This key can't access ${envelopeId}, which ${state.head.id} created.`, {
       cause: error,
       hint: 'Use a key of the same organization: `esign profiles list`.',
     });

@@ -63,8 +63,8 @@ function windowText({ window, time, reserve }: Preflight): string {
       : ` of ${grouped(window.limit)}`;
   const takes =
     time === undefined || time === 0
-      ? 'they fit in this rate window'
-      : `at least ${durationInWords(time)} by the rate window`;
+      ? 'they fit within the rate limit'
+      : `at least ${durationInWords(time)} at the current rate limit`;
   return `; ${takes} (${grouped(window.free)} left${reserved}).`;
 }
 

@@ -55,7 +55,7 @@ function renderPage(report: CompatibilityReport, path: string, terminal: Termina
       ? `${terminal.style('green', '✓')} No response contradicts the API document.\n`
       : `${terminal.style('red', counted(contradictions.length, 'contradiction'))} of the API document\n`,
     ...contradictions.map((one) => finding(terminal.style('red', '✗'), one, one.what)),
-    ...(openPoints.length === 0 ? [] : [heading('Open points: the document is silent')]),
+    ...(openPoints.length === 0 ? [] : [heading('Open points: not in the document')]),
     ...openPoints.map((one) => finding('•', one, withReadings(one))),
     heading('As documented'),
     renderTable(

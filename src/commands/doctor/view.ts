@@ -1,4 +1,5 @@
 import type { CheckStatus, DoctorCheck } from '../../doctor/check.ts';
+import { counted } from '../../kernel/duration.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
@@ -46,6 +47,6 @@ export function renderVerdict(checks: readonly DoctorCheck[], terminal: Terminal
   const failed = checks.filter((check) => check.status === 'failed').length;
   const warnings = checks.filter((check) => check.status === 'warning').length;
   if (failed > 0) return `\n${terminal.style('red', `${failed} of ${checks.length} checks failed.`)}\n`;
-  if (warnings > 0) return `\nAll is well, with ${warnings} to look at.\n`;
-  return `\n${terminal.style('green', 'All is well.')}\n`;
+  if (warnings > 0) return `\nNo checks failed; ${counted(warnings, 'warning')}.\n`;
+  return `\n${terminal.style('green', 'No problems found.')}\n`;
 }

@@ -156,8 +156,8 @@ class Work {
     const open = this.#idsIn('begun');
     const unsaid = this.#idsIn('done');
     return [
-      `Quit before the service replied.`,
-      ...(open.length > 0 ? [`It is not known whether ${listed(open)} ${was(open)} ${done}.`] : []),
+      `Quit before the service responded.`,
+      ...(open.length > 0 ? [`${listed(open)} may or may not have been ${done}.`] : []),
       ...(unsaid.length > 0 ? [`The result for ${listed(unsaid)} was received but not printed.`] : []),
     ].join(' ');
   }
@@ -176,13 +176,10 @@ function isOfAll(error: unknown): boolean {
   return error instanceof GuardError || error instanceof JournalError;
 }
 
-function was(ids: readonly string[]): string {
-  return ids.length === 1 ? 'was' : 'were';
-}
 
 function explain(envelope: Envelope, by: Attempt['by'], terminal: CommandTerminal): void {
   if (by !== 'lookup') return;
   terminal.notice(
-    `The reply for ${envelope.id} was lost, but it was done: it is ${envelope.status ?? 'changed'}.`,
+    `The response for ${envelope.id} was lost, but the request succeeded: it is ${envelope.status ?? 'changed'}.`,
   );
 }

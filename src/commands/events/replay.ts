@@ -41,7 +41,7 @@ export default class EventsReplay extends EsignCommand {
       }))
         if (record.reason === null && !record.duplicate) records.unshift(record);
     if (records.length === 0)
-      throw new UsageError('No received webhook matches.', { hint: 'See `esign events list`.' });
+      throw new UsageError('No received webhooks match.', { hint: 'See `esign events list`.' });
     await sendAll(records.map(forwardable), url, context);
   }
 }

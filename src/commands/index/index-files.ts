@@ -20,7 +20,7 @@ export async function showIndex(context: Context): Promise<void> {
   const { terminal } = context;
   if (scope === undefined) {
     if (context.terminal.json) return writeJson({ kept: false }, terminal);
-    return terminal.out('No index is kept here: --no-index of the profile, or ESIGN_NO_INDEX.\n');
+    return terminal.out('The index is disabled by --no-index of the profile, or by ESIGN_NO_INDEX.\n');
   }
   const file = new IndexFile(stateDir(), scope);
   const { known, completeness, size, damaged } = await file.read();
@@ -40,7 +40,7 @@ export async function showIndex(context: Context): Promise<void> {
   const unread = facts.unread > 0 ? [['Not read yet', grouped(facts.unread)] as const] : [];
   const pairs = [
     ['Envelopes', grouped(facts.envelopes)],
-    ['Can change', `${grouped(facts.canChange)}, each looked at again before it is shown`],
+    ['Can change', `${grouped(facts.canChange)}, each rechecked before it is shown`],
     ...unread,
     ['All known', completeAt === null ? 'not yet: `esign index refresh`' : exactTime(completeAt)],
     ['File', `${file.path} (${bytesInWords(size)})`],
@@ -63,7 +63,7 @@ export async function refreshIndex(context: Context): Promise<void> {
       if (why === undefined) throw error;
       throw new UsageError(`${why}.`, {
         cause: error,
-        hint: 'Make room, or set ESIGN_STATE_DIR to a folder that can be written. Searches work without it.',
+        hint: 'Free some space, or set ESIGN_STATE_DIR to a writable folder. Searches also work without the index.',
       });
     } finally {
       await line.stop();

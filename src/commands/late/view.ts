@@ -98,7 +98,7 @@ export function renderNextSteps(late: readonly LateStep[], terminal: Terminal): 
 
 function caveats(late: readonly LateStep[], terminal: Terminal): string {
   const isAny = (holds: (row: LateRow) => boolean) => late.some(({ row }) => holds(row));
-  const usual = 'USUAL is 7 days where fewer than 20 turns have finished in the last 180 days.';
+  const usual = 'USUAL is 7 days if fewer than 20 turns have finished in the last 180 days.';
   const opened = 'OPENED is ? unless `esign listen` on this machine received all webhooks of the turn.';
   const notes = [
     isAny((row) => row.usual.basis === 'default') ? usual : '',

@@ -56,7 +56,7 @@ export async function planCreate(
     );
   const options = { requestId, ids, rerun, signal: context.interrupt.signal };
   const open = {
-    unknown: () => `Quit before the service replied. The envelope may exist. Its request ID is ${requestId}.`,
+    unknown: () => `Quit before the service responded. The envelope may exist. Its request ID is ${requestId}.`,
     hint: () =>
       `Call create again with requestId ${requestId}. It searches first, and creates the envelope only if it doesn't exist.`,
   };
@@ -195,7 +195,7 @@ async function runUninterrupted(
   act: () => Promise<{ envelope: Envelope }>,
 ): Promise<Envelope> {
   const write = {
-    unknown: () => `Quit before the service replied. It is not known whether ${id} was ${done}.`,
+    unknown: () => `Quit before the service responded. ${id} may or may not have been ${done}.`,
     hint: () => `Check the status of ${id} before you retry.`,
   };
   return (await withOutcomeCheck(write, context, act)).envelope;

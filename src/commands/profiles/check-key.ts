@@ -19,7 +19,7 @@ export async function checkKey(profile: Profile, context: Context): Promise<void
     throw new NetworkError(error.code === 'TIMEOUT' ? 'TIMEOUT' : 'NETWORK', message, {
       cause: error,
       maybeReceived,
-      hint: `${own} Nothing was stored. To store it without asking the service, add --no-verify.`,
+      hint: `${own} Nothing was stored. To store it unchecked, add --no-verify.`,
     });
   }
 }

@@ -129,7 +129,7 @@ export async function readProfileChanges(
 /** Prints a notice if a key that was meant for the keychain is stored in the file. */
 export function notePlace({ refused }: Placed, terminal: CommandTerminal): void {
   if (refused)
-    terminal.notice(`${refused.message} The key is kept in the profiles file, readable by you alone.`);
+    terminal.notice(`${refused.message} The key is kept in the profiles file, readable only by you.`);
 }
 
 async function readGuards(flags: GuardFlagValues): Promise<GuardChanges> {
@@ -170,7 +170,7 @@ async function readKey(
       what: 'API key',
       fromStdin: flags['api-key-stdin'],
       file: flags['api-key-file'],
-      hint: 'Pipe it in with --api-key-stdin, or give --api-key-file or --api-key-command.',
+      hint: 'Pipe it in with --api-key-stdin, or pass --api-key-file or --api-key-command.',
     },
     terminal,
   );
@@ -188,7 +188,7 @@ async function readStorageSecret(
       what: 'secret access key',
       fromStdin: flags['secret-access-key-stdin'],
       file: flags['secret-access-key-file'],
-      hint: 'Give --secret-access-key-file FILE or --secret-access-key-stdin.',
+      hint: 'Pass --secret-access-key-file FILE or --secret-access-key-stdin.',
     },
     terminal,
   );

@@ -38,7 +38,7 @@ export default class ProfilesRemove extends EsignCommand {
     await removeIndexesOf(stateDir(), args.name);
     await removeRecordsOf(stateDir(), args.name);
     if (!(await forgetKey(profile, undefined)))
-      context.terminal.notice('The key is still in the keychain, which did not answer.');
+      context.terminal.notice('The key is still in the keychain, which did not respond.');
     const next = store.current === undefined ? ' Choose another with `esign profiles use NAME`.' : '';
     await writeProfile(
       { name: args.name, current: false, profile },

@@ -20,7 +20,7 @@ export default class ProfilesShow extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ProfilesShow);
     if (args.name !== undefined && flags.profile !== undefined)
-      throw new UsageError('Name the profile once: NAME or --profile.', {
+      throw new UsageError('Specify the profile only once: NAME or --profile.', {
         hint: 'Leave one of the two out.',
       });
     const context = this.context({ ...flags, profile: args.name ?? flags.profile });

@@ -45,7 +45,7 @@ async function isFolder(place: string): Promise<boolean> {
   const entry = await lstat(place && resolve(place)).catch((error: unknown) => {
     throw new UsageError(`Can't read ${place} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Name a folder of downloaded files, or the files.',
+      hint: 'Pass a folder of downloaded files, or single files.',
     });
   });
   if (!entry.isSymbolicLink()) return entry.isDirectory();

@@ -24,7 +24,7 @@ const SHOW = 'Compare with `esign profiles show`.';
 
 const MISSING: Cause = {
   code: 'STORAGE_NOT_FOUND',
-  why: 'the object is not there',
+  why: 'the object does not exist',
   hint: `Check the bucket. ${SHOW}`,
 };
 const NO_BUCKET: Cause = { code: 'STORAGE_NOT_FOUND', why: 'the bucket does not exist', hint: SHOW };
@@ -45,7 +45,7 @@ const CLOCK: Cause = {
 };
 const SLOW: Cause = {
   code: 'STORAGE_UNREACHABLE',
-  why: 'the bucket asks to go slower',
+  why: 'the bucket received too many requests',
   hint: 'Try again later, with a lower --concurrency.',
 };
 
@@ -56,19 +56,19 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
   NoSuchBucket: NO_BUCKET,
   InvalidBucketName: {
     code: 'STORAGE_NOT_CONFIGURED',
-    why: 'that is not the name of a bucket',
+    why: 'it is not a valid bucket name',
     hint: 'Set it: `esign profiles edit NAME --bucket BUCKET`.',
   },
   AccessDenied: DENIED,
   AllAccessDisabled: DENIED,
   InvalidObjectState: {
     code: 'STORAGE_NOT_READY',
-    why: 'the object is archived (Glacier) and cannot be read as it is',
+    why: 'the object is archived (Glacier) and must be restored first',
     hint: 'Restore it first: `aws s3api restore-object`.',
   },
   InvalidAccessKeyId: {
     code: 'STORAGE_CREDENTIALS',
-    why: 'the bucket does not know the access key id',
+    why: 'the access key ID is unknown to the bucket',
     hint: `Check that it belongs to this endpoint and account. ${SHOW}`,
   },
   SignatureDoesNotMatch: {
@@ -92,7 +92,7 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
   TooManyRequests: SLOW,
   MethodNotAllowed: {
     code: 'STORAGE_UNREACHABLE',
-    why: 'what answers at the endpoint is not an S3 bucket',
+    why: 'the endpoint is not an S3 service',
     hint: 'The endpoint is the address of the S3 API, without the bucket: `esign profiles edit NAME --endpoint URL`.',
   },
 };
@@ -151,7 +151,7 @@ function byStatus(status: number | undefined): Cause | undefined {
   if (status === 401 || status === 407) {
     return {
       code: 'STORAGE_CREDENTIALS',
-      why: `something in between requires a sign-in (${status})`,
+      why: `a proxy or gateway requires a sign-in (${status})`,
       hint: 'This can be a proxy, or an endpoint that is not an S3 API. Check HTTPS_PROXY and --endpoint.',
     };
   }
@@ -209,7 +209,7 @@ function byConnection(error: unknown, where: Where): Cause {
     return unreachable(`the endpoint ${at} is not a URL`, 'Start it with https://.');
   if (UNKNOWN_ISSUER.has(code)) {
     return unreachable(
-      `${at} has a certificate of an authority this machine does not know (${code})`,
+      `${at} has a certificate from an unknown authority (${code})`,
       unknownIssuerHint(),
     );
   }

@@ -94,8 +94,8 @@ export function fileOfKey(key: string): DocumentFile {
   const parts = key.split('/');
   const last = parts.at(-1) ?? '';
   if (last === '')
-    throw new UsageError(`The key "${key}" names a folder, not a file.`, {
-      hint: 'Give the key of a file; `esign envelopes get ID` shows them.',
+    throw new UsageError(`The key "${key}" is that of a folder, not a file.`, {
+      hint: 'Pass the key of a file; `esign envelopes get ID` shows them.',
     });
   const what = DOCUMENT_KINDS.find((kind) => last === `${kind}.pdf`) ?? null;
   const envelopeId = parts.at(-2) ?? '';

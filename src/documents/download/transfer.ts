@@ -197,7 +197,7 @@ function refuseUnproven({ facts, cancel }: OpenedObject, key: string): void {
   if (etag === undefined)
     throw corrupt(
       key,
-      'it has no ETag, so the reply is probably from a proxy or a login page, not from a bucket',
+      'it has no ETag, so the response is probably from a proxy or a login page, not from a bucket',
     );
   throw corrupt(key, 'the bucket did not send its length');
 }

@@ -112,6 +112,6 @@ function pssOf(algorithm: Element): { hash: string; saltLength: number } {
     generator.as('sequence').part(0).oid === MGF1 &&
     hashOf(algorithmOf(generator.part(1))) === name &&
     (trailer === undefined || trailer.integer === 1);
-  if (!isKnown) throw unreadable('its PSS parameters are of a kind that is not checked here');
+  if (!isKnown) throw unreadable('its PSS parameters are not supported');
   return { hash: name, saltLength: salt?.integer ?? 20 };
 }

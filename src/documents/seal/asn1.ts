@@ -53,7 +53,7 @@ export class Element {
 
   /** Returns this element if it has the expected tag. @throws UnreadableSignatureError. */
   as(kind: keyof typeof TAGS): Element {
-    if (this.raw[0] !== TAGS[kind]) throw unreadable('its CMS is not what it has to be');
+    if (this.raw[0] !== TAGS[kind]) throw unreadable('its CMS has an unexpected structure');
     return this;
   }
 
@@ -72,17 +72,17 @@ export class Element {
 
   get oid(): string {
     if (!(this.#block instanceof ObjectIdentifier))
-      throw unreadable('its CMS has no object identifier where one must be');
+      throw unreadable('its CMS lacks a required object identifier');
     return this.#block.getValue();
   }
 
   get octets(): Buffer {
-    if (!(this.#block instanceof OctetString)) throw unreadable('its CMS has no bytes where some must be');
+    if (!(this.#block instanceof OctetString)) throw unreadable('its CMS lacks required bytes');
     return Buffer.from(this.#block.getValue());
   }
 
   get integer(): number {
-    if (!(this.#block instanceof Integer)) throw unreadable('its CMS has no number where one must be');
+    if (!(this.#block instanceof Integer)) throw unreadable('its CMS lacks a required number');
     return this.#block.valueBlock.valueDec;
   }
 

@@ -39,14 +39,14 @@ export interface SignedContent {
 export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeStamp'): SignedContent {
   const { element: outer, length } = Element.readFirst(contents);
   if (contents.subarray(length).some((byte) => byte !== 0))
-    throw unreadable('something else than zeros follows its CMS');
+    throw unreadable('something other than zeros follows its CMS');
   if (outer.as('sequence').part(0).oid !== OID.signedData || outer.part(1).context !== 0)
     throw unreadable('its CMS is not SignedData');
   const [version, hashes, content, ...rest] = outer.part(1).part(0).as('sequence').parts;
   const signers = rest.at(-1)?.as('set').parts ?? [];
   const [signer] = signers;
   if (content === undefined || signer === undefined || signers.length !== 1)
-    throw unreadable('it has not exactly one signer');
+    throw unreadable('it does not have exactly one signer');
   content.as('sequence');
   const announced = hashes?.as('set').parts.map((one) => algorithmOf(one).part(0).oid);
   const isAnnounced = announced?.includes(signer.part(2).part(0).oid);
@@ -106,7 +106,7 @@ function readSigner(
   if (who.context !== 0) who.as('sequence');
   const attributes = attributesOf(signed);
   const own = certificates.find((one) => isSigner(one, who));
-  if (own === undefined) throw unreadable('its CMS does not bring the certificate of its signer');
+  if (own === undefined) throw unreadable('its CMS does not contain the certificate of its signer');
   const hash = hashOf(algorithmOf(digestAlgorithm));
   const { x509, key } = own;
   // The signature covers the attributes with the tag of a SET, not with the tag they have in the SignerInfo (RFC 5652, 5.4).
@@ -138,7 +138,7 @@ function attributesOf(signed: Element): Map<string, Element> {
     const { oid } = attribute.part(0);
     const values = attribute.part(1).parts;
     const [value] = values;
-    if (attributes.has(oid)) throw unreadable('a signed attribute stands twice');
+    if (attributes.has(oid)) throw unreadable('a signed attribute occurs twice');
     if (value !== undefined && values.length === 1) attributes.set(oid, value);
   }
   return attributes;
@@ -169,7 +169,7 @@ function certificateOf(element: Element): Certificate {
     const x509 = new X509Certificate(element.raw);
     return { x509, key: x509.publicKey, element };
   } catch {
-    throw unreadable('a certificate that it brings can’t be read');
+    throw unreadable('an included certificate can’t be read');
   }
 }
 

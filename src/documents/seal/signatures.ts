@@ -70,7 +70,7 @@ function* signatureDictionaries(file: PdfFile, revision: number): Generator<[num
     if (dict === null) continue;
     const isPlain = value instanceof PdfRef && file.placeOf(value.number, revision)?.kind === 'plain';
     if (!isPlain || !(dict instanceof PdfDict))
-      throw new UnreadableSignatureError('it is not in a place where it can be checked');
+      throw new UnreadableSignatureError('it is not a plain object of the file');
     yield [value.number, dict];
   }
 }
@@ -145,9 +145,9 @@ function problemWith(dict: PdfDict, range: Signature['range'], size: number): st
   const contents = dict.get('Contents');
   if (!(contents instanceof PdfString) || !contents.isHex || contents.bytes.length === 0)
     return 'it has no Contents that could be checked';
-  if (range === undefined) return 'its ByteRange is not two parts of the file from the beginning on';
+  if (range === undefined) return 'its ByteRange is not two parts that start at the beginning of the file';
   if (range.end > size || range.gapEnd > range.end) return 'its ByteRange reaches beyond the file';
   if (range.gapStart !== contents.start || range.gapEnd !== contents.end)
-    return 'its ByteRange leaves out something else than its Contents';
+    return 'its ByteRange leaves out something other than its Contents';
   return undefined;
 }

@@ -55,7 +55,7 @@ export function readUpdates(bytes: PdfBytes, sealedEnd: number, sealed: CrossRef
   const updates: Update[] = [];
   for (let [at, trailer] = [sealed.at, sealed.trailer]; !tail.isAtEnd; ) {
     tail.take('gap');
-    require(!tail.isAtEnd, 'nothing but white space');
+    require(!tail.isAtEnd, 'only white space');
     const { section, update } = readUpdate(bytes, tail, { at, trailer });
     updates.push(update);
     [at, trailer] = [section.at, section.trailer];
@@ -203,7 +203,7 @@ class Tail {
 
   expect(name: keyof typeof GRAMMAR): RegExpExecArray {
     const found = this.take(name);
-    require(found !== undefined, `no ${name} where one has to be`);
+    require(found !== undefined, `no ${name} in a required place`);
     return found;
   }
 

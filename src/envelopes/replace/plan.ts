@@ -90,7 +90,7 @@ export function refuse(
     : '';
   if (old.status === 'COMPLETED')
     throw notPossible(
-      `${old.id} is COMPLETED. Everybody has signed it, so it can't be replaced.`,
+      `${old.id} is COMPLETED. Everyone has signed it, so it can't be replaced.`,
       `Create a new one with \`esign envelopes create\`.${draft}`,
     );
   const signed = (old.signers ?? []).filter(hasSigned);

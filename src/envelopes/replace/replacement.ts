@@ -102,7 +102,7 @@ function changeSigners(old: Envelope, { signers, added, removed }: ReplacementCh
     const { name, mailbox } = parseReplacement(text, old);
     const before = onlySigner(old, name);
     if (replaced.has(before))
-      throw new UsageError(`--signer is given twice for ${name}.`, { hint: 'Give it once for each signer.' });
+      throw new UsageError(`--signer is used twice for ${name}.`, { hint: 'Use it once for each signer.' });
     replaced.set(before, mailbox);
   }
   const left = new Set((removed ?? []).map((name) => onlySigner(old, name)));

@@ -81,7 +81,7 @@ function sendConnectRequest(proxy: HttpProxy, { hostname, port }: TunnelTarget, 
     });
     request.once('error', (error) => {
       if (/^(ECONNRESET|EPIPE|HPE_.*)$/.test(codeOf(error) ?? ''))
-        refuse('its response is not that of a proxy');
+        refuse('its response is not from a proxy');
       else reject(error);
     });
     request.end();

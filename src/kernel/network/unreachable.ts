@@ -10,7 +10,7 @@ export const NEVER_SENT: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-const UNKNOWN_AUTHORITY = 'its TLS certificate comes from an authority this machine does not know';
+const UNKNOWN_AUTHORITY = 'its TLS certificate is from an unknown authority';
 
 /** Errors of certificates whose issuer is not trusted. */
 export const UNKNOWN_ISSUER: ReadonlyMap<string, string> = new Map(

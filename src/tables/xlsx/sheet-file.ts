@@ -126,7 +126,7 @@ class SheetCheck {
         this.#findings.warning({
           line: number,
           column: name,
-          text: `${text} is stored as a number, of which spreadsheets keep 15 digits; format the column as text and enter it again`,
+          text: `${text} is stored as a number, and spreadsheets keep only 15 digits; format the column as text and enter it again`,
         });
     }
   }
@@ -135,7 +135,7 @@ class SheetCheck {
     for (const range of this.#reader.merged) this.#checkMerged(range);
     if (this.#hiddenRows > 0) {
       const are = this.#hiddenRows === 1 ? 'is' : 'are';
-      const text = `${counted(this.#hiddenRows, 'row')} ${are} hidden and ${are} included; delete what is not meant`;
+      const text = `${counted(this.#hiddenRows, 'row')} ${are} hidden and ${are} included; delete the ones you don't want`;
       this.#findings.warning({ line: this.#firstHidden, column: '', text });
     }
     for (const [column, cell] of this.#header.entries()) {

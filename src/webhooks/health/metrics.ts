@@ -47,7 +47,7 @@ export function metricsText(health: Health, reasons: readonly Reason[]): string 
       'Time since the first attempt of the oldest pending forward.',
       [['', heldBackMs / 1_000]],
     ),
-    ...metric('tunnel_failures_total', 'counter', 'Number of times the tunnel broke down.', [
+    ...metric('tunnel_failures_total', 'counter', 'Number of times the tunnel stopped.', [
       ['', counts.tunnelRestarts],
     ]),
     ...metric('start_time_seconds', 'gauge', 'Time of the start.', [['', startedAt / 1_000]]),

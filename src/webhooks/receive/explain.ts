@@ -27,10 +27,10 @@ export function explainMismatch(
     return 'the signature was made with this secret plus or minus a space or line break';
   for (const form of reserialised(payload)) {
     if (isBy(known.secrets, Buffer.from(form)))
-      return 'the body was parsed and serialized again on its way; pass on its raw bytes';
+      return 'the body was parsed and serialized again in transit; pass on its raw bytes';
   }
   if (isBy(known.secrets, Buffer.from(Buffer.from(payload).toString('base64'))))
-    return 'the body was decoded from base64 on its way';
+    return 'the body was decoded from base64 in transit';
   return MISMATCH;
 }
 

@@ -32,7 +32,7 @@ export async function exportInto(flags: IntoFlags, context: Context): Promise<vo
   const rows = await RunRows.read(runsDir(), id);
   if (!rows.isKnown)
     throw new UsageError(
-      `${id} was started by an earlier version, which stored nothing to find its rows by.`,
+      `${id} was started by an earlier version, so its rows can't be matched.`,
       {
         hint: 'Print its results by row number: `esign bulk export --csv`.',
       },

@@ -65,8 +65,8 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
     isHistoryRead
       ? undefined
       : [
-          'This key may not list envelopes, so the signers follow default times.',
-          'Rehearse with a key that may read envelopes.',
+          "This key can't list envelopes, so the signers follow default times.",
+          'Rehearse with a key that can read envelopes.',
         ],
   chance: () => [
     'Which signers are late, decline, or never sign is drawn at random. Only the numbers are an estimate.',
@@ -84,7 +84,7 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
     withoutRoles.length === 0
       ? undefined
       : [
-          `The service does not show the roles of ${listed(withoutRoles)}. Those of the list were used, so a wrong role was not found.`,
+          `The service does not show the roles of ${listed(withoutRoles)}. Those of the list were used, so a wrong role would not be found.`,
           `Compare them with earlier envelopes: \`${command('templates', 'get', withoutRoles[0] ?? '')}\`.`,
         ],
   'rate-assumed': ({ hasRate }) =>
@@ -106,7 +106,7 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
     hasWaves
       ? [
           'All waves were rehearsed as one run.',
-          'Add the days that you wait between two waves to the expected days.',
+          'Add the days between waves to the expected days.',
         ]
       : undefined,
 };

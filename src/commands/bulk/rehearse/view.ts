@@ -76,7 +76,7 @@ export function figuresOf(result: RehearsalResult, wanted: RehearseRequest): [st
 
 /** Returns how long the requests take because of the rate window. */
 export function timeText({ seconds }: RehearsalResult): string {
-  return seconds === 0 ? 'within the current rate window' : `about ${durationInWords(seconds * 1_000)}`;
+  return seconds === 0 ? 'within the rate limit' : `about ${durationInWords(seconds * 1_000)}`;
 }
 
 /** Returns text such as `in 2.5 days`. */

@@ -82,7 +82,7 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
   };
   const open = {
     unknown: () =>
-      `Stopped before the service replied. The envelope may have been created${wanted.send ? ' and sent' : ''}. Its request ID is ${requestId}.`,
+      `Stopped before the service responded. The envelope may have been created${wanted.send ? ' and sent' : ''}. Its request ID is ${requestId}.`,
     hint: () =>
       `Run \`${command(requestId)}\`. It searches first, and creates the envelope only if it doesn't exist.`,
   };

@@ -167,7 +167,7 @@ function documentEntry({ what, key, name, bytes, sha256, seal, error }: Evidence
 
 const TRUST: Readonly<Record<string, string>> = {
   pinned: 'the certificate first seen with this account',
-  trusted: 'certified by an authority that was named',
+  trusted: 'certified by a trusted authority',
   unknown: 'not confirmed',
   other: 'not the certificate first seen with this account',
 };

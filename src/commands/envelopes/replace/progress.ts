@@ -46,13 +46,13 @@ export class ReplaceProgress {
         ? 'the draft was created and found'
         : `the request succeeded: it is ${envelope.status ?? type}`;
     return type === 'cancelled' && envelope.status !== 'CANCELLED'
-      ? `${envelope.id} had ended meanwhile: it is ${envelope.status ?? 'unknown'}.`
-      : `The reply for ${envelope.id} was lost, but ${what}.`;
+      ? `${envelope.id} ended in the meantime: it is ${envelope.status ?? 'unknown'}.`
+      : `The response for ${envelope.id} was lost, but ${what}.`;
   }
 
   /** Returns what is known if the process ends now. */
   unknown(): string {
-    return `Quit before the service replied. ${this.#open()}`;
+    return `Quit before the service responded. ${this.#open()}`;
   }
 
   /** Returns a hint with the command that continues. */
@@ -81,8 +81,8 @@ export class ReplaceProgress {
     if (next === 'make' || this.#made === undefined)
       return `A draft that replaces ${this.#old} may exist. Its request ID is ${this.#requestId}. ${this.#old} is unchanged (${this.#status}).`;
     if (next === 'cancel')
-      return `${this.#made} is a draft. It is not known whether ${this.#old} was canceled.`;
-    if (next === 'send') return `${this.#oldNow()}. It is not known whether ${this.#made} was sent.`;
+      return `${this.#made} is a draft. ${this.#old} may or may not have been canceled.`;
+    if (next === 'send') return `${this.#oldNow()}. ${this.#made} may or may not have been sent.`;
     return `${this.#oldNow()}, and was replaced by ${this.#made}.`;
   }
 

@@ -32,7 +32,7 @@ export function notesOn(
     if (keepsName)
       return `${after.email} keeps the name ${after.name}. To change it, pass 'Ada Lovelace <${after.email}>'.`;
     return nameIsAddress
-      ? `${after.email} has no name; the address is used as the name. Give one as 'Ada Lovelace <${after.email}>'.`
+      ? `${after.email} has no name; the address is used as the name. To set one, write 'Ada Lovelace <${after.email}>'.`
       : [];
   });
   const isUnsaid = !isKept && wanted.webhookUrl !== undefined && wanted.webhookSecret === undefined;

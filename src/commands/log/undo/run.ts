@@ -69,7 +69,7 @@ async function clientOf({ entry }: LoggedWrite, { session }: Context): Promise<C
   const baseUrl = settings.baseUrl?.value;
   if (baseUrl !== undefined && baseUrl !== entry.baseUrl)
     throw new UsageError(`${entry.id} was written to ${entry.baseUrl}, not to ${baseUrl}.`, {
-      hint: 'Name its profile with --profile.',
+      hint: 'Select its profile with --profile.',
     });
   return session.client();
 }
@@ -99,7 +99,7 @@ async function envelopesOf(
 function nothingToUndo(id: string, envelopes: readonly Envelope[]): ServiceError {
   const states = envelopes.slice(0, SHOWN_MAX).map((one) => `${one.id} is ${one.status ?? 'unknown'}`);
   const why = states.length === 0 ? 'it created and sent nothing' : listed(states);
-  return new ServiceError('INVALID_STATE', `There is nothing to undo in ${id}: ${why}.`, {
+  return new ServiceError('INVALID_STATE', `Nothing to undo in ${id}: ${why}.`, {
     status: 400,
     hint: 'Only envelopes that an entry created or sent, and that are still open, can be canceled.',
   });
@@ -114,7 +114,7 @@ function showEnvelopes(open: readonly Envelope[], all: readonly Envelope[], { te
   const left = all.filter((one) => !open.includes(one));
   const kept = left
     .slice(0, SHOWN_MAX)
-    .map((one) => shown(`Left alone: ${one.id} is ${one.status ?? 'unknown'}.`));
+    .map((one) => shown(`Not changed: ${one.id} is ${one.status ?? 'unknown'}.`));
   terminal.err([...lines, ...more, ...kept].map((line) => `${line}\n`).join(''));
 }
 
