@@ -62,7 +62,7 @@ describe('placeholders', () => {
   it.each([
     ['unknown', '{nmae}', /did you mean \{name\}/],
     ['without a name', 'Hi {}', /\{\}/],
-    ['unclosed', 'Hi {name', /never closed/],
+    ['unclosed', 'Hi {name', /not closed/],
     ['empty in the row', '{role}', /empty/],
     ['a reference to the subject', '{subject}', /no column/],
   ])('are refused for the row: %s', async (_, subject, problem) => {

@@ -144,14 +144,14 @@ describe('esign api', () => {
 
   it.each([
     [['https://evil.example/api/v1/x'], /is not below/],
-    [['//evil.example/x'], /leads out/],
-    [['GET', '/../x'], /leads out/],
-    [['GET', '/%2e%2e/x'], /leads out/],
+    [['//evil.example/x'], /outside the API/],
+    [['GET', '/../x'], /outside the API/],
+    [['GET', '/%2e%2e/x'], /outside the API/],
     [['FETCH', '/x'], /FETCH/],
     [['POST', '/x', '--body', '-'], /is not JSON/],
     [['/x', '--body', '-'], /no body/],
     [['POST', '/x', '--body', 'missing.json'], /Can't read/],
-    [['POST', '/x', '--paginate'], /GET only/],
+    [['POST', '/x', '--paginate'], /only be used with GET/],
     [['/list', '--paginate', '-q', 'page=zero'], /page "zero"/],
     [['/x', '-q', 'novalue'], /name=value/],
     [[], /method/],

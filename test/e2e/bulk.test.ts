@@ -158,7 +158,7 @@ describe('bulk create', () => {
     [
       'unknown column',
       'emial,name\na@b.c,x\n',
-      /rows\.csv:1 emial: there is no such column; did you mean email\?/,
+      /rows\.csv:1 emial: unknown column; did you mean email\?/,
     ],
     [
       'bad address',

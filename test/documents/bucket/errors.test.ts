@@ -32,10 +32,10 @@ describe("the bucket's errors", () => {
     `<?xml version="1.0"?><Error><Code>${code}</Code><Message></Message>${code === 'AuthorizationHeaderMalformed' ? '<Region>eu-west-3</Region>' : ''}</Error>`;
 
   it.each([
-    [404, 'NoSuchKey', 'STORAGE_NOT_FOUND', 'the object is not there'],
+    [404, 'NoSuchKey', 'STORAGE_NOT_FOUND', 'the object does not exist'],
     [404, 'NoSuchBucket', 'STORAGE_NOT_FOUND', 'the bucket does not exist'],
     [403, 'AccessDenied', 'STORAGE_DENIED', 'access denied'],
-    [403, 'InvalidAccessKeyId', 'STORAGE_CREDENTIALS', 'does not know the access key'],
+    [403, 'InvalidAccessKeyId', 'STORAGE_CREDENTIALS', 'unknown to the bucket'],
     [403, 'SignatureDoesNotMatch', 'STORAGE_CREDENTIALS', 'the signature is wrong'],
     [301, 'PermanentRedirect', 'STORAGE_UNREACHABLE', 'another region'],
     [400, 'AuthorizationHeaderMalformed', 'STORAGE_UNREACHABLE', 'eu-west-3'],

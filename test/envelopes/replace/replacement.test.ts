@@ -138,7 +138,7 @@ describe('the replacement of an envelope', () => {
 
   it.each<[string, ReplacementChanges]>([
     ['2 signers with the address', { removed: ['cy@example.com'] }],
-    ['given twice for ada', { signers: ['ada@example.com=a@b.c', 'ada@example.com=d@e.f'] }],
+    ['used twice for ada', { signers: ['ada@example.com=a@b.c', 'ada@example.com=d@e.f'] }],
     ['both replaced and removed', { signers: ['ada@example.com=a@b.c'], removed: ['signer_1'] }],
     ['not of the form', { signers: ['=a@b.c'] }],
     ['not of the form', { signers: ['ada@example.com='] }],

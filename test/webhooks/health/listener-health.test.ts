@@ -141,7 +141,7 @@ describe('a watched listener turns red within ten seconds, and green again', () 
     const { health } = await ready({ tunnel });
     await until(() => events.find(({ type }) => type === 'tunnel'));
     await rm(lives);
-    expect(await red(health, 'tunnel', 'The tunnel broke: it exited with 4.')).not.toContain('canarytoken');
+    expect(await red(health, 'tunnel', 'The tunnel stopped: it exited with 4.')).not.toContain('canarytoken');
     await until(() => events.find((one) => one.type === 'warning' && / 2 s\.$/.test(one.message)));
     await writeFile(lives, '');
     await green(health);
