@@ -155,11 +155,7 @@ describe('bulk create', () => {
   });
 
   it.each([
-    [
-      'unknown column',
-      'emial,name\na@b.c,x\n',
-      /rows\.csv:1 emial: unknown column; did you mean email\?/,
-    ],
+    ['unknown column', 'emial,name\na@b.c,x\n', /rows\.csv:1 emial: unknown column; did you mean email\?/],
     [
       'bad address',
       'email\nnope\n',

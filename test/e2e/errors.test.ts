@@ -177,7 +177,12 @@ describe('a response from something other than the service', () => {
       if (method === 'GET') json(response, 200, { data: { id: 'env_1', status: 'DRAFT' } });
     });
     const env = { ...at(silent.origin), ESIGN_TIMEOUT: '300ms' };
-    await fails(['envelopes', 'send', 'env_1'], { exit: 8, code: 'UNKNOWN_OUTCOME', says: /may or may not/, env });
+    await fails(['envelopes', 'send', 'env_1'], {
+      exit: 8,
+      code: 'UNKNOWN_OUTCOME',
+      says: /may or may not/,
+      env,
+    });
     // Three tries in each of two runs: the state shows that nothing happened.
     expect(silent.seen.filter((request) => request.method === 'POST')).toHaveLength(6);
     const nothing = await startServer(() => undefined);

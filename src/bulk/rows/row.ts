@@ -117,7 +117,8 @@ function refuseUnknown(
   for (const key of Object.keys(value)) {
     if (known.includes(key)) continue;
     const suggestion = nearest(key, known);
-    const text = suggestion === undefined ? `the fields are ${known.join(', ')}` : `did you mean ${suggestion}?`;
+    const text =
+      suggestion === undefined ? `the fields are ${known.join(', ')}` : `did you mean ${suggestion}?`;
     addProblem(`${prefix}${key}`, entryOf(DECIDED_ELSEWHERE, key) ?? `unknown field; ${text}`);
   }
 }

@@ -207,7 +207,9 @@ export async function namedRun(
   if (id !== undefined && last)
     throw new UsageError("A run and --last can't be used together.", { hint: 'See `esign bulk list`.' });
   if (id === undefined && !last && !orLast)
-    throw new UsageError('Specify a run, or use --last for the latest one.', { hint: 'See `esign bulk list`.' });
+    throw new UsageError('Specify a run, or use --last for the latest one.', {
+      hint: 'See `esign bulk list`.',
+    });
   const found = id ?? (await lastRun(runsDir()));
   if (found !== undefined) return found;
   throw noRunsError();

@@ -176,7 +176,6 @@ function isOfAll(error: unknown): boolean {
   return error instanceof GuardError || error instanceof JournalError;
 }
 
-
 function explain(envelope: Envelope, by: Attempt['by'], terminal: CommandTerminal): void {
   if (by !== 'lookup') return;
   terminal.notice(

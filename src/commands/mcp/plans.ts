@@ -56,7 +56,8 @@ export async function planCreate(
     );
   const options = { requestId, ids, rerun, signal: context.interrupt.signal };
   const open = {
-    unknown: () => `Quit before the service responded. The envelope may exist. Its request ID is ${requestId}.`,
+    unknown: () =>
+      `Quit before the service responded. The envelope may exist. Its request ID is ${requestId}.`,
     hint: () =>
       `Call create again with requestId ${requestId}. It searches first, and creates the envelope only if it doesn't exist.`,
   };

@@ -36,7 +36,8 @@ export function renderTemplate(
   terminal: Terminal,
 ): string {
   const from = roles.inferred ? ' (inferred from earlier envelopes)' : '';
-  const shownRoles = roles.names.length > 0 ? `${roles.names.join(', ')}${from}` : 'not returned by the service';
+  const shownRoles =
+    roles.names.length > 0 ? `${roles.names.join(', ')}${from}` : 'not returned by the service';
   const parts = [
     `${terminal.style('bold', safeLine(template.id))}  ${safeLine(template.name ?? '')}\n`,
     template.description ? `  ${indented(safeLine(template.description), 2, terminal)}\n` : '',

@@ -208,10 +208,7 @@ function byConnection(error: unknown, where: Where): Cause {
   if (code === 'ERR_INVALID_URL' || message.includes('Invalid URL'))
     return unreachable(`the endpoint ${at} is not a URL`, 'Start it with https://.');
   if (UNKNOWN_ISSUER.has(code)) {
-    return unreachable(
-      `${at} has a certificate from an unknown authority (${code})`,
-      unknownIssuerHint(),
-    );
+    return unreachable(`${at} has a certificate from an unknown authority (${code})`, unknownIssuerHint());
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return unreachable(

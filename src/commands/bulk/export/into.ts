@@ -31,12 +31,9 @@ export async function exportInto(flags: IntoFlags, context: Context): Promise<vo
   const state = await readRun(runsDir(), id);
   const rows = await RunRows.read(runsDir(), id);
   if (!rows.isKnown)
-    throw new UsageError(
-      `${id} was started by an earlier version, so its rows can't be matched.`,
-      {
-        hint: 'Print its results by row number: `esign bulk export --csv`.',
-      },
-    );
+    throw new UsageError(`${id} was started by an earlier version, so its rows can't be matched.`, {
+      hint: 'Print its results by row number: `esign bulk export --csv`.',
+    });
   const source = sourceOf(flags.into);
   const before = state.head.source;
   const file = await openRewritable(source, {

@@ -104,9 +104,6 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
       : undefined,
   waves: ({ hasWaves }) =>
     hasWaves
-      ? [
-          'All waves were rehearsed as one run.',
-          'Add the days between waves to the expected days.',
-        ]
+      ? ['All waves were rehearsed as one run.', 'Add the days between waves to the expected days.']
       : undefined,
 };

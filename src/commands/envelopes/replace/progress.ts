@@ -80,8 +80,7 @@ export class ReplaceProgress {
     const [next] = this.#left;
     if (next === 'make' || this.#made === undefined)
       return `A draft that replaces ${this.#old} may exist. Its request ID is ${this.#requestId}. ${this.#old} is unchanged (${this.#status}).`;
-    if (next === 'cancel')
-      return `${this.#made} is a draft. ${this.#old} may or may not have been canceled.`;
+    if (next === 'cancel') return `${this.#made} is a draft. ${this.#old} may or may not have been canceled.`;
     if (next === 'send') return `${this.#oldNow()}. ${this.#made} may or may not have been sent.`;
     return `${this.#oldNow()}, and was replaced by ${this.#made}.`;
   }

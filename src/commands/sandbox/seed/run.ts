@@ -18,7 +18,9 @@ export function chosenSource(
   if (file !== undefined && profile === undefined) return { file };
   if (profile !== undefined && file === undefined) return { profile };
   throw new UsageError(
-    file === undefined ? 'Specify a seed file or a profile.' : "A seed file and --from can't be used together.",
+    file === undefined
+      ? 'Specify a seed file or a profile.'
+      : "A seed file and --from can't be used together.",
     { hint: 'Load a file: `esign sandbox seed FILE`. Copy templates: `esign sandbox seed --from PROFILE`.' },
   );
 }
