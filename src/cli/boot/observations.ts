@@ -41,7 +41,7 @@ export function similarIdsFinder(client: () => Promise<Client>, { scope }: Obser
   let asking: Promise<FindSimilarIds> | undefined;
   const load = async () => {
     const [{ createSimilarIdsFinder }, { cacheFile, readRecent }] = await Promise.all([
-      import('../../completion/similar-ids'),
+      import('../../completion/similar-ids.ts'),
       import('../../completion/cache.ts'),
     ]);
     const file = scope && cacheFile(stateDir(), scope);
