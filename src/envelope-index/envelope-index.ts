@@ -33,7 +33,7 @@ export interface RefreshOptions {
 
 export interface RefreshAllOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
   /** Marks the hits of the snapshot. Default: every envelope. */
-  question?: IndexQuery | undefined;
+  query?: IndexQuery | undefined;
   /** Decides which envelopes are read again. Default: all that can still change. */
   mayHaveChanged?: ((one: IndexedEnvelope, snapshot: Snapshot) => boolean) | undefined;
 }
@@ -42,7 +42,7 @@ export interface RefreshAllOptions extends Pick<RefreshOptions, 'signal' | 'onPr
 export interface Refreshed {
   snapshot: Snapshot;
   /** Indexed envelopes that are missing from the service's list. Each has to be requested to see whether it exists. */
-  unsure: ReadonlySet<string>;
+  unconfirmed: ReadonlySet<string>;
 }
 
 /** The index can't be written, so its content is incomplete. */
@@ -54,7 +54,7 @@ export class IndexUnusable extends Error {
 const LOCK_ABOVE = 20;
 const CONCURRENCY = 8;
 /** The share of the rate limit that large reads leave for other programs, and how long they wait for the next window. */
-const SPARING = { reserve: RESERVE, maxWaitMs: 16 * 60_000 };
+const LARGE_READ_PACE = { reserve: RESERVE, maxWaitMs: 16 * 60_000 };
 
 /** The local index of one account's envelopes: a file that is updated for each query. */
 export class EnvelopeIndex {
@@ -70,29 +70,29 @@ export class EnvelopeIndex {
   }
 
   /** Returns the index as it is, without a request. */
-  known(question?: IndexQuery): Promise<Snapshot> {
+  known(query?: IndexQuery): Promise<Snapshot> {
     this.#feed.flush();
-    return this.file.read(question);
+    return this.file.read(query);
   }
 
   /**
    * Reads what the index lacks, and returns it. The first time, it reads every envelope; an interrupted update is resumed.
    * @throws IndexUnusable
    */
-  async refreshed(question: IndexQuery, options: RefreshOptions = {}): Promise<Refreshed> {
+  async refresh(query: IndexQuery, options: RefreshOptions = {}): Promise<Refreshed> {
     const { signal, onProgress } = options;
-    const snapshot = await this.known(question);
-    const isMuch =
+    const snapshot = await this.known(query);
+    const isLarge =
       snapshot.completeness === undefined || this.#missing(snapshot, options).length > LOCK_ABOVE;
-    if (!isMuch) return this.#update(snapshot, question, options);
+    if (!isLarge) return this.#update(snapshot, query, options);
     const waits = () => onProgress?.({ step: 'other-process', done: 0, total: undefined });
-    const work = async () => this.#update(await this.known(question), question, options);
-    return this.file.exclusively(() => this.#sparing(work), { signal, onWait: waits });
+    const work = async () => this.#update(await this.known(query), query, options);
+    return this.file.withLock(() => this.#withReserve(work), { signal, onWait: waits });
   }
 
   /** Reads the whole list, which takes fewer requests than reading many envelopes one by one. */
-  async relisted(
-    question: IndexQuery,
+  async readList(
+    query: IndexQuery,
     before: Refreshed,
     { signal, onProgress }: RefreshOptions,
   ): Promise<Refreshed> {
@@ -100,7 +100,7 @@ export class EnvelopeIndex {
     let done = 0;
     for await (const _ of this.#client.envelopes.list({ signal }))
       onProgress?.({ step: 'list', done: ++done, total });
-    return { ...before, snapshot: await this.#readNewLines(question, before.snapshot) };
+    return { ...before, snapshot: await this.#readNewLines(query, before.snapshot) };
   }
 
   /**
@@ -109,23 +109,23 @@ export class EnvelopeIndex {
    * @throws IndexUnusable
    */
   async refreshAll({
-    question = {},
+    query = {},
     mayHaveChanged = canChange,
     ...options
   }: RefreshAllOptions = {}): Promise<Snapshot> {
     const askedAt = Date.now();
-    let current = await this.refreshed(question, options);
+    let current = await this.refresh(query, options);
     const isOutdated = (one: IndexedEnvelope) =>
       isPartly(one) || (one.seen < askedAt && mayHaveChanged(one, current.snapshot));
     const outdated = () => [...current.snapshot.known.values()].filter(isOutdated);
     if (isListCheaper(current.snapshot, outdated().length, askedAt))
-      current = await this.#sparing(() => this.relisted(question, current, options));
+      current = await this.#withReserve(() => this.readList(query, current, options));
     await this.#readEach(outdated(), options);
-    return this.#readNewLines(question, current.snapshot);
+    return this.#readNewLines(query, current.snapshot);
   }
 
   /** Returns the current envelope; undefined if the service no longer has it. */
-  async now(id: string, signal?: AbortSignal): Promise<Envelope | undefined> {
+  async current(id: string, signal?: AbortSignal): Promise<Envelope | undefined> {
     try {
       return await this.#client.envelopes.get(id, signal);
     } catch (error) {
@@ -135,28 +135,28 @@ export class EnvelopeIndex {
     }
   }
 
-  async #update(before: Snapshot, question: IndexQuery, options: RefreshOptions): Promise<Refreshed> {
+  async #update(before: Snapshot, query: IndexQuery, options: RefreshOptions): Promise<Refreshed> {
     const { signal, onProgress } = options;
     const wasNew = before.completeness === undefined;
-    const { gone, unsure, upTo, extra } = await walkNew(this.#client, before, {
+    const { gone, unconfirmed, upTo, extra } = await walkNew(this.#client, before, {
       signal,
       onProgress: (done, total) => onProgress?.({ step: 'list', done, total }),
     });
     for (const id of gone) this.#feed.gone(id);
     this.#feed.complete(upTo, extra);
-    let snapshot = await this.#readNewLines(question, before);
+    let snapshot = await this.#readNewLines(query, before);
     const missing = this.#missing(snapshot, options);
     await this.#readEach(missing, options);
-    if (missing.length > 0) snapshot = await this.#readNewLines(question, snapshot);
+    if (missing.length > 0) snapshot = await this.#readNewLines(query, snapshot);
     if (wasNew) await this.file.removeUnused();
-    if (await this.file.tidy(snapshot, wasNew)) snapshot = await this.file.read(question);
-    return { snapshot, unsure };
+    if (await this.file.tidy(snapshot, wasNew)) snapshot = await this.file.read(query);
+    return { snapshot, unconfirmed };
   }
 
-  async #readNewLines(question: IndexQuery, before: Snapshot): Promise<Snapshot> {
+  async #readNewLines(query: IndexQuery, before: Snapshot): Promise<Snapshot> {
     this.#feed.flush();
     if (this.#feed.hasFailed) throw new IndexUnusable(`${this.file.path} can't be written`);
-    return this.file.read(question, before);
+    return this.file.read(query, before);
   }
 
   /** Returns the envelopes whose searchable fields are missing, newest first. */
@@ -176,14 +176,14 @@ export class EnvelopeIndex {
     const read = async () => {
       let done = 0;
       const total = missing.length;
-      for await (const _ of mapAhead(missing, CONCURRENCY, ({ id }) => this.now(id, signal)))
+      for await (const _ of mapAhead(missing, CONCURRENCY, ({ id }) => this.current(id, signal)))
         onProgress?.({ step: 'each', done: ++done, total });
     };
-    if (missing.length > LOCK_ABOVE) await this.#sparing(read);
+    if (missing.length > LOCK_ABOVE) await this.#withReserve(read);
     else await read();
   }
 
-  #sparing<T>(work: () => Promise<T>): Promise<T> {
-    return this.#client.window ? this.#client.window.withReserve(SPARING, work) : work();
+  #withReserve<T>(work: () => Promise<T>): Promise<T> {
+    return this.#client.window ? this.#client.window.withReserve(LARGE_READ_PACE, work) : work();
   }
 }

@@ -90,7 +90,7 @@ export class IndexFile {
 
   /** Like `tidy`, but doesn't wait: a process that holds the lock tidies the file itself. */
   async tidyIfFree(): Promise<void> {
-    await this.exclusively(async () => this.tidy(await this.read()), { waitMs: 0 });
+    await this.withLock(async () => this.tidy(await this.read()), { waitMs: 0 });
   }
 
   /** Removes indexes that are no longer used. */
@@ -106,7 +106,7 @@ export class IndexFile {
   }
 
   /** Runs work that only one process may do at a time. Calls `onWait` if it has to wait for another one. */
-  async exclusively<T>(
+  async withLock<T>(
     work: () => Promise<T>,
     { waitMs = BUILD_TIMEOUT_MS, signal, onWait }: Waiting = {},
   ): Promise<T> {

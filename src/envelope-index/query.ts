@@ -43,9 +43,9 @@ export async function queryIndex(
 ): Promise<IndexResult> {
   const { cached, signal, onProgress } = options;
   const askedAt = Date.now();
-  const question = indexQueryOf(selection);
+  const query = indexQueryOf(selection);
   const mayMatch = mayMatchNow(selection, options.now);
-  const asking: RefreshOptions = { signal, onProgress, mayMatch };
+  const refreshOptions: RefreshOptions = { signal, onProgress, mayMatch };
   const hitsIn = ({ known, members }: Snapshot) => {
     const belongs = ({ id }: IndexedEnvelope) => members?.has(id) ?? true;
     const hits = [...known.values()]
@@ -53,35 +53,35 @@ export async function queryIndex(
       .sort(newestFirst);
     return options.oneSignerFirst ? oneSignerFirst(hits, selection, index) : hits;
   };
-  let now = cached ? asKnown(await index.known(question)) : await index.refreshed(question, asking);
+  let now = cached ? withoutRefresh(await index.known(query)) : await index.refresh(query, refreshOptions);
   let hits = hitsIn(now.snapshot);
-  const lookups = outdated(hits.slice(0, options.limit), { askedAt, unsure: now.unsure });
+  const lookups = countOutdated(hits.slice(0, options.limit), { askedAt, unconfirmed: now.unconfirmed });
   if (!cached && isListCheaper(now.snapshot, lookups, askedAt)) {
-    now = await index.relisted(question, now, asking);
+    now = await index.readList(query, now, refreshOptions);
     hits = hitsIn(now.snapshot);
   }
-  const { snapshot, unsure } = now;
-  const answering = new ResultReader(index, hits, { askedAt, unsure }, selection, options);
+  const { snapshot, unconfirmed } = now;
+  const reader = new ResultReader(index, hits, { askedAt, unconfirmed }, selection, options);
   return {
-    envelopes: answering.envelopes(),
-    total: () => answering.total(),
-    hasMore: () => answering.hasMore(),
+    envelopes: reader.envelopes(),
+    total: () => reader.total(),
+    hasMore: () => reader.hasMore(),
     knownAt: snapshot.completeness?.complete,
   };
 }
 
-function asKnown(snapshot: Snapshot): Refreshed {
-  return { snapshot, unsure: new Set() };
+function withoutRefresh(snapshot: Snapshot): Refreshed {
+  return { snapshot, unconfirmed: new Set() };
 }
 
 /** Returns how many of these must be requested again. */
-function outdated(hits: readonly IndexedEnvelope[], asked: Freshness): number {
-  return hits.filter((one) => !isCurrent(one, asked)).length;
+function countOutdated(hits: readonly IndexedEnvelope[], freshness: Freshness): number {
+  return hits.filter((one) => !isCurrent(one, freshness)).length;
 }
 
 /** Returns true if the indexed envelope is up to date: it can't change anymore, or it was read after the query began. */
-function isCurrent(hit: IndexedEnvelope, { askedAt, unsure }: Freshness): boolean {
-  if (unsure.has(hit.id) || hit.touched) return false;
+function isCurrent(hit: IndexedEnvelope, { askedAt, unconfirmed }: Freshness): boolean {
+  if (unconfirmed.has(hit.id) || hit.touched) return false;
   return hit.known === 'final' || (hit.known === 'whole' && hit.seen >= askedAt);
 }
 
@@ -144,42 +144,42 @@ function oneSignerFirst(
 /** When the query began, and the envelopes that may be missing from the service's list. */
 interface Freshness {
   askedAt: number;
-  unsure: ReadonlySet<string>;
+  unconfirmed: ReadonlySet<string>;
 }
 
 class ResultReader {
   readonly #index: EnvelopeIndex;
   readonly #hits: readonly IndexedEnvelope[];
-  readonly #asked: Freshness;
+  readonly #freshness: Freshness;
   readonly #selection: Selection;
   readonly #options: IndexQueryOptions;
   #shown = 0;
   /** The number of hits checked so far. */
-  #looked = 0;
+  #checked = 0;
 
   constructor(
     index: EnvelopeIndex,
     hits: readonly IndexedEnvelope[],
-    asked: Freshness,
+    freshness: Freshness,
     selection: Selection,
     options: IndexQueryOptions,
   ) {
     this.#index = index;
     this.#hits = hits;
-    this.#asked = asked;
+    this.#freshness = freshness;
     this.#selection = selection;
     this.#options = options;
   }
 
   hasMore(): boolean {
-    return this.#looked < this.#hits.length;
+    return this.#checked < this.#hits.length;
   }
 
   total(): number | undefined {
     if (!this.hasMore()) return this.#shown;
     const { search: _, run: __, ...rest } = this.#selection;
     const isExact = Object.values(rest).every((value) => value === undefined);
-    return isExact ? this.#hits.length - (this.#looked - this.#shown) : undefined;
+    return isExact ? this.#hits.length - (this.#checked - this.#shown) : undefined;
   }
 
   async *envelopes(): AsyncGenerator<Envelope, void, undefined> {
@@ -191,9 +191,9 @@ class ResultReader {
     try {
       while (this.hasMore() && this.#shown < limit) {
         // Requests no more than the limit needs.
-        const some = this.#hits.slice(this.#looked, this.#looked + limit - this.#shown);
-        for await (const one of mapInOrder(some, CONCURRENCY, (hit) => this.#look(hit, file))) {
-          this.#looked++;
+        const some = this.#hits.slice(this.#checked, this.#checked + limit - this.#shown);
+        for await (const one of mapInOrder(some, CONCURRENCY, (hit) => this.#read(hit, file))) {
+          this.#checked++;
           if (one === undefined || !selectionFilter(selection, now())(one)) continue;
           this.#shown++;
           yield one;
@@ -205,10 +205,10 @@ class ResultReader {
   }
 
   /** Returns the current envelope, or with `cached` the indexed one; undefined if it no longer exists. */
-  async #look(hit: IndexedEnvelope, file: OpenIndexFile): Promise<Envelope | undefined> {
+  async #read(hit: IndexedEnvelope, file: OpenIndexFile): Promise<Envelope | undefined> {
     const known = file.envelope(hit);
     if (this.#options.cached) return known && hit.touched ? { ...known, status: hit.status } : known;
-    if (known !== undefined && isCurrent(hit, this.#asked)) return known;
-    return this.#index.now(hit.id, this.#options.signal);
+    if (known !== undefined && isCurrent(hit, this.#freshness)) return known;
+    return this.#index.current(hit.id, this.#options.signal);
   }
 }

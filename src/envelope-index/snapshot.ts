@@ -135,7 +135,7 @@ export class Snapshot {
     const shows = known !== 'part' || line.includes(METADATA);
     this.#addMember(id, created, line, shows);
     const excluded = !containsAll(line, this.#template) || (shows && !containsAll(line, this.#values));
-    const hit = !excluded && containsAll(line, this.#needles) && this.#beginsWords(line);
+    const hit = !excluded && containsAll(line, this.#needles) && this.#hasWords(line);
     const one = { id, status, created, known, seen, start, end, touched: false, hit, excluded };
     this.known.set(id, one);
   }
@@ -167,7 +167,7 @@ export class Snapshot {
   }
 
   /** Returns true if each word of the query begins a word of the texts. */
-  #beginsWords(line: Buffer): boolean {
+  #hasWords(line: Buffer): boolean {
     if (this.#words.length === 0) return true;
     const value = readTo(line, line.indexOf(ENVELOPE_AT));
     const texts = isRecord(value) && typeof value.texts === 'string' ? value.texts : '';

@@ -12,7 +12,7 @@ export interface WalkResult {
   /** Indexed, but no longer in the list. */
   gone: string[];
   /** Missing from the list, but new enough that they may still appear. */
-  unsure: Set<string>;
+  unconfirmed: Set<string>;
   /** Every envelope created until then is known, by the service's clock. */
   upTo: number;
   extra: number;
@@ -29,13 +29,13 @@ export interface WalkOptions {
  * Otherwise, the list is read as far as needed, and completely if the counts differ.
  */
 export async function walkNew(client: Client, snapshot: Snapshot, options: WalkOptions): Promise<WalkResult> {
-  const walk = new Walk(client, snapshot, options);
+  const walk = new ListWalk(client, snapshot, options);
   await walk.start();
   if (!(await walk.findRecent())) await walk.readAll();
   return walk.result();
 }
 
-class Walk {
+class ListWalk {
   readonly #client: Client;
   readonly #before: Snapshot;
   readonly #options: WalkOptions;
@@ -48,7 +48,7 @@ class Walk {
   #extra: number;
   #upTo = 0;
   /** An envelope that was final has changed: the service was reset to an earlier state. */
-  #contradicted = false;
+  #wasReset = false;
   #readAll = false;
 
   constructor(client: Client, before: Snapshot, options: WalkOptions) {
@@ -74,17 +74,17 @@ class Walk {
     const order = orderOf(this.#first?.items ?? []);
     // The last walk may have missed an envelope created shortly before it.
     if (this.#total === undefined)
-      return order === 'newest-first' && this.#since(completeness.upTo - CLOCK_SLACK_MS);
+      return order === 'newest-first' && this.#readSince(completeness.upTo - CLOCK_SLACK_MS);
     const last = this.#last ?? 1;
     const isNewestFirst = order === 'newest-first';
     // In a list with the oldest first, new envelopes are on the last page.
     if (!isNewestFirst && last > 1) await this.#page(last);
-    if (order !== 'unknown') await this.#readOn(isNewestFirst ? 2 : last - 1, isNewestFirst ? 1 : -1);
+    if (order !== 'unknown') await this.#readPagesFrom(isNewestFirst ? 2 : last - 1, isNewestFirst ? 1 : -1);
     return this.#isComplete();
   }
 
   /** Reads pages until nothing is missing or a page has nothing new. */
-  async #readOn(from: number, step: 1 | -1): Promise<void> {
+  async #readPagesFrom(from: number, step: 1 | -1): Promise<void> {
     for (let number = from; number > 1 && !this.#isPastEnd(number) && !this.#isComplete(); number += step) {
       const before = this.#ids.size;
       await this.#page(number);
@@ -97,11 +97,11 @@ class Walk {
     const isFirst = this.#before.completeness === undefined;
     for (let number = 2; !this.#isPastEnd(number); number++) {
       if (isFirst && this.#isComplete()) return;
-      if (!(await this.#bringsMore(number))) break;
+      if (!(await this.#hasMore(number))) break;
     }
     this.#readAll = true;
     if (this.#total === undefined || this.#seen.size === this.#total) this.#extra = 0;
-    else await this.#countAgain();
+    else await this.#recount();
   }
 
   result(): WalkResult {
@@ -113,7 +113,7 @@ class Walk {
       created > this.#upTo - MAX_LIST_LAG_MS && created <= this.#upTo + CLOCK_SLACK_MS;
     return {
       gone: missing.filter((one) => !isNew(one)).map(({ id }) => id),
-      unsure: new Set(missing.filter(isNew).map(({ id }) => id)),
+      unconfirmed: new Set(missing.filter(isNew).map(({ id }) => id)),
       upTo: this.#upTo,
       extra: this.#extra,
     };
@@ -124,7 +124,7 @@ class Walk {
   }
 
   /** Reads a page. A list without a page count ends with an empty page or by repeating the last one. */
-  async #bringsMore(number: number): Promise<boolean> {
+  async #hasMore(number: number): Promise<boolean> {
     if (this.#read.has(number)) return true;
     const before = this.#seen.size;
     const { items } = await this.#page(number);
@@ -132,7 +132,7 @@ class Walk {
   }
 
   /** Reads a list without a total back to the time of the last walk. */
-  async #since(since: number): Promise<boolean> {
+  async #readSince(since: number): Promise<boolean> {
     let page = this.#first;
     const isNew = ({ createdAt }: Envelope) => !(timeOf(createdAt) < since);
     for (let number = 2; page?.items.some(isNew); number++) {
@@ -141,11 +141,11 @@ class Walk {
       page = await this.#page(number);
       if (this.#seen.size === before) break;
     }
-    return !this.#contradicted;
+    return !this.#wasReset;
   }
 
   /** Envelopes may have been created during the walk. If a difference remains, the service counts envelopes it doesn't list. */
-  async #countAgain(): Promise<void> {
+  async #recount(): Promise<void> {
     await this.#page(1);
     if (this.#last !== undefined && this.#last > 1) await this.#page(this.#last);
     this.#extra = (this.#total ?? this.#seen.size) - this.#seen.size;
@@ -168,12 +168,12 @@ class Walk {
     this.#ids.add(item.id);
     const known = this.#before.known.get(item.id);
     if (known?.known === 'final' && !known.touched)
-      this.#contradicted ||=
+      this.#wasReset ||=
         known.status !== (item.status ?? '') || !Object.is(known.created, timeOf(item.createdAt));
   }
 
   /** Returns true if as many envelopes are known as the service has. */
   #isComplete(): boolean {
-    return !this.#contradicted && this.#total !== undefined && this.#ids.size === this.#total - this.#extra;
+    return !this.#wasReset && this.#total !== undefined && this.#ids.size === this.#total - this.#extra;
   }
 }

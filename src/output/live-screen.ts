@@ -1,5 +1,5 @@
 import { truncate, widthOf } from './text.ts';
-import { TypedKeys } from './typed-keys.ts';
+import { RawKeys } from './typed-keys.ts';
 import { waitingSign } from './waiting-sign.ts';
 
 /** An alternate screen to which only changes are written. The shell's screen is restored, however the process ends. */
@@ -24,9 +24,9 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
   let shown: readonly string[] = [];
   let isOpen = true;
   const release = waitingSign.hold();
-  const keys = new TypedKeys();
+  const keys = new RawKeys();
   const enter = () => {
-    keys.take();
+    keys.start();
     shown = [];
     stream.write(ENTER);
   };
@@ -36,7 +36,7 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
     redraw();
   };
   const onSuspend = () => {
-    keys.giveBack();
+    keys.stop();
     stream.write(LEAVE);
     process.kill(process.pid, 'SIGSTOP');
   };
@@ -51,7 +51,7 @@ export function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): 
     process.off('exit', close);
     process.off('SIGTSTP', onSuspend);
     process.off('SIGCONT', onContinue);
-    keys.giveBack();
+    keys.stop();
     stream.write(LEAVE);
     release();
   };

@@ -34,7 +34,7 @@ export async function accountEnvelopes(
     one.hit && mayMatch(one) && (members?.has(one.id) ?? true);
   const snapshot = await index.refreshAll({
     ...options,
-    question: indexQueryOf(selection),
+    query: indexQueryOf(selection),
     mayHaveChanged: (one, known) => (one.touched || !isTerminal(one.status)) && maySelect(one, known),
   });
   const wanted = [...snapshot.known.values()].filter((one) => scope === 'all' || maySelect(one, snapshot));

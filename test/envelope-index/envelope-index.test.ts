@@ -390,7 +390,7 @@ describe('the file of an index', () => {
       return (await stat(path)).size;
     };
     let finish = () => {};
-    const building = index.file.exclusively(() => new Promise<void>((resolve) => (finish = resolve)));
+    const building = index.file.withLock(() => new Promise<void>((resolve) => (finish = resolve)));
     expect(await endOfCommand()).toBeGreaterThan(32 * MB);
     finish();
     await building;

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { signalTyped } from '../../src/output/typed-keys.ts';
+import { raiseSignal } from '../../src/output/typed-keys.ts';
 
 const heard = vi.fn<(signal: NodeJS.Signals) => void>();
 afterEach(() => {
@@ -10,13 +10,13 @@ afterEach(() => {
 it('reports Ctrl-C on Windows, where a signal would end the process before it has stopped cleanly', () => {
   const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
   process.on('SIGINT', heard);
-  for (const signal of ['SIGINT', 'SIGTSTP', 'SIGQUIT'] as const) signalTyped(signal, 'win32');
+  for (const signal of ['SIGINT', 'SIGTSTP', 'SIGQUIT'] as const) raiseSignal(signal, 'win32');
   expect(heard.mock.calls).toEqual([['SIGINT']]);
   expect(kill).not.toHaveBeenCalled();
 });
 
 it('sends the signal of the key on other systems', () => {
   const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
-  signalTyped('SIGTSTP', 'linux');
+  raiseSignal('SIGTSTP', 'linux');
   expect(kill.mock.calls).toEqual([[process.pid, 'SIGTSTP']]);
 });

@@ -16,7 +16,7 @@ import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
 import { checkRun, prepareRun } from './prepare.ts';
 import { BulkProgress } from './progress.ts';
-import { bulkClient, runToTheEnd } from './run.ts';
+import { bulkClient, runToCompletion } from './run.ts';
 import { writePreflight } from './view.ts';
 import { waveFlags } from './waves.ts';
 
@@ -109,6 +109,6 @@ export default class BulkCreate extends EsignCommand {
     if (flags['dry-run'])
       return writePreflight(await checkRun(wanted, client, context), context.terminal, context.terminal.json);
     const run = await prepareRun(wanted, client, context);
-    await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, context);
+    await runToCompletion(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
 }

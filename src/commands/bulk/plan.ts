@@ -42,7 +42,7 @@ interface PlannedFlags {
 }
 
 /** Compares a run with its plan. @throws UsageError with every difference. */
-export async function refuseOtherThan(
+export async function requireSamePlan(
   { path, maxAgeMs }: PlanRequest,
   wanted: PlannedFlags,
   report: FileReport,
@@ -61,7 +61,7 @@ export async function refuseOtherThan(
 }
 
 /** Refuses to replace a file that is not a plan, such as the list itself. @throws UsageError */
-export async function refuseOtherFile(path: string): Promise<void> {
+export async function requirePlanPath(path: string): Promise<void> {
   if (!existsSync(path)) return;
   try {
     readPlan(await readText(path, 'plan'), path);

@@ -20,7 +20,7 @@ import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
 import type { ReadOptions } from '../../tables/table-file.ts';
 import { findKnownRows, otherText, readEarlierRows, refuseUnfinished, reportKnown } from './known.ts';
-import { type PlanRequest, refuseOtherThan } from './plan.ts';
+import { type PlanRequest, requireSamePlan } from './plan.ts';
 import { personsOf, type RowPeople, skipSettled } from './skip-existing.ts';
 import { linesOf, refused, sourceOf } from './source.ts';
 import { type Preflight, preflightText } from './view.ts';
@@ -58,15 +58,15 @@ export async function prepareRun(
   preferLowMemory();
   const draft = await draftRun(runsDir(), context.session.clock.now());
   try {
-    const examined = await examine(wanted, draft, client, context);
-    await agree(wanted, examined, await client(), context);
+    const checked = await checkRows(wanted, draft, client, context);
+    await confirmRun(wanted, checked, await client(), context);
     return await withStartLock(runsDir(), context.session.clock, async () => {
-      const now = await readEarlierRows(examined, await client(), context);
-      if (!isSame(now, examined.earlier))
+      const now = await readEarlierRows(checked, await client(), context);
+      if (!isSame(now, checked.earlier))
         throw new UsageError('Another run of the same rows has started in the meantime; nothing was sent.', {
           hint: 'Run the command again.',
         });
-      return begin(draft, wanted, examined, await client(), context.session);
+      return startRun(draft, wanted, checked, await client(), context.session);
     });
   } catch (error) {
     await draft.discard();
@@ -80,12 +80,12 @@ export async function checkRun(
   client: () => Promise<Client>,
   context: Context,
 ): Promise<Preflight> {
-  const examined = await examine(wanted, undefined, client, context);
-  return preflightOf(wanted, examined, await client(), context.session);
+  const checked = await checkRows(wanted, undefined, client, context);
+  return preflightOf(wanted, checked, await client(), context.session);
 }
 
 /** A file that was checked, and what earlier runs did for its rows. */
-interface Examined {
+interface CheckedRun {
   report: FileReport;
   rows: WantedRows;
   /** The addresses of each row's signers. */
@@ -95,12 +95,12 @@ interface Examined {
   known: KnownRows;
 }
 
-async function examine(
+async function checkRows(
   wanted: PrepareRequest,
   draft: RunDraft | undefined,
   client: () => Promise<Client>,
   context: Context,
-): Promise<Examined> {
+): Promise<CheckedRun> {
   const source = sourceOf(wanted.file);
   const { name } = source;
   const rows = new WantedRows(wanted.again);
@@ -115,9 +115,9 @@ async function examine(
   const report = await context.terminal.waiting(`Checking ${name}`, () =>
     checkFile(source, { ...wanted.defaults, read: wanted.read, take }),
   );
-  if (wanted.plan !== undefined) await refuseOtherThan(wanted.plan, wanted, report, await client(), context);
+  if (wanted.plan !== undefined) await requireSamePlan(wanted.plan, wanted, report, await client(), context);
   if (report.problems.count === 0) {
-    const allowed = wanted.allowMissing || asksBefore(wanted, context.terminal);
+    const allowed = wanted.allowMissing || asksForConfirmation(wanted, context.terminal);
     await checkTemplates(await client(), report, allowed, context.interrupt.signal);
   }
   if (report.warnings.count > 0)
@@ -147,7 +147,7 @@ function isSame(one: ReadonlyMap<number, EarlierRow>, other: ReadonlyMap<number,
 /** Returns what already exists for the rows. @throws UsageError when a request ID was used for something else. */
 async function knownRows(
   { mode }: PrepareRequest,
-  { report, rows, earlier }: Pick<Examined, 'report' | 'rows' | 'earlier'>,
+  { report, rows, earlier }: Pick<CheckedRun, 'report' | 'rows' | 'earlier'>,
   client: Client,
   context: Context,
 ): Promise<KnownRows> {
@@ -160,7 +160,7 @@ async function knownRows(
 
 function preflightOf(
   { mode, reserve }: PrepareRequest,
-  { report, known }: Examined,
+  { report, known }: CheckedRun,
   client: Client,
   session: Session,
 ): Preflight {
@@ -184,25 +184,25 @@ function preflightOf(
 }
 
 /** Returns true if the user sees the warnings and is asked before anything is sent. */
-function asksBefore({ yes }: PrepareRequest, terminal: CommandTerminal): boolean {
+function asksForConfirmation({ yes }: PrepareRequest, terminal: CommandTerminal): boolean {
   return terminal.canAsk && !yes && !terminal.json;
 }
 
 /** Shows what a run will do and asks for confirmation. Drafts email nobody, so without a terminal, only sending needs --yes. */
-async function agree(
+async function confirmRun(
   wanted: PrepareRequest,
-  examined: Examined,
+  checked: CheckedRun,
   client: Client,
   context: Context,
 ): Promise<void> {
   const { terminal } = context;
   const { json } = terminal;
-  const preflight = preflightOf(wanted, examined, client, context.session);
+  const preflight = preflightOf(wanted, checked, client, context.session);
   if (!json) terminal.err(preflightText(preflight, terminal));
   const { rows, signers } = preflight;
   const sends = wanted.mode !== 'draft';
-  if (rows > 0) await client.writes.check([plannedWrite(examined, wanted)]);
-  const isAsked = examined.report.isIncomplete && !wanted.allowMissing;
+  if (rows > 0) await client.writes.check([plannedWrite(checked, wanted)]);
+  const isAsked = checked.report.isIncomplete && !wanted.allowMissing;
   const question = sends
     ? `Send ${inFirstWave(rows, wanted)}${counted(rows, 'envelope')} to ${counted(signers, 'signer')}?`
     : `Create ${counted(rows, 'draft')}?`;
@@ -213,7 +213,7 @@ async function agree(
 }
 
 /** Returns the write for the guards to check. It covers all rows, but this command emails only those of the first wave. */
-function plannedWrite({ emails, known, report }: Examined, { mode, waves }: PrepareRequest): PlannedWrite {
+function plannedWrite({ emails, known, report }: CheckedRun, { mode, waves }: PrepareRequest): PlannedWrite {
   const done = new Set([...known.existing, ...known.ended].map(({ row }) => row));
   const last = (waves && wavesEntry(waves, report.rows, known).ends[0]) ?? report.rows;
   const counts = emails.map((of, index) => (index < last && !done.has(index + 1) ? of.length : 0));
@@ -221,10 +221,10 @@ function plannedWrite({ emails, known, report }: Examined, { mode, waves }: Prep
   return { action: 'create', emails: emails.flat(), sends: mode !== 'draft', emailCount };
 }
 
-async function begin(
+async function startRun(
   draft: RunDraft,
   wanted: PrepareRequest,
-  { report, known }: Examined,
+  { report, known }: CheckedRun,
   client: Client,
   session: Session,
 ): Promise<OpenRun> {

@@ -42,7 +42,7 @@ export class BulkProgress {
     this.#startedAt = performance.now();
     this.#before = state.settled;
     if (this.#live) this.#timer = setInterval(() => this.#draw(), TICK_MS).unref();
-    else if (!this.#context.terminal.json) this.#sayNowAndThen();
+    else if (!this.#context.terminal.json) this.#reportPeriodically();
   }
 
   /** Shows that the rate window or the service makes all requests wait, for this many ms. */
@@ -73,7 +73,7 @@ export class BulkProgress {
     this.#release();
   }
 
-  #sayNowAndThen(): void {
+  #reportPeriodically(): void {
     const lines = plainLines(this.#text(), this.#context.terminal);
     this.#lines = lines;
     this.#timer = setInterval(() => lines.text(this.#text()), TICK_MS).unref();

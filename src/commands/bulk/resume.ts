@@ -4,7 +4,14 @@ import { EsignCommand } from '../../cli/command.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
 import { BulkProgress } from './progress.ts';
-import { bulkClient, checkRest, closingOnError, namedRun, reopenRun, runToTheEnd } from './run.ts';
+import {
+  bulkClient,
+  checkRemainingRows,
+  closingOnError,
+  namedRun,
+  reopenRun,
+  runToCompletion,
+} from './run.ts';
 import { beginNextWave } from './waves.ts';
 
 export default class BulkResume extends EsignCommand {
@@ -35,8 +42,8 @@ export default class BulkResume extends EsignCommand {
     const run = await reopenRun(await namedRun(args.run, flags.last), client, context);
     await closingOnError(run, async () => {
       await beginNextWave(run, await client(), flags, context);
-      await checkRest(run, await client());
+      await checkRemainingRows(run, await client());
     });
-    await runToTheEnd(run, { client: await client(), flags, webhookSecret, progress }, context);
+    await runToCompletion(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
 }

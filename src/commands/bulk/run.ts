@@ -55,7 +55,7 @@ export function bulkClient(flags: RunningFlags, progress: BulkProgress, session:
  * Works on a run, reports each row as it is settled, and closes the run.
  * @throws PartialError when rows failed, StoppedError when the run stopped before all rows were settled.
  */
-export async function runToTheEnd(
+export async function runToCompletion(
   run: OpenRun,
   work: { client: Client; flags: RunningFlags; webhookSecret: string | undefined; progress: BulkProgress },
   context: Context,
@@ -99,7 +99,7 @@ export async function runToTheEnd(
     await endInLog(runEndOf(run.state, ending));
     await run.close();
   }
-  await conclude(run, ending, context.terminal);
+  await reportEnding(run, ending, context.terminal);
 }
 
 /** Returns the end of a run's entry in the log. */
@@ -147,7 +147,7 @@ function inWords(
   };
 }
 
-async function conclude({ state }: OpenRun, ending: Ending, terminal: CommandTerminal): Promise<void> {
+async function reportEnding({ state }: OpenRun, ending: Ending, terminal: CommandTerminal): Promise<void> {
   const { id } = state.head;
   if (!terminal.json) terminal.err(summaryText(await detailsOf(runsDir(), id)));
   const resume = `Resume it: \`${command('bulk', 'resume', id)}\`.`;
@@ -234,7 +234,7 @@ export async function reopenRun(
 }
 
 /** Checks the rows that a resumed run will still write. @throws GuardError */
-export async function checkRest({ state, files }: OpenRun, { writes }: Client): Promise<void> {
+export async function checkRemainingRows({ state, files }: OpenRun, { writes }: Client): Promise<void> {
   const emails: string[] = [];
   for await (const { row, envelope } of readPlan(files.plan))
     if (row <= state.lastBegun && !state.isSettled(row))

@@ -39,21 +39,21 @@ export async function runDoctor(context: Context): Promise<void> {
 /** Prints checks as they arrive. Consecutive checks that were skipped for the same reason are printed as one line. */
 class Page {
   readonly #write: (check: DoctorCheck) => Promise<void>;
-  #held: DoctorCheck[] = [];
+  #pending: DoctorCheck[] = [];
 
   constructor(write: (check: DoctorCheck) => Promise<void>) {
     this.#write = write;
   }
 
   async add(check: DoctorCheck): Promise<void> {
-    if (this.#held[0]?.message !== check.message) await this.end();
-    if (check.status === 'skipped') this.#held.push(check);
+    if (this.#pending[0]?.message !== check.message) await this.end();
+    if (check.status === 'skipped') this.#pending.push(check);
     else await this.#write(check);
   }
 
   async end(): Promise<void> {
-    const [first, ...others] = this.#held;
-    this.#held = [];
+    const [first, ...others] = this.#pending;
+    this.#pending = [];
     if (first === undefined) return;
     const more = others.length > 0 ? ` (and so for ${counted(others.length, 'other check')})` : '';
     await this.#write({ ...first, message: `${first.message}${more}` });

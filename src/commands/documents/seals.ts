@@ -51,7 +51,7 @@ interface SignerFlags {
 }
 
 /** Checks the seals of downloaded files, and pins the first seal of an origin. */
-export interface DownloadJudge {
+export interface SealCheck {
   judge(file: FetchedFile): { seal: JudgedSeal | null; problem: SealProblem | null };
   /** Returns true if more files of the same envelope could still pin a seal. */
   canPin(files: readonly FetchedFile[]): boolean;
@@ -62,7 +62,7 @@ export interface DownloadJudge {
   pinFrom(files: readonly FetchedFile[]): Promise<void>;
 }
 
-export async function downloadJudge(context: Context): Promise<DownloadJudge> {
+export async function createSealCheck(context: Context): Promise<SealCheck> {
   const origin = await originOf(context.session);
   let known = await knownSigners({}, context.session);
   return {

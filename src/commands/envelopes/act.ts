@@ -19,7 +19,7 @@ import { confirmProblems, TemplateRoles } from './create/completeness.ts';
 
 import { forEachId } from './each.ts';
 import { nameOf } from './list/view.ts';
-import { confirmSeveral, type Several, showDryRun } from './preview.ts';
+import { type BatchPreview, confirmBatch, showDryRun } from './preview.ts';
 import { RecentReminders } from './recent-reminders.ts';
 import { withReminderLog } from './reminder-log.ts';
 import { renderDone } from './view.ts';
@@ -29,13 +29,13 @@ export interface ActFlags extends Omit<SelectionFlagValues, 'signer'> {
   'dry-run': boolean;
 }
 
-const SENDING: Several = {
+const SEND: BatchPreview = {
   action: 'send',
   question: 'Send',
   verb: 'sent',
   can: canBeSent,
 };
-const REMINDING: Several = {
+const REMIND: BatchPreview = {
   action: 'remind',
   question: 'Send reminders for',
   verb: 'reminded',
@@ -53,24 +53,24 @@ export async function sendDrafts(
   const leaveOut = (envelopes: readonly Envelope[]) => notToSend(envelopes, flags.status);
   const { ids, selected } = await readNamedOrSelected(words, query, leaveOut, context);
   if (isNothingSelected(ids, selected)) return;
-  const sending: Several = { ...SENDING, known: selected };
+  const batch: BatchPreview = { ...SEND, known: selected };
   const client = await context.session.client();
   const check = new DraftCheck(flags['allow-missing-roles'], client, context);
   if (flags['dry-run']) {
     for (const id of ids.ids) await check.dryRun(id, ids.stream);
-    return showDryRun(ids, sending, client, context);
+    return showDryRun(ids, batch, client, context);
   }
   await client.writes.check(ids.ids.map((envelopeId) => ({ action: 'send', envelopeId })));
   const warnings = async (envelope: Envelope) => (await check.findProblems(envelope)).map(({ text }) => text);
-  const agreed = await agreeOn(ids, { ...sending, warnings }, { flags, client, context });
+  const confirmation = await confirmAction(ids, { ...batch, warnings }, { flags, client, context });
   const [only] = ids.ids;
   // For a single envelope, asks before it is sent.
   if (!ids.stream && only !== undefined) await check.pass(only, !flags.yes);
-  const isChecked = !ids.stream || agreed.isShown;
+  const isChecked = !ids.stream || confirmation.isShown;
   await client.writes.confirm();
   await forEachId(
     {
-      ids: agreed.ids,
+      ids: confirmation.ids,
       act: async (id) => {
         if (!isChecked) await check.pass(id, false);
         return sendEnvelope(client, id, context.interrupt.signal);
@@ -93,26 +93,26 @@ export async function cancelEnvelopes(
   const { ids, selected } = await readNamedOrSelected(words, flags, leaveOut, context);
   if (isNothingSelected(ids, selected)) return;
   const client = await context.session.client();
-  const cancelling: Several = {
+  const batch: BatchPreview = {
     action: 'cancel',
     question: 'Cancel',
     verb: 'cancelled',
     can: (status) => isCancellable(status, evenIfDeclined),
     known: selected,
   };
-  if (flags['dry-run']) return showDryRun(ids, cancelling, client, context);
+  if (flags['dry-run']) return showDryRun(ids, batch, client, context);
   await client.writes.check(ids.ids.map((envelopeId) => ({ action: 'cancel', envelopeId })));
-  const agreed = await agreeOn(ids, cancelling, { flags, client, context });
+  const confirmation = await confirmAction(ids, batch, { flags, client, context });
   const [only] = ids.ids;
   const isOne = !ids.stream && only !== undefined;
   // For a single envelope, asks before it is canceled.
-  if (isOne && !evenIfDeclined) await keepDecline(only, !flags.yes, client, context);
-  const isChecked = isOne || agreed.isShown || evenIfDeclined;
+  if (isOne && !evenIfDeclined) await confirmCancelDeclined(only, !flags.yes, client, context);
+  const isChecked = isOne || confirmation.isShown || evenIfDeclined;
   await forEachId(
     {
-      ids: agreed.ids,
+      ids: confirmation.ids,
       act: async (id) => {
-        if (!isChecked) await keepDecline(id, false, client, context);
+        if (!isChecked) await confirmCancelDeclined(id, false, client, context);
         return cancelEnvelope(client, id, flags.reason, context.interrupt.signal);
       },
       show: (envelope) => renderDone('cancelled', envelope, envelope.signers ?? [], context.terminal),
@@ -126,7 +126,12 @@ export async function cancelEnvelopes(
  * Asks before a cancellation hides a decline.
  * @throws ServiceError INVALID_STATE without a terminal.
  */
-async function keepDecline(id: string, asks: boolean, client: Client, context: Context): Promise<void> {
+async function confirmCancelDeclined(
+  id: string,
+  asks: boolean,
+  client: Client,
+  context: Context,
+): Promise<void> {
   const envelope = await readIfAllowed(id, client, context);
   if (envelope?.status !== 'DECLINED') return;
   const decliner = envelope.signers?.find((one) => one.status === 'DECLINED');
@@ -164,27 +169,27 @@ export async function remindSigners(
   const leaveOut = (envelopes: readonly Envelope[]) => notToRemind(envelopes, signer);
   const { ids, selected } = await readNamedOrSelected(words, rest, leaveOut, context);
   if (isNothingSelected(ids, selected)) return;
-  const reminder: Several = { ...REMINDING, known: selected };
+  const batch: BatchPreview = { ...REMIND, known: selected };
   const client = await context.session.client();
-  if (flags['dry-run']) return showDryRun(ids, reminder, client, context);
+  if (flags['dry-run']) return showDryRun(ids, batch, client, context);
   await client.writes.check(ids.ids.map((envelopeId) => ({ action: 'remind', envelopeId, signer })));
   // --min-gap already decides which reminders are too soon.
   const recent = gapMs === undefined ? await RecentReminders.read(signer, context) : undefined;
-  const told = (id: string) => recent?.of(id) ?? [];
-  const warnings = (envelope: Envelope) => Promise.resolve(told(envelope.id));
-  const agreed = await agreeOn(ids, { ...reminder, warnings }, { flags, client, context });
-  if (!agreed.isShown && recent !== undefined) {
+  const warningsFor = (id: string) => recent?.of(id) ?? [];
+  const warnings = (envelope: Envelope) => Promise.resolve(warningsFor(envelope.id));
+  const confirmation = await confirmAction(ids, { ...batch, warnings }, { flags, client, context });
+  if (!confirmation.isShown && recent !== undefined) {
     const [known] = ids.ids.filter((id) => recent.knows(id));
     // Reminders are dated by the service's clock, which only a reply shows.
     if (known !== undefined) await readQuietly(client, known, context.interrupt.signal);
-    await tellRecent(ids, told, flags, context);
+    await warnAboutRecent(ids, warningsFor, flags, context);
   }
   await client.writes.confirm();
   const emailed = new Map<string, readonly Signer[]>();
   await withReminderLog(context, { required: (gapMs ?? 0) > 0 }, (log) =>
     forEachId(
       {
-        ids: agreed.ids,
+        ids: confirmation.ids,
         act: async (id) => {
           const wanted = { id, signer, gapMs: gapMs ?? 0 };
           const { reminded, ...acted } = await remindWithGap(client, log, wanted, context.interrupt.signal);
@@ -201,13 +206,13 @@ export async function remindSigners(
 }
 
 /** Reports who was reminded a moment ago; on a terminal, asks whether to email them again. */
-async function tellRecent(
+async function warnAboutRecent(
   ids: Ids,
-  told: (id: string) => readonly string[],
+  warningsFor: (id: string) => readonly string[],
   { yes }: ActFlags,
   context: Context,
 ): Promise<void> {
-  const texts = ids.ids.flatMap((id) => told(id).map((text) => `${id}: ${text}`));
+  const texts = ids.ids.flatMap((id) => warningsFor(id).map((text) => `${id}: ${text}`));
   for (const text of texts) context.terminal.notice(text);
   const { fromStdin } = ids;
   if (texts.length === 0 || yes || !canAsk(context.terminal, fromStdin) || context.terminal.json) return;
@@ -219,22 +224,22 @@ function isNothingSelected({ ids }: Ids, selected: ReadonlyMap<string, Envelope>
   return selected !== undefined && ids.length === 0;
 }
 
-interface Agreed {
+interface Confirmation {
   ids: Ids;
   /** The envelopes were shown, each with its problems. */
   isShown: boolean;
 }
 
 /** Asks for confirmation before several envelopes are sent, canceled, or reminded. */
-async function agreeOn(
+async function confirmAction(
   ids: Ids,
-  several: Several,
+  batch: BatchPreview,
   { flags, client, context }: { flags: ActFlags; client: Client; context: Context },
-): Promise<Agreed> {
+): Promise<Confirmation> {
   if (ids.ids.length <= 1 || flags.yes || (await client.writes.isConfirmed())) return { ids, isShown: false };
-  if (several.known !== undefined || canAsk(context.terminal, ids.fromStdin))
-    return { ids: await confirmSeveral(ids, several, client, context), isShown: true };
-  const question = `${several.question} ${counted(ids.ids.length, 'envelope')}?`;
+  if (batch.known !== undefined || canAsk(context.terminal, ids.fromStdin))
+    return { ids: await confirmBatch(ids, batch, client, context), isShown: true };
+  const question = `${batch.question} ${counted(ids.ids.length, 'envelope')}?`;
   const { fromStdin } = ids;
   await confirmed(question, { yes: false, otherwise: 'nothing was sent or changed', fromStdin }, context);
   return { ids, isShown: false };
@@ -257,7 +262,7 @@ class DraftCheck {
   async findProblems({ status, templateId, signers }: Envelope): Promise<SignerProblem[]> {
     // For other statuses, the service's error explains why the envelope can't be sent.
     if (status !== 'DRAFT' || !signers) return [];
-    const roles = await this.#roles.ifTold(templateId);
+    const roles = await this.#roles.ifShown(templateId);
     return findProblems(signers, roles);
   }
 
@@ -275,12 +280,12 @@ class DraftCheck {
     const envelope = await readIfAllowed(id, this.#client, this.#context);
     if (envelope === undefined) return;
     const warnings = await this.findProblems(envelope);
-    const passing = {
+    const options = {
       allowMissing: this.#allowMissing,
       asks,
       question: 'Send it anyway?',
       otherwise: 'nothing was sent',
     };
-    await confirmProblems(warnings, passing, this.#context);
+    await confirmProblems(warnings, options, this.#context);
   }
 }

@@ -13,8 +13,8 @@ export function actionOnce(done: string, ids: Ids, words: readonly string[]): Ba
   return {
     done,
     ifUnknown: (id) =>
-      `To see its status, run \`${command('envelopes', 'get', id)}\`. It is safe to run \`${again(words, ids, [id])}\` again, because an envelope can't be ${done} twice.`,
-    again: (left) => again(words, ids, left),
+      `To see its status, run \`${command('envelopes', 'get', id)}\`. It is safe to run \`${retryCommand(words, ids, [id])}\` again, because an envelope can't be ${done} twice.`,
+    again: (left) => retryCommand(words, ids, left),
   };
 }
 
@@ -24,13 +24,13 @@ export function remindAction(ids: Ids, words: readonly string[]): BatchAction {
   return {
     done: 'reminded',
     ifUnknown: (id) =>
-      `To skip signers who may already have been reminded, run \`${again(words, ids, [id], add)}\`.`,
-    again: (left) => again(words, ids, left, add),
+      `To skip signers who may already have been reminded, run \`${retryCommand(words, ids, [id], add)}\`.`,
+    again: (left) => retryCommand(words, ids, left, add),
   };
 }
 
 /** Returns the same command for these IDs. */
-function again(
+function retryCommand(
   words: readonly string[],
   { ids }: Ids,
   left: readonly string[],

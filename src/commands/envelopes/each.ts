@@ -48,8 +48,8 @@ export async function forEachId(options: EachOptions, context: Context): Promise
   const { ids, action } = options;
   const [only] = ids.ids;
   if (ids.ids.length === 0) context.terminal.notice(NO_IDS);
-  const work = new Work(options, context);
-  const run = () => (!ids.stream && only !== undefined ? work.one(only) : work.all());
+  const work = new BatchWork(options, context);
+  const run = () => (!ids.stream && only !== undefined ? work.runOne(only) : work.runAll());
   if (action === undefined) return run();
   return withOutcomeCheck(
     { unknown: () => work.unknown(action), hint: () => work.next(action) },
@@ -66,7 +66,7 @@ interface Attempt {
 }
 
 /** The IDs of one command and their progress. */
-class Work {
+class BatchWork {
   readonly #options: EachOptions;
   readonly #context: Context;
   /** `left`: not started because the command was stopped. `done`: not reported yet. Absent: not started yet. */
@@ -77,7 +77,7 @@ class Work {
     this.#context = context;
   }
 
-  async one(id: string): Promise<void> {
+  async runOne(id: string): Promise<void> {
     const { act, show } = this.#options;
     const { terminal } = this.#context;
     const { json } = terminal;
@@ -90,7 +90,7 @@ class Work {
     this.#states.set(id, 'reported');
   }
 
-  async all(): Promise<void> {
+  async runAll(): Promise<void> {
     const { ids } = this.#options.ids;
     const batch = new Batch(this.#context);
     for await (const attempt of mapInOrder(ids, CONCURRENCY, (id) => this.#attempt(id))) {
@@ -154,11 +154,11 @@ class Work {
   /** Returns what is unknown or unreported if the process ends now. */
   unknown({ done }: BatchAction): string {
     const open = this.#idsIn('begun');
-    const unsaid = this.#idsIn('done');
+    const unreported = this.#idsIn('done');
     return [
       `Quit before the service responded.`,
       ...(open.length > 0 ? [`${listed(open)} may or may not have been ${done}.`] : []),
-      ...(unsaid.length > 0 ? [`The result for ${listed(unsaid)} was received but not printed.`] : []),
+      ...(unreported.length > 0 ? [`The result for ${listed(unreported)} was received but not printed.`] : []),
     ].join(' ');
   }
 

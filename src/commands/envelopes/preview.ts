@@ -13,7 +13,7 @@ import { NO_IDS } from './each.ts';
 import { nameOf } from './list/view.ts';
 
 /** An action on several envelopes. */
-export interface Several {
+export interface BatchPreview {
   /** The verb of a dry run, such as `cancel`. */
   action: string;
   /** The verb of the question `Cancel 3 envelopes?`. */
@@ -32,7 +32,7 @@ const CONCURRENCY = 8;
 /** The most rows to show above the question. */
 const MAX_ROWS = 20;
 
-interface Seen {
+interface PreviewItem {
   id: string;
   envelope: Envelope | undefined;
   /** The reason for leaving it out. */
@@ -44,22 +44,22 @@ interface Seen {
  * Shows the envelopes, leaves out those for which the action isn't possible, and asks for confirmation.
  * @throws UsageError if the answer is no; ServiceError INVALID_STATE if the action is possible for none.
  */
-export async function confirmSeveral(
+export async function confirmBatch(
   ids: Ids,
-  several: Several,
+  batch: BatchPreview,
   client: Client,
   context: Context,
 ): Promise<Ids> {
-  const seen = await lookAtEach(ids.ids, several, client, context);
-  const kept = seen.filter(({ why }) => why === undefined);
+  const items = await previewEach(ids.ids, batch, client, context);
+  const kept = items.filter(({ why }) => why === undefined);
   // With --json, stderr is for the error alone.
-  if (!context.terminal.json) show(seen, context);
+  if (!context.terminal.json) show(items, context);
   if (kept.length === 0)
-    throw new ServiceError('INVALID_STATE', `None of the ${ids.ids.length} can be ${several.verb}.`, {
+    throw new ServiceError('INVALID_STATE', `None of the ${ids.ids.length} can be ${batch.verb}.`, {
       status: 400,
       hint: 'The reasons are shown above.',
     });
-  const question = `${several.question} ${counted(kept.length, 'envelope')}?`;
+  const question = `${batch.question} ${counted(kept.length, 'envelope')}?`;
   const { fromStdin } = ids;
   await confirmed(question, { yes: false, otherwise: 'nothing was sent or changed', fromStdin }, context);
   return { ids: kept.map(({ id }) => id), stream: true, fromStdin };
@@ -68,45 +68,45 @@ export async function confirmSeveral(
 /** Shows what would be done. In a pipe and with --json, prints the IDs without a request. */
 export async function showDryRun(
   { ids }: Ids,
-  several: Several,
+  batch: BatchPreview,
   client: Client,
   context: Context,
 ): Promise<void> {
   if (ids.length === 0) context.terminal.notice(NO_IDS);
   if (!context.terminal.outIsTty || context.terminal.json)
-    return writeDryRun(ids, several.action, context.terminal);
-  const seen = await lookAtEach(ids, several, client, context);
-  showLeftOut(seen, context);
-  const kept = seen.filter(({ why }) => why === undefined);
+    return writeDryRun(ids, batch.action, context.terminal);
+  const items = await previewEach(ids, batch, client, context);
+  showLeftOut(items, context);
+  const kept = items.filter(({ why }) => why === undefined);
   const lines = inColumns(kept.map((one) => hiddenCells(one, context)));
-  const room = context.terminal.columns - `would ${several.action} `.length;
+  const room = context.terminal.columns - `would ${batch.action} `.length;
   const details = new Map(kept.map(({ id }, index) => [id, truncate(lines[index] ?? id, room)]));
-  return writeDryRun([...details.keys()], several.action, context.terminal, (id) => details.get(id) ?? id);
+  return writeDryRun([...details.keys()], batch.action, context.terminal, (id) => details.get(id) ?? id);
 }
 
-async function lookAtEach(
+async function previewEach(
   ids: readonly string[],
-  several: Several,
+  batch: BatchPreview,
   client: Client,
   context: Context,
-): Promise<Seen[]> {
-  const seen: Seen[] = [];
-  for await (const one of mapInOrder(ids, CONCURRENCY, (id) => lookAt(id, several, client, context)))
-    seen.push(one);
-  return seen;
+): Promise<PreviewItem[]> {
+  const items: PreviewItem[] = [];
+  for await (const one of mapInOrder(ids, CONCURRENCY, (id) => preview(id, batch, client, context)))
+    items.push(one);
+  return items;
 }
 
-async function lookAt(
+async function preview(
   id: string,
-  several: Several,
+  batch: BatchPreview,
   client: Client,
   { interrupt: { signal } }: Context,
-): Promise<Seen> {
+): Promise<PreviewItem> {
   try {
-    const envelope = several.known?.get(id) ?? (await client.envelopes.get(id, signal));
+    const envelope = batch.known?.get(id) ?? (await client.envelopes.get(id, signal));
     const status = envelope.status ?? '';
-    const why = several.can(status) ? undefined : `it is ${status}`;
-    const warnings = why === undefined ? await several.warnings?.(envelope) : undefined;
+    const why = batch.can(status) ? undefined : `it is ${status}`;
+    const warnings = why === undefined ? await batch.warnings?.(envelope) : undefined;
     return { id, envelope, why, warnings: warnings ?? [] };
   } catch (error) {
     if (!isNotFound(error)) throw error;
@@ -114,8 +114,8 @@ async function lookAt(
   }
 }
 
-function show(seen: readonly Seen[], context: Context): void {
-  const kept = seen.filter(({ why }) => why === undefined);
+function show(items: readonly PreviewItem[], context: Context): void {
+  const kept = items.filter(({ why }) => why === undefined);
   const lines = [
     ...inColumns(kept.slice(0, MAX_ROWS).map((one) => hiddenCells(one, context))).map((line) => `  ${line}`),
     ...more(kept),
@@ -124,11 +124,11 @@ function show(seen: readonly Seen[], context: Context): void {
     ),
   ];
   writeLines(lines, context.terminal);
-  showLeftOut(seen, context);
+  showLeftOut(items, context);
 }
 
-function showLeftOut(seen: readonly Seen[], context: Context): void {
-  const left = seen.filter(({ why }) => why !== undefined);
+function showLeftOut(items: readonly PreviewItem[], context: Context): void {
+  const left = items.filter(({ why }) => why !== undefined);
   const lines = left.slice(0, MAX_ROWS).map((one) => {
     const what = hiddenCells(one, context).join('  ').trimEnd();
     return `Left out: ${what}: ${hidden(one.why ?? '', context)}.`;
@@ -146,11 +146,11 @@ function hidden(text: string, { terminal: { redactor } }: Context): string {
   return safeLine(redactor.redact(text));
 }
 
-function hiddenCells(one: Seen, context: Context): string[] {
+function hiddenCells(one: PreviewItem, context: Context): string[] {
   return cellsOf(one).map((text) => hidden(text, context));
 }
 
-function cellsOf({ id, envelope }: Seen): string[] {
+function cellsOf({ id, envelope }: PreviewItem): string[] {
   const waiting = (envelope?.signers ?? []).filter((one) => one.status !== 'SIGNED').map(nameOf);
   const [first = '', ...others] = waiting;
   const whom = others.length > 1 ? `${first} +${others.length}` : waiting.join(' and ');

@@ -27,7 +27,7 @@ export function renderEnvelope(
   const shown = color ? terminal.style(color, safeLine(status)) : safeLine(status);
   const head = `${terminal.style('bold', safeLine(envelope.id))}  ${shown}`;
   const parts = [
-    `${behind(head, title && ` ${title}`, terminal).trimEnd()}\n${standingLine(envelope, terminal, now)}`,
+    `${behind(head, title && ` ${title}`, terminal).trimEnd()}\n${statusLine(envelope, terminal, now)}`,
     renderPairs([...facts(envelope, now), ...replacing(envelope, successor)], terminal, '  '),
     signersBlock(envelope, terminal, now),
     section('Files', files(envelope), terminal),
@@ -41,13 +41,13 @@ export function renderEnvelope(
 const SIGNER_INDENT = 4;
 
 /** Renders the status as a sentence. */
-function standingLine(envelope: Envelope, terminal: Terminal, now: number): string {
-  const sentence = standing(envelope, now);
+function statusLine(envelope: Envelope, terminal: Terminal, now: number): string {
+  const sentence = statusText(envelope, now);
   return sentence === '' ? '' : `${indented(safeLine(sentence), 0, terminal)}\n`;
 }
 
 /** Returns the status of an envelope as a sentence; empty for an unknown status. */
-export function standing(envelope: Envelope, now: number): string {
+export function statusText(envelope: Envelope, now: number): string {
   const { status, signers = [], sentAt, expiresAt, completedAt } = envelope;
   const people = signers ?? [];
   const done = people.filter((one) => one.status === 'SIGNED').length;

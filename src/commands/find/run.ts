@@ -33,7 +33,7 @@ export async function findEnvelopes(
   const limit = limited.most(flags);
   const answer = await searchEnvelopes(
     selection,
-    { limit, cached: flags.cached, oneSignerFirst: isInSentences(flags, context.terminal) },
+    { limit, cached: flags.cached, oneSignerFirst: showsSentences(flags, context.terminal) },
     context,
   );
   let count = 0;
@@ -44,7 +44,7 @@ export async function findEnvelopes(
     }
   }
   const { empty, ...view } = envelopeList(() => context.session.now(), selection);
-  if (isInSentences(flags, context.terminal)) await printFound(counted(), answer, selection, context);
+  if (showsSentences(flags, context.terminal)) await printFound(counted(), answer, selection, context);
   else await writeList(counted(), view, flags, context.terminal.hidingSecrets());
   if (flags.cached) context.terminal.notice(ageOf(answer));
   // Also printed with --json: an empty list may mean a misspelled word.
@@ -61,7 +61,7 @@ export function parseSearch(search: string, statuses: readonly string[] | undefi
 }
 
 /** Returns true if the results are described in sentences: on a terminal, without a flag for another format. */
-function isInSentences({ csv, quiet, fields }: FindFlags, terminal: CommandTerminal): boolean {
+function showsSentences({ csv, quiet, fields }: FindFlags, terminal: CommandTerminal): boolean {
   return terminal.outIsTty && !terminal.json && !csv && !quiet && fields === undefined;
 }
 

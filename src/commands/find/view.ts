@@ -8,7 +8,7 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate, widthOf } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 import { inOrder, mailboxOf, nameOf, namesOf } from '../envelopes/list/view.ts';
-import { standing } from '../envelopes/view.ts';
+import { statusText } from '../envelopes/view.ts';
 
 /** Renders each envelope on two lines: its subject and ID, then who has signed, who it waits for, and since when. */
 export function renderHits(
@@ -76,7 +76,7 @@ function sentenceOf(envelope: Envelope, matched: ReadonlySet<Signer>, now: numbe
 
 /** Returns how it ended, and for whom if that isn't clear. */
 function endedSentence(envelope: Envelope, people: readonly Signer[], now: number): string {
-  const ended = standing(envelope, now) || `${envelope.status ?? 'Unknown'}.`;
+  const ended = statusText(envelope, now) || `${envelope.status ?? 'Unknown'}.`;
   const mailboxes = people.map(mailboxOf).join(', ');
   const [only] = people;
   if (only !== undefined && people.length === 1 && ended.includes(nameOf(only)))

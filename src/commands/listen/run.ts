@@ -54,7 +54,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   const onControls = (given: ListenControls) => {
     controls = given;
   };
-  const options = { ...(await listenerOptions(flags, context, keys.areWanted)), onControls };
+  const options = { ...(await listenerOptions(flags, context, keys.isEnabled)), onControls };
   const over = new AbortController();
   const signal = AbortSignal.any([context.interrupt.signal, over.signal]);
   const view = new ListenView(context.terminal, options);
@@ -72,10 +72,10 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
       if (event.type === 'ready') {
         end = awaited === undefined ? untilAborted(signal) : untilReached(awaited, actions, signal);
         end.finally(() => over.abort()).catch(() => undefined);
-        keys.take(controls, warn);
+        keys.start(controls, warn);
       }
       if (event.type === 'delivery' && event.delivery.reason === null) {
-        awaited?.heard(event.delivery.facts);
+        awaited?.addDelivery(event.delivery.facts);
         index.take(event.delivery);
         noteShape(shapes, event.delivery);
         actions.take(event.delivery);
@@ -83,7 +83,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
     }
   } finally {
     over.abort();
-    keys.giveBack();
+    keys.stop();
     await index.write();
     await view.written();
   }

@@ -22,7 +22,7 @@ export class AwaitedEnvelope {
   readonly #context: Context;
   readonly #warn: (message: string) => void;
   readonly #wakeups = new Channel<Wakeup>();
-  readonly #heard = new Set<string | null>();
+  readonly #deliveries = new Set<string | null>();
   readonly #pause: Wakeable;
 
   constructor(
@@ -40,9 +40,9 @@ export class AwaitedEnvelope {
   }
 
   /** Handles an accepted delivery. */
-  heard(facts: EventFacts | null): void {
+  addDelivery(facts: EventFacts | null): void {
     if (facts?.envelopeId !== this.id) return;
-    this.#heard.add(facts.event);
+    this.#deliveries.add(facts.event);
     this.#pause.wake();
     this.#wakeups.push({ envelopeId: this.id });
   }
@@ -67,7 +67,7 @@ export class AwaitedEnvelope {
       deadline.stop();
       this.#wakeups.close();
     }
-    await this.#untilHeard(`envelope.${status.toLowerCase()}`, signal);
+    await this.#waitForDelivery(`envelope.${status.toLowerCase()}`, signal);
     return status;
   }
 
@@ -91,9 +91,10 @@ export class AwaitedEnvelope {
     return event.type === 'change' ? event.change.to : undefined;
   }
 
-  async #untilHeard(last: string, signal: AbortSignal): Promise<void> {
+  async #waitForDelivery(last: string, signal: AbortSignal): Promise<void> {
     const { clock } = this.#context.session;
     const end = clock.now() + GRACE_MS;
-    while (!this.#heard.has(last) && clock.now() < end) await this.#pause.wait(end - clock.now(), signal);
+    while (!this.#deliveries.has(last) && clock.now() < end)
+      await this.#pause.wait(end - clock.now(), signal);
   }
 }

@@ -30,7 +30,7 @@ export class Confirmations<T> {
   }
 
   /** Returns a new confirmation. */
-  give(call: string, act: () => Promise<T>): string {
+  issue(call: string, act: () => Promise<T>): string {
     const value = `confirm-${randomBytes(9).toString('base64url')}`;
     this.#planned.set(value, { call, until: this.#now() + LIFE_MS, act });
     dropOldest(this.#planned, MAX_OPEN);
@@ -41,7 +41,7 @@ export class Confirmations<T> {
    * Uses up a confirmation and returns its action.
    * @throws UsageError if it is unknown, was already used, has expired, or belongs to another call.
    */
-  take(value: string, call: string): () => Promise<T> {
+  redeem(value: string, call: string): () => Promise<T> {
     if (this.#used.has(value))
       throw new UsageError('This confirmation was already used.', {
         hint: 'The action may have run. Check with find or get before you call the tool again. With the same arguments, create keeps its request ID.',

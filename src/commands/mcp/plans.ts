@@ -82,7 +82,7 @@ export async function planSend(
   const client = await context.session.client();
   const envelope = await client.envelopes.get(id, context.interrupt.signal);
   refuseUnless(envelope, 'sent', canBeSent);
-  const roles = await new TemplateRoles(client, context).ifTold(envelope.templateId);
+  const roles = await new TemplateRoles(client, context).ifShown(envelope.templateId);
   const warnings = await problemTexts(
     findProblems(envelope.signers ?? [], roles),
     allowMissingRoles,

@@ -152,7 +152,7 @@ function detailTools(context: Context): Tool[] {
         hints: READ_ONLY_HINTS,
         run: async (wanted) => {
           const envelope = await (await context.session.client()).envelopes.get(wanted.id, signal);
-          return { data: await new Histories([wanted.id]).addedTo(envelope) };
+          return { data: await new Histories([wanted.id]).withHistory(envelope) };
         },
       },
       context,

@@ -190,11 +190,11 @@ function writeTool<Wanted extends z.ZodObject>(
             await check();
             return act();
           };
-          return { dryRun, data: would, confirmation: confirmations.give(call, checked) };
+          return { dryRun, data: would, confirmation: confirmations.issue(call, checked) };
         }
         if (typeof confirmation !== 'string')
           throw new UsageError('The confirmation is missing. Nothing was done.', { hint: FIRST });
-        return { data: await confirmations.take(confirmation, call)() };
+        return { data: await confirmations.redeem(confirmation, call)() };
       },
     },
     context,

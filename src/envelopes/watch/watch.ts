@@ -105,7 +105,7 @@ class Watch {
     for (;;) {
       const before = this.#poller.requests;
       const open = this.#open.size;
-      yield* this.#surviving(this.#poll());
+      yield* this.#withOutages(this.#poll());
       this.#poller.expect(Math.max(0, open - this.#open.size));
       const nextMs = this.#pace.next(clock.now());
       const requests = this.#poller.requests - before;
@@ -114,7 +114,7 @@ class Watch {
       const next = clock.now() + nextMs;
       do {
         await this.#wakeups.sleep(Math.max(0, next - clock.now()), signal);
-        yield* this.#surviving(this.#pollWoken());
+        yield* this.#withOutages(this.#pollWoken());
         if (this.#isDone()) return;
       } while (clock.now() < next);
     }
@@ -238,9 +238,9 @@ class Watch {
   }
 
   /** Yields the events of a poll, and an outage at the end if the service can't be reached. */
-  async *#surviving(look: Events): Events {
+  async *#withOutages(poll: Events): Events {
     try {
-      yield* look;
+      yield* poll;
     } catch (error) {
       const passes = isOutage(error) || isRateLimited(error);
       if (this.#options.signal?.aborted || !passes) throw error;

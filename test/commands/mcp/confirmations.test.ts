@@ -10,12 +10,12 @@ function made() {
 
 it('allow the confirmed call once, with identical arguments', async () => {
   const { all } = made();
-  const value = all.give('send env_1', () => Promise.resolve('sent'));
-  expect(() => all.take(value, 'send env_2')).toThrow(/other arguments/);
-  expect(await all.take(value, 'send env_1')()).toBe('sent');
+  const value = all.issue('send env_1', () => Promise.resolve('sent'));
+  expect(() => all.redeem(value, 'send env_2')).toThrow(/other arguments/);
+  expect(await all.redeem(value, 'send env_1')()).toBe('sent');
   const used = (() => {
     try {
-      return all.take(value, 'send env_1');
+      return all.redeem(value, 'send env_1');
     } catch (error) {
       return error;
     }
@@ -26,13 +26,13 @@ it('allow the confirmed call once, with identical arguments', async () => {
 
 it('expire after 15 minutes without confirmation, and the oldest of very many expires first', () => {
   const { clock, all } = made();
-  const give = () => all.give('call', () => Promise.resolve(''));
+  const give = () => all.issue('call', () => Promise.resolve(''));
   const first = give();
   clock.now = 15 * MINUTE + 1;
-  expect(() => all.take(first, 'call')).toThrow(/expired/);
+  expect(() => all.redeem(first, 'call')).toThrow(/expired/);
   const many = Array.from({ length: 101 }, give);
-  expect(() => all.take(many[0] ?? '', 'call')).toThrow(/expired/);
-  expect(all.take(many[1] ?? '', 'call')).toBeTypeOf('function');
+  expect(() => all.redeem(many[0] ?? '', 'call')).toThrow(/expired/);
+  expect(all.redeem(many[1] ?? '', 'call')).toBeTypeOf('function');
 });
 
 it.each([

@@ -12,7 +12,7 @@ import { type Rehearsal, rehearse } from '../../../rehearsal/rehearse.ts';
 import { startRehearsalService } from '../../../rehearsal/service.ts';
 import { HISTORY_MS } from '../../../statistics/defaults.ts';
 import { sentRoles } from '../../../templates/roles.ts';
-import { refuseOtherFile, writePlan } from '../plan.ts';
+import { requirePlanPath, writePlan } from '../plan.ts';
 import { caveatsOf } from './caveats.ts';
 import { rehearsalPage } from './page.ts';
 import type { RehearsalResult, RehearseRequest } from './result.ts';
@@ -22,7 +22,7 @@ import { rehearsalText } from './view.ts';
 /** Rehearses a list and shows the result. @throws PartialError when a row would not be sent. */
 export async function showRehearsal(wanted: RehearseRequest, context: Context): Promise<void> {
   const { terminal } = context;
-  if (wanted.plan !== undefined) await refuseOtherFile(wanted.plan);
+  if (wanted.plan !== undefined) await requirePlanPath(wanted.plan);
   const result = await rehearseFile(wanted, context);
   if (wanted.html !== undefined)
     await writeNewFile(wanted.html, rehearsalPage(result, wanted), true, terminal);

@@ -19,7 +19,7 @@ import { counted } from '../../../kernel/duration.ts';
 import { StorageError, UsageError } from '../../../kernel/errors.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { type Progress, startProgress } from '../../../output/progress.ts';
-import { fetchJudged, type JudgedFile } from './judged.ts';
+import { type CheckedFile, fetchChecked } from './checked-files.ts';
 import { renderFile } from './view.ts';
 
 /** The flags shared by the two download commands. */
@@ -139,7 +139,7 @@ export async function downloadAll(
 }
 
 function count(
-  { result, problem, error }: JudgedFile,
+  { result, problem, error }: CheckedFile,
   progress: Progress,
   seen: { problems: number; bySize: number },
 ): void {
@@ -150,7 +150,7 @@ function count(
 }
 
 function reportFile(
-  { result, seal, problem, error }: JudgedFile,
+  { result, seal, problem, error }: CheckedFile,
   batch: Batch,
   terminal: CommandTerminal,
 ): Promise<void> {
@@ -159,7 +159,7 @@ function reportFile(
   return batch.report({ json, text: renderFile(result, terminal, seal) });
 }
 
-function warningAbout({ result, problem }: JudgedFile): string | undefined {
+function warningAbout({ result, problem }: CheckedFile): string | undefined {
   return problem === null ? undefined : `${result.path}: ${problem.message}`;
 }
 
@@ -203,7 +203,7 @@ export async function* fetchInto(
   flags: DownloadFlagValues,
   context: Context,
   watch?: DownloadOptions['watch'],
-): AsyncGenerator<JudgedFile, void, undefined> {
+): AsyncGenerator<CheckedFile, void, undefined> {
   if (targets.length === 0) return;
   refuseCollisions(
     targets.flatMap((target) =>
@@ -227,7 +227,7 @@ export async function* fetchInto(
     const waiting = waitingOf(flags, context);
     const options = { dir, force, signal, clock, folders, ledger, watch, waiting, concurrency };
     try {
-      yield* fetchJudged(bucket, named, options, context);
+      yield* fetchChecked(bucket, named, options, context);
     } finally {
       await ledger?.flush();
     }

@@ -32,7 +32,7 @@ export class TemplateRoles {
   /** Returns the roles of a template. @throws ServiceError NOT_FOUND if it doesn't exist. */
   async of(id: string): Promise<KnownRoles> {
     const template = await this.template(id);
-    return template === undefined ? NO_ROLES : rolesToldBy(template);
+    return template === undefined ? NO_ROLES : rolesShownBy(template);
   }
 
   /** Returns the template; undefined if the key may not read it. */
@@ -43,7 +43,7 @@ export class TemplateRoles {
   }
 
   /** Like `of`, but without roles if the template doesn't exist or no ID is given. */
-  async ifTold(id: string | null | undefined): Promise<KnownRoles> {
+  async ifShown(id: string | null | undefined): Promise<KnownRoles> {
     if (!id) return NO_ROLES;
     try {
       return await this.of(id);
@@ -69,7 +69,7 @@ export class TemplateRoles {
 }
 
 /** Returns the roles that the template defines. */
-function rolesToldBy(template: Template): KnownRoles {
+function rolesShownBy(template: Template): KnownRoles {
   return { names: sentRoles(template), inferred: false };
 }
 

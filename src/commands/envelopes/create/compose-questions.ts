@@ -20,21 +20,22 @@ export async function askPart(
   part: CompositionPart,
   composition: Composition,
   known: ComposeSuggestions,
-  talk: Conversation,
+  conversation: Conversation,
   isChange = false,
 ): Promise<void> {
-  if (part === 'template') await askTemplate(composition, known, talk);
-  else if (part === 'signers') await askSigners(composition, contactsIn(known.recent), talk, isChange);
-  else if (part === 'order') await askOrder(composition, talk);
+  if (part === 'template') await askTemplate(composition, known, conversation);
+  else if (part === 'signers')
+    await askSigners(composition, contactsIn(known.recent), conversation, isChange);
+  else if (part === 'order') await askOrder(composition, conversation);
   else if (part === 'subject')
-    composition.subject = (await talk.line('Email subject (optional):', composition.subject)).trim();
-  else await askMessage(composition, talk);
+    composition.subject = (await conversation.line('Email subject (optional):', composition.subject)).trim();
+  else await askMessage(composition, conversation);
 }
 
 async function askTemplate(
   composition: Composition,
   known: ComposeSuggestions,
-  talk: Conversation,
+  conversation: Conversation,
 ): Promise<void> {
   const { templates } = known;
   const current = composition.template?.id;
@@ -42,7 +43,7 @@ async function askTemplate(
   const shown = [...first, ...templates.filter((one) => one.id !== current)];
   const width = Math.min(40, Math.max(...shown.map((one) => widthOf(nameOf(one)))));
   const choices = shown.map((template) => templateChoice(template, width));
-  const chosen = await talk.search(
+  const chosen = await conversation.search(
     'Template:',
     (typed) => choices.filter(({ value }) => matches([value.name, value.id, value.description], typed)),
     () => 'No template matches. Type part of its name, ID, or description.',
@@ -103,14 +104,14 @@ const NO_ONE = 'no one';
 async function askSigners(
   composition: Composition,
   people: readonly Contact[],
-  talk: Conversation,
+  conversation: Conversation,
   isChange: boolean,
 ): Promise<void> {
   const { roles, signers } = composition;
   const isOpen = roles.length === 0 || isChange || signers.length > roles.length;
   for (let index = 0; index < (isOpen ? LIMITS.signers : roles.length); index++) {
     const question = { index, role: roles[index], optional: index >= Math.max(1, roles.length) };
-    const signer = await askSigner(question, composition, people, talk);
+    const signer = await askSigner(question, composition, people, conversation);
     if (signer === undefined) {
       signers.length = index;
       return;
@@ -124,19 +125,21 @@ async function askSigner(
   question: SignerQuestion,
   composition: Composition,
   people: readonly Contact[],
-  talk: Conversation,
+  conversation: Conversation,
 ): Promise<SignerInput | undefined> {
   const { index, role } = question;
   const current = composition.signers[index];
   const choices = (typed: string) => signerChoices(typed, question, current, composition, people);
-  const chosen = await talk.search<SignerInput | typeof NO_ONE>(
+  const chosen = await conversation.search<SignerInput | typeof NO_ONE>(
     signerLabel(question, composition, choices('').length === 0),
     choices,
-    whatToType,
+    formatHint,
   );
   if (chosen === NO_ONE) return undefined;
   const name =
-    chosen.name === chosen.email ? await talk.line(`Name of ${safeLine(chosen.email)}:`) : chosen.name;
+    chosen.name === chosen.email
+      ? await conversation.line(`Name of ${safeLine(chosen.email)}:`)
+      : chosen.name;
   return {
     ...(role === undefined ? {} : { role }),
     ...(current?.order === undefined ? {} : { order: current.order }),
@@ -223,7 +226,7 @@ function tryParse(typed: string): SignerInput | UsageError {
   }
 }
 
-function whatToType(typed: string): string {
+function formatHint(typed: string): string {
   const parsed = typed.includes('@') ? tryParse(typed) : undefined;
   if (parsed instanceof UsageError) return safeLine(sentenceOf(parsed));
   return 'Type an address: ada@example.com, or Ada Lovelace <ada@example.com>';
@@ -231,9 +234,9 @@ function whatToType(typed: string): string {
 
 type Turns = 'all' | 'listed' | 'asked';
 
-async function askOrder(composition: Composition, talk: Conversation): Promise<void> {
-  const chosen = await talk.pick<Turns>('Signing order:', turns(composition), turnsOf(composition));
-  const order = chosen === 'asked' ? await askTurns(composition.signers, talk) : composition.signers;
+async function askOrder(composition: Composition, conversation: Conversation): Promise<void> {
+  const chosen = await conversation.pick<Turns>('Signing order:', turns(composition), turnsOf(composition));
+  const order = chosen === 'asked' ? await askTurns(composition.signers, conversation) : composition.signers;
   setOrder(composition, chosen === 'all' ? undefined : order);
 }
 
@@ -252,7 +255,7 @@ function turnsOf({ order, signers }: Composition): Turns {
 }
 
 /** Asks who signs when. The last signer needs no question. */
-async function askTurns(signers: readonly SignerInput[], talk: Conversation): Promise<SignerInput[]> {
+async function askTurns(signers: readonly SignerInput[], conversation: Conversation): Promise<SignerInput[]> {
   const turn: SignerInput[] = [];
   for (;;) {
     const left = signers.filter((one) => !turn.includes(one));
@@ -263,15 +266,15 @@ async function askTurns(signers: readonly SignerInput[], talk: Conversation): Pr
       ...signerChoice({ email: one.email, name: one.name }, undefined),
       value: one,
     }));
-    turn.push(await talk.pick(oneLine(question), choices));
+    turn.push(await conversation.pick(oneLine(question), choices));
   }
 }
 
 /** Stands for a line break while the message is entered on one line. */
 const LINE_BREAK = '⏎';
 
-async function askMessage(composition: Composition, talk: Conversation): Promise<void> {
+async function askMessage(composition: Composition, conversation: Conversation): Promise<void> {
   const first = composition.message?.replace(/\r?\n/g, LINE_BREAK);
-  const line = await talk.line('Message (optional):', first, LINE_BREAK);
+  const line = await conversation.line('Message (optional):', first, LINE_BREAK);
   composition.message = line.replaceAll(LINE_BREAK, '\n').trim();
 }

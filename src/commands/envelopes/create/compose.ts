@@ -14,7 +14,7 @@ import { askPart, type ComposeSuggestions, setTemplate } from './compose-questio
 import { accountOf, renderComposition } from './compose-view.ts';
 
 /** What the flags set. */
-export interface Given {
+export interface ComposeInput {
   templateId: string | undefined;
   /** The envelope as set by the flags, with no signers if none were given. */
   envelope: Omit<EnvelopeInput, 'templateId'>;
@@ -27,63 +27,67 @@ export interface Given {
 /** How long to wait for recent envelopes, which are only used for suggestions. */
 const TIMEOUT_MS = 5_000;
 /** More templates than anyone scrolls through. */
-const TEMPLATES = 1_000;
+const MAX_TEMPLATES = 1_000;
 
 /**
  * Prompts for anything the flags leave out, shows the envelope, and asks whether to send it. Creates nothing.
  * @throws UsageError if the user discards it.
  */
-export async function compose(given: Given, context: Context): Promise<EnvelopeInput> {
+export async function compose(input: ComposeInput, context: Context): Promise<EnvelopeInput> {
   const client = await context.session.client();
-  const known = await gather(client, given, context);
-  const composition = beginning(given, known);
+  const suggestions = await loadSuggestions(client, input, context);
+  const composition = initialComposition(input, suggestions);
   context.terminal.err('Nothing is created until you confirm. Press Ctrl-C to quit.\n\n');
-  return ask(async (talk) => {
-    await askMissing(given, composition, known, talk);
-    return decide(given, composition, known, talk, context);
+  return ask(async (conversation) => {
+    await askMissing(input, composition, suggestions, conversation);
+    return decide(input, composition, suggestions, conversation, context);
   });
 }
 
 /** Shows the envelope and asks what to do, until it is to be created, shown, or discarded. */
 async function decide(
-  given: Given,
+  input: ComposeInput,
   composition: Composition,
-  known: ComposeSuggestions,
-  talk: Conversation,
+  suggestions: ComposeSuggestions,
+  conversation: Conversation,
   context: Context,
 ): Promise<EnvelopeInput> {
   for (;;) {
-    const envelope = completed(given, composition);
-    await showPreview(envelope, composition, given, context);
-    const decision = await talk.decide('What next?', decisions(envelope, given));
+    const envelope = buildEnvelope(input, composition);
+    await showPreview(envelope, composition, input, context);
+    const decision = await conversation.decide('What next?', decisions(envelope, input));
     if (decision === 'draft' || decision === 'send') return { ...envelope, send: decision === 'send' };
     if (decision === 'show') return envelope;
     if (decision === 'discard') throw new UsageError('Not confirmed; nothing was created.');
-    await change(composition, known, talk);
+    await change(composition, suggestions, conversation);
   }
 }
 
-function completed({ envelope }: Given, composition: Composition): EnvelopeInput {
+function buildEnvelope({ envelope }: ComposeInput, composition: Composition): EnvelopeInput {
   return { ...envelope, ...composed(composition), templateId: composition.template?.id ?? '' };
 }
 
 async function showPreview(
   envelope: EnvelopeInput,
   { template, roles }: Composition,
-  { options }: Given,
+  { options }: ComposeInput,
   context: Context,
 ): Promise<void> {
   const { terminal } = context;
   const { redactor } = terminal;
   const account = await accountOf(context.session);
   const redact = (text: string) => redactor.redact(text);
-  const showing = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
+  const view = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
   const inferred = template === undefined || sentRoles(template).length === 0;
   const warnings = findProblems(envelope.signers, { names: roles, inferred }).map(({ text }) => text);
-  terminal.err(renderComposition({ envelope, template, account, options, warnings }, showing));
+  terminal.err(renderComposition({ envelope, template, account, options, warnings }, view));
 }
 
-async function gather(client: Client, { templateId }: Given, context: Context): Promise<ComposeSuggestions> {
+async function loadSuggestions(
+  client: Client,
+  { templateId }: ComposeInput,
+  context: Context,
+): Promise<ComposeSuggestions> {
   const { terminal } = context;
   const { signal } = context.interrupt;
   const spinner = await startSpinner('Reading templates and recent envelopes', terminal);
@@ -105,7 +109,7 @@ async function gather(client: Client, { templateId }: Given, context: Context): 
 async function listTemplates(client: Client, signal: AbortSignal): Promise<Template[]> {
   const templates: Template[] = [];
   for await (const template of client.templates.list({ signal })) {
-    if (templates.push(template) >= TEMPLATES) break;
+    if (templates.push(template) >= MAX_TEMPLATES) break;
   }
   if (templates.length === 0)
     throw new UsageError('The account has no templates.', {
@@ -114,21 +118,24 @@ async function listTemplates(client: Client, signal: AbortSignal): Promise<Templ
   return templates;
 }
 
-function beginning({ templateId, envelope }: Given, known: ComposeSuggestions): Composition {
+function initialComposition(
+  { templateId, envelope }: ComposeInput,
+  suggestions: ComposeSuggestions,
+): Composition {
   const { signers, subject, message, signingOrder } = envelope;
   const order = (['PARALLEL', 'SEQUENTIAL'] as const).find((one) => one === signingOrder);
   const composition: Composition = { roles: [], signers: [...signers], subject, message, order };
-  const [template] = known.templates;
-  if (templateId !== undefined && template) setTemplate(composition, template, known.recent);
+  const [template] = suggestions.templates;
+  if (templateId !== undefined && template) setTemplate(composition, template, suggestions.recent);
   return composition;
 }
 
 /** Prompts for the parts that the flags leave out. */
 async function askMissing(
-  { templateId, envelope }: Given,
+  { templateId, envelope }: ComposeInput,
   composition: Composition,
-  known: ComposeSuggestions,
-  talk: Conversation,
+  suggestions: ComposeSuggestions,
+  conversation: Conversation,
 ): Promise<void> {
   const isGiven: Record<CompositionPart, boolean> = {
     template: templateId !== undefined,
@@ -139,13 +146,13 @@ async function askMissing(
   };
   for (const part of PARTS) {
     if (isGiven[part] || (part === 'order' && composition.signers.length < 2)) continue;
-    await askPart(part, composition, known, talk);
+    await askPart(part, composition, suggestions, conversation);
   }
 }
 
 type Decision = 'draft' | 'send' | 'show' | 'change' | 'discard';
 
-function decisions(envelope: EnvelopeInput, { dryRun }: Given): Choice<Decision>[] {
+function decisions(envelope: EnvelopeInput, { dryRun }: ComposeInput): Choice<Decision>[] {
   const people = counted(envelope.signers.length, 'signer');
   const draft: Choice<Decision> = {
     value: 'draft',
@@ -181,21 +188,21 @@ const PART_NAMES: Readonly<Record<CompositionPart, string>> = {
 /** Asks which answer to change, and for the new one. A template with other roles needs other signers. */
 async function change(
   composition: Composition,
-  known: ComposeSuggestions,
-  talk: Conversation,
+  suggestions: ComposeSuggestions,
+  conversation: Conversation,
 ): Promise<void> {
   const changeable = PARTS.filter(
     (part) =>
       (part !== 'order' || composition.signers.length > 1) &&
-      (part !== 'template' || known.templates.length > 1),
+      (part !== 'template' || suggestions.templates.length > 1),
   );
-  const part = await talk.pick(
+  const part = await conversation.pick(
     'Change what?',
     changeable.map((one) => ({ value: one, name: PART_NAMES[one] })),
   );
   const before = composition.roles;
-  await askPart(part, composition, known, talk, true);
+  await askPart(part, composition, suggestions, conversation, true);
   if (composition.roles === before) return;
-  await askPart('signers', composition, known, talk, true);
-  if (composition.signers.length > 1) await askPart('order', composition, known, talk);
+  await askPart('signers', composition, suggestions, conversation, true);
+  if (composition.signers.length > 1) await askPart('order', composition, suggestions, conversation);
 }

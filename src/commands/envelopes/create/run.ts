@@ -129,14 +129,14 @@ async function showDryRun(
   const { terminal } = context;
   const { redactor } = terminal;
   const { columns, style } = terminal;
-  const options = keptFlags(flags).filter(([name]) => name !== 'dry-run');
+  const options = preservedFlags(flags).filter(([name]) => name !== 'dry-run');
   const account = await accountOf(context.session);
   const redact = (text: string) => redactor.redact(text);
   const preview = { envelope, template, account, options, warnings: [] };
   await terminal.out(`${renderComposition(preview, { columns, style, redact })}Nothing was created.\n`);
 }
 
-interface Given {
+interface CreateInput {
   wanted: EnvelopeInput;
   /** Returns the command that creates it with this request ID and without prompts. */
   command: (requestId: string) => string;
@@ -148,7 +148,7 @@ interface Given {
  * Returns the envelope that the flags describe. Prompts for a missing template or signers.
  * @throws UsageError without a terminal.
  */
-async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Given> {
+async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<CreateInput> {
   const { template: templateId } = flags;
   const hasSigners = flags.signer !== undefined || flags['signers-file'] !== undefined;
   const asks = (templateId === undefined || !hasSigners) && context.terminal.canAsk && !context.terminal.json;
@@ -175,7 +175,7 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Gi
   if (templateId !== undefined && !asks)
     return {
       wanted: { ...envelope, templateId },
-      command: (id) => sameWithId(context.session.words, id),
+      command: (id) => commandWithRequestId(context.session.words, id),
       isChecked: false,
     };
   // Without permission to write, prompts would be pointless.
@@ -184,7 +184,7 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Gi
   // Refuses conflicting flags before the first prompt.
   createBody({ ...envelope, templateId: '' }, newRequestId());
   const { compose } = await import('./compose.ts');
-  const options = keptFlags(flags);
+  const options = preservedFlags(flags);
   const wanted = await compose({ templateId, envelope, options, dryRun: flags['dry-run'] }, context);
   const kept = options.filter(([name]) => name !== 'request-id' && name !== 'send');
   const send = wanted.send ? ([['send', true]] as const) : [];
@@ -195,11 +195,11 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Gi
   };
 }
 
-function sameWithId(words: readonly string[], requestId: string): string {
+function commandWithRequestId(words: readonly string[], requestId: string): string {
   return rebuildCommand(words, { add: hasFlag(words, '--request-id') ? [] : ['--request-id', requestId] });
 }
 
-const KEPT = [
+const PRESERVED_FLAGS = [
   'expires-in-days',
   'metadata-file',
   'webhook-url',
@@ -215,9 +215,9 @@ const KEPT = [
 ] as const;
 
 /** Returns the flags to repeat in the equivalent command. */
-function keptFlags(flags: CreateFlags): (readonly [string, string | true])[] {
+function preservedFlags(flags: CreateFlags): (readonly [string, string | true])[] {
   const metadata = (flags.metadata ?? []).map((pair) => ['metadata', pair] as const);
-  const others = KEPT.flatMap((name) => {
+  const others = PRESERVED_FLAGS.flatMap((name) => {
     const value = flags[name];
     if (value === undefined || value === false) return [];
     return [[name, value === true ? value : String(value)] as const];

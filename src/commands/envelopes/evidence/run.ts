@@ -25,7 +25,7 @@ import { redactValue } from '../../../kernel/redaction.ts';
 import { DOCUMENT_KINDS } from '../../../kernel/vocabulary.ts';
 import { jsonText, writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
-import { fetchJudged, type JudgedFile } from '../../documents/download/judged.ts';
+import { type CheckedFile, fetchChecked } from '../../documents/download/checked-files.ts';
 import { noticeProofs, waitingOf } from '../../documents/download/run.ts';
 import { renderFile } from '../../documents/download/view.ts';
 import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './page.ts';
@@ -74,7 +74,7 @@ async function fetchDocuments(
   envelope: Envelope,
   flags: EvidenceFlags,
   context: Context,
-): Promise<JudgedFile[]> {
+): Promise<CheckedFile[]> {
   const { dir, force } = flags;
   const { signal } = context.interrupt;
   const { clock } = context.session;
@@ -83,12 +83,12 @@ async function fetchDocuments(
   const client = await context.session.client();
   const options = { client, kinds: DOCUMENT_KINDS, template: undefined, waiting };
   const targets = targetsOf(envelope, options);
-  const files: JudgedFile[] = [];
+  const files: CheckedFile[] = [];
   let folders: Folders | undefined;
   try {
     folders = await Folders.open(dir, { signal, clock });
     const fetching = { dir, force, signal, clock, folders, waiting, concurrency: targets.length };
-    for await (const file of fetchJudged(bucket, targets, fetching, context)) files.push(file);
+    for await (const file of fetchChecked(bucket, targets, fetching, context)) files.push(file);
     noticeProofs(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
   } finally {
     await folders?.close();
@@ -98,8 +98,8 @@ async function fetchDocuments(
 }
 
 /** Separates documents that exist or should exist from those that can't exist yet, such as the signed one of an open envelope. */
-function separateMissing(files: readonly JudgedFile[], { status }: Envelope) {
-  const isDue = ({ result, error }: JudgedFile) =>
+function separateMissing(files: readonly CheckedFile[], { status }: Envelope) {
+  const isDue = ({ result, error }: CheckedFile) =>
     error?.code !== 'STORAGE_NOT_READY' || result.what === 'document' || status === 'COMPLETED';
   const missing = files
     .filter((file) => !isDue(file))
@@ -107,12 +107,12 @@ function separateMissing(files: readonly JudgedFile[], { status }: Envelope) {
   return { documents: files.filter(isDue), missing };
 }
 
-const isHad = (what: string) => (file: JudgedFile) => file.result.what === what && file.error === undefined;
+const isHad = (what: string) => (file: CheckedFile) => file.result.what === what && file.error === undefined;
 
 async function writeFolder(
   folder: EvidenceFolder,
   envelope: Envelope,
-  found: { documents: readonly JudgedFile[]; missing: EvidenceFacts['missing'] },
+  found: { documents: readonly CheckedFile[]; missing: EvidenceFacts['missing'] },
   context: Context,
 ): Promise<EvidenceFacts> {
   const { redactor } = context.terminal;
@@ -156,7 +156,7 @@ async function writeFolder(
 }
 
 /** Adds problems with a document's identity if its seal has no problem. */
-function withFindings(files: readonly JudgedFile[], envelope: Envelope): JudgedFile[] {
+function withFindings(files: readonly CheckedFile[], envelope: Envelope): CheckedFile[] {
   const facts = files.map(({ result, seal }) => ({ ...result, seal }));
   return files.map((file) => {
     if (file.error !== undefined || file.problem !== null) return file;
@@ -167,7 +167,7 @@ function withFindings(files: readonly JudgedFile[], envelope: Envelope): JudgedF
 
 /** Returns the facts about a document, without anything that depends on the run. */
 function factsOf(
-  { result, seal, problem }: JudgedFile,
+  { result, seal, problem }: CheckedFile,
   { terminal: { redactor } }: Context,
 ): EvidenceDocument {
   const { what, key, path, bytes, sha256, error } = result;
@@ -180,7 +180,7 @@ function factsOf(
 
 async function report(
   { envelope, webhooks, reminders, writes, missing }: EvidenceFacts,
-  documents: readonly JudgedFile[],
+  documents: readonly CheckedFile[],
   folder: EvidenceFolder,
   dir: string,
   terminal: CommandTerminal,
@@ -217,7 +217,7 @@ async function report(
 }
 
 /** @throws the problems of the documents. */
-function throwProblems(documents: readonly JudgedFile[]): void {
+function throwProblems(documents: readonly CheckedFile[]): void {
   const failed = documents.find(({ error }) => error !== undefined);
   if (failed?.error !== undefined) throw failed.error;
   const wrong = documents.filter(({ problem }) => problem !== null);

@@ -21,7 +21,7 @@ export class Histories {
   }
 
   /** Returns the envelope with its history. */
-  async addedTo(envelope: Envelope): Promise<Envelope> {
+  async withHistory(envelope: Envelope): Promise<Envelope> {
     this.#read ??= this.#readAll();
     const history = (await this.#read).get(envelope.id) ?? [];
     this.#shown.set(envelope.id, history);

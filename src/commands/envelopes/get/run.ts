@@ -31,7 +31,7 @@ export async function getEnvelopes(
       const made = await successorOf(envelope, { client, looks: !ids.stream }, context);
       if (made) successors.set(id, made);
     }
-    return { envelope: (await history?.addedTo(envelope)) ?? envelope };
+    return { envelope: (await history?.withHistory(envelope)) ?? envelope };
   };
   const whole = async (envelope: Envelope) => {
     const { renderEnvelope } = await import('../view.ts');

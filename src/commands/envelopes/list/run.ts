@@ -29,7 +29,7 @@ export async function listEnvelopes(selection: Selection, flags: ListFlags, cont
     : taken;
   const { templateId } = selection;
   await writeList<Envelope>(
-    templateId === undefined || context.terminal.json ? shown : orNotice(shown, templateId, context),
+    templateId === undefined || context.terminal.json ? shown : withEmptyNotice(shown, templateId, context),
     envelopeList(() => context.session.now(), selection),
     flags,
     context.terminal.hidingSecrets(),
@@ -38,7 +38,7 @@ export async function listEnvelopes(selection: Selection, flags: ListFlags, cont
 }
 
 /** Yields all of them; if none exist, prints a notice for a template that doesn't exist. */
-async function* orNotice<T>(
+async function* withEmptyNotice<T>(
   items: AsyncIterable<T>,
   templateId: string,
   context: Context,

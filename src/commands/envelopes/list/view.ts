@@ -57,7 +57,7 @@ export function envelopeList(now: () => number, selection: Selection = {}): List
   };
   return {
     id: (one) => one.id,
-    empty: nothingFits(selection),
+    empty: noMatches(selection),
     columns: [id, status, template, signers, created, expires],
     shown: [id, status, subject, waiting, expires, { ...created, extra: true }, { ...template, extra: true }],
   };
@@ -130,7 +130,7 @@ const FILTERS: readonly (readonly [keyof Selection, string])[] = [
 ];
 
 /** Returns the message for an empty list, with a suggestion. */
-function nothingFits(selection: Selection): string {
+function noMatches(selection: Selection): string {
   const { search, signer } = selection;
   const others = FILTERS.filter(([key]) => selection[key] !== undefined).map(([, flag]) => flag);
   const without = others.length > 0 ? `leave out ${others.join(', ')}` : undefined;

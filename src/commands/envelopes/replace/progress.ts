@@ -57,19 +57,20 @@ export class ReplaceProgress {
 
   /** Returns a hint with the command that continues. */
   hint(): string {
-    return `To continue, run \`${this.#again()}\`. It finds completed steps and doesn't repeat them.`;
+    return `To continue, run \`${this.#retryCommand()}\`. It finds completed steps and doesn't repeat them.`;
   }
 
   /** Adds the progress and a hint to an error. */
   errorOf(error: unknown, signal: AbortSignal): unknown {
     const isStop = signal.aborted && !(error instanceof EsignError);
     if (isStop && this.#made === undefined) return error;
-    if (isStop) return new StoppedError('INTERRUPTED', `Stopped: ${this.#standing()}`, { hint: this.hint() });
+    if (isStop)
+      return new StoppedError('INTERRUPTED', `Stopped: ${this.#currentStatus()}`, { hint: this.hint() });
     if (!(error instanceof EsignError)) return error;
     if (error instanceof UnknownOutcomeError)
       return new UnknownOutcomeError(`${sentenceOf(error)} ${this.#open()}`, { cause: error });
     if (this.#made === undefined) return error;
-    const message = `${sentenceOf(error)} ${this.#standing()}`;
+    const message = `${sentenceOf(error)} ${this.#currentStatus()}`;
     const facts = { cause: error, hint: [error.hint, this.hint()].filter(Boolean).join('\n') };
     if (!(error instanceof ServiceError)) return new StoppedError(error.code, message, facts);
     const { status, details } = error;
@@ -81,19 +82,19 @@ export class ReplaceProgress {
     if (next === 'make' || this.#made === undefined)
       return `A draft that replaces ${this.#old} may exist. Its request ID is ${this.#requestId}. ${this.#old} is unchanged (${this.#status}).`;
     if (next === 'cancel') return `${this.#made} is a draft. ${this.#old} may or may not have been canceled.`;
-    if (next === 'send') return `${this.#oldNow()}. ${this.#made} may or may not have been sent.`;
-    return `${this.#oldNow()}, and was replaced by ${this.#made}.`;
+    if (next === 'send') return `${this.#oldStatusText()}. ${this.#made} may or may not have been sent.`;
+    return `${this.#oldStatusText()}, and was replaced by ${this.#made}.`;
   }
 
-  #standing(): string {
-    return `${this.#made} is a draft, and ${this.#oldNow()}.`;
+  #currentStatus(): string {
+    return `${this.#made} is a draft, and ${this.#oldStatusText()}.`;
   }
 
-  #oldNow(): string {
+  #oldStatusText(): string {
     return `${this.#old} is ${this.#isCancelled ? 'canceled' : `unchanged (${this.#status})`}`;
   }
 
-  #again(): string {
+  #retryCommand(): string {
     return rebuildCommand(this.#words, {
       add: hasFlag(this.#words, '--request-id') ? [] : ['--request-id', this.#requestId],
     });

@@ -90,7 +90,7 @@ export async function replaceEnvelope(
   );
   try {
     const plan = await planReplacement(client, request, memory.known, context.interrupt.signal);
-    return await agreeAndDo(plan, { request, flags, client, memory }, context);
+    return await confirmAndReplace(plan, { request, flags, client, memory }, context);
   } finally {
     await memory.close();
   }
@@ -136,7 +136,11 @@ interface Work {
 }
 
 /** Shows the plan and its cost, asks for confirmation on a terminal, and runs it. */
-async function agreeAndDo(plan: ReplacementPlan, work: Work, context: Context): Promise<ReplaceResult> {
+async function confirmAndReplace(
+  plan: ReplacementPlan,
+  work: Work,
+  context: Context,
+): Promise<ReplaceResult> {
   const { old, made, steps } = plan;
   const { request, flags, client, memory } = work;
   if (made) await bindSecret(made, context);
@@ -170,9 +174,9 @@ async function agreeAndDo(plan: ReplacementPlan, work: Work, context: Context): 
   };
   return withOutcomeCheck(open, context, async () => {
     const own = made ? undefined : await withOwnSecret(plan.wanted, requestId, context, kept);
-    const doing = carryOut(own ? { ...plan, wanted: own.wanted } : plan, request, means);
+    const events = carryOut(own ? { ...plan, wanted: own.wanted } : plan, request, means);
     try {
-      return await follow(doing, { own, progress }, context.terminal);
+      return await runSteps(events, { own, progress }, context.terminal);
     } catch (error) {
       await own?.discard(error);
       throw progress.errorOf(error, context.interrupt.signal);
@@ -181,13 +185,13 @@ async function agreeAndDo(plan: ReplacementPlan, work: Work, context: Context): 
 }
 
 /** Follows a replacement and reports what is not obvious. */
-async function follow(
-  doing: ReturnType<typeof carryOut>,
+async function runSteps(
+  events: ReturnType<typeof carryOut>,
   { own, progress }: { own: WithSecret | undefined; progress: ReplaceProgress },
   terminal: CommandTerminal,
 ): Promise<ReplaceResult> {
   for (;;) {
-    const next = await doing.next();
+    const next = await events.next();
     if (next.done) return next.value;
     if (next.value.type === 'made') await own?.link(next.value.envelope.id);
     progress.take(next.value);

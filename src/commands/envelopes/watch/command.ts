@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
 import { durationFlag, statusesFlag } from '../../../cli/flags.ts';
 import { idsOrFilters, selectionFlags } from '../../../cli/selection/flags.ts';
-import { watchToTheEnd } from './run.ts';
+import { watchUntilDone } from './run.ts';
 
 export default class EnvelopesWatch extends EsignCommand {
   static override summary = 'Watch envelopes until they are completed or end in another status.';
@@ -49,6 +49,6 @@ export default class EnvelopesWatch extends EsignCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesWatch);
     const context = this.context({ ...flags, timeout: undefined });
-    await watchToTheEnd(argv.map(String), flags, context);
+    await watchUntilDone(argv.map(String), flags, context);
   }
 }

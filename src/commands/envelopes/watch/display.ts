@@ -10,23 +10,23 @@ import { WatchTable } from './table.ts';
 import { renderChange } from './view.ts';
 
 /** How a watch is shown: JSON lines, lines, or a live table. */
-export interface WatchShow {
+export interface WatchDisplay {
   change(change: StatusChange): Promise<void> | void;
   gone(id: string, from: string | null, error: Error): Promise<void> | void;
   /** Shows a notice immediately and again at the end. */
-  say(text: string): Promise<void> | void;
+  notify(text: string): Promise<void> | void;
   /** Shows that the service is down; undefined when it is back. */
-  away(text: string | undefined): Promise<void> | void;
+  outage(text: string | undefined): Promise<void> | void;
   close(): Promise<void>;
 }
 
-export interface ShowOptions {
+export interface DisplayOptions {
   ids: readonly string[];
   until: readonly string[];
   title: string;
 }
 
-const BACK = 'The service is back.';
+const RECOVERED = 'The service is back.';
 /** Redraws relative times. */
 const REDRAW_MS = 5_000;
 /** The number of notices to repeat when the screen is restored. */
@@ -35,15 +35,15 @@ const MAX_MESSAGES = 20;
 const REDRAW_DELAY_MS = 40;
 
 /** Opens the display for the output format and the terminal. */
-export function openShow(options: ShowOptions, context: Context): Promise<WatchShow> {
+export function openDisplay(options: DisplayOptions, context: Context): Promise<WatchDisplay> {
   const { terminal } = context;
   const { json } = terminal;
-  if (json) return Promise.resolve(jsonShow(context));
+  if (json) return Promise.resolve(jsonDisplay(context));
   const isLive = terminal.outIsTty && !terminal.still && Boolean(process.stdout.columns);
-  return isLive ? Promise.resolve(liveShow(options, context)) : lineShow(options, context.terminal);
+  return isLive ? Promise.resolve(liveDisplay(options, context)) : lineDisplay(options, context.terminal);
 }
 
-function jsonShow(context: Context): WatchShow {
+function jsonDisplay(context: Context): WatchDisplay {
   const at = () => new Date(context.session.now()).toISOString();
   return {
     change: (change) => context.terminal.jsonLine(change),
@@ -51,20 +51,20 @@ function jsonShow(context: Context): WatchShow {
       const line = { at: at(), envelopeId, from, to: null, signer: null, envelope: null };
       return context.terminal.jsonLine({ ...line, error: reportOf(error) });
     },
-    say: (text) => context.terminal.notice(text),
-    away: (text) => context.terminal.notice(text ?? BACK),
+    notify: (text) => context.terminal.notice(text),
+    outage: (text) => context.terminal.notice(text ?? RECOVERED),
     close: () => Promise.resolve(),
   };
 }
 
-async function lineShow(options: ShowOptions, terminal: CommandTerminal): Promise<WatchShow> {
+async function lineDisplay(options: DisplayOptions, terminal: CommandTerminal): Promise<WatchDisplay> {
   const spinner = await startSpinner(options.title, terminal);
   const notice = (text: string) => spinner.aside(() => terminal.notice(text));
   return {
     change: (change) => spinner.aside(() => terminal.hidingSecrets().out(renderChange(change, terminal))),
     gone: (id, _, error) => notice(`${id}: ${sentenceOf(error)}`),
-    say: notice,
-    away: (text) => notice(text ?? BACK),
+    notify: notice,
+    outage: (text) => notice(text ?? RECOVERED),
     close: () => {
       spinner.stop();
       return Promise.resolve();
@@ -72,56 +72,56 @@ async function lineShow(options: ShowOptions, terminal: CommandTerminal): Promis
   };
 }
 
-function liveShow({ ids, until, title }: ShowOptions, context: Context): WatchShow {
+function liveDisplay({ ids, until, title }: DisplayOptions, context: Context): WatchDisplay {
   const { terminal } = context;
   const { signal } = context.interrupt;
   const table = new WatchTable(ids, title);
   const messages: string[] = [];
-  let away: string | undefined;
-  let planned: NodeJS.Timeout | undefined;
-  const foot = (columns: number) => {
-    const text = away ?? messages.at(-1);
+  let outage: string | undefined;
+  let pendingDraw: NodeJS.Timeout | undefined;
+  const footer = (columns: number) => {
+    const text = outage ?? messages.at(-1);
     const line = truncate(safeLine(text ?? 'Ctrl-C stops watching.'), columns);
     return text === undefined ? terminal.style('dim', line) : line;
   };
   const draw = () => {
-    clearTimeout(planned);
-    planned = undefined;
+    clearTimeout(pendingDraw);
+    pendingDraw = undefined;
     const { columns, rows } = screen;
-    const frame = table.frame({ ...terminal, columns }, rows, context.session.now(), foot(columns));
+    const frame = table.frame({ ...terminal, columns }, rows, context.session.now(), footer(columns));
     screen.draw(frame.map((line) => terminal.redactor.redact(line)));
   };
   const screen = openLiveScreen(process.stdout, draw);
   const redraw = setInterval(draw, REDRAW_MS).unref();
   const leave = () => {
     clearInterval(redraw);
-    clearTimeout(planned);
+    clearTimeout(pendingDraw);
     screen.close();
   };
   // Closes immediately, because a second Ctrl-C quits without waiting for the clean stop.
   signal.addEventListener('abort', leave, { once: true });
-  const soon = () => {
-    planned ??= setTimeout(draw, REDRAW_DELAY_MS);
+  const scheduleDraw = () => {
+    pendingDraw ??= setTimeout(draw, REDRAW_DELAY_MS);
   };
-  const say = (text: string) => {
+  const notify = (text: string) => {
     messages.push(context.terminal.redactor.redact(text));
     if (messages.length > MAX_MESSAGES) messages.shift();
-    soon();
+    scheduleDraw();
   };
   draw();
   return {
     change(change) {
       table.take(change, isOver({ id: change.envelopeId, status: change.to }, until));
-      soon();
+      scheduleDraw();
     },
     gone(id, _, error) {
       table.gone(id, new Date(context.session.now()).toISOString());
-      say(`${id}: ${sentenceOf(error)}`);
+      notify(`${id}: ${sentenceOf(error)}`);
     },
-    say,
-    away(text) {
-      away = text;
-      soon();
+    notify,
+    outage(text) {
+      outage = text;
+      scheduleDraw();
     },
     async close() {
       leave();

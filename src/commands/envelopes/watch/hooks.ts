@@ -8,22 +8,22 @@ import { childEnvironment } from '../../../kernel/process/child-environment.ts';
 import { desktopFor, ring } from '../../../output/desktop.ts';
 import { jsonText } from '../../../output/json.ts';
 
-type Say = (text: string) => Promise<void> | void;
+type Notify = (text: string) => Promise<void> | void;
 
 /** Runs the user's command for each envelope that reaches an awaited status, one at a time. */
-export class ReachedCommand {
+export class ExecHook {
   readonly #line: string;
-  readonly #say: Say;
+  readonly #notify: Notify;
   readonly #signal: AbortSignal;
   readonly #showsOutput: boolean;
   #work: Promise<void> = Promise.resolve();
   #runs = 0;
   #failed = 0;
 
-  /** @param showsOutput pass the command's output to `say`, because the live table uses the screen */
-  constructor(line: string, say: Say, options: { signal: AbortSignal; showsOutput: boolean }) {
+  /** @param showsOutput pass the command's output to `notify`, because the live table uses the screen */
+  constructor(line: string, notify: Notify, options: { signal: AbortSignal; showsOutput: boolean }) {
     this.#line = line;
-    this.#say = say;
+    this.#notify = notify;
     this.#signal = options.signal;
     this.#showsOutput = options.showsOutput;
   }
@@ -51,13 +51,13 @@ export class ReachedCommand {
     const why = await this.#attempt(`${jsonText(change)}\n`, env);
     if (why === undefined) return;
     this.#failed++;
-    await this.#say(`The command for ${envelopeId} ${why}.`);
+    await this.#notify(`The command for ${envelopeId} ${why}.`);
   }
 
   /** Returns why it failed; undefined if it succeeded. */
   async #attempt(stdin: string, env: Record<string, string>): Promise<string | undefined> {
     const show = (text: string) => {
-      for (const line of text.split('\n')) if (line.trim() !== '') void this.#say(line);
+      for (const line of text.split('\n')) if (line.trim() !== '') void this.#notify(line);
     };
     try {
       const { code, signal } = await runCommand(this.#line, stdin, env, this.#showsOutput ? show : undefined);

@@ -19,8 +19,8 @@ import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { followEvents } from '../../../webhooks/journal/event-journal.ts';
 import { followSuccessor, successorOf } from '../replace/successor.ts';
-import { openShow, type WatchShow } from './display.ts';
-import { Notifier, ReachedCommand } from './hooks.ts';
+import { openDisplay, type WatchDisplay } from './display.ts';
+import { ExecHook, Notifier } from './hooks.ts';
 import { deadlineAfter, WATCH_PACING } from './limits.ts';
 
 export interface WatchFlags extends SelectionFlagValues {
@@ -31,7 +31,7 @@ export interface WatchFlags extends SelectionFlagValues {
   notify: boolean;
 }
 
-const NAMED = 10;
+const MAX_LISTED = 10;
 
 /**
  * Watches the given envelopes, or all with a status, and shows each change. With --status and without --until, it also waits
@@ -39,7 +39,7 @@ const NAMED = 10;
  * @throws UnexpectedStatusError if one ended in another status, WaitTimeoutError after --timeout, the service's error if none of
  * them exists, PartialError if some don't exist.
  */
-export async function watchToTheEnd(
+export async function watchUntilDone(
   words: readonly string[],
   flags: WatchFlags,
   context: Context,
@@ -52,9 +52,9 @@ export async function watchToTheEnd(
   const ids = subject;
   const client = await context.session.client(WATCH_PACING);
   const deadline = deadlineAfter(flags.timeout, context.session.words);
-  const show = await openShow({ ids, until, title: titleOf(ids, discover, until) }, context);
+  const display = await openDisplay({ ids, until, title: titleOf(ids, discover, until) }, context);
   const over = new AbortController();
-  const watching = new Watching(show, { until, single: ids.length === 1, client }, flags, context);
+  const watching = new WatchSession(display, { until, single: ids.length === 1, client }, flags, context);
   try {
     const events = watchEnvelopes(client, ids, {
       until,
@@ -69,9 +69,9 @@ export async function watchToTheEnd(
     over.abort();
     deadline.stop();
     await watching.finish();
-    await show.close();
+    await display.close();
   }
-  await watching.judge();
+  await watching.throwOnFailure();
 }
 
 /** Yields the envelopes for which a listener on this machine receives webhooks. */
@@ -110,13 +110,13 @@ function titleOf(
 }
 
 /** Handles the events of one watch, and decides its result. */
-class Watching {
-  readonly #show: WatchShow;
+class WatchSession {
+  readonly #display: WatchDisplay;
   readonly #until: readonly string[];
-  readonly #command: ReachedCommand | undefined;
+  readonly #command: ExecHook | undefined;
   readonly #notifier: Notifier | undefined;
   readonly #last = new Map<string, string>();
-  readonly #otherwise: { id: string; status: string; envelope: Envelope }[] = [];
+  readonly #unexpected: { id: string; status: string; envelope: Envelope }[] = [];
   readonly #client: Client;
   readonly #context: Context;
   readonly #gone: Error[] = [];
@@ -125,12 +125,12 @@ class Watching {
   #commands = { failed: 0, runs: 0 };
 
   constructor(
-    show: WatchShow,
+    display: WatchDisplay,
     wanted: { until: readonly string[]; single: boolean; client: Client },
     flags: WatchFlags,
     context: Context,
   ) {
-    this.#show = show;
+    this.#display = display;
     this.#until = wanted.until;
     this.#single = wanted.single;
     this.#client = wanted.client;
@@ -139,7 +139,7 @@ class Watching {
     const { signal } = context.interrupt;
     const options = { signal, showsOutput: terminal.outIsTty && !context.terminal.json };
     if (flags.exec !== undefined)
-      this.#command = new ReachedCommand(flags.exec, (text) => show.say(text), options);
+      this.#command = new ExecHook(flags.exec, (text) => display.notify(text), options);
     if (flags.notify) this.#notifier = new Notifier(context);
   }
 
@@ -152,14 +152,14 @@ class Watching {
         if (!this.#last.has(event.id)) this.#count++;
         // For a single envelope, the error report shows it.
         if (this.#single) return;
-        return this.#show.gone(event.id, this.#last.get(event.id) ?? null, event.error);
+        return this.#display.gone(event.id, this.#last.get(event.id) ?? null, event.error);
       case 'outage':
-        if (event.failures === 1) await this.#show.away(`${sentenceOf(event.error)} Still watching.`);
+        if (event.failures === 1) await this.#display.outage(`${sentenceOf(event.error)} Still watching.`);
         return;
       case 'recovered':
-        return this.#show.away(undefined);
+        return this.#display.outage(undefined);
       case 'deaf':
-        return this.#show.say(
+        return this.#display.notify(
           `Webhook events on this machine can't be read: ${messageOf(event.error)}. Polling continues.`,
         );
     }
@@ -168,21 +168,21 @@ class Watching {
   async #change(change: StatusChange): Promise<void> {
     const { envelopeId: id, from, to } = change;
     if (from === null) this.#count++;
-    await this.#show.change(change);
+    await this.#display.change(change);
     const over = isOver({ id, status: to }, this.#until);
     if (!over) return void this.#last.set(id, to);
     this.#last.delete(id);
     this.#notifier?.ended(change);
     if (this.#until.includes(to)) this.#command?.reached(change);
-    else this.#otherwise.push({ id, status: to, envelope: change.envelope });
+    else this.#unexpected.push({ id, status: to, envelope: change.envelope });
   }
 
   /** Returns hints about the replacements of envelopes that ended in another status; undefined if absent. */
   async #successors(): Promise<string | undefined> {
-    const means = { client: this.#client, looks: this.#single };
+    const options = { client: this.#client, looks: this.#single };
     const lines: string[] = [];
-    for (const { id, envelope } of this.#otherwise.slice(0, NAMED)) {
-      const made = await successorOf(envelope, means, this.#context);
+    for (const { id, envelope } of this.#unexpected.slice(0, MAX_LISTED)) {
+      const made = await successorOf(envelope, options, this.#context);
       if (made) lines.push(followSuccessor(id, made));
     }
     return lines.length > 0 ? lines.join('\n') : undefined;
@@ -194,12 +194,16 @@ class Watching {
     if (this.#command) this.#commands = await this.#command.finish();
   }
 
-  async judge(): Promise<void> {
+  async throwOnFailure(): Promise<void> {
     const count = this.#count;
     const { failed, runs } = this.#commands;
-    const [first] = this.#otherwise;
+    const [first] = this.#unexpected;
     if (first !== undefined)
-      throw unexpectedStatus(this.#otherwise, this.#until, (await this.#successors()) ?? seeWhy(first.id));
+      throw unexpectedStatus(
+        this.#unexpected,
+        this.#until,
+        (await this.#successors()) ?? reasonHint(first.id),
+      );
     const [gone] = this.#gone;
     if (gone !== undefined && this.#gone.length === count) throw gone;
     if (gone !== undefined)
@@ -211,7 +215,7 @@ class Watching {
   }
 }
 
-function seeWhy(id: string): string {
+function reasonHint(id: string): string {
   return `To see why, run \`${command('envelopes', 'get', id)}\`.`;
 }
 
@@ -220,8 +224,8 @@ function unexpectedStatus(
   until: readonly string[],
   hint: string,
 ): UnexpectedStatusError {
-  const list = ended.slice(0, NAMED).map(({ id, status }) => `${id} is ${status}`);
-  const more = ended.length > NAMED ? `, and ${counted(ended.length - NAMED, 'other')}` : '';
+  const list = ended.slice(0, MAX_LISTED).map(({ id, status }) => `${id} is ${status}`);
+  const more = ended.length > MAX_LISTED ? `, and ${counted(ended.length - MAX_LISTED, 'other')}` : '';
   return new UnexpectedStatusError(
     `Ended in a status other than ${until.join(' or ')}: ${list.join(', ')}${more}.`,
     { hint },

@@ -7,62 +7,83 @@ import { renderTable, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
-import { deedOf, lastDeed, progressOf } from './view.ts';
+import { lastAction, progressOf, signerAction } from './view.ts';
 
 interface Row {
   id: string;
   status: string;
   envelope: Envelope | undefined;
   /** The last change and its time. */
-  deed: string;
+  lastChange: string;
   at: string | undefined;
   /** The number of the last change; 0 before the first. */
-  moved: number;
+  changeNumber: number;
 }
 
 const ORDER: readonly string[] = ENVELOPE_STATUSES;
 /** The number of ended envelopes to keep while new ones are added. */
 const MAX_ENDED = 500;
 /** The lines for the title, the heading, and the footer. */
-const AROUND = 3;
+const FRAME_LINES = 3;
 /** Terminals with at least this many rows get blank lines. */
-const ROOMY = 10;
+const BLANK_LINES_FROM_ROWS = 10;
 /** On narrower terminals, IDs are truncated to leave room for the status. */
-const NARROW = 45;
+const WHOLE_ID_COLUMNS = 45;
 
 /** The live table: a row for each envelope in the given order. If not all fit, the last changed ones come first. */
 export class WatchTable {
   readonly #rows = new Map<string, Row>();
   readonly #ended = new Set<string>();
   readonly #title: string;
-  #moves = 0;
+  #changes = 0;
 
   constructor(ids: readonly string[], title: string) {
     this.#title = title;
     for (const id of ids)
-      this.#rows.set(id, { id, status: '', envelope: undefined, deed: '', at: undefined, moved: 0 });
+      this.#rows.set(id, {
+        id,
+        status: '',
+        envelope: undefined,
+        lastChange: '',
+        at: undefined,
+        changeNumber: 0,
+      });
   }
 
   take(change: StatusChange, isOver: boolean): void {
     const { envelopeId: id, envelope, from, to } = change;
-    const first = from === null ? lastDeed(envelope) : undefined;
-    const deed = first?.text ?? deedOf(change) ?? `was ${from ?? ''}`;
-    const moved = first ? 0 : ++this.#moves;
-    this.#rows.set(id, { id, status: to, envelope, deed, at: first ? first.at : change.at, moved });
+    const first = from === null ? lastAction(envelope) : undefined;
+    const lastChange = first?.text ?? signerAction(change) ?? `was ${from ?? ''}`;
+    const changeNumber = first ? 0 : ++this.#changes;
+    this.#rows.set(id, {
+      id,
+      status: to,
+      envelope,
+      lastChange,
+      at: first ? first.at : change.at,
+      changeNumber,
+    });
     if (isOver) this.#end(id);
   }
 
   gone(id: string, at: string): void {
     const row = this.#rows.get(id);
-    const deed = 'not found';
-    this.#rows.set(id, { id, envelope: row?.envelope, status: 'GONE', deed, at, moved: ++this.#moves });
+    const lastChange = 'not found';
+    this.#rows.set(id, {
+      id,
+      envelope: row?.envelope,
+      status: 'GONE',
+      lastChange,
+      at,
+      changeNumber: ++this.#changes,
+    });
     this.#end(id);
   }
 
   /** Renders the rows that fit, with a title and a footer. */
   frame(terminal: Terminal, lines: number, now: number, foot: string): string[] {
-    const blank = lines >= ROOMY ? [''] : [];
-    const room = Math.max(1, lines - AROUND - 2 * blank.length);
+    const blank = lines >= BLANK_LINES_FROM_ROWS ? [''] : [];
+    const room = Math.max(1, lines - FRAME_LINES - 2 * blank.length);
     const title = `${terminal.style('bold', this.#title)}  ${terminal.style('dim', this.#counts())}`;
     return [title, ...blank, ...this.#table(terminal, room, now), ...blank, foot];
   }
@@ -70,7 +91,7 @@ export class WatchTable {
   /** Renders the final table. */
   final(terminal: Terminal, lines: number, now: number): string {
     if (this.#rows.size === 0) return '';
-    return `${this.#table(terminal, Math.max(5, lines - AROUND), now).join('\n')}\n`;
+    return `${this.#table(terminal, Math.max(5, lines - FRAME_LINES), now).join('\n')}\n`;
   }
 
   #end(id: string): void {
@@ -96,7 +117,7 @@ export class WatchTable {
     if (this.#rows.size === 0) return [terminal.style('dim', 'No open envelopes.')];
     const isWhole = this.#rows.size <= room;
     const shown = isWhole ? [...this.#rows.values()] : this.#latest(Math.max(1, room - 1));
-    const table = renderTable(shown, columnsAt(now, terminal.columns >= NARROW), terminal)
+    const table = renderTable(shown, columnsAt(now, terminal.columns >= WHOLE_ID_COLUMNS), terminal)
       .trimEnd()
       .split('\n');
     const more = this.#rows.size - shown.length;
@@ -104,7 +125,7 @@ export class WatchTable {
   }
 
   #latest(count: number): Row[] {
-    return [...this.#rows.values()].toSorted((a, b) => b.moved - a.moved).slice(0, count);
+    return [...this.#rows.values()].toSorted((a, b) => b.changeNumber - a.changeNumber).slice(0, count);
   }
 }
 
@@ -119,11 +140,11 @@ function columnsAt(now: number, wholeId: boolean): TableColumn<Row>[] {
       fixed: true,
     },
     { key: 'signed', header: 'SIGNED', value: signed, fixed: true },
-    { key: 'change', header: 'LAST CHANGE', value: (row) => lastChange(row, now) },
+    { key: 'change', header: 'LAST CHANGE', value: (row) => lastChangeText(row, now) },
     {
       key: 'expiresAt',
       header: 'EXPIRES',
-      value: (row) => (isMoving(row.status) ? relativeTime(row.envelope?.expiresAt, now) : ''),
+      value: (row) => (isOpen(row.status) ? relativeTime(row.envelope?.expiresAt, now) : ''),
       fixed: true,
     },
   ];
@@ -134,12 +155,12 @@ function signed({ envelope }: Row): string {
   return total === 0 ? '' : `${done}/${total}`;
 }
 
-function lastChange({ deed, at }: Row, now: number): string {
+function lastChangeText({ lastChange, at }: Row, now: number): string {
   const when = relativeTime(at, now);
-  return when === '' ? deed : `${deed} ${when}`.trim();
+  return when === '' ? lastChange : `${lastChange} ${when}`.trim();
 }
 
-function isMoving(status: string): boolean {
+function isOpen(status: string): boolean {
   return isInFlight(status) || status === 'DRAFT';
 }
 

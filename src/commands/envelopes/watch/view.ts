@@ -18,8 +18,8 @@ export function renderChange(change: StatusChange, terminal: Terminal): string {
 function inWords(change: StatusChange): string {
   const { total, signed } = progressOf(change.envelope);
   const progress = total > 0 ? `, ${signed} of ${total} signed` : '';
-  const did = deedOf(change);
-  return did === undefined ? progress : safeLine(`  ${did}${progress}`);
+  const action = signerAction(change);
+  return action === undefined ? progress : safeLine(`  ${action}${progress}`);
 }
 
 /** Returns the number of signers, and how many have signed. */
@@ -29,26 +29,26 @@ export function progressOf(envelope: Envelope): { total: number; signed: number 
 }
 
 /** Returns what a signer did, such as `Bo declined: too expensive`; undefined if no signer made the change. */
-export function deedOf(change: Pick<StatusChange, 'signer' | 'envelope'>): string | undefined {
+export function signerAction(change: Pick<StatusChange, 'signer' | 'envelope'>): string | undefined {
   if (change.signer === null) return undefined;
   const moved = (change.envelope.signers ?? []).find(
     (one) => (one.email ?? one.id ?? one.name) === change.signer,
   );
-  return deedOfSigner(moved, change.signer);
+  return actionText(moved, change.signer);
 }
 
-function deedOfSigner(signer: Signer | undefined, address: string): string {
+function actionText(signer: Signer | undefined, address: string): string {
   const reason = signer?.declineReason ? `: ${signer.declineReason}` : '';
   const name = signer?.name || address;
   return `${name} ${(signer?.status ?? 'changed').toLowerCase().replaceAll('_', ' ')}${reason}`;
 }
 
 /** Returns the last event of an envelope and its time, from its dates. */
-export function lastDeed(envelope: Envelope): { text: string; at: string | undefined } {
+export function lastAction(envelope: Envelope): { text: string; at: string | undefined } {
   const acted = (envelope.signers ?? [])
     .flatMap((one) => {
       const at = one.signedAt ?? one.declinedAt;
-      return at ? [{ text: deedOfSigner(one, one.email ?? ''), at }] : [];
+      return at ? [{ text: actionText(one, one.email ?? ''), at }] : [];
     })
     .sort((a, b) => (a.at < b.at ? 1 : -1));
   const [last] = acted;

@@ -5,10 +5,10 @@ import type { DownloadOptions } from '../../../documents/download/file.ts';
 import type { LocateOptions } from '../../../documents/download/locate.ts';
 import type { JudgedSeal } from '../../../documents/seal/judge.ts';
 import { mapAhead } from '../../../kernel/streams.ts';
-import type { DownloadJudge } from '../seals.ts';
+import type { SealCheck } from '../seals.ts';
 
 /** A fetched file with the result of its seal check. */
-export interface JudgedFile extends Pick<FetchedFile, 'result' | 'error'> {
+export interface CheckedFile extends Pick<FetchedFile, 'result' | 'error'> {
   seal: JudgedSeal | null;
   problem: { code: string; message: string } | null;
 }
@@ -22,21 +22,21 @@ export interface FetchOptions extends DownloadOptions {
  * Fetches files and checks their seals. Yields the results in the order of the targets. As long as no seal is pinned, the first
  * document of an envelope is held until the second is fetched, because together they may pin the seal.
  */
-export async function* fetchJudged(
+export async function* fetchChecked(
   bucket: Bucket,
   targets: readonly FileTarget[],
   options: FetchOptions,
   context: Context,
-): AsyncGenerator<JudgedFile, void, undefined> {
+): AsyncGenerator<CheckedFile, void, undefined> {
   const { waiting, concurrency } = options;
   // The code that checks seals is loaded for the first file.
-  let loading: Promise<DownloadJudge> | undefined;
-  let judge: DownloadJudge | undefined;
+  let loading: Promise<SealCheck> | undefined;
+  let checkSeal: SealCheck | undefined;
   let held: FetchedFile[] = [];
   const released = () => {
     const files = held;
     held = [];
-    return files.map((file) => ({ ...file, ...(judge?.judge(file) ?? { seal: null, problem: null }) }));
+    return files.map((file) => ({ ...file, ...(checkSeal?.judge(file) ?? { seal: null, problem: null }) }));
   };
   const work = (target: FileTarget) => fetchFile(bucket, target, options, waiting);
   try {
@@ -44,11 +44,11 @@ export async function* fetchJudged(
       if (held.some(({ result }) => result.envelopeId !== file.result.envelopeId)) yield* released();
       held.push(file);
       if (file.error === undefined) {
-        loading ??= import('../seals.ts').then((seals) => seals.downloadJudge(context));
-        judge = await loading;
-        await judge.pinFrom(held);
+        loading ??= import('../seals.ts').then((seals) => seals.createSealCheck(context));
+        checkSeal = await loading;
+        await checkSeal.pinFrom(held);
       }
-      if (!judge?.canPin(held)) yield* released();
+      if (!checkSeal?.canPin(held)) yield* released();
     }
   } catch (error) {
     yield* released();
