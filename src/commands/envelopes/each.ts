@@ -158,7 +158,9 @@ class BatchWork {
     return [
       `Quit before the service responded.`,
       ...(open.length > 0 ? [`${listed(open)} may or may not have been ${done}.`] : []),
-      ...(unreported.length > 0 ? [`The result for ${listed(unreported)} was received but not printed.`] : []),
+      ...(unreported.length > 0
+        ? [`The result for ${listed(unreported)} was received but not printed.`]
+        : []),
     ].join(' ');
   }
 
