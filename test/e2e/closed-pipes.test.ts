@@ -85,7 +85,7 @@ describe('a command that writes, when the reader of stdout goes away', () => {
   });
 
   it('leaves a bulk run that can be resumed', async () => {
-    const { baseUrl, apiKey, process } = await home.sandbox(['--no-save-profile']);
+    const { baseUrl, apiKey, stop } = await home.sandbox(['--no-save-profile']);
     const env = { ESIGN_BASE_URL: baseUrl, ESIGN_API_KEY: apiKey };
     const rows = Array.from({ length: 80 }, (_, i) => `p${i}@example.com,Person ${i}`);
     await writeFile(home.path('rows.csv'), `email,name\n${rows.join('\n')}\n`);
@@ -101,7 +101,7 @@ describe('a command that writes, when the reader of stdout goes away', () => {
     const to = Array.isArray(mails) ? mails.map((mail: unknown) => isRecord(mail) && String(mail.to)) : [];
     expect(new Set(to).size).toBe(rows.length);
     expect(to).toHaveLength(rows.length);
-    await process.stop();
+    await stop();
   });
 });
 

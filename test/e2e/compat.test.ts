@@ -59,12 +59,7 @@ describe('a service that differs from its document', () => {
 
 describe('the record', () => {
   it('contains no contradiction of the sandbox, and its choices start another one like it', async () => {
-    const { process: first } = await home.sandbox([
-      '--choice',
-      'list-items=summary',
-      '--choice',
-      'action-reply=empty204',
-    ]);
+    const first = await home.sandbox(['--choice', 'list-items=summary', '--choice', 'action-reply=empty204']);
     const id = (
       await home.run`envelopes create --template tmpl_nda --signer ada@example.com --send -q`
     ).stdout.trim();
@@ -77,7 +72,7 @@ describe('the record', () => {
     expect(await compat({})).toMatchObject({ code: 0, contradictions: [] });
     await home.run`compat --choices like.json`;
     await first.stop();
-    const { process: second } = await home.sandbox(['--choices', home.path('like.json')]);
+    const second = await home.sandbox(['--choices', home.path('like.json')]);
     const choices = await home.json`sandbox choices`;
     expect(choices).toContainEqual(expect.objectContaining({ name: 'list-items', value: 'summary' }));
     expect(choices).toContainEqual(expect.objectContaining({ name: 'action-reply', value: 'empty204' }));

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv, isWordValue, type WordValue } from './argv.ts';
-import { isFree, runInProcess } from './in-process.ts';
+import { isFree, runInProcess, type Staying, startInProcess } from './in-process.ts';
 
 const BIN = resolve(process.env.ESIGN_BIN || join(import.meta.dirname, '../../bin/run.js'));
 
@@ -57,6 +57,7 @@ export class Home {
   readonly folder = mkdtempSync(join(tmpdir(), 'esign-e2e-'));
   readonly env: Record<string, string>;
   readonly #started: LongRunning[] = [];
+  readonly #here: Staying[] = [];
   /** The environment of a new home's commands; the others were set by the test. */
   readonly #usual = inherited();
   readonly #inProcess: boolean;
@@ -126,16 +127,21 @@ export class Home {
     return running;
   }
 
-  /** Starts a sandbox whose connection settings the home's later commands use. */
+  /**
+   * Starts a sandbox whose connection settings the home's later commands use: in this process where commands run here, too.
+   */
   async sandbox(args: readonly string[] = []): Promise<Sandbox> {
-    const process = this.start(['sandbox', 'start', '--ephemeral', '--port', '0', '--json', ...args]);
-    const ready = await process.object();
+    const words = ['sandbox', 'start', '--ephemeral', '--port', '0', '--json', ...args];
+    const { ready, stop } = this.#mayRunHere()
+      ? await this.#startHere(words)
+      : await readyOf(this.start(words));
     const baseUrl = await this.#relayed(String(ready.baseUrl), !args.includes('--no-save-profile'));
-    return { process, baseUrl, apiKey: String(ready.apiKey), ready };
+    return { baseUrl, apiKey: String(ready.apiKey), ready, stop };
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#started.map((one) => one.stop()));
+    for (const one of this.#here) await one.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -152,10 +158,20 @@ export class Home {
 
   /** Returns true if these arguments need a real process. */
   #needsProcess(words: readonly string[], { env, under }: RunOptions): boolean {
-    if (!this.#inProcess || under !== undefined || words.length === 0 || !isFree()) return true;
-    const set = Object.entries({ ...this.env, ...env });
-    if (set.some(([name, value]) => FOR_NODE.test(name) && this.#usual[name] !== value)) return true;
+    if (under !== undefined || words.length === 0 || !this.#mayRunHere(env)) return true;
     return STAYS.test(words.join(' ')) || words.some((word) => ANSWERED_FIRST.has(word));
+  }
+
+  #mayRunHere(env: Readonly<Record<string, string>> = {}): boolean {
+    const set = Object.entries({ ...this.env, ...env });
+    const isForNode = set.some(([name, value]) => FOR_NODE.test(name) && this.#usual[name] !== value);
+    return this.#inProcess && isFree() && !isForNode;
+  }
+
+  async #startHere(argv: readonly string[]): Promise<Pick<Sandbox, 'ready' | 'stop'>> {
+    const staying = await startInProcess({ argv, env: this.env, cwd: this.folder });
+    this.#here.push(staying);
+    return { ready: objectIn(staying.firstLine), stop: staying.stop };
   }
 
   #spawn(args: readonly string[], options: RunOptions): ChildProcess {
@@ -166,10 +182,20 @@ export class Home {
 }
 
 export interface Sandbox {
-  process: LongRunning;
   baseUrl: string;
   apiKey: string;
   ready: Record<string, unknown>;
+  stop: () => Promise<unknown>;
+}
+
+async function readyOf(process: LongRunning): Promise<Pick<Sandbox, 'ready' | 'stop'>> {
+  return { ready: await process.object(), stop: () => process.stop() };
+}
+
+function objectIn(line: string): Record<string, unknown> {
+  const value = parseJson(line);
+  if (!isRecord(value)) throw new Error('the line is not a JSON object');
+  return value;
 }
 
 /** A command that runs until it is stopped. */
@@ -200,9 +226,7 @@ export class LongRunning {
 
   /** Returns its next line, as a JSON object. */
   async object(): Promise<Record<string, unknown>> {
-    const value = parseJson(await this.line());
-    if (!isRecord(value)) throw new Error('the line is not a JSON object');
-    return value;
+    return objectIn(await this.line());
   }
 
   /** Returns the match of the pattern in its stderr, from its start, as soon as there is one. */

@@ -1,4 +1,4 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
@@ -6,12 +6,13 @@ import { join, resolve } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import tty from 'node:tty';
 import { pathToFileURL } from 'node:url';
+import v8 from 'node:v8';
 import { compileFunction } from 'node:vm';
 import { IN_PROCESS_BUNDLE } from '../../scripts/in-process.js';
 
 /*
  * Runs the program as a function in the process of the tests: its modules run again for each command, with a separate
- * process object. This saves the start of Node, which is most of the time of a short command (docs/decisions/0021). Real
+ * process object. This saves the start of Node, which is most of the time of a short command (docs/decisions/0013). Real
  * processes are used for everything else (signals, pipes, a terminal, concurrent runs).
  */
 
@@ -40,6 +41,8 @@ class Exited extends Error {}
 
 let compiled: ReturnType<typeof compileFunction> | undefined;
 let running = false;
+/** It is an ES module, which the bundle can't require. */
+const shaping = import('harfbuzzjs');
 
 /** Whether a command can run here now: one at a time, since it uses the worker's folder and process ID. */
 export function isFree(): boolean {
@@ -47,12 +50,38 @@ export function isFree(): boolean {
 }
 
 /** Runs one command line to its end. */
-export async function runInProcess(run: InProcessRun): Promise<InProcessResult> {
+export function runInProcess(run: InProcessRun): Promise<InProcessResult> {
+  return inFolder(run.cwd, () => new FakeProcess(run).run(run.argv));
+}
+
+/** A command that runs until it receives a signal. */
+export interface Staying {
+  /** The first line of its stdout. */
+  firstLine: string;
+  stop: () => Promise<InProcessResult>;
+}
+
+/** Starts a command line that prints a line when it is ready and then runs next to other commands. */
+export function startInProcess(run: InProcessRun): Promise<Staying> {
+  return inFolder(run.cwd, async () => {
+    const fake = new FakeProcess(run);
+    const ended = fake.run(run.argv);
+    const ready = await Promise.race([fake.firstLine(), ended]);
+    if (typeof ready !== 'string') throw new Error(`it ended: ${ready.stderr}`);
+    const stop = () => {
+      fake.receive('SIGTERM');
+      return ended;
+    };
+    return { firstLine: ready, stop };
+  });
+}
+
+async function inFolder<T>(folder: string, task: () => Promise<T>): Promise<T> {
   const before = process.cwd();
   running = true;
-  process.chdir(run.cwd);
+  process.chdir(folder);
   try {
-    return await new FakeProcess(run).run(run.argv);
+    return await task();
   } finally {
     process.chdir(before);
     running = false;
@@ -106,6 +135,14 @@ class FakeProcess {
     return ended;
   }
 
+  firstLine(): Promise<string> {
+    return this.#out.firstLine();
+  }
+
+  receive(signal: NodeJS.Signals): void {
+    if (!this.#events.emit(signal, signal)) this.#end(null, signal);
+  }
+
   async #main(argv: readonly string[]): Promise<void> {
     compiled ??= compileFunction(readFileSync(IN_PROCESS_BUNDLE, 'utf8'), PARAMETERS, {
       filename: IN_PROCESS_BUNDLE,
@@ -114,7 +151,7 @@ class FakeProcess {
     const own = this.#process;
     Reflect.apply(compiled, undefined, [
       exports,
-      requireFor(own),
+      requireFor(own, await shaping),
       join(FILE, '..'),
       FILE,
       pathToFileURL(FILE).href,
@@ -132,7 +169,7 @@ class FakeProcess {
 
   #kill(pid: number, signal: NodeJS.Signals | 0): true {
     if (pid !== process.pid || signal === 0) return process.kill(pid, signal);
-    if (!this.#events.emit(signal, signal)) this.#end(null, signal);
+    this.receive(signal);
     return true;
   }
 
@@ -156,10 +193,15 @@ class FakeProcess {
   }
 }
 
-/** The modules that the program requires, with its own process object, its own home folder, and no terminal. */
-function requireFor(own: NodeJS.Process): (name: string) => unknown {
+/**
+ * The modules that the program requires, with its own process object, its own home folder, no terminal, and no flags of V8,
+ * which would be those of the tests, too.
+ */
+function requireFor(own: NodeJS.Process, harfbuzzjs: unknown): (name: string) => unknown {
   const replaced: Record<string, unknown> = {
+    harfbuzzjs,
     process: own,
+    v8: { ...v8, setFlagsFromString: () => undefined },
     os: { ...os, homedir: () => own.env.HOME ?? os.homedir() },
     tty: { ...tty, isatty: () => false },
   };
@@ -171,7 +213,13 @@ class Collected extends Writable {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.#chunks.push(chunk);
+    this.emit('written');
     done();
+  }
+
+  async firstLine(): Promise<string> {
+    while (!this.text().includes('\n')) await once(this, 'written');
+    return this.text().slice(0, this.text().indexOf('\n'));
   }
 
   text(): string {
