@@ -8,14 +8,14 @@ const root = join(__dirname, '..');
 function start(argv) {
   if (process.getBuiltinModule === undefined)
     return fail(`esign needs Node 20.19, 22.3 or newer; this is ${process.version}.`);
-  const ready = readyAnswer(argv);
-  if (ready !== undefined) {
-    process.stdout.on('error', notWritten);
-    return process.stdout.write(ready);
+  const output = prebuiltOutput(argv);
+  if (output !== undefined) {
+    process.stdout.on('error', onWriteError);
+    return process.stdout.write(output);
   }
   if (!existsSync(join(root, 'dist/program/esign.cjs')))
-    return fail('esign is not built yet. Run `npm run build` first, or `npm run demo` to see it all.');
-  // From Node 22 on. Where the folder can't be used, nothing is kept and nothing else changes.
+    return fail('esign is not built yet. Run `npm run build`, or `npm run demo` for a tour.');
+  // Needs Node 22. If the folder can't be used, nothing is cached and nothing else changes.
   if (!process.env.NODE_COMPILE_CACHE)
     require('node:module').enableCompileCache?.(require('../dist/program/paths.cjs').cacheDir());
   return run(argv);
@@ -24,14 +24,14 @@ function start(argv) {
 function run(argv) {
   const program = require('../dist/program/esign.cjs');
   const [first, ...rest] = argv;
-  // Completion answers at each Tab: nothing of oclif is loaded for it.
+  // Completion runs at each Tab, so nothing of oclif is loaded for it.
   if (first === '__complete') return program.complete(rest, root);
   if (first === '__update') return program.update();
   return program.main(argv, root);
 }
 
-/** The version, and a page of help for a pipe, which the build has written already. */
-function readyAnswer(argv) {
+/** Returns the version, or prebuilt help if stdout is a pipe. */
+function prebuiltOutput(argv) {
   const asked = argv.filter((word) => word !== '--json').join(' ');
   if (/^(--version|-V|-v|version)$/.test(asked)) {
     const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -49,7 +49,7 @@ function readyAnswer(argv) {
   return existsSync(page) ? readFileSync(page, 'utf8') : undefined;
 }
 
-/** Who brought it here, and so who upgrades it. */
+/** Returns how esign was installed, which decides how it is upgraded. */
 function installedBy() {
   const path = process.execPath.replaceAll('\\', '/');
   // Bun has no `node:sea`.
@@ -60,8 +60,8 @@ function installedBy() {
   return existsSync('/var/lib/dpkg/info/esign.list') && path === '/usr/bin/esign' ? 'deb' : 'executable';
 }
 
-/** `| head -1` has all it wants. */
-function notWritten({ code, message }) {
+/** Ignores a closed pipe. */
+function onWriteError({ code, message }) {
   if (code !== 'EPIPE')
     fail(`Error: Can't write the output: ${code === 'ENOSPC' ? 'the disk is full' : message}.`);
 }

@@ -71,7 +71,7 @@ export class Outage {
         if (error instanceof Error) this.#last = error;
       }
     }
-    notice('The service is back.');
+    notice('The service is responding again.');
     this.#failures = 0;
     // Until a write succeeds, one failure is enough to wait again.
     this.#maxFailures = 1;

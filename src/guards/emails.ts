@@ -86,7 +86,7 @@ function checkRecipients(to: readonly string[] | undefined, guards: Guards): voi
       'RECIPIENT_NOT_ALLOWED',
       `The recipients of this write can't be read, and ${where} limits who may be emailed. Nothing was sent.`,
       {
-        hint: 'Use a command for it, such as `esign envelopes create`, or the fields of the API document only.',
+        hint: 'Use a command such as `esign envelopes create`, or send only documented fields.',
       },
     );
   const isAllowed = (address: string) => {

@@ -138,13 +138,13 @@ export class Guard {
     if (given !== undefined && !names.includes(given))
       throw this.#notConfirmed(`"${given}" is a different name.`);
     if (given !== undefined) this.#confirming = Promise.resolve();
-    else if (ask === undefined) throw this.#notConfirmed('--yes is not enough.');
+    else if (ask === undefined) throw this.#notConfirmed("--yes doesn't skip this.");
   }
 
   async #askName(): Promise<void> {
     const { names, ask } = this.#options.confirmation;
     const typed = (await ask?.(names[0])) ?? '';
-    if (!names.includes(typed.trim())) throw this.#notConfirmed('You typed something else.');
+    if (!names.includes(typed.trim())) throw this.#notConfirmed("The name you typed doesn't match.");
   }
 
   #notConfirmed(why: string): GuardError {

@@ -29,7 +29,8 @@ export function keyFromCommand(command: string, signal?: AbortSignal): Promise<s
     child.on('close', (code) => {
       const key = printed.trim();
       if (code !== 0) reject(failed(command, `it ended with exit code ${code ?? 'none'}`));
-      else if (key === '' || /\s/.test(key)) reject(failed(command, 'it did not print one key'));
+      else if (key === '' || /\s/.test(key))
+        reject(failed(command, 'it printed no key, or more than one word'));
       else resolve(key);
     });
   });

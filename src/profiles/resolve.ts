@@ -126,7 +126,7 @@ function timeoutOf({ flags, env }: ResolveInput): Sourced<number> {
   const source: Source = flags.timeout !== undefined ? 'flag' : env.ESIGN_TIMEOUT ? 'environment' : 'default';
   const text = flags.timeout ?? (env.ESIGN_TIMEOUT || undefined);
   if (text === undefined) return { value: REQUEST_TIMEOUT_MS, source };
-  return { value: readDuration(text, 'The time-out', 1), source };
+  return { value: readDuration(text, 'The timeout', 1), source };
 }
 
 /**

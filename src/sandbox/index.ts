@@ -144,7 +144,7 @@ async function openBucket(options: SandboxOptions, keys: BucketKeys): Promise<Bu
 
 function taken(error: unknown, port: number, flag: string): unknown {
   if (codeOf(error) !== 'EADDRINUSE') return error;
-  return new UsageError(`Port ${port} is taken, maybe by another sandbox.`, {
+  return new UsageError(`Port ${port} is already in use, maybe by another sandbox.`, {
     cause: error,
     hint: `Use another port with ${flag}; 0 for any free one.`,
   });

@@ -22,7 +22,7 @@ export async function openPort(server: Server, { host, port, flag, what }: PortO
     await listenOn(server, port, host);
   } catch (error) {
     const taken = isPortTaken(error);
-    const why = taken ? 'the port is taken' : messageOf(error);
+    const why = taken ? 'the port is already in use' : messageOf(error);
     const hint = taken ? `Use another port with ${flag}, or ${flag} 0 for any free one.` : undefined;
     throw new UsageError(`Can't ${what} on ${host}:${port}: ${why}.`, { cause: error, hint });
   }

@@ -106,7 +106,7 @@ describe('an untrusted certificate', () => {
     const leaf = await certify('service', authority);
     for (const [certified, why] of [
       [authority, 'its TLS certificate is self-signed'],
-      [leaf, 'its TLS certificate comes from an authority this machine does not know'],
+      [leaf, 'its TLS certificate is from an unknown authority'],
     ] as const) {
       const server = createTlsServer(certified);
       await new Promise<void>((resolve) => {
@@ -145,7 +145,7 @@ describe('an error of the HTTP layer', () => {
     ['SELF_SIGNED_CERT_IN_CHAIN', 'its TLS certificate chain is self-signed', 'NODE_EXTRA_CA_CERTS'],
     [
       'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-      'its TLS certificate comes from an authority this machine does not know',
+      'its TLS certificate is from an unknown authority',
       'NODE_EXTRA_CA_CERTS',
     ],
   ])('%s means "never sent"', (code, why, hint) => {

@@ -31,9 +31,9 @@ describe('an invalid direct call', () => {
   });
 
   it.each([
-    ['/a b', 'The path "/a b" holds a blank, a control character, \\ or #.', 'like /esign/envelopes'],
-    ['/../keys', 'The path "/../keys" leads out of the API.', 'like /esign/envelopes'],
-    ['//evil.example/x', 'The path "//evil.example/x" leads out of the API.', 'like /esign/envelopes'],
+    ['/a b', 'The path "/a b" contains a space', 'like /esign/envelopes'],
+    ['/../keys', 'The path "/../keys" is outside the API.', 'like /esign/envelopes'],
+    ['//evil.example/x', 'The path "//evil.example/x" is outside the API.', 'like /esign/envelopes'],
     [
       'https://evil.example/x',
       `https://evil.example/x is not below ${base}. The key is sent nowhere else.`,
@@ -42,7 +42,10 @@ describe('an invalid direct call', () => {
   ])('reports the problem with %s and shows a valid form', (path, message, hint) => {
     const error = refusal(() => callPath(path, base));
     expect(error).toBeInstanceOf(UsageError);
-    expect(error).toMatchObject({ message, hint: expect.stringContaining(hint) as unknown });
+    expect(error).toMatchObject({
+      message: expect.stringContaining(message) as unknown,
+      hint: expect.stringContaining(hint) as unknown,
+    });
   });
 });
 

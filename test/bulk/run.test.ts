@@ -126,7 +126,7 @@ describe('a run', () => {
     };
     const { ending, notices } = await runs.work(await runs.begin(3, 'two-step'), { concurrency: 1 });
     expect(ending).toEqual({ kind: 'finished' });
-    expect(notices).toContain('The service is back.');
+    expect(notices.join(' ')).toContain('responding again');
     expect(service.counts.creates).toBe(3);
     expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3 }]);
   });

@@ -31,7 +31,8 @@ group('help --json', () => {
     const leaf = of(id.replaceAll(':', ' '));
     expect(bytes(leaf)).toBeLessThanOrEqual(4_500);
     expect(leaf.effects).toBe(COMMAND_EFFECTS[id]);
-    expect(keys(leaf.flags)).toEqual(Object.keys(commands[id]?.flags ?? {}));
+    const flags = Object.entries(commands[id]?.flags ?? {});
+    expect(keys(leaf.flags)).toEqual(flags.filter(([, { hidden }]) => hidden !== true).map(([name]) => name));
     expect(keys(leaf.exitCodes)).toEqual(expect.arrayContaining(['0', '1', '2', '130', '143']));
     const schema = typeof leaf.outputSchema === 'string' ? outputSchemaOf(root, id) : leaf.outputSchema;
     if (typeof leaf.outputSchema === 'string')

@@ -199,7 +199,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     expect(seen).toEqual([
       expect.stringMatching(/^UsageError: .*"soon"/),
       expect.stringMatching(/^UsageError: .*"much" .*N\/TIME/),
-      expect.stringMatching(/^UsageError: Port \d+ is taken/),
+      expect.stringMatching(/^UsageError: Port \d+ is already in use/),
       expect.stringMatching(/^UsageError: .*\{"requests":0,"seconds":1\}/),
       expect.stringMatching(/^UsageError: quota .* 0, not -1/),
       expect.stringMatching(/^UsageError: port .* 0 to 65535, not x/),

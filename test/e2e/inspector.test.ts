@@ -123,7 +123,7 @@ describe('the page of listen --inspect', () => {
   it('reports that its port is in use, and requires --inspect for a port', async () => {
     const words = ['listen', '--port', '0', '--no-verify', '--inspect-port', inspector.port];
     const taken = await home.run`${words} --inspect`;
-    expect([taken.code, taken.stderr.includes('the port is taken')]).toEqual([2, true]);
+    expect([taken.code, taken.stderr.includes('already in use')]).toEqual([2, true]);
     expect((await home.run(words)).code).toBe(2);
   });
 });

@@ -244,7 +244,7 @@ describe('with --allow-write', () => {
     ['create', { template: 'tmpl_nope', signers: ['a@b.c'] }, /NOT_FOUND/],
     ['create', { template: 'tmpl_nda', signers: ['nobody'] }, /nobody/],
     ['send', { id: 'OPEN' }, /is SENT and can't be sent/],
-    ['cancel', { id: 'DONE' }, /is COMPLETED and can't be cancelled/],
+    ['cancel', { id: 'DONE' }, /is COMPLETED and can't be canceled/],
     ['remind', { id: 'DONE' }, /is COMPLETED and can't be reminded/],
   ])('a call that would fail is not offered: %s %j', async (name, args, says) => {
     const ids: Record<string, string> = { OPEN: open, DONE: done };

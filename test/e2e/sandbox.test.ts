@@ -39,7 +39,7 @@ describe('the sandbox', () => {
     ]);
     expect([folder.code, taken.code]).toEqual([2, 2]);
     expect(reportedError(taken)).toMatchObject({
-      message: expect.stringContaining(`Port ${port} is taken`) as unknown,
+      message: expect.stringContaining(`${port} is already in use`) as unknown,
     });
     await running.stop();
   });

@@ -28,7 +28,7 @@ export async function confirmed(
   if (yes === true) return;
   if (!canAsk(terminal, fromStdin)) {
     const so = `${otherwise.charAt(0).toUpperCase()}${otherwise.slice(1)}`;
-    throw new UsageError(`${question} Confirmation is required, and no terminal is available to ask on.`, {
+    throw new UsageError(`${question} This needs confirmation, but no terminal is available.`, {
       hint: `Add --yes to the command. ${so}.`,
     });
   }

@@ -96,7 +96,7 @@ export async function cancelEnvelopes(
   const batch: BatchPreview = {
     action: 'cancel',
     question: 'Cancel',
-    verb: 'cancelled',
+    verb: 'canceled',
     can: (status) => isCancellable(status, evenIfDeclined),
     known: selected,
   };
@@ -115,8 +115,8 @@ export async function cancelEnvelopes(
         if (!isChecked) await confirmCancelDeclined(id, false, client, context);
         return cancelEnvelope(client, id, flags.reason, context.interrupt.signal);
       },
-      show: (envelope) => renderDone('cancelled', envelope, envelope.signers ?? [], context.terminal),
-      action: actionOnce('cancelled', ids, context.session.words),
+      show: (envelope) => renderDone('canceled', envelope, envelope.signers ?? [], context.terminal),
+      action: actionOnce('canceled', ids, context.session.words),
     },
     context,
   );

@@ -66,12 +66,12 @@ export function statusText(envelope: Envelope, now: number): string {
 }
 
 function everyone(people: readonly Signer[]): string {
-  if (people.length <= 2) return people.map(nameOf).join(' and ') || 'Everybody';
+  if (people.length <= 2) return people.map(nameOf).join(' and ') || 'Everyone';
   return `All ${counted(people.length, 'signer')}`;
 }
 
 function ended(envelope: Envelope, now: number): string {
-  const word = envelope.status === 'EXPIRED' ? 'Expired' : 'Cancelled';
+  const word = envelope.status === 'EXPIRED' ? 'Expired' : 'Canceled';
   const missing = (envelope.signers ?? []).filter((one) => one.status !== 'SIGNED').map(nameOf);
   const when = relativeTime(endOf(envelope), now);
   return `${[word, when].filter(Boolean).join(' ')}${missing.length > 0 ? `; not signed by ${namesOf(missing)}` : ''}.`;
@@ -79,10 +79,10 @@ function ended(envelope: Envelope, now: number): string {
 
 /** The label of each command, and the commands that make sense for a status. */
 const LABELS = {
-  send: 'Send it',
+  send: 'Send',
   remind: 'Remind',
   replace: 'Correct',
-  watch: 'Wait',
+  watch: 'Watch',
   cancel: 'Cancel',
   download: 'Download',
 } as const;
@@ -203,7 +203,7 @@ export function renderAction(done: string, envelope: Envelope, terminal: Termina
 
 const DONE = {
   sent: (id: string, whom: string) => `Sent ${id}${whom && ` to ${whom}`}`,
-  cancelled: (id: string, whom: string) => `Cancelled ${id}${whom && `, for ${whom}`}`,
+  canceled: (id: string, whom: string) => `Canceled ${id}${whom && `, for ${whom}`}`,
   reminded: (id: string, whom: string) =>
     whom ? `Reminded ${whom} (${id})` : `Reminded the signers of ${id}`,
 } as const;

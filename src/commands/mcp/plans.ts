@@ -108,12 +108,12 @@ export async function planCancel(
 ): Promise<PlannedCall> {
   const client = await context.session.client();
   const envelope = await client.envelopes.get(id, context.interrupt.signal);
-  refuseUnless(envelope, 'cancelled', (status) => isCancellable(status, false));
+  refuseUnless(envelope, 'canceled', (status) => isCancellable(status, false));
   return {
     would: { action: 'cancel', effect: 'mails', remarks: [], envelope: brief(envelope, envelope.signers) },
     writes: [{ action: 'cancel', envelopeId: id }],
     act: () =>
-      runUninterrupted(id, 'cancelled', context, () =>
+      runUninterrupted(id, 'canceled', context, () =>
         cancelEnvelope(client, id, reason, context.interrupt.signal),
       ),
   };

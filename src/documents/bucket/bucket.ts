@@ -87,7 +87,7 @@ export async function openBucket(settings: BucketSettings, options: ConnectOptio
         const reply = await client.send(command, signal ? { abortSignal: signal } : {});
         return factsOf(reply, reply.ContentLength);
       } catch (error) {
-        throw failure(error, key, 'look at', signal);
+        throw failure(error, key, 'read the metadata of', signal);
       }
     },
     link: (key, seconds) =>

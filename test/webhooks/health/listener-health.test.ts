@@ -200,7 +200,7 @@ describe('a watched listener turns red within ten seconds, and green again', () 
     await start({ port: taken.port, health }, 'warning');
     const url = `http://127.0.0.1:${free.port}/healthz`;
     expect(events).toMatchObject([{ type: 'warning', message: expect.stringContaining(url) as unknown }]);
-    await red(url, 'port', `Can't listen on 127.0.0.1:${taken.port}: the port is taken.`);
+    await red(url, 'port', `Can't listen on 127.0.0.1:${taken.port}: the port is already in use.`);
     taken.server.close();
     await green(url);
     expect(await until(() => events.find(({ type }) => type === 'ready'))).toMatchObject({ healthUrl: url });

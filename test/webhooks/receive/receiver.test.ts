@@ -248,6 +248,6 @@ describe('the webhook receiver', () => {
       onDropped: () => undefined,
     });
     await expect(again).rejects.toThrow(UsageError);
-    await expect(again).rejects.toThrow('the port is taken');
+    await expect(again).rejects.toThrow('already in use');
   });
 });

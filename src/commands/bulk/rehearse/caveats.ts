@@ -57,7 +57,7 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
   'default-times': ({ basis, isHistoryRead }) =>
     basis === 'default' && isHistoryRead
       ? [
-          'Some signers follow default times, because this account has fewer than 20 finished turns.',
+          'Some signing times are defaults, because this account has fewer than 20 finished turns.',
           'Send a first wave with `--waves 20,rest` and see how long it takes before you send the next one.',
         ]
       : undefined,
@@ -77,7 +77,7 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
     'Send a first wave, and check the late signers for addresses that are wrong.',
   ],
   'stand-ins': () => [
-    'The pages of the rehearsal are stand-ins: the fields are yours, the text is not.',
+    'The pages of the rehearsal are placeholders. Only the fields come from your templates.',
     'Send one envelope to yourself and read the real document.',
   ],
   'roles-unknown': ({ withoutRoles }) =>

@@ -187,7 +187,7 @@ export const CHOICES = {
     values: ['at-least-once'],
     decides:
       'POST, 2xx within 30 s is success, no redirects; retries after 10 s, 1 min, 5 min, 30 min and 2 h of the sandbox clock.',
-    why: 'Retries, time-outs and expected response codes are not shown.',
+    why: 'Retries, timeouts, and expected response codes are not shown.',
   },
   finalisation: {
     values: ['at-once', 'delayed'],
