@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { localError } from '../documents/archive/local-error.ts';
@@ -81,7 +81,7 @@ export class EvidenceFolder {
     } catch (error) {
       throw localError(error, path);
     }
-    this.list(name, digest(content));
+    this.list(name, hash('sha256', content));
   }
 
   /** Writes a value as JSON. */
@@ -97,14 +97,14 @@ export class EvidenceFolder {
     name: string,
     now: readonly T[],
     {
-      read,
+      schema,
       keyOf,
       order,
-    }: { read: (value: unknown) => T | undefined; keyOf: (one: T) => string; order: (one: T) => string },
+    }: { schema: z.ZodMiniType<T>; keyOf: (one: T) => string; order: (one: T) => string },
   ): Promise<T[]> {
     const all = new Map<string, T>();
     for (const value of await this.#linesOf(name, new Set(now.map((one) => this.#options.jsonText(one))))) {
-      const one = read(value);
+      const one = schema.safeParse(value).data;
       if (one === undefined) throw this.#notOurs(name);
       all.set(keyOf(one), one);
     }
@@ -119,7 +119,8 @@ export class EvidenceFolder {
   async collection(now: Collection): Promise<Collection> {
     const isSame = [...this.#listed].every(([name, sha256]) => this.#before.get(name) === sha256);
     const text = isSame ? await readRegular(join(this.#dir, COLLECTION)).catch(() => undefined) : undefined;
-    const earlier = text !== undefined && this.#before.get(COLLECTION) === digest(text) ? text : undefined;
+    const earlier =
+      text !== undefined && this.#before.get(COLLECTION) === hash('sha256', text) ? text : undefined;
     const kept = collectionSchema.safeParse(earlier === undefined ? undefined : parseJson(earlier)).data;
     const collection = kept?.baseUrl === now.baseUrl && kept.account === now.account ? kept : now;
     await this.writeJson(COLLECTION, collection);
@@ -151,7 +152,7 @@ export class EvidenceFolder {
     });
     if (text === undefined || this.#options.force) return [];
     const lines = text.split('\n').filter((line) => line !== '');
-    const isOurs = this.#before.get(name) === digest(text) || lines.every((line) => known.has(line));
+    const isOurs = this.#before.get(name) === hash('sha256', text) || lines.every((line) => known.has(line));
     if (!isOurs) throw this.#notOurs(name);
     return lines.map(parseJson);
   }
@@ -171,8 +172,4 @@ export class EvidenceFolder {
 function ofAnother(dir: string, id: string | undefined): UsageError {
   const what = id === undefined ? `an ${ENVELOPE} that esign didn't write` : `the evidence for ${id}`;
   return new UsageError(`${dir} contains ${what}. Nothing was changed.`, { hint: 'Use another --dir.' });
-}
-
-function digest(content: string): string {
-  return createHash('sha256').update(content).digest('hex');
 }

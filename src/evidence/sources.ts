@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { ALL_PENDING, readReminderTimes } from '../envelopes/reminder-times.ts';
@@ -12,7 +12,7 @@ import { readPayload } from '../webhooks/receive/payload.ts';
 
 const text = z.nullable(z.string());
 
-const webhookSchema = z.object({
+export const webhookSchema = z.object({
   deliveryId: z.string(),
   receivedAt: z.string(),
   event: text,
@@ -37,12 +37,12 @@ const webhookSchema = z.object({
 export type KeptWebhook = z.infer<typeof webhookSchema>;
 
 /** `signer` is null for a reminder to all who had not signed. */
-const reminderSchema = z.object({ at: z.string(), signer: text });
+export const reminderSchema = z.object({ at: z.string(), signer: text });
 
 /** A reminder that was requested on this machine. */
 export type KeptReminder = z.infer<typeof reminderSchema>;
 
-const writeSchema = z.object({
+export const writeSchema = z.object({
   id: z.string(),
   at: z.string(),
   user: z.string(),
@@ -58,11 +58,6 @@ const writeSchema = z.object({
 /** A write to the envelope from this machine, as recorded in the log. */
 export type KeptWrite = z.infer<typeof writeSchema>;
 
-/** Parses a write of an earlier run's file; undefined for anything else. */
-export function readWrite(value: unknown): KeptWrite | undefined {
-  return writeSchema.safeParse(value).data;
-}
-
 /** Returns the log entries for the envelope. Other envelopes of a bulk run are omitted. */
 export async function loggedWrites(
   stateFolder: string,
@@ -76,16 +71,6 @@ export async function loggedWrites(
       ...{ id, at, user, profile, command, effect, requestId, outcome, error },
       ...(run === undefined ? {} : { run }),
     }));
-}
-
-/** Parses a webhook of an earlier run's file; undefined for anything else. */
-export function readWebhook(value: unknown): KeptWebhook | undefined {
-  return webhookSchema.safeParse(value).data;
-}
-
-/** Parses a reminder of an earlier run's file; undefined for anything else. */
-export function readReminder(value: unknown): KeptReminder | undefined {
-  return reminderSchema.safeParse(value).data;
 }
 
 /**
@@ -128,7 +113,7 @@ function keptOf(record: EventRecord, redactor: Redactor): KeptWebhook {
   return {
     ...{ deliveryId, receivedAt, event: hidden(event), happenedAt: hidden(happenedAt(raw)) },
     ...{ status: hidden(status), signer: hidden(signer), verified, duplicate, headers, bytes },
-    sha256: createHash('sha256').update(raw).digest('hex'),
+    sha256: hash('sha256', raw),
     bodyBase64: body === undefined ? bodyBase64 : null,
     body: body ?? null,
   };

@@ -19,3 +19,16 @@ export function svgDrawing(
 ): string {
   return `<svg role="img" aria-label="${htmlText(spoken.join('; '))}" viewBox="0 0 ${width} ${height}">${parts.join('')}</svg>`;
 }
+
+/** Builds a section. The body is HTML; without one, there is no section. */
+export function htmlSection(title: string, body: string): string {
+  return body === '' ? '' : `<section><h2>${title}</h2>${body}</section>`;
+}
+
+/** Builds a table from cells that are HTML. Without rows, there is no table. */
+export function htmlTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const head = heads.map((name) => `<th scope="col">${name}</th>`).join('');
+  const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`);
+  return `<table><thead><tr>${head}</tr></thead><tbody>${body.join('')}</tbody></table>`;
+}

@@ -54,43 +54,6 @@ const seedReplySchema = z.looseObject({ data: seededSchema });
 /** The number of items loaded from a seed, and its keys. */
 export type SeedReply = z.infer<typeof seededSchema>;
 
-/** The actions of a running sandbox that aren't part of the API, such as signing, declining, and moving the clock. */
-export interface SandboxControl {
-  /** Signs as the next signer, or as the one with this email address or ID. With `all`, signs as all remaining signers in order. */
-  sign(
-    id: string,
-    wanted: { signer?: string | undefined; all?: boolean; values?: Record<string, string> },
-    signal?: AbortSignal,
-  ): Promise<Envelope>;
-  view(id: string, signer: string | undefined, signal?: AbortSignal): Promise<Envelope>;
-  decline(
-    id: string,
-    wanted: { signer?: string | undefined; reason: string },
-    signal?: AbortSignal,
-  ): Promise<Envelope>;
-  /** Moves the sandbox's clock forward. Returns the new time, ISO 8601. */
-  advance(ms: number, signal?: AbortSignal): Promise<string>;
-  deliveries(envelopeId: string | undefined, signal?: AbortSignal): Promise<Record<string, unknown>[]>;
-  /** Returns the emails sent so far. If none exist, waits up to 60 s for one. */
-  mails(
-    filter: { to?: string | undefined; envelopeId?: string | undefined; waitMs?: number | undefined },
-    signal?: AbortSignal,
-  ): Promise<ListedMail[]>;
-  /** Loads a seed, with its PDFs in base64. */
-  seed(seed: Record<string, unknown>, signal?: AbortSignal): Promise<SeedReply>;
-  /** Saves the current state under a name. */
-  saveSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot>;
-  /** Restores a saved state. */
-  restoreSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot>;
-  snapshots(signal?: AbortSignal): Promise<SandboxSnapshot[]>;
-  removeSnapshot(name: string, signal?: AbortSignal): Promise<void>;
-  reset(signal?: AbortSignal): Promise<void>;
-  /** Changes the choices in `wanted`. Returns all choices for ambiguities of the API document. */
-  choices(wanted: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<SandboxChoice[]>;
-  /** Returns the active faults. `set` replaces all of them; an empty object removes them. */
-  faults(set: Record<string, unknown> | undefined, signal?: AbortSignal): Promise<Record<string, unknown>>;
-}
-
 /** An ambiguity of the API document, and how the sandbox handles it. */
 export type SandboxChoice = z.infer<typeof choiceSchema>;
 
@@ -99,87 +62,104 @@ export function controlUrl(baseUrl: string): string {
   return `${new URL(baseUrl).origin}/__sandbox`;
 }
 
-/** Creates a client for the control plane. The base URL of `send` must be `controlUrl`. */
-export function sandboxControl(send: SendRequest): SandboxControl {
-  const post = (path: string, body: unknown, signal: AbortSignal | undefined) =>
-    ask(send, { method: 'POST', path, body, signal });
-  const act = async (id: string, action: string, body: unknown, signal: AbortSignal | undefined) => {
-    const reply = await post(`/envelopes/${encodeURIComponent(id)}/${action}`, body, signal);
-    return readAs(
-      envelopeSchema,
-      readAs(resourceReplySchema, reply, 'an envelope', 200).data,
-      'an envelope',
-      200,
-    );
+/** Signs as this signer, by email address or ID. Default: the next one. */
+interface AsSigner {
+  signer?: string | undefined;
+}
+
+/**
+ * Creates a client for the actions of a running sandbox that aren't part of the API, such as signing, declining, and moving the clock. The
+ * base URL of `send` must be `controlUrl`.
+ */
+export function sandboxControl(send: SendRequest) {
+  const read = async <T>(schema: z.ZodMiniType<T, T>, request: HttpRequest, what: string, status = 200) =>
+    readAs(schema, await ask(send, request), what, status);
+  const act = async (id: string, action: string, body: object, signal?: AbortSignal): Promise<Envelope> => {
+    const path = `/envelopes/${encodeURIComponent(id)}/${action}`;
+    const { data } = await read(resourceReplySchema, { method: 'POST', path, body, signal }, 'an envelope');
+    return readAs(envelopeSchema, data, 'an envelope', 200);
   };
   return {
-    sign: (id, { signer, all, values }, signal) =>
-      act(
-        id,
-        'sign',
-        {
-          ...(signer === undefined ? {} : { signer }),
-          ...(all ? { all } : {}),
-          ...(values ? { values } : {}),
-        },
-        signal,
-      ),
-    view: (id, signer, signal) => act(id, 'view', signer === undefined ? {} : { signer }, signal),
-    decline: (id, { signer, reason }, signal) =>
-      act(id, 'decline', { reason, ...(signer === undefined ? {} : { signer }) }, signal),
-    async advance(ms, signal) {
-      return readAs(nowSchema, await post('/clock/advance', { ms }, signal), "the sandbox's time", 200).now;
+    /** Signs. With `all`, signs as all remaining signers in order. */
+    sign: (
+      id: string,
+      { all, ...wanted }: AsSigner & { all?: boolean; values?: Record<string, string> },
+      signal?: AbortSignal,
+    ) => act(id, 'sign', { ...wanted, all: all || undefined }, signal),
+    view: (id: string, signer: string | undefined, signal?: AbortSignal) =>
+      act(id, 'view', { signer }, signal),
+    decline: (id: string, wanted: AsSigner & { reason: string }, signal?: AbortSignal) =>
+      act(id, 'decline', wanted, signal),
+    /** Moves the sandbox's clock forward. Returns the new time, ISO 8601. */
+    async advance(ms: number, signal?: AbortSignal): Promise<string> {
+      const request = { method: 'POST', path: '/clock/advance', body: { ms }, signal } as const;
+      return (await read(nowSchema, request, "the sandbox's time")).now;
     },
-    async deliveries(envelopeId, signal) {
-      const query = envelopeId === undefined ? {} : { envelopeId };
-      const reply = await ask(send, { method: 'GET', path: '/deliveries', query, signal });
-      return readAs(deliveriesSchema, reply, 'a list of deliveries', 200).data;
+    async deliveries(envelopeId: string | undefined, signal?: AbortSignal) {
+      const request = { method: 'GET', path: '/deliveries', query: given({ envelopeId }), signal } as const;
+      return (await read(deliveriesSchema, request, 'a list of deliveries')).data;
     },
-    async mails({ to, envelopeId, waitMs }, signal) {
-      const query = {
-        ...(to === undefined ? {} : { to }),
-        ...(envelopeId === undefined ? {} : { envelopeId }),
-        ...(waitMs === undefined ? {} : { waitMs: String(waitMs) }),
-      };
-      const reply = await ask(send, { method: 'GET', path: '/mails', query, signal });
-      return readAs(mailsSchema, reply, 'a list of emails', 200).data;
+    /** Returns the emails sent so far. If none exist, waits up to 60 s for one. */
+    async mails(
+      {
+        waitMs,
+        ...filter
+      }: { to?: string | undefined; envelopeId?: string | undefined; waitMs?: number | undefined },
+      signal?: AbortSignal,
+    ) {
+      const query = given({ ...filter, waitMs: waitMs?.toString() });
+      return (await read(mailsSchema, { method: 'GET', path: '/mails', query, signal }, 'a list of emails'))
+        .data;
     },
-    async seed(seed, signal) {
-      return readAs(seedReplySchema, await post('/seed', seed, signal), 'the result of a seed', 200).data;
+    /** Loads a seed, with its PDFs in base64. */
+    async seed(body: Record<string, unknown>, signal?: AbortSignal): Promise<SeedReply> {
+      const request = { method: 'POST', path: '/seed', body, signal } as const;
+      return (await read(seedReplySchema, request, 'the result of a seed')).data;
     },
-    async saveSnapshot(name, signal) {
-      const reply = await post('/snapshots', { name }, signal);
-      return readAs(snapshotReplySchema, reply, 'a snapshot', 201).data;
+    /** Saves the current state under a name. */
+    async saveSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot> {
+      const request = { method: 'POST', path: '/snapshots', body: { name }, signal } as const;
+      return (await read(snapshotReplySchema, request, 'a snapshot', 201)).data;
     },
-    async restoreSnapshot(name, signal) {
-      const reply = await post(`/snapshots/${encodeURIComponent(name)}/restore`, {}, signal);
-      return readAs(snapshotReplySchema, reply, 'a snapshot', 200).data;
+    /** Restores a saved state. */
+    async restoreSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot> {
+      const path = `/snapshots/${encodeURIComponent(name)}/restore`;
+      return (await read(snapshotReplySchema, { method: 'POST', path, body: {}, signal }, 'a snapshot')).data;
     },
-    async snapshots(signal) {
-      const reply = await ask(send, { method: 'GET', path: '/snapshots', signal });
-      return readAs(snapshotsSchema, reply, 'a list of snapshots', 200).data;
+    async snapshots(signal?: AbortSignal): Promise<SandboxSnapshot[]> {
+      const request = { method: 'GET', path: '/snapshots', signal } as const;
+      return (await read(snapshotsSchema, request, 'a list of snapshots')).data;
     },
-    async removeSnapshot(name, signal) {
+    async removeSnapshot(name: string, signal?: AbortSignal): Promise<void> {
       await ask(send, { method: 'DELETE', path: `/snapshots/${encodeURIComponent(name)}`, signal });
     },
-    async reset(signal) {
-      await post('/reset', {}, signal);
+    async reset(signal?: AbortSignal): Promise<void> {
+      await ask(send, { method: 'POST', path: '/reset', body: {}, signal });
     },
-    async choices(wanted, signal) {
-      const none = Object.keys(wanted).length === 0;
-      const reply = none
-        ? ask(send, { method: 'GET', path: '/choices', signal })
-        : post('/choices', wanted, signal);
-      return readAs(choicesSchema, await reply, 'a list of choices', 200).data;
+    /** Changes the choices in `wanted`. Returns all choices for ambiguities of the API document. */
+    async choices(wanted: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<SandboxChoice[]> {
+      const change = Object.keys(wanted).length === 0 ? GET : ({ method: 'POST', body: wanted } as const);
+      return (await read(choicesSchema, { ...change, path: '/choices', signal }, 'a list of choices')).data;
     },
-    async faults(set, signal) {
-      const reply =
-        set === undefined
-          ? ask(send, { method: 'GET', path: '/faults', signal })
-          : post('/faults', set, signal);
-      return readAs(faultsSchema, await reply, 'the faults', 200).data;
+    /** Returns the active faults. `set` replaces all of them; an empty object removes them. */
+    async faults(set: Record<string, unknown> | undefined, signal?: AbortSignal) {
+      const change = set === undefined ? GET : ({ method: 'POST', body: set } as const);
+      return (await read(faultsSchema, { ...change, path: '/faults', signal }, 'the faults')).data;
     },
   };
+}
+
+/** The actions of a running sandbox. */
+export type SandboxControl = ReturnType<typeof sandboxControl>;
+
+const GET = { method: 'GET' } as const;
+
+/** Returns the parameters of a query that have a value. */
+function given(query: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const entries = Object.entries(query).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return Object.fromEntries(entries);
 }
 
 async function ask(send: SendRequest, request: HttpRequest): Promise<unknown> {

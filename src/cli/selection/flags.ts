@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Selection } from '../../envelopes/select.ts';
-import type { Moment } from '../../kernel/clock.ts';
 import type { Context } from '../context.ts';
 import { durationFlag, sinceFlag, statusesFlag } from '../flags.ts';
 import { readPairList } from '../input/pairs.ts';
@@ -67,17 +67,7 @@ export const selectionFlags = {
   }),
 };
 
-export interface SelectionFlagValues {
-  status?: string[] | undefined;
-  template?: string | undefined;
-  signer?: string | undefined;
-  search?: string | undefined;
-  since?: Moment | undefined;
-  'older-than'?: Moment | undefined;
-  'expiring-in'?: number | undefined;
-  metadata?: string[] | undefined;
-  run?: string | undefined;
-}
+export type SelectionFlagValues = Partial<InferredFlags<typeof selectionFlags>>;
 
 /**
  * Returns the selection described by the flags. Call it before the client is created, because a run determines the profile.

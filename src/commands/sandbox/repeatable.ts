@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import type { InferredFlags } from '@oclif/core/interfaces';
 
 /** The flags that make runs of a sandbox repeatable. */
 export const repeatableFlags = {
@@ -20,11 +21,7 @@ export const repeatableFlags = {
   }),
 };
 
-export interface RepeatableFlags {
-  ids?: string | undefined;
-  freeze?: boolean | undefined;
-  clock?: string | undefined;
-}
+export type RepeatableFlags = Partial<InferredFlags<typeof repeatableFlags>>;
 
 /** Returns the flags as options of the sandbox. @throws UsageError for a clock that is not a time. */
 export async function repeatableOptions({ ids, freeze, clock }: RepeatableFlags) {

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { S3Error } from './s3-error.ts';
 
 /* The input of an AWS Signature Version 4 signature, as pure functions: the canonical request, the string to sign, and the key. */
@@ -45,7 +45,7 @@ export function canonicalRequest(
 /** Returns the string to sign, whose HMAC is the signature. `time` is YYYYMMDDTHHMMSSZ. */
 export function stringToSign(time: string, scope: CredentialScope, canonical: string): string {
   // Node decodes headers as Latin-1. Encoding them as Latin-1 again gives the bytes that the client signed.
-  return [ALGORITHM, time, scopeText(scope), sha256Hex(Buffer.from(canonical, 'latin1'))].join('\n');
+  return [ALGORITHM, time, scopeText(scope), hash('sha256', Buffer.from(canonical, 'latin1'))].join('\n');
 }
 
 export function scopeText(scope: CredentialScope): string {
@@ -60,10 +60,6 @@ export function signingKey(secret: string, scope: CredentialScope): Buffer {
 
 export function hmac(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
-}
-
-export function sha256Hex(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
 }
 
 /** Percent-encodes text (RFC 3986): everything except letters, digits, and -._~, in uppercase. */

@@ -1,4 +1,5 @@
-import { hmac, scopeText, sha256Hex } from './canonical.ts';
+import { hash } from 'node:crypto';
+import { hmac, scopeText } from './canonical.ts';
 import { startHash } from './checksums.ts';
 import { S3Error } from './s3-error.ts';
 import { isEqualInConstantTime, type SignatureChain } from './sigv4.ts';
@@ -78,8 +79,8 @@ class Seal {
     this.#previous = chain.seed;
   }
 
-  checkChunk(hash: string, signature: string): void {
-    this.#check('AWS4-HMAC-SHA256-PAYLOAD', [sha256Hex(''), hash], signature);
+  checkChunk(digest: string, signature: string): void {
+    this.#check('AWS4-HMAC-SHA256-PAYLOAD', [hash('sha256', ''), digest], signature);
   }
 
   /** Checks the trailers' signature. Does nothing if the body has no trailers. */
@@ -89,7 +90,7 @@ class Seal {
       .filter(([name]) => name !== SIGNATURE_TRAILER)
       .map(([name, value]) => `${name}:${value}\n`)
       .join('');
-    this.#check('AWS4-HMAC-SHA256-TRAILER', [sha256Hex(text)], trailers.get(SIGNATURE_TRAILER) ?? '');
+    this.#check('AWS4-HMAC-SHA256-TRAILER', [hash('sha256', text)], trailers.get(SIGNATURE_TRAILER) ?? '');
   }
 
   #check(kind: string, hashes: readonly string[], signature: string): void {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { copyFileSync, linkSync, rmSync, statSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -210,7 +210,7 @@ export class ObjectStore {
   }
 
   #pathOf(bucket: string, key: string): string {
-    return join(this.#folder, bucket, createHash('sha256').update(key).digest('hex'));
+    return join(this.#folder, bucket, hash('sha256', key));
   }
 }
 

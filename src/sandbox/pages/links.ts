@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
-import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Hono } from 'hono';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
+import { visitorOf } from '../service/base/web.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import { fieldsFor, type Posted, prefilled, readPosted } from './entries.ts';
 import { nothingThere } from './guard.ts';
@@ -38,7 +38,7 @@ export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void
     if (posted.problems.length > 0) return signing(c, options, found, posted);
     const { values, drawings } = posted;
     const entries = Object.keys(drawings).length > 0 ? { values, drawings } : { values };
-    await engine.sign(envelope.id, signer.id, entries, visitor(c));
+    await engine.sign(envelope.id, signer.id, entries, visitorOf(c));
     return c.redirect(`/sign/${token}`, 303);
   });
   app.post('/sign/:token/decline', async (c) => {
@@ -91,8 +91,4 @@ function bearer({ store }: PagesOptions, token: string): Bearer | undefined {
 
 function canSign({ envelope, signer }: Bearer): boolean {
   return isActive(envelope) && hasTurn(signer);
-}
-
-function visitor(c: ServiceContext) {
-  return { ip: getConnInfo(c).remote.address ?? null, userAgent: c.req.header('user-agent') ?? null };
 }

@@ -1,7 +1,7 @@
 import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { htmlText } from '../../../output/html.ts';
-import { htmlPage } from '../../../output/page.ts';
+import { htmlPage, htmlSection, htmlTable } from '../../../output/page.ts';
 import { PAGE_STYLE } from '../../../output/page-style.ts';
 import { exactTime } from '../../../output/time.ts';
 import type { SlowRow } from '../../../rehearsal/rehearse.ts';
@@ -20,17 +20,13 @@ export function rehearsalPage(result: RehearsalResult, wanted: RehearseRequest):
   const body = `${heading(result, wanted)}
 ${verdict(result)}
 ${tiles(result, wanted)}
-${section('What is sent', sendable.length === 0 ? '<p>Nothing.</p>' : emailCards(sendable, names))}
-${section('When it is complete', completion(result, wanted))}
-${section('What could go wrong', problems(result))}
-${section('What it costs', costs(result))}
-${section('The documents', sheets(result))}
+${htmlSection('What is sent', sendable.length === 0 ? '<p>Nothing.</p>' : emailCards(sendable, names))}
+${htmlSection('When it is complete', completion(result, wanted))}
+${htmlSection('What could go wrong', problems(result))}
+${htmlSection('What it costs', costs(result))}
+${htmlSection('The documents', sheets(result))}
 ${footer(result, wanted)}`;
   return htmlPage({ title: `Rehearsal of ${wanted.file}`, style: REHEARSAL_STYLE, body });
-}
-
-function section(title: string, body: string): string {
-  return body === '' ? '' : `<section><h2>${title}</h2>${body}</section>`;
 }
 
 function heading({ envelopes, signers, at, baseUrl }: RehearsalResult, { file }: RehearseRequest): string {
@@ -81,7 +77,7 @@ function problems({ failed, late, caveats }: RehearsalResult): string {
   const refused =
     failed.length === 0
       ? ''
-      : `<h3>Rows that would not be sent</h3>${table(
+      : `<h3>Rows that would not be sent</h3>${htmlTable(
           ['Line', 'Reason'],
           failed.map(({ line, error }) => [grouped(line), htmlText(error.message)]),
         )}`;
@@ -101,7 +97,7 @@ function lateTable(late: readonly SlowRow[]): string {
     ]);
   const more = late.length - rows.length;
   const rest = more > 0 ? `<p class="dim">and ${grouped(more)} more</p>` : '';
-  return `<h3>Who would be late in this rehearsal</h3>${table(['Line', 'Signer', 'Takes', 'Usually'], rows)}${rest}`;
+  return `<h3>Who would be late in this rehearsal</h3>${htmlTable(['Line', 'Signer', 'Takes', 'Usually'], rows)}${rest}`;
 }
 
 function costs(result: RehearsalResult): string {
@@ -145,13 +141,6 @@ function footer({ failed, rows }: RehearsalResult, { file, plan }: RehearseReque
 /** Returns text with \`commands\` as HTML. */
 function words(text: string): string {
   return htmlText(text).replace(/`([^`]*)`/g, '<code>$1</code>');
-}
-
-/** Returns a table. The cells are already HTML. */
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const head = heads.map((name) => `<th scope="col">${name}</th>`).join('');
-  const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`);
-  return `<table><thead><tr>${head}</tr></thead><tbody>${body.join('')}</tbody></table>`;
 }
 
 /** The style of a report, with additions for a rehearsal. */

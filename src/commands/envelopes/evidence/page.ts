@@ -5,7 +5,7 @@ import type { Collection } from '../../../evidence/folder.ts';
 import type { KeptReminder, KeptWebhook, KeptWrite } from '../../../evidence/sources.ts';
 import { type TimelineEntry, timelineOf } from '../../../evidence/timeline.ts';
 import { htmlText } from '../../../output/html.ts';
-import { htmlPage } from '../../../output/page.ts';
+import { htmlPage, htmlSection, htmlTable } from '../../../output/page.ts';
 import { exactTime } from '../../../output/time.ts';
 import { sealerName } from '../../documents/download/view.ts';
 import { PAGE_STYLE } from './page-style.ts';
@@ -44,21 +44,21 @@ export function evidencePage(facts: EvidenceFacts, files: ReadonlyMap<string, st
   const body = `<header><p class="kind">Evidence of an envelope</p><h1>${htmlText(title)}</h1>
 <p class="id">${htmlText(envelope.id)} <span class="status">${htmlText(envelope.status ?? 'unknown')}</span></p></header>
 ${verdict(facts)}
-${section('Envelope', pairs(envelopeFacts(envelope)))}
-${section('Signers', signers(envelope.signers ?? []))}
-${section('Documents', documents.map(documentEntry).join('') || '<p>None.</p>')}
-${section('What happened', timeline(timelineOf(envelope, webhooks, reminders), envelope.signers ?? []))}
-${section('Webhooks received here', received(webhooks))}
-${section('Commands on this machine', logged(writes))}
-${section(
+${htmlSection('Envelope', pairs(envelopeFacts(envelope)))}
+${htmlSection('Signers', signers(envelope.signers ?? []))}
+${htmlSection('Documents', documents.map(documentEntry).join('') || '<p>None.</p>')}
+${htmlSection('What happened', timeline(timelineOf(envelope, webhooks, reminders), envelope.signers ?? []))}
+${htmlSection('Webhooks received here', received(webhooks))}
+${htmlSection('Commands on this machine', logged(writes))}
+${htmlSection(
   'Files in this folder',
-  table(
+  htmlTable(
     ['File', 'SHA-256'],
     [...files].sort(byName).map(([name, sha256]) => [htmlText(name), code(sha256)]),
   ),
 )}
-${section('How this was collected', pairs(collectionFacts(collection)))}
-${section('How to check this', CHECKS)}`;
+${htmlSection('How this was collected', pairs(collectionFacts(collection)))}
+${htmlSection('How to check this', CHECKS)}`;
   return htmlPage({ title: `Evidence: ${title}`, style: PAGE_STYLE, body });
 }
 
@@ -101,10 +101,6 @@ function labelOf(what: string | null): string {
   return labels[what ?? ''] ?? what ?? 'Document';
 }
 
-function section(title: string, body: string): string {
-  return body === '' ? '' : `<section><h2>${title}</h2>${body}</section>`;
-}
-
 function envelopeFacts(envelope: Envelope): [string, string][] {
   const { templateName, templateId, message, signingOrder, metadata } = envelope;
   const times = [
@@ -136,7 +132,7 @@ function signers(all: readonly Signer[]): string {
     );
     return [name, email, role, words.join(', ')].map((one) => htmlText(one ?? ''));
   });
-  return table(['Name', 'Address', 'Role', 'Status'], rows);
+  return htmlTable(['Name', 'Address', 'Role', 'Status'], rows);
 }
 
 function documentEntry({ what, key, name, bytes, sha256, seal, error }: EvidenceDocument): string {
@@ -212,7 +208,7 @@ function timeline(moments: readonly TimelineEntry[], all: readonly Signer[]): st
     const signed = verified === null ? '' : verified ? ', valid signature' : ', signature not checked';
     return [exactTime(at), what, named(who), `${SOURCES[source]}${signed}`].map(htmlText);
   });
-  return table(['When', 'What', 'Who', 'According to'], rows);
+  return htmlTable(['When', 'What', 'Who', 'According to'], rows);
 }
 
 function received(webhooks: readonly KeptWebhook[]): string {
@@ -223,7 +219,7 @@ function received(webhooks: readonly KeptWebhook[]): string {
     const proof = `<dl class="tight"><dt>Delivery</dt><dd>${code(deliveryId)}</dd><dt>Signature</dt><dd>${code(signature)}</dd><dt>SHA-256 of the body</dt><dd>${code(sha256)}</dd></dl>`;
     return [htmlText(exactTime(receivedAt)), htmlText(event ?? ''), words, proof];
   });
-  return table(['Received', 'Event', 'Signature', 'To check it'], rows);
+  return htmlTable(['Received', 'Event', 'Signature', 'To check it'], rows);
 }
 
 function logged(writes: readonly KeptWrite[]): string {
@@ -234,7 +230,7 @@ function logged(writes: readonly KeptWrite[]): string {
     htmlText(error === null ? outcome : `${outcome}: ${error}`),
     code(id),
   ]);
-  return table(['When', 'Command', 'User', 'Outcome', 'Entry in the log'], rows);
+  return htmlTable(['When', 'Command', 'User', 'Outcome', 'Entry in the log'], rows);
 }
 
 const CHECKS = `<ol>
@@ -251,14 +247,6 @@ folder.</li>
 function pairs(facts: readonly (readonly [string, string])[]): string {
   const rows = facts.map(([label, value]) => `<dt>${htmlText(label)}</dt><dd>${value}</dd>`).join('');
   return rows === '' ? '' : `<dl>${rows}</dl>`;
-}
-
-/** Cells that are HTML already. */
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return '';
-  const head = heads.map((one) => `<th scope="col">${one}</th>`).join('');
-  const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`).join('');
-  return `<table><thead><tr>${head}</tr></thead><tbody>${body}</tbody></table>`;
 }
 
 function code(value: string): string {

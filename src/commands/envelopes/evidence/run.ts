@@ -12,11 +12,11 @@ import { accountOf, findingOn } from '../../../evidence/findings.ts';
 import { EvidenceFolder } from '../../../evidence/folder.ts';
 import {
   loggedWrites,
-  readReminder,
-  readWebhook,
-  readWrite,
   receivedWebhooks,
+  reminderSchema,
   sentReminders,
+  webhookSchema,
+  writeSchema,
 } from '../../../evidence/sources.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { StorageError } from '../../../kernel/errors.ts';
@@ -119,19 +119,19 @@ async function writeFolder(
   const { baseUrl } = await context.session.settings();
   const received = await receivedWebhooks(stateDir(), envelope.id, redactor);
   const webhooks = await folder.withEarlier('webhooks.jsonl', received, {
-    read: readWebhook,
+    schema: webhookSchema,
     keyOf: ({ deliveryId }) => deliveryId,
     order: ({ receivedAt, deliveryId }) => `${receivedAt} ${deliveryId}`,
   });
   const asked = await sentReminders(stateDir(), baseUrl?.value ?? '', envelope.id);
   const reminders = await folder.withEarlier('reminders.jsonl', asked, {
-    read: readReminder,
+    schema: reminderSchema,
     keyOf: ({ at, signer }) => `${at} ${signer ?? ''}`,
     order: ({ at, signer }) => `${at} ${signer ?? ''}`,
   });
   const logged = await loggedWrites(stateDir(), baseUrl?.value ?? '', envelope.id);
   const writes = await folder.withEarlier('log.jsonl', logged, {
-    read: readWrite,
+    schema: writeSchema,
     keyOf: ({ id }) => id,
     order: ({ at, id }) => `${at} ${id}`,
   });

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { ErrorDetails } from '../../../kernel/errors.ts';
+import { isRecord } from '../../../kernel/json.ts';
 import { ENVELOPE_STATUSES, LIMITS, SCOPES, SIGNING_ORDERS } from '../../../kernel/vocabulary.ts';
 import { DEFAULT_RULES, type Rules } from './choices.ts';
 import { invalidBody } from './errors.ts';
@@ -36,9 +37,9 @@ export const email = filled('Email', 254).refine((value) => value.trim() === '' 
 });
 
 /** Any JSON object, used unchanged, because copying it key by key would lose `__proto__`. */
-export const metadata = z.custom<Record<string, unknown>>((value) => isObject(value) && isShallow(value), {
+export const metadata = z.custom<Record<string, unknown>>((value) => isRecord(value) && isShallow(value), {
   error: ({ input }) =>
-    isObject(input) ? `Must not be nested deeper than ${MAX_METADATA_DEPTH} levels` : 'Must be an object',
+    isRecord(input) ? `Must not be nested deeper than ${MAX_METADATA_DEPTH} levels` : 'Must be an object',
 });
 
 const NO_SIGNER = 'At least one signer is required';
@@ -117,7 +118,7 @@ export const bodies = {
  * object, so that the error names the required fields.
  */
 export function parseBody<T>(schema: z.ZodType<T>, body: unknown = {}): T {
-  if (!isObject(body)) throw invalidBody({ body: ['Must be a JSON object'] });
+  if (!isRecord(body)) throw invalidBody({ body: ['Must be a JSON object'] });
   return parse(schema, body, 'The request body is not valid');
 }
 
@@ -206,11 +207,6 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown): { data: T } | 
     } else add(issue.path, issue.message);
   }
   return { details: Object.fromEntries(details) };
-}
-
-/** Returns true for a JSON object, which is neither null nor an array. */
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isShallow(value: object): boolean {

@@ -1,4 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
+import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -20,6 +21,11 @@ export interface ServiceEnv {
 }
 
 export type ServiceContext = Context<ServiceEnv>;
+
+/** Returns the address and browser of a request. */
+export function visitorOf(c: ServiceContext): { ip: string | null; userAgent: string | null } {
+  return { ip: getConnInfo(c).remote.address ?? null, userAgent: c.req.header('user-agent') ?? null };
+}
 
 /** Returns a JSON response. */
 export function reply(c: ServiceContext, value: unknown, status: ContentfulStatusCode = 200): Response {

@@ -1,4 +1,3 @@
-import { getConnInfo } from '@hono/node-server/conninfo';
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as z from 'zod';
@@ -7,8 +6,8 @@ import { ApiError } from '../base/errors.ts';
 import { isLocalHost } from '../base/host-check.ts';
 import { readJson } from '../base/json-body.ts';
 import { bodies, parseBody, parseListQuery, parseMailQuery } from '../base/validation.ts';
-import { reply, type ServiceContext, type ServiceEnv, unknownRoute, wrongMethod } from '../base/web.ts';
-import type { Engine, Visitor } from '../engine/engine.ts';
+import { reply, type ServiceEnv, unknownRoute, visitorOf, wrongMethod } from '../base/web.ts';
+import type { Engine } from '../engine/engine.ts';
 import { parseSeedBody } from '../seed/schema.ts';
 import { authenticate, requireScope } from '../store/keys.ts';
 import type { ControlPlane } from './control-plane.ts';
@@ -139,10 +138,6 @@ function guarded({ store, engine, clock, host }: ControlOptions) {
     await engine.catchUp();
     await next();
   });
-}
-
-function visitorOf(c: ServiceContext): Visitor {
-  return { ip: getConnInfo(c).remote.address ?? null, userAgent: c.req.header('user-agent') ?? null };
 }
 
 const settingsSchema = z.record(z.string(), z.string({ error: 'Must be a string' }));

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { DOCUMENT_KINDS, type DocumentKind } from '../../../kernel/vocabulary.ts';
 import type { DocumentMaker, EnvelopeRecord, ObjectWriter, TemplateRecord } from '../../model.ts';
 import type { Uploads } from '../store/uploads.ts';
@@ -42,7 +42,7 @@ export class DocumentStore {
     const document = stored ?? (await this.#documentOf(template));
     const signed = await this.#maker.signed({ template, envelope, document });
     await this.#objects.put(storageKey(envelope, 'signed'), signed, PDF);
-    const hashes = { documentSha256: sha256(document), signedSha256: sha256(signed) };
+    const hashes = { documentSha256: hash('sha256', document), signedSha256: hash('sha256', signed) };
     const certificate = await this.#maker.certificate({ template, envelope, ...hashes });
     await this.#objects.put(storageKey(envelope, 'certificate'), certificate, PDF);
   }
@@ -69,8 +69,4 @@ export class DocumentStore {
     if (template.upload === undefined) return this.#maker.document(template);
     return this.#maker.document(template, await this.#uploads.get(template.id));
   }
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifExists } from '../../../kernel/files/regular-file.ts';
@@ -96,5 +96,5 @@ export async function openDefaultKey(
 
 /** Returns the SHA-256 of a key in hex. The sandbox stores only this hash. */
 export function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
