@@ -5,7 +5,7 @@ import { notWritable } from '../journal/failures.ts';
 import { Journal } from '../journal/journal.ts';
 import { headerOf, scan } from '../journal/scan.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { UsageError } from '../kernel/errors.ts';
+import { EsignError, UsageError } from '../kernel/errors.ts';
 import { privateFolder, syncFolder } from '../kernel/files/files.ts';
 import { isLocked, lockFile } from '../kernel/files/lock.ts';
 import { command } from '../kernel/text/shell-words.ts';
@@ -214,7 +214,12 @@ export async function withStartLock<T>(root: string, clock: Clock, work: () => P
     new UsageError(`Another run is just starting (process ${pid}).`, {
       hint: 'Run the command again.',
     });
-  const release = await lockFile(join(root, 'start.lock'), busy, { waitMs: START_LOCK_TIMEOUT_MS, clock });
+  const path = join(root, 'start.lock');
+  const release = await lockFile(path, busy, { waitMs: START_LOCK_TIMEOUT_MS, clock }).catch(
+    (error: unknown) => {
+      throw storageError(error, root);
+    },
+  );
   try {
     return await work();
   } finally {
@@ -287,5 +292,5 @@ function unknownRunError(id: string): UsageError {
 }
 
 function storageError(error: unknown, folder: string): Error {
-  return error instanceof UsageError ? error : notWritable(folder, error);
+  return error instanceof EsignError ? error : notWritable(folder, error);
 }

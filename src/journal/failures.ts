@@ -1,11 +1,17 @@
 import { JournalError, UsageError } from '../kernel/errors.ts';
-import { diskReason } from '../kernel/files/disk-reason.ts';
+import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
 
 /** Returns the error for a journal that can't be opened or replaced. */
-export function notWritable(path: string, error: unknown): UsageError {
-  return new UsageError(`Can't write the journal ${path}: ${diskReason(error)}.`, {
+export function notWritable(path: string, error: unknown): JournalError | UsageError {
+  return notRecorded(`Can't write the journal ${path}`, error);
+}
+
+/** Returns the error for a write that is not sent because it can't be recorded. A full disk is not a usage error. */
+export function notRecorded(what: string, error: unknown): JournalError | UsageError {
+  const Kind = isFullDisk(error) ? JournalError : UsageError;
+  return new Kind(`${what}: ${diskReason(error)}.`, {
     cause: error,
-    hint: 'Nothing is sent without a journal. Free some space, or set ESIGN_STATE_DIR to a writable folder.',
+    hint: 'Nothing is sent without a record. Free some space, or set ESIGN_STATE_DIR to a writable folder.',
   });
 }
 

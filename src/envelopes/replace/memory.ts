@@ -1,12 +1,12 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { notRecorded } from '../../journal/failures.ts';
 import { Journal } from '../../journal/journal.ts';
 import { scan } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { privateFolder } from '../../kernel/files/files.ts';
 import { isLocked, lockFile } from '../../kernel/files/lock.ts';
 
@@ -127,10 +127,7 @@ async function takeTurn(
     return await lockFile(path, busy, { waitMs: LOCK_TIMEOUT_MS, clock });
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`The progress can't be recorded in ${folder}: ${diskReason(error)}.`, {
-      cause: error,
-      hint: 'Nothing is sent without a record. Free some space, or set ESIGN_STATE_DIR to a writable folder.',
-    });
+    throw notRecorded(`The progress can't be recorded in ${folder}`, error);
   }
 }
 

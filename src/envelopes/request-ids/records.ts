@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { notRecorded } from '../../journal/failures.ts';
 import { readLine, writeLine } from '../../journal/line.ts';
 import { dropOldest } from '../../kernel/bounded.ts';
 import type { Clock } from '../../kernel/clock.ts';
@@ -57,7 +58,7 @@ export function recordsIn(stateFolder: string, account: string, clock: Clock): R
     async write(requestId, record) {
       const line = writeLine({ version: 1, requestId, record });
       await writeFileAtomic(pathOf(requestId), line).catch((error: unknown) => {
-        throw notWritable(folder, error);
+        throw notRecorded(`The request ID can't be recorded in ${folder}`, error);
       });
     },
     async remove(requestId) {
@@ -75,7 +76,7 @@ export function recordsIn(stateFolder: string, account: string, clock: Clock): R
         return await lockFile(`${pathOf(requestId)}.lock`, busy, { waitMs: LOCK_TIMEOUT_MS, clock, signal });
       } catch (error) {
         if (error instanceof UsageError || signal?.aborted) throw error;
-        throw notWritable(folder, error);
+        throw notRecorded(`The request ID can't be recorded in ${folder}`, error);
       }
     },
   };
@@ -93,13 +94,6 @@ async function readRecord(path: string, requestId: string): Promise<KnownRequest
   if (file.success && file.data.requestId === requestId) return file.data.record;
   const { mtimeMs } = await stat(path);
   return { state: 'damaged', at: mtimeMs, serviceAt: mtimeMs, path };
-}
-
-function notWritable(folder: string, error: unknown): UsageError {
-  return new UsageError(`The request ID can't be recorded in ${folder}: ${diskReason(error)}.`, {
-    cause: error,
-    hint: 'Nothing is sent without a record. Free some space, or set ESIGN_STATE_DIR to a writable folder.',
-  });
 }
 
 /** Removes records older than 30 days, at most once a day. Failures are ignored until the next time. */

@@ -4,6 +4,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'the file does not exist',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file would be too large',
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the disk is read-only',
@@ -20,6 +21,11 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Returns why a file operation failed, worded to follow a colon. */
 export function diskReason(error: unknown): string {
   return REASONS[codeOf(error) ?? ''] ?? messageOf(error);
+}
+
+/** Returns true if there is no space left, which is not a matter of settings. */
+export function isFullDisk(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error) ?? '');
 }
 
 /** Returns true for errors of the file system. */
