@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY } from '../api/defaults.ts';
-import { Limiter } from '../kernel/limiter.ts';
+import { Limiter } from '../kernel/async/limiter.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
 import type { StopLimit, Waves } from './entries.ts';
 import type { KnownRows } from './lookup/known-rows.ts';

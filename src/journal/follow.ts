@@ -1,8 +1,8 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Wakeable } from '../kernel/async/wakeable.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { Wakeable } from '../kernel/wakeable.ts';
 import { dayFiles, dayOf } from './day-journal.ts';
 import { readLine } from './line.ts';
 import { linesOf } from './lines.ts';

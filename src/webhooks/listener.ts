@@ -1,4 +1,4 @@
-import { Channel } from '../kernel/channel.ts';
+import { Channel } from '../kernel/async/channel.ts';
 import { aborted } from '../kernel/clock.ts';
 import { messageOf } from '../kernel/errors.ts';
 import { Forwarding } from './forward/backlog.ts';

@@ -10,8 +10,8 @@ import {
   type RequestIds,
 } from '../../envelopes/request-ids/request-ids.ts';
 import { isMadeFrom } from '../../envelopes/request-ids/same-content.ts';
+import { Limiter } from '../../kernel/async/limiter.ts';
 import { timeOf } from '../../kernel/clock.ts';
-import { Limiter } from '../../kernel/limiter.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import type { EarlierRow, IdentifiedRow, WantedRows } from './earlier-rows.ts';
 

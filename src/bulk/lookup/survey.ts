@@ -1,8 +1,8 @@
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
+import { Limiter } from '../../kernel/async/limiter.ts';
 import { StoppedError } from '../../kernel/errors.ts';
-import { Limiter } from '../../kernel/limiter.ts';
 import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 
 /** What to look for in the service's list. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
+import { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { KeyedQueue } from '../../kernel/keyed-queue.ts';
 import type { SignerInput } from '../signer-mailbox.ts';
 import {
   type KnownRequest,

@@ -1,5 +1,5 @@
+import { Wakeable } from '../../kernel/async/wakeable.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { Wakeable } from '../../kernel/wakeable.ts';
 
 /** Another source reports an event of this envelope, so it is polled immediately. */
 export interface Wakeup {

@@ -1,7 +1,7 @@
+import { Limiter } from '../../kernel/async/limiter.ts';
+import { Wakeable } from '../../kernel/async/wakeable.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
-import { Limiter } from '../../kernel/limiter.ts';
-import { Wakeable } from '../../kernel/wakeable.ts';
 import { eventAt } from '../journal/event-journal.ts';
 import { type ForwardEnd, type PendingForward, targetName } from './ledger.ts';
 import { type Forwardable, type ForwardResult, forwardOnce, resultOf, storedDelivery } from './send.ts';

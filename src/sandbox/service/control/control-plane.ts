@@ -1,4 +1,4 @@
-import { Wakeable } from '../../../kernel/wakeable.ts';
+import { Wakeable } from '../../../kernel/async/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
 import type { DeliveryRecord, EnvelopeRecord, MailRecord, TemplateRecord } from '../../model.ts';
 import type { SandboxRateWindow } from '../api/rate-window.ts';

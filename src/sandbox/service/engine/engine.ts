@@ -1,4 +1,4 @@
-import { KeyedQueue } from '../../../kernel/keyed-queue.ts';
+import { KeyedQueue } from '../../../kernel/async/keyed-queue.ts';
 import type { DeliveryRecord, EnvelopeRecord, TemplateRecord } from '../../model.ts';
 import type { DueQueue } from '../base/due-queue.ts';
 import { invalidBody, notFound } from '../base/errors.ts';

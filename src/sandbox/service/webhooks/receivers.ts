@@ -1,5 +1,5 @@
+import { Limiter } from '../../../kernel/async/limiter.ts';
 import type { Clock } from '../../../kernel/clock.ts';
-import { Limiter } from '../../../kernel/limiter.ts';
 
 /** The maximum number of simultaneous requests to one receiver. */
 const CONCURRENCY = 8;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Channel } from '../../src/kernel/channel.ts';
+import { Channel } from '../../../src/kernel/async/channel.ts';
 
 async function all(channel: Channel<number>, seen: number[] = []): Promise<number[]> {
   for await (const value of channel) seen.push(value);

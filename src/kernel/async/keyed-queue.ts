@@ -1,4 +1,4 @@
-import { abortReason } from './clock.ts';
+import { abortReason } from '../clock.ts';
 
 /** Runs work for the same key in order, one at a time. Work for different keys doesn't wait. */
 export class KeyedQueue {

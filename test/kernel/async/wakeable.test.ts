@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/kernel/clock.ts';
-import { Wakeable } from '../../src/kernel/wakeable.ts';
-import { fakeClock } from '../support/clock.ts';
+import { Wakeable } from '../../../src/kernel/async/wakeable.ts';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import { fakeClock } from '../../support/clock.ts';
 
 const LONG = 3_600_000;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Limiter } from '../../src/kernel/limiter.ts';
+import { Limiter } from '../../../src/kernel/async/limiter.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
