@@ -173,7 +173,7 @@ async function dataFolder(path: string): Promise<void> {
   try {
     await privateFolder(path);
   } catch (error) {
-    throw new UsageError(`The sandbox can't keep its data in ${path} (${diskReason(error)}).`, {
+    throw new UsageError(`The sandbox can't store its data in ${path} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Use another folder with --data or ESIGN_STATE_DIR, or store nothing with --ephemeral.',
     });

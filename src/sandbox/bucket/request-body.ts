@@ -138,7 +138,7 @@ function compareSum(
 ): void {
   const missing = announcedTrailers(call).find((name) => !trailers.has(name));
   if (missing !== undefined)
-    throw new S3Error('MalformedTrailerError', `The trailer ${missing} was announced and did not come.`);
+    throw new S3Error('MalformedTrailerError', `The trailer ${missing} was announced but not sent.`);
   for (const [name, value] of Object.entries(actual)) {
     const promised = trailers.get(name) ?? header(call, name) ?? value;
     if (promised !== value)

@@ -39,7 +39,7 @@ export async function route(call: Call): Promise<void> {
   else if (sub !== undefined)
     throw new S3Error('NotImplemented', `${call.method} ?${sub} is not supported here.`);
   else if (table === BUCKET && (call.method === 'PUT' || call.method === 'DELETE'))
-    throw new S3Error('NotImplemented', 'Buckets are made when the sandbox starts.');
+    throw new S3Error('NotImplemented', 'Buckets are created when the sandbox starts.');
   else throw new S3Error('MethodNotAllowed', 'The specified method is not allowed against this resource.');
 }
 

@@ -52,7 +52,7 @@ async function readKept(path: string): Promise<SealKey | undefined> {
   if (text === undefined) return undefined;
   const file = fileSchema.safeParse(parseJson(text));
   if (!file.success)
-    throw new UsageError(`${path} is damaged.`, { hint: 'Move it away: a new key is then made.' });
+    throw new UsageError(`${path} is damaged.`, { hint: 'Move it away, and a new key is created.' });
   const privateKey = await importKey(Buffer.from(file.data.privateKey, 'base64'));
   return { privateKey, certificate: Buffer.from(file.data.certificate, 'base64') };
 }

@@ -6,7 +6,7 @@ import { when } from './times.ts';
 
 const NO_WEBHOOKS = empty(
   'No webhooks yet',
-  'Receive them in one terminal, and create an envelope with the URL that it shows in another:',
+  'Start a listener in one terminal, and create an envelope with its URL in another:',
   'esign listen\nesign envelopes create --template tmpl_nda --signer ada@example.com --webhook-url http://127.0.0.1:4242/ --send',
 );
 

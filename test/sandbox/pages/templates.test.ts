@@ -181,7 +181,7 @@ describe('a template from a PDF', () => {
     ['no fields', form([]), 'Place at least one field.'],
     ['a role without a field', form([signature]), 'The role Buyer has no field'],
     ['no name', form([signature, color], { name: ' ' }), 'The name must have from 1 to 200 characters.'],
-    ['no roles', form([signature], { roles: ' , ' }), 'There must be from 1 to 20 roles.'],
+    ['no roles', form([signature], { roles: ' , ' }), 'The template must have 1 to 20 roles.'],
     [
       'an unknown role',
       form([{ ...signature, role: 'X' }, color]),

@@ -159,7 +159,7 @@ test('A receiver that does not respond in time is a failed attempt', async () =>
   const { signal } = new AbortController();
   const body = JSON.stringify({ event: 'envelope.sent', timestamp: new Date().toISOString(), data: {} });
   const outcome = await postWebhook({ url: receiver.url, body, signature: null, signal, timeoutMs: 50 });
-  expect(outcome).toMatchObject({ status: null, error: 'no answer within 0.05 s' });
+  expect(outcome).toMatchObject({ status: null, error: 'no response within 0.05 s' });
   expect(RESPONSE_TIMEOUT_MS).toBe(30_000);
 });
 

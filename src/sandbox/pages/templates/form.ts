@@ -87,7 +87,7 @@ export function readWords(form: Omit<TemplateForm, 'rows'>): { words: TemplateWo
     problems.push(`The name must have from 1 to ${LIMITS.text} characters.`);
   if (description.length > 1_000) problems.push('The description must have at most 1000 characters.');
   if (roles.length === 0 || roles.length > LIMITS.roles)
-    problems.push(`There must be from 1 to ${LIMITS.roles} roles.`);
+    problems.push(`The template must have 1 to ${LIMITS.roles} roles.`);
   if (roles.some((role) => role.length > LIMITS.text))
     problems.push(`A role must have at most ${LIMITS.text} characters.`);
   return { words: { name, description, roles }, problems };
@@ -101,7 +101,7 @@ export function readFields(
 ): { fields: FieldRecord[]; problems: string[] } {
   const problems: string[] = [];
   if (rows.length === 0) problems.push('Place at least one field.');
-  if (rows.length > LIMITS.fields) problems.push(`There may be at most ${LIMITS.fields} fields.`);
+  if (rows.length > LIMITS.fields) problems.push(`The template can have at most ${LIMITS.fields} fields.`);
   const known = new Set(template.fields.map(({ fieldId }) => fieldId));
   const taken = new Set<string>();
   const fields = rows.flatMap((row, index) => {
@@ -115,7 +115,7 @@ export function readFields(
   });
   const idle = roles.filter((role) => !rows.some((row) => row.role === role));
   if (rows.length > 0)
-    problems.push(...idle.map((role) => `The role ${role} has no field: give it one, or take it out.`));
+    problems.push(...idle.map((role) => `The role ${role} has no field: add one, or remove the role.`));
   return { fields: fields.toSorted((a, b) => a.page - b.page || a.y - b.y || a.x - b.x), problems };
 }
 

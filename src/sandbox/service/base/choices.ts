@@ -14,186 +14,191 @@ export const CHOICES = {
   'list-items': {
     values: ['full', 'summary'],
     decides:
-      'Items of the envelope list: whole envelopes, or without signers, message, metadata, webhookUrl and keys.',
-    why: 'The item shape of the list is not shown; the whole envelope is the simplest reading.',
+      'The items of the envelope list: complete envelopes, or without signers, message, metadata, webhookUrl, and keys.',
+    why: "The document doesn't show the items of the list. A complete envelope is the simplest interpretation.",
   },
   'list-order': {
     values: ['desc', 'asc'],
-    decides: 'Order of the envelope list by createdAt.',
-    why: 'No order is shown; newest first is common.',
+    decides: 'The order of the envelope list by createdAt.',
+    why: "The document doesn't specify an order. Newest first is common.",
   },
   'action-reply': {
     values: ['envelope', 'success', 'empty204'],
     decides:
-      'Reply of send, cancel and remind: 200 with the envelope, 200 with {"data":{"success":true}}, or 204 without a body.',
-    why: 'Their response body is not shown; the envelope is what GET gives.',
+      'The response of send, cancel, and remind: 200 with the envelope, 200 with {"data":{"success":true}}, or 204 without a body.',
+    why: "The document doesn't show the response body. GET returns the envelope.",
   },
   'bad-paging': {
     values: ['error', 'clamp'],
     decides:
-      'A page, pageSize or status that is not allowed: VALIDATION_ERROR, or the nearest allowed number and, for a status, an empty list.',
-    why: 'Not shown; an error is loud.',
+      'An invalid page, pageSize, or status causes VALIDATION_ERROR, or the nearest valid number is used and an invalid status lists nothing.',
+    why: "The document doesn't specify this. An error is easier to notice.",
   },
   'malformed-body': {
     values: ['validation-error'],
-    decides: 'A body that is not JSON, too large or of another content type: VALIDATION_ERROR (400, 413).',
-    why: 'The only code for a bad request that fits.',
+    decides:
+      'A body that is not JSON, is too large, or has another content type causes VALIDATION_ERROR (400, 413).',
+    why: 'This is the only documented code for an invalid request.',
   },
   'unknown-fields': {
     values: ['validation-error'],
-    decides: 'A field the create, cancel or remind body does not have: VALIDATION_ERROR naming it.',
-    why: 'Not shown; a misspelled field must be reported.',
+    decides:
+      'An unknown field in the body of create, cancel, or remind causes VALIDATION_ERROR with its name.',
+    why: "The document doesn't specify this. Misspelled fields should be reported.",
   },
   'unknown-route': {
     values: ['not-found'],
-    decides: 'An unknown path is 404 NOT_FOUND; a known path with another method 405 in the same shape.',
-    why: 'Not shown; NOT_FOUND is the only code that fits.',
+    decides:
+      'An unknown path returns 404 NOT_FOUND. A known path with another method returns 405 in the same format.',
+    why: "The document doesn't specify this. NOT_FOUND is the closest code.",
   },
   'check-order': {
     values: ['key-rate-permission-id-body-state-quota'],
     decides:
-      'What is reported first: 401, 429, 403, 404 of the path, 400 of the body, 404 and roles of the template, INVALID_STATE or QUOTA_EXCEEDED.',
-    why: 'Not shown; the cheapest check comes first.',
+      'If several errors apply, the first of these is reported: 401, 429, 403, 404 of the path, 400 of the body, 404 or roles of the template, INVALID_STATE or QUOTA_EXCEEDED.',
+    why: "The document doesn't specify an order. Cheap checks come first.",
   },
   'head-requests': {
     values: ['like-get'],
-    decides: 'HEAD answers like GET without a body.',
-    why: 'HEAD is not listed; this is what HTTP says.',
+    decides: 'HEAD returns the same headers as GET, without a body.',
+    why: "The document doesn't list HEAD. HTTP specifies this.",
   },
   'rate-window': {
     values: ['fixed'],
     decides:
-      'A window per key opened by its first request, from the whole second on; every reply to a good key has the three headers.',
-    why: 'Only "per 15 minutes" is shown.',
+      'Each key has a window that starts with its first request, at the whole second. Every response to a valid key has the three headers.',
+    why: 'The document specifies only "per 15 minutes".',
   },
   'retry-after': {
     values: ['off', 'on'],
-    decides: 'Whether a 429 also carries Retry-After in seconds.',
+    decides: 'Whether a 429 has Retry-After, in seconds.',
     why: 'The header is not in the document.',
   },
   'reset-header': {
     values: ['seconds', 'milliseconds'],
-    decides: 'Unit of X-RateLimit-Reset.',
+    decides: 'The unit of X-RateLimit-Reset.',
     why: '"Unix timestamp" usually means seconds.',
   },
   byob: {
     values: ['on', 'off'],
     decides:
-      "Whether the organization's storage is configured; off refuses every API call with 403 FORBIDDEN.",
-    why: 'Storage must be configured before the API is used; what happens otherwise is not shown.',
+      "Whether the organization's storage is configured. If it is off, every API call returns 403 FORBIDDEN.",
+    why: "The document requires storage to be configured, but doesn't say what happens otherwise.",
   },
   'template-roles': {
     values: ['shown', 'hidden'],
-    decides: "Whether templates also carry roles and their fields the signer's role.",
-    why: 'Signers must match a role of the template, yet no documented field names the roles; extra fields must not disturb a client.',
+    decides: "Whether templates have roles, and their fields the signer's role.",
+    why: 'Signers must match a role of the template, but no documented field contains the roles. Clients should ignore additional fields.',
   },
   'free-role': {
     values: ['next'],
     decides:
-      "A signer without a role takes the template's next role that nobody has, then its last; a role may be held twice.",
-    why: 'role is optional; nothing says what its absence means.',
+      'A signer without a role gets the next free role of the template, or the last one if none is free. Two signers can have the same role.',
+    why: "role is optional, but the document doesn't say what happens without it.",
   },
   'signer-statuses': {
     values: ['known', 'unknown'],
     decides:
-      'Words for signers: PENDING, SENT, VIEWED, SIGNED, DECLINED; or AWAITING_TURN for PENDING and DELIVERED for VIEWED.',
-    why: 'Only SENT is shown; clients must bear words they do not know.',
+      'The statuses of signers: PENDING, SENT, VIEWED, SIGNED, and DECLINED; or AWAITING_TURN instead of PENDING, and DELIVERED instead of VIEWED.',
+    why: 'The document shows only SENT. Clients must accept unknown statuses.',
   },
   'sequential-order': {
     values: ['lowest-first'],
     decides:
-      'SEQUENTIAL asks the lowest order first, equal orders together; a missing order is the place in the list.',
-    why: 'Only "signing order" is shown.',
+      'With SEQUENTIAL, the lowest order signs first, and equal orders sign at the same time. A missing order is the position in the list.',
+    why: 'The document specifies only "signing order".',
   },
   'default-signing-order': {
     values: ['parallel', 'sequential'],
-    decides: 'signingOrder of a creation that leaves it out.',
-    why: 'The field is optional and no default is shown.',
+    decides: 'The signingOrder of an envelope created without one.',
+    why: "The field is optional, and the document doesn't specify a default.",
   },
   viewed: {
     values: ['once', 'every'],
-    decides: "envelope.viewed at a signer's first look, or at every look. The envelope keeps its status.",
-    why: 'The effect of viewing is not shown; services differ.',
+    decides:
+      "Whether envelope.viewed is sent only the first time a signer opens the envelope, or every time. The envelope's status doesn't change.",
+    why: "The document doesn't describe the effect of viewing. Services differ.",
   },
   'last-signed': {
     values: ['in-progress', 'completed'],
     decides: 'The status in the payload of the last envelope.signed.',
-    why: 'The payload shows IN_PROGRESS; envelope.completed follows.',
+    why: 'The documented payload has IN_PROGRESS. envelope.completed follows.',
   },
   'single-signer': {
     values: ['sent-to-completed'],
-    decides: 'A single signature goes from SENT to COMPLETED, with envelope.signed and envelope.completed.',
+    decides:
+      'The signature of a single signer changes SENT to COMPLETED, with envelope.signed and envelope.completed.',
     why: 'IN_PROGRESS is documented for "other signers still pending".',
   },
   decline: {
     values: ['ends-envelope'],
-    decides: "One signer's decline makes the envelope DECLINED immediately; the others keep their status.",
-    why: 'The move into DECLINED is not shown.',
+    decides:
+      'If one signer declines, the envelope becomes DECLINED immediately. The other signers keep their status.',
+    why: "The document doesn't show the transition to DECLINED.",
   },
   cancel: {
     values: ['literal', 'strict'],
-    decides: 'Whether DRAFT and DECLINED can be cancelled (literal), or only SENT and IN_PROGRESS (strict).',
-    why: 'The condition names COMPLETED, CANCELLED and EXPIRED alone, yet speaks of an active envelope.',
+    decides: 'Whether DRAFT and DECLINED can be canceled (literal), or only SENT and IN_PROGRESS (strict).',
+    why: 'The document excludes only COMPLETED, CANCELLED, and EXPIRED, but also requires an active envelope.',
   },
   remind: {
     values: ['active-only'],
     decides:
-      'Only an active envelope; only signers whose turn it is; an unknown signer is NOT_FOUND, one who has signed INVALID_STATE.',
-    why: 'Only "pending signers" is shown.',
+      'Only active envelopes have reminders, and only for signers whose turn it is. An unknown signer is NOT_FOUND, and one who has signed is INVALID_STATE.',
+    why: 'The document specifies only "pending signers".',
   },
   'reminder-gap': {
     values: ['none', '1h', '24h'],
-    decides: 'How soon after a reminder a signer can be reminded again; sooner is INVALID_STATE.',
-    why: 'Not shown; some services refuse it.',
+    decides: 'The minimum time between two reminders to a signer. An earlier one returns INVALID_STATE.',
+    why: "The document doesn't specify a limit. Some services have one.",
   },
   'expiry-from': {
     values: ['creation', 'sending'],
-    decides: 'What expiresInDays counts from.',
-    why: 'expiresAt is there from creation on, but its start is not shown.',
+    decides: 'The start of expiresInDays.',
+    why: "expiresAt is set from creation on, but the document doesn't say what it counts from.",
   },
   'draft-expiry': {
     values: ['never'],
-    decides: 'A draft does not expire; if it is sent after its expiresAt, it expires immediately.',
-    why: 'Only an active envelope expires.',
+    decides: "A draft doesn't expire. If it is sent after its expiresAt, it expires immediately.",
+    why: 'Only active envelopes expire.',
   },
   'longest-expiry': {
     values: ['365-days'],
-    decides: 'Largest expiresInDays.',
-    why: 'The maximum is not shown.',
+    decides: 'The largest expiresInDays.',
+    why: "The document doesn't specify a maximum.",
   },
   'quota-counts': {
     values: ['envelopes', 'signers'],
-    decides:
-      'What the monthly quota counts, at creation, by calendar month in UTC. Its size is given at start.',
-    why: 'A monthly envelope limit is documented; some services count the signers.',
+    decides: 'What the monthly quota counts at creation, by calendar month in UTC. Its size is set at start.',
+    why: 'The document specifies a monthly envelope limit. Some services count signers.',
   },
   payload: {
     values: ['event', 'type'],
-    decides: 'Frame of an event: {event, timestamp, data}, or {id, type, createdAt, data}.',
-    why: 'The first is documented for envelope.signed; the second is also met in the field.',
+    decides: 'The structure of an event: {event, timestamp, data}, or {id, type, createdAt, data}.',
+    why: 'The first one is documented for envelope.signed. Some services use the second one.',
   },
   'event-data': {
     values: ['by-event'],
     decides:
-      'data of the undocumented events: envelopeId and status, with signer (viewed, declined), reason (cancelled), or completedAt, signers and keys (completed).',
-    why: 'Only the payload of envelope.signed is shown.',
+      'The data of undocumented events: envelopeId and status; also signer (viewed, declined), reason (cancelled), or completedAt, signers, and keys (completed).',
+    why: 'The document shows only the payload of envelope.signed.',
   },
   signature: {
     values: ['bare', 'prefixed'],
-    decides: 'X-Service-Signature as bare hex, or as sha256= and hex.',
-    why: 'Bare hex is documented; the prefix is met in the field.',
+    decides: 'Whether X-Service-Signature is plain hex, or hex after sha256=.',
+    why: 'Plain hex is documented. Some services use the prefix.',
   },
   delivery: {
     values: ['at-least-once'],
     decides:
-      'POST, 2xx within 30 s is success, no redirects; retries after 10 s, 1 min, 5 min, 30 min and 2 h of the sandbox clock.',
-    why: 'Retries, timeouts, and expected response codes are not shown.',
+      'Webhooks are sent by POST. 2xx within 30 s is success, and redirects are not followed. Retries follow after 10 s, 1 min, 5 min, 30 min, and 2 h of the sandbox clock.',
+    why: "The document doesn't specify retries, timeouts, or expected status codes.",
   },
   finalisation: {
     values: ['at-once', 'delayed'],
     decides:
-      'COMPLETED with the last signature, or 5 s of the sandbox clock later, IN_PROGRESS until then. The documents come first.',
-    why: 'How long completing takes is not shown.',
+      'The envelope becomes COMPLETED with the last signature, or 5 s of the sandbox clock later and stays IN_PROGRESS until then. The documents exist before that.',
+    why: "The document doesn't say how long completion takes.",
   },
 } as const satisfies Record<string, Choice>;
 

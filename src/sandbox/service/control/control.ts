@@ -130,7 +130,7 @@ function keyRoutes(app: Hono<ServiceEnv>, options: ControlOptions): void {
 function guarded({ store, engine, clock, host }: ControlOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     if (!isLocalHost(c.env.incoming, host))
-      throw new ApiError('FORBIDDEN', 'The control plane answers only under its own address');
+      throw new ApiError('FORBIDDEN', 'The control plane is available only at its own address');
     const key = authenticate(c.req.header('authorization'), store.state, clock.now());
     if (key.orgId !== store.state.orgId)
       throw new ApiError('FORBIDDEN', 'The control plane needs a key of the default organization');

@@ -60,7 +60,7 @@ export class TemplateService {
       const template = this.find(id);
       if (this.isUsed(id))
         throw invalidState(
-          'Envelopes were made from this template, so its fields stay; copy it to change them',
+          'The template is in use, so its fields cannot be changed; make a copy instead',
         );
       return this.#commit({ ...template, ...changes, active: true });
     });

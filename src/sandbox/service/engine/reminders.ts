@@ -14,7 +14,7 @@ export function remind(
 ): LifecycleStep {
   const one = signerId === null ? null : signerOf(envelope, signerId);
   if (!isActive(envelope))
-    throw invalidState(`Envelope is ${envelope.status}; only an active one has reminders`);
+    throw invalidState(`Envelope is ${envelope.status}; only active envelopes have reminders`);
   const pending = one === null ? envelope.signers.filter(hasTurn) : [requireTurn(envelope, one)];
   const gap = REMINDER_GAP_MS[rules['reminder-gap']];
   const asked = pending.filter((signer) => now - lastReminded(envelope, signer) >= gap);

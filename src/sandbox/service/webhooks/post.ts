@@ -42,7 +42,7 @@ export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
       });
       const timeoutMs = post.timeoutMs ?? RESPONSE_TIMEOUT_MS;
       const timer = setTimeout(
-        () => request.destroy(new Error(`no answer within ${timeoutMs / 1000} s`)),
+        () => request.destroy(new Error(`no response within ${timeoutMs / 1000} s`)),
         timeoutMs,
       );
       request.on('response', (response) => {
