@@ -145,7 +145,7 @@ async function confirmCancelDeclined(
   await confirmed(`Cancel ${id}?`, { yes: false, otherwise: 'nothing was changed' }, context);
 }
 
-/** Returns undefined if the key may not read envelopes. */
+/** Returns undefined if the key can't read envelopes. */
 async function readIfAllowed(
   id: string,
   client: Client,

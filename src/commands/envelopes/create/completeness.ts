@@ -35,7 +35,7 @@ export class TemplateRoles {
     return template === undefined ? NO_ROLES : rolesShownBy(template);
   }
 
-  /** Returns the template; undefined if the key may not read it. */
+  /** Returns the template; undefined if the key can't read it. */
   template(id: string): Promise<Template | undefined> {
     const known = this.#templates.get(id) ?? this.#read(id);
     this.#templates.set(id, known);
@@ -58,7 +58,7 @@ export class TemplateRoles {
     try {
       return await this.#client.templates.get(id, signal);
     } catch (error) {
-      // Some keys may write but not read.
+      // Some keys can write but not read.
       if (!(error instanceof ServiceError) || error.code !== 'FORBIDDEN') throw error;
       this.#context.terminal.notice(
         `The roles of ${id} are not checked because the key can't read templates.`,

@@ -270,7 +270,7 @@ async function askTurns(signers: readonly SignerInput[], conversation: Conversat
   }
 }
 
-/** Stands for a line break while the message is entered on one line. */
+/** Shown for a line break while the message is entered on one line. */
 const LINE_BREAK = '⏎';
 
 async function askMessage(composition: Composition, conversation: Conversation): Promise<void> {

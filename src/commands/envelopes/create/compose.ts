@@ -26,7 +26,7 @@ export interface ComposeInput {
 
 /** How long to wait for recent envelopes, which are only used for suggestions. */
 const TIMEOUT_MS = 5_000;
-/** More templates than anyone scrolls through. */
+/** The maximum number of templates to offer. */
 const MAX_TEMPLATES = 1_000;
 
 /**

@@ -44,7 +44,7 @@ export class Histories {
   }
 }
 
-/** The time by which a webhook may be dated later than the event it reports, in ms. */
+/** How much later than its event a webhook may be dated, in ms. */
 const SAME_MOMENT_MS = 60_000;
 
 /** What happened to an envelope, by its own dates and by the webhooks received on this machine: when, what, by whom. */

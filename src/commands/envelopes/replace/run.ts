@@ -119,7 +119,7 @@ async function requestOf(id: string, flags: ReplaceFlags, context: Context): Pro
   };
 }
 
-/** From the file; else, where none is kept here for the old one, from the environment. The service never gives it back. */
+/** Returns the secret from the file, or from the environment if this machine has no secret of the original. The service never returns it. */
 async function secretFor(id: string, flags: ReplaceFlags, context: Context): Promise<string | undefined> {
   const file = flags['webhook-secret-file'];
   if (file !== undefined) return readWebhookSecret(file, undefined, context.terminal);
