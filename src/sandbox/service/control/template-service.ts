@@ -59,9 +59,7 @@ export class TemplateService {
       await store.settled();
       const template = this.find(id);
       if (this.isUsed(id))
-        throw invalidState(
-          'The template is in use, so its fields cannot be changed; make a copy instead',
-        );
+        throw invalidState('The template is in use, so its fields cannot be changed; make a copy instead');
       return this.#commit({ ...template, ...changes, active: true });
     });
   }
