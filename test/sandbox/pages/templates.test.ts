@@ -149,7 +149,7 @@ describe('a template from a PDF', () => {
     const signers = [{ email: 's@x.org', name: 'S' }];
     await api('/api/v1/esign/envelopes', { templateId: id, signers });
     const refused = await post(`/templates/${id}`, form([signature, { ...color, x: '200' }]));
-    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('copy it')]);
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('make a copy')]);
     expect(await (await fetch(at(`/templates/${id}`))).text()).toContain('data-locked="true"');
     const copied = await post(`/templates/${id}/copy`, {});
     const path = copied.headers.get('location') ?? '';
@@ -216,7 +216,7 @@ describe('a template from a PDF', () => {
     [
       'too many fields',
       form(Array.from({ length: 201 }, () => signature)),
-      'There may be at most 200 fields.',
+      'The template can have at most 200 fields.',
     ],
   ])('is not saved with %s', async (_, fields, words) => {
     const id = await uploaded();
