@@ -22,7 +22,7 @@ export function failedFile(folder: string): string {
 }
 
 /** Keeps the signers of the failed rows of a finished run. Nothing is kept of the other rows. */
-export async function keepFailedRows(
+export async function saveFailedRows(
   state: RunState,
   files: { plan: string; failed: string },
 ): Promise<void> {
@@ -52,7 +52,7 @@ export async function failedSigners(path: string): Promise<Map<number, FailedSig
 }
 
 /** Deletes the addresses of rows that failed more than 30 days ago. */
-export async function forgetFailedRows(root: string, now: number): Promise<void> {
+export async function removeOldFailedRows(root: string, now: number): Promise<void> {
   for (const name of await readdir(root).catch(() => [])) {
     const path = failedFile(join(root, name));
     const file = await stat(path).catch(() => undefined);

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { counted } from '../kernel/duration.ts';
 import { JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
-import { keepFailedRows } from './failed-rows.ts';
+import { saveFailedRows } from './failed-rows.ts';
 import { searchRows } from './lookup/search.ts';
 import { readPlan } from './plan.ts';
 import { cancelDuplicates, resolveUnknownRows } from './reconcile.ts';
@@ -148,8 +148,8 @@ async function finish(session: BulkSession): Promise<Ending> {
   const { run, options } = session;
   if (run.state.finishedAt !== undefined) return { kind: 'finished' };
   await run.note({ type: 'finished', at: options.client.clock.now() });
-  if (await keepResults(session)) {
-    await keepFailedRows(run.state, run.files);
+  if (await saveResults(session)) {
+    await saveFailedRows(run.state, run.files);
     // The plan contains addresses and perhaps secrets, and is no longer needed.
     await rm(run.files.plan, { force: true });
   }
@@ -158,7 +158,7 @@ async function finish(session: BulkSession): Promise<Ending> {
 
 async function endWave(session: BulkSession): Promise<Ending> {
   await session.run.note({ type: 'stopped', maybe: [] });
-  await keepResults(session);
+  await saveResults(session);
   return { kind: 'wave' };
 }
 
@@ -174,7 +174,7 @@ async function stop(session: BulkSession): Promise<Ending> {
     if (!(error instanceof JournalError)) throw error;
     return { kind: 'stopped', error: stopReason ?? error };
   }
-  await keepResults(session);
+  await saveResults(session);
   if (stopReason !== undefined) return { kind: 'stopped', error: stopReason };
   if (options.signal.aborted) return { kind: 'interrupted' };
   const open = state.countBegun('pending', 'maybe', 'created');
@@ -189,7 +189,7 @@ async function stop(session: BulkSession): Promise<Ending> {
   };
 }
 
-async function keepResults({ run, options }: BulkSession): Promise<boolean> {
+async function saveResults({ run, options }: BulkSession): Promise<boolean> {
   try {
     await writeResults(run.state, run.files);
     return true;

@@ -10,7 +10,7 @@ import { privateFolder, syncFolder } from '../kernel/files/files.ts';
 import { isLocked, lockFile } from '../kernel/files/lock.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { type RowKeys, RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
-import { failedFile, forgetFailedRows } from './failed-rows.ts';
+import { failedFile, removeOldFailedRows } from './failed-rows.ts';
 import { PlanWriter, readPlan } from './plan.ts';
 import type { BulkRow } from './rows/row.ts';
 import { RunState } from './run-state.ts';
@@ -77,7 +77,7 @@ export async function draftRun(root: string, now: number): Promise<RunDraft> {
   try {
     await privateFolder(root);
     await clearLeftovers(root, now);
-    await forgetFailedRows(root, now);
+    await removeOldFailedRows(root, now);
     await mkdir(files.folder, { mode: 0o700 });
     const release = await lockFile(files.lock, lockedError(id));
     const plan = await PlanWriter.create(files.plan);

@@ -12,7 +12,7 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
-import { presentKey } from '../profiles/key-place.ts';
+import { readKey } from '../profiles/key-place.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
@@ -214,7 +214,7 @@ export class Session {
     options: Pacing &
       Pick<ClientOptions, 'windowFolder' | 'findSimilarIds' | 'onReply' | 'gate' | 'readsOnly'> = {},
   ): Promise<Client> {
-    const key = await presentKey(apiKey, this.#invocation.interrupt.signal);
+    const key = await readKey(apiKey, this.#invocation.interrupt.signal);
     this.#invocation.redactor.add(key);
     const { createClient } = await import('../api/client.ts');
     return createClient({

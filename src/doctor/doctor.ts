@@ -8,7 +8,7 @@ import { checkNode, checkPermissions, checkProxy, checkState } from './machine.t
 import { checkBaseUrl, checkKey, checkService, skipService } from './service.ts';
 
 /** Checks everything that commands depend on and yields the findings. Changes nothing. */
-export async function* examine(context: DoctorContext): AsyncGenerator<DoctorFinding, void, undefined> {
+export async function* runChecks(context: DoctorContext): AsyncGenerator<DoctorFinding, void, undefined> {
   yield checkNode(context);
   yield await checkPermissions(context);
   const settings = await readSettings(context);
@@ -21,7 +21,7 @@ export async function* examine(context: DoctorContext): AsyncGenerator<DoctorFin
     yield* [...skipService(why), skipped('bucket', why)];
     return;
   }
-  yield* examineService(context, settings.value);
+  yield* checkConnection(context, settings.value);
   yield await checkStorage(context, settings.value);
 }
 
@@ -55,7 +55,7 @@ async function checkGuards(context: DoctorContext, settings: Settings | undefine
   return ok(name, all.join('; ') || 'none');
 }
 
-async function* examineService(context: DoctorContext, settings: Settings): AsyncGenerator<DoctorFinding> {
+async function* checkConnection(context: DoctorContext, settings: Settings): AsyncGenerator<DoctorFinding> {
   const baseUrl = checkBaseUrl(settings);
   const proxy = checkProxy(context, settings.baseUrl && new URL(settings.baseUrl.value));
   const passable = baseUrl.error === undefined && proxy.error === undefined;

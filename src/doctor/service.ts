@@ -11,7 +11,7 @@ import type { DoctorContext } from './context.ts';
 
 const ADD = 'Add a profile: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.';
 /** The share of the rate limit below which it is reported as almost reached. */
-const SCARCE = 0.1;
+const LOW_QUOTA = 0.1;
 const NOTABLE_SKEW_MS = 60_000;
 /** The difference from which buckets reject signatures. */
 const HARMFUL_SKEW_MS = 15 * 60_000;
@@ -140,7 +140,7 @@ function checkRate({ reply, error, answeredAt }: Answer): DoctorFinding {
   const reset =
     resetAt === undefined ? '' : `, resets in ${durationInWords(Math.max(0, resetAt - answeredAt))}`;
   const message = `${counted(remaining, 'request')} of ${limit === undefined ? '?' : grouped(limit)} left${reset}`;
-  if (limit !== undefined && remaining < limit * SCARCE)
+  if (limit !== undefined && remaining < limit * LOW_QUOTA)
     return warning(name, message, 'Other programs use the same limit. Wait until it resets.');
   return ok(name, message);
 }

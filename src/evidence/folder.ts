@@ -55,7 +55,7 @@ export class EvidenceFolder {
       makeFolder(dir);
       const text = await readRegular(join(dir, ENVELOPE));
       const found = text === undefined ? envelopeId : idSchema.safeParse(tryParseJson(text)).data?.id;
-      if (found !== envelopeId) throw ofAnother(dir, found);
+      if (found !== envelopeId) throw otherEnvelopeError(dir, found);
       const lines = (await readManifest(dir)).map(parseLine).filter((line) => line !== undefined);
       return new EvidenceFolder(dir, options, new Map(lines.map(({ name, sha256 }) => [name, sha256])));
     } catch (error) {
@@ -105,7 +105,7 @@ export class EvidenceFolder {
     const all = new Map<string, T>();
     for (const value of await this.#linesOf(name, new Set(now.map((one) => this.#options.jsonText(one))))) {
       const one = schema.safeParse(value).data;
-      if (one === undefined) throw this.#notOurs(name);
+      if (one === undefined) throw this.#foreignFileError(name);
       all.set(keyOf(one), one);
     }
     for (const one of now) all.set(keyOf(one), one);
@@ -152,12 +152,12 @@ export class EvidenceFolder {
     });
     if (text === undefined || this.#options.force) return [];
     const lines = text.split('\n').filter((line) => line !== '');
-    const isOurs = this.#before.get(name) === hash('sha256', text) || lines.every((line) => known.has(line));
-    if (!isOurs) throw this.#notOurs(name);
+    const isOwnedByUser = this.#before.get(name) === hash('sha256', text) || lines.every((line) => known.has(line));
+    if (!isOwnedByUser) throw this.#foreignFileError(name);
     return lines.map(parseJson);
   }
 
-  #notOurs(name: string): StorageError {
+  #foreignFileError(name: string): StorageError {
     const path = join(this.#dir, name);
     return new StorageError(
       'STORAGE_LOCAL',
@@ -169,7 +169,7 @@ export class EvidenceFolder {
   }
 }
 
-function ofAnother(dir: string, id: string | undefined): UsageError {
+function otherEnvelopeError(dir: string, id: string | undefined): UsageError {
   const what = id === undefined ? `an ${ENVELOPE} that esign didn't write` : `the evidence for ${id}`;
   return new UsageError(`${dir} contains ${what}. Nothing was changed.`, { hint: 'Use another --dir.' });
 }

@@ -34,13 +34,13 @@ export const webhookSchema = z.object({
 });
 
 /** A webhook received on this machine, with the data needed to check its signature. */
-export type KeptWebhook = z.infer<typeof webhookSchema>;
+export type EvidenceWebhook = z.infer<typeof webhookSchema>;
 
 /** `signer` is null for a reminder to all who had not signed. */
 export const reminderSchema = z.object({ at: z.string(), signer: text });
 
 /** A reminder that was requested on this machine. */
-export type KeptReminder = z.infer<typeof reminderSchema>;
+export type EvidenceReminder = z.infer<typeof reminderSchema>;
 
 export const writeSchema = z.object({
   id: z.string(),
@@ -56,14 +56,14 @@ export const writeSchema = z.object({
 });
 
 /** A write to the envelope from this machine, as recorded in the log. */
-export type KeptWrite = z.infer<typeof writeSchema>;
+export type EvidenceWrite = z.infer<typeof writeSchema>;
 
 /** Returns the log entries for the envelope. Other envelopes of a bulk run are omitted. */
 export async function loggedWrites(
   stateFolder: string,
   baseUrl: string,
   envelopeId: string,
-): Promise<KeptWrite[]> {
+): Promise<EvidenceWrite[]> {
   const { writes } = await readLog(logFolder(stateFolder), { envelopeId });
   return writes
     .filter(({ entry }) => entry.baseUrl === baseUrl)
@@ -81,8 +81,8 @@ export async function receivedWebhooks(
   stateFolder: string,
   envelopeId: string,
   redactor: Redactor,
-): Promise<KeptWebhook[]> {
-  const kept: KeptWebhook[] = [];
+): Promise<EvidenceWebhook[]> {
+  const kept: EvidenceWebhook[] = [];
   for await (const record of readEvents(join(stateFolder, 'events'), { envelopeId }))
     if (record.reason === null) kept.push(keptOf(record, redactor));
   return kept.reverse();
@@ -93,7 +93,7 @@ export async function sentReminders(
   stateFolder: string,
   account: string,
   envelopeId: string,
-): Promise<KeptReminder[]> {
+): Promise<EvidenceReminder[]> {
   const times = await readReminderTimes(stateFolder, account);
   return times.allOf(envelopeId).map(({ at, signer }) => ({
     at: new Date(at).toISOString(),
@@ -101,7 +101,7 @@ export async function sentReminders(
   }));
 }
 
-function keptOf(record: EventRecord, redactor: Redactor): KeptWebhook {
+function keptOf(record: EventRecord, redactor: Redactor): EvidenceWebhook {
   const { deliveryId, receivedAt, event, status, signer, verified, duplicate, bytes, bodyBase64 } = record;
   const raw = Buffer.from(bodyBase64, 'base64');
   const body = withoutSecrets(raw, redactor);

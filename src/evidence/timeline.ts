@@ -1,5 +1,5 @@
 import type { Envelope } from '../api/schemas.ts';
-import type { KeptReminder, KeptWebhook } from './sources.ts';
+import type { EvidenceReminder, EvidenceWebhook } from './sources.ts';
 
 /** An event of the envelope and its source. */
 export interface TimelineEntry {
@@ -14,7 +14,7 @@ export interface TimelineEntry {
 
 /** The parts of a webhook that the timeline needs. */
 type ReceivedEvent = Pick<
-  KeptWebhook,
+  EvidenceWebhook,
   'receivedAt' | 'happenedAt' | 'event' | 'signer' | 'verified' | 'duplicate'
 >;
 
@@ -22,22 +22,29 @@ type ReceivedEvent = Pick<
 export function timelineOf(
   envelope: Envelope,
   webhooks: readonly ReceivedEvent[],
-  reminders: readonly KeptReminder[],
+  reminders: readonly EvidenceReminder[],
 ): TimelineEntry[] {
   const moments = [
-    ...movesOf(envelope),
+    ...changesOf(envelope),
     ...webhooks.filter(({ duplicate }) => !duplicate).map(momentOf),
     ...reminders.map(({ at, signer }): TimelineEntry => {
-      return { at, what: 'reminder asked for', who: signer ?? 'all who had not signed', ...HERE };
+      return { at, what: 'reminder asked for', who: signer ?? 'all who had not signed', ...THIS_MACHINE };
     }),
   ];
   return moments.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
 const SERVICE = { source: 'service', verified: null } as const;
-const HERE = { source: 'here', verified: null } as const;
+const THIS_MACHINE = { source: 'here', verified: null } as const;
 
-function movesOf({ createdAt, sentAt, completedAt, expiresAt, status, signers }: Envelope): TimelineEntry[] {
+function changesOf({
+  createdAt,
+  sentAt,
+  completedAt,
+  expiresAt,
+  status,
+  signers,
+}: Envelope): TimelineEntry[] {
   const moves: TimelineEntry[] = [];
   const add = (at: string | null | undefined, what: string, who: string | null = null) => {
     if (at && !Number.isNaN(Date.parse(at))) moves.push({ at, what, who, ...SERVICE });

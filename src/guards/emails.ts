@@ -17,7 +17,7 @@ export const NO_EMAILS: Emails = { to: [], count: 0 };
 /** The emails of a write about which nothing is known. */
 export const UNKNOWN_EMAILS: Emails = { to: undefined, count: undefined };
 
-const HAS_ACTED: ReadonlySet<string> = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
+const ACTED_STATUSES: ReadonlySet<string> = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
 
 /** Returns whom sending or reminding an envelope emails. A request that the service refuses emails nobody. */
 export function emailsOfEnvelope(
@@ -27,17 +27,17 @@ export function emailsOfEnvelope(
   const isPossible = planned.action === 'send' ? canBeSent(status) : canBeReminded(status);
   if (!isPossible) return NO_EMAILS;
   if (!signers || signers.length === 0) return UNKNOWN_EMAILS;
-  const emailed = planned.action === 'send' ? signers : remindedOf(signers, planned.signer);
+  const emailed = planned.action === 'send' ? signers : remindedEmails(signers, planned.signer);
   const to = emailed.flatMap(({ email }) => email ?? []);
   return { to: to.length === emailed.length ? to : undefined, count: emailed.length };
 }
 
-function remindedOf(signers: readonly Signer[], named: string | undefined): readonly Signer[] {
+function remindedEmails(signers: readonly Signer[], named: string | undefined): readonly Signer[] {
   const name = named?.toLowerCase();
   const found = signers.filter(
     ({ id, email }) => named !== undefined && (id === named || email?.toLowerCase() === name),
   );
-  return found.length > 0 ? found : signers.filter(({ status }) => !HAS_ACTED.has(status ?? ''));
+  return found.length > 0 ? found : signers.filter(({ status }) => !ACTED_STATUSES.has(status ?? ''));
 }
 
 /** Returns the recipients of a new envelope. */

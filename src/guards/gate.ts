@@ -106,15 +106,15 @@ class GuardedGate implements WriteGate {
 
   beginRun({ id, sends }: { id: string; sends: boolean }): CompleteRun {
     const shared = this.#shared;
-    let begun: Promise<CompleteRun> | undefined;
+    let started: Promise<CompleteRun> | undefined;
     shared.beginRun = () => {
-      begun ??= shared.recorder.beginRun(id, sends);
-      return begun;
+      started ??= shared.recorder.beginRun(id, sends);
+      return started;
     };
     return async (end) => {
       shared.beginRun = undefined;
       // A run that wrote nothing has no entry. A run whose first write could not be recorded has none, either.
-      const complete = await begun?.catch(() => undefined);
+      const complete = await started?.catch(() => undefined);
       await complete?.(end);
     };
   }

@@ -34,10 +34,10 @@ export function sddlProblem(sddl: string): string | undefined {
   // Without a list, everyone has all rights.
   if (list === undefined || list.flags?.includes('NO_ACCESS_CONTROL')) return 'can be changed by others';
   const entries = [...(list.entries ?? '').matchAll(/\(([^)]*)\)/g)].map(([, one = '']) => one.split(';'));
-  return entries.some(letsOthersWrite) ? 'can be changed by others' : undefined;
+  return entries.some(isWritableByOthers) ? 'can be changed by others' : undefined;
 }
 
-function letsOthersWrite([type = '', flags = '', rights = '', , , who = '']: string[]): boolean {
+function isWritableByOthers([type = '', flags = '', rights = '', , , who = '']: string[]): boolean {
   const isAllowed = /^(?:A|XA|OA)$/.test(type);
   // IO: applies only to files that are created in the folder later.
   if (!isAllowed || flags.includes('IO') || TRUSTED.has(who)) return false;

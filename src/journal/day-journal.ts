@@ -56,7 +56,7 @@ export class DayJournal<T> {
     const journal = await this.#today();
     // Writing to a deleted file succeeds, but the entries are lost.
     if (journal.hasFailed || !(await exists(journal.path))) await journal.reopen();
-    await tryDisk(join(dirname(journal.path), `${this.name}.check`));
+    await checkWritable(join(dirname(journal.path), `${this.name}.check`));
   }
 
   async close(): Promise<void> {
@@ -80,14 +80,14 @@ export class DayJournal<T> {
 }
 
 /** The size of the test file. A small disk that is nearly full has no space for it. */
-const TRIED_BYTES = 4_096;
+const TEST_BYTES = 4_096;
 
 /** Writes a file as durably as an entry, then deletes it. */
-async function tryDisk(path: string): Promise<void> {
+async function checkWritable(path: string): Promise<void> {
   try {
     const file = await open(path, 'w', 0o600);
     try {
-      await file.writeFile(Buffer.alloc(TRIED_BYTES));
+      await file.writeFile(Buffer.alloc(TEST_BYTES));
       await file.datasync();
     } finally {
       await file.close();
@@ -132,18 +132,18 @@ export async function scanDays<T>(
   folder: string,
   format: JournalFormat<T>,
   since: number,
-  take: (entry: T, place: JournalPosition) => void,
+  onEntry: (entry: T, place: JournalPosition) => void,
   onDamage?: OnDamage,
 ): Promise<void> {
   for (const path of (await dayFiles(folder, since)).flat()) {
     const reading = { path, format, damaged: 'skip' } as const;
-    const { skipped } = await scan(reading, (entry, span) => take(entry, { path, ...span }));
+    const { skipped } = await scan(reading, (entry, span) => onEntry(entry, { path, ...span }));
     if (skipped > 0) onDamage?.({ path, lines: skipped });
   }
 }
 
 /** Deletes the days before the day of a time (ms) and returns their number. */
-export async function forgetDays(folder: string, before: number): Promise<number> {
+export async function removeOldDays(folder: string, before: number): Promise<number> {
   const last = dayOf(before);
   const days = (await namesIn(folder)).filter((name) => DAY.test(name) && name < last);
   for (const day of days) await rm(join(folder, day), { recursive: true, force: true });

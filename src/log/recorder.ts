@@ -30,7 +30,7 @@ const CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 export class LogRecorder {
   readonly #options: RecorderOptions;
   /** Entries whose response was lost, by request ID or envelope ID. */
-  readonly #lost = new Map<string, string>();
+  readonly #incomplete = new Map<string, string>();
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -65,7 +65,7 @@ export class LogRecorder {
       return result;
     } catch (error) {
       const isRefused = !progress.isSent || (error instanceof EsignError && !isAmbiguous(error));
-      if (!isRefused) this.#lost.set(write.requestId ?? begin.envelopeIds[0] ?? id, id);
+      if (!isRefused) this.#incomplete.set(write.requestId ?? begin.envelopeIds[0] ?? id, id);
       const code = codeOf(error instanceof EsignError ? error.code : 'INTERRUPTED');
       await this.#complete({ type: 'end', id, outcome: isRefused ? 'refused' : 'unknown', error: code });
       throw error;
@@ -74,9 +74,9 @@ export class LogRecorder {
 
   /** Records that a write with a lost response was done. `key`: its request ID or envelope ID. */
   async resolve(key: string, envelopeId: string): Promise<void> {
-    const id = this.#lost.get(key);
+    const id = this.#incomplete.get(key);
     if (id === undefined) return;
-    this.#lost.delete(key);
+    this.#incomplete.delete(key);
     await this.#complete({
       type: 'end',
       id,

@@ -13,7 +13,7 @@ const KEPT: readonly SecretVariable[] = [
  * Runs the profile's command, which prints the key. It is run each time the key is needed, so the key is never stored.
  * stderr and stdin stay connected, because a password manager may have to prompt.
  */
-export function keyFromCommand(command: string, signal?: AbortSignal): Promise<string> {
+export function readKeyFromCommand(command: string, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, {
       shell: true,

@@ -10,9 +10,9 @@ const TIMEOUT_MS = 30_000;
  * @returns the account, which identifies the key.
  * @throws UsageError if no keychain is available.
  */
-export async function keepInKeychain(key: string, signal?: AbortSignal): Promise<string> {
+export async function saveToKeychain(key: string, signal?: AbortSignal): Promise<string> {
   const account = `key-${randomBytes(9).toString('base64url')}`;
-  await within(signal, async (entry, patience) => entry(account).setPassword(key, patience));
+  await withTimeout(signal, async (entry, patience) => entry(account).setPassword(key, patience));
   return account;
 }
 
@@ -20,8 +20,8 @@ export async function keepInKeychain(key: string, signal?: AbortSignal): Promise
  * Returns the key stored under an account.
  * @throws UsageError if the keychain doesn't respond or no longer has the key.
  */
-export async function keyFromKeychain(account: string, signal?: AbortSignal): Promise<string> {
-  const key = await within(signal, (entry, patience) => entry(account).getPassword(patience));
+export async function readFromKeychain(account: string, signal?: AbortSignal): Promise<string> {
+  const key = await withTimeout(signal, (entry, patience) => entry(account).getPassword(patience));
   if (key) return key;
   throw new UsageError('The API key is no longer in the keychain.', {
     hint: 'Store it again: `esign profiles edit NAME --api-key-stdin`.',
@@ -29,11 +29,11 @@ export async function keyFromKeychain(account: string, signal?: AbortSignal): Pr
 }
 
 /** Removes the key stored under an account, if there is one. */
-export async function dropFromKeychain(account: string, signal?: AbortSignal): Promise<void> {
-  await within(signal, (entry, patience) => entry(account).deletePassword(patience));
+export async function removeFromKeychain(account: string, signal?: AbortSignal): Promise<void> {
+  await withTimeout(signal, (entry, patience) => entry(account).deletePassword(patience));
 }
 
-async function within<T>(
+async function withTimeout<T>(
   signal: AbortSignal | undefined,
   use: (entry: Awaited<ReturnType<typeof entries>>, patience: AbortSignal) => Promise<T>,
 ): Promise<T> {

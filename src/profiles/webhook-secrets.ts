@@ -47,7 +47,7 @@ export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[
  * the envelope's deliveries couldn't be verified.
  * @throws UsageError if it can't be written.
  */
-export async function keepWebhookSecret(folder: string, entry: WebhookSecret): Promise<void> {
+export async function saveWebhookSecret(folder: string, entry: WebhookSecret): Promise<void> {
   try {
     await write(folder, entry);
   } catch (error) {

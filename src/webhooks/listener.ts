@@ -10,10 +10,10 @@ import { damageText, EventJournal, readEvents } from './journal/event-journal.ts
 import { type EventRecord, recordOf } from './journal/record.ts';
 import { removeOldDays } from './journal/retention.ts';
 import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
-import { whenPortIsFree } from './open-port.ts';
-import { recall } from './recall.ts';
+import { retryWhilePortIsTaken } from './open-port.ts';
+import { loadRecent } from './recall.ts';
 import type { Delivery } from './receive/delivery.ts';
-import { Failures } from './receive/failures.ts';
+import { FailureReports } from './receive/failures.ts';
 import { type Receiver, startReceiver } from './receive/receiver.ts';
 import { RefusalBudget } from './receive/refusal-budget.ts';
 import { keepTunnel } from './tunnel-keeper.ts';
@@ -49,7 +49,7 @@ class Listener {
   readonly #journal: EventJournal;
   readonly #coverage: CoverageLog;
   readonly #forwarding: Forwarding;
-  readonly #failures: Failures;
+  readonly #failures: FailureReports;
   readonly #refusals: RefusalBudget;
   readonly #health: Health;
   readonly #count: ListenSummary = { received: 0, verified: 0, refused: 0, duplicates: 0 };
@@ -64,7 +64,7 @@ class Listener {
     this.#channel = channel;
     this.#journal = new EventJournal(eventsFolder, clock);
     this.#coverage = new CoverageLog(eventsFolder, this.#journal.name, clock);
-    this.#failures = new Failures(clock, (message) => this.#warn(message));
+    this.#failures = new FailureReports(clock, (message) => this.#warn(message));
     this.#refusals = new RefusalBudget(clock, (message) => this.#warn(message));
     this.#forwarding = new Forwarding({
       folder: forwardsFolder,
@@ -116,7 +116,7 @@ class Listener {
       // Nothing may be acknowledged before the journal is open.
       await this.#journal.open();
       const { clock, eventsFolder } = this.#options;
-      const seen = await recall(
+      const seen = await loadRecent(
         this.#forwarding,
         { name: this.#journal.name, folder: eventsFolder, now: clock.now() },
         (damage) => this.#damaged.push(damageText(damage)),
@@ -152,7 +152,7 @@ class Listener {
     if (signal.aborted) return undefined;
     if (health === undefined) return start();
     let isReported = false;
-    return whenPortIsFree(start, { clock, signal }, (message) => {
+    return retryWhilePortIsTaken(start, { clock, signal }, (message) => {
       this.#health.port(message);
       const at = this.#healthServer?.url ?? '';
       if (!isReported) this.#warn(`${message} Retrying every second; health is at ${at}.`);
@@ -201,7 +201,7 @@ class Listener {
     this.#forwarding.start();
     let opening: Promise<Inspector | undefined> | undefined;
     this.#options.onControls?.({
-      tryForwardsNow: () => this.#forwarding.tryNow(),
+      tryForwardsNow: () => this.#forwarding.retryNow(),
       openInspector: () => {
         opening ??= this.#openInspector(url);
         return opening;
@@ -219,12 +219,12 @@ class Listener {
       onUp: (url) => {
         tunnelUrl = url;
         this.#coverage.begin(url);
-        this.#health.tunnelIsUp();
+        this.#health.tunnelUp();
         this.#channel.push({ type: 'tunnel', url });
       },
-      onGone: (error, message) => {
+      onDown: (error, message) => {
         if (tunnelUrl !== undefined) this.#coverage.end(tunnelUrl);
-        this.#health.tunnelIsGone(error);
+        this.#health.tunnelDown(error);
         this.#warn(message);
       },
     });
@@ -251,8 +251,8 @@ class Listener {
     const kept = reason === null ? delivery : this.#refusals.admit(delivery);
     const record = kept && recordOf(kept, isTaken ? this.#forwarding.targets : []);
     const place = record && (await this.#journal.append(record));
-    this.#failures.taken();
-    this.#health.taken(delivery);
+    this.#failures.succeeded();
+    this.#health.received(delivery);
     this.#count.received++;
     this.#count.verified += Number(verified);
     this.#count.refused += Number(reason !== null);
@@ -260,7 +260,7 @@ class Listener {
     if (!kept || !record || (reason === null && !isWanted)) return;
     this.#inspector?.received(record, this.#options.clock.now() - Date.parse(receivedAt));
     this.#channel.push({ type: 'delivery', delivery: kept });
-    if (isTaken && place !== undefined) this.#forwarding.take(delivery, place);
+    if (isTaken && place !== undefined) this.#forwarding.enqueue(delivery, place);
   }
 
   /** Reports a delivery that was answered with 500. */

@@ -32,10 +32,10 @@ export async function openPort(server: Server, { host, port, flag, what }: PortO
 }
 
 /** The interval at which a port in use is tried again. */
-const PORT_AGAIN_MS = 1_000;
+const PORT_RETRY_MS = 1_000;
 
 /** Starts a server. While its port is in use, reports that and tries again. Returns undefined if the signal aborts first. */
-export async function whenPortIsFree<T>(
+export async function retryWhilePortIsTaken<T>(
   start: () => Promise<T>,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
   onTaken: (message: string) => void,
@@ -47,7 +47,7 @@ export async function whenPortIsFree<T>(
       if (!isPortTaken(error)) throw error;
       onTaken(messageOf(error));
     }
-    await clock.sleep(PORT_AGAIN_MS, signal).catch(() => undefined);
+    await clock.sleep(PORT_RETRY_MS, signal).catch(() => undefined);
   }
   return undefined;
 }

@@ -11,7 +11,7 @@ export interface TunnelOptions {
   restarts: boolean;
   onUp: (url: string) => void;
   /** Called when the tunnel broke and will be restarted. */
-  onGone: (error: unknown, message: string) => void;
+  onDown: (error: unknown, message: string) => void;
 }
 
 const RESTART_DELAY: BackOff = { firstMs: 2_000, longestMs: 60_000 };
@@ -21,11 +21,11 @@ const RESTART_DELAY: BackOff = { firstMs: 2_000, longestMs: 60_000 };
  * @throws the error of a tunnel that isn't restarted; UsageError if the program doesn't exist.
  */
 export async function keepTunnel(line: string, options: TunnelOptions): Promise<void> {
-  const { signal, clock, restarts, onUp, onGone } = options;
+  const { signal, clock, restarts, onUp, onDown } = options;
   const state = { failures: 0, wasUp: false };
   const isStopped = () => signal.aborted;
   while (!isStopped()) {
-    const error = await untilBroken(line, options, (url) => {
+    const error = await runUntilBroken(line, options, (url) => {
       state.failures = 0;
       state.wasUp = true;
       onUp(url);
@@ -33,13 +33,13 @@ export async function keepTunnel(line: string, options: TunnelOptions): Promise<
     if (isStopped()) return;
     if (!restarts || (!state.wasUp && error instanceof UsageError)) throw error;
     const delayMs = backOff(state.failures++, RESTART_DELAY);
-    onGone(error, `${sentenceOf(error)} Restarting it in ${delayMs / 1_000} s.`);
+    onDown(error, `${sentenceOf(error)} Restarting it in ${delayMs / 1_000} s.`);
     await clock.sleep(delayMs, signal).catch(() => undefined);
   }
 }
 
 /** Runs the tunnel. Returns the error that broke it or kept it from starting, or the reason of the signal. */
-async function untilBroken(
+async function runUntilBroken(
   line: string,
   { listensAt, clock, signal }: TunnelOptions,
   onUp: (url: string) => void,

@@ -61,14 +61,14 @@ export async function openTunnel(
   const ended = endOf(child);
   const broken = new AbortController();
   void ended.then((end) => broken.abort(endedError(end, output)));
-  const tooLate = new AbortController();
+  const timedOut = new AbortController();
   try {
-    const deadline = clock.sleep(START_TIMEOUT_MS, AbortSignal.any([signal, broken.signal, tooLate.signal]));
+    const deadline = clock.sleep(START_TIMEOUT_MS, AbortSignal.any([signal, broken.signal, timedOut.signal]));
     const found = (await Promise.race([output.address, deadline])) ?? output.unfinished();
     if (found === undefined)
       throw new NetworkError(
         'NETWORK',
-        `The tunnel printed no https address within 30 seconds.${output.words()}`,
+        `The tunnel printed no https address within 30 seconds.${output.lastLines()}`,
         {
           maybeReceived: false,
           hint: HINT,
@@ -83,7 +83,7 @@ export async function openTunnel(
     await close(child, ended, clock);
     throw error;
   } finally {
-    tooLate.abort();
+    timedOut.abort();
   }
 }
 
@@ -118,7 +118,7 @@ class Output {
   }
 
   /** Returns the last lines of the output, for a message. */
-  words(): string {
+  lastLines(): string {
     const lines = this.#text.split(/[\r\n]+/).filter((one) => one.trim() !== '');
     return lines.length === 0
       ? ' It printed nothing.'
@@ -160,7 +160,7 @@ function endOf(child: ChildProcess): Promise<End> {
 
 function endedError({ code, signal, failure }: End, output: Output): Error {
   const how = failure?.message ?? `it exited with ${signal ?? code ?? 'an error'}`;
-  const message = `The tunnel stopped: ${how}.${output.words()}`;
+  const message = `The tunnel stopped: ${how}.${output.lastLines()}`;
   if (failure !== undefined || code === 126 || code === 127) return new UsageError(message, { hint: HINT });
   return new NetworkError('NETWORK', message, { maybeReceived: false, hint: HINT });
 }

@@ -80,11 +80,11 @@ describe.skipIf(PACKAGE === undefined)('the keychain', needsKeychain, () => {
   it('deletes the key with the profile', async () => {
     const account = /"apiKeyKeychain":\s*"([^"]+)"/.exec(await file())?.[1] ?? 'none';
     expect((await using(['profiles', 'remove', 'kept', '--yes'])).code).toBe(0);
-    const { keyFromKeychain } = await import('../../src/profiles/keychain.ts');
+    const { readFromKeychain } = await import('../../src/profiles/keychain.ts');
     const before = process.env.DBUS_SESSION_BUS_ADDRESS;
     process.env.DBUS_SESSION_BUS_ADDRESS = keyring?.env.DBUS_SESSION_BUS_ADDRESS;
     try {
-      await expect(keyFromKeychain(account)).rejects.toThrow('in the keychain');
+      await expect(readFromKeychain(account)).rejects.toThrow('in the keychain');
     } finally {
       if (before === undefined) delete process.env.DBUS_SESSION_BUS_ADDRESS;
       else process.env.DBUS_SESSION_BUS_ADDRESS = before;

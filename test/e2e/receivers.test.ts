@@ -74,7 +74,9 @@ async function start(language: string, command: string): Promise<string> {
 
 /** The number of distinct valid deliveries. */
 function distinct(): number {
-  const good = drillChecks({ secret, events: EVENTS, now: 0 }).filter(({ wants }) => wants === 'accepted');
+  const good = drillChecks({ secret, events: EVENTS, now: 0 }).filter(
+    ({ expects }) => expects === 'accepted',
+  );
   return good.flatMap(({ name, requests }) => (name === 'repeated' ? [] : requests)).length;
 }
 

@@ -10,7 +10,7 @@ import { secretFingerprint } from '../../kernel/digest.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { replaceFile } from '../../kernel/files/replace-file.ts';
-import { presentKey } from '../../profiles/key-place.ts';
+import { readKey } from '../../profiles/key-place.ts';
 import { requireConnection } from '../../profiles/resolve.ts';
 import { readTemplates, type Templates } from '../../rehearsal/check.ts';
 import {
@@ -108,7 +108,7 @@ async function factsOf(
   const { baseUrl, apiKey } = requireConnection(await session.settings());
   return {
     baseUrl,
-    key: secretFingerprint(await presentKey(apiKey, interrupt.signal)),
+    key: secretFingerprint(await readKey(apiKey, interrupt.signal)),
     rows: report.cellsFingerprint,
     flags: {
       template: defaults.templateId ?? null,

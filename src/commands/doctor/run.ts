@@ -5,7 +5,7 @@ import { readRecord } from '../../compatibility/record.ts';
 import { reportOf } from '../../compatibility/report.ts';
 import type { DoctorCheck, DoctorFinding } from '../../doctor/check.ts';
 import type { DoctorContext } from '../../doctor/context.ts';
-import { examine } from '../../doctor/doctor.ts';
+import { runChecks } from '../../doctor/doctor.ts';
 import { probeBucket } from '../../documents/bucket/probe.ts';
 import { counted } from '../../kernel/duration.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
@@ -24,7 +24,7 @@ export async function runDoctor(context: Context): Promise<void> {
   const checks: DoctorCheck[] = [];
   const page = new Page((check) => out.out(renderCheck(check, terminal)));
   let first: DoctorFinding | undefined;
-  for await (const finding of examine(doctorContextOf(context))) {
+  for await (const finding of runChecks(doctorContextOf(context))) {
     checks.push(finding.check);
     if (finding.error !== undefined) first ??= finding;
     if (!json) await page.add(finding.check);

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { addProfile, applyChanges, checkName } from '../../profiles/edit.ts';
-import { forgetKey, placeKey } from '../../profiles/key-place.ts';
+import { removeKey, storeKey } from '../../profiles/key-place.ts';
 import { readProfiles } from '../../profiles/store.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
 import { checkKey } from './check-key.ts';
@@ -46,12 +46,12 @@ export default class ProfilesAdd extends EsignCommand {
     );
     const changes = await readProfileChanges(flags, { needsKey: true }, context.terminal);
     if (flags.verify) await checkKey(applyChanges(undefined, changes), context);
-    const placed = await placeKey(changes, undefined, flags.keychain, context.interrupt.signal);
+    const placed = await storeKey(changes, undefined, flags.keychain, context.interrupt.signal);
     notePlace(placed, context.terminal);
     const profile = applyChanges(undefined, placed.changes);
     const store = await updateProfiles(folder, (profiles) => addProfile(profiles, args.name, profile)).catch(
       async (error: unknown) => {
-        await forgetKey(profile, undefined);
+        await removeKey(profile, undefined);
         throw error;
       },
     );

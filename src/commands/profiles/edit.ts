@@ -4,7 +4,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { applyChanges, putProfile } from '../../profiles/edit.ts';
-import { forgetKey, placeKey } from '../../profiles/key-place.ts';
+import { removeKey, storeKey } from '../../profiles/key-place.ts';
 import { profileNamed, readProfiles } from '../../profiles/store.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
 import { checkKey } from './check-key.ts';
@@ -41,17 +41,17 @@ export default class ProfilesEdit extends EsignCommand {
     const changes = await readProfileChanges(flags, { needsKey: false }, context.terminal);
     const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
     if (flags.verify && reached !== undefined) await checkKey(applyChanges(before, changes), context);
-    const placed = await placeKey(changes, before, flags.keychain, context.interrupt.signal);
+    const placed = await storeKey(changes, before, flags.keychain, context.interrupt.signal);
     notePlace(placed, context.terminal);
     const after = applyChanges(before, placed.changes);
     const store = await updateProfiles(folder, (profiles) => {
       putProfile(profiles, args.name, applyChanges(profileNamed(profiles, args.name), placed.changes));
     }).catch(async (error: unknown) => {
-      await forgetKey(after, before);
+      await removeKey(after, before);
       throw error;
     });
     if (after.index === false) await removeIndexesOf(stateDir(), args.name);
-    if (!(await forgetKey(before, after)))
+    if (!(await removeKey(before, after)))
       context.terminal.notice('The earlier key is still in the keychain.');
     const shown = { name: args.name, current: store.current === args.name, profile: after };
     await writeProfile(shown, context.terminal, () => renderProfile(shown, context.terminal));

@@ -4,7 +4,7 @@ import { readSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import type { GuardChanges, ProfileChanges } from '../../profiles/edit.ts';
-import type { Placed } from '../../profiles/key-place.ts';
+import type { KeyStorage } from '../../profiles/key-place.ts';
 
 /** The flags for guards, which limit writes with the profile. */
 const guardFlags = {
@@ -127,7 +127,7 @@ export async function readProfileChanges(
 }
 
 /** Prints a notice if a key that was meant for the keychain is stored in the file. */
-export function notePlace({ refused }: Placed, terminal: CommandTerminal): void {
+export function notePlace({ refused }: KeyStorage, terminal: CommandTerminal): void {
   if (refused)
     terminal.notice(`${refused.message} The key is kept in the profiles file, readable only by you.`);
 }

@@ -73,7 +73,7 @@ export async function readManifest(dir: string): Promise<string[]> {
  */
 export async function updateManifest(dir: string, files: ReadonlyMap<string, string>): Promise<void> {
   if (files.size === 0) return;
-  const release = await turn(dir);
+  const release = await lockManifest(dir);
   try {
     const missing = new Map(files);
     const lines = (await readManifest(dir)).map((line) => {
@@ -95,7 +95,7 @@ export async function updateManifest(dir: string, files: ReadonlyMap<string, str
 /** How long to wait for another run that is writing the list, in ms. */
 const LOCK_TIMEOUT_MS = 30_000;
 
-function turn(dir: string): Promise<() => Promise<void>> {
+function lockManifest(dir: string): Promise<() => Promise<void>> {
   const path = join(dir, `.${MANIFEST_NAME}.lock`);
   const taken = (pid: string) =>
     new StorageError('STORAGE_LOCAL', `Another esign process (${pid}) is using ${path}.`, {

@@ -70,10 +70,10 @@ export async function openBucket(settings: BucketSettings, options: ConnectOptio
       signal?.throwIfAborted();
       const answer = await plain.get(key, headersOf(request), signal);
       signal?.throwIfAborted();
-      if ('reply' in answer) return openedPlainly(answer.reply, timeoutMs);
+      if ('reply' in answer) return openedFromPlainGet(answer.reply, timeoutMs);
       try {
         const command = new sdk.GetObjectCommand({ Bucket: name, Key: key, ...conditionsOf(request) });
-        if (answer.firstTry) beginWith(command, answer.firstTry);
+        if (answer.firstTry) runCommand(command, answer.firstTry);
         return openedOf(await client.send(command, signal ? { abortSignal: signal } : {}), timeoutMs);
       } catch (error) {
         const answered = answerTo(statusOf(error));
@@ -108,7 +108,7 @@ function headersOf({ from = 0, ifMatch, ifNoneMatch }: OpenOptions): Record<stri
   };
 }
 
-function openedPlainly({ statusCode, headers, body }: Reply, stallMs: number): Opened {
+function openedFromPlainGet({ statusCode, headers, body }: Reply, stallMs: number): Opened {
   const answered = answerTo(statusCode);
   if (answered === undefined) return openedOf({ ...replyOf(headers), Body: body }, stallMs);
   if (body instanceof Readable) body.resume();
@@ -122,7 +122,7 @@ function answerTo(status: number | undefined): Opened | undefined {
 }
 
 /** Passes the result of the first attempt to the SDK, which handles it as if it were its own. */
-function beginWith(command: GetObjectCommand, firstTry: () => Promise<{ response: unknown }>): void {
+function runCommand(command: GetObjectCommand, firstTry: () => Promise<{ response: unknown }>): void {
   let first: typeof firstTry | undefined = firstTry;
   command.middlewareStack.add(
     (next) => (args) => {

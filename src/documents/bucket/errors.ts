@@ -20,14 +20,14 @@ interface Cause {
   hint: string;
 }
 
-const SHOW = 'Compare with `esign profiles show`.';
+const SEE_SETTINGS = 'Compare with `esign profiles show`.';
 
 const MISSING: Cause = {
   code: 'STORAGE_NOT_FOUND',
   why: 'the object does not exist',
-  hint: `Check the bucket. ${SHOW}`,
+  hint: `Check the bucket. ${SEE_SETTINGS}`,
 };
-const NO_BUCKET: Cause = { code: 'STORAGE_NOT_FOUND', why: 'the bucket does not exist', hint: SHOW };
+const NO_BUCKET: Cause = { code: 'STORAGE_NOT_FOUND', why: 'the bucket does not exist', hint: SEE_SETTINGS };
 const DENIED: Cause = {
   code: 'STORAGE_DENIED',
   why: 'access denied',
@@ -69,7 +69,7 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
   InvalidAccessKeyId: {
     code: 'STORAGE_CREDENTIALS',
     why: 'the access key ID is unknown to the bucket',
-    hint: `Check that it belongs to this endpoint and account. ${SHOW}`,
+    hint: `Check that it belongs to this endpoint and account. ${SEE_SETTINGS}`,
   },
   SignatureDoesNotMatch: {
     code: 'STORAGE_CREDENTIALS',
@@ -166,7 +166,7 @@ function byStatus(status: number | undefined): Cause | undefined {
     return {
       code: 'STORAGE_UNREACHABLE',
       why: 'the bucket refused the request (400)',
-      hint: `Usually the region is wrong, or path style (--path-style, --no-path-style). ${SHOW}`,
+      hint: `Usually the region is wrong, or path style (--path-style, --no-path-style). ${SEE_SETTINGS}`,
     };
   }
   if (status === 405 || status === 501) return BY_NAME.MethodNotAllowed;
@@ -197,7 +197,11 @@ function byConnection(error: unknown, where: Where): Cause {
   const at = where.endpoint ?? 'AWS';
   const message = messageOf(error);
   const code = codeOf(error) ?? '';
-  const unreachable = (why: string, hint = SHOW): Cause => ({ code: 'STORAGE_UNREACHABLE', why, hint });
+  const unreachable = (why: string, hint = SEE_SETTINGS): Cause => ({
+    code: 'STORAGE_UNREACHABLE',
+    why,
+    hint,
+  });
   if (message.includes('Region is missing')) {
     return {
       code: 'STORAGE_NOT_CONFIGURED',
@@ -225,7 +229,7 @@ function byConnection(error: unknown, where: Where): Cause {
   if (code === 'ENOTFOUND')
     return unreachable(
       `unknown host (${hostOf(error) ?? at})`,
-      `If the host starts with the bucket's name, try --path-style; otherwise check --endpoint and --region. ${SHOW}`,
+      `If the host starts with the bucket's name, try --path-style; otherwise check --endpoint and --region. ${SEE_SETTINGS}`,
     );
   if (code.startsWith('PROXY_'))
     return unreachable(

@@ -22,7 +22,7 @@ interface Address {
   region: string;
 }
 
-interface Learned {
+interface RequestTemplate {
   address: Address;
   signer: Signer;
 }
@@ -45,7 +45,7 @@ const PLAIN: readonly number[] = [200, 206, 304, 412, 416];
 export class PlainGets {
   readonly #client: S3Client;
   readonly #trace: ((exchange: BucketExchange) => void) | undefined;
-  readonly #learned: Promise<Learned | undefined>;
+  readonly #template: Promise<RequestTemplate | undefined>;
 
   /** `asked` returns a request that the SDK has signed for the key `k`. */
   constructor(
@@ -56,7 +56,7 @@ export class PlainGets {
     this.#client = client;
     this.#trace = trace;
     // The SDK reports errors when it fetches an object.
-    this.#learned = learn(client, asked).catch(() => undefined);
+    this.#template = learnTemplate(client, asked).catch(() => undefined);
   }
 
   async get(
@@ -64,7 +64,7 @@ export class PlainGets {
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal | undefined,
   ): Promise<PlainAnswer> {
-    const learned = await this.#learned;
+    const learned = await this.#template;
     const request = learned && (await this.#signed(learned, key, headers).catch(() => undefined));
     if (request === undefined) return { firstTry: undefined };
     const started = Date.now();
@@ -84,7 +84,7 @@ export class PlainGets {
     return { reply };
   }
 
-  #signed({ address, signer }: Learned, key: string, headers: Readonly<Record<string, string>>) {
+  #signed({ address, signer }: RequestTemplate, key: string, headers: Readonly<Record<string, string>>) {
     const { protocol, hostname, port, host, base, region } = address;
     const at = port === undefined ? { hostname } : { hostname, port };
     const path = `${base}${encodePath(key)}`;
@@ -113,7 +113,10 @@ function isReply(response: unknown): response is Reply {
 }
 
 /** Returns where the SDK would send requests; undefined if it needs its middleware: sessions, or a plain http proxy. */
-async function learn(client: S3Client, asked: () => Promise<unknown>): Promise<Learned | undefined> {
+async function learnTemplate(
+  client: S3Client,
+  asked: () => Promise<unknown>,
+): Promise<RequestTemplate | undefined> {
   const request = await asked();
   if (!isRecord(request) || !isRecord(request.headers)) return undefined;
   const { protocol, hostname, port, path, headers } = request;

@@ -33,7 +33,7 @@ export interface FetchedFile {
 }
 
 /** Retries while the object doesn't exist, until the waiting time is over. */
-export async function untilThere<T>(fetch: () => Promise<T>, waiting: LocateOptions): Promise<T> {
+export async function waitUntilAvailable<T>(fetch: () => Promise<T>, waiting: LocateOptions): Promise<T> {
   for (;;) {
     try {
       return await fetch();
@@ -58,7 +58,7 @@ export async function fetchFile(
     const located = await target.locate();
     key = located.key;
     const file = { ...located, fileName: target.fileName ?? located.fileName };
-    const { result, seal } = await untilThere(() => downloadFile(bucket, file, options), waiting);
+    const { result, seal } = await waitUntilAvailable(() => downloadFile(bucket, file, options), waiting);
     return { result, status: located.status, seal, error: undefined };
   } catch (error) {
     if (options.signal?.aborted || !(error instanceof EsignError)) throw error;

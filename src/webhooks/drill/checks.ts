@@ -15,7 +15,7 @@ export interface DrillRequest {
 export interface DrillCheck {
   name: string;
   /** The expected response to each request: 2xx (accepted), 4xx (refused), or either. */
-  wants: 'accepted' | 'refused' | 'either';
+  expects: 'accepted' | 'refused' | 'either';
   /** How to fix a receiver that responds differently. */
   advice: string;
   requests: DrillRequest[];
@@ -52,16 +52,16 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
   const otherShape = { id: `evt_${randomBytes(10).toString('hex')}`, type, createdAt, data };
   const extended = body();
   return [
-    { name: 'good', wants: 'accepted', requests: good, advice: 'respond to a valid delivery with 200' },
+    { name: 'good', expects: 'accepted', requests: good, advice: 'respond to a valid delivery with 200' },
     {
       name: 'repeated',
-      wants: 'accepted',
+      expects: 'accepted',
       requests: good.slice(0, 1).map((one) => ({ ...one, label: '' })),
       advice: 'a delivery can be repeated: respond with 200, and process it only once',
     },
     {
       name: 'out-of-order',
-      wants: 'accepted',
+      expects: 'accepted',
       requests: outOfOrder(events, now).map((one) => signed(bytes(one), one.event)),
       inOrder: true,
       advice:
@@ -69,19 +69,19 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
     },
     {
       name: 'wrong-signature',
-      wants: 'refused',
+      expects: 'refused',
       requests: [requestOf(raw, sign(raw, randomBytes(24).toString('hex')))],
       advice: 'it was signed with a different secret: compare the signature, and respond with 401',
     },
     {
       name: 'missing-signature',
-      wants: 'refused',
+      expects: 'refused',
       requests: [requestOf(raw)],
       advice: 'treat a missing signature as invalid: respond with 401',
     },
     {
       name: 'short-signature',
-      wants: 'refused',
+      expects: 'refused',
       requests: [
         requestOf(raw, signature.slice(0, 32), 'first half only'),
         requestOf(raw, 'not a signature', 'not hex'),
@@ -90,13 +90,13 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
     },
     {
       name: 'upper-case-signature',
-      wants: 'either',
+      expects: 'either',
       requests: [requestOf(raw, signature.toUpperCase())],
       advice: 'respond with 200 or 401',
     },
     {
       name: 'changed-bytes',
-      wants: 'refused',
+      expects: 'refused',
       requests: [
         requestOf(bytes(changed), signature, 'status changed'),
         requestOf(bytes(renamed), signature, 'event changed'),
@@ -106,20 +106,20 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
     },
     {
       name: 'raw-bytes',
-      wants: 'accepted',
-      requests: [signed(Buffer.from(differentlyWritten(body())))],
+      expects: 'accepted',
+      requests: [signed(Buffer.from(reformatted(body())))],
       advice:
         'the signature is valid, but JSON.stringify would write other bytes: verify it over the raw bytes',
     },
     {
       name: 'unknown-event',
-      wants: 'accepted',
+      expects: 'accepted',
       requests: [signed(bytes({ ...body(), event: 'envelope.drilled' }))],
       advice: 'the service may add events: respond to unknown ones with 200',
     },
     {
       name: 'extra-fields',
-      wants: 'accepted',
+      expects: 'accepted',
       requests: [
         signed(
           bytes({ ...extended, apiVersion: '2030-01', data: { ...extended.data, esignDrill: { a: [1] } } }),
@@ -129,20 +129,20 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
     },
     {
       name: 'payload-shape',
-      wants: 'accepted',
+      expects: 'accepted',
       requests: [signed(bytes(otherShape))],
       advice: 'read {id, type, createdAt, data} as well as {event, timestamp, data}',
     },
     {
       name: 'large',
-      wants: 'accepted',
+      expects: 'accepted',
       // Trailing spaces change only the size of the JSON.
       requests: [signed(Buffer.from(JSON.stringify(body()).padEnd(MAX_BYTES)))],
       advice: 'accept bodies of up to 1 MiB',
     },
     {
       name: 'slow',
-      wants: 'accepted',
+      expects: 'accepted',
       requests: [signed(bytes(body())), signed(bytes(body()))],
       isSlow: true,
       advice: 'the body took a second to arrive: wait for at least 10 s',
@@ -164,7 +164,7 @@ function bytes(body: object): Buffer {
 }
 
 /** Returns equivalent JSON with different whitespace and an escaped letter. */
-function differentlyWritten(body: object): string {
+function reformatted(body: object): string {
   return ` ${JSON.stringify(body, null, 1).replace('Ada', '\\u0041da').replace('"env_', '"\\u0065nv_')}\n`;
 }
 

@@ -26,7 +26,7 @@ export interface DrillRun {
   signal: AbortSignal;
 }
 
-const TOO_LATE = `no response within ${DRILL_TIMEOUT_MS / 1_000} s`;
+const TIMED_OUT = `no response within ${DRILL_TIMEOUT_MS / 1_000} s`;
 /** The longest wait for a response before the next check starts. It keeps the whole drill under ten seconds. */
 const NEXT_AFTER_MS = 120;
 /** How long to wait for the response to the original before the delivery is repeated. */
@@ -57,7 +57,7 @@ export async function* drill(run: DrillRun): AsyncGenerator<CheckResult, void, u
     for (const result of results) {
       const done = await result;
       run.signal.throwIfAborted();
-      yield good === undefined ? done : comparedWithGood(done, good);
+      yield good === undefined ? done : compareWithValid(done, good);
       good ??= done;
     }
   } finally {
@@ -66,7 +66,7 @@ export async function* drill(run: DrillRun): AsyncGenerator<CheckResult, void, u
 }
 
 /** Points to the valid delivery if a check fails in the same way, because both have the same cause. */
-function comparedWithGood(result: CheckResult, good: CheckResult): CheckResult {
+function compareWithValid(result: CheckResult, good: CheckResult): CheckResult {
   const { ok, status, finding } = result;
   if (ok || finding === null || good.ok || status === null || status !== good.status) return result;
   return { ...result, finding: `${finding.replace(/; .*/, '')}, like the valid delivery: fix that first` };
@@ -75,7 +75,7 @@ function comparedWithGood(result: CheckResult, good: CheckResult): CheckResult {
 async function checkOne(check: DrillCheck, run: DrillRun): Promise<CheckResult> {
   run.signal.throwIfAborted();
   if (check.isSlow) return checkSlow(check, run);
-  const answers = await (check.inOrder ? inOrder(check.requests, run) : atOnce(check.requests, run));
+  const answers = await (check.inOrder ? sendInOrder(check.requests, run) : sendAll(check.requests, run));
   // The results of an aborted run are meaningless.
   run.signal.throwIfAborted();
   if (check.name === 'good' && answers.every(({ answer }) => isUnreachable(answer)))
@@ -88,14 +88,14 @@ interface Answered {
   answer: Answer;
 }
 
-function atOnce(requests: readonly DrillRequest[], run: DrillRun): Promise<Answered[]> {
+function sendAll(requests: readonly DrillRequest[], run: DrillRun): Promise<Answered[]> {
   return Promise.all(requests.map(async (one) => ({ label: one.label, answer: await send(one, run) })));
 }
 
-async function inOrder(requests: readonly DrillRequest[], run: DrillRun): Promise<Answered[]> {
+async function sendInOrder(requests: readonly DrillRequest[], run: DrillRun): Promise<Answered[]> {
   const answers: Promise<Answered[]>[] = [];
   for (const one of requests) {
-    const answer = atOnce([one], run);
+    const answer = sendAll([one], run);
     answers.push(answer);
     await within(answer, NEXT_AFTER_MS, run.clock);
   }
@@ -154,7 +154,7 @@ async function send(
   const answer = postOnce({ url, ...request }, { timeoutMs: 2 * timeoutMs, clock, signal: over, write });
   const ended = new AbortController();
   const late = clock.sleep(timeoutMs, ended.signal).then(
-    () => ({ status: null, ms: timeoutMs, error: TOO_LATE }),
+    () => ({ status: null, ms: timeoutMs, error: TIMED_OUT }),
     () => answer,
   );
   try {
@@ -165,8 +165,8 @@ async function send(
   }
 }
 
-function judge({ name, wants, advice }: DrillCheck, answers: readonly Answered[]): CheckResult {
-  const wrong = answers.find(({ answer }) => !isAsWanted(wants, answer));
+function judge({ name, expects, advice }: DrillCheck, answers: readonly Answered[]): CheckResult {
+  const wrong = answers.find(({ answer }) => !isExpected(expects, answer));
   const slowest = answers.reduce((a, b) => (b.answer.ms > a.answer.ms ? b : a));
   const { label, answer } = wrong ?? slowest;
   const { status, ms } = answer;
@@ -174,15 +174,15 @@ function judge({ name, wants, advice }: DrillCheck, answers: readonly Answered[]
     const finding = `${label === '' ? '' : `${label}: `}${describeAnswer(answer)}; ${reason(name, answer) ?? advice}`;
     return { check: name, ok: false, status, ms, finding };
   }
-  const isLenient = wants === 'either' && isAccepted(status);
+  const isLenient = expects === 'either' && isAccepted(status);
   const notice = isLenient ? 'it accepts uppercase hex, which the service never sends' : undefined;
   return { check: name, ok: true, status, ms, finding: null, ...(notice === undefined ? {} : { notice }) };
 }
 
-function isAsWanted(wants: DrillCheck['wants'], { status }: Answer): boolean {
-  if (wants === 'accepted') return isAccepted(status);
+function isExpected(expects: DrillCheck['expects'], { status }: Answer): boolean {
+  if (expects === 'accepted') return isAccepted(status);
   const isRefused = status !== null && status >= 400 && status < 500;
-  return isRefused || (wants === 'either' && isAccepted(status));
+  return isRefused || (expects === 'either' && isAccepted(status));
 }
 
 function isAccepted(status: number | null): boolean {
@@ -205,7 +205,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Returns a likely cause that is more specific than the advice of the check. */
 function reason(name: string, { status, error }: Answer): string | undefined {
-  if (error === TOO_LATE) return 'respond first, and process the event after that';
+  if (error === TIMED_OUT) return 'respond first, and process the event after that';
   if (name !== 'good') return undefined;
   if (status === 401 || status === 403)
     return 'it has a different secret, or verifies the signature over something other than the raw body';
@@ -215,7 +215,7 @@ function reason(name: string, { status, error }: Answer): string | undefined {
 
 /** Returns true if the request didn't reach a web server. A closed connection or a timeout means that it did. */
 function isUnreachable({ status, error }: Answer): boolean {
-  return status === null && error !== TOO_LATE && !/^(?:ECONNRESET|EPIPE)$/.test(error ?? '');
+  return status === null && error !== TIMED_OUT && !/^(?:ECONNRESET|EPIPE)$/.test(error ?? '');
 }
 
 function unreachable(url: string, error: string): NetworkError {

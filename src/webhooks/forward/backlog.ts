@@ -7,14 +7,14 @@ import { command } from '../../kernel/text/shell-words.ts';
 import type { EventRecord } from '../journal/record.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { type ForwardEnd, ForwardLedger, type PendingForward } from './ledger.ts';
-import { FORWARDED_FOR_MS, Forwarder, type ForwarderOptions, type HeldBack } from './queue.ts';
+import { Forwarder, type ForwarderOptions, type OldestPending, RETRY_PERIOD_MS } from './queue.ts';
 import { type Forwardable, shownUrl } from './send.ts';
 
 export function forwardsFolder(): string {
   return join(stateDir(), 'forwards');
 }
 
-const DAY = durationInWords(FORWARDED_FOR_MS);
+const DAY = durationInWords(RETRY_PERIOD_MS);
 
 export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd'> {
   /** The folder of the forward ledger. */
@@ -52,23 +52,23 @@ export class Forwarding {
   }
 
   /** The delivery that has been pending the longest. */
-  get heldBack(): HeldBack | undefined {
-    return this.#forwarder.heldBack;
+  get oldestPending(): OldestPending | undefined {
+    return this.#forwarder.oldestPending;
   }
 
   /** Retries all delayed deliveries immediately and returns their number. */
-  tryNow(): number {
-    return this.#forwarder.tryNow();
+  retryNow(): number {
+    return this.#forwarder.retryNow();
   }
 
   /** Finds pending deliveries. @param visit is called with each record read, so that the journal is read only once */
-  async recall(
+  async loadPending(
     listener: string,
     { eventsFolder, since }: { eventsFolder: string; since: number },
     visit: (record: EventRecord) => void,
     onDamage: OnDamage,
   ): Promise<void> {
-    await this.#ledger.claimOwn(listener, this.targets);
+    await this.#ledger.lockOwn(listener, this.targets);
     const pending = await this.#ledger.takeOver(eventsFolder, this.targets, since, visit, onDamage);
     this.#waiting = pending.map((one) => ({ pending: one }));
     this.backlog = pending.length;
@@ -76,18 +76,18 @@ export class Forwarding {
 
   /** Starts forwarding: first the pending deliveries, then those that have arrived since. */
   start(): void {
-    for (const { pending, delivery } of this.#waiting ?? []) this.#forwarder.take(pending, delivery);
+    for (const { pending, delivery } of this.#waiting ?? []) this.#forwarder.enqueue(pending, delivery);
     this.#waiting = undefined;
   }
 
-  take(delivery: Delivery, place: PendingForward['place']): void {
+  enqueue(delivery: Delivery, place: PendingForward['place']): void {
     const { deliveryId, headers, raw } = delivery;
     const { event, envelopeId } = delivery.facts ?? { event: null, envelopeId: null };
     const receivedAt = Date.parse(delivery.receivedAt);
     for (const target of this.targets) {
       const pending = { target, deliveryId, event, envelopeId, receivedAt, place };
       const forwardable = { deliveryId, event, envelopeId, headers, raw };
-      if (this.#waiting === undefined) this.#forwarder.take(pending, forwardable);
+      if (this.#waiting === undefined) this.#forwarder.enqueue(pending, forwardable);
       else this.#waiting.push({ pending, delivery: forwardable });
     }
   }
@@ -106,7 +106,7 @@ export class Forwarding {
 
   #ended(pending: PendingForward, end: ForwardEnd, url: string): void {
     const recorded = this.#ledger
-      .settle(pending.deliveryId, pending.target, end)
+      .recordEnd(pending.deliveryId, pending.target, end)
       .catch((error: unknown) => this.#warn(messageOf(error)));
     this.#recording = this.#recording.then(() => recorded);
     if (end === 'taken') return;

@@ -5,9 +5,9 @@ import * as z from 'zod/mini';
 import {
   DayJournal,
   dayFiles,
-  forgetDays,
   type JournalPosition,
   type OnDamage,
+  removeOldDays,
   scanDays,
 } from '../../journal/day-journal.ts';
 import type { JournalFormat } from '../../journal/scan.ts';
@@ -57,7 +57,7 @@ export class ForwardLedger {
   readonly #folder: string;
   readonly #journal: DayJournal<Settled>;
   /** By listener and address: the function that releases the lock, or undefined if another process holds the lock. */
-  readonly #held = new Map<string, (() => Promise<void>) | undefined>();
+  readonly #locks = new Map<string, (() => Promise<void>) | undefined>();
 
   constructor(folder: string, clock: Clock) {
     this.#folder = folder;
@@ -68,9 +68,9 @@ export class ForwardLedger {
    * Locks the deliveries that this listener will receive, so that no other process forwards them.
    * @throws UsageError if the ledger's folder isn't writable.
    */
-  async claimOwn(listener: string, targets: readonly string[]): Promise<void> {
+  async lockOwn(listener: string, targets: readonly string[]): Promise<void> {
     if (targets.length > 0) await this.#journal.open();
-    for (const target of targets) await this.#claims(listener, target);
+    for (const target of targets) await this.#lock(listener, target);
   }
 
   /**
@@ -86,14 +86,14 @@ export class ForwardLedger {
   ): Promise<PendingForward[]> {
     // Lock before reading, so that everything the previous owner wrote is read.
     for (const path of targets.length > 0 ? (await dayFiles(eventsFolder, since)).flat() : [])
-      for (const target of targets) await this.#claims(listenerOf(path), target);
-    const settled = await this.#settled(targets, since);
+      for (const target of targets) await this.#lock(listenerOf(path), target);
+    const settled = await this.#readSettled(targets, since);
     const pending: PendingForward[] = [];
     const take = (record: EventRecord, place: JournalPosition) => {
       visit(record);
       const { deliveryId, event, envelopeId, receivedAt } = record;
       for (const target of record.owedTo ?? []) {
-        const isOurs = this.#held.get(lockName(listenerOf(place.path), target)) !== undefined;
+        const isOurs = this.#locks.get(lockName(listenerOf(place.path), target)) !== undefined;
         if (isOurs && !settled.has(`${deliveryId} ${target}`))
           pending.push({ target, deliveryId, event, envelopeId, receivedAt: Date.parse(receivedAt), place });
       }
@@ -102,7 +102,7 @@ export class ForwardLedger {
     return pending.sort((a, b) => a.receivedAt - b.receivedAt || a.place.start - b.place.start);
   }
 
-  async #settled(targets: readonly string[], since: number): Promise<Set<string>> {
+  async #readSettled(targets: readonly string[], since: number): Promise<Set<string>> {
     const settled = new Set<string>();
     if (targets.length > 0)
       await scanDays(this.#folder, FORWARDS_FORMAT, since, ({ deliveryId, target }) => {
@@ -111,19 +111,19 @@ export class ForwardLedger {
     return settled;
   }
 
-  async settle(deliveryId: string, target: string, end: ForwardEnd): Promise<void> {
+  async recordEnd(deliveryId: string, target: string, end: ForwardEnd): Promise<void> {
     await this.#journal.append({ deliveryId, target, end });
   }
 
   async close(): Promise<void> {
     await this.#journal.close();
-    for (const release of this.#held.values()) await release?.();
-    this.#held.clear();
+    for (const release of this.#locks.values()) await release?.();
+    this.#locks.clear();
   }
 
-  async #claims(listener: string, target: string): Promise<void> {
+  async #lock(listener: string, target: string): Promise<void> {
     const name = lockName(listener, target);
-    if (!this.#held.has(name)) this.#held.set(name, await lockOrNot(join(this.#folder, name)));
+    if (!this.#locks.has(name)) this.#locks.set(name, await tryLock(join(this.#folder, name)));
   }
 }
 
@@ -137,7 +137,7 @@ function listenerOf(path: string): string {
 }
 
 /** Takes a lock. Returns undefined if a running process holds it. */
-async function lockOrNot(path: string): Promise<(() => Promise<void>) | undefined> {
+async function tryLock(path: string): Promise<(() => Promise<void>) | undefined> {
   const taken = new Error('taken');
   try {
     return await lockFile(path, () => taken);
@@ -148,10 +148,10 @@ async function lockOrNot(path: string): Promise<(() => Promise<void>) | undefine
 }
 
 /** Deletes days before a time (ms), and the locks of killed listeners without remaining events. */
-export async function forgetForwards(folder: string, eventsFolder: string, before: number): Promise<void> {
-  await forgetDays(folder, before);
+export async function removeOldForwards(folder: string, eventsFolder: string, before: number): Promise<void> {
+  await removeOldDays(folder, before);
   const listeners = new Set((await dayFiles(eventsFolder, 0)).flat().map(listenerOf));
   for (const name of await readdir(folder).catch(() => []))
     if (name.endsWith('.lock') && !listeners.has(name.split('.')[0] ?? ''))
-      await (await lockOrNot(join(folder, name)))?.();
+      await (await tryLock(join(folder, name)))?.();
 }

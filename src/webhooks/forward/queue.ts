@@ -16,20 +16,20 @@ export interface ForwarderOptions {
 }
 
 /** How long a delivery is retried before it expires. */
-export const FORWARDED_FOR_MS = 86_400_000;
+export const RETRY_PERIOD_MS = 86_400_000;
 /** The delays between attempts. After the last one, it is used repeatedly. */
-const PAUSES_MS = [500, 2_000, 5_000, 15_000, 30_000, 60_000];
+const RETRY_DELAYS_MS = [500, 2_000, 5_000, 15_000, 30_000, 60_000];
 /** After this many refusals, a delivery is given up: further attempts would only delay the next deliveries. */
-const REFUSALS = 5;
+const MAX_REFUSALS = 5;
 /** 4xx statuses that are temporary. */
-const FOR_NOW = new Set([408, 425, 429]);
+const TEMPORARY_STATUSES = new Set([408, 425, 429]);
 /** The maximum number of simultaneous requests per address. */
 const CONCURRENCY = 32;
 /** The maximum size of queued bodies kept in memory. Other bodies are read from the journal when they are sent. */
-const HELD_BYTES = 16 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 
-interface Waiting extends PendingForward {
-  held: Forwardable | undefined;
+interface QueuedForward extends PendingForward {
+  delivery: Forwardable | undefined;
   /** Time of the first attempt, in ms since the epoch. */
   triedAt?: number;
   /** The error of the last attempt. */
@@ -37,7 +37,7 @@ interface Waiting extends PendingForward {
 }
 
 /** The delivery that has been pending the longest. */
-export interface HeldBack {
+export interface OldestPending {
   url: string;
   ms: number;
   /** The error of its last attempt, or null during the first. */
@@ -50,14 +50,14 @@ interface Delay {
   until: number;
   pause: Wakeable;
   /** Whether the delay was cut short by a retry rather than by a stop. */
-  isCalled: boolean;
+  isRetry: boolean;
 }
 
 interface Target {
   url: string;
   /** The queue of each envelope. Its first delivery is the one being sent. */
-  lines: Map<string, Waiting[]>;
-  places: Limiter;
+  queues: Map<string, QueuedForward[]>;
+  limiter: Limiter;
 }
 
 /** Forwards deliveries in the background. Deliveries of an envelope are sent in order, and each is retried for up to a day. */
@@ -67,7 +67,7 @@ export class Forwarder {
   readonly #work = new Set<Promise<void>>();
   readonly #stop = new AbortController();
   readonly #delays = new Set<Delay>();
-  #heldBytes = 0;
+  #bufferedBytes = 0;
   #pending = 0;
   #endsAt = Number.POSITIVE_INFINITY;
 
@@ -76,7 +76,7 @@ export class Forwarder {
     this.#targets = new Map(
       options.urls.map((url) => [
         targetName(url),
-        { url, lines: new Map(), places: new Limiter(CONCURRENCY) },
+        { url, queues: new Map(), limiter: new Limiter(CONCURRENCY) },
       ]),
     );
   }
@@ -92,11 +92,11 @@ export class Forwarder {
   }
 
   /** The delivery that has been pending the longest since its first attempt. */
-  get heldBack(): HeldBack | undefined {
+  get oldestPending(): OldestPending | undefined {
     const now = this.#options.clock.now();
-    let found: HeldBack | undefined;
-    for (const { url, lines } of this.#targets.values())
-      for (const [first, ...rest] of lines.values()) {
+    let found: OldestPending | undefined;
+    for (const { url, queues } of this.#targets.values())
+      for (const [first, ...rest] of queues.values()) {
         const ms = now - (first?.triedAt ?? now);
         if (ms > (found?.ms ?? 0)) found = { url, ms, error: first?.error ?? null, behind: rest.length };
       }
@@ -104,31 +104,32 @@ export class Forwarder {
   }
 
   /** Retries all delayed deliveries immediately and returns their number. */
-  tryNow(): number {
+  retryNow(): number {
     for (const delay of this.#delays) {
-      delay.isCalled = true;
+      delay.isRetry = true;
       delay.pause.wake();
     }
     return this.#delays.size;
   }
 
   /** Queues a delivery for one address, without waiting for it to be sent. */
-  take(pending: PendingForward, delivery?: Forwardable): void {
+  enqueue(pending: PendingForward, delivery?: Forwardable): void {
     const target = this.#targets.get(pending.target);
     if (target === undefined || this.#stop.signal.aborted) return;
     this.#pending++;
-    const isHeld = delivery !== undefined && this.#heldBytes + delivery.raw.byteLength <= HELD_BYTES;
-    if (isHeld) this.#heldBytes += delivery.raw.byteLength;
-    const waiting = { ...pending, held: isHeld ? delivery : undefined };
+    const isBuffered =
+      delivery !== undefined && this.#bufferedBytes + delivery.raw.byteLength <= MAX_BUFFERED_BYTES;
+    if (isBuffered) this.#bufferedBytes += delivery.raw.byteLength;
+    const queued = { ...pending, delivery: isBuffered ? delivery : undefined };
     const name = pending.envelopeId ?? pending.deliveryId;
-    const line = target.lines.get(name);
-    if (line) {
-      line.push(waiting);
+    const queue = target.queues.get(name);
+    if (queue) {
+      queue.push(queued);
       return;
     }
-    const fresh = [waiting];
-    target.lines.set(name, fresh);
-    const work = this.#runLine(target, name, fresh).finally(() => this.#work.delete(work));
+    const fresh = [queued];
+    target.queues.set(name, fresh);
+    const work = this.#runQueue(target, name, fresh).finally(() => this.#work.delete(work));
     this.#work.add(work);
   }
 
@@ -153,29 +154,29 @@ export class Forwarder {
     for (const { until, pause } of this.#delays) if (which(until)) pause.wake();
   }
 
-  async #runLine(target: Target, name: string, line: Waiting[]): Promise<void> {
-    for (let next = line[0]; next !== undefined; next = line[0]) {
-      const end = await this.#deliver(next, target, line);
+  async #runQueue(target: Target, name: string, queue: QueuedForward[]): Promise<void> {
+    for (let next = queue[0]; next !== undefined; next = queue[0]) {
+      const end = await this.#deliver(next, target, queue);
       if (end === undefined) return;
       this.#pending--;
-      this.#heldBytes -= next.held?.raw.byteLength ?? 0;
+      this.#bufferedBytes -= next.delivery?.raw.byteLength ?? 0;
       this.#options.onEnd(next, end, target.url);
-      line.shift();
+      queue.shift();
     }
-    target.lines.delete(name);
+    target.queues.delete(name);
   }
 
   /** Returns the outcome, or undefined if forwarding stopped first. */
   async #deliver(
-    waiting: Waiting,
+    queued: QueuedForward,
     target: Target,
-    line: readonly Waiting[],
+    queue: readonly QueuedForward[],
   ): Promise<ForwardEnd | undefined> {
     const { clock } = this.#options;
     for (let attempt = 1; ; attempt++) {
-      if (clock.now() - waiting.receivedAt > FORWARDED_FOR_MS) return 'expired';
-      const behind = () => line.length - 1;
-      const end = await target.places.run(() => this.#attempt(waiting, target, attempt, behind));
+      if (clock.now() - queued.receivedAt > RETRY_PERIOD_MS) return 'expired';
+      const behind = () => queue.length - 1;
+      const end = await target.limiter.run(() => this.#attempt(queued, target, attempt, behind));
       if (end !== undefined) return end;
       if (!(await this.#delay(pauseAfter(attempt)))) return undefined;
     }
@@ -183,20 +184,20 @@ export class Forwarder {
 
   /** Sends a delivery once. Returns undefined if it should be retried. */
   async #attempt(
-    waiting: Waiting,
+    queued: QueuedForward,
     target: Target,
     attempt: number,
     behind: () => number,
   ): Promise<ForwardEnd | undefined> {
     if (this.#isStopped()) return undefined;
-    waiting.triedAt ??= this.#options.clock.now();
-    const delivery = waiting.held ?? (await fromJournal(waiting));
+    queued.triedAt ??= this.#options.clock.now();
+    const delivery = queued.delivery ?? (await fromJournal(queued));
     // The day of the delivery was deleted from the journal.
     if (delivery === undefined) return 'expired';
     const result = await this.#send(delivery, target.url, attempt);
-    waiting.error = result.error;
+    queued.error = result.error;
     const end = endAfter(result);
-    const nextMs = end === undefined ? this.#next(attempt) : null;
+    const nextMs = end === undefined ? this.#nextDelay(attempt) : null;
     if (result.error === null || !this.#isStopped())
       this.#options.onResult({ ...result, nextMs, waiting: behind() });
     return end;
@@ -213,7 +214,7 @@ export class Forwarder {
   }
 
   /** Returns the delay before the next attempt, in ms, or null if this run makes no further attempt. */
-  #next(attempt: number): number | null {
+  #nextDelay(attempt: number): number | null {
     const ms = pauseAfter(attempt);
     return this.#options.clock.now() + ms > this.#endsAt ? null : ms;
   }
@@ -223,28 +224,28 @@ export class Forwarder {
     const { clock } = this.#options;
     const until = clock.now() + ms;
     if (until > this.#endsAt || this.#isStopped()) return false;
-    const delay: Delay = { until, pause: new Wakeable(clock), isCalled: false };
+    const delay: Delay = { until, pause: new Wakeable(clock), isRetry: false };
     this.#delays.add(delay);
     const isCutShort = await delay.pause.wait(ms);
     this.#delays.delete(delay);
-    return (!isCutShort || delay.isCalled) && !this.#isStopped();
+    return (!isCutShort || delay.isRetry) && !this.#isStopped();
   }
 }
 
 /** Returns the delay before the next attempt, in ms. */
 function pauseAfter(attempt: number): number {
-  return PAUSES_MS[attempt - 1] ?? PAUSES_MS.at(-1) ?? 0;
+  return RETRY_DELAYS_MS[attempt - 1] ?? RETRY_DELAYS_MS.at(-1) ?? 0;
 }
 
 /** Returns the outcome, or undefined if the delivery should be retried. */
 function endAfter({ error, status, attempt }: ForwardResult): ForwardEnd | undefined {
   if (error === null) return 'taken';
-  return isRefusal(status) && attempt >= REFUSALS ? 'refused' : undefined;
+  return isRefusal(status) && attempt >= MAX_REFUSALS ? 'refused' : undefined;
 }
 
 /** Returns true if the application understood the delivery and refused it. */
 function isRefusal(status: number | null): boolean {
-  return status !== null && status >= 300 && status < 500 && !FOR_NOW.has(status);
+  return status !== null && status >= 300 && status < 500 && !TEMPORARY_STATUSES.has(status);
 }
 
 /** Reads a delivery from the journal. Returns undefined if it was deleted or can't be read. */

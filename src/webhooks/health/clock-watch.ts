@@ -48,7 +48,7 @@ export class ClockWatch {
     this.#options = options;
   }
 
-  take({ verified, facts }: Delivery): void {
+  addDelivery({ verified, facts }: Delivery): void {
     const time = Date.parse(facts?.timestamp ?? '');
     if (!verified || Number.isNaN(time)) return;
     const late = this.#options.clock.now() - time;

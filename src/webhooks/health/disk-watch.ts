@@ -29,7 +29,7 @@ export class DiskWatch {
     this.#failed = { at: this.#clock.now(), message: messageOf(error) };
   }
 
-  taken(): void {
+  succeeded(): void {
     this.#failed = undefined;
   }
 

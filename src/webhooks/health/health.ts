@@ -2,10 +2,10 @@ import type { Clock } from '../../kernel/clock.ts';
 import { durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { EVENTS } from '../../kernel/vocabulary.ts';
-import type { HeldBack } from '../forward/queue.ts';
+import type { OldestPending } from '../forward/queue.ts';
 import { type ForwardResult, shownUrl } from '../forward/send.ts';
 import type { Delivery } from '../receive/delivery.ts';
-import { deliveriesWere } from '../receive/failures.ts';
+import { deliveriesText } from '../receive/failures.ts';
 import { ClockWatch, type ServiceTime } from './clock-watch.ts';
 import { DiskWatch } from './disk-watch.ts';
 import type { Reason } from './reason.ts';
@@ -14,7 +14,7 @@ export interface HealthOptions {
   clock: Clock;
   /** Rejects if the journal isn't writable. */
   checkJournal: () => Promise<void>;
-  forwarding: { readonly heldBack: HeldBack | undefined; readonly pending: number };
+  forwarding: { readonly oldestPending: OldestPending | undefined; readonly pending: number };
   /** Returns the service's time. Undefined if no service is configured. */
   serviceTime?: ServiceTime | undefined;
   /** The interval between requests for the service's time while the clocks seem to agree. */
@@ -38,9 +38,9 @@ export interface Counts {
   tunnelRestarts: number;
 }
 
-const HELD_BACK_MS = 30_000;
+const PENDING_TOO_LONG_MS = 30_000;
 /** How long dropped connections are reported, so that a monitor sees them. */
-const DROPPED_FOR_MS = 60_000;
+const REPORT_DROPPED_MS = 60_000;
 const CLOCK_CHECK_INTERVAL_MS = 300_000;
 
 /** Collects the events of a listener and reports whether it works and, if not, why. */
@@ -57,7 +57,7 @@ export class Health {
   readonly #clock: Clock;
   #droppedAt = Number.NEGATIVE_INFINITY;
   /** Problems that are reported until they are cleared. */
-  readonly #standing = new Map<Reason['code'], string>();
+  readonly #lasting = new Map<Reason['code'], string>();
 
   constructor(options: HealthOptions) {
     const { clock, checkJournal, forwarding, serviceTime, elapsed, askEveryMs } = options;
@@ -75,10 +75,10 @@ export class Health {
   }
 
   /** Records that a delivery was stored in the journal. */
-  taken(delivery: Delivery): void {
-    this.#disk.taken();
+  received(delivery: Delivery): void {
+    this.#disk.succeeded();
     this.#signatures.take(delivery);
-    this.#clocks.take(delivery);
+    this.#clocks.addDelivery(delivery);
     if (delivery.reason !== null) this.counts.refused++;
     else if (delivery.verified) this.counts.verified++;
     else this.counts.unverified++;
@@ -104,24 +104,24 @@ export class Health {
     else this.counts.forwardsFailed++;
   }
 
-  tunnelIsGone(error: unknown): void {
+  tunnelDown(error: unknown): void {
     // The tunnel's output may be confidential.
-    this.#standing.set('tunnel', messageOf(error).replace(/ It(?:s output:| printed)[\s\S]*/, ''));
+    this.#lasting.set('tunnel', messageOf(error).replace(/ It(?:s output:| printed)[\s\S]*/, ''));
     this.counts.tunnelRestarts++;
   }
 
-  tunnelIsUp(): void {
-    this.#standing.delete('tunnel');
+  tunnelUp(): void {
+    this.#lasting.delete('tunnel');
   }
 
   /** Sets the reason why the listener can't use its port. @param message undefined if it can again */
   port(message: string | undefined): void {
-    if (message === undefined) this.#standing.delete('port');
-    else this.#standing.set('port', message);
+    if (message === undefined) this.#lasting.delete('port');
+    else this.#lasting.set('port', message);
   }
 
   stopping(): void {
-    this.#standing.set('stopping', 'It is stopping.');
+    this.#lasting.set('stopping', 'It is stopping.');
     this.#clocks.stop();
   }
 
@@ -135,32 +135,32 @@ export class Health {
   }
 
   /** How long the oldest forward has been pending, in ms, or 0 without pending forwards. */
-  get heldBackMs(): number {
-    return this.#forwarding.heldBack?.ms ?? 0;
+  get pendingMs(): number {
+    return this.#forwarding.oldestPending?.ms ?? 0;
   }
 
   /** Returns the current problems; empty if everything works. */
   async reasons(): Promise<Reason[]> {
-    const looked: [Reason['code'], string | undefined][] = [
+    const checked: [Reason['code'], string | undefined][] = [
       ['journal', await this.#disk.findProblem()],
-      ['forward', heldBackFor(this.#forwarding.heldBack)],
+      ['forward', pendingReason(this.#forwarding.oldestPending)],
       ['signature', this.#signatures.findProblem()],
       ['clock', this.#clocks.findProblem()],
       ['connections', this.#droppedConnections()],
     ];
-    return [...this.#standing, ...looked].flatMap(([code, message]) =>
+    return [...this.#lasting, ...checked].flatMap(([code, message]) =>
       message === undefined ? [] : [{ code, message }],
     );
   }
 
   #droppedConnections(): string | undefined {
-    if (Math.abs(this.#clock.now() - this.#droppedAt) >= DROPPED_FOR_MS) return undefined;
+    if (Math.abs(this.#clock.now() - this.#droppedAt) >= REPORT_DROPPED_MS) return undefined;
     return `Too many connections: ${grouped(this.counts.dropped)} were closed since the start.`;
   }
 }
 
-function heldBackFor(held: HeldBack | undefined): string | undefined {
-  if (held === undefined || held.ms <= HELD_BACK_MS) return undefined;
+function pendingReason(held: OldestPending | undefined): string | undefined {
+  if (held === undefined || held.ms <= PENDING_TOO_LONG_MS) return undefined;
   const { url, ms, error, behind } = held;
   const why = error === null ? '' : ` (${error})`;
   const rest = behind === 0 ? '' : `; ${behind} more of its envelope ${behind === 1 ? 'is' : 'are'} queued`;
@@ -207,7 +207,7 @@ class SignatureWatch {
     const enough = this.#verifiedAt === undefined ? 1 : MIN_FAILURES;
     if (this.#refused < enough || Math.abs(now - this.#refusedAt) > FAILURE_WINDOW_MS) return undefined;
     const since = durationInWords(Math.max(0, now - (this.#verifiedAt ?? this.#startedAt)));
-    return `No signature was valid for ${since}, and ${deliveriesWere(this.#refused)} refused: ${this.#why}.`;
+    return `No signature was valid for ${since}, and ${deliveriesText(this.#refused)} refused: ${this.#why}.`;
   }
 }
 

@@ -14,7 +14,7 @@ const CODES: readonly Reason['code'][] = [
 
 /** Returns the metrics in the Prometheus text format. */
 export function metricsText(health: Health, reasons: readonly Reason[]): string {
-  const { counts, startedAt, verifiedAt, pending, heldBackMs } = health;
+  const { counts, startedAt, verifiedAt, pending, pendingMs } = health;
   const isWrong = (code: Reason['code']) => Number(reasons.some((one) => one.code === code));
   return [
     ...metric('healthy', 'gauge', '1 if the listener is healthy, 0 if it has a problem.', [
@@ -45,7 +45,7 @@ export function metricsText(health: Health, reasons: readonly Reason[]): string 
       'forward_held_back_seconds',
       'gauge',
       'Time since the first attempt of the oldest pending forward.',
-      [['', heldBackMs / 1_000]],
+      [['', pendingMs / 1_000]],
     ),
     ...metric('tunnel_failures_total', 'counter', 'Number of times the tunnel stopped.', [
       ['', counts.tunnelRestarts],

@@ -27,7 +27,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_FORWARDS = 100;
 
 /** The latest deliveries, limited by number and size. Notifies pages that wait for updates. */
-export class Board {
+export class DeliveryBoard {
   readonly #clock: Clock;
   readonly #entries = new Map<string, InspectorEntry>();
   readonly #waiting = new Set<() => void>();
@@ -53,21 +53,21 @@ export class Board {
   }
 
   /** Adds a delivery that was stored in the journal. */
-  add(record: EventRecord, answeredInMs: number | null): void {
+  addDelivery(record: EventRecord, answeredInMs: number | null): void {
     if (this.#entries.has(record.deliveryId)) return;
     this.#entries.set(record.deliveryId, { record, answeredInMs, passings: [], change: ++this.#change });
     this.#bytes += sizeOf(record);
     const refused = this.since(0).filter((entry) => entry.record.reason !== null);
-    for (const entry of refused.slice(0, -MAX_REFUSED)) this.#forget(entry);
+    for (const entry of refused.slice(0, -MAX_REFUSED)) this.#remove(entry);
     for (const entry of this.#entries.values()) {
       if (this.#entries.size <= MAX_ENTRIES && this.#bytes <= MAX_BYTES) break;
-      this.#forget(entry);
+      this.#remove(entry);
     }
     this.#wake();
   }
 
   /** Adds an attempt to forward a delivery. */
-  pass({ id, ...result }: ForwardResult, replay: boolean): void {
+  addForward({ id, ...result }: ForwardResult, replay: boolean): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
     entry.passings.push({ ...result, replay, at: new Date(this.#clock.now()).toISOString() });
@@ -77,7 +77,7 @@ export class Board {
   }
 
   /** Resolves at the next change, after `ms`, or when the signal aborts. */
-  news(ms: number, signal: AbortSignal): Promise<void> {
+  waitForChanges(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
@@ -92,7 +92,7 @@ export class Board {
     });
   }
 
-  #forget({ record }: InspectorEntry): void {
+  #remove({ record }: InspectorEntry): void {
     this.#entries.delete(record.deliveryId);
     this.#bytes -= sizeOf(record);
   }

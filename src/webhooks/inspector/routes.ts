@@ -8,7 +8,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import { type Asset, readAsset } from '../../kernel/files/asset.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
 import { type ForwardResult, forwardOnce, shownUrl, storedDelivery } from '../forward/send.ts';
-import type { Board, InspectorEntry } from './board.ts';
+import type { DeliveryBoard, InspectorEntry } from './board.ts';
 import { detailOf, hasText, noReplay, rowOf } from './view.ts';
 
 /** The listener whose deliveries are shown. */
@@ -27,7 +27,7 @@ export interface Inspected {
 }
 
 interface Parts extends Inspected {
-  board: Board;
+  board: DeliveryBoard;
   token: string;
   /** One-time tickets. */
   tickets: Set<string>;
@@ -106,7 +106,7 @@ async function replay({ record }: InspectorEntry, { targets, timeoutMs, clock, b
   return Promise.all(
     targets.map(async (url) => {
       const result = await forwardOnce(delivery, url, { attempt: 1, timeoutMs, clock });
-      board.pass(result, true);
+      board.addForward(result, true);
       onReplay(result);
       return result;
     }),
@@ -136,7 +136,7 @@ async function streamChanges(stream: SSEStreamingApi, after: number, parts: Part
       const rows = changed.map((entry) => rowOf(entry, redactor));
       await stream.writeSSE({ event: 'deliveries', id: String(seen), data: JSON.stringify(rows) });
     }
-    if (board.change === seen) await board.news(HEARTBEAT_MS, ended);
+    if (board.change === seen) await board.waitForChanges(HEARTBEAT_MS, ended);
     if (ended.aborted) return;
     if (board.change === seen) await stream.write(': still here\n\n');
   }

@@ -5,7 +5,7 @@ import { closeServer } from '../../kernel/network/listening.ts';
 import type { ForwardResult } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { openPort } from '../open-port.ts';
-import { Board } from './board.ts';
+import { DeliveryBoard } from './board.ts';
 import { type Inspected, inspectorApp } from './routes.ts';
 
 export interface InspectorOptions extends Inspected {
@@ -39,8 +39,8 @@ const TICKET_MS = 30_000;
  * @throws UsageError if the port is in use.
  */
 export async function startInspector(options: InspectorOptions): Promise<Inspector> {
-  const board = new Board(options.clock);
-  for (const record of await latest(options.earlier)) board.add(record, null);
+  const board = new DeliveryBoard(options.clock);
+  for (const record of await latest(options.earlier)) board.addDelivery(record, null);
   const token = randomBytes(24).toString('base64url');
   const closing = new AbortController();
   const place = { listensAt: '' };
@@ -61,8 +61,8 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
     listensAt: (url) => {
       place.listensAt = url;
     },
-    received: (record, answeredInMs) => board.add(record, answeredInMs),
-    forwarded: (result) => board.pass(result, false),
+    received: (record, answeredInMs) => board.addDelivery(record, answeredInMs),
+    forwarded: (result) => board.addForward(result, false),
     close: () => {
       closing.abort();
       return closeServer(server);

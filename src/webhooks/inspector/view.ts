@@ -46,7 +46,7 @@ export interface Detail extends InspectorRow {
 
 /** Returns a delivery as shown in the list, with secrets removed. */
 export function rowOf({ record, passings }: InspectorEntry, redactor: Redactor): InspectorRow {
-  const hide = hiding(redactor);
+  const hide = redactorFor(redactor);
   const last = new Map(passings.map((passing) => [passing.url, passing]));
   return {
     id: record.deliveryId,
@@ -69,7 +69,7 @@ export function detailOf(
 ): Detail {
   const { record } = entry;
   const { redactor } = around;
-  const hide = hiding(redactor);
+  const hide = redactorFor(redactor);
   const body = Buffer.from(record.bodyBase64, 'base64');
   const facts = readPayload(body)?.facts;
   const text = body.toString('utf8');
@@ -123,7 +123,7 @@ function signatureOf(headers: readonly [string, string][], wanted: string): Deta
   return found === undefined ? null : { header: found[0], value: found[1] };
 }
 
-function hiding(redactor: Redactor): (text: string | null) => string | null {
+function redactorFor(redactor: Redactor): (text: string | null) => string | null {
   return (text) => (text === null ? null : redactor.redact(text));
 }
 

@@ -6,9 +6,9 @@ import { writeFileAtomic } from '../../kernel/files/files.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 
 /** How often a listener records that it is running. */
-const BEAT_MS = 30_000;
+const HEARTBEAT_MS = 30_000;
 /** A longer pause means that the machine was asleep or the listener was killed. */
-const MAX_PAUSE_MS = 2 * BEAT_MS + 5_000;
+const MAX_PAUSE_MS = 2 * HEARTBEAT_MS + 5_000;
 /** How long the records are kept. */
 const RETENTION_MS = 400 * 86_400_000;
 
@@ -33,8 +33,8 @@ export class CoverageLog {
   readonly #clock: Clock;
   readonly #spans: CoveredSpan[] = [];
   readonly #stopping = new AbortController();
-  #beatAt = 0;
-  #beating: Promise<void> | undefined;
+  #heartbeatAt = 0;
+  #heartbeat: Promise<void> | undefined;
   #written: Promise<void> = Promise.resolve();
 
   constructor(eventsFolder: string, name: string, clock: Clock) {
@@ -48,8 +48,8 @@ export class CoverageLog {
     const now = this.#clock.now();
     this.#end((span) => span.url === url, now);
     this.#spans.push({ url, from: now, until: now, open: true });
-    this.#beatAt = now;
-    this.#beating ??= this.#beat();
+    this.#heartbeatAt = now;
+    this.#heartbeat ??= this.#saveHeartbeat();
     this.#write();
   }
 
@@ -66,35 +66,35 @@ export class CoverageLog {
       span.open = false;
       span.until = Math.min(span.until, now - 1);
       // Drops very short spans, so that the file stays small.
-      if (span.until - span.from < BEAT_MS) this.#spans.splice(this.#spans.indexOf(span), 1);
+      if (span.until - span.from < HEARTBEAT_MS) this.#spans.splice(this.#spans.indexOf(span), 1);
       this.#spans.push({ url: span.url, from: now, until: now, open: true });
     }
-    this.#beatAt = now;
+    this.#heartbeatAt = now;
     this.#write();
   }
 
   async close(): Promise<void> {
     this.#stopping.abort();
-    await this.#beating;
+    await this.#heartbeat;
     this.#end(() => true, this.#clock.now());
     this.#write();
     await this.#written;
   }
 
-  async #beat(): Promise<void> {
+  async #saveHeartbeat(): Promise<void> {
     const { signal } = this.#stopping;
     await this.#removeOld();
     const isNext = () =>
-      this.#clock.sleep(BEAT_MS, signal).then(
+      this.#clock.sleep(HEARTBEAT_MS, signal).then(
         () => !signal.aborted,
         () => false,
       );
     while (await isNext()) {
       const now = this.#clock.now();
-      const wasAsleep = now - this.#beatAt > MAX_PAUSE_MS || now < this.#beatAt;
+      const wasAsleep = now - this.#heartbeatAt > MAX_PAUSE_MS || now < this.#heartbeatAt;
       if (wasAsleep) this.interrupt();
       else for (const span of this.#spans.filter(({ open }) => open)) span.until = now;
-      this.#beatAt = now;
+      this.#heartbeatAt = now;
       this.#write();
       await this.#written;
     }
@@ -103,7 +103,7 @@ export class CoverageLog {
   #end(which: (span: CoveredSpan) => boolean, now: number): void {
     for (const span of this.#spans.filter((one) => one.open && which(one))) {
       // If the last beat is too long ago, the time since then is not covered.
-      if (now - this.#beatAt <= MAX_PAUSE_MS) span.until = Math.max(span.until, now);
+      if (now - this.#heartbeatAt <= MAX_PAUSE_MS) span.until = Math.max(span.until, now);
       span.open = false;
     }
   }

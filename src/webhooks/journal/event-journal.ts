@@ -1,9 +1,9 @@
 import {
   DayJournal,
   dayFiles,
-  forgetDays,
   type JournalPosition,
   type OnDamage,
+  removeOldDays,
   scanDays,
 } from '../../journal/day-journal.ts';
 import { followDays } from '../../journal/follow.ts';
@@ -79,8 +79,8 @@ function matches(record: EventRecord, wanted: EventSelection): boolean {
 }
 
 /** Deletes the days before a time (ms) and returns their number. */
-export function forgetEvents(folder: string, before: number): Promise<number> {
-  return forgetDays(folder, before);
+export function removeOldEvents(folder: string, before: number): Promise<number> {
+  return removeOldDays(folder, before);
 }
 
 /** Yields deliveries that listeners on this machine receive from now on, until the signal aborts. */

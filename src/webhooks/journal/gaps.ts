@@ -60,19 +60,21 @@ export async function findGaps(
   const journal: Journal = new Map();
   await readJournal(eventsFolder, 0, journal);
   // Events received later may be newer than the data fetched below. They can fill gaps, but aren't checked themselves.
-  const judged = recentEvents(journal, query.since);
-  const current = await lookUp(envelopes, new Set(judged.map(({ envelopeId }) => envelopeId)), query);
+  const recent = recentEvents(journal, query.since);
+  const current = await lookUp(envelopes, new Set(recent.map(({ envelopeId }) => envelopeId)), query);
   await readJournal(eventsFolder, query.now, journal);
-  const isMeant = ({ webhookUrl }: Envelope) =>
+  const isRelevant = ({ webhookUrl }: Envelope) =>
     Boolean(webhookUrl) && (query.webhookUrl === undefined || webhookUrl === query.webhookUrl);
-  const checked = [...current.values()].filter((one) => one !== undefined && isMeant(one));
+  const checked = [...current.values()].filter((one) => one !== undefined && isRelevant(one));
   const gaps: Gap[] = [];
   for (const envelope of checked)
-    if (envelope !== undefined) gaps.push(...missing(envelope, journal.get(envelope.id), query));
-  for (const { envelopeId, received } of judged) {
+    if (envelope !== undefined) gaps.push(...findMissing(envelope, journal.get(envelope.id), query));
+  for (const { envelopeId, received } of recent) {
     const envelope = current.get(envelopeId);
     const gap =
-      envelope === undefined || isMeant(envelope) ? judge(envelopeId, received, envelope) : undefined;
+      envelope === undefined || isRelevant(envelope)
+        ? compareEvent(envelopeId, received, envelope)
+        : undefined;
     if (gap !== undefined) gaps.push(gap);
   }
   const when = ({ at }: Gap) => (at === null ? 0 : Date.parse(at));
@@ -105,7 +107,7 @@ async function lookUp(
   const current = new Map<string, Envelope | undefined>();
   const open = new Set(named);
   for await (const item of api.list({ pageSize: 100, signal })) {
-    if (!named.has(item.id) && !mayHaveMoved(item, since)) continue;
+    if (!named.has(item.id) && !mayHaveChanged(item, since)) continue;
     const isWhole = item.webhookUrl !== undefined && (item.signers !== undefined || item.status === 'SENT');
     if (isWhole) open.delete(item.id);
     else open.add(item.id);
@@ -130,7 +132,7 @@ async function getOrNot(
 }
 
 /** Returns false only if the envelope certainly hasn't changed since then. */
-function mayHaveMoved({ status, sentAt, completedAt, expiresAt }: Envelope, since: number): boolean {
+function mayHaveChanged({ status, sentAt, completedAt, expiresAt }: Envelope, since: number): boolean {
   const isLater = (time: string | null | undefined) => !time || Date.parse(time) >= since;
   if (status === 'DRAFT') return false;
   if (status === 'SENT') return isLater(sentAt);
@@ -139,28 +141,28 @@ function mayHaveMoved({ status, sentAt, completedAt, expiresAt }: Envelope, sinc
   return true;
 }
 
-interface Move {
+interface EnvelopeChange {
   event: string;
   signer: string | null;
   at: string | null;
 }
 
 /** Returns the changes since then that have no event. */
-function missing(envelope: Envelope, events: Map<string, Received> | undefined, query: GapQuery): Gap[] {
+function findMissing(envelope: Envelope, events: Map<string, Received> | undefined, query: GapQuery): Gap[] {
   const left = [...(events?.values() ?? [])];
-  const unreported = moves(envelope).filter((move) => !takeEvent(left, move));
+  const unreported = changesOf(envelope).filter((change) => !takeEvent(left, change));
   const isKnown = events !== undefined || Date.parse(envelope.createdAt ?? '') >= query.since;
   return unreported
-    .filter((move) => counts(move, isKnown, query))
-    .map((move) => ({
-      ...{ kind: 'missing', envelopeId: envelope.id, ...move, deliveryId: null },
+    .filter((change) => counts(change, isKnown, query))
+    .map((change) => ({
+      ...{ kind: 'missing', envelopeId: envelope.id, ...change, deliveryId: null },
       status: envelope.status ?? null,
-      why: `no ${move.event} was received${move.signer === null ? '' : ` for ${move.signer}`}`,
+      why: `no ${change.event} was received${change.signer === null ? '' : ` for ${change.signer}`}`,
     }));
 }
 
 /** Removes the event of a change from the list and returns whether there was one. An event without a signer matches any signer. */
-function takeEvent(left: Received[], { event, signer }: Move): boolean {
+function takeEvent(left: Received[], { event, signer }: EnvelopeChange): boolean {
   const isBy = (one: Received) => signer === null || (one.signer !== null && isSame(one.signer, signer));
   const exact = left.findIndex((one) => one.event === event && isBy(one));
   const index = exact >= 0 ? exact : left.findIndex((one) => one.event === event && one.signer === null);
@@ -172,15 +174,15 @@ function takeEvent(left: Received[], { event, signer }: Move): boolean {
  * Returns true if the change is old enough and within the span. The API returns no time for a cancellation, which counts if this
  * machine received events of the envelope or could have received them.
  */
-function counts({ at }: Move, isKnown: boolean, { since, now, graceMs }: GapQuery): boolean {
+function counts({ at }: EnvelopeChange, isKnown: boolean, { since, now, graceMs }: GapQuery): boolean {
   if (at === null) return isKnown;
   return Date.parse(at) >= since && Math.abs(now - Date.parse(at)) >= graceMs;
 }
 
 /** Returns the changes that led to the envelope's status. Those with a signer come first. */
-function moves(envelope: Envelope): Move[] {
+function changesOf(envelope: Envelope): EnvelopeChange[] {
   const { status, sentAt, completedAt, expiresAt } = envelope;
-  const found: Move[] = [];
+  const found: EnvelopeChange[] = [];
   for (const { email, signedAt } of envelope.signers ?? [])
     if (signedAt) found.push({ event: 'envelope.signed', signer: email ?? null, at: signedAt });
   const declined = envelope.signers?.find(({ declinedAt }) => declinedAt);
@@ -203,7 +205,11 @@ function isSame(one: string, other: string): boolean {
 }
 
 /** Returns the gap between an event and its envelope's data in the API, if there is one. */
-function judge(envelopeId: string, received: Received, envelope: Envelope | undefined): Gap | undefined {
+function compareEvent(
+  envelopeId: string,
+  received: Received,
+  envelope: Envelope | undefined,
+): Gap | undefined {
   const { event, signer, deliveryId, receivedAt } = received;
   const status = envelope?.status ?? null;
   const why = envelope === undefined ? 'not found in the API' : contradiction(received, envelope);

@@ -1,6 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
-import { forgetForwards } from '../forward/ledger.ts';
-import { forgetEvents } from './event-journal.ts';
+import { removeOldForwards } from '../forward/ledger.ts';
+import { removeOldEvents } from './event-journal.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -22,8 +22,8 @@ export async function removeOldDays(options: RetentionOptions): Promise<void> {
   while (!signal.aborted) {
     try {
       const before = clock.now() - keepMs;
-      const days = await forgetEvents(eventsFolder, before);
-      await forgetForwards(forwardsFolder, eventsFolder, before);
+      const days = await removeOldEvents(eventsFolder, before);
+      await removeOldForwards(forwardsFolder, eventsFolder, before);
       if (days > 0) options.onRemoved(days);
     } catch (error) {
       options.onFailure(error);

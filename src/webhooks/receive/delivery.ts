@@ -34,26 +34,26 @@ export function boundedRefusal(delivery: Delivery): Delivery {
   const isWhole = raw.byteLength <= MAX_BODY_BYTES;
   return {
     ...delivery,
-    id: cut(delivery.id),
+    id: truncate(delivery.id),
     facts: facts && {
-      id: cut(facts.id),
-      event: cutOrNull(facts.event),
-      timestamp: cutOrNull(facts.timestamp),
-      envelopeId: cutOrNull(facts.envelopeId),
-      status: cutOrNull(facts.status),
-      signer: cutOrNull(facts.signer),
+      id: truncate(facts.id),
+      event: truncateOrNull(facts.event),
+      timestamp: truncateOrNull(facts.timestamp),
+      envelopeId: truncateOrNull(facts.envelopeId),
+      status: truncateOrNull(facts.status),
+      signer: truncateOrNull(facts.signer),
     },
     // Copied, because a slice would keep the whole buffer in memory.
     raw: isWhole ? raw : Buffer.from(raw.subarray(0, MAX_BODY_BYTES)),
-    headers: headers.slice(0, MAX_HEADERS).map(([name, value]) => [cut(name), cut(value)]),
+    headers: headers.slice(0, MAX_HEADERS).map(([name, value]) => [truncate(name), truncate(value)]),
     body: isWhole ? body : null,
   };
 }
 
-function cut(text: string): string {
+function truncate(text: string): string {
   return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
 }
 
-function cutOrNull(text: string | null): string | null {
-  return text === null ? null : cut(text);
+function truncateOrNull(text: string | null): string | null {
+  return text === null ? null : truncate(text);
 }

@@ -25,7 +25,7 @@ export function explainMismatch(
   const trimmed = known.secrets.flatMap((secret) => [`${secret}\n`, secret.trim(), ` ${secret}`]);
   if (isBy(trimmed, payload))
     return 'the signature was made with this secret plus or minus a space or line break';
-  for (const form of reserialised(payload)) {
+  for (const form of reserialized(payload)) {
     if (isBy(known.secrets, Buffer.from(form)))
       return 'the body was parsed and serialized again in transit; pass on its raw bytes';
   }
@@ -35,7 +35,7 @@ export function explainMismatch(
 }
 
 /** Returns the forms in which frameworks serialize JSON: compact, indented, with spaces, and with a line break. */
-function reserialised(payload: Uint8Array): string[] {
+function reserialized(payload: Uint8Array): string[] {
   const text = Buffer.from(payload).toString('utf8');
   const { depth, indents } = jsonExtent(text);
   if (depth > MAX_DEPTH || indents > MAX_INDENTS) return [];

@@ -6,7 +6,7 @@ import { messageOf } from '../../kernel/errors.ts';
 const REPORT_INTERVAL_MS = 10_000;
 
 /** Reports deliveries that couldn't be stored and were answered with 500, and reports when storing works again. */
-export class Failures {
+export class FailureReports {
   readonly #clock: Clock;
   readonly #warn: (message: string) => void;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -25,16 +25,16 @@ export class Failures {
     // If the clock was set back, failures must still be reported.
     if (Math.abs(now - this.#toldAt) < REPORT_INTERVAL_MS) return;
     this.#warn(
-      `${deliveriesWere(this.#unreported)} answered with 500, so that the sender retries: ${messageOf(error)}`,
+      `${deliveriesText(this.#unreported)} answered with 500, so that the sender retries: ${messageOf(error)}`,
     );
     this.#toldAt = now;
     this.#unreported = 0;
   }
 
   /** Records that a delivery was stored. */
-  taken(): void {
+  succeeded(): void {
     if (this.#count > 0)
-      this.#warn(`Deliveries are stored again; ${deliveriesWere(this.#count)} answered with 500.`);
+      this.#warn(`Deliveries are stored again; ${deliveriesText(this.#count)} answered with 500.`);
     this.#count = 0;
     this.#unreported = 0;
     this.#toldAt = Number.NEGATIVE_INFINITY;
@@ -42,12 +42,12 @@ export class Failures {
 
   /** Reports the remaining failures. */
   finish(): void {
-    if (this.#unreported > 0) this.#warn(`${deliveriesWere(this.#count)} answered with 500.`);
+    if (this.#unreported > 0) this.#warn(`${deliveriesText(this.#count)} answered with 500.`);
     this.#unreported = 0;
   }
 }
 
 /** Returns the beginning of a sentence, such as `1 delivery was` or `3 deliveries were`. */
-export function deliveriesWere(count: number): string {
+export function deliveriesText(count: number): string {
   return count === 1 ? '1 delivery was' : `${grouped(count)} deliveries were`;
 }

@@ -53,7 +53,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const TIME_LIMITS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
 const MAX_CONNECTIONS = 2_000;
 /** The maximum number of connections that haven't sent a request. The rest is reserved for connections that have. */
-const MAX_SILENT = 1_500;
+const MAX_IDLE = 1_500;
 /** The maximum number of remembered IDs: enough to recognize a day's repeats, with limited memory. */
 const MAX_REMEMBERED_IDS = 100_000;
 
@@ -70,7 +70,7 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   });
   server.maxConnections = MAX_CONNECTIONS;
   server.on('drop', options.onDropped);
-  closeSilent(server);
+  closeIdle(server);
   const origin = await openPort(server, { ...options, flag: '--port', what: 'listen' });
   return {
     url: `${origin}${options.path}`,
@@ -79,13 +79,13 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 }
 
 /** If there are too many connections, closes the one that has been silent the longest. */
-function closeSilent(server: Server): void {
+function closeIdle(server: Server): void {
   const silent = new Set<Socket>();
   server.on('connection', (socket) => {
     silent.add(socket);
     socket.once('close', () => silent.delete(socket));
     const [oldest] = silent;
-    if (silent.size > MAX_SILENT) oldest?.destroy();
+    if (silent.size > MAX_IDLE) oldest?.destroy();
   });
   server.on('request', ({ socket }) => silent.delete(socket));
 }
@@ -136,12 +136,12 @@ async function judge(
 ): Promise<Delivery> {
   const payload = readPayload(raw);
   const facts = payload?.facts ?? null;
-  const mistrust = options.verify
+  const requestRefusal = options.verify
     ? await signatureRefusal(raw, request, options, facts?.envelopeId ?? null)
     : isFromWebPage(request.headers)
       ? FROM_WEB_PAGE
       : null;
-  const refusal = mistrust ?? (payload === undefined ? NOT_JSON : null);
+  const refusal = requestRefusal ?? (payload === undefined ? NOT_JSON : null);
   const id = facts?.id ?? '';
   // Only accepted IDs are remembered. Otherwise, a forged copy would make the real delivery look like a repeat.
   const duplicate = refusal === null && seen.has(id);
@@ -151,7 +151,7 @@ async function judge(
     id,
     receivedAt: new Date(options.clock.now()).toISOString(),
     facts,
-    verified: options.verify && mistrust === null,
+    verified: options.verify && refusal === null,
     duplicate,
     reason: refusal?.reason ?? null,
     answer: refusal?.answer ?? 200,

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { ForwardLedger, type PendingForward, targetName } from '../../../src/webhooks/forward/ledger.ts';
-import { FORWARDED_FOR_MS, Forwarder } from '../../../src/webhooks/forward/queue.ts';
+import { Forwarder, RETRY_PERIOD_MS } from '../../../src/webhooks/forward/queue.ts';
 import type { ForwardResult } from '../../../src/webhooks/forward/send.ts';
 import { EventJournal } from '../../../src/webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../../src/webhooks/journal/record.ts';
@@ -97,7 +97,7 @@ async function written(...records: EventRecord[]): Promise<void> {
 }
 
 async function takenOver(ledger: ForwardLedger): Promise<PendingForward[]> {
-  return ledger.takeOver(events(), [targetName(url)], clock.now() - 2 * FORWARDED_FOR_MS, () => undefined);
+  return ledger.takeOver(events(), [targetName(url)], clock.now() - 2 * RETRY_PERIOD_MS, () => undefined);
 }
 /** Waits until nothing is left, on a clock that never waits. */
 async function over(forwards: Forwarder): Promise<void> {
@@ -110,19 +110,19 @@ describe('pending forwards', () => {
   it('come from the journal, byte for byte, the oldest first, and never again once delivered', async () => {
     await written(record('dlv_1', 'env_a'), record('dlv_2', 'env_a'), record('dlv_3', null));
     const ledger = ledgerOf();
-    await ledger.claimOwn('me', [targetName(url)]);
+    await ledger.lockOwn('me', [targetName(url)]);
     const pending = await takenOver(ledger);
     expect(pending.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_1', 'dlv_2', 'dlv_3']);
     const forwards = forwarder();
-    for (const one of pending) forwards.take(one);
+    for (const one of pending) forwards.enqueue(one);
     await over(forwards);
     expect(got.filter(({ id }) => id !== 'dlv_3').map(({ id }) => id)).toEqual(['dlv_1', 'dlv_2']);
     expect(got.map(({ body }) => body.toString('hex'))).toEqual(['7bfffe007d', '7bfffe007d', '7bfffe007d']);
-    await ledger.settle('dlv_1', targetName(url), 'taken');
-    await ledger.settle('dlv_2', targetName('http://127.0.0.1:1/other'), 'taken');
+    await ledger.recordEnd('dlv_1', targetName(url), 'taken');
+    await ledger.recordEnd('dlv_2', targetName('http://127.0.0.1:1/other'), 'taken');
     await ledger.close();
     const next = ledgerOf();
-    await next.claimOwn('next', [targetName(url)]);
+    await next.lockOwn('next', [targetName(url)]);
     expect((await takenOver(next)).map(({ deliveryId }) => deliveryId)).toEqual(['dlv_2', 'dlv_3']);
     await next.close();
   });
@@ -130,17 +130,17 @@ describe('pending forwards', () => {
   it('are taken over neither from a running listener nor by two at the same time', async () => {
     const journal = new EventJournal(events(), clock);
     const [first, second, third] = [ledgerOf(), ledgerOf(), ledgerOf()];
-    await first.claimOwn(journal.name, [targetName(url)]);
+    await first.lockOwn(journal.name, [targetName(url)]);
     await journal.append(record('dlv_1', 'env_a'));
-    await second.claimOwn('second', [targetName(url)]);
+    await second.lockOwn('second', [targetName(url)]);
     expect(await takenOver(second)).toEqual([]);
     await second.close();
     await journal.close();
     await first.close();
-    await third.claimOwn('third', [targetName(url)]);
+    await third.lockOwn('third', [targetName(url)]);
     expect(await takenOver(third)).toHaveLength(1);
     const late = ledgerOf();
-    await late.claimOwn('late', [targetName(url)]);
+    await late.lockOwn('late', [targetName(url)]);
     expect(await takenOver(late)).toEqual([]);
     await third.close();
     await late.close();
@@ -152,7 +152,7 @@ describe('pending forwards', () => {
       record('dlv_2', 'env_a', { owedTo: undefined }),
     );
     const ledger = ledgerOf();
-    await ledger.claimOwn('me', [targetName(url)]);
+    await ledger.lockOwn('me', [targetName(url)]);
     expect(await takenOver(ledger)).toEqual([]);
     await ledger.close();
   });
@@ -177,7 +177,7 @@ describe('the forwarder', () => {
     },
   });
   const take = (forwards: Forwarder, ...all: ReturnType<typeof owe>[]) => {
-    for (const { pending, delivery } of all) forwards.take(pending, delivery);
+    for (const { pending, delivery } of all) forwards.enqueue(pending, delivery);
   };
 
   it('keeps the order of an envelope through failures, and delays no other', async () => {
@@ -214,9 +214,9 @@ describe('the forwarder', () => {
 
   it('drops a delivery after a day, not before', async () => {
     const started = clock.now();
-    says = () => (clock.now() - started > FORWARDED_FOR_MS - 120_000 ? 200 : 500);
+    says = () => (clock.now() - started > RETRY_PERIOD_MS - 120_000 ? 200 : 500);
     const forwards = forwarder();
-    take(forwards, owe('dlv_1', 'env_a'), owe('dlv_old', 'env_b', started - FORWARDED_FOR_MS - 1));
+    take(forwards, owe('dlv_1', 'env_a'), owe('dlv_old', 'env_b', started - RETRY_PERIOD_MS - 1));
     await over(forwards);
     expect(ends).toEqual(['dlv_old expired', 'dlv_1 taken']);
     expect(got.length).toBeGreaterThan(1_000);
@@ -253,10 +253,10 @@ describe('the forwarder', () => {
       ),
     );
     const ledger = ledgerOf();
-    await ledger.claimOwn('me', [targetName(url)]);
+    await ledger.lockOwn('me', [targetName(url)]);
     const forwards = forwarder();
     for (const pending of await takenOver(ledger))
-      forwards.take(pending, { ...pending, event: null, headers: [], raw: Buffer.from(big, 'base64') });
+      forwards.enqueue(pending, { ...pending, event: null, headers: [], raw: Buffer.from(big, 'base64') });
     await over(forwards);
     expect(got.map(({ id, body }) => `${id} ${body.length}`)).toEqual(
       Array.from({ length: 20 }, (_, n) => `dlv_${n} 1000000`),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/kernel/clock.ts';
-import type { HeldBack } from '../../../src/webhooks/forward/queue.ts';
+import type { OldestPending } from '../../../src/webhooks/forward/queue.ts';
 import { Health } from '../../../src/webhooks/health/health.ts';
 import { metricsText } from '../../../src/webhooks/health/metrics.ts';
 import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
@@ -25,7 +25,7 @@ class HandClock implements Clock {
 interface World {
   clock: HandClock;
   health: Health;
-  held: HeldBack | undefined;
+  held: OldestPending | undefined;
   disk: Error | undefined;
   asked: number;
 }
@@ -42,7 +42,7 @@ function world(knowsService = false): World {
       elapsed: clock.elapsed,
       checkJournal: () => (found.disk === undefined ? Promise.resolve() : Promise.reject(found.disk)),
       forwarding: {
-        get heldBack() {
+        get oldestPending() {
           return found.held;
         },
         pending: 0,
@@ -96,7 +96,7 @@ const DAY: readonly (readonly [every: number, at: number, what: (one: World, hou
     0,
     // Nobody signs at night.
     ({ clock, health }, hour) => {
-      if (hour >= 8) health.taken(delivery(clock, 2 * SECOND));
+      if (hour >= 8) health.received(delivery(clock, 2 * SECOND));
     },
   ],
   [
@@ -104,11 +104,11 @@ const DAY: readonly (readonly [every: number, at: number, what: (one: World, hou
     1_000,
     // After an outage of the service, its queued events arrive together.
     ({ clock, health }) => {
-      for (let n = 1; n < 50; n++) health.taken(delivery(clock, n * MINUTE));
+      for (let n = 1; n < 50; n++) health.received(delivery(clock, n * MINUTE));
     },
   ],
-  [14_400, 50, ({ clock, health }) => health.taken(delivery(clock, 0, 'forged'))],
-  [300, 70, ({ clock, health }) => health.taken(delivery(clock, 0, 'noise'))],
+  [14_400, 50, ({ clock, health }) => health.received(delivery(clock, 0, 'forged'))],
+  [300, 70, ({ clock, health }) => health.received(delivery(clock, 0, 'noise'))],
   [
     3_600,
     0,
@@ -146,7 +146,7 @@ describe('the health of a listener', () => {
   it.each([false, true])('is never red over a day without a fault (with the service: %s)', async (knows) => {
     const one = world(knows);
     const { clock, health } = one;
-    health.taken(delivery(clock, 0));
+    health.received(delivery(clock, 0));
     const reds: unknown[] = [];
     for (let second = 0; second < 24 * 3_600; second += 10) {
       clock.time += 10 * SECOND;
@@ -168,7 +168,7 @@ describe('the health of a listener', () => {
     expect(await codes(one)).toEqual([]);
     one.health.failed(new Error('the disk is full'));
     expect(await codes(one)).toEqual(['journal']);
-    one.health.taken(delivery(one.clock, 0));
+    one.health.received(delivery(one.clock, 0));
     expect(await codes(one)).toEqual([]);
   });
 
@@ -176,7 +176,7 @@ describe('the health of a listener', () => {
     const clock = new HandClock();
     clock.sleep = () => Promise.resolve();
     const checkJournal = () => new Promise<void>(() => undefined);
-    const health = new Health({ clock, checkJournal, forwarding: { heldBack: undefined, pending: 0 } });
+    const health = new Health({ clock, checkJournal, forwarding: { oldestPending: undefined, pending: 0 } });
     expect(await health.reasons()).toEqual([]);
     clock.time += 7 * SECOND;
     expect(await health.reasons()).toMatchObject([
@@ -202,15 +202,15 @@ describe('the health of a listener', () => {
   it('is red when nothing can be verified: the first delivery, or three in a row', async () => {
     const one = world();
     one.clock.time += 5 * MINUTE;
-    one.health.taken(delivery(one.clock, 0, 'forged'));
+    one.health.received(delivery(one.clock, 0, 'forged'));
     const message =
       'No signature was valid for 5 minutes, and 1 delivery was refused: the signature does not match.';
     expect(await one.health.reasons()).toEqual([{ code: 'signature', message }]);
-    one.health.taken(delivery(one.clock, 0));
+    one.health.received(delivery(one.clock, 0));
     expect(await codes(one)).toEqual([]);
     const seen: string[][] = [];
     for (let n = 0; n < 3; n++) {
-      one.health.taken(delivery(one.clock, 0, 'forged'));
+      one.health.received(delivery(one.clock, 0, 'forged'));
       seen.push(await codes(one));
     }
     expect(seen).toEqual([[], [], ['signature']]);
@@ -240,12 +240,12 @@ describe('the health of a listener', () => {
   it('treats deliveries from the future as a wrong clock, without a request', async () => {
     const one = world();
     one.clock.skew = -10 * MINUTE;
-    one.health.taken(delivery(one.clock, 0));
+    one.health.received(delivery(one.clock, 0));
     expect(await one.health.reasons()).toMatchObject([
       { code: 'clock', message: expect.stringContaining('10 minutes behind') as unknown },
     ]);
     // A delivery that is late by any clock doesn't revert that.
-    one.health.taken(delivery(one.clock, HOUR));
+    one.health.received(delivery(one.clock, HOUR));
     expect(await codes(one)).toEqual(['clock']);
     one.clock.skew = 0;
     expect(await codes(one)).toEqual([]);
@@ -255,7 +255,7 @@ describe('the health of a listener', () => {
     const one = world(true);
     await one.health.reasons();
     await settled();
-    one.health.taken(delivery(one.clock, HOUR));
+    one.health.received(delivery(one.clock, HOUR));
     one.clock.time += 6 * SECOND;
     expect(await codes(one)).toEqual([]);
     await settled();
@@ -268,7 +268,7 @@ describe('the health of a listener', () => {
 
   it('is exported to Prometheus', async () => {
     const one = world();
-    one.health.taken(delivery(one.clock, 0));
+    one.health.received(delivery(one.clock, 0));
     one.health.failed(new Error('full'));
     one.health.forwarded({ error: 'responded with 500' });
     const text = metricsText(one.health, await one.health.reasons());

@@ -10,7 +10,7 @@ import { Folders } from '../../../documents/archive/folders.ts';
 import { Ledger } from '../../../documents/archive/ledger.ts';
 import { type NameTemplate, parseNameTemplate } from '../../../documents/archive/name-template.ts';
 import { DOWNLOADS, WAIT_MS } from '../../../documents/defaults.ts';
-import { type FileTarget, sourceOf, untilThere } from '../../../documents/download/fetch.ts';
+import { type FileTarget, sourceOf, waitUntilAvailable } from '../../../documents/download/fetch.ts';
 import type { DownloadOptions } from '../../../documents/download/file.ts';
 import type { LocateOptions } from '../../../documents/download/locate.ts';
 import { targetsOfIds } from '../../../documents/download/targets.ts';
@@ -188,7 +188,7 @@ async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: 
     const { signal } = context.interrupt;
     const { clock } = context.session;
     const stream = () => streamObject(bucket, file, write, { signal, clock });
-    const done = await untilThere(stream, waitingOf(flags, context));
+    const done = await waitUntilAvailable(stream, waitingOf(flags, context));
     noticeProofs(done.isProvenBySize ? 1 : 0, context.terminal);
     if (!context.terminal.json)
       context.terminal.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');

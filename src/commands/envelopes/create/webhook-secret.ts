@@ -6,10 +6,10 @@ import { configDir } from '../../../kernel/files/paths.ts';
 import type { Redactor } from '../../../kernel/redaction.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
 import {
-  keepWebhookSecret,
   newWebhookSecret,
   readWebhookSecrets,
   removeWebhookSecret,
+  saveWebhookSecret,
   type WebhookSecret,
 } from '../../../profiles/webhook-secrets.ts';
 
@@ -52,7 +52,7 @@ export async function withOwnSecret(
   const secret = earlier?.secret ?? inherited ?? newWebhookSecret();
   context.terminal.redactor.add(secret);
   const entry = { baseUrl, requestId, secret, createdAt: context.session.clock.now() };
-  await keepWebhookSecret(configDir(), entry);
+  await saveWebhookSecret(configDir(), entry);
   // An earlier run with this request ID may already have sent this secret.
   let isUsed = earlier !== undefined;
   return {
@@ -94,7 +94,7 @@ export async function bindSecret(
 
 /** A failure is only a notice, because the envelope was created. */
 async function bind(entry: WebhookSecret & { envelopeId: string }, context: SecretContext): Promise<void> {
-  await keepWebhookSecret(configDir(), entry).catch((error: unknown) =>
+  await saveWebhookSecret(configDir(), entry).catch((error: unknown) =>
     context.terminal.notice(
       `The webhook secret of ${entry.envelopeId} is not available to \`listen\` yet: ${messageOf(error)} To fix this, run the same command with --request-id ${entry.requestId}.`,
     ),

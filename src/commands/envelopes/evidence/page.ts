@@ -2,7 +2,7 @@ import type { Envelope, Signer } from '../../../api/schemas.ts';
 import type { JudgedSeal } from '../../../documents/seal/judge.ts';
 import { SEALED } from '../../../evidence/findings.ts';
 import type { Collection } from '../../../evidence/folder.ts';
-import type { KeptReminder, KeptWebhook, KeptWrite } from '../../../evidence/sources.ts';
+import type { EvidenceReminder, EvidenceWebhook, EvidenceWrite } from '../../../evidence/sources.ts';
 import { type TimelineEntry, timelineOf } from '../../../evidence/timeline.ts';
 import { htmlText } from '../../../output/html.ts';
 import { htmlPage, htmlSection, htmlTable } from '../../../output/page.ts';
@@ -29,9 +29,9 @@ export interface EvidenceFacts {
   documents: readonly EvidenceDocument[];
   /** Documents that don't exist, and why. */
   missing: readonly { what: string; why: string }[];
-  webhooks: readonly KeptWebhook[];
-  reminders: readonly KeptReminder[];
-  writes: readonly KeptWrite[];
+  webhooks: readonly EvidenceWebhook[];
+  reminders: readonly EvidenceReminder[];
+  writes: readonly EvidenceWrite[];
   collection: Collection;
 }
 
@@ -211,7 +211,7 @@ function timeline(moments: readonly TimelineEntry[], all: readonly Signer[]): st
   return htmlTable(['When', 'What', 'Who', 'According to'], rows);
 }
 
-function received(webhooks: readonly KeptWebhook[]): string {
+function received(webhooks: readonly EvidenceWebhook[]): string {
   if (webhooks.length === 0) return '<p>None are stored on this machine.</p>';
   const rows = webhooks.map(({ receivedAt, event, deliveryId, verified, duplicate, headers, sha256 }) => {
     const signature = headers.find(([name]) => /signature/i.test(name))?.[1] ?? 'none';
@@ -222,7 +222,7 @@ function received(webhooks: readonly KeptWebhook[]): string {
   return htmlTable(['Received', 'Event', 'Signature', 'To check it'], rows);
 }
 
-function logged(writes: readonly KeptWrite[]): string {
+function logged(writes: readonly EvidenceWrite[]): string {
   const rows = writes.map(({ at, user, command, outcome, error, id }) => [
     htmlText(exactTime(at)),
     code(`esign ${command}`),
