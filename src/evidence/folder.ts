@@ -152,8 +152,8 @@ export class EvidenceFolder {
     });
     if (text === undefined || this.#options.force) return [];
     const lines = text.split('\n').filter((line) => line !== '');
-    const isOwnedByUser = this.#before.get(name) === hash('sha256', text) || lines.every((line) => known.has(line));
-    if (!isOwnedByUser) throw this.#foreignFileError(name);
+    const isOwn = this.#before.get(name) === hash('sha256', text) || lines.every((line) => known.has(line));
+    if (!isOwn) throw this.#foreignFileError(name);
     return lines.map(parseJson);
   }
 
