@@ -1,12 +1,11 @@
 import type { Ids } from '../../cli/input/ids.ts';
 import { hasFlag, rebuildCommand } from '../../cli/rerun.ts';
+import { REMINDER_GAP } from '../../envelopes/defaults.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { BatchAction } from './each.ts';
 
 /** The most IDs to show in a command that is meant to be copied. */
 const MAX_IDS = 20;
-/** The gap after which a second reminder is not a mistake. */
-const GAP = '24h';
 
 /** Send or cancel: the service refuses a repeated one, so running the same command again is safe. */
 export function actionOnce(done: string, ids: Ids, words: readonly string[]): BatchAction {
@@ -20,7 +19,7 @@ export function actionOnce(done: string, ids: Ids, words: readonly string[]): Ba
 
 /** Remind: the service doesn't return reminders, but the local reminder log contains those that may have been sent. */
 export function remindAction(ids: Ids, words: readonly string[]): BatchAction {
-  const add = hasFlag(words, '--min-gap') ? [] : ['--min-gap', GAP];
+  const add = hasFlag(words, '--min-gap') ? [] : ['--min-gap', REMINDER_GAP];
   return {
     done: 'reminded',
     ifUnknown: (id) =>

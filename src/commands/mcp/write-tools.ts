@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Context } from '../../cli/context.ts';
 import { newRequestId } from '../../envelopes/create.ts';
+import { REMINDER_GAP } from '../../envelopes/defaults.ts';
 import { parseSigner, type SignerInput, signerText } from '../../envelopes/signer-mailbox.ts';
 import { dropOldest } from '../../kernel/bounded.ts';
 import { shortDigest } from '../../kernel/digest.ts';
@@ -11,8 +12,6 @@ import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import { Confirmations, callOf } from './confirmations.ts';
 import { type PlannedCall, planCancel, planCreate, planRemind, planReplace, planSend } from './plans.ts';
 import { type Tool, tool } from './tool.ts';
-
-const DEFAULT_GAP = '24h';
 
 const id = z.string().min(1).describe('envelope ID');
 const signer = z.union([
@@ -95,10 +94,10 @@ export function writeTools(context: Context): Tool[] {
         minGap: z
           .string()
           .optional()
-          .describe(`skip signers reminded within this time; default ${DEFAULT_GAP}`),
+          .describe(`skip signers reminded within this time; default ${REMINDER_GAP}`),
       }),
       plan: ({ minGap, signer, ...wanted }) =>
-        planRemind({ ...wanted, signer, gapMs: readDuration(minGap ?? DEFAULT_GAP, 'minGap') }, context),
+        planRemind({ ...wanted, signer, gapMs: readDuration(minGap ?? REMINDER_GAP, 'minGap') }, context),
     }),
     write({
       name: 'cancel',
