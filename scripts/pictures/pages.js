@@ -121,7 +121,7 @@ async function inspectorPicture(browser, { bin, env, home, esign, folder }) {
 }
 
 /** The page of a rehearsal, down to the emails. */
-export async function rehearsalPicture(browser, { esign, home, folder }) {
+async function rehearsalPicture(browser, { esign, home, folder }) {
   const people = ['Ada Lovelace', 'Bo Li', 'Chen Wei', 'Grace Hopper', 'Łukasz Řehoř', 'Alan Turing'];
   const rows = people.map((name, at) => `person${at + 1}@example.com,${name}`);
   await writeFile(join(home, 'people.csv'), `email,name\n${rows.join('\n')}\n`);

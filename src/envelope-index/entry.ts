@@ -67,7 +67,7 @@ const DOCUMENTS_MS = 86_400_000;
 const FINAL_STATUSES = ['COMPLETED', 'CANCELLED', 'EXPIRED'];
 
 /** Returns true if the envelope can't change anymore. */
-export function isFinal(envelope: Envelope, now: number): boolean {
+function isFinal(envelope: Envelope, now: number): boolean {
   const { status, signedDocumentStorageKey, certificateStorageKey, completedAt } = envelope;
   if (!FINAL_STATUSES.includes(status ?? '')) return false;
   const awaitsDocuments = signedDocumentStorageKey === null || certificateStorageKey === null;

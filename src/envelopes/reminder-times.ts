@@ -14,7 +14,7 @@ const entrySchema = z.object({
 });
 export type ReminderEntry = z.infer<typeof entrySchema>;
 
-export const REMINDER_FORMAT = {
+const REMINDER_FORMAT = {
   kind: 'reminders',
   version: 1,
   read: (value: unknown) => entrySchema.safeParse(value).data,

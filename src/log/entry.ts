@@ -2,11 +2,11 @@ import * as z from 'zod/mini';
 import { EFFECTS, type Effect } from '../kernel/vocabulary.ts';
 
 /** What a request does, as far as its path shows it. */
-export const ACTIONS = ['create', 'send', 'cancel', 'remind', 'other'] as const;
+const ACTIONS = ['create', 'send', 'cancel', 'remind', 'other'] as const;
 export type LoggedAction = (typeof ACTIONS)[number];
 
 /** `refused`: certainly not done. `unknown`: the response was lost, or the process ended before it arrived. */
-export const OUTCOMES = ['done', 'refused', 'unknown'] as const;
+const OUTCOMES = ['done', 'refused', 'unknown'] as const;
 export type LoggedOutcome = (typeof OUTCOMES)[number];
 
 const text = z.nullable(z.string());

@@ -67,7 +67,7 @@ export async function letSignersAct(service: RehearsalService, facts: SignersFac
   return plans.flatMap((plan) => plan.late);
 }
 
-export function rowOf({ metadata }: Pick<RehearsedEnvelope, 'metadata'>): number {
+function rowOf({ metadata }: Pick<RehearsedEnvelope, 'metadata'>): number {
   return Number(metadata[ROW_KEY]);
 }
 

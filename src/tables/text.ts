@@ -34,7 +34,7 @@ export async function* textOf(
 const OMIT = 'Omit --encoding. Nothing was sent.';
 
 /** Returns the text with uniform line breaks. */
-export function withPlainBreaks(text: string): string {
+function withPlainBreaks(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }
 
