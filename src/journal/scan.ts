@@ -102,7 +102,7 @@ function passOver(line: number, reading: JournalReading<unknown>): number {
     reading.onSkipped?.();
     return 1;
   }
-  throw new UsageError(`Line ${line} of the journal ${reading.path} is damaged. It was left as it is.`, {
+  throw new UsageError(`Line ${line} of the journal ${reading.path} is damaged. It was left unchanged.`, {
     hint: 'A disk fault or an editor can cause this. Restore the file from a backup, or move it away.',
   });
 }
@@ -122,7 +122,7 @@ function checkHeader(value: unknown, format: JournalFormat<unknown>, path: strin
     header?.journal === format.kind
       ? `it was written by another version of esign (format ${String(header.version)}, this one reads ${format.version})`
       : 'its first line is damaged or it is another file';
-  throw new UsageError(`The journal ${path} can't be used: ${why}. It was left as it is.`, {
+  throw new UsageError(`The journal ${path} can't be used: ${why}. It was left unchanged.`, {
     hint: 'Use the version of esign that wrote it, or move the file away.',
   });
 }

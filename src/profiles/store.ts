@@ -43,13 +43,13 @@ function parseStore(text: string, path: string): Profiles {
   const { format, current, profiles = {}, ...others } = file.data;
   if (format !== undefined && format !== STORE_FORMAT)
     throw new UsageError(`The profiles file ${path} was written by a later version of esign.`, {
-      hint: 'Update esign, or use another folder with ESIGN_CONFIG_DIR. The file was left as it is.',
+      hint: 'Update esign, or use another folder with ESIGN_CONFIG_DIR. The file was left unchanged.',
     });
   return { current, profiles, ...(Object.keys(others).length > 0 && { others }) };
 }
 
 function corrupt(path: string, why: string): UsageError {
-  return new UsageError(`The profiles file ${path} can't be used: ${why}. It was left as it is.`, {
+  return new UsageError(`The profiles file ${path} can't be used: ${why}. It was left unchanged.`, {
     hint: `Fix it with an editor, or move it away (mv '${path}' '${path}.broken') and add the profiles again.`,
   });
 }

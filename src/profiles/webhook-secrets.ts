@@ -37,7 +37,7 @@ export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
   }
-  throw new UsageError(`The file of webhook secrets ${path} can't be read. It was left as it is.`, {
+  throw new UsageError(`The file of webhook secrets ${path} can't be read. It was left unchanged.`, {
     hint: 'Fix it, or move it away. Deliveries of earlier envelopes then can’t be verified.',
   });
 }

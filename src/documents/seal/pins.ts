@@ -34,7 +34,7 @@ export async function readPins(folder: string): Promise<Pin[]> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
   }
-  throw new UsageError(`The file of pinned seals ${path} can't be read. It was left as it is.`, {
+  throw new UsageError(`The file of pinned seals ${path} can't be read. It was left unchanged.`, {
     hint: 'Fix it, or move it away. The next download then pins a seal again.',
   });
 }

@@ -52,7 +52,7 @@ describe('pinned seals', () => {
 
   it('are left unchanged if they can’t be read', async () => {
     await writeFile(join(folder, 'seals.json'), 'broken');
-    await expect(pinFirst(folder, pin('aa'))).rejects.toThrow('left as it is');
+    await expect(pinFirst(folder, pin('aa'))).rejects.toThrow('left unchanged');
     expect(await readFile(join(folder, 'seals.json'), 'utf8')).toBe('broken');
   });
 });

@@ -30,7 +30,7 @@ async function rewrite(path: string, draft: string): Promise<void> {
       number += 1;
       const entry = entryIn(bytes.toString('utf8'));
       if (entry === undefined)
-        throw new UsageError(`Line ${number} of the journal ${path} is damaged. It was left as it is.`, {
+        throw new UsageError(`Line ${number} of the journal ${path} is damaged. It was left unchanged.`, {
           hint: 'Version 0.1 of esign wrote it. Move the file away to start with an empty sandbox.',
         });
       await file.appendFile(writeLine(entry));
