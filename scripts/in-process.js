@@ -26,7 +26,8 @@ export async function setup() {
       contents: `
         exports.commands = {${table.join('\n')}};
         const { main } = require('./cli/main.ts');
-        exports.main = (argv, root) => main(argv, { root, commands: exports.commands });`,
+        exports.main = (argv, root) => main(argv, { root, commands: exports.commands });
+        exports.complete = (words, root) => require('./commands/autocomplete/complete.ts').main(words, root);`,
       resolveDir: join(root, 'src'),
       sourcefile: 'start.js',
     },

@@ -61,13 +61,13 @@ describe('envelopes download', () => {
 
   it('reports failures: not completed, unknown, some of several', async () => {
     const draft = await home.object`envelopes create --template tmpl_nda --signer a@b.c`;
-    const [early, unknown, some] = await Promise.all([
-      home.run`envelopes download ${String(draft.id)} --json`,
-      home.run`envelopes download env_missing`,
-      home.run(argv`envelopes download - --what signed --dir some --json`, {
+    const [early, unknown, some] = [
+      await home.run`envelopes download ${String(draft.id)} --json`,
+      await home.run`envelopes download env_missing`,
+      await home.run(argv`envelopes download - --what signed --dir some --json`, {
         input: `${id}\nenv_missing\n`,
       }),
-    ]);
+    ];
     expect([early.code, unknown.code, some.code]).toEqual([9, 4, 10]);
     expect(early.stdout).toContain('STORAGE_NOT_READY');
     expect(unknown.stdout).toBe('');
@@ -137,10 +137,10 @@ describe('documents download', () => {
   afterAll(() => other.close());
 
   it('downloads by key, to a folder or to stdout, from arguments or stdin', async () => {
-    const [file, stdout] = await Promise.all([
-      other.run(argv`documents download - --dir out --json`, { input: `${otherKey}\n` }),
-      other.run`documents download ${otherKey} -o -`,
-    ]);
+    const [file, stdout] = [
+      await other.run(argv`documents download - --dir out --json`, { input: `${otherKey}\n` }),
+      await other.run`documents download ${otherKey} -o -`,
+    ];
     expect(parseJson(file.stdout)).toMatchObject({ key: otherKey, what: 'document', status: 'downloaded' });
     expect(stdout.stdout.slice(0, 5)).toBe('%PDF-');
     expect(stdout.code).toBe(0);

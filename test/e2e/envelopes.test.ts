@@ -19,13 +19,13 @@ const lines = (text: string) => text.trimEnd().split('\n');
 
 describe('templates', () => {
   it('are listed in every format', async () => {
-    const [json, tsv, csv, ids, found] = await Promise.all([
-      home.json`templates list`,
-      home.run`templates list`,
-      home.run`templates list --csv --fields id,fields.0.type`,
-      home.run`templates list -q`,
-      home.json`templates list --search LEASE`,
-    ]);
+    const [json, tsv, csv, ids, found] = [
+      await home.json`templates list`,
+      await home.run`templates list`,
+      await home.run`templates list --csv --fields id,fields.0.type`,
+      await home.run`templates list -q`,
+      await home.json`templates list --search LEASE`,
+    ];
     expect(json).toHaveLength(4);
     expect(lines(tsv.stdout).map((line) => line.split('\t').length)).toEqual([5, 5, 5, 5]);
     expect(lines(csv.stdout)[0]).toBe('id,fields.0.type');
@@ -34,10 +34,10 @@ describe('templates', () => {
   });
 
   it('are shown with fields and roles', async () => {
-    const [json, text] = await Promise.all([
-      home.object`templates get tmpl_lease`,
-      home.run`templates get tmpl_lease`,
-    ]);
+    const [json, text] = [
+      await home.object`templates get tmpl_lease`,
+      await home.run`templates get tmpl_lease`,
+    ];
     expect(json).toMatchObject({ id: 'tmpl_lease', roles: ['Landlord', 'Tenant'] });
     expect(text.stdout).toMatch(/Landlord, Tenant\n/);
     expect(text.stdout).toContain('SIGNATURE');
@@ -204,11 +204,11 @@ describe('envelopes get', () => {
   it('prints IDs, selected columns, and CSV, for one or several, and reports missing ones', async () => {
     const [one, two] = [String((await create()).id), String((await create()).id)];
     const get = (...words: string[]) => home.run`envelopes get ${words}`;
-    const [status, csv, ids] = await Promise.all([
-      get(one, '--fields', 'status,signers.0.email'),
-      get(one, two, '--csv', '--fields', 'id,status'),
-      get(one, 'env_none', two, '-q'),
-    ]);
+    const [status, csv, ids] = [
+      await get(one, '--fields', 'status,signers.0.email'),
+      await get(one, two, '--csv', '--fields', 'id,status'),
+      await get(one, 'env_none', two, '-q'),
+    ];
     expect(status.stdout).toBe('DRAFT\tada@example.com\n');
     expect(csv.stdout).toBe(`id,status\n${one},DRAFT\n${two},DRAFT\n`);
     expect([ids.code, ids.stdout]).toEqual([10, `${one}\n${two}\n`]);
@@ -219,12 +219,12 @@ describe('envelopes get', () => {
 describe('envelopes list', () => {
   it('filters, limits with a notice, and prints IDs for pipes', async () => {
     for (let i = 0; i < 3; i++) await create('--metadata', 'batch=list', '--send');
-    const [found, limited, none, sent] = await Promise.all([
-      home.json`envelopes list --search list --signer ADA@ --since 1h --all`,
-      home.run`envelopes list -L 2`,
-      home.run`envelopes list --older-than 1h`,
-      home.run`envelopes list --status sent,signing --expiring-in 31d -q --all`,
-    ]);
+    const [found, limited, none, sent] = [
+      await home.json`envelopes list --search list --signer ADA@ --since 1h --all`,
+      await home.run`envelopes list -L 2`,
+      await home.run`envelopes list --older-than 1h`,
+      await home.run`envelopes list --status sent,signing --expiring-in 31d -q --all`,
+    ];
     expect(found).toHaveLength(3);
     expect(lines(limited.stdout)).toHaveLength(2);
     expect(none).toMatchObject({ code: 0, stdout: '' });

@@ -26,10 +26,7 @@ async function fails(
   wanted: { exit: number; code: string; says?: RegExp; env?: Record<string, string> },
 ) {
   const options = { env: wanted.env ?? {} };
-  const [words, lines] = await Promise.all([
-    home.run(args, options),
-    home.run(argv`${args} --json`, options),
-  ]);
+  const [words, lines] = [await home.run(args, options), await home.run(argv`${args} --json`, options)];
   isPlain(words);
   expect(words.code).toBe(wanted.exit);
   expect(lines.code).toBe(wanted.exit);
@@ -285,15 +282,15 @@ describe('secrets', () => {
       'hook.secret',
       '--debug',
     ];
-    const runs = await Promise.all([
-      home.run(create),
-      home.run`envelopes list --debug --json`,
-      home.run`envelopes get env_missing --debug`,
-      home.run`profiles list --json`,
-      home.run`profiles show --json`,
-      home.run`profiles show nope`,
-    ]);
-    expect(runs[0].stderr).toContain('→ POST');
+    const runs = [
+      await home.run(create),
+      await home.run`envelopes list --debug --json`,
+      await home.run`envelopes get env_missing --debug`,
+      await home.run`profiles list --json`,
+      await home.run`profiles show --json`,
+      await home.run`profiles show nope`,
+    ];
+    expect(runs[0]?.stderr).toContain('→ POST');
     for (const { stdout, stderr } of runs) {
       expect(stdout + stderr).not.toContain(canary);
       expect(stdout + stderr).not.toContain('canary-webhook');
@@ -316,7 +313,7 @@ describe('a flag', () => {
     ['sandbox start --rate-limit x', 'The rate limit "x" does not have the form N/TIME.'],
   ])('with an invalid value is reported in one sentence and a hint: %s', async (line, sentence) => {
     const words = line.split(' ');
-    const [plain, lines] = await Promise.all([home.run(words), home.run`${words} --json`]);
+    const [plain, lines] = [await home.run(words), await home.run`${words} --json`];
     expect(plain).toMatchObject({ code: 2, stdout: '' });
     const [first, hint = '', ...rest] = plain.stderr.split('\n');
     expect([first, rest]).toEqual([`Error: ${sentence}`, ['']]);

@@ -80,10 +80,10 @@ describe('a list', () => {
   });
 
   it("is tab-separated without a header in a pipe, and can't affect a terminal", async () => {
-    const [all, fields] = await Promise.all([
-      list('strange'),
-      list('strange', '--fields', 'id,status,signers.0.email,signers.1.name,subject,price'),
-    ]);
+    const [all, fields] = [
+      await list('strange'),
+      await list('strange', '--fields', 'id,status,signers.0.email,signers.1.name,subject,price'),
+    ];
     expect(linesOf(all.stdout)).toHaveLength(1);
     expect(all.stdout.split('\t').slice(0, 2)).toEqual(['env_strange', 'ON_HOLD']);
     const cells = fields.stdout.trimEnd().split('\t');
@@ -94,10 +94,10 @@ describe('a list', () => {
   });
 
   it('is CSV with a header in which no spreadsheet runs formulas', async () => {
-    const [filled, empty] = await Promise.all([
-      list('strange', '--csv', '--fields', 'id,templateName,subject'),
-      list('empty', '--csv', '--fields', 'id,status'),
-    ]);
+    const [filled, empty] = [
+      await list('strange', '--csv', '--fields', 'id,templateName,subject'),
+      await list('empty', '--csv', '--fields', 'id,status'),
+    ];
     expect(filled.stdout).toMatch(/^id,templateName,subject\nenv_strange,/);
     expect(filled.stdout).not.toMatch(/(^|,|")=HYPERLINK/m);
     expect(filled.stdout).toContain('"tab');
@@ -105,10 +105,10 @@ describe('a list', () => {
   });
 
   it('contains only IDs with -q, and the selected fields as JSON', async () => {
-    const [ids, picked] = await Promise.all([
-      list('strange', '-q'),
-      list('strange', '--json', '--fields', 'id,signers.0.email,missing'),
-    ]);
+    const [ids, picked] = [
+      await list('strange', '-q'),
+      await list('strange', '--json', '--fields', 'id,signers.0.email,missing'),
+    ];
     expect(ids.stdout).toBe('env_strange\n');
     expect(parseJson(picked.stdout)).toEqual([
       { id: 'env_strange', 'signers.0.email': 'ada@example.com', missing: null },
@@ -116,14 +116,14 @@ describe('a list', () => {
   });
 
   it('stops after 20 with a notice of the total, unless a limit is set or a program reads it', async () => {
-    const [more, exact, few, all, ids, array] = await Promise.all([
-      list('many'),
-      list('exact'),
-      list('many', '-L', '7'),
-      list('many', '--all'),
-      list('many', '-q'),
-      list('many', '--json'),
-    ]);
+    const [more, exact, few, all, ids, array] = [
+      await list('many'),
+      await list('exact'),
+      await list('many', '-L', '7'),
+      await list('many', '--all'),
+      await list('many', '-q'),
+      await list('many', '--json'),
+    ];
     expect([more, exact, few, all, ids].map((one) => linesOf(one.stdout).length)).toEqual([
       20, 20, 7, 45, 20,
     ]);
@@ -138,29 +138,29 @@ describe('a list', () => {
   });
 
   it('is a JSON object per line with --jsonl, with errors as JSON', async () => {
-    const [all, picked, refused] = await Promise.all([
-      list('many', '--jsonl', '-L', '2'),
-      list('many', '--jsonl', '--fields', 'id', '--all'),
-      home.run(argv`envelopes list --jsonl`, {
+    const [all, picked, refused] = [
+      await list('many', '--jsonl', '-L', '2'),
+      await list('many', '--jsonl', '--fields', 'id', '--all'),
+      await home.run(argv`envelopes list --jsonl`, {
         env: { ...at('many'), ESIGN_BASE_URL: 'http://127.0.0.1:9/x' },
       }),
-    ]);
+    ];
     expect(jsonLines(all.stdout)).toEqual([plain(0), plain(1)]);
     expect(jsonLines(picked.stdout)).toEqual(Array.from({ length: 45 }, (_, i) => ({ id: `env_${i}` })));
     expect([refused.code, reportedError(refused).code]).toEqual([8, 'NETWORK']);
   });
 
   it('reports unknown fields, and sorts by existing ones', async () => {
-    const [fields, sort, nested, known] = await Promise.all([
-      list(
+    const [fields, sort, nested, known] = [
+      await list(
         'strange',
         '--fields',
         'id,foo,signers.0.mail,signers.7.email,signers.*.email,signers.-1.email,price',
       ),
-      list('strange', '--sort', 'foo'),
-      list('strange', '--sort', '-subject'),
-      list('empty', '--fields', 'foo'),
-    ]);
+      await list('strange', '--sort', 'foo'),
+      await list('strange', '--sort', '-subject'),
+      await list('empty', '--fields', 'foo'),
+    ];
     const names = Object.keys(strange).join(', ');
     expect(fields.stderr).toContain(
       `"foo", "signers.0.mail", "signers.*.email", "signers.-1.email". Fields: ${names}.\n`,
@@ -187,13 +187,13 @@ describe('filters of envelopes list', () => {
   });
 
   it('combine template, time, and signer', async () => {
-    const [template, since, older, signer, both] = await Promise.all([
-      list('many', '--template', 'tmpl_a', '-q'),
-      list('many', '--since', '2026-02-10', '-q'),
-      list('many', '--older-than', '2026-01-03', '-q'),
-      list('many', '--signer', 'S44@', '--fields', 'id'),
-      list('many', '--template', 'tmpl_a', '--status', 'SENT,EXPIRED', '-q'),
-    ]);
+    const [template, since, older, signer, both] = [
+      await list('many', '--template', 'tmpl_a', '-q'),
+      await list('many', '--since', '2026-02-10', '-q'),
+      await list('many', '--older-than', '2026-01-03', '-q'),
+      await list('many', '--signer', 'S44@', '--fields', 'id'),
+      await list('many', '--template', 'tmpl_a', '--status', 'SENT,EXPIRED', '-q'),
+    ];
     expect(linesOf(template.stdout)).toEqual([0, 1, 2, 3, 4].map((i) => `env_${i}`));
     expect(linesOf(since.stdout)).toEqual([40, 41, 42, 43, 44].map((i) => `env_${i}`));
     expect(linesOf(older.stdout)).toEqual(['env_0', 'env_1', 'env_2']);
@@ -220,11 +220,11 @@ describe('filters of envelopes list', () => {
   });
 
   it("show a deleted item as listed, and don't suggest its own ID for it", async () => {
-    const [shown, sought, one] = await Promise.all([
-      list('gone', '--fields', 'id,status,signers.0.email'),
-      home.run(argv`envelopes list --search s2 -q`, { env: { ...at('gone'), ESIGN_NO_INDEX: '1' } }),
-      home.run(argv`envelopes get env_1`, { env: at('gone') }),
-    ]);
+    const [shown, sought, one] = [
+      await list('gone', '--fields', 'id,status,signers.0.email'),
+      await home.run(argv`envelopes list --search s2 -q`, { env: { ...at('gone'), ESIGN_NO_INDEX: '1' } }),
+      await home.run(argv`envelopes get env_1`, { env: at('gone') }),
+    ];
     expect(shown.stdout).toBe('env_0\tSENT\ts0@example.com\nenv_1\tSENT\t\nenv_2\tSENT\ts2@example.com\n');
     expect([shown.code, sought.stdout, sought.code]).toEqual([0, 'env_2\n', 0]);
     expect([one.code, one.stderr]).toEqual([4, expect.not.stringMatching(/mean\b.* env_1\b/)]);
@@ -233,14 +233,14 @@ describe('filters of envelopes list', () => {
 
 describe('IDs from stdin', () => {
   it('can be piped from a list in any format, without blanks and duplicates', async () => {
-    const [got, none, piped] = await Promise.all([
-      home.run(argv`envelopes get - --json`, {
+    const [got, none, piped] = [
+      await home.run(argv`envelopes get - --json`, {
         env: at('many'),
         input: 'env_3\r\n\n  env_1\tSENT\tmore\nenv_3\n',
       }),
-      home.run(argv`envelopes send -`, { env: at('many'), input: '' }),
-      home.shell('esign envelopes list -q -L 2 2>/dev/null | esign envelopes get - --json', at('many')),
-    ]);
+      await home.run(argv`envelopes send -`, { env: at('many'), input: '' }),
+      await home.shell('esign envelopes list -q -L 2 2>/dev/null | esign envelopes get - --json', at('many')),
+    ];
     expect(jsonLines(got.stdout)).toMatchObject([
       { id: 'env_3', ok: true, envelope: { id: 'env_3' } },
       { id: 'env_1', ok: true },

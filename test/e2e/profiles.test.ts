@@ -51,11 +51,11 @@ describe('profiles', () => {
     await writeFile(home.path('key'), `${sandbox.apiKey}\n`);
     const base = ['profiles', 'add'];
     const url = ['--base-url', `${sandbox.baseUrl}/`];
-    const [file, env, command] = await Promise.all([
-      home.run`${base} file ${url} --api-key-file key`,
-      home.run(argv`${base} env ${url}`, { env: { ESIGN_API_KEY: sandbox.apiKey } }),
-      home.run([...base, 'command', ...url, '--api-key-command', `cat ${home.path('key')}`]),
-    ]);
+    const [file, env, command] = [
+      await home.run`${base} file ${url} --api-key-file key`,
+      await home.run(argv`${base} env ${url}`, { env: { ESIGN_API_KEY: sandbox.apiKey } }),
+      await home.run([...base, 'command', ...url, '--api-key-command', `cat ${home.path('key')}`]),
+    ];
     expect([file.code, env.code, command.code]).toEqual([0, 0, 0]);
     expect((await home.run`templates list -p command -q`).code).toBe(0);
     const stored = await readFile(home.path('config', 'profiles.json'), 'utf8');
@@ -133,12 +133,18 @@ describe('profiles', () => {
     await add('second');
     const show = async (args: string[], env: Record<string, string> = {}) =>
       home.object(argv`profiles show ${args}`, { env });
-    const [flag, environment, current, url] = await Promise.all([
-      show(['-p', 'second'], { ESIGN_PROFILE: 'acme' }),
-      show([], { ESIGN_PROFILE: 'second' }),
-      show(['acme', '--base-url', 'http://127.0.0.1:7/v1'], { ESIGN_BASE_URL: 'http://127.0.0.1:8/v1' }),
-      show([], { ESIGN_PROFILE: 'second', ESIGN_BASE_URL: 'http://127.0.0.1:8/v1', ESIGN_TIMEOUT: '3s' }),
-    ]);
+    const [flag, environment, current, url] = [
+      await show(['-p', 'second'], { ESIGN_PROFILE: 'acme' }),
+      await show([], { ESIGN_PROFILE: 'second' }),
+      await show(['acme', '--base-url', 'http://127.0.0.1:7/v1'], {
+        ESIGN_BASE_URL: 'http://127.0.0.1:8/v1',
+      }),
+      await show([], {
+        ESIGN_PROFILE: 'second',
+        ESIGN_BASE_URL: 'http://127.0.0.1:8/v1',
+        ESIGN_TIMEOUT: '3s',
+      }),
+    ];
     expect(flag).toMatchObject({ profile: { value: 'second', source: 'flag' } });
     expect(environment).toMatchObject({ profile: { value: 'second', source: 'environment' } });
     expect(current).toMatchObject({ baseUrl: { value: 'http://127.0.0.1:7/v1', source: 'flag' } });
@@ -147,11 +153,11 @@ describe('profiles', () => {
       timeoutMs: { value: 3_000, source: 'environment' },
       apiKey: { source: 'profile' },
     });
-    const [both, unknown, time] = await Promise.all([
-      home.run(argv`templates list -p second --json`, { env: { ESIGN_API_KEY: canary } }),
-      home.run`templates list -p scond --json`,
-      home.run`templates list -p second --timeout soon --json`,
-    ]);
+    const [both, unknown, time] = [
+      await home.run(argv`templates list -p second --json`, { env: { ESIGN_API_KEY: canary } }),
+      await home.run`templates list -p scond --json`,
+      await home.run`templates list -p second --timeout soon --json`,
+    ];
     for (const one of [both, unknown, time]) {
       expect(one.code).toBe(2);
       expect(reportedError(one)).toMatchObject({ code: 'USAGE', exitCode: 2 });
@@ -194,11 +200,11 @@ describe('profiles', () => {
     for (const broken of ['{"profiles": {"a": ', '[]', '{"profiles":{"a":{"baseUrl":5}}}', '']) {
       await writeFile(file, broken);
       const given = ['--base-url', 'https://x.example/v1', '--api-key-stdin', '--no-verify'];
-      const runs = await Promise.all([
-        other.run`profiles list --json`,
-        other.run(argv`profiles add b ${given} --json`, { input: canary }),
-        other.run`envelopes get env_1 --json`,
-      ]);
+      const runs = [
+        await other.run`profiles list --json`,
+        await other.run(argv`profiles add b ${given} --json`, { input: canary }),
+        await other.run`envelopes get env_1 --json`,
+      ];
       for (const run of runs) {
         expect(run.code).toBe(2);
         expect(reportedError(run)).toMatchObject({

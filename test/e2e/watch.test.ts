@@ -46,7 +46,7 @@ describe('envelopes watch', () => {
   });
 
   it('waits for each of several envelopes, and for the requested status', async () => {
-    const [a, b] = await Promise.all([sent('--signer', 'Bo <bo@example.com>'), sent()]);
+    const [a, b] = [await sent('--signer', 'Bo <bo@example.com>'), await sent()];
     const watching = home.start`envelopes watch - --until in_progress,COMPLETED --json`;
     watching.child.stdin?.end(`${a}\n${b}\n`);
     const seen = [await watching.object(), await watching.object()];
@@ -63,11 +63,11 @@ describe('envelopes watch', () => {
   });
 
   it('exits with 11 if one ended in another status, with the reason in the envelope', async () => {
-    const [declined, cancelled] = await Promise.all([sent(), sent()]);
-    await Promise.all([
-      home.run`sandbox decline ${declined} --reason 'the rent is wrong'`,
-      home.run`envelopes cancel ${cancelled}`,
-    ]);
+    const [declined, cancelled] = [await sent(), await sent()];
+    [
+      await home.run`sandbox decline ${declined} --reason 'the rent is wrong'`,
+      await home.run`envelopes cancel ${cancelled}`,
+    ];
     const [words, lines, wanted] = await Promise.all([
       home.run`envelopes watch ${declined}`,
       home.run`envelopes watch ${declined} ${cancelled} --json`,

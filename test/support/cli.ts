@@ -33,7 +33,7 @@ export const AT_A_TIME = ALWAYS_REAL ? 10 : 1;
 /** Variables that Node or a native module reads when the process starts. */
 const FOR_NODE = /^(NODE_|OPENSSL_|DBUS_|TZ$|LANG$|LC_|PATH$|TMPDIR$)/;
 /** Commands that run until they are stopped or start others. */
-const STAYS = /^(listen|mcp|demo|__\w+|help|version|sandbox (start|exec))\b/;
+const STAYS = /^(listen|mcp|demo|__update|help|version|sandbox (start|exec))\b/;
 /** Handled by bin/run.js before it loads the program. */
 const ANSWERED_FIRST = new Set(['--help', '-h', '--version', '-V', '-v']);
 
@@ -158,7 +158,7 @@ export class Home {
 
   /** Returns true if these arguments need a real process. */
   #needsProcess(words: readonly string[], { env, under }: RunOptions): boolean {
-    if (under !== undefined || words.length === 0 || !this.#mayRunHere(env)) return true;
+    if ((under ?? []).length > 0 || words.length === 0 || !this.#mayRunHere(env)) return true;
     return STAYS.test(words.join(' ')) || words.some((word) => ANSWERED_FIRST.has(word));
   }
 

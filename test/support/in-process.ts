@@ -147,7 +147,8 @@ class FakeProcess {
     compiled ??= compileFunction(readFileSync(IN_PROCESS_BUNDLE, 'utf8'), PARAMETERS, {
       filename: IN_PROCESS_BUNDLE,
     });
-    const exports: { main?: (argv: readonly string[], root: string) => Promise<void> } = {};
+    const exports: Partial<Record<'main' | 'complete', (argv: readonly string[], root: string) => unknown>> =
+      {};
     const own = this.#process;
     Reflect.apply(compiled, undefined, [
       exports,
@@ -157,7 +158,9 @@ class FakeProcess {
       pathToFileURL(FILE).href,
       own,
     ]);
-    await exports.main?.(argv, ROOT);
+    // As in bin/run.js.
+    if (argv[0] === '__complete') await exports.complete?.(argv.slice(1), ROOT);
+    else await exports.main?.(argv, ROOT);
     await new Promise(setImmediate);
     this.#events.emit('beforeExit', own.exitCode ?? 0);
   }
