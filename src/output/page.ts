@@ -20,12 +20,12 @@ export function svgDrawing(
   return `<svg role="img" aria-label="${htmlText(spoken.join('; '))}" viewBox="0 0 ${width} ${height}">${parts.join('')}</svg>`;
 }
 
-/** Builds a section. The body is HTML; without one, there is no section. */
+/** Builds a section from a body in HTML. Returns an empty text without a body. */
 export function htmlSection(title: string, body: string): string {
   return body === '' ? '' : `<section><h2>${title}</h2>${body}</section>`;
 }
 
-/** Builds a table from cells that are HTML. Without rows, there is no table. */
+/** Builds a table from cells in HTML. Returns an empty text without rows. */
 export function htmlTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
   const head = heads.map((name) => `<th scope="col">${name}</th>`).join('');

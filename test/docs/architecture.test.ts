@@ -24,7 +24,7 @@ describe('the architecture page', () => {
   });
 });
 
-/** Types that client/model.ts declares by hand for `esign-cli/client`, so that its declarations need no other package. */
+/** Types that client/model.ts repeats for `esign-cli/client`, so that its declarations need no other package. */
 const PUBLIC_COPIES = ['Envelope', 'EnvelopeStatus', 'Signer', 'Template', 'TemplateField'];
 
 describe('exported types', () => {

@@ -23,7 +23,7 @@ export function diskReason(error: unknown): string {
   return REASONS[codeOf(error) ?? ''] ?? messageOf(error);
 }
 
-/** Returns true if there is no space left, which is not a matter of settings. */
+/** Returns true if the disk or the quota is full. Other settings don't help then. */
 export function isFullDisk(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error) ?? '');
 }
