@@ -270,6 +270,14 @@ describe('a confirmation by name', () => {
     expect(await home.run`envelopes send env_ada`).toMatchObject({ code: 0 });
   });
 
+  it('is required of a create with --yes, too', async () => {
+    const both = ['--signer', 'Ada <ada@example.com>', '--signer', 'Bo <bo@example.com>'];
+    const create = ['envelopes', 'create', '--template', 'tmpl_1', ...both, '--send', '--yes'];
+    writes();
+    expect(await refused(create)).toBe('CONFIRMATION_REQUIRED');
+    expect(await home.run([...create, '--confirm', 'acme'])).toMatchObject({ code: 0 });
+  });
+
   it('confirms what --yes confirms', async () => {
     const named = ['envelopes', 'send', 'env_ada', 'env_bo', '--confirm'];
     writes();

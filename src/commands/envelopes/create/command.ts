@@ -1,6 +1,13 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
-import { confirmFlag, dryRunFlag, messageFileFlag, missingRolesFlag, readFlags } from '../../../cli/flags.ts';
+import {
+  confirmFlag,
+  dryRunFlag,
+  messageFileFlag,
+  missingRolesFlag,
+  readFlags,
+  yesFlag,
+} from '../../../cli/flags.ts';
 import { createFromFlags } from './run.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
@@ -75,6 +82,7 @@ export default class EnvelopesCreate extends EsignCommand {
     }),
     'allow-missing-roles': missingRolesFlag,
     quiet: Flags.boolean({ char: 'q', description: 'print only the envelope ID', exclusive: ['json'] }),
+    yes: yesFlag,
     confirm: confirmFlag,
     'dry-run': dryRunFlag,
   };

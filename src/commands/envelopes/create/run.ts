@@ -40,6 +40,7 @@ interface CreateFlags {
   send: boolean;
   'dry-run': boolean;
   'allow-missing-roles': boolean;
+  yes: boolean;
   'request-id'?: string | undefined;
   quiet: boolean;
   profile?: string | undefined;
@@ -112,7 +113,7 @@ async function checkSigners(
   const roles = await templates.of(templateId);
   const passing = {
     allowMissing: flags['allow-missing-roles'],
-    asks: flags['dry-run'] ? ('later' as const) : true,
+    asks: flags['dry-run'] ? ('later' as const) : !flags.yes,
     question: `${flags.send ? 'Create and send' : 'Create'} it anyway?`,
     otherwise: 'nothing was created',
   };
