@@ -5,7 +5,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Two times closer together than this are treated as equal. In ms. */
 const MOMENT_MS = 2_000;
 /** A shorter time between creation and sending is inconclusive. In ms. */
-const TELLING_MS = 60_000;
+const MIN_DIFFERENCE_MS = 60_000;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -25,7 +25,7 @@ export function noteEnvelope(envelope: Json, date: unknown, note: NotePoint): vo
 function noteExpiry(envelope: Json, now: number, note: NotePoint): void {
   const [created, sent, expires] = [envelope.createdAt, envelope.sentAt, envelope.expiresAt].map(timeOf);
   if (created === undefined || expires === undefined) return;
-  if (sent !== undefined && sent - created > TELLING_MS) {
+  if (sent !== undefined && sent - created > MIN_DIFFERENCE_MS) {
     const fromCreation = isWholeDays(expires - created);
     if (fromCreation !== isWholeDays(expires - sent))
       note('expiry-from', fromCreation ? 'creation' : 'sending');
@@ -49,8 +49,8 @@ function noteOrder(envelope: Json, signers: readonly Json[], note: NotePoint): v
   const statusesWhere = (isFirst: boolean) =>
     new Set(signers.filter((_, at) => (orders[at] === lowest) === isFirst).map(({ status }) => status));
   const later = statusesWhere(false);
-  const isTold = [...statusesWhere(true)].every((status) => !later.has(status));
-  note('sequential-order', isTold ? 'lowest-first' : 'not-shown');
+  const isLowestFirst = [...statusesWhere(true)].every((status) => !later.has(status));
+  note('sequential-order', isLowestFirst ? 'lowest-first' : 'not-shown');
 }
 
 function noteCompletion(envelope: Json, signers: readonly Json[], note: NotePoint): void {

@@ -36,7 +36,7 @@ export function renderTable<T>(
 ): string {
   const columns = all.filter(({ exactOnly }) => exactOnly !== true);
   const whole = items.map((item) => columns.map((column) => safeLine((column.show ?? column.value)(item))));
-  const cells = withoutCommon(whole, fitColumns(columns, whole, terminal.columns));
+  const cells = stripCommonStart(whole, fitColumns(columns, whole, terminal.columns));
   const fitted = fitColumns(columns, cells, terminal.columns);
   const table = plainTable();
   table.push(fitted.map(({ column, width }) => terminal.style('dim', truncate(column.header, width))));
@@ -73,7 +73,7 @@ export function indented(text: string, indent: number, terminal: Terminal): stri
 }
 
 /** Puts text after its label, or on the next line if both don't fit on one. */
-export function behind(head: string, text: string, terminal: Terminal): string {
+export function withHangingIndent(head: string, text: string, terminal: Terminal): string {
   const line = `${head} ${text}`;
   return widthOf(line) <= terminal.columns
     ? line
@@ -106,7 +106,7 @@ function trimLines(text: string): string {
 }
 
 /** Removes common words at the beginning of a column's cells if cutting the ends would make different cells look the same. */
-function withoutCommon<T>(cells: readonly string[][], fitted: readonly Fitted<T>[]): readonly string[][] {
+function stripCommonStart<T>(cells: readonly string[][], fitted: readonly Fitted<T>[]): readonly string[][] {
   const lengths = new Map<number, number>();
   for (const { column, index, width } of fitted) {
     if (!column.cutsCommonStart) continue;
@@ -144,7 +144,7 @@ function fitColumns<T>(
 ): Fitted<T>[] {
   const all = columns.map((column, index) => ({ column, index, width: naturalWidth(column, cells, index) }));
   if (excessOf(all, room) <= 0) return all;
-  const telling = withoutSame(all, cells, room);
+  const telling = hideEqualColumns(all, cells, room);
   while (telling.at(-1)?.column.extra && excessOf(telling, room) > 0) telling.pop();
   for (let count = telling.length; count > 1; count--) {
     const widths = fitWidths(telling.slice(0, count), room);
@@ -154,7 +154,11 @@ function fitColumns<T>(
 }
 
 /** Drops columns with the same text in every row, widest first, until the remaining ones fit. */
-function withoutSame<T>(all: readonly Fitted<T>[], cells: readonly string[][], room: number): Fitted<T>[] {
+function hideEqualColumns<T>(
+  all: readonly Fitted<T>[],
+  cells: readonly string[][],
+  room: number,
+): Fitted<T>[] {
   let left = [...all];
   const same = all.filter(
     ({ column, index, width }) => !column.fixed && width > MIN_COLUMN_WIDTH && isSame(cells, index),

@@ -62,11 +62,11 @@ const PIECES = /`[^`\n]*`\S*|\S+/g;
 export function paragraph(text: string, width: number): string {
   return text
     .split('\n')
-    .map((line) => (widthOf(line) <= width ? line : refilled(line, width)))
+    .map((line) => (widthOf(line) <= width ? line : reflow(line, width)))
     .join('\n');
 }
 
-function refilled(line: string, width: number): string {
+function reflow(line: string, width: number): string {
   const indent = /^ */.exec(line)?.[0] ?? '';
   const lines: string[] = [];
   for (const piece of line.match(PIECES) ?? []) {

@@ -59,7 +59,7 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
   const apiKey = keyOf(options.apiKey);
   const rateLimit = rateOf(options.rateLimit);
   const clock = clockOf(options.clock);
-  const ids = countsIds(options.ids);
+  const ids = hasCountedIds(options.ids);
   const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
   const { port = 0, quota, choices, faults } = options;
   const temporary = options.dataDir === undefined ? await temporaryFolder('esign-sandbox-') : undefined;
@@ -125,7 +125,7 @@ function clockOf(clock: StartSandboxOptions['clock']): { startsAt?: number; isFr
   return { ...(at === undefined ? {} : { startsAt: readTime(at) }), isFrozen: frozen === true };
 }
 
-function countsIds(ids: unknown): boolean {
+function hasCountedIds(ids: unknown): boolean {
   if (ids === undefined || ids === 'random') return false;
   if (ids === 'counted') return true;
   throw new UsageError(`ids must be 'random' or 'counted', not ${JSON.stringify(ids)}.`);

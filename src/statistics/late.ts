@@ -43,10 +43,10 @@ export async function findLate(
   return open
     .map((one) => ({ ...one, waitingMs: now - one.turn.beganAt, usual: usualTime(one) }))
     .filter(({ waitingMs, usual }) => waitingMs > usual.percentileMs)
-    .sort(longestFirst);
+    .sort(byProportion);
 }
 
-function longestFirst(a: LateTurn, b: LateTurn): number {
+function byProportion(a: LateTurn, b: LateTurn): number {
   const proportion = ({ waitingMs, usual }: LateTurn) => waitingMs / Math.max(1, usual.percentileMs);
   return proportion(b) - proportion(a) || b.waitingMs - a.waitingMs;
 }

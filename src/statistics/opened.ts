@@ -72,11 +72,11 @@ export function isOpened({ envelope, turn }: OpenTurn, webhooks: WebhookRecord):
   const received = webhooks.byEnvelope.get(envelope.id) ?? [];
   const views = received.filter(
     ({ event, signer, at }) =>
-      event === 'envelope.viewed' && at >= turn.beganAt && mayBeOf(signer, { envelope, turn }),
+      event === 'envelope.viewed' && at >= turn.beganAt && mayBelongTo(signer, { envelope, turn }),
   );
-  if (views.some(({ signer, verified }) => verified && isSurelyOf(signer, { envelope, turn }))) return true;
+  if (views.some(({ signer, verified }) => verified && belongsTo(signer, { envelope, turn }))) return true;
   if (views.length > 0 || webhooks.isDamaged || !envelope.webhookUrl) return null;
-  const began = received.find((one) => beganWith(one, turn));
+  const began = received.find((one) => startsTurn(one, turn));
   if (began === undefined) return null;
   return covers(webhooks.coverage, envelope.webhookUrl, began.receivedAt, webhooks.readAt) ? false : null;
 }
@@ -85,14 +85,14 @@ export function isOpened({ envelope, turn }: OpenTurn, webhooks: WebhookRecord):
  * Returns true for the webhook about the event that began the turn, received without delay. It shows that the listener was
  * running by then.
  */
-function beganWith({ event, verified, isAccepted, at, receivedAt }: Received, { beganAt }: Turn): boolean {
+function startsTurn({ event, verified, isAccepted, at, receivedAt }: Received, { beganAt }: Turn): boolean {
   const isBeginning = event === 'envelope.sent' || event === 'envelope.signed';
   return (
     isBeginning && verified && isAccepted && Math.abs(at - beganAt) <= DELAY_MS && receivedAt - at <= DELAY_MS
   );
 }
 
-function mayBeOf(address: string | null, { turn }: OpenTurn): boolean {
+function mayBelongTo(address: string | null, { turn }: OpenTurn): boolean {
   return address === null || sameAddress(address, turn.signer.email);
 }
 
@@ -100,7 +100,7 @@ function mayBeOf(address: string | null, { turn }: OpenTurn): boolean {
  * Returns true if the address certainly identifies one signer. An address that several signers share identifies none of them. A
  * view without an address belongs to the only signer.
  */
-function isSurelyOf(address: string | null, { envelope }: OpenTurn): boolean {
+function belongsTo(address: string | null, { envelope }: OpenTurn): boolean {
   const signers = envelope.signers ?? [];
   if (address === null) return signers.length === 1;
   return signers.filter(({ email }) => sameAddress(address, email)).length === 1;

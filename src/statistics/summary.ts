@@ -8,7 +8,7 @@ import { isInFlight } from '../kernel/vocabulary.ts';
 import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, SOON_MS, UNOPENED_AFTER_MS } from './defaults.ts';
 
 /** A notable envelope, with a relevant time. */
-export interface Standout {
+export interface HighlightedEnvelope {
   id: string;
   subject: string | null;
   /** The signers that it is waiting for, if known. For a declined envelope, the one who declined. */
@@ -20,7 +20,7 @@ export interface Standout {
 /** The number of envelopes of a kind, and the first few. */
 export interface Attention {
   count: number;
-  envelopes: Standout[];
+  envelopes: HighlightedEnvelope[];
 }
 
 /**
@@ -40,11 +40,11 @@ export interface StatisticsSummary {
   total: number;
   byStatus: Record<string, number>;
   /** In flight the longest, oldest first. */
-  waitingLongest: Standout[];
+  waitingLongest: HighlightedEnvelope[];
   /** In flight and about to expire, next to expire first. */
-  expiringSoon: Standout[];
+  expiringSoon: HighlightedEnvelope[];
   /** Sequential envelopes whose next signer was never asked. */
-  stuck: Standout[];
+  stuck: HighlightedEnvelope[];
   needsAttention: NeedsAttention;
   /** The time from sending to completion. */
   completion: { count: number; medianMs: number | null; p90Ms: number | null };
@@ -90,14 +90,14 @@ export function namedIn({ stuck, waitingLongest, needsAttention }: StatisticsSum
 class Tally {
   readonly #options: SummaryOptions;
   readonly #byStatus = new Map<string, number>();
-  readonly #waiting: Standout[] = [];
+  readonly #waiting: HighlightedEnvelope[] = [];
   readonly #expiring: Attention = { count: 0, envelopes: [] };
   readonly #neverOpened: Attention = { count: 0, envelopes: [] };
   readonly #drafts: Attention = { count: 0, envelopes: [] };
   /** All of them are kept, since a replacement may come after the envelope that it replaces. */
-  readonly #declined: Standout[] = [];
+  readonly #declined: HighlightedEnvelope[] = [];
   readonly #replaced = new Set<string>();
-  readonly #stuck: Standout[] = [];
+  readonly #stuck: HighlightedEnvelope[] = [];
   readonly #durations: number[] = [];
   #total = 0;
 
@@ -116,21 +116,21 @@ class Tally {
     if (isInFlight(envelope.status)) this.#addInFlight(envelope);
     else if (status === 'DECLINED') this.#addDeclined(envelope);
     else if (status === 'DRAFT' && this.#ageOf(envelope.createdAt) >= FORGOTTEN_AFTER_MS)
-      keepAttention(this.#drafts, standout(envelope, envelope.createdAt), this.#options.most);
+      keepAttention(this.#drafts, highlight(envelope, envelope.createdAt), this.#options.most);
   }
 
   #addInFlight(envelope: Envelope): void {
     const { now, soonMs = SOON_MS, most } = this.#options;
     const since = envelope.sentAt ?? envelope.createdAt;
-    keep(this.#waiting, standout(envelope, since), most);
+    addTop(this.#waiting, highlight(envelope, since), most);
     if (timeOf(envelope.expiresAt) - now() <= soonMs)
-      keepAttention(this.#expiring, standout(envelope, envelope.expiresAt), most);
+      keepAttention(this.#expiring, highlight(envelope, envelope.expiresAt), most);
     const asked = whoseTurn(envelope);
     const isUnopened = asked.length > 0 && asked.every(({ status }) => status === 'SENT');
     if (isUnopened && this.#ageOf(since) >= UNOPENED_AFTER_MS)
-      keepAttention(this.#neverOpened, standout(envelope, since), most);
+      keepAttention(this.#neverOpened, highlight(envelope, since), most);
     if (envelope.signingOrder === 'SEQUENTIAL' && isStuck(envelope))
-      keep(this.#stuck, standout(envelope, since), most);
+      addTop(this.#stuck, highlight(envelope, since), most);
   }
 
   #addDeclined(envelope: Envelope): void {
@@ -138,7 +138,7 @@ class Tally {
     const at = decliner?.declinedAt ?? envelope.sentAt ?? envelope.createdAt;
     if (this.#ageOf(at) > DECLINED_WITHIN_MS) return;
     const by = decliner?.name ?? decliner?.email;
-    this.#declined.push({ ...standout(envelope, at), waitingFor: by ? [by] : [] });
+    this.#declined.push({ ...highlight(envelope, at), waitingFor: by ? [by] : [] });
   }
 
   /** Returns the age in ms; NaN if the time is not known. */
@@ -168,7 +168,7 @@ class Tally {
   }
 }
 
-function standout(envelope: Envelope, at: string | null | undefined): Standout {
+function highlight(envelope: Envelope, at: string | null | undefined): HighlightedEnvelope {
   const open = (envelope.signers ?? []).filter(({ status }) => status !== SIGNED && status !== 'DECLINED');
   return {
     id: envelope.id,
@@ -178,13 +178,13 @@ function standout(envelope: Envelope, at: string | null | undefined): Standout {
   };
 }
 
-function keepAttention(attention: Attention, one: Standout, most: number): void {
+function keepAttention(attention: Attention, one: HighlightedEnvelope, most: number): void {
   attention.count++;
-  keep(attention.envelopes, one, most);
+  addTop(attention.envelopes, one, most);
 }
 
 /** Keeps only the earliest few, in order. */
-function keep(list: Standout[], one: Standout, most: number): void {
+function addTop(list: HighlightedEnvelope[], one: HighlightedEnvelope, most: number): void {
   if (one.at === '') return;
   list.push(one);
   list.sort((a, b) => (a.at < b.at ? -1 : 1));

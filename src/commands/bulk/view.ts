@@ -5,7 +5,7 @@ import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
 import type { ListView } from '../../output/list.ts';
-import { behind, indented, type TableColumn } from '../../output/table.ts';
+import { indented, type TableColumn, withHangingIndent } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
@@ -209,7 +209,7 @@ export function renderRun(run: RunDetails, failures: readonly RowResult[], termi
     ...open,
   ].join(', ');
   const lines = [
-    behind(
+    withHangingIndent(
       `${terminal.style('bold', run.id)}: ${terminal.style(stateColor(run), run.state)},`,
       counts,
       terminal,

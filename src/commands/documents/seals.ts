@@ -3,11 +3,11 @@ import type { Session } from '../../cli/session.ts';
 import type { FetchedFile } from '../../documents/download/fetch.ts';
 import {
   expectsSeals,
-  type JudgedSeal,
-  judgeSeal,
   NOT_A_PDF,
   type SealProblem,
   type SealRule,
+  type TrustedSeal,
+  verifySeal,
 } from '../../documents/seal/judge.ts';
 import { type Origin, pinFirst, pinnedFor, readPins } from '../../documents/seal/pins.ts';
 import type { Seal } from '../../documents/seal/seal.ts';
@@ -52,7 +52,7 @@ interface SignerFlags {
 
 /** Checks the seals of downloaded files, and pins the first seal of an origin. */
 export interface SealCheck {
-  judge(file: FetchedFile): { seal: JudgedSeal | null; problem: SealProblem | null };
+  judge(file: FetchedFile): { seal: TrustedSeal | null; problem: SealProblem | null };
   /** Returns true if more files of the same envelope could still pin a seal. */
   canPin(files: readonly FetchedFile[]): boolean;
   /**
@@ -71,7 +71,7 @@ export async function createSealCheck(context: Context): Promise<SealCheck> {
       if (error !== undefined) return { seal: null, problem: null };
       const rule = ruleOf(file, known);
       if (seal === null) return { seal: null, problem: rule === 'required' ? NOT_A_PDF : null };
-      return judgeSeal(seal, known, rule);
+      return verifySeal(seal, known, rule);
     },
     canPin: (files) => origin !== undefined && known.pinned.length === 0 && files.some(isOfCompleted),
     async pinFrom(files) {

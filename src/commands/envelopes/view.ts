@@ -7,7 +7,7 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
 import { signerMark, statusColor } from '../../output/status.ts';
-import { behind, indented, renderPairs } from '../../output/table.ts';
+import { indented, renderPairs, withHangingIndent } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
@@ -27,7 +27,7 @@ export function renderEnvelope(
   const shown = color ? terminal.style(color, safeLine(status)) : safeLine(status);
   const head = `${terminal.style('bold', safeLine(envelope.id))}  ${shown}`;
   const parts = [
-    `${behind(head, title && ` ${title}`, terminal).trimEnd()}\n${statusLine(envelope, terminal, now)}`,
+    `${withHangingIndent(head, title && ` ${title}`, terminal).trimEnd()}\n${statusLine(envelope, terminal, now)}`,
     renderPairs([...facts(envelope, now), ...replacing(envelope, successor)], terminal, '  '),
     signersBlock(envelope, terminal, now),
     section('Files', files(envelope), terminal),

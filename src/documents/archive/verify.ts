@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { expectsSeals, type JudgedSeal, judgeSeal, NOT_A_PDF, type SealRule } from '../seal/judge.ts';
+import { expectsSeals, NOT_A_PDF, type SealRule, type TrustedSeal, verifySeal } from '../seal/judge.ts';
 import { checkSeal } from '../seal/seal.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
 import { type ArchiveFile, candidatesAt } from './candidates.ts';
@@ -21,7 +21,7 @@ export interface VerifiedFile {
   /** The result of comparing the file with the hash lists; `unlisted` if no list names it. */
   list: 'ok' | 'changed' | 'missing' | 'unlisted';
   /** Null for a file that isn't a PDF. */
-  seal: JudgedSeal | null;
+  seal: TrustedSeal | null;
   error: { code: string; message: string } | null;
 }
 
@@ -74,7 +74,7 @@ async function verifyOne(
     const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf }, options);
     // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced meanwhile.
     const { seal, problem } = isPdf
-      ? judgeSeal(await checkSeal(opened), options.known, rule)
+      ? verifySeal(await checkSeal(opened), options.known, rule)
       : { seal: null, problem: rule === 'required' ? NOT_A_PDF : null };
     if (stateOf(opened) !== state)
       return failed(`${name} was changed or replaced while it was checked.`, { sha256 });

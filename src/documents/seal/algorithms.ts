@@ -51,7 +51,7 @@ export function hashOf(algorithm: Element): string {
  * Returns true if a signature over the data is valid. `algorithm` is the AlgorithmIdentifier of the signature. `hash` is the digest
  * algorithm, used if the signature algorithm names none. @throws UnreadableSignatureError for an unsupported algorithm.
  */
-export function holds(
+export function isValidSignature(
   algorithm: Element,
   hash: string,
   { data, key, signature }: { data: Buffer; key: KeyObject; signature: Buffer },

@@ -1,5 +1,5 @@
 import { createHash, type KeyObject, X509Certificate } from 'node:crypto';
-import { algorithmOf, hashOf, holds } from './algorithms.ts';
+import { algorithmOf, hashOf, isValidSignature } from './algorithms.ts';
 import { Element, unreadable } from './asn1.ts';
 
 const OID = {
@@ -127,7 +127,7 @@ function readSigner(
     signs: (digest) =>
       isWellFormed &&
       attributes.get(OID.messageDigest)?.octets.equals(digest) === true &&
-      holds(algorithmOf(algorithm), hash, { data, key, signature: value.octets }),
+      isValidSignature(algorithmOf(algorithm), hash, { data, key, signature: value.octets }),
   };
 }
 

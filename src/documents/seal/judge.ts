@@ -2,7 +2,7 @@ import type { CheckedSeal, Seal } from './seal.ts';
 import { type SignerTrust, type TrustedSigners, trustIn } from './trust.ts';
 
 /** A seal, and whether its signer is known, in the format of `seal` in JSON. */
-export type JudgedSeal = Seal & { trust: SignerTrust | null };
+export type TrustedSeal = Seal & { trust: SignerTrust | null };
 
 export type SealErrorCode =
   | 'SEAL_CHANGED'
@@ -21,7 +21,7 @@ export interface SealProblem {
 
 /** A document's seal and, if it fails the check, the problem. */
 export interface SealVerdict {
-  seal: JudgedSeal;
+  seal: TrustedSeal;
   problem: SealProblem | null;
 }
 
@@ -43,7 +43,7 @@ export const NOT_A_PDF: SealProblem = {
 export type SealRule = 'required' | 'optional' | 'original';
 
 /** Judges the checked seal of a PDF. */
-export function judgeSeal(
+export function verifySeal(
   checked: CheckedSeal,
   known: TrustedSigners,
   rule: SealRule = 'optional',
@@ -54,7 +54,7 @@ export function judgeSeal(
   return { seal, problem: problemWith(seal, checked, rule === 'required') ?? signer };
 }
 
-function problemWith(seal: JudgedSeal, { isSigned }: CheckedSeal, isRequired: boolean): SealProblem | null {
+function problemWith(seal: TrustedSeal, { isSigned }: CheckedSeal, isRequired: boolean): SealProblem | null {
   const problem = (code: SealErrorCode, message: string) => ({ code, message });
   const { state, coverage, reason } = seal;
   if (state === 'changed')
@@ -73,7 +73,7 @@ function problemWith(seal: JudgedSeal, { isSigned }: CheckedSeal, isRequired: bo
 
 /** Returns the problem with the signer of an intact seal. */
 function problemWithSigner(
-  { trust, subject, fingerprint }: JudgedSeal,
+  { trust, subject, fingerprint }: TrustedSeal,
   { authorities, sealedBy = [] }: TrustedSigners,
 ): SealProblem | null {
   if (trust === null) return null;

@@ -10,7 +10,7 @@ export const HIDDEN_STRUCTURE = /\d\s+obj|endobj|endstream|trailer|xref/;
 
 const KEYS = new Set(['Type', 'N', 'First', 'Length', 'Filter', 'DecodeParms']);
 const INDEX = /^[ \r\n]*(?:(?:0|[1-9]\d{0,6})[ \r\n]+)+$/;
-const WHITE = /^[ \r\n]*$/;
+const WHITESPACE = /^[ \r\n]*$/;
 
 /** Reads the objects of an added object stream in order, and accounts for all of its bytes. @throws UnreadablePdfError. */
 export function packedObjects(
@@ -36,7 +36,7 @@ export function packedObjects(
   require(numbers.length === 2 * count, 'an object stream with another count');
   const parser = new PdfParser(ended(data), { at: first, isStrict: true });
   const skipTo = (at: number) =>
-    require(parser.position <= at && WHITE.test(text.slice(parser.position, at)), 'gaps');
+    require(parser.position <= at && WHITESPACE.test(text.slice(parser.position, at)), 'gaps');
   const found = Array.from({ length: count }, (_, place) => {
     skipTo(first + (numbers[2 * place + 1] ?? 0));
     return { number: numbers[2 * place] ?? 0, value: complete(() => parser.value()) };

@@ -17,7 +17,7 @@ export class CutShortError extends Error {
   override readonly name = 'CutShortError';
 }
 
-const WHITE = new Set([0, 9, 10, 12, 13, 32]);
+const WHITESPACE = new Set([0, 9, 10, 12, 13, 32]);
 const COMMENT = 37;
 /** A comment, NUL, and form feed. */
 const RARE = new Set([COMMENT, 0, 12]);
@@ -73,7 +73,7 @@ export class PdfParser {
   /** Reads an indirect object, `5 0 obj …`, including the position of its stream if it has one. */
   object(): { number: number; generation: number; value: PdfValue } {
     const [number, generation] = [this.#integer(), this.#integer()];
-    if (this.#word() !== 'obj') throw broken('an object has no header');
+    if (this.#word() !== 'obj') throw invalidSyntax('an object has no header');
     const value = this.value();
     this.#skip();
     if (!(value instanceof PdfDict) || !this.#isNext('stream')) return { number, generation, value };
@@ -85,8 +85,8 @@ export class PdfParser {
 
   /** Reads any value. Two numbers followed by `R` are a reference. */
   value(depth = 0): PdfValue {
-    if (depth > MAX_DEPTH) throw broken('its values are nested too deeply');
-    if (++this.#values > MAX_VALUES) throw broken('an object has too many values');
+    if (depth > MAX_DEPTH) throw invalidSyntax('its values are nested too deeply');
+    if (++this.#values > MAX_VALUES) throw invalidSyntax('an object has too many values');
     this.#skip();
     const byte = this.#peek();
     if (byte === 47) return this.#name();
@@ -105,7 +105,7 @@ export class PdfParser {
     const word = this.#word();
     if (word === 'null') return null;
     if (word === 'true' || word === 'false') return word === 'true';
-    if (!NUMBER.test(word)) throw broken(`${JSON.stringify(word.slice(0, 20))} is not a value`);
+    if (!NUMBER.test(word)) throw invalidSyntax(`${JSON.stringify(word.slice(0, 20))} is not a value`);
     if (!PLAIN.test(word)) this.#hasPlainNumbers = false;
     return /^\d+$/.test(word) ? this.#numberOrReference(Number(word)) : Number(word);
   }
@@ -120,13 +120,13 @@ export class PdfParser {
 
   #integer(): number {
     const word = this.#word();
-    if (!/^\d{1,10}$/.test(word)) throw broken('a number is missing');
+    if (!/^\d{1,10}$/.test(word)) throw invalidSyntax('a number is missing');
     return Number(word);
   }
 
   #word(): string {
     const word = this.#wordOrNone();
-    if (word === '') throw broken('a value is missing');
+    if (word === '') throw invalidSyntax('a value is missing');
     return word;
   }
 
@@ -136,8 +136,8 @@ export class PdfParser {
     const from = this.#at;
     for (;;) {
       const byte = this.#peek();
-      if (WHITE.has(byte) || DELIMITERS.has(byte)) break;
-      if (this.#at - from > 200) throw broken('a word is too long');
+      if (WHITESPACE.has(byte) || DELIMITERS.has(byte)) break;
+      if (this.#at - from > 200) throw invalidSyntax('a word is too long');
       this.#at++;
     }
     return this.#bytes.toString('latin1', from, this.#at);
@@ -146,14 +146,15 @@ export class PdfParser {
   #name(): PdfName {
     this.#at++;
     const text = this.#wordOrNoneHere();
-    if (this.#isStrict && /#(?![0-9a-f]{2})|#00/i.test(text)) throw broken('a name has an invalid escape');
+    if (this.#isStrict && /#(?![0-9a-f]{2})|#00/i.test(text))
+      throw invalidSyntax('a name has an invalid escape');
     return new PdfName(
       text.replace(/#([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     );
   }
 
   #wordOrNoneHere(): string {
-    return WHITE.has(this.#peek()) ? '' : this.#wordOrNone();
+    return WHITESPACE.has(this.#peek()) ? '' : this.#wordOrNone();
   }
 
   #array(depth: number): PdfValue[] {
@@ -174,9 +175,9 @@ export class PdfParser {
     for (;;) {
       this.#skip();
       if (this.#peek() === 62 && this.#peek(1) === 62) break;
-      if (this.#peek() !== 47) throw broken('a dictionary has an entry without a name');
+      if (this.#peek() !== 47) throw invalidSyntax('a dictionary has an entry without a name');
       const { name } = this.#name();
-      if (this.#isStrict && dict.entries.has(name)) throw broken('a dictionary repeats a key');
+      if (this.#isStrict && dict.entries.has(name)) throw invalidSyntax('a dictionary repeats a key');
       dict.add(name, this.value(depth + 1));
     }
     this.#at += 2;
@@ -188,7 +189,7 @@ export class PdfParser {
     const end = this.#bytes.indexOf(62, from);
     if (end < 0) throw new CutShortError();
     const digits = this.#bytes.toString('latin1', from + 1, end).replace(/[\0\t\n\f\r ]/g, '');
-    if (!/^[0-9a-f]*$/i.test(digits)) throw broken('a hexadecimal string has other characters');
+    if (!/^[0-9a-f]*$/i.test(digits)) throw invalidSyntax('a hexadecimal string has other characters');
     this.#at = end + 1;
     const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `${digits}0`, 'hex');
     return new PdfString(bytes, { isHex: true, start: this.#offset + from, end: this.position });
@@ -232,9 +233,9 @@ export class PdfParser {
   /** Skips white space and comments. */
   #skip(): void {
     for (let byte = this.#bytes[this.#at]; byte !== undefined; byte = this.#bytes[this.#at]) {
-      if (this.#isStrict && RARE.has(byte)) throw broken('it has a comment or rare white space');
+      if (this.#isStrict && RARE.has(byte)) throw invalidSyntax('it has a comment or rare white space');
       if (byte === COMMENT) this.#skipLine();
-      else if (WHITE.has(byte)) this.#at++;
+      else if (WHITESPACE.has(byte)) this.#at++;
       else return;
     }
   }
@@ -259,6 +260,6 @@ function isLineEnd(byte: number | undefined): boolean {
   return byte === 10 || byte === 13;
 }
 
-function broken(what: string): UnreadablePdfError {
+function invalidSyntax(what: string): UnreadablePdfError {
   return new UnreadablePdfError(`The file can't be read as PDF: ${what}.`);
 }

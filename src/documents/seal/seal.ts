@@ -205,8 +205,8 @@ async function holdsSignature(bytes: PdfBytes): Promise<boolean> {
   const word = '/ByteRange';
   let rest = Buffer.alloc(0);
   for await (const block of bytes.blocks(0, bytes.size)) {
-    const seam = Buffer.concat([rest, block.subarray(0, word.length)]);
-    if (block.includes(word, 0, 'latin1') || seam.includes(word, 0, 'latin1')) return true;
+    const overlap = Buffer.concat([rest, block.subarray(0, word.length)]);
+    if (block.includes(word, 0, 'latin1') || overlap.includes(word, 0, 'latin1')) return true;
     rest = Buffer.from(block.subarray(-word.length));
   }
   return false;

@@ -31,7 +31,7 @@ export function addsOnlyValidationData(
   if (newest === undefined || newest.trailer.get('Encrypt') !== null) return false;
   try {
     const updates = readUpdates(bytes, sealed.bytes.size, newest);
-    const review = new Review(bytes, sealed, signatures);
+    const review = new UpdateReview(bytes, sealed, signatures);
     for (const update of updates) review.check(update);
     const missing = missingIn(sealed);
     return updates.every(({ objects, containers }) =>
@@ -81,7 +81,7 @@ const FIELD_KEYS = ['Type', 'Subtype', 'FT', 'V', 'T', 'F', 'Rect', 'P', 'Ff', '
 const APPEARANCE_KEYS = ['Type', 'Subtype', 'FormType', 'BBox', 'Matrix', 'Resources', ...EVIDENCE_KEYS];
 
 /** Walks each update from the catalog down. Every object that the update adds must have exactly one role. */
-class Review {
+class UpdateReview {
   readonly #bytes: PdfBytes;
   readonly #sealed: PdfFile;
   readonly #root: PdfValue;
@@ -116,7 +116,7 @@ class Review {
     this.#update = update;
     this.#claimed = new Set();
     for (const number of update.containers) {
-      if (this.#roles.has(number) || isInUse(this.#sealed, number)) throw refused();
+      if (this.#roles.has(number) || isInUse(this.#sealed, number)) throw disallowedChange();
       this.#roles.set(number, 'container');
     }
     const [before, now] = [this.#catalog, dictOf(this.#claim(this.#root, 'catalog') ?? this.#catalog)];
@@ -201,7 +201,7 @@ class Review {
     const form = appearances.get('N');
     require(hasOnly(appearances, ['N']) && form instanceof PdfRef);
     const stream = this.#claim(form, 'appearance');
-    if (!(stream instanceof PdfStream)) throw refused();
+    if (!(stream instanceof PdfStream)) throw disallowedChange();
     require(hasOnly(stream.dict, APPEARANCE_KEYS) && isPlain(stream.dict));
     require(unpack(this.#bytes, stream).toString('latin1').trim() === '');
   }
@@ -240,7 +240,7 @@ class Review {
     require(value instanceof PdfRef);
     const stream = this.#claim(value, 'evidence');
     if (stream === undefined) return;
-    if (!(stream instanceof PdfStream)) throw refused();
+    if (!(stream instanceof PdfStream)) throw disallowedChange();
     require(hasOnly(stream.dict, EVIDENCE_KEYS) && isPlain(stream.dict));
     require(isDer(unpack(this.#bytes, stream)));
   }
@@ -257,22 +257,22 @@ class Review {
   }
 }
 
-function refused(): UnreadablePdfError {
+function disallowedChange(): UnreadablePdfError {
   return new UnreadablePdfError('What was added is more than validation data.');
 }
 
 function require(condition: boolean): asserts condition {
-  if (!condition) throw refused();
+  if (!condition) throw disallowedChange();
 }
 
 function dictOf(value: PdfValue | undefined): PdfDict {
   if (value instanceof PdfDict && value.repeated.size === 0) return value;
-  throw refused();
+  throw disallowedChange();
 }
 
 function listOf(value: PdfValue): readonly PdfValue[] {
   if (Array.isArray(value)) return value;
-  throw refused();
+  throw disallowedChange();
 }
 
 function hasOnly({ entries }: PdfDict, keys: readonly string[]): boolean {

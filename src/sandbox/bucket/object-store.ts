@@ -54,7 +54,7 @@ export class ObjectStore {
   static async open(folder: string, now: () => number): Promise<ObjectStore> {
     const store = new ObjectStore(folder, now);
     for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (entry.isDirectory() && BUCKET_NAME.test(entry.name)) await store.#takeUp(entry.name);
+      if (entry.isDirectory() && BUCKET_NAME.test(entry.name)) await store.#loadIndex(entry.name);
     }
     return store;
   }
@@ -200,7 +200,7 @@ export class ObjectStore {
     return { modifiedAt: new Date(this.#now()).toISOString() };
   }
 
-  async #takeUp(bucket: string): Promise<void> {
+  async #loadIndex(bucket: string): Promise<void> {
     const folder = join(this.#folder, bucket);
     const names = await readdir(folder);
     for (const name of names.filter((one) => TEMPORARY.test(one))) await rm(join(folder, name));

@@ -26,7 +26,7 @@ const STREAMED: ReadonlyMap<string, { signed: boolean }> = new Map([
 ]);
 
 /** The properties that the client declared for the body. */
-interface Promises {
+interface DeclaredBody {
   length: number;
   /** The SHA-256 in hex; undefined if the body as a whole isn't signed. */
   sha256: string | undefined;
@@ -41,8 +41,8 @@ interface Promises {
  */
 export function readBody(call: Call): Body {
   const streamed = STREAMED.get(call.verification.payload);
-  const promised = promisesOf(call, streamed !== undefined);
-  const algorithm = promisedAlgorithm(call) ?? DEFAULT_ALGORITHM;
+  const promised = declaredBody(call, streamed !== undefined);
+  const algorithm = declaredAlgorithm(call) ?? DEFAULT_ALGORITHM;
   const trailers = new Map<string, string>();
   const raw = received(call);
   const source = streamed
@@ -75,7 +75,7 @@ export function readBody(call: Call): Body {
   return { chunks: measured(), check };
 }
 
-function promisesOf(call: Call, streamed: boolean): Promises {
+function declaredBody(call: Call, streamed: boolean): DeclaredBody {
   const { payload } = call.verification;
   if (!streamed && payload !== UNSIGNED && !/^[0-9a-f]{64}$/.test(payload))
     throw new S3Error('InvalidArgument', 'x-amz-content-sha256 is neither a SHA-256 nor a supported value.');
@@ -101,7 +101,7 @@ function lengthOf(call: Call, streamed: boolean): number {
 }
 
 /** Returns the algorithm of the checksum in a header or announced for the trailer. */
-function promisedAlgorithm(call: Call): S3ChecksumAlgorithm | undefined {
+function declaredAlgorithm(call: Call): S3ChecksumAlgorithm | undefined {
   const named = [...Object.keys(call.request.headers), ...announcedTrailers(call)].filter(isChecksum);
   const [name, another] = new Set(named);
   if (another !== undefined)

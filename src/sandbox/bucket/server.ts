@@ -121,14 +121,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, endpoi
     // Clients correct their clock with this header if the server rejects their time.
     response.setHeader('date', new Date(endpoint.options.now()).toUTCString());
     if (endpoint.options.intercept?.(request, response)) return;
-    await route(understand(request, response, endpoint));
+    await route(parseRequest(request, response, endpoint));
   } catch (error) {
     refuse(error, request, response);
   }
 }
 
 /** Parses a request, after verifying its signature. */
-function understand(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Call {
+function parseRequest(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint): Call {
   const { options, store } = endpoint;
   const { method = 'GET', headersDistinct: headers } = request;
   const [rawPath, rawQuery] = targetOf(request.url ?? '/');

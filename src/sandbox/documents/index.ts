@@ -19,8 +19,8 @@ export function createDocumentMaker(
   }
   const maker: DocumentMaker = {
     async inspect(file) {
-      const { inspectAside } = await import('./inspect-thread.ts');
-      return inspectAside(file);
+      const { inspectInWorker } = await import('./inspect-thread.ts');
+      return inspectInWorker(file);
     },
     async document(template, upload) {
       const { drawDocument, drawOver } = await import('./document.ts');

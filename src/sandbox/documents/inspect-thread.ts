@@ -13,7 +13,7 @@ const MEMORY_MB = 512;
  * Inspects a file in a separate thread. On some damaged files, the PDF library loops forever or uses all memory, which must not affect the
  * sandbox.
  */
-export function inspectAside(bytes: Uint8Array): Promise<Inspection> {
+export function inspectInWorker(bytes: Uint8Array): Promise<Inspection> {
   if (!existsSync(PROGRAM)) return inspectPdf(bytes);
   const worker = new Worker(PROGRAM, {
     workerData: bytes,
@@ -21,12 +21,12 @@ export function inspectAside(bytes: Uint8Array): Promise<Inspection> {
   });
   return new Promise((resolve) => {
     const end = (inspection: Inspection) => {
-      clearTimeout(alarm);
+      clearTimeout(timeout);
       resolve(inspection);
       void worker.terminate();
     };
     const problem = 'The PDF cannot be read: it is damaged, or far too complex.';
-    const alarm = setTimeout(() => end({ problem }), TIMEOUT_MS);
+    const timeout = setTimeout(() => end({ problem }), TIMEOUT_MS);
     worker.once('message', (inspection: Inspection) => end(inspection));
     worker.once('error', () => end({ problem }));
   });

@@ -30,7 +30,7 @@ const fileSchema = z.object({ privateKey: z.base64(), certificate: z.base64() })
 /** Returns the key of a data folder. It is created for the first document and stored, so that a restarted sandbox uses the same key. */
 export async function sealKeyOf(folder: string): Promise<SealKey> {
   const path = join(folder, 'seal-key.json');
-  const kept = await readKept(path);
+  const kept = await readStored(path);
   if (kept !== undefined) return kept;
   const made = await make();
   const file = {
@@ -47,7 +47,7 @@ export async function makeSealKey(): Promise<SealKey> {
   return { privateKey: await importKey(pkcs8), certificate };
 }
 
-async function readKept(path: string): Promise<SealKey | undefined> {
+async function readStored(path: string): Promise<SealKey | undefined> {
   const text = await ifExists(readFile(path, 'utf8'));
   if (text === undefined) return undefined;
   const file = fileSchema.safeParse(parseJson(text));

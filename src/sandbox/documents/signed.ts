@@ -99,7 +99,7 @@ function drawAppendix(
   let last: SignerRecord | undefined;
   for (const { signer, label, value } of entries) {
     if (signer !== last) {
-      flow.room(44);
+      flow.ensureSpace(44);
       flow.top += 6;
       const style = { ...STYLES.body, use: 'strong' } as const;
       const line = { x: FLOW.left, y: baseline(flow.top, style), width: FLOW.width };
@@ -119,7 +119,7 @@ function drawSignatures(flow: Flow, fields: readonly FieldRecord[], signers: rea
   flow.top += 8;
   for (const [index, signer] of signers.entries()) {
     const isLeft = index % 2 === 0;
-    if (isLeft) flow.room(CARD.height);
+    if (isLeft) flow.ensureSpace(CARD.height);
     const { sheet, type, top } = flow;
     const x = isLeft ? FLOW.left : CARD.second;
     const name = { ...STYLES.body, use: 'strong' } as const;

@@ -14,7 +14,7 @@ const MAX_FORM_BYTES = 1024 * 1024;
 /** The path of the only form that accepts a file. */
 export const UPLOAD_PATH = '/templates';
 
-export function nothingThere(c: ServiceContext) {
+export function pageNotFound(c: ServiceContext) {
   const body = html`<h1>Page not found</h1>
     <p>The link is incomplete, or the sandbox was reset since. Current links are in the <a href="/mailbox">mailbox</a>.</p>`;
   return page(c, { title: 'Not found', body, status: 404 });

@@ -5,7 +5,7 @@ import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { visitorOf } from '../service/base/web.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import { fieldsFor, type Posted, prefilled, readPosted } from './entries.ts';
-import { nothingThere } from './guard.ts';
+import { pageNotFound } from './guard.ts';
 import { page } from './layout.ts';
 import type { PagesOptions } from './options.ts';
 import { sendDocument } from './records.ts';
@@ -16,7 +16,7 @@ export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void
   const { engine, objects, store } = options;
   app.get('/sign/:token', async (c) => {
     const found = bearer(options, c.req.param('token'));
-    if (found === undefined) return nothingThere(c);
+    if (found === undefined) return pageNotFound(c);
     if (!canSign(found))
       return page(c, {
         title: found.envelope.subject,
@@ -29,7 +29,7 @@ export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void
   app.post('/sign/:token', async (c) => {
     const token = c.req.param('token');
     const found = bearer(options, token);
-    if (found === undefined) return nothingThere(c);
+    if (found === undefined) return pageNotFound(c);
     if (!canSign(found)) return c.redirect(`/sign/${token}`, 303);
     const { envelope, signer } = found;
     const body = await c.req.parseBody();
@@ -44,7 +44,7 @@ export function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void
   app.post('/sign/:token/decline', async (c) => {
     const token = c.req.param('token');
     const found = bearer(options, token);
-    if (found === undefined) return nothingThere(c);
+    if (found === undefined) return pageNotFound(c);
     const { reason } = await c.req.parseBody();
     const text = typeof reason === 'string' && reason.trim() !== '' ? reason.trim().slice(0, 1_000) : null;
     if (canSign(found)) await engine.decline(found.envelope.id, found.signer.id, text);

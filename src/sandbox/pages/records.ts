@@ -7,7 +7,7 @@ import { createKey, revokeKey } from '../service/control/key-actions.ts';
 import { CLOCK_STEPS, dashboard } from './dashboard.ts';
 import { deliveryList } from './deliveries.ts';
 import { envelopeList, envelopePage, filterEnvelopes } from './envelopes.ts';
-import { nothingThere, requireForm } from './guard.ts';
+import { pageNotFound, requireForm } from './guard.ts';
 import { keysPage, newKeyPage } from './keys.ts';
 import { page } from './layout.ts';
 import { mailbox, mailPage, mailsTo } from './mailbox.ts';
@@ -31,7 +31,7 @@ export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: 
   });
   app.get('/mailbox/:id', (c) => {
     const mail = store.state.mails.get(c.req.param('id'));
-    if (mail === undefined) return nothingThere(c);
+    if (mail === undefined) return pageNotFound(c);
     return page(c, { title: mail.subject, body: mailPage(mail, origin()) });
   });
   app.get('/deliveries', (c) => {
@@ -44,7 +44,7 @@ export function recordPages(app: Hono<ServiceEnv>, options: PagesOptions, form: 
   });
   app.get('/requests/:id', (c) => {
     const request = store.state.audit.get(c.req.param('id'));
-    if (request === undefined) return nothingThere(c);
+    if (request === undefined) return pageNotFound(c);
     return page(c, { title: 'Request', body: requestPage(request, store.state.keys) });
   });
   app.get('/keys', (c) =>
@@ -63,7 +63,7 @@ function envelopePages(app: Hono<ServiceEnv>, { store, objects }: PagesOptions, 
   });
   app.get('/envelopes/:id', (c) => {
     const envelope = store.state.envelopes.get(c.req.param('id'));
-    if (envelope === undefined) return nothingThere(c);
+    if (envelope === undefined) return pageNotFound(c);
     return page(c, {
       title: envelope.subject,
       body: envelopePage(envelope, store.state, form),
@@ -83,7 +83,7 @@ export async function sendDocument(
   file: string,
 ): Promise<Response> {
   const bytes = envelope && (await objects.get(keyOf(envelope, file) ?? ''));
-  if (!bytes) return nothingThere(c);
+  if (!bytes) return pageNotFound(c);
   return c.body(new Uint8Array(bytes), 200, {
     'Content-Type': 'application/pdf',
     'Content-Disposition': `inline; filename="${envelope.id}.${file}"`,
@@ -101,7 +101,7 @@ function recordActions(app: Hono<ServiceEnv>, options: PagesOptions, form: strin
   app.post('/clock/:step', async (c) => {
     await requireForm(c, form);
     const step = CLOCK_STEPS.get(c.req.param('step'));
-    if (step === undefined) return nothingThere(c);
+    if (step === undefined) return pageNotFound(c);
     await engine.advance(step);
     return c.redirect('/', 303);
   });

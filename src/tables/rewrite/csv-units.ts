@@ -69,8 +69,8 @@ class Scanner {
       start = end + 1;
     }
     // The second half of a line break may follow in the next chunk.
-    const mayGoOn = end === text.length || (text.charAt(end) === '\r' && end + 1 === text.length);
-    if ((mayGoOn && !isLast) || text === '') return undefined;
+    const mayContinue = end === text.length || (text.charAt(end) === '\r' && end + 1 === text.length);
+    if ((mayContinue && !isLast) || text === '') return undefined;
     const lineBreak = text.startsWith('\r\n', end) ? '\r\n' : text.charAt(end);
     return { units: text.slice(0, end), lineBreak, cells: [...cells, [start, end]] };
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeSeal } from '../../../src/documents/seal/judge.ts';
+import { verifySeal } from '../../../src/documents/seal/judge.ts';
 import type { Seal } from '../../../src/documents/seal/seal.ts';
 
 const INTACT: Seal = {
@@ -18,7 +18,7 @@ const UNSEALED: Partial<Seal> = { state: 'unsigned', coverage: null, fingerprint
 /** The problem code of a seal that differs from an intact one in these parts. */
 function codeOf(parts: Partial<Seal>, rule: 'required' | 'optional' = 'optional', isSigned = true) {
   const checked = { seal: { ...INTACT, ...parts }, signer: null, isSigned };
-  return judgeSeal(checked, { authorities: [], pinned: [] }, rule).problem?.code;
+  return verifySeal(checked, { authorities: [], pinned: [] }, rule).problem?.code;
 }
 
 describe('the verdict on a seal', () => {

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, X509Certificate } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { judgeSeal } from '../../../src/documents/seal/judge.ts';
+import { verifySeal } from '../../../src/documents/seal/judge.ts';
 import { checkSeal } from '../../../src/documents/seal/seal.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { makeSealKey } from '../../../src/sandbox/documents/seal-key.ts';
@@ -159,7 +159,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     const checked = await checkSeal(at('stamped.pdf'));
     expect(checked.seal).toMatchObject({ state: 'unsigned', subject: null, fingerprint: null });
     const authorities = [new X509Certificate(readFileSync(at('tsa.pem')))];
-    const verdict = judgeSeal(checked, { authorities, pinned: [] }, 'required');
+    const verdict = verifySeal(checked, { authorities, pinned: [] }, 'required');
     expect(verdict).toMatchObject({ seal: { trust: null }, problem: { code: 'SEAL_MISSING' } });
     expect(await sealOf(flipped(stamped, 40))).toMatchObject({ state: 'changed' });
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { judgeSeal } from '../../../src/documents/seal/judge.ts';
+import { verifySeal } from '../../../src/documents/seal/judge.ts';
 import { checkSeal, type Seal } from '../../../src/documents/seal/seal.ts';
 import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
@@ -110,7 +110,7 @@ describe('a document that the sandbox has tampered with', () => {
       await writeFile(join(folder, 'judged.pdf'), await tampered(sealed, how));
       const checked = await checkSeal(join(folder, 'judged.pdf'));
       expect([isBelieved(checked.seal), checked.seal.state === 'unsigned']).toEqual([false, false]);
-      expect(judgeSeal(checked, { authorities: [], pinned: [] }).problem).not.toBe(null);
+      expect(verifySeal(checked, { authorities: [], pinned: [] }).problem).not.toBe(null);
     },
   );
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { judgeSeal } from '../../../src/documents/seal/judge.ts';
+import { verifySeal } from '../../../src/documents/seal/judge.ts';
 import { type CheckedSeal, checkSeal } from '../../../src/documents/seal/seal.ts';
 import { readAuthorities, type TrustedSigners } from '../../../src/documents/seal/trust.ts';
 import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
@@ -39,7 +39,7 @@ async function sealedBy(signer: Wanted, change = (pdf: Buffer) => pdf): Promise<
 
 /** Trust and code. */
 function judged(checked: CheckedSeal, known: Partial<TrustedSigners>): [string | null, string | undefined] {
-  const verdict = judgeSeal(checked, { authorities: [], pinned: [], ...known });
+  const verdict = verifySeal(checked, { authorities: [], pinned: [], ...known });
   return [verdict.seal.trust, verdict.problem?.code];
 }
 

@@ -3,13 +3,13 @@ import type { Bucket } from '../../../documents/bucket/bucket.ts';
 import { type FetchedFile, type FileTarget, fetchFile } from '../../../documents/download/fetch.ts';
 import type { DownloadOptions } from '../../../documents/download/file.ts';
 import type { LocateOptions } from '../../../documents/download/locate.ts';
-import type { JudgedSeal } from '../../../documents/seal/judge.ts';
+import type { TrustedSeal } from '../../../documents/seal/judge.ts';
 import { mapAhead } from '../../../kernel/streams.ts';
 import type { SealCheck } from '../seals.ts';
 
 /** A fetched file with the result of its seal check. */
 export interface CheckedFile extends Pick<FetchedFile, 'result' | 'error'> {
-  seal: JudgedSeal | null;
+  seal: TrustedSeal | null;
   problem: { code: string; message: string } | null;
 }
 

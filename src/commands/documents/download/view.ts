@@ -1,15 +1,15 @@
 import type { VerifiedFile } from '../../../documents/archive/verify.ts';
 import type { ObjectDescription } from '../../../documents/bucket/object-facts.ts';
 import type { FileResult } from '../../../documents/download/file.ts';
-import type { JudgedSeal } from '../../../documents/seal/judge.ts';
+import type { TrustedSeal } from '../../../documents/seal/judge.ts';
 import { bytesInWords } from '../../../output/bytes.ts';
-import { behind } from '../../../output/table.ts';
+import { withHangingIndent } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
 
 /** Renders a downloaded file as a line. In a pipe, it is tab-separated: status, path, bytes, sha256, key. */
-export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSeal | null = null): string {
+export function renderFile(file: FileResult, terminal: Terminal, seal: TrustedSeal | null = null): string {
   const { status, path, bytes, sha256, key } = file;
   if (!terminal.outIsTty) {
     return `${[status, path ?? '', String(bytes ?? ''), sha256 ?? '', key ?? ''].map(safeLine).join('\t')}\n`;
@@ -18,7 +18,7 @@ export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSea
   const sealed = seal === null || seal.state === 'unsigned' ? '' : `, ${safeLine(sealInWords(seal))}`;
   const sum = terminal.style('dim', `sha256 ${sha256?.slice(0, 16) ?? ''}…${sealed}`);
   const head = `${terminal.style('green', '✓')} ${done} ${safeLine(path ?? '')}  ${bytesInWords(bytes ?? 0)}`;
-  return `${behind(head, ` ${sum}`, terminal)}\n`;
+  return `${withHangingIndent(head, ` ${sum}`, terminal)}\n`;
 }
 
 /** Renders a checked file as a line. In a pipe, it is tab-separated: list, path, sha256, seal, coverage, trust, sealed by. */
@@ -33,11 +33,11 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
     ...(seal === null ? [] : [safeLine(sealInWords(seal))]),
   ].join('  ');
   const head = `${terminal.style('green', '✓')} ${safeLine(path ?? '')}`;
-  return `${facts === '' ? head : behind(head, ` ${terminal.style('dim', facts)}`, terminal)}\n`;
+  return `${facts === '' ? head : withHangingIndent(head, ` ${terminal.style('dim', facts)}`, terminal)}\n`;
 }
 
 /** Describes a seal in a phrase such as `sealed by X on 2026-03-01, pinned`. */
-function sealInWords({ state, subject, time, trust, coverage }: JudgedSeal): string {
+function sealInWords({ state, subject, time, trust, coverage }: TrustedSeal): string {
   if (state === 'unsigned') return 'no seal';
   if (state === 'unreadable') return 'unreadable seal';
   const name = sealerName(subject ?? '');
@@ -45,7 +45,7 @@ function sealInWords({ state, subject, time, trust, coverage }: JudgedSeal): str
   return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${TRUST[trust ?? 'unknown']}${added}`;
 }
 
-const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
+const TRUST: Readonly<Record<NonNullable<TrustedSeal['trust']>, string>> = {
   pinned: 'pinned',
   trusted: 'trusted',
   other: 'not the pinned sealer',

@@ -6,7 +6,7 @@ import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine, truncate } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
 import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, UNOPENED_AFTER_MS } from '../../../statistics/defaults.ts';
-import type { NeedsAttention, Standout, StatisticsSummary } from '../../../statistics/summary.ts';
+import type { HighlightedEnvelope, NeedsAttention, StatisticsSummary } from '../../../statistics/summary.ts';
 
 const BAR = 24;
 
@@ -61,13 +61,18 @@ function needsAttention(attention: NeedsAttention, terminal: Terminal, now: numb
   return parts.length === 0 ? '' : `${terminal.style('bold', 'Needs attention')}\n${parts.join('')}`;
 }
 
-function standouts(title: string, list: readonly Standout[], terminal: Terminal, now: number): string {
+function standouts(
+  title: string,
+  list: readonly HighlightedEnvelope[],
+  terminal: Terminal,
+  now: number,
+): string {
   if (list.length === 0) return '';
   return `${terminal.style('bold', title)}\n${rowsOf(list, 'for', terminal, now, '  ')}`;
 }
 
 function rowsOf(
-  list: readonly Standout[],
+  list: readonly HighlightedEnvelope[],
   word: string,
   terminal: Terminal,
   now: number,

@@ -17,7 +17,7 @@ export interface Flow {
   /** The position of the next item, in points from the top. */
   top: number;
   /** Starts a new page if less than `height` points are left. Returns true if it did. */
-  room(height: number): boolean;
+  ensureSpace(height: number): boolean;
   title(text: string, subtitle: string): void;
   /** Draws a section's heading, kept together with the next `following` points of content. */
   heading(text: string, following: number): void;
@@ -40,7 +40,7 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
       return sheet;
     },
     top: FLOW.top,
-    room(height) {
+    ensureSpace(height) {
       if (flow.top + height <= FLOW.bottom) return false;
       sheet = pdf.addSheet();
       flow.top = FLOW.top;
@@ -55,7 +55,7 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
       flow.top = end + 20;
     },
     heading(text, following) {
-      flow.room(34 + following);
+      flow.ensureSpace(34 + following);
       flow.top = drawParagraph(sheet, type, text, STYLES.heading, {
         x: FLOW.left,
         top: flow.top + 12,
@@ -65,7 +65,7 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
     },
     note(text) {
       const lines = type.wrap(text, STYLES.small.use, STYLES.small.size, FLOW.width).length;
-      flow.room(lines * STYLES.small.leading);
+      flow.ensureSpace(lines * STYLES.small.leading);
       flow.top =
         drawParagraph(sheet, type, text, STYLES.small, { x: FLOW.left, top: flow.top, width: FLOW.width }) +
         4;
@@ -76,7 +76,7 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
       const lines = value.flatMap((paragraph) => type.wrap(paragraph, style.use, style.size, width));
       const labelStyle = { ...STYLES.small, leading: 12.5 };
       const labels = type.wrap(label, labelStyle.use, labelStyle.size, LABEL_WIDTH - 12);
-      flow.room(Math.min(Math.max(lines.length, labels.length), 3) * 12.5);
+      flow.ensureSpace(Math.min(Math.max(lines.length, labels.length), 3) * 12.5);
       for (const [index, text] of labels.slice(0, 3).entries()) {
         drawLine(sheet, type, text, labelStyle, {
           x: FLOW.left,
@@ -86,7 +86,7 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
       const afterLabels = flow.top + Math.min(labels.length, 3) * 12.5;
       let turned = false;
       for (const text of lines) {
-        turned = flow.room(12.5) || turned;
+        turned = flow.ensureSpace(12.5) || turned;
         drawLine(sheet, type, text, style, {
           x: FLOW.left + LABEL_WIDTH,
           y: baseline(flow.top, { ...style, leading: 12.5 }),
@@ -96,7 +96,7 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
       flow.top = (turned ? flow.top : Math.max(flow.top, afterLabels)) + 2.5;
     },
     ink(label, drawing) {
-      flow.room(30);
+      flow.ensureSpace(30);
       const style = { ...STYLES.small, leading: 12.5 };
       drawLine(sheet, type, label, style, { x: FLOW.left, y: baseline(flow.top, style) });
       drawInk(sheet, drawing, { x: FLOW.left + LABEL_WIDTH, y: flow.top, width: 120, height: 26 });

@@ -71,7 +71,7 @@ function drawEntry(
     leading: 1,
   });
   const height = Math.max(1, lines.length) * LINE + 5;
-  if (flow.room(height)) drawHeads(flow);
+  if (flow.ensureSpace(height)) drawHeads(flow);
 
   const { sheet, type, top } = flow;
   const y = baseline(top, ink);

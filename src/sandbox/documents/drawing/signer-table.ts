@@ -66,7 +66,7 @@ function drawSigner(flow: Flow, signer: SignerRecord, fields: readonly FieldReco
   const drawn = drawnSignature(fields, signer);
   const evidence = 4 * LINE + (drawn === undefined ? 0 : INK.gap + INK.height);
   const height = Math.max(evidence, who.length * LINE) + 4;
-  if (flow.room(height + 8)) drawHeads(flow);
+  if (flow.ensureSpace(height + 8)) drawHeads(flow);
   const { sheet, type, top } = flow;
   const at = (line: number): number => baseline(top + line * LINE, SMALL);
 

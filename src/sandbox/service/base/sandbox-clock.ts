@@ -56,14 +56,14 @@ const MAX_SLEEP_MS = 24 * 3600_000;
 /** Calls back once when the clock reaches the set time. Setting it again replaces the time. */
 export class Alarm {
   readonly #clock: Clock;
-  readonly #ring: () => void;
+  readonly #onAlarm: () => void;
   #waiting: AbortController | undefined;
   #at: number | undefined;
   #closed = false;
 
-  constructor(clock: Clock, ring: () => void) {
+  constructor(clock: Clock, onAlarm: () => void) {
     this.#clock = clock;
-    this.#ring = ring;
+    this.#onAlarm = onAlarm;
   }
 
   /** Sets the time; `undefined` turns the alarm off. Does nothing if the time is unchanged, unless the clock was `moved`. */
@@ -94,6 +94,6 @@ export class Alarm {
       return; // set to another time, or off
     }
     this.#at = undefined;
-    this.#ring();
+    this.#onAlarm();
   }
 }

@@ -6,7 +6,7 @@ import type { WebhookSender } from '../webhooks/sender.ts';
 /** The maximum time to wait, in real ms, for webhook attempts that a clock change caused; shorter if a receiver hangs. */
 const MAX_WAIT_MS = 5000;
 /** The maximum offset of the sandbox's clock from the machine's: a century. */
-const FARTHEST_OFFSET_MS = 100 * 365 * 86_400_000;
+const MAX_OFFSET_MS = 100 * 365 * 86_400_000;
 
 interface Advanced extends Pick<ServiceParts, 'store' | 'clock' | 'realClock'> {
   sender: WebhookSender;
@@ -21,10 +21,10 @@ export async function advanceClock(
   { store, clock, realClock, sender }: Advanced,
   catchUp: () => Promise<void>,
 ): Promise<number> {
-  if (clock.offsetMs + ms > FARTHEST_OFFSET_MS)
+  if (clock.offsetMs + ms > MAX_OFFSET_MS)
     throw invalidBody({ ms: ['The clock would be more than a century ahead'] });
   const deadline = realClock.now() + MAX_WAIT_MS;
-  const settled = () => settledBy(deadline, realClock, sender);
+  const settled = () => waitForDeliveries(deadline, realClock, sender);
   const moveTo = async (offset: number) => {
     clock.offsetMs = offset;
     await catchUp();
@@ -41,7 +41,7 @@ export async function advanceClock(
   return clock.now();
 }
 
-async function settledBy(deadline: number, realClock: Clock, sender: WebhookSender): Promise<void> {
+async function waitForDeliveries(deadline: number, realClock: Clock, sender: WebhookSender): Promise<void> {
   const left = deadline - realClock.now();
   if (left <= 0) return;
   const settled = new AbortController();

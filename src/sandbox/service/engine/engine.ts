@@ -5,7 +5,7 @@ import { invalidBody, notFound } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { Alarm, isoTime } from '../base/sandbox-clock.ts';
 import type { CreateBody } from '../base/validation.ts';
-import type { KeptState } from '../store/snapshots.ts';
+import type { SavedState } from '../store/snapshots.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import { advanceClock } from './advance.ts';
 import type { DocumentStore } from './document-store.ts';
@@ -118,19 +118,19 @@ export class Engine {
   /** Views an envelope as a signer. `who` is a signer's ID or email address, or null for the next signer; the same applies below. */
   view(id: string, who: string | null): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) =>
-      lifecycle.view(envelope, predicates.signerMeant(envelope, who), now, this.#rules),
+      lifecycle.view(envelope, predicates.findSigner(envelope, who), now, this.#rules),
     );
   }
 
   /** Signs as a signer, after viewing if that has not happened. Fields without an entered value get a plausible one. */
   sign(id: string, who: string | null, entries: Entries, visitor: Visitor): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) => {
-      const signerId = predicates.signerMeant(envelope, who);
+      const signerId = predicates.findSigner(envelope, who);
       const seen = predicates.signerOf(envelope, signerId).status === 'VIEWED';
       const first = seen
         ? lifecycle.unchanged(envelope)
         : lifecycle.view(envelope, signerId, now, this.#rules);
-      return lifecycle.andThen(first, (viewed) => {
+      return lifecycle.combine(first, (viewed) => {
         const filled = fillFields(
           this.#templateOf(viewed),
           predicates.signerOf(viewed, signerId),
@@ -145,16 +145,16 @@ export class Engine {
 
   decline(id: string, who: string | null, reason: string | null): Promise<EnvelopeRecord> {
     return this.#act(id, (envelope, now) =>
-      lifecycle.decline(envelope, { signerId: predicates.signerMeant(envelope, who), reason }, now),
+      lifecycle.decline(envelope, { signerId: predicates.findSigner(envelope, who), reason }, now),
     );
   }
 
   /** Completes and expires all envelopes that are due, in order of time. Takes two comparisons if none are. */
   async catchUp(): Promise<void> {
     const now = this.#options.clock.now();
-    const { expiries, finalisations } = this.#state;
-    await this.#bringUpToDate(finalisations, now, (id) => this.#finalise(id));
-    await this.#bringUpToDate(expiries, now, (id) => this.#expire(id, now));
+    const { expiries, finalizations } = this.#state;
+    await this.#processDue(finalizations, now, (id) => this.#finalize(id));
+    await this.#processDue(expiries, now, (id) => this.#expire(id, now));
     this.#setAlarm();
   }
 
@@ -189,10 +189,10 @@ export class Engine {
     });
   }
 
-  /** Replaces the state with a saved one; `bringBack` restores the files. */
-  replace(kept: KeptState, bringBack: () => Promise<void>): Promise<void> {
+  /** Replaces the state with a saved one; `restoreFiles` restores the files. */
+  replace(kept: SavedState, restoreFiles: () => Promise<void>): Promise<void> {
     return this.#options.resets.exclusive(() =>
-      replaceState(kept, this.#options, bringBack).finally(() => this.#setAlarm(true)),
+      replaceState(kept, this.#options, restoreFiles).finally(() => this.#setAlarm(true)),
     );
   }
 
@@ -219,7 +219,7 @@ export class Engine {
   }
 
   /** Processes due envelopes. Failures are reported and retried later, because no request waits for this. */
-  async #bringUpToDate(queue: DueQueue, now: number, work: (id: string) => Promise<void>): Promise<void> {
+  async #processDue(queue: DueQueue, now: number, work: (id: string) => Promise<void>): Promise<void> {
     const one = async (id: string) => {
       try {
         await this.#queue.run(id, () => work(id));
@@ -232,10 +232,10 @@ export class Engine {
       await Promise.all(due.map(one));
   }
 
-  async #finalise(id: string): Promise<void> {
+  async #finalize(id: string): Promise<void> {
     const envelope = this.#state.envelopes.get(id);
-    if (!envelope || !predicates.isFinalising(envelope)) return;
-    const done = lifecycle.finalise(envelope, this.#rules);
+    if (!envelope || !predicates.isFinalizing(envelope)) return;
+    const done = lifecycle.finalize(envelope, this.#rules);
     const template = this.#templateOf(envelope);
     await this.#options.resets.shared(() => this.#options.documentStore.putSigned(template, done.envelope));
     if (this.#state.envelopes.get(id) === envelope) await this.#commit(done);
@@ -243,10 +243,10 @@ export class Engine {
   }
 
   #setAlarm(moved = false): void {
-    const { expiries, finalisations } = this.#state;
+    const { expiries, finalizations } = this.#state;
     const next = Math.min(
       expiries.next ?? Number.POSITIVE_INFINITY,
-      finalisations.next ?? Number.POSITIVE_INFINITY,
+      finalizations.next ?? Number.POSITIVE_INFINITY,
     );
     this.#alarm.set(Number.isFinite(next) ? next : undefined, moved);
   }

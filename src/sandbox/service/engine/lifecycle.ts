@@ -4,7 +4,7 @@ import { invalidState } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import { storageKey } from './document-store.ts';
 import { completedEvent, type EventDraft, envelopeEvent, signedEvent } from './events.ts';
-import { FINALISING_MS, hasTurn, isActive, isFinalising, lastSignedAt, requireOpen } from './predicates.ts';
+import { FINALIZING_MS, hasTurn, isActive, isFinalizing, lastSignedAt, requireOpen } from './predicates.ts';
 
 /**
  * A step of the state machine (States and transitions), which consists of pure functions: an envelope, an action, and the time give the
@@ -129,16 +129,16 @@ export function sign(
     status: 'IN_PROGRESS',
     history: record(envelope, at, 'signed', signer.id),
   };
-  const completes = isFinalising(after) && rules.finalisation === 'at-once';
+  const completes = isFinalizing(after) && rules.finalisation === 'at-once';
   const shown = completes && rules['last-signed'] === 'completed' ? 'COMPLETED' : 'IN_PROGRESS';
   const events = [signedEvent(after, signed, at, shown)];
   if (completes) return complete(after, events, at, rules);
-  return isFinalising(after) ? { envelope: after, events, mails: [] } : { ...askNext(after, at), events };
+  return isFinalizing(after) ? { envelope: after, events, mails: [] } : { ...askNext(after, at), events };
 }
 
 /** Completes an envelope that everyone has signed, at the time set for it. */
-export function finalise(envelope: EnvelopeRecord, rules: Rules = DEFAULT_RULES): LifecycleStep {
-  return complete(envelope, [], isoTime(lastSignedAt(envelope) + FINALISING_MS), rules);
+export function finalize(envelope: EnvelopeRecord, rules: Rules = DEFAULT_RULES): LifecycleStep {
+  return complete(envelope, [], isoTime(lastSignedAt(envelope) + FINALIZING_MS), rules);
 }
 
 /** Declines as one signer, which ends the envelope: it is DECLINED immediately, and the other signers keep their status. */
@@ -186,7 +186,7 @@ export function expire(envelope: EnvelopeRecord): LifecycleStep {
 }
 
 /** Combines two steps of a request into one, so that both happen or neither. */
-export function andThen(
+export function combine(
   first: LifecycleStep,
   next: (envelope: EnvelopeRecord) => LifecycleStep,
 ): LifecycleStep {

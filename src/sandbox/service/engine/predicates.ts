@@ -10,14 +10,14 @@ export function isActive(envelope: EnvelopeRecord): boolean {
 
 /** Returns true if an active envelope has reached its expiresAt. An envelope that everyone has signed no longer expires. */
 export function isDue(envelope: EnvelopeRecord, now: number): boolean {
-  return isActive(envelope) && !isFinalising(envelope) && Date.parse(envelope.expiresAt) <= now;
+  return isActive(envelope) && !isFinalizing(envelope) && Date.parse(envelope.expiresAt) <= now;
 }
 
 /** The duration of a delayed completion, in ms. */
-export const FINALISING_MS = 5000;
+export const FINALIZING_MS = 5000;
 
 /** Returns true if everyone has signed but the envelope isn't COMPLETED yet. */
-export function isFinalising(envelope: EnvelopeRecord): boolean {
+export function isFinalizing(envelope: EnvelopeRecord): boolean {
   return envelope.status === 'IN_PROGRESS' && envelope.signers.every((signer) => signer.status === 'SIGNED');
 }
 
@@ -63,7 +63,7 @@ export function requireTurn(envelope: EnvelopeRecord, signer: SignerRecord): Sig
  * Returns the ID of the signer with an ID or email address, or of the next signer. Throws NOT_FOUND for an unknown signer, INVALID_STATE if
  * nobody is left to sign.
  */
-export function signerMeant(envelope: EnvelopeRecord, who: string | null): string {
+export function findSigner(envelope: EnvelopeRecord, who: string | null): string {
   if (who === null) {
     const next = nextSigner(envelope);
     if (!next || !isActive(envelope))

@@ -1,6 +1,6 @@
 import type { ServiceParts } from '../base/parts.ts';
 import type { StoreChange } from '../store/records.ts';
-import type { KeptState } from '../store/snapshots.ts';
+import type { SavedState } from '../store/snapshots.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import type { DocumentStore } from './document-store.ts';
 
@@ -40,16 +40,16 @@ export async function resetState(
 
 /** Replaces the state with a saved one, including its files. */
 export async function replaceState(
-  { changes, journal }: KeptState,
+  { changes, journal }: SavedState,
   { store, sender, clock }: Parts,
-  bringBack: () => Promise<void>,
+  restoreFiles: () => Promise<void>,
 ): Promise<void> {
   sender.clear();
   await store.settled();
   try {
     await store.replace(changes, journal);
     clock.offsetMs = store.state.clockOffsetMs;
-    await bringBack();
+    await restoreFiles();
   } finally {
     sender.resume();
   }

@@ -46,7 +46,7 @@ export async function answerWithFaults(
       return RESPONSE_ALREADY_SENT;
     case 'error500':
     case 'html502':
-      return falsely(plan.answer);
+      return falseResponse(plan.answer);
     case 'truncate':
     case null:
       if (!response) return RESPONSE_ALREADY_SENT;
@@ -58,7 +58,7 @@ function isWorkDone({ answer, done }: RequestPlan): boolean {
   return answer === null || answer === 'lostReply' || answer === 'truncate' || done;
 }
 
-function falsely(answer: 'error500' | 'html502'): Response {
+function falseResponse(answer: 'error500' | 'html502'): Response {
   if (answer === 'html502')
     return new Response(PROXY_PAGE, { status: 502, headers: { 'Content-Type': 'text/html' } });
   const text = errorText(new ApiError('INTERNAL_ERROR', 'Something went wrong'));

@@ -85,18 +85,18 @@ const settingsSchema = z.strictObject({
 export type FaultSettings = z.input<typeof settingsSchema>;
 
 /** A false response to a request; it may also be delayed. */
-export type FalseAnswer = 'reset' | 'error500' | 'html502' | 'lostReply' | 'truncate';
-const FALSE_ANSWERS = [
+export type FalseResponse = 'reset' | 'error500' | 'html502' | 'lostReply' | 'truncate';
+const FALSE_RESPONSES = [
   'reset',
   'error500',
   'html502',
   'lostReply',
   'truncate',
-] as const satisfies FalseAnswer[];
+] as const satisfies FalseResponse[];
 
 export interface RequestPlan {
   delayMs: number;
-  answer: FalseAnswer | null;
+  answer: FalseResponse | null;
   /** Whether the work is done, for error500 and html502. */
   done: boolean;
 }
@@ -124,7 +124,7 @@ interface Chance {
 export class Faults {
   readonly #atStart: FaultSettings;
   #settings: FaultSettings = {};
-  readonly #dice = new Map<string, FaultDice>();
+  readonly #chances = new Map<string, FaultChances>();
 
   /** Throws a UsageError that names the invalid setting. */
   constructor(wanted: unknown = {}) {
@@ -142,7 +142,7 @@ export class Faults {
   /** Replaces all settings, and restarts the random numbers. */
   set(settings: FaultSettings): void {
     this.#settings = settings;
-    this.#dice.clear();
+    this.#chances.clear();
   }
 
   /** Restores the initial settings. */
@@ -152,19 +152,19 @@ export class Faults {
 
   /** Returns the settings, and how often each fault occurred. */
   view(): { settings: FaultSettings; hits: Record<string, number> } {
-    const hits = [...this.#dice].map(([name, die]): [string, number] => [name, die.hits]);
+    const hits = [...this.#chances].map(([name, chance]): [string, number] => [name, chance.hits]);
     return { settings: this.#settings, hits: Object.fromEntries(hits) };
   }
 
   /** Returns the faults of a request; `path` is relative to the base URL. */
   forRequest(method: string, path: string): RequestPlan {
     const { delay } = this.#settings;
-    const strikes = (name: FalseAnswer | 'delay') => {
+    const strikes = (name: FalseResponse | 'delay') => {
       const fault = this.#settings[name];
-      return fault !== undefined && matches(fault.match, method, path) && this.#strikes(name, fault);
+      return fault !== undefined && matches(fault.match, method, path) && this.#occurs(name, fault);
     };
     const delayMs = delay && strikes('delay') ? delay.ms : 0;
-    const answer = FALSE_ANSWERS.find(strikes) ?? null;
+    const answer = FALSE_RESPONSES.find(strikes) ?? null;
     const done = answer === 'error500' || answer === 'html502' ? this.#settings[answer]?.done : undefined;
     return { delayMs, answer, done: done ?? false };
   }
@@ -172,47 +172,47 @@ export class Faults {
   /** Returns the faults of an attempt to deliver a webhook. */
   forWebhook(event: EventName): WebhookPlan {
     const { delay } = this.#settings.webhooks ?? {};
-    const drop = this.#strikesEvent('drop', event);
+    const drop = this.#occursForEvent('drop', event);
     return {
       drop,
-      duplicate: !drop && this.#strikesEvent('duplicate', event),
-      badSignature: !drop && this.#strikesEvent('badSignature', event),
-      delayMs: delay && !drop && this.#strikesEvent('delay', event) ? delay.ms : 0,
+      duplicate: !drop && this.#occursForEvent('duplicate', event),
+      badSignature: !drop && this.#occursForEvent('badSignature', event),
+      delayMs: delay && !drop && this.#occursForEvent('delay', event) ? delay.ms : 0,
     };
   }
 
   /** Returns how long a delivery is delayed while later ones are sent, in ms; 0 for no delay. */
   holdsBack(event: EventName): number {
-    return this.#strikesEvent('reorder', event) ? (this.#settings.webhooks?.reorder?.ms ?? 0) : 0;
+    return this.#occursForEvent('reorder', event) ? (this.#settings.webhooks?.reorder?.ms ?? 0) : 0;
   }
 
   /** Returns the delay for the object of a storage key; null for no delay. */
   forObject(key: string): ObjectPlan | null {
     const fault = this.#settings.missingObject;
     if (!fault || (fault.match !== undefined && !key.endsWith(`/${fault.match}.pdf`))) return null;
-    return this.#strikes('missingObject', fault) ? { ms: fault.ms, reads: fault.reads } : null;
+    return this.#occurs('missingObject', fault) ? { ms: fault.ms, reads: fault.reads } : null;
   }
 
   /** Returns how a sealed document is tampered with; null if it isn't. */
   forDocument(key: string): Tampering | null {
     const fault = this.#settings.tamperedPaper;
     if (!fault || (fault.match !== undefined && !key.endsWith(`/${fault.match}.pdf`))) return null;
-    return this.#strikes('tamperedPaper', fault) ? fault.how : null;
+    return this.#occurs('tamperedPaper', fault) ? fault.how : null;
   }
 
-  #strikesEvent(name: 'drop' | 'duplicate' | 'reorder' | 'delay' | 'badSignature', event: EventName) {
+  #occursForEvent(name: 'drop' | 'duplicate' | 'reorder' | 'delay' | 'badSignature', event: EventName) {
     const fault = this.#settings.webhooks?.[name];
     if (!fault || (fault.match !== undefined && fault.match !== event)) return false;
-    return this.#strikes(`webhooks.${name}`, fault);
+    return this.#occurs(`webhooks.${name}`, fault);
   }
 
-  #strikes(name: string, fault: Chance): boolean {
-    let die = this.#dice.get(name);
-    if (!die) {
-      die = new FaultDice(this.#settings.seed ?? 1, name);
-      this.#dice.set(name, die);
+  #occurs(name: string, fault: Chance): boolean {
+    let chance = this.#chances.get(name);
+    if (!chance) {
+      chance = new FaultChances(this.#settings.seed ?? 1, name);
+      this.#chances.set(name, chance);
     }
-    return die.strikes(fault);
+    return chance.strikes(fault);
   }
 }
 
@@ -229,7 +229,7 @@ function matches(match: string | undefined, method: string, path: string): boole
 }
 
 /** The random numbers of a fault. Each fault has a separate sequence, so that faults don't affect each other. */
-class FaultDice {
+class FaultChances {
   hits = 0;
   #seen = 0;
   readonly #next: () => number;

@@ -50,13 +50,13 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Stor
   const createdAt = timeOf(wanted.createdAt, status === 'EXPIRED' ? now - LIFE_MS - DAY_MS : now, now);
   const isOrdered = status !== 'DRAFT' && statuses.includes('PENDING');
   const draft = draftOf(wanted, signers, { ...facts, createdAt, isOrdered });
-  const path = new Path({ ...draft, expiresAt: isoTime(expiryOf(status, createdAt, now)) }, facts);
+  const path = new SeedPath({ ...draft, expiresAt: isoTime(expiryOf(status, createdAt, now)) }, facts);
   if (status !== 'DRAFT') path.go('status', (envelope, at) => lifecycle.send(envelope, at));
   // Declining ends the envelope, so it comes last.
   const order = [...statuses.entries()].sort(
     ([, a], [, b]) => Number(a === 'DECLINED') - Number(b === 'DECLINED'),
   );
-  for (const [index, target] of order) path.bring(index, target);
+  for (const [index, target] of order) path.advanceSigner(index, target);
   if (status === 'CANCELLED') path.go('status', (envelope, at) => lifecycle.cancel(envelope, null, at));
   if (status === 'EXPIRED' && isActive(path.envelope)) path.go('status', lifecycle.expire);
   const envelope = { ...path.envelope };
@@ -75,7 +75,7 @@ export function seededEnvelope(wanted: SeedEnvelope, facts: EnvelopeFacts): Stor
 }
 
 /** An envelope and its emails after the steps so far. */
-class Path {
+class SeedPath {
   envelope: EnvelopeRecord;
   readonly mails: StoreChange[] = [];
   readonly #facts: EnvelopeFacts;
@@ -100,7 +100,7 @@ class Path {
   }
 
   /** Applies the steps that lead a signer to the status. */
-  bring(index: number, target: SignerStatus): void {
+  advanceSigner(index: number, target: SignerStatus): void {
     const signer = this.envelope.signers[index];
     if (signer === undefined || target === 'PENDING' || target === 'SENT') return;
     const { id } = signer;

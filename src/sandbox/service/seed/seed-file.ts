@@ -25,8 +25,8 @@ const MAX_PROBLEMS = 10;
  */
 export async function readSeed(source: SandboxSeed | string | { path: string; text: string }): Promise<Seed> {
   if (typeof source !== 'string' && !isText(source)) {
-    const mistakes = (details: ErrorDetails) => told('The seed', details, () => undefined);
-    return finished(source, process.cwd(), mistakes);
+    const mistakes = (details: ErrorDetails) => seedError('The seed', details, () => undefined);
+    return parseSeed(source, process.cwd(), mistakes);
   }
   const path = typeof source === 'string' ? source : source.path;
   const text = typeof source === 'string' ? await textOf(path) : source.text;
@@ -43,9 +43,9 @@ export async function readSeed(source: SandboxSeed | string | { path: string; te
   }
   const nodes = new NodeIndex();
   const mistakes = (details: ErrorDetails) =>
-    told(name, details, (field) => lineOf(document, nodes, lines, field.split('.')));
+    seedError(name, details, (field) => lineOf(document, nodes, lines, field.split('.')));
   const folder = path === '-' ? process.cwd() : dirname(resolve(path));
-  return finished(plainOf(document, name), folder, mistakes);
+  return parseSeed(plainOf(document, name), folder, mistakes);
 }
 
 function isText(source: SandboxSeed | { path: string; text: string }): source is {
@@ -66,7 +66,7 @@ function plainOf(document: Document, name: string): unknown {
   }
 }
 
-async function finished(value: unknown, folder: string, mistakes: Seed['mistakes']): Promise<Seed> {
+async function parseSeed(value: unknown, folder: string, mistakes: Seed['mistakes']): Promise<Seed> {
   const result = checked(seedSchema, value);
   if ('details' in result) throw mistakes(result.details);
   return { seed: result.data, pdfs: await pdfsOf(result.data, folder, mistakes), mistakes };
@@ -106,7 +106,7 @@ async function textOf(path: string): Promise<string> {
   }
 }
 
-function told(
+function seedError(
   name: string,
   details: ErrorDetails,
   lineFor: (field: string) => number | undefined,

@@ -17,7 +17,7 @@ export interface SnapshotInfo {
 }
 
 /** The records of a state, and the path of a journal with the same content. */
-export interface KeptState {
+export interface SavedState {
   changes: readonly StoreChange[];
   journal: string;
 }
@@ -74,7 +74,7 @@ export class Snapshots {
     await this.#objects.save(join(draft, 'objects'));
     await this.#uploads.save(join(draft, 'templates'));
     await writeFile(join(draft, FACTS), JSON.stringify(info), { mode: 0o600 });
-    const earlier = await this.#putAside(info.name, `.old-${info.name}`);
+    const earlier = await this.#moveAside(info.name, `.old-${info.name}`);
     await rename(draft, this.#path(info.name));
     await syncFolder(this.#folder);
     this.#known.set(info.name, changes);
@@ -82,7 +82,7 @@ export class Snapshots {
   }
 
   /** Returns the records of a snapshot. Throws NOT_FOUND if it doesn't exist. */
-  async state(name: string): Promise<KeptState> {
+  async state(name: string): Promise<SavedState> {
     await this.info(name);
     const journal = join(this.#path(name), 'service.jsonl');
     const known = this.#known.get(name);
@@ -110,7 +110,7 @@ export class Snapshots {
   /** Deletes a snapshot. Throws NOT_FOUND if it doesn't exist. */
   async remove(name: string): Promise<void> {
     if (!SNAPSHOT_NAME.test(name) || !(await exists(this.#path(name)))) throw notFound('Snapshot');
-    await rm(await this.#putAside(name, `.gone-${name}`), { recursive: true, force: true });
+    await rm(await this.#moveAside(name, `.gone-${name}`), { recursive: true, force: true });
   }
 
   /** Returns the properties of a snapshot. Throws NOT_FOUND if it doesn't exist. */
@@ -130,7 +130,7 @@ export class Snapshots {
   }
 
   /** Renames a snapshot's folder before deletion, so that an interrupted deletion doesn't leave half a snapshot. Returns the new path. */
-  async #putAside(name: string, to: string): Promise<string> {
+  async #moveAside(name: string, to: string): Promise<string> {
     this.#known.delete(name);
     const aside = this.#path(to);
     await rm(aside, { recursive: true, force: true });

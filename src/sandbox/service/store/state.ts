@@ -7,7 +7,7 @@ import type {
   TemplateRecord,
 } from '../../model.ts';
 import { DueQueue } from '../base/due-queue.ts';
-import { FINALISING_MS, isActive, isFinalising, lastSignedAt } from '../engine/predicates.ts';
+import { FINALIZING_MS, isActive, isFinalizing, lastSignedAt } from '../engine/predicates.ts';
 import { EnvelopeLists } from './envelope-lists.ts';
 import type { AuditRecord, StoreChange } from './records.ts';
 
@@ -43,7 +43,7 @@ export class StoreState {
   /** Active envelopes by expiresAt. May contain envelopes that have ended meanwhile. */
   readonly expiries = new DueQueue();
   /** Envelopes that everyone has signed and that wait for their documents, by the time at which they will be COMPLETED. */
-  readonly finalisations = new DueQueue();
+  readonly finalizations = new DueQueue();
   readonly audit = new Map<string, AuditRecord>();
   readonly #keyIdByHash = new Map<string, string>();
   readonly #lists = new EnvelopeLists();
@@ -145,8 +145,8 @@ export class StoreState {
     this.#usedTemplates.add(envelope.templateId);
     if (isActive(envelope) && !(before && isActive(before)))
       this.expiries.push(Date.parse(envelope.expiresAt), envelope.id);
-    if (isFinalising(envelope) && !(before && isFinalising(before)))
-      this.finalisations.push(lastSignedAt(envelope) + FINALISING_MS, envelope.id);
+    if (isFinalizing(envelope) && !(before && isFinalizing(before)))
+      this.finalizations.push(lastSignedAt(envelope) + FINALIZING_MS, envelope.id);
     this.#lists.put(envelope, before);
     if (before) return;
     const month = `${envelope.orgId} ${envelope.createdAt.slice(0, 7)}`;
@@ -178,7 +178,7 @@ export class StoreState {
     this.#lists.clear();
     this.#usedTemplates.clear();
     this.expiries.clear();
-    this.finalisations.clear();
+    this.finalizations.clear();
   }
 }
 

@@ -12,7 +12,7 @@ export class Store {
   readonly state: StoreState;
   readonly #journal: Journal<StoreEntry>;
   readonly #release: () => Promise<void>;
-  readonly #onTheWay = new Set<Promise<void>>();
+  readonly #pendingWrites = new Set<Promise<void>>();
   readonly #watchers = new Set<(change: StoreChange) => void>();
 
   private constructor(state: StoreState, journal: Journal<StoreEntry>, release: () => Promise<void>) {
@@ -52,8 +52,8 @@ export class Store {
    */
   commit(changes: StoreChange[]): Promise<void> {
     const done = this.#write(changes);
-    this.#onTheWay.add(done);
-    return done.finally(() => this.#onTheWay.delete(done));
+    this.#pendingWrites.add(done);
+    return done.finally(() => this.#pendingWrites.delete(done));
   }
 
   /** Applies a change without waiting until it is durable. A crash within half a second may lose it. */
@@ -81,7 +81,7 @@ export class Store {
 
   /** Resolves when all current commits have finished. */
   async settled(): Promise<void> {
-    await Promise.allSettled(this.#onTheWay);
+    await Promise.allSettled(this.#pendingWrites);
   }
 
   async close(): Promise<void> {
