@@ -190,7 +190,7 @@ describe('a response of listen', () => {
     ]);
     expect(runs.map((one) => one.code)).toEqual([2, 2, 2]);
     expect(runs.map((one) => reportedError(one).code)).toEqual(['USAGE', 'USAGE', 'USAGE']);
-    expect(runs[0].stderr).toContain('taken');
+    expect(runs[0].stderr).toContain('already in use');
     expect(runs[1].stderr).toContain('envelope.signed');
     expect(await listening.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
   });

@@ -151,7 +151,7 @@ async function judge(
     id,
     receivedAt: new Date(options.clock.now()).toISOString(),
     facts,
-    verified: options.verify && refusal === null,
+    verified: options.verify && requestRefusal === null,
     duplicate,
     reason: refusal?.reason ?? null,
     answer: refusal?.answer ?? 200,
