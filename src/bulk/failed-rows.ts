@@ -14,6 +14,7 @@ const NAME = 'failed.jsonl';
 export interface FailedSigner {
   email: string;
   name: string;
+  role?: string | undefined;
 }
 
 /** Returns the path of a run's failed rows, which are kept after its plan is deleted. */
@@ -32,7 +33,7 @@ export async function saveFailedRows(
   try {
     for await (const { row, envelope } of readPlan(files.plan)) {
       if (state.of(row) !== 'failed') continue;
-      const signers = envelope.signers.map(({ email, name }): FailedSigner => ({ email, name }));
+      const signers = envelope.signers.map(({ email, name, role }): FailedSigner => ({ email, name, role }));
       await writer.add({ row, signers });
     }
   } finally {
@@ -61,5 +62,10 @@ export async function removeOldFailedRows(root: string, now: number): Promise<vo
 }
 
 function isSigner(value: unknown): value is FailedSigner {
-  return isRecord(value) && typeof value.email === 'string' && typeof value.name === 'string';
+  return (
+    isRecord(value) &&
+    typeof value.email === 'string' &&
+    typeof value.name === 'string' &&
+    (value.role === undefined || typeof value.role === 'string')
+  );
 }

@@ -163,7 +163,7 @@ function planTurn(
   const over = Math.min(decline?.at ?? Number.POSITIVE_INFINITY, expiresAt);
   for (const { signer, at, kind } of acts) {
     const { id: signerId, email, name, role } = signer;
-    const waitingMs = Math.min(at, over, end) - began;
+    const waitingMs = Math.round(Math.min(at, over, end) - began);
     const usualMs = history.lateAfterMs({ templateId, role });
     if (waitingMs > usualMs) late.push({ row: rowOf(envelope), email, name, role, waitingMs, usualMs });
     if (kind === 'signs' && at < over) actions.push({ at, envelopeId, expiresAt, signerId, kind });

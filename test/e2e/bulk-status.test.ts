@@ -112,7 +112,7 @@ describe('bulk status', () => {
       [2, 'd2@example.com', 'failed'],
       [3, 'd3@example.com', 'waiting'],
     ]);
-    expect(lines[1]).toMatchObject({ envelopeId: null, error: { code: 'VALIDATION_ERROR' } });
+    expect(lines[1]).toMatchObject({ envelopeId: null, role: 'Nobody', error: { code: 'VALIDATION_ERROR' } });
     expect(statesOf(await status([run], elsewhere)).map(([row]) => row)).toEqual([1, 3]);
   });
 
