@@ -115,7 +115,7 @@ export async function* runDemo(
     yield {
       title: 'Done',
       command: '',
-      outcome: [`The sandbox at ${sandbox.dashboardUrl} stops now; the files stay.`],
+      outcome: [`The sandbox at ${sandbox.dashboardUrl} stops now. The files are kept.`],
     };
     return {
       folder,
@@ -223,9 +223,9 @@ async function* awaitCompletion(watching: Running, id: string) {
   const code = await watching.ended();
   if (code !== 0) throw new Error(`watching ended with exit code ${code}`);
   yield {
-    title: 'A watch was running all the time',
+    title: 'Watch the envelope, in parallel with the steps above',
     command: command('envelopes', 'watch', id),
-    outcome: ['It saw the envelope COMPLETED and exited with 0.'],
+    outcome: ['It reported COMPLETED and exited with 0.'],
   };
 }
 
@@ -242,7 +242,7 @@ async function* collectWebhooks(listener: Running) {
   const verified = deliveries.filter((one) => one.verified).length;
   const events = deliveries.map((one) => one.event);
   yield {
-    title: 'The webhooks that were received',
+    title: 'List the received webhooks',
     command: '',
     outcome: [
       `${counted(deliveries.length, 'webhook')}, ${verified} with a valid signature:`,
