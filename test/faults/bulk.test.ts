@@ -132,8 +132,8 @@ describe('a disk', () => {
   it('that is full before the run begins sends nothing', async () => {
     await writeFile(home.path('rows.csv'), rowsOf(200));
     const run = await home.shell(`ulimit -f 8; esign ${create('rows.csv').join(' ')}`);
-    expect(run.code).toBe(2);
-    expect(reportedError(run)).toMatchObject({ code: 'USAGE', exitCode: 2 });
+    expect(run.code).toBe(1);
+    expect(reportedError(run)).toMatchObject({ code: 'JOURNAL', exitCode: 1 });
     expect((await holdingsOf(sandbox)).statuses.size).toBe(0);
     expect(await home.json`bulk list`).not.toEqual(
       expect.arrayContaining([expect.objectContaining({ state: 'interrupted' })]),
