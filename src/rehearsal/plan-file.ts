@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
 import type { Template } from '../api/schemas.ts';
-import { durationInWords, grouped } from '../kernel/duration.ts';
+import { counted, durationInWords } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { tryParseJson } from '../kernel/json.ts';
 import type { Templates } from './check.ts';
@@ -99,7 +99,7 @@ export function planDifferences(
     ...ageProblems(plan, limits),
     ...(plan.rows === facts.rows
       ? []
-      : [`The rows have changed since the rehearsal of ${grouped(plan.counts.rows)}.`]),
+      : [`The rows have changed since the rehearsal, which had ${counted(plan.counts.rows, 'row')}.`]),
     ...flagDifferences(plan.flags, facts.flags),
     ...plan.templates.flatMap((template) => templateDifferences(template, templates.get(template.id))),
     ...(plan.baseUrl === facts.baseUrl

@@ -1,7 +1,8 @@
 import { errorInWords } from '../../../bulk/results.ts';
 import type { StatusLine } from '../../../bulk/status/run-status.ts';
 import type { SignerState } from '../../../bulk/status/signer-states.ts';
-import { counted, grouped } from '../../../kernel/duration.ts';
+import { timeOf } from '../../../kernel/clock.ts';
+import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
 import type { ListView } from '../../../output/list.ts';
 import { indented, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
@@ -121,7 +122,9 @@ export function statusList(now: () => number): ListView<StatusLine> {
 function detailOf(line: StatusLine, now: number): string {
   if (line.error !== null) return errorInWords(line.error);
   if (line.replacedBy !== undefined) return `by ${line.replacedBy}`;
-  if (line.state === 'waiting')
-    return line.waitingSince ? `since ${relativeTime(line.waitingSince, now)}` : '';
+  if (line.state === 'waiting') {
+    const since = timeOf(line.waitingSince ?? '');
+    return Number.isNaN(since) ? '' : `for ${durationInWords(Math.max(0, now - since))}`;
+  }
   return line.signedAt ? relativeTime(line.signedAt, now) : '';
 }
