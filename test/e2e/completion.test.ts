@@ -236,11 +236,14 @@ for (const { name, args, setUp } of SHELLS)
       await screen.shows(words);
     });
 
-    it.each(HOSTILE)('inserts %j as one word, and nothing of it runs', async (id) => {
-      screen.type(`esign templates get ${id.slice(0, 2)}\t\r`);
-      await screen.shows(`<templates><get><${id}>`);
-      expect(existsSync(home.path('pwned'))).toBe(false);
-    });
+    for (const [index, id] of HOSTILE.entries())
+      it(`inserts ${JSON.stringify(id)} as one word, and nothing of it runs`, {
+        tags: index < 3 ? [] : ['full'],
+      }, async () => {
+        screen.type(`esign templates get ${id.slice(0, 2)}\t\r`);
+        await screen.shows(`<templates><get><${id}>`);
+        expect(existsSync(home.path('pwned'))).toBe(false);
+      });
 
     it('suggests files where a file is expected', async () => {
       await writeFile(home.path('only one.txt'), '');

@@ -90,7 +90,7 @@ describe('envelopes create on a terminal', () => {
     expect(await envelopes()).toHaveLength(before);
   }, 60_000);
 
-  it('prompts for a name once per address', async () => {
+  it('prompts for a name once per address', { tags: ['full'] }, async () => {
     const screen = create();
     await answer(screen, '? Template:', 'lease\r');
     await answer(screen, '? Landlord:', 'max@example.com\r');
@@ -112,7 +112,9 @@ describe('envelopes create on a terminal', () => {
     expect(await envelopes()).toHaveLength(before);
   });
 
-  it('keeps the line breaks of a pasted message, and treats none of them as an answer', async () => {
+  it('keeps the line breaks of a pasted message, and treats none of them as an answer', {
+    tags: ['full'],
+  }, async () => {
     const asked = create(['--template', 'tmpl_nda', '--subject', 'pasted']);
     await answer(asked, '? Signer:', paste('  Zoe\t<zoe@example.com>\n'));
     await answer(asked, '❯ Zoe <zoe@example.com>', '\r');
@@ -124,7 +126,7 @@ describe('envelopes create on a terminal', () => {
     expect(made?.message).toBe('Dear Zoe,\n[31mplease\nsign.');
   });
 
-  it("doesn't treat typeahead as the answer to the last prompt", async () => {
+  it("doesn't treat typeahead as the answer to the last prompt", { tags: ['full'] }, async () => {
     const screen = create(['--template', 'tmpl_nda', '--message', 'm']);
     await answer(screen, '? Signer:', 'tara\r');
     await answer(screen, '? Email subject', 's\r\r\r\r');
@@ -135,7 +137,7 @@ describe('envelopes create on a terminal', () => {
     await screen.ended;
   });
 
-  it('changes any part from the last prompt', async () => {
+  it('changes any part from the last prompt', { tags: ['full'] }, async () => {
     const screen = create();
     await upToTheSubject(screen);
     await answer(screen, '? Email subject', 'changed\r');
@@ -163,7 +165,7 @@ describe('envelopes create on a terminal', () => {
     });
   });
 
-  it('lets the signers sign in an order other than that of their roles', async () => {
+  it('lets the signers sign in an order other than that of their roles', { tags: ['full'] }, async () => {
     const screen = create(['--dry-run', '--subject', 's', '--message', 'm']);
     await answer(screen, '? Template:', 'lease\r');
     await answer(screen, '? Landlord:', 'lars\r');
@@ -192,7 +194,7 @@ describe('envelopes create on a terminal', () => {
     await screen.shows(`made <${String(made?.id)}>`);
   });
 
-  it('shows the request with --dry-run, and creates nothing', async () => {
+  it('shows the request with --dry-run, and creates nothing', { tags: ['full'] }, async () => {
     const before = (await envelopes()).length;
     const screen = create(['--dry-run', '--template', 'tmpl_nda', '--subject', 's', '--message', 'm']);
     await answer(screen, '? Signer:', 'yan@example.com\r');
@@ -248,7 +250,9 @@ describe('a service with other data', () => {
     await server.close();
   });
 
-  it("continues if recent envelopes can't be read, and stops if no template exists", async () => {
+  it("continues if recent envelopes can't be read, and stops if no template exists", {
+    tags: ['full'],
+  }, async () => {
     let templates = 1;
     const { server, env } = await fakeService((request, response) => {
       if (request.path.endsWith('/templates')) return answerPage(request, response, templates, template);

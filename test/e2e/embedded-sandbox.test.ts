@@ -43,7 +43,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     );
   });
 
-  it('starts with the seed of its page, and returns to it', async () => {
+  it('starts with the seed of its page, and returns to it', { tags: ['full'] }, async () => {
     const page = await readFile(join(import.meta.dirname, '../../docs/testing.md'), 'utf8');
     await writeFile(join(temporary, 'seed.yaml'), /^```yaml\n(.*?)^```$/ms.exec(page)?.[1] ?? '');
     const seen = await outputOf(
@@ -107,7 +107,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     expect(seen).toEqual(['VIEWED', 'IN_PROGRESS', 'COMPLETED', 'DECLINED', 31, late]);
   });
 
-  it('returns emails with the signing link, and waits for one', async () => {
+  it('returns emails with the signing link, and waits for one', { tags: ['full'] }, async () => {
     const seen = await outputOf(
       `const sandbox = await startSandbox();
        const coming = sandbox.mails({ to: 'Ada@example.com', wait: '20s' });
@@ -124,7 +124,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     expect(seen).toEqual([true, 'request', 200, none, ['ada@example.com', 'bob@example.com'], []]);
   });
 
-  it('restores a snapshot including documents, also after a restart', async () => {
+  it('restores a snapshot including documents, also after a restart', { tags: ['full'] }, async () => {
     const seen = await outputOf(
       `const dataDir = process.env.TMPDIR + '/kept';
        let sandbox = await startSandbox({ dataDir });
@@ -157,7 +157,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     await rm(join(temporary, 'kept'), { recursive: true });
   });
 
-  it('has its own clock, quota, and rate limit', async () => {
+  it('has its own clock, quota, and rate limit', { tags: ['full'] }, async () => {
     const seen = await outputOf(
       `const sandbox = await startSandbox({ clock: '2030-05-01', quota: 1, rateLimit: '3/1h' });
        const replies = [];
@@ -168,7 +168,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     expect(seen).toEqual([[201, 403, 403, 429], '01 May 2030', '2030-05-01']);
   });
 
-  it('keeps its state in a given folder, and clears it with reset', async () => {
+  it('keeps its state in a given folder, and clears it with reset', { tags: ['full'] }, async () => {
     const seen = await outputOf(
       `const dataDir = process.env.TMPDIR + '/kept';
        const first = await startSandbox({ dataDir });
@@ -213,7 +213,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it('rejects invalid calls, and never throws synchronously', async () => {
+  it('rejects invalid calls, and never throws synchronously', { tags: ['full'] }, async () => {
     const seen = await outputOf(
       `const one = await startSandbox();
        const wrong = [() => one.advance('soon'), () => one.sign(), () => one.view('env_0'), () => one.decline('env_0'),
@@ -234,7 +234,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     ]);
   });
 
-  it('accepts faults, choices, and a fixed key, and returns the envelopes', async () => {
+  it('accepts faults, choices, and a fixed key, and returns the envelopes', { tags: ['full'] }, async () => {
     const seen = await outputOf(
       `const apiKey = 'esk_fixed_for_tests';
        const sandbox = await startSandbox({ apiKey, choices: { 'reset-header': 'milliseconds' }, faults: { error500: { times: 1 } },
@@ -267,7 +267,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     ]);
   });
 
-  it('waits for a webhook', async () => {
+  it('waits for a webhook', { tags: ['full'] }, async () => {
     const seen = await outputOf(
       `const { createServer } = await import('node:http');
        const receiver = createServer((_, response) => response.writeHead(204).end()).listen(0, '127.0.0.1');

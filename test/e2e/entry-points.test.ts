@@ -69,24 +69,31 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')(
       return (await run(process.execPath, [project(file)], { env, cwd: home.folder })).stdout;
     };
 
-    it.each([
-      ['an ES module as CommonJS', 'a.mjs', BY_IMPORT, 'cjs'],
-      ['CommonJS as CommonJS', 'b.cjs', BY_REQUIRE, 'cjs'],
-      ['an ES module as an ES module', 'c.mjs', BY_IMPORT, 'esm'],
-    ] as const)('bundles the client: %s', async (_, file, source, format) => {
-      await writeFile(project(file), source);
-      const outfile = home.path(`bundled-${file}.${format === 'cjs' ? 'cjs' : 'mjs'}`);
-      const { warnings } = await build({
-        entryPoints: [project(file)],
-        bundle: true,
-        platform: 'node',
-        format,
-        outfile,
-        logLevel: 'silent',
+    for (const { what, file, source, format, tags } of [
+      { what: 'an ES module as CommonJS', file: 'a.mjs', source: BY_IMPORT, format: 'cjs', tags: [] },
+      { what: 'CommonJS as CommonJS', file: 'b.cjs', source: BY_REQUIRE, format: 'cjs', tags: ['full'] },
+      {
+        what: 'an ES module as an ES module',
+        file: 'c.mjs',
+        source: BY_IMPORT,
+        format: 'esm',
+        tags: ['full'],
+      },
+    ] as const)
+      it(`bundles the client: ${what}`, { tags: [...tags] }, async () => {
+        await writeFile(project(file), source);
+        const outfile = home.path(`bundled-${file}.${format === 'cjs' ? 'cjs' : 'mjs'}`);
+        const { warnings } = await build({
+          entryPoints: [project(file)],
+          bundle: true,
+          platform: 'node',
+          format,
+          outfile,
+          logLevel: 'silent',
+        });
+        expect(warnings).toEqual([]);
+        expect((await run(process.execPath, [outfile], { env })).stdout).toBe('tmpl_nda\n');
       });
-      expect(warnings).toEqual([]);
-      expect((await run(process.execPath, [outfile], { env })).stdout).toBe('tmpl_nda\n');
-    });
 
     it('recognizes an error by its class from any entry point, and names it in stack traces', async () => {
       const seen = await printed(
@@ -126,41 +133,42 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')(
       expect(parseJson(seen)).toEqual(['COMPLETED', true]);
     });
 
-    it.each([
-      ['nodenext', 'mts', {}],
-      ['node16, from CommonJS', 'cts', { module: 'node16' }],
-      ['a bundler', 'ts', { module: 'esnext', moduleResolution: 'bundler' }],
-    ])('has types for strict TypeScript: %s', async (name, extension, options) => {
-      const folder = project(`typed-${extension}`);
-      await mkdir(folder);
-      const compilerOptions = {
-        ...{ strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'] },
-        ...{
-          exactOptionalPropertyTypes: true,
-          noUncheckedIndexedAccess: true,
-          skipLibCheck: true,
-          ...options,
-        },
-      };
-      await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*'] }));
-      await writeFile(join(folder, 'package.json'), '{"type":"module"}');
-      const examples = (await exampleSources()).filter(
-        (source) => extension !== 'cts' || !source.includes("'vitest'"),
-      );
-      expect(examples.length).toBeGreaterThan(6);
-      // CommonJS has no `await` outside functions.
-      const isCommonJs = extension === 'cts';
-      for (const [nth, source] of examples.entries())
-        await writeFile(
-          join(folder, `example-${nth}.${extension}`),
-          isCommonJs ? inFunction(source) : `${source}\nexport {};`,
+    for (const { name, extension, options, tags = ['full'] } of [
+      { name: 'nodenext', extension: 'mts', options: {}, tags: [] },
+      { name: 'node16, from CommonJS', extension: 'cts', options: { module: 'node16' } },
+      { name: 'a bundler', extension: 'ts', options: { module: 'esnext', moduleResolution: 'bundler' } },
+    ])
+      it(`has types for strict TypeScript: ${name}`, { tags }, async () => {
+        const folder = project(`typed-${extension}`);
+        await mkdir(folder);
+        const compilerOptions = {
+          ...{ strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'] },
+          ...{
+            exactOptionalPropertyTypes: true,
+            noUncheckedIndexedAccess: true,
+            skipLibCheck: true,
+            ...options,
+          },
+        };
+        await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*'] }));
+        await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+        const examples = (await exampleSources()).filter(
+          (source) => extension !== 'cts' || !source.includes("'vitest'"),
         );
-      const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-      const done = await run(process.execPath, [compiler, '-p', folder]).catch(
-        (error: { stdout: string }) => error,
-      );
-      expect(done.stdout, name).toBe('');
-    });
+        expect(examples.length).toBeGreaterThan(6);
+        // CommonJS has no `await` outside functions.
+        const isCommonJs = extension === 'cts';
+        for (const [nth, source] of examples.entries())
+          await writeFile(
+            join(folder, `example-${nth}.${extension}`),
+            isCommonJs ? inFunction(source) : `${source}\nexport {};`,
+          );
+        const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+        const done = await run(process.execPath, [compiler, '-p', folder]).catch(
+          (error: { stdout: string }) => error,
+        );
+        expect(done.stdout, name).toBe('');
+      });
   },
 );
 

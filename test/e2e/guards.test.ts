@@ -320,22 +320,23 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
     expect(writes()).toHaveLength(1);
   });
 
-  it.each([
-    ['writable by others', withPolicy({}, { mode: '666' })],
-    ['in a folder writable by others', withPolicy({}, { folderMode: '777' })],
-    ['not JSON', withPolicy('{')],
-    ['with an unknown key', withPolicy({ readonly: true })],
-    ['with a value of another type', withPolicy({ maxEmails: '5' })],
-  ])('refuses to write when it is %s, and reads', async (_how, under) => {
-    expect(await codeUnder(under)).toBe('POLICY_UNUSABLE');
-    expect(writes()).toEqual([]);
-    expect(await home.run(['envelopes', 'get', 'env_ada'], { under })).toMatchObject({ code: 0 });
-    const doctor = await home.run(['doctor', '--json'], { under });
-    expect(doctor.code).toBe(2);
-    expect(memberOf(doctor.stdout, 'checks')).toContainEqual(
-      expect.objectContaining({ name: 'guards', status: 'failed' }),
-    );
-  });
+  for (const { how, under, tags = ['full'] } of [
+    { how: 'writable by others', under: withPolicy({}, { mode: '666' }), tags: [] },
+    { how: 'in a folder writable by others', under: withPolicy({}, { folderMode: '777' }) },
+    { how: 'not JSON', under: withPolicy('{'), tags: [] },
+    { how: 'with an unknown key', under: withPolicy({ readonly: true }) },
+    { how: 'with a value of another type', under: withPolicy({ maxEmails: '5' }) },
+  ])
+    it(`refuses to write when it is ${how}, and reads`, { tags }, async () => {
+      expect(await codeUnder(under)).toBe('POLICY_UNUSABLE');
+      expect(writes()).toEqual([]);
+      expect(await home.run(['envelopes', 'get', 'env_ada'], { under })).toMatchObject({ code: 0 });
+      const doctor = await home.run(['doctor', '--json'], { under });
+      expect(doctor.code).toBe(2);
+      expect(memberOf(doctor.stdout, 'checks')).toContainEqual(
+        expect.objectContaining({ name: 'guards', status: 'failed' }),
+      );
+    });
 
   it('is shown with its sources, the strictest value first', async () => {
     const under = withPolicy({ maxEmails: 3, onlyTo: ['*@*.example.com'], mcpWrites: false });

@@ -64,7 +64,7 @@ describe.skipIf(PACKAGE === undefined)('the keychain', needsKeychain, () => {
     expect(stderr).toContain('ESIGN_API_KEY');
   });
 
-  it('moves the key to the file and back', async () => {
+  it('moves the key to the file and back', { tags: ['full'] }, async () => {
     expect((await using(['profiles', 'edit', 'kept', '--no-keychain'])).code).toBe(0);
     expect(await keptIn('kept')).toBe('file');
     expect((await home.run`templates list -q -p kept`).code).toBe(0);

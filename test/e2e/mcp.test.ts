@@ -95,28 +95,31 @@ describe('the question "has Maria signed?"', () => {
     ]);
   });
 
-  it.each([
-    ['list', {}],
-    ['list', { status: ['SENT'] }],
-    ['list', { signer: 'a@b.c' }],
-    ['find', { text: 'nda' }],
-    ['templates', {}],
-  ])('reaches every item of a long list with the cursor: %s %j', async (name, args) => {
-    const service = await longService();
-    const assistant = await Assistant.start(home, [], { env: service.env });
-    const ids: unknown[] = [];
-    for (let cursor: unknown, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-      const { reply, text } = await assistant.call(name, { ...args, limit: 100, cursor });
-      expect(Buffer.byteLength(text)).toBeLessThan(45_000);
-      ids.push(...(isList(reply.data) ? reply.data : []).map((one) => isRecord(one) && one.id));
-      cursor = reply.nextCursor;
-    }
-    expect(ids).toHaveLength(230);
-    expect(new Set(ids).size).toBe(230);
-    for (const line of assistant.lines) expect(line).not.toContain('structuredContent');
-    expect(await assistant.end()).toBe(0);
-    await service.server.close();
-  });
+  for (const { name, args, tags = ['full'] } of [
+    { name: 'list', args: {}, tags: [] },
+    { name: 'list', args: { status: ['SENT'] } },
+    { name: 'list', args: { signer: 'a@b.c' } },
+    { name: 'find', args: { text: 'nda' }, tags: [] },
+    { name: 'templates', args: {} },
+  ])
+    it(`reaches every item of a long list with the cursor: ${name} ${JSON.stringify(args)}`, {
+      tags,
+    }, async () => {
+      const service = await longService();
+      const assistant = await Assistant.start(home, [], { env: service.env });
+      const ids: unknown[] = [];
+      for (let cursor: unknown, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+        const { reply, text } = await assistant.call(name, { ...args, limit: 100, cursor });
+        expect(Buffer.byteLength(text)).toBeLessThan(45_000);
+        ids.push(...(isList(reply.data) ? reply.data : []).map((one) => isRecord(one) && one.id));
+        cursor = reply.nextCursor;
+      }
+      expect(ids).toHaveLength(230);
+      expect(new Set(ids).size).toBe(230);
+      for (const line of assistant.lines) expect(line).not.toContain('structuredContent');
+      expect(await assistant.end()).toBe(0);
+      await service.server.close();
+    });
 
   it('is answered with the verified documents', async () => {
     const files = await reader.items('download', { id: done, dir: home.path('downloads') });
@@ -455,12 +458,16 @@ describe('a careless service', () => {
     await service.server.close();
   });
 
-  it.each([
-    [10_000, []],
-    [2_000, ['--allow-write']],
-  ])(
-    'receives only GETs from %i unconfirmed calls: %j',
-    async (count, flags) => {
+  for (const { count, flags, tags = ['full'] } of [
+    { count: 1_000, flags: [], tags: [] },
+    { count: 500, flags: ['--allow-write'], tags: [] },
+    { count: 10_000, flags: [] },
+    { count: 2_000, flags: ['--allow-write'] },
+  ])
+    it(`receives only GETs from ${count} unconfirmed calls: ${flags.join(' ')}`, {
+      tags,
+      timeout: 240_000,
+    }, async () => {
       const service = await carelessService();
       const assistant = await Assistant.start(home, [...flags, '--no-wait'], { env: service.env });
       const all = fc.sample(fuzzed, count);
@@ -471,7 +478,5 @@ describe('a careless service', () => {
       expect(seen.filter(({ method }) => method !== 'GET')).toEqual([]);
       expect(await assistant.end()).toBe(0);
       await service.server.close();
-    },
-    240_000,
-  );
+    });
 });

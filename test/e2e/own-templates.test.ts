@@ -84,7 +84,9 @@ test('a template from a PDF survives kill -9 at each step, and its envelopes are
   await sandbox.process.stop();
 });
 
-test('a file that hangs the PDF library is refused, and the sandbox stays available', async () => {
+test('a file that hangs the PDF library is refused, and the sandbox stays available', {
+  tags: ['full'],
+}, async () => {
   const { process, at } = await start();
   const pdf = new File([new Uint8Array(endlessPdf())], 'endless.pdf');
   const refusal = answer(at, '/templates', formOf({ pdf, roles: 'Signer' }));

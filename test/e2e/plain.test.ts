@@ -32,21 +32,22 @@ const MOVES = /\u001b\[[?\d;]*[A-HJKhlsu]/;
 const COLOURS = /\u001b\[[\d;]*m/;
 
 describe('progress', () => {
-  it.each([
-    ['--no-spinner', ['--no-spinner'], {}],
-    ['ESIGN_NO_SPINNER', [], { ESIGN_NO_SPINNER: '1' }],
-    ['a dumb terminal', [], { TERM: 'dumb' }],
-  ])('is printed as plain lines with %s', async (_, flags, env) => {
-    const screen = open(['envelopes', 'watch', id, '--timeout', '1s', ...flags], env);
-    expect((await screen.ended).code).toBe(124);
-    await screen.shows('SENT');
-    expect(screen.raw()).not.toMatch(MOVES);
-    const asked = open(['envelopes', 'create', '--template', 'tmpl_nda', ...flags], env);
-    await asked.shows('Reading templates and recent envelopes\n');
-    await asked.shows('? Signer:');
-    asked.type('\u0003');
-    await asked.ended;
-  });
+  for (const { name, flags = [], env = {}, tags = ['full'] } of [
+    { name: '--no-spinner', flags: ['--no-spinner'], tags: [] },
+    { name: 'ESIGN_NO_SPINNER', env: { ESIGN_NO_SPINNER: '1' } },
+    { name: 'a dumb terminal', env: { TERM: 'dumb' } },
+  ])
+    it(`is printed as plain lines with ${name}`, { tags }, async () => {
+      const screen = open(['envelopes', 'watch', id, '--timeout', '1s', ...flags], env);
+      expect((await screen.ended).code).toBe(124);
+      await screen.shows('SENT');
+      expect(screen.raw()).not.toMatch(MOVES);
+      const asked = open(['envelopes', 'create', '--template', 'tmpl_nda', ...flags], env);
+      await asked.shows('Reading templates and recent envelopes\n');
+      await asked.shows('? Signer:');
+      asked.type('\u0003');
+      await asked.ended;
+    });
 
   it('is animated otherwise', async () => {
     const screen = open(['envelopes', 'watch', id, '--timeout', '1s']);
@@ -65,7 +66,7 @@ const SHOWN = [
 ];
 
 describe('color', () => {
-  it('carries no additional information: without it, each page is the same', async () => {
+  it('carries no additional information: without it, each page is the same', { tags: ['full'] }, async () => {
     for (const args of [...SHOWN, ['envelopes', 'get', id]]) {
       const [coloured, plain] = await Promise.all(
         [{ FORCE_COLOR: '1' }, { NO_COLOR: '1' }].map(async (env) => {
@@ -89,16 +90,17 @@ describe('color', () => {
     expect(`${both.stdout}${both.stderr}`).not.toMatch(COLOURS);
   });
 
-  it.each([
-    ['NO_COLOR', { NO_COLOR: '1' }, false],
-    ['both', { NO_COLOR: '1', FORCE_COLOR: '1' }, false],
-    ['neither', {}, true],
-  ])('is in prompts as elsewhere: %s', async (_, env, isThere) => {
-    const screen = open(['envelopes', 'create', '--template', 'tmpl_nda'], env);
-    await screen.shows('? Signer:');
-    screen.type('\u0003');
-    await screen.ended;
-    expect(COLOURS.test(screen.raw())).toBe(isThere);
-    expect(screen.text()).not.toContain('Warning');
-  });
+  for (const { name, env, isThere, tags = ['full'] } of [
+    { name: 'NO_COLOR', env: { NO_COLOR: '1' }, isThere: false, tags: [] },
+    { name: 'both', env: { NO_COLOR: '1', FORCE_COLOR: '1' }, isThere: false },
+    { name: 'neither', env: {}, isThere: true },
+  ])
+    it(`is in prompts as elsewhere: ${name}`, { tags }, async () => {
+      const screen = open(['envelopes', 'create', '--template', 'tmpl_nda'], env);
+      await screen.shows('? Signer:');
+      screen.type('\u0003');
+      await screen.ended;
+      expect(COLOURS.test(screen.raw())).toBe(isThere);
+      expect(screen.text()).not.toContain('Warning');
+    });
 });

@@ -46,6 +46,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
   const run = (env: Record<string, string>, ...more: string[]) =>
     home.run([...places[name].args, '--json', ...more], { env });
   const unreachable = name === 'service' ? 8 : 9;
+  const detail = { tags: name === 'service' ? [] : ['full'] };
 
   it('plain http: the proxy gets the full URL', async () => {
     const address = await behind();
@@ -63,7 +64,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT 127.0.0.1:${fronts[name].port}`]));
   });
 
-  it('works over https to the proxy itself', async () => {
+  it('works over https to the proxy itself', detail, async () => {
     await behind();
     const front = await startTlsFront(places.certified, Number(proxy.address.split(':')[1]));
     const done = await run({ HTTPS_PROXY: front.origin }, '--profile', 'tls');
@@ -72,7 +73,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     expect(proxy.asked[0]).toBe(`CONNECT 127.0.0.1:${fronts[name].port}`);
   });
 
-  it('ignores HTTP_PROXY for https, and HTTPS_PROXY for http', async () => {
+  it('ignores HTTP_PROXY for https, and HTTPS_PROXY for http', detail, async () => {
     const address = await behind();
     const runs = [
       await run({ HTTP_PROXY: address }, '--profile', 'tls'),
@@ -81,7 +82,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     expect([...runs.map((one) => one.code), proxy.asked]).toEqual([0, 0, []]);
   });
 
-  it('bypasses it for one port or all with NO_PROXY', async () => {
+  it('bypasses it for one port or all with NO_PROXY', detail, async () => {
     const address = await behind();
     const exempt = (port: number) => ({ HTTP_PROXY: address, NO_PROXY: `x.example, 127.0.0.1:${port}` });
     expect((await run(exempt(places[name].port))).code).toBe(0);
@@ -99,7 +100,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     expectNoPassword(done);
   });
 
-  it.each(['sandbox', 'tls'])('names a refusing proxy without its password (%s)', async (profile) => {
+  it.each(['sandbox', 'tls'])('names a refusing proxy without its password (%s)', detail, async (profile) => {
     const address = `http://me:${PASSWORD}@${await behind({ refuse: 407 })}`;
     const done = await run({ HTTP_PROXY: address, HTTPS_PROXY: address }, '--profile', profile, '--debug');
     expect(done.code).toBe(unreachable);
@@ -108,7 +109,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     expectNoPassword(done);
   });
 
-  it.each(['sandbox', 'tls'])('aborts a hanging proxy in time (%s)', async (profile) => {
+  it.each(['sandbox', 'tls'])('aborts a hanging proxy in time (%s)', detail, async (profile) => {
     const address = await behind({ hang: true });
     const started = Date.now();
     const env = { HTTP_PROXY: address, HTTPS_PROXY: address };
@@ -118,7 +119,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     expect(Date.now() - started).toBeLessThan(20_000);
   });
 
-  it('names a proxy where nothing is listening', async () => {
+  it('names a proxy where nothing is listening', detail, async () => {
     const address = await behind();
     proxy.close();
     for (const profile of ['sandbox', 'tls']) {
@@ -128,7 +129,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     }
   });
 
-  it('reports an invalid proxy address as a usage error', async () => {
+  it('reports an invalid proxy address as a usage error', detail, async () => {
     await behind();
     const done = await run({ HTTP_PROXY: 'socks5://127.0.0.1:1080' });
     expect(reportedError(done)).toMatchObject({

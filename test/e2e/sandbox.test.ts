@@ -152,7 +152,7 @@ describe('demo', () => {
     ).toEqual(['SHA256SUMS', 'certificate.pdf', 'document.pdf', 'signed.pdf']);
   });
 
-  it('describes each step, and changes no profile', async () => {
+  it('describes each step, and changes no profile', { tags: ['full'] }, async () => {
     const other = new Home();
     const { stdout, code } = await other.run`demo --dir downloads`;
     expect(code).toBe(0);

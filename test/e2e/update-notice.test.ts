@@ -112,7 +112,7 @@ describe('the registry check', () => {
     return existsSync(recordFile()) ? (await record()).latest : undefined;
   };
 
-  it('accepts only release versions', async () => {
+  it('accepts only release versions', { tags: ['full'] }, async () => {
     const replies: unknown[] = [{ version: '9.9.9\u001b[31m' }, { version: '2.0.0-beta.1' }, [], 'no', null];
     await registry.close();
     registry = await startServer((_request, response, number) => json(response, 200, replies[number - 1]));
@@ -121,7 +121,9 @@ describe('the registry check', () => {
     expect(registry.seen).toHaveLength(replies.length);
   });
 
-  it('is silent without a registry or npm, and after an error, too much data, or a timeout', async () => {
+  it('is silent without a registry or npm, and after an error, too much data, or a timeout', {
+    tags: ['full'],
+  }, async () => {
     expect(await ask({ npm_config_registry: 'http://127.0.0.1:9/' })).toBeUndefined();
     await registry.close();
     registry = await startServer((_request, response, number) =>

@@ -44,29 +44,29 @@ function open(args: string[], env: Record<string, string> = {}) {
 const host = () => service.server.origin.replace('http://', '');
 
 const CREATE = 'envelopes create --template tmpl_1 --signer Ada<ada@example.com> --send';
-const commands: [line: string, says: string][] = [
-  ['envelopes list', 'Waiting for '],
-  ['envelopes get env_1', 'Waiting for '],
-  ['templates get tmpl_1', 'Waiting for '],
-  ['templates list', 'Waiting for '],
-  [CREATE, 'Sent; waiting for a response from '],
-  ['envelopes send env_1', 'Sent; waiting for a response from '],
-  ['doctor', 'Waiting for '],
-  ['api /esign/envelopes/env_1', 'Waiting for '],
+const commands = [
+  { line: 'envelopes list', says: 'Waiting for ', tags: [] },
+  { line: 'envelopes get env_1', says: 'Waiting for ' },
+  { line: 'templates get tmpl_1', says: 'Waiting for ' },
+  { line: 'templates list', says: 'Waiting for ' },
+  { line: CREATE, says: 'Sent; waiting for a response from ', tags: [] },
+  { line: 'envelopes send env_1', says: 'Sent; waiting for a response from ' },
+  { line: 'doctor', says: 'Waiting for ' },
+  { line: 'api /esign/envelopes/env_1', says: 'Waiting for ' },
 ];
 
 describe('a slow service', () => {
-  it.concurrent.each(commands)(
-    '%s shows that it is waiting, and clears the line before the first output',
-    async (line, says) => {
+  for (const { line, says, tags = ['full'] } of commands)
+    it.concurrent(`${line} shows that it is waiting, and clears the line before the first output`, {
+      tags,
+    }, async () => {
       delayMs = SLOW_MS;
       const screen = open(line.split(' '));
       await screen.shows(`${says}${host()}`);
       await screen.ended;
       expect(screen.text()).not.toContain('aiting for');
       expect(screen.text()).not.toBe('');
-    },
-  );
+    });
 
   it('is shown while the sandbox reads a long seed, and cleared before its command starts', async () => {
     const envelopes = Array.from({ length: 3_000 }, (_, i) => `  - {id: env_${i}, status: SENT}\n`);
@@ -85,7 +85,7 @@ describe('a slow service', () => {
     expect(screen.text()).not.toContain('Waiting for');
   });
 
-  it('is a single wait over many pages, even if each is fast', async () => {
+  it('is a single wait over many pages, even if each is fast', { tags: ['full'] }, async () => {
     delayMs = 250;
     const screen = open(['envelopes', 'list', '--template', 'tmpl_other', '--all']);
     await screen.shows(`Waiting for ${host()}`);
@@ -136,7 +136,7 @@ describe('a slow service', () => {
     expect(stderr).toBe('');
   });
 
-  it("doesn't interfere with commands that show their own progress", async () => {
+  it("doesn't interfere with commands that show their own progress", { tags: ['full'] }, async () => {
     delayMs = SLOW_MS;
     const screen = open(['envelopes', 'watch', 'env_1', '--until', 'SENT']);
     await screen.ended;
