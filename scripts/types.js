@@ -11,16 +11,16 @@ const doors = ['src/client/client.ts', 'src/sandbox/embed.ts'].map((file) => joi
  * build.
  */
 export async function types() {
-  const emitted = emit();
+  const declare = declarations();
   const folder = join(root, 'dist/types');
   await rm(folder, { recursive: true, force: true });
-  const wanted = doors.map(declarationOf);
-  for (const file of wanted) {
-    const text = emitted.get(file);
-    if (text === undefined) throw new Error(`${file} was not emitted`);
+  const wanted = [...doors];
+  for (const source of wanted) {
+    const file = declarationOf(source);
+    const text = declare(source);
     for (const name of importsOf(text)) {
       if (!name.startsWith('.')) throw new Error(`the types of ${file} need ${name}`);
-      const next = declarationOf(join(dirname(file), name));
+      const next = join(dirname(source), name);
       if (!wanted.includes(next)) wanted.push(next);
     }
     if (/\bany\b/.test(withoutComments(text))) throw new Error(`an any among the types: ${file}`);
@@ -35,7 +35,8 @@ export async function types() {
   await writeFile(join(folder, 'cjs/package.json'), '{"type":"commonjs"}\n');
 }
 
-function emit() {
+/** Returns a function that returns the declarations of a source file: only those needed are made. */
+function declarations() {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
   const program = ts.createProgram(doors, {
@@ -46,10 +47,16 @@ function emit() {
     incremental: false,
     tsBuildInfoFile: undefined,
   });
-  const emitted = new Map();
-  const { diagnostics } = program.emit(undefined, (file, text) => emitted.set(file, text), undefined, true);
-  if (diagnostics.length > 0) throw new Error(ts.formatDiagnostics(diagnostics, ts.createCompilerHost({})));
-  return emitted;
+  return (file) => {
+    let declared;
+    const write = (_name, text) => {
+      declared = text;
+    };
+    const { diagnostics } = program.emit(program.getSourceFile(file), write, undefined, true);
+    if (diagnostics.length > 0) throw new Error(ts.formatDiagnostics(diagnostics, ts.createCompilerHost({})));
+    if (declared === undefined) throw new Error(`${file} has no declarations`);
+    return declared;
+  };
 }
 
 function declarationOf(file) {

@@ -44,10 +44,14 @@ async function validatorOf(id: string, occasion: string): Promise<ValidateFuncti
   return ajv.compile(part);
 }
 
+/** The schemas of whole commands, compiled once each. */
+const wholes = new Map<string, ValidateFunction>();
+
 async function check(id: string, occasion: string, stdout: string): Promise<void> {
   const values = SHAPES[id]?.[occasion]?.form === 'lines' ? jsonLines(stdout) : [parseJson(stdout)];
   const valid = await validatorOf(id, occasion);
-  const whole = ajv.compile(outputSchemaOf(root, id));
+  const whole = wholes.get(id) ?? ajv.compile(outputSchemaOf(root, id));
+  wholes.set(id, whole);
   expect(values.length, `${id} printed nothing`).toBeGreaterThan(0);
   for (const value of values) {
     expect(valid(value), `${id}/${occasion}: ${ajv.errorsText(valid.errors)}\n${stdout}`).toBe(true);

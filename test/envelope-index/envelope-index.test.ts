@@ -323,7 +323,7 @@ describe('after any history', () => {
           expect(answers).toEqual(service.truth({ search, statuses }).slice(0, limit));
         }
       }),
-      { numRuns: 60 },
+      { numRuns: Number(process.env.INDEX_RUNS ?? 25) },
     );
   }, 120_000);
 });

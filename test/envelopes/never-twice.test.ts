@@ -204,7 +204,7 @@ describe('a request ID', () => {
 });
 
 const SEED = Number(process.env.FAULT_SEED ?? 1);
-const RUNS = Number(process.env.CREATE_RUNS ?? 60);
+const RUNS = Number(process.env.CREATE_RUNS ?? 25);
 
 it(`nobody is emailed twice in ${RUNS} random services, from FAULT_SEED=${SEED}`, {
   timeout: 120_000,

@@ -87,7 +87,7 @@ describe('10,000 objects', () => {
   );
   const inOrder = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 
-  it('are found again after a restart and listed in byte order', async () => {
+  it('are found again after a restart and listed in byte order', { tags: ['full'] }, async () => {
     const rig = await startRig();
     const folder = join(rig.dir, BUCKET);
     for (let at = 0; at < keys.length; at += 200) {
