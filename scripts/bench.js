@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { growthChart } from './bench-chart.js';
@@ -12,6 +12,7 @@ const root = join(import.meta.dirname, '..');
 const PARTS = {
   start: { entry: 'benchStart', quick: { rounds: 5, turns: 2 } },
   bulk: { entry: 'benchBulk', quick: { rows: 500, rounds: 1, many: 2_000 } },
+  campaign: { entry: 'benchCampaign', quick: { rows: 500 } },
   documents: { entry: 'benchDocuments', quick: { files: 100, rounds: 2, many: 200, large: 100 } },
   seals: { entry: 'benchSeals', quick: { documents: 100, rounds: 1 } },
   listen: { entry: 'benchListen', quick: { count: 5_000 } },
@@ -55,40 +56,47 @@ const machine = `Node ${process.version}, ${cpus().length} cores of ${cpus()[0]?
 if (word('json')) await writeFile(word('json'), `${JSON.stringify({ machine, rows }, null, 2)}\n`);
 const growths = rows.flatMap(({ growth = [] }) => growth);
 if (process.argv.includes('--write')) {
-  await writeFile(join(root, 'docs/benchmarks.md'), page());
+  const file = join(root, 'docs/benchmarks.md');
+  await writeFile(file, page(await readFile(file, 'utf8')));
   if (growths.length > 0) await writeFile(join(root, 'docs/benchmarks-growth.svg'), growthChart(growths));
 }
 
-function page() {
+/** Returns the page. With --only, the other rows of the current page stay as they are. */
+function page(current) {
   const verdict = ({ good }) => (good === undefined ? '' : good ? 'met' : '**not met**');
-  const lines = rows.map(
-    (row) =>
-      `| ${row.name} | ${row.value} | ${spreadOf(row)} | ${row.asked ?? ''} | ${verdict(row)} | ${row.note ?? ''} |`,
+  const measured = rows.map((row) => [
+    row.name,
+    `| ${row.name} | ${row.value} | ${spreadOf(row)} | ${row.asked ?? ''} | ${verdict(row)} | ${row.note ?? ''} |`,
+  ]);
+  const kept = word('only') === undefined ? [] : current.matchAll(/^\| (.+?) \| .*\|$/gm);
+  const lines = new Map(
+    [...kept].filter(([, name]) => name !== 'what' && name !== '---').map(([line, name]) => [name, line]),
   );
+  for (const [name, line] of measured) lines.set(name, line);
+  const separately = word('only') === undefined ? '' : ' Some parts were measured separately.';
   return `# Benchmarks
 
-Measure the speed and memory of \`esign\` on your machine. \`npm run bench\` measures every figure below, and \`npm run bench -- --write\` updates
-this page. It takes less than 20 minutes on two cores. Machines differ and are shared, so most figures are ratios to another program that is
-measured in the same run, taking turns. Programs that aren't installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out.
-\`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')}) runs one part, \`--quick\` uses small numbers, and \`--json FILE\` writes JSON.
+Measure the speed and memory of \`esign\` on your machine. \`npm run bench\` measures every figure below in less than 20 minutes on two cores, and
+\`npm run bench -- --write\` updates this page. Machines differ, so most figures are ratios to another program, measured alternately in the same
+run. Programs that aren't installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out. \`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')}) runs one part, \`--quick\` uses small numbers, and \`--json FILE\` writes JSON.
 
-\`figure\` is the median of the runs, and \`range\` shows the lowest and the highest. A difference between two figures that is smaller than their
-range means nothing. \`x\` is a ratio to the program named in the row. \`target\` is the goal for the figure, and the next column shows whether it
-was met. \`details\` has the absolute values of this run.
+\`figure\` is the median of the runs, and \`range\` is from the lowest to the highest. Ignore differences that are smaller than the range. \`x\` is a
+ratio to the program in the row. \`target\` is the goal for the figure, and the next column shows whether it was met. \`details\` has the absolute
+values of this run.
 
 ## How costs grow
 
-The processor time per item, including the start of the program, at 10 and 100 times the number of items, compared with the smallest number.
-A flat or falling line means that large numbers cost no more per item. A rising line would mean that they do.
+The chart shows the processor time per item, including the start of the program, at 10 and 100 times the number of items, compared with the
+smallest number. If a line is flat or falling, large numbers cost no more per item. If it rises, they do.
 
 ![Cost per item at 1, 10, and 100 times the number, for each kind of work](benchmarks-growth.svg)
 
 ## Figures
 
-Last run: ${machine}.
+Last run: ${machine}.${separately}
 
 | what | figure | range | target | | details |
 | --- | --- | --- | --- | --- | --- |
-${lines.join('\n')}
+${[...lines.values()].join('\n')}
 `;
 }

@@ -20,18 +20,18 @@ export async function benchCompat({ rounds = 2_000 } = {}) {
     const outfile = join(folder, 'recorder.mjs');
     const entryPoints = [join(import.meta.dirname, '../../src/compatibility/recorder.ts')];
     await build({ entryPoints, outfile, bundle: true, platform: 'node', format: 'esm' });
-    const { Recorder } = await import(outfile);
+    const { CompatibilityRecorder } = await import(outfile);
     const page = { data: Array.from({ length: 100 }, (_, index) => envelope(index)), meta };
     return [
       costOf(
-        new Recorder(join(folder, 'a.json'), () => 0),
+        new CompatibilityRecorder(join(folder, 'a.json'), () => 0),
         'a reply with an envelope',
         { data: envelope(1) },
         '/env_1',
         rounds,
       ),
       costOf(
-        new Recorder(join(folder, 'b.json'), () => 0),
+        new CompatibilityRecorder(join(folder, 'b.json'), () => 0),
         'a page of 100 envelopes',
         page,
         '?page=1',

@@ -85,7 +85,7 @@ async function day({ watchEnvelopes, client, control, ids, hours }) {
   let polls = 0;
   let changes = 0;
   const unsigned = ids.values();
-  const onLook = ({ at }) => {
+  const onPoll = ({ at }) => {
     polls++;
     if (polls % SIGNS_EVERY === 0) control.sign(unsigned.next().value, {}).catch(() => undefined);
     if (at - begin < (heapSizes.length + 1) * HOUR_MS) return;
@@ -93,7 +93,7 @@ async function day({ watchEnvelopes, client, control, ids, hours }) {
     heapSizes.push(process.memoryUsage().heapUsed / 1e6);
     if (heapSizes.length === hours) ended.abort();
   };
-  const options = { until: [], intervalMs: INTERVAL_MS, onLook, signal: ended.signal };
+  const options = { until: [], intervalMs: INTERVAL_MS, onPoll, signal: ended.signal };
   try {
     for await (const event of watchEnvelopes(client, ids, options)) if (event.type === 'change') changes++;
   } catch (error) {
