@@ -28,6 +28,7 @@ export async function pagePictures(stage) {
     await signingPicture(browser, stage);
     await inspectorPicture(browser, stage);
     await rehearsalPicture(browser, stage);
+    await reportPicture(browser, stage);
   } finally {
     await browser.close();
   }
@@ -131,6 +132,15 @@ async function rehearsalPicture(browser, { esign, home, folder }) {
   const page = await browser.newPage({ viewport: { width: 1000, height: 1150 } });
   await page.goto(`file://${join(home, 'rehearsal.html')}`);
   await page.screenshot({ path: join(folder, 'rehearsal.png') });
+  await page.close();
+}
+
+/** The page of a report on everything in the sandbox. */
+async function reportPicture(browser, { esign, home, folder }) {
+  await esign('report', '--html', 'report.html');
+  const page = await browser.newPage({ viewport: { width: 1000, height: 1150 } });
+  await page.goto(`file://${join(home, 'report.html')}`);
+  await page.screenshot({ path: join(folder, 'report.png') });
   await page.close();
 }
 
