@@ -258,7 +258,7 @@ function notTheApi(raw: RawReply, url: string): BadResponseError {
       status,
       hint:
         status === 407
-          ? 'The proxy requires a user and password: HTTP_PROXY=http://user:password@host:port.'
+          ? 'The proxy requires a username and password. Set HTTP_PROXY=http://user:password@host:port.'
           : 'A login page, a proxy, or a wrong base URL can cause this. Check the base URL with `esign profiles show`.',
     },
   );

@@ -33,7 +33,7 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT.unreachable]: 'service unreachable; a write may have happened',
   [EXIT.storage]: 'storage error, or a checksum, seal, or signature is invalid',
   [EXIT.partial]: 'some items failed or were not started',
-  [EXIT.unexpectedStatus]: 'an envelope ended in another status',
+  [EXIT.unexpectedStatus]: 'an envelope ended in an unexpected status',
   [EXIT.waitTimeout]: 'timed out while waiting',
   [EXIT.interrupted]: 'interrupted',
   143: 'terminated',

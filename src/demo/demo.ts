@@ -74,7 +74,7 @@ const SIGNERS: readonly DemoSigner[] = [
     },
   },
 ];
-/** The number of events of an envelope that is sent, viewed and signed by two signers, and completed. */
+/** The number of events of an envelope that is sent, viewed, and signed by two signers, and completed. */
 const EXPECTED_EVENTS = 6;
 const WEBHOOK_TIMEOUT_MS = 5_000;
 

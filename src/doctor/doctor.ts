@@ -49,7 +49,7 @@ async function checkGuards(context: DoctorContext, settings: Settings | undefine
     return failed(
       name,
       new UsageError(`The policy ${policyInWords(policy)}.`),
-      'An administrator has to fix the file. It must be valid JSON with known keys, owned by root (Administrators), and writable by nobody else.',
+      'An administrator has to fix the file. It must be valid JSON with only known keys, be owned by root (Administrators on Windows), and not be writable by anyone else.',
     );
   const all = guardsInWords(guards).map(([label, { text, source }]) => `${label}: ${text} (${source})`);
   return ok(name, all.join('; ') || 'none');

@@ -28,7 +28,7 @@ export function reminderFile(folder: string): string {
   return join(folder, 'reminders.jsonl');
 }
 
-/** A reminder to one signer, or to all who had not signed. */
+/** A reminder to one signer, or to everyone who hadn't signed. */
 export interface Reminded {
   signer: string;
   at: number;

@@ -36,7 +36,7 @@ export const webhookSchema = z.object({
 /** A webhook received on this machine, with the data needed to check its signature. */
 export type EvidenceWebhook = z.infer<typeof webhookSchema>;
 
-/** `signer` is null for a reminder to all who had not signed. */
+/** `signer` is null for a reminder to everyone who hadn't signed. */
 export const reminderSchema = z.object({ at: z.string(), signer: text });
 
 /** A reminder that was requested on this machine. */

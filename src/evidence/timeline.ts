@@ -28,7 +28,7 @@ export function timelineOf(
     ...changesOf(envelope),
     ...webhooks.filter(({ duplicate }) => !duplicate).map(momentOf),
     ...reminders.map(({ at, signer }): TimelineEntry => {
-      return { at, what: 'reminder asked for', who: signer ?? 'all who had not signed', ...THIS_MACHINE };
+      return { at, what: 'reminder asked for', who: signer ?? "everyone who hadn't signed", ...THIS_MACHINE };
     }),
   ];
   return moments.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));

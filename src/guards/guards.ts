@@ -76,7 +76,7 @@ export function requireUsablePolicy({ policy }: Guards): void {
     'POLICY_UNUSABLE',
     `The policy on this machine, ${policy.path}, can't be used: ${policy.problem}. Nothing was sent.`,
     {
-      hint: 'Ask your administrator to fix it: `esign doctor` shows what is wrong. Until then, you can only read.',
+      hint: 'Ask your administrator to fix it: `esign doctor` shows what is wrong. Until then, only commands that read data work.',
     },
   );
 }

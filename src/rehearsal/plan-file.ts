@@ -105,7 +105,7 @@ export function planDifferences(
     ...(plan.baseUrl === facts.baseUrl
       ? []
       : [`The base URL is ${facts.baseUrl}; the plan is for ${plan.baseUrl}.`]),
-    ...(plan.key === facts.key ? [] : ['The API key is not the one of the plan.']),
+    ...(plan.key === facts.key ? [] : ['The API key is not the one used for the plan.']),
   ];
 }
 
@@ -134,7 +134,7 @@ function flagDifferences(planned: Plan['flags'], given: Plan['flags']): string[]
       .filter((name) => planned[name] !== given[name])
       .map((name) => differenceOf(name, planned[name], given[name])),
     ...waveDifferences(planned, given),
-    ...(secret ? [] : ['The webhook secret is not the one of the plan.']),
+    ...(secret ? [] : ['The webhook secret is not the one used for the plan.']),
   ];
 }
 

@@ -82,7 +82,7 @@ async function searchLateRequests(
 }
 
 async function waitForListLag({ options, signal }: BulkSession): Promise<void> {
-  const text = 'Waiting a minute until the list shows everything created before.';
+  const text = 'Waiting a minute for the list to show everything created so far.';
   options.observer.notice(text, { waitMs: MAX_LIST_LAG_MS });
   await options.client.clock.sleep(MAX_LIST_LAG_MS, signal);
 }

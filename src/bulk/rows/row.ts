@@ -156,7 +156,7 @@ function readSigners(value: unknown, addProblem: AddProblem): { signers: SignerI
     const signer = readSigner(item, path, addProblem);
     const key = `${signer.email.toLowerCase()} ${signer.role ?? ''}`;
     if (signer.email !== '' && seen.has(key))
-      addProblem(`${path}email`, `${signer.email} is already a signer of this row; keep one`);
+      addProblem(`${path}email`, `${signer.email} is already a signer in this row; keep only one`);
     seen.add(key);
     unnamed += Number(signer.name === signer.email);
     return signer;

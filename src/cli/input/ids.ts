@@ -43,7 +43,7 @@ async function read(words: readonly string[], what: string, reading: Reading): P
       if (!isStdinRead) await readLines(ids, what, reading);
       isStdinRead = true;
     } else if (word.startsWith('-'))
-      throw new UsageError(`Unknown flag ${word}.`, { hint: 'See the flags with --help.' });
+      throw new UsageError(`Unknown flag ${word}.`, { hint: 'Use --help to see the available flags.' });
     else if (word.trim() !== '') ids.push(reading.word(word));
   }
   const fromStdin = words.includes('-');

@@ -18,7 +18,7 @@ export async function writeCompletionScript(
     return terminal.json ? writeJson(whole, terminal) : terminal.out(script);
   }
   if (!terminal.outIsTty || terminal.json) {
-    throw new UsageError('Specify your shell.', { hint: `The shells are ${SHELLS.join(', ')}.` });
+    throw new UsageError('Specify your shell.', { hint: `Supported shells: ${SHELLS.join(', ')}.` });
   }
   const detected = detectShell(process.env, process.platform);
   const shells = detected === undefined ? SHELLS : [detected];

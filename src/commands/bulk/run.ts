@@ -172,7 +172,7 @@ function reportProblems(state: RunState, isWave: boolean): void {
   const hint =
     failed > 0
       ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isWave ? ' after the last wave' : ''}: only rows that were not sent are sent.`
-      : `Decide which envelope to keep, and cancel the other: \`${command('bulk', 'show', id)}\`.`;
+      : `See both envelopes with \`${command('bulk', 'show', id)}\`. Keep one and cancel the other.`;
   throw new PartialError(`${messages.join('; ')}; each is reported above.`, { hint });
 }
 
@@ -259,7 +259,7 @@ export async function requireSameOrganization(
     if (!isNotFound(error)) throw error;
     throw new UsageError(`This key can't access ${envelopeId}, which ${state.head.id} created.`, {
       cause: error,
-      hint: 'Use a key of the same organization: `esign profiles list`.',
+      hint: 'Use a key from the same organization: `esign profiles list`.',
     });
   }
 }

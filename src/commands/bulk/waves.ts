@@ -19,7 +19,7 @@ const wavesFlag = Flags.custom<number[]>({
     const sizes = (parts.at(-1) === REST ? parts.slice(0, -1) : parts).map(readSize);
     if (sizes.every((size) => size !== undefined)) return Promise.resolve(sizes);
     throw new UsageError(`--waves "${text}" is not a list of wave sizes.`, {
-      hint: 'Write whole numbers from 1, and `rest` only at the end: --waves 20,200,rest.',
+      hint: 'Use whole numbers of 1 or more, with `rest` only at the end: --waves 20,200,rest.',
     });
   },
 });

@@ -39,7 +39,7 @@ function broken({ file, line, id, after, reason }: Break): VerificationError {
   return new VerificationError(
     `The log is broken${where}${previous}: ${REASONS[reason]} (${file}, line ${line}).`,
     {
-      hint: 'Entries before it are intact. Compare the log with a backup, or with the audit log of the service.',
+      hint: "Entries before it are intact. Compare the log with a backup or with the service's audit log.",
     },
   );
 }

@@ -206,7 +206,7 @@ function byConnection(error: unknown, where: Where): Cause {
     return {
       code: 'STORAGE_NOT_CONFIGURED',
       why: 'no region is set',
-      hint: 'Set --region in the profile, or AWS_REGION.',
+      hint: 'Set a region in the profile (--region), or set AWS_REGION.',
     };
   }
   if (code === 'ERR_INVALID_URL' || message.includes('Invalid URL'))

@@ -49,7 +49,7 @@ const OWN_KEYS: readonly string[] = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY, REPLACES_
 export function buildReplacement(old: Envelope, changes: ReplacementChanges): Replacement {
   const templateId = changes.templateId ?? old.templateId;
   if (!templateId)
-    throw new UsageError(`The service doesn't return the template of ${old.id}.`, {
+    throw new UsageError(`The service doesn't return the template used for ${old.id}.`, {
       hint: 'Set it with --template.',
     });
   const signers = changeSigners(old, changes);

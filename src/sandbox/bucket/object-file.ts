@@ -152,7 +152,7 @@ function factsLength(last: Buffer): number {
 function decodeFacts(last: Buffer, length: number, size: number): StoredObjectFacts {
   const json = last.toString('utf8', last.length - length, last.length - LENGTH_BYTES);
   const facts = factsSchema.parse(parseJson(json));
-  if (facts.size !== size - length) throw new Error('the file is not as long as it says');
+  if (facts.size !== size - length) throw new Error("the file's size doesn't match the length it declares");
   return facts;
 }
 

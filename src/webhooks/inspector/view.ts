@@ -193,7 +193,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /does not match/,
     'Compare the secret with the one the envelope was created with. Test it with `esign events verify BODY --signature HEX`.',
   ],
-  [/not JSON/, 'The signature is valid or was not checked, but the body must be a JSON object in UTF-8.'],
+  [/not JSON/, 'The signature is valid or was not checked, but the body is not a UTF-8 JSON object.'],
 ];
 
 /** Returns whether a delivery is valid, and why. */

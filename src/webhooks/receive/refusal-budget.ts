@@ -34,7 +34,7 @@ export class RefusalBudget {
       this.#recorded++;
       if (this.#recorded === MAX_RECORDED_PER_DAY)
         this.#warn(
-          `${grouped(MAX_RECORDED_PER_DAY)} deliveries were refused today. For the rest of the day (UTC) only their number is recorded, once a minute.`,
+          `${grouped(MAX_RECORDED_PER_DAY)} deliveries were refused today. For the rest of the day (UTC) only a count is recorded, once a minute.`,
         );
       return delivery;
     }

@@ -12,7 +12,7 @@ import { resultList } from '../view.ts';
 import { exportInto } from './into.ts';
 
 export default class BulkExport extends EsignCommand {
-  static override summary = 'Export the results of a run, alone or as columns of your own file.';
+  static override summary = 'Export the results of a run, on their own or as columns added to your file.';
   static override description =
     'With --into, prints your source file with the columns esign_row_status, esign_envelope_id, esign_signed_at, esign_waiting_for, and esign_error. Everything else stays the same, and your file is not changed. Rows are matched by their content, so you can sort the file and add columns. A row without a match gets empty cells, and the exit code is 10. An .xlsx file becomes CSV in UTF-8.';
   static override examples = [

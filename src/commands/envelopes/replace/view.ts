@@ -16,8 +16,8 @@ import { safeBlock, safeLine } from '../../../output/text.ts';
 /** Returns how many envelopes of the monthly quota the replacement uses. */
 export function costOf({ made }: ReplacementPlan): string {
   return made === undefined
-    ? 'This uses one more envelope of your monthly quota.'
-    : `The replacement ${made.id} already exists, so no further envelope of your quota is used.`;
+    ? 'This uses one more envelope from your monthly quota.'
+    : `The replacement ${made.id} already exists, so this won't use another envelope from your quota.`;
 }
 
 /** Returns notes about the new envelope before it is created. */
@@ -95,7 +95,7 @@ function party({ name, email, role }: Signer | SignerInput): string {
 
 function stepLines({ old, wanted, made, steps }: ReplacementPlan): string[] {
   const told = {
-    make: 'Create a draft of the replacement. This uses one more envelope of your monthly quota.',
+    make: 'Create a draft of the replacement. This uses one more envelope from your monthly quota.',
     cancel: `Cancel ${old.id}.`,
     send: `Send ${made?.id ?? 'the replacement'}, which emails ${listed(wanted.signers.map(({ name }) => name))}.`,
   };

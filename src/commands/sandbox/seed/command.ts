@@ -7,7 +7,7 @@ export default class SandboxSeed extends EsignCommand {
   static override summary =
     'Load templates, organizations, keys, and envelopes from a file into the sandbox.';
   static override description =
-    'The file is YAML or JSON; see docs/testing.md for its format. Existing items with the same ID are replaced. Envelopes can have any status. If the file has an error, its line and field are shown and nothing is loaded. With --from, loads stand-ins for the templates of an account: the same names, roles, and fields, on pages marked STAND-IN. No envelopes and no data of signers are copied.';
+    'The file is YAML or JSON; see docs/testing.md for its format. Existing items with the same ID are replaced. Envelopes can have any status. If the file has an error, its line and field are shown and nothing is loaded. With --from, loads stand-ins for the templates of an account: the same names, roles, and fields, on pages marked STAND-IN. No envelopes or signer data are copied.';
   static override examples = [
     '<%= config.bin %> sandbox seed seed.yaml',
     '<%= config.bin %> sandbox seed seed.json --json',

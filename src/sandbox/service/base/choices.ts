@@ -61,7 +61,7 @@ export const CHOICES = {
   'head-requests': {
     values: ['like-get'],
     decides: 'HEAD returns the same headers as GET, without a body.',
-    why: "The document doesn't list HEAD. HTTP specifies this.",
+    why: "The API document doesn't list HEAD. This is the behavior that HTTP specifies.",
   },
   'rate-window': {
     values: ['fixed'],
@@ -93,7 +93,7 @@ export const CHOICES = {
   'free-role': {
     values: ['next'],
     decides:
-      'A signer without a role gets the next free role of the template, or the last one if none is free. Two signers can have the same role.',
+      "A signer without a role gets the template's next free role, or its last role if none is free. Two signers can have the same role.",
     why: "role is optional, but the document doesn't say what happens without it.",
   },
   'signer-statuses': {
@@ -185,7 +185,7 @@ export const CHOICES = {
   },
   signature: {
     values: ['bare', 'prefixed'],
-    decides: 'Whether X-Service-Signature is plain hex, or hex after sha256=.',
+    decides: 'Whether X-Service-Signature is plain hex or hex prefixed with sha256=.',
     why: 'Plain hex is documented. Some services use the prefix.',
   },
   delivery: {

@@ -133,7 +133,7 @@ function guarded({ store, engine, clock, host }: ControlOptions) {
       throw new ApiError('FORBIDDEN', 'The control plane is available only at its own address');
     const key = authenticate(c.req.header('authorization'), store.state, clock.now());
     if (key.orgId !== store.state.orgId)
-      throw new ApiError('FORBIDDEN', 'The control plane needs a key of the default organization');
+      throw new ApiError('FORBIDDEN', 'The control plane requires a key from the default organization');
     requireScope(key, 'esign:write');
     await engine.catchUp();
     await next();
