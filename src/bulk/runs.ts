@@ -6,7 +6,7 @@ import { Journal } from '../journal/journal.ts';
 import { headerOf, scan } from '../journal/scan.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { EsignError, UsageError } from '../kernel/errors.ts';
-import { privateFolder, syncFolder } from '../kernel/files/files.ts';
+import { exists, privateFolder, syncFolder } from '../kernel/files/files.ts';
 import { isLocked, lockFile } from '../kernel/files/lock.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { type RowKeys, RUN_FORMAT, type RunEntry, type RunHead } from './entries.ts';
@@ -272,10 +272,6 @@ async function clearLeftovers(root: string, now: number): Promise<void> {
     if (!isOld || (await exists(files.journal)) || (await isLocked(files.lock))) continue;
     await rm(files.folder, { recursive: true, force: true });
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
 function lockedError(id: string): (pid: string) => UsageError {

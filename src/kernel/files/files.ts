@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, open, rename, rm } from 'node:fs/promises';
+import { chmod, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { codeOf } from '../errors.ts';
@@ -95,4 +95,9 @@ export async function syncFolder(path: string): Promise<void> {
 export async function privateFolder(path: string): Promise<void> {
   const isNew = makeFolder(path, 0o700);
   if (isNew && process.platform !== 'win32') await chmod(path, 0o700);
+}
+
+/** Returns true if a file or folder exists and can be seen. */
+export async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
 }

@@ -1,8 +1,8 @@
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Draft } from '../../../journal/compaction.ts';
 import { compactionEnd, headerOf, scan } from '../../../journal/scan.ts';
-import { privateFolder, syncFolder } from '../../../kernel/files/files.ts';
+import { exists, privateFolder, syncFolder } from '../../../kernel/files/files.ts';
 import { isRecord, tryParseJson } from '../../../kernel/json.ts';
 import type { ObjectWriter } from '../../model.ts';
 import { notFound } from '../base/errors.ts';
@@ -145,10 +145,6 @@ export class Snapshots {
   #path(name: string): string {
     return join(this.#folder, name);
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
 function* asEntries(changes: readonly StoreChange[]) {
