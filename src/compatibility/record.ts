@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, readSync, writeSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { makeFolder } from '../kernel/files/folder.ts';
 import { lockFile } from '../kernel/files/lock.ts';
-import { readRegularBytes } from '../kernel/files/regular-file.ts';
+import { openRegular, readRegularBytes } from '../kernel/files/regular-file.ts';
 import { replaceFile } from '../kernel/files/replace-file.ts';
 import { tryParseJson } from '../kernel/json.ts';
 import { DOCUMENT } from './document.ts';
@@ -13,6 +13,9 @@ import type { Fact } from './tally.ts';
 
 const FORMAT = 1;
 const MAX_BYTES = 256 * 1024;
+/** A longer file is rewritten instead of appended to. */
+const MAX_APPENDED_BYTES = MAX_BYTES / 2;
+const FIRST_BYTES = Buffer.from(`{"format":${FORMAT},`);
 /** The maximum numbers of forms. Undocumented ones have a lower limit, so that there is always room for documented ones. */
 const MAX_FORMS = 1_000;
 const MAX_UNDOCUMENTED_FORMS = 600;
@@ -40,28 +43,54 @@ export type Places = Map<string, Map<string, SeenForm>>;
 /** Reads a record. If it is missing or unreadable, it is empty. `newer` means that a newer version wrote it. */
 export async function readRecord(path: string): Promise<Places | 'newer'> {
   const bytes = await readRegularBytes(path, { most: MAX_BYTES + 1 }).catch(() => undefined);
-  const value = tryParseJson(bytes?.toString('utf8') ?? '');
-  if (newerSchema.safeParse(value).success) return 'newer';
-  const { data } = recordSchema.safeParse(value);
-  return new Map(
-    Object.entries(data?.places ?? {}).map(([place, forms]) => [place, new Map(Object.entries(forms))]),
-  );
+  const places: Places = new Map();
+  for (const line of bytes?.toString('utf8').split('\n') ?? []) {
+    const value = tryParseJson(line);
+    if (newerSchema.safeParse(value).success) return 'newer';
+    for (const [place, forms] of Object.entries(recordSchema.safeParse(value).data?.places ?? {}))
+      for (const [form, seen] of Object.entries(forms)) addForm(places, place, form, seen);
+  }
+  return places;
 }
 
-/** Adds facts to a record, one process at a time. @throws an error of the disk, or if another process holds the lock. */
+/**
+ * Adds facts to a record. Usually they are appended as a line of their own, because every command does this. A long file is
+ * rewritten as a single line, one process at a time; a line that is appended at that moment is lost.
+ * @throws an error of the disk, or if another process holds the lock.
+ */
 export async function addToRecord(path: string, facts: readonly Fact[]): Promise<void> {
+  const places: Places = new Map();
+  for (const { place, form, operation, times, since } of facts)
+    addForm(places, place, form, { times, since: secondOf(since), in: [operation] });
+  if (!appendTo(path, places)) await rewrite(path, places);
+}
+
+/** Appends a line. Returns false if the file is missing, long, or of another format. */
+function appendTo(path: string, places: Places): boolean {
+  const file = openRegular(path, constants.O_RDWR | constants.O_APPEND);
+  if (file === undefined) return false;
+  try {
+    const start = Buffer.alloc(FIRST_BYTES.length);
+    readSync(file, start, 0, start.length, 0);
+    // The line break ends a line that another process left incomplete.
+    const line = Buffer.from(`\n${textOf(places)}`);
+    if (!start.equals(FIRST_BYTES) || fstatSync(file).size + line.length > MAX_APPENDED_BYTES) return false;
+    writeSync(file, line);
+    return true;
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function rewrite(path: string, added: Places): Promise<void> {
   makeFolder(dirname(path), 0o700);
   const taken = (pid: string) => new Error(`process ${pid} is writing ${path}`);
   const release = await lockFile(`${path}.lock`, taken, { waitMs: LOCK_WAIT_MS });
   try {
     const places = await readRecord(path);
     if (places === 'newer') return;
-    merge(places, facts);
-    const entries = [...places].map(([place, forms]): [string, unknown] => [
-      place,
-      Object.fromEntries(forms),
-    ]);
-    const text = JSON.stringify({ format: FORMAT, places: Object.fromEntries(entries) });
+    for (const [place, forms] of added) for (const [form, seen] of forms) addForm(places, place, form, seen);
+    const text = textOf(places);
     if (Buffer.byteLength(text) > MAX_BYTES) return;
     const isNew = !existsSync(path);
     replaceFile(path, text);
@@ -69,6 +98,11 @@ export async function addToRecord(path: string, facts: readonly Fact[]): Promise
   } finally {
     await release();
   }
+}
+
+function textOf(places: Places): string {
+  const entries = [...places].map(([place, forms]): [string, unknown] => [place, Object.fromEntries(forms)]);
+  return JSON.stringify({ format: FORMAT, places: Object.fromEntries(entries) });
 }
 
 /** Deletes the oldest local records. Sandboxes on random ports would otherwise leave a record each. */
@@ -81,21 +115,24 @@ async function removeOldest(folder: string): Promise<void> {
   for (const { path } of dated.slice(MAX_LOCAL)) await rm(path, { force: true });
 }
 
-function merge(places: Places, facts: readonly Fact[]): void {
-  let count = [...places.values()].reduce((sum, forms) => sum + forms.size, 0);
-  for (const { place, form, operation, times, since } of facts) {
-    const forms = places.get(place) ?? new Map<string, SeenForm>();
-    const known = forms.get(form);
-    if (known !== undefined) {
-      known.times += times;
-      if (!known.in.includes(operation)) known.in.push(operation);
-      continue;
-    }
-    if (count >= (isDocumented(place) ? MAX_FORMS : MAX_UNDOCUMENTED_FORMS)) continue;
-    forms.set(form, { times, since: secondOf(since), in: [operation] });
-    places.set(place, forms);
-    count += 1;
+/** Adds a form to those of its place. An undocumented one is left out if there are too many. */
+function addForm(
+  places: Places,
+  place: string,
+  form: string,
+  { times, since, in: operations }: SeenForm,
+): void {
+  const forms = places.get(place) ?? new Map<string, SeenForm>();
+  const seen = forms.get(form);
+  if (seen !== undefined) {
+    seen.times += times;
+    for (const operation of operations) if (!seen.in.includes(operation)) seen.in.push(operation);
+    return;
   }
+  const count = [...places.values()].reduce((sum, { size }) => sum + size, 0);
+  if (count >= (isDocumented(place) ? MAX_FORMS : MAX_UNDOCUMENTED_FORMS)) return;
+  forms.set(form, { times, since, in: [...operations] });
+  places.set(place, forms);
 }
 
 function isDocumented(place: string): boolean {

@@ -214,6 +214,32 @@ describe('the record', () => {
     expect(readFileSync(notes.path, 'utf8')).toBe('{"format":2,"shapes":[]}');
   });
 
+  it('appends a line, and rewrites a file that has become long', async () => {
+    notes.reply(ONE, { data: envelope({ subject: null }) });
+    await notes.recorder.write();
+    const first = readFileSync(notes.path, 'utf8');
+    let times = 1;
+    const add = async () => {
+      notes.reply(ONE, { data: envelope({ subject: null }) });
+      await notes.recorder.write();
+      times += 1;
+    };
+    await add();
+    expect(readFileSync(notes.path, 'utf8').split('\n')).toEqual([first, expect.any(String)]);
+    while (statSync(notes.path).size > first.length * 1.5) await add();
+    expect(readFileSync(notes.path, 'utf8')).not.toContain('\n');
+    expect(times * first.length).toBeLessThan(256 * 1024);
+    expect((await notes.report()).contradictions).toMatchObject([{ times }]);
+  });
+
+  it('skips a line that another process left incomplete', async () => {
+    notes.reply(ONE, { data: envelope({ subject: null }) });
+    await notes.recorder.write();
+    writeFileSync(notes.path, '\n{"format":1,"places":{"Envelo', { flag: 'a' });
+    notes.reply(ONE, { data: envelope({ subject: null }) });
+    expect((await notes.report()).contradictions).toMatchObject([{ times: 2 }]);
+  });
+
   it('adds up what two processes saw', async () => {
     const other = new Notes();
     Object.defineProperty(other, 'path', { value: notes.path });
