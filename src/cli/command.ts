@@ -1,6 +1,7 @@
 import { Command } from '@oclif/core/command';
 import type { Input, ParserOutput } from '@oclif/core/interfaces';
 import { UsageError } from '../kernel/errors.ts';
+import { wordList } from '../kernel/text/word-list.ts';
 import { type CommonFlags, type Context, createContext } from './context.ts';
 import { commonFlags } from './flags.ts';
 import { invocationOf } from './invocation.ts';
@@ -11,10 +12,9 @@ type Values = Record<string, unknown>;
  * Flags that may be empty: texts, and profile settings that an empty value removes. For any other flag, an empty value usually
  * comes from a variable that isn't set. It would filter nothing or select everyone.
  */
-const MAY_BE_EMPTY = [
-  ...['subject', 'message', 'reason'],
-  ...['bucket', 'region', 'endpoint', 'aws-profile', 'access-key-id', 'only-to'],
-];
+const MAY_BE_EMPTY = wordList(
+  `subject message reason bucket region endpoint aws-profile access-key-id only-to`,
+);
 
 /**
  * The base class of all commands. It provides the common flags and the context. oclif's own `--json` would change exit codes and

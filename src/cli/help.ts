@@ -1,12 +1,10 @@
 import type { Command } from '@oclif/core/command';
 import { CommandHelp, Help } from '@oclif/core/help';
+import { wordList } from '../kernel/text/word-list.ts';
 
 /** Flag groups in the order of the help text. Common flags come last. */
-const GROUPS = [
-  ...['SIGNER', 'EMAIL', 'WEBHOOK'],
-  ...['ADDRESS', 'SIGNATURE', 'FORWARD', 'PACE'],
-  ...['FILTER', 'OUTPUT', 'KEY', 'STORAGE', 'GLOBAL'],
-];
+const GROUPS = wordList(`SIGNER EMAIL WEBHOOK ADDRESS SIGNATURE FORWARD PACE
+  FILTER OUTPUT KEY STORAGE GLOBAL`);
 
 /** Prints the help of a command: summary, usage, description, examples, arguments, and grouped flags. */
 class EsignCommandHelp extends CommandHelp {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
+import { wordList } from '../kernel/text/word-list.ts';
 
 /** The full path, because an environment variable could point to another program. */
 const POWERSHELL = String.raw`C:\Windows\System32\WindowsPowerShell\v1.0\powershell.exe`;
@@ -8,11 +9,11 @@ const SCRIPT = '(Get-Acl -LiteralPath $env:ESIGN_ACL_PATH).Sddl';
 const TRUSTED_INSTALLER = 'S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464';
 /** Administrators, the system, the Windows installer, and the owner, who must be one of them. */
 const TRUSTED: ReadonlySet<string> = new Set([
-  ...['BA', 'SY', 'OW', 'S-1-5-32-544', 'S-1-5-18', 'S-1-3-4'],
+  ...wordList('BA SY OW S-1-5-32-544 S-1-5-18 S-1-3-4'),
   TRUSTED_INSTALLER,
 ]);
 /** Rights to write, append, delete, or change attributes, permissions, or the owner. By name, and as bits below. */
-const WRITING: ReadonlySet<string> = new Set('GA GW FA FW KA KW WD WO SD DC LC RP DT CR'.split(' '));
+const WRITING: ReadonlySet<string> = new Set(wordList('GA GW FA FW KA KW WD WO SD DC LC RP DT CR'));
 const WRITING_BITS = 0x500d0156;
 
 /**

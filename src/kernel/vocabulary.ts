@@ -1,3 +1,5 @@
+import { wordList } from './text/word-list.ts';
+
 /** The terms of the API document. Each list names its section. */
 
 /** States and transitions. */
@@ -119,77 +121,24 @@ export const SIGNATURE_HEADER = 'X-Service-Signature';
 export const EFFECTS = ['reads', 'writes', 'mails', 'deletes', 'local'] as const;
 export type Effect = (typeof EFFECTS)[number];
 
-/** The effect of each command, by id. */
-export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = {
-  api: 'mails',
-  autocomplete: 'local',
-  'bulk:create': 'mails',
-  'bulk:export': 'reads',
-  'bulk:list': 'local',
-  'bulk:rehearse': 'reads',
-  'bulk:resume': 'mails',
-  'bulk:roster': 'reads',
-  'bulk:show': 'local',
-  'bulk:status': 'reads',
-  'bulk:template': 'reads',
-  compat: 'local',
-  demo: 'local',
-  doctor: 'reads',
-  'documents:download': 'reads',
-  'documents:head': 'reads',
-  'documents:link': 'reads',
-  'documents:pins': 'local',
-  'documents:verify': 'local',
-  'envelopes:cancel': 'mails',
-  'envelopes:create': 'mails',
-  'envelopes:download': 'reads',
-  'envelopes:evidence': 'reads',
-  'envelopes:get': 'reads',
-  'envelopes:list': 'reads',
-  'envelopes:remind': 'mails',
-  'envelopes:replace': 'mails',
-  'envelopes:send': 'mails',
-  'envelopes:summary': 'reads',
-  'envelopes:watch': 'reads',
-  'events:drill': 'writes',
-  'events:gaps': 'reads',
-  'events:list': 'local',
-  'events:replay': 'writes',
-  'events:secret': 'local',
-  'events:show': 'local',
-  'events:trigger': 'writes',
-  'events:verify': 'local',
-  find: 'reads',
-  'index:clear': 'local',
-  'index:refresh': 'reads',
-  'index:show': 'local',
-  late: 'reads',
-  listen: 'writes',
-  log: 'local',
-  'log:undo': 'mails',
-  'log:verify': 'local',
-  mcp: 'mails',
-  'profiles:add': 'local',
-  'profiles:edit': 'local',
-  'profiles:list': 'local',
-  'profiles:remove': 'deletes',
-  'profiles:show': 'local',
-  'profiles:use': 'local',
-  report: 'reads',
-  'sandbox:advance': 'local',
-  'sandbox:choices': 'local',
-  'sandbox:decline': 'local',
-  'sandbox:deliveries': 'local',
-  'sandbox:exec': 'local',
-  'sandbox:faults': 'local',
-  'sandbox:mails': 'local',
-  'sandbox:reset': 'deletes',
-  'sandbox:seed': 'local',
-  'sandbox:sign': 'local',
-  'sandbox:snapshot': 'deletes',
-  'sandbox:start': 'local',
-  'sandbox:view': 'local',
-  schema: 'local',
-  'templates:get': 'reads',
-  'templates:list': 'reads',
+/** The ids of the commands with each effect. */
+const COMMANDS: Readonly<Record<Effect, readonly string[]>> = {
+  reads: wordList(`bulk:export bulk:rehearse bulk:roster bulk:status bulk:template doctor
+    documents:download documents:head documents:link envelopes:download envelopes:evidence envelopes:get
+    envelopes:list envelopes:summary envelopes:watch events:gaps find index:refresh late report
+    templates:get templates:list`),
+  writes: wordList('events:drill events:replay events:trigger listen'),
+  mails: wordList(`api bulk:create bulk:resume envelopes:cancel envelopes:create envelopes:remind
+    envelopes:replace envelopes:send log:undo mcp`),
+  deletes: wordList('profiles:remove sandbox:reset sandbox:snapshot'),
+  local: wordList(`autocomplete bulk:list bulk:show compat demo documents:pins documents:verify
+    events:list events:secret events:show events:verify index:clear index:show log log:verify profiles:add
+    profiles:edit profiles:list profiles:show profiles:use sandbox:advance sandbox:choices sandbox:decline
+    sandbox:deliveries sandbox:exec sandbox:faults sandbox:mails sandbox:seed sandbox:sign sandbox:start
+    sandbox:view schema`),
 };
+
+/** The effect of each command, by id. */
+export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = Object.fromEntries(
+  EFFECTS.flatMap((effect) => COMMANDS[effect].map((id) => [id, effect])),
+);

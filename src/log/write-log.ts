@@ -27,12 +27,6 @@ const ROTATE_BYTES = 4 * 1024 * 1024;
 /** How long other processes may hold the lock, in ms. */
 const LOCK_TIMEOUT_MS = 30_000;
 
-interface Waiting {
-  record: LogRecord;
-  done: () => void;
-  failed: (error: Error) => void;
-}
-
 /** The end of the log: the position of the next line, and the hash that it is chained to. */
 interface Tail {
   name: string;
@@ -48,8 +42,10 @@ export class WriteLog {
   readonly #folder: string;
   readonly #clock: Clock;
   readonly #rotateBytes: number;
-  #queue: Waiting[] = [];
-  #writing: Promise<void> | undefined;
+  #waiting: LogRecord[] = [];
+  /** The write of the waiting records. It begins after the previous write. */
+  #next: Promise<void> | undefined;
+  #last: Promise<void> = Promise.resolve();
 
   constructor(folder: string, clock: Clock, { rotateBytes = ROTATE_BYTES }: { rotateBytes?: number } = {}) {
     this.#folder = folder;
@@ -57,36 +53,19 @@ export class WriteLog {
     this.#rotateBytes = rotateBytes;
   }
 
-  /** Appends a record. @throws JournalError when the record is not on disk. */
+  /** Appends a record. Records that wait at the same time share one lock and one fsync. @throws JournalError if it is not on disk. */
   append(record: LogRecord): Promise<void> {
-    return new Promise((done, failed) => {
-      this.#queue.push({ record, done, failed });
-      this.#start();
+    this.#waiting.push(record);
+    this.#next ??= this.#last.then(() => {
+      const records = this.#waiting;
+      this.#waiting = [];
+      this.#next = undefined;
+      return this.#write(records).catch((error: unknown) => {
+        throw this.#failure(error);
+      });
     });
-  }
-
-  #start(): void {
-    if (this.#writing !== undefined || this.#queue.length === 0) return;
-    this.#writing = this.#writeAll().finally(() => {
-      this.#writing = undefined;
-      // Write records that were appended after the queue was last checked.
-      this.#start();
-    });
-  }
-
-  /** Writes all waiting records. Those that wait at the same time share one lock and one fsync. */
-  async #writeAll(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const batch = this.#queue;
-      this.#queue = [];
-      try {
-        await this.#write(batch.map(({ record }) => record));
-        for (const { done } of batch) done();
-      } catch (error) {
-        const failure = this.#failure(error);
-        for (const { failed } of batch) failed(failure);
-      }
-    }
+    this.#last = this.#next.catch(() => undefined);
+    return this.#next;
   }
 
   async #write(records: readonly LogRecord[]): Promise<void> {

@@ -5,6 +5,8 @@ import { renderTable, type TableColumn } from './table.ts';
 import { errColumns, type Terminal } from './terminal.ts';
 import { paragraph, safeLine } from './text.ts';
 
+type Items<T> = AsyncIterable<T> | Iterable<T>;
+
 export interface ListFormat {
   json?: boolean | undefined;
   jsonl?: boolean | undefined;
@@ -27,7 +29,7 @@ export interface ListView<T> {
  * Except for the table, items are written as they arrive.
  */
 export async function writeList<T>(
-  items: AsyncIterable<T> | Iterable<T>,
+  items: Items<T>,
   view: ListView<T>,
   format: ListFormat,
   terminal: Terminal,
@@ -36,13 +38,10 @@ export async function writeList<T>(
   const check = new FieldCheck(chosen?.map(({ key }) => key) ?? []);
   await writeItems(chosen ? seenBy(check, items) : items, view, chosen, format, terminal);
   const notice = check.notice();
-  if (notice !== undefined) say(notice, terminal);
+  if (notice !== undefined) writeNotice(notice, terminal);
 }
 
-async function* seenBy<T>(
-  check: FieldCheck,
-  items: AsyncIterable<T> | Iterable<T>,
-): AsyncGenerator<T, void, undefined> {
+async function* seenBy<T>(check: FieldCheck, items: Items<T>): AsyncGenerator<T, void, undefined> {
   for await (const item of items) {
     check.see(item);
     yield item;
@@ -50,7 +49,7 @@ async function* seenBy<T>(
 }
 
 async function writeItems<T>(
-  items: AsyncIterable<T> | Iterable<T>,
+  items: Items<T>,
   view: ListView<T>,
   chosen: readonly TableColumn<T>[] | undefined,
   format: ListFormat,
@@ -75,11 +74,7 @@ export function writeIds(ids: readonly string[], terminal: Terminal): Promise<vo
   return writeLines(ids, (id) => id, terminal);
 }
 
-async function writeLines<T>(
-  items: AsyncIterable<T> | Iterable<T>,
-  line: (item: T) => string,
-  terminal: Terminal,
-): Promise<void> {
+async function writeLines<T>(items: Items<T>, line: (item: T) => string, terminal: Terminal): Promise<void> {
   for await (const item of items) await terminal.out(`${safeLineExceptTab(line(item))}\n`);
 }
 
@@ -89,7 +84,7 @@ function safeLineExceptTab(line: string): string {
 }
 
 async function writeJsonArray<T>(
-  items: AsyncIterable<T> | Iterable<T>,
+  items: Items<T>,
   map: (item: T) => unknown,
   terminal: Terminal,
 ): Promise<void> {
@@ -102,7 +97,7 @@ async function writeJsonArray<T>(
 }
 
 async function writeJsonLines<T>(
-  items: AsyncIterable<T> | Iterable<T>,
+  items: Items<T>,
   map: (item: T) => unknown,
   terminal: Terminal,
 ): Promise<void> {
@@ -122,7 +117,7 @@ function csvCell(text: string): string {
 }
 
 async function writeCsv<T>(
-  items: AsyncIterable<T> | Iterable<T>,
+  items: Items<T>,
   columns: readonly TableColumn<T>[],
   terminal: Terminal,
 ): Promise<void> {
@@ -138,17 +133,17 @@ async function writeCsv<T>(
 }
 
 async function writeTable<T>(
-  items: AsyncIterable<T> | Iterable<T>,
+  items: Items<T>,
   columns: readonly TableColumn<T>[],
   empty: string | undefined,
   terminal: Terminal,
 ): Promise<void> {
   const rows: T[] = [];
   for await (const item of items) rows.push(item);
-  if (rows.length === 0 && empty !== undefined) say(empty, terminal);
+  if (rows.length === 0 && empty !== undefined) writeNotice(empty, terminal);
   if (rows.length > 0) await terminal.out(renderTable(rows, columns, terminal));
 }
 
-function say(text: string, terminal: Terminal): void {
+function writeNotice(text: string, terminal: Terminal): void {
   terminal.err(`${paragraph(safeLine(text), errColumns())}\n`);
 }

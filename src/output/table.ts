@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { wordList } from '../kernel/text/word-list.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine, truncate, widthOf, wrapped } from './text.ts';
 
@@ -85,18 +86,11 @@ function fitted(text: string, room: number): string {
 }
 
 function plainTable(): InstanceType<typeof Table> {
-  const none = { top: '', 'top-mid': '', 'top-left': '', 'top-right': '', bottom: '', 'bottom-mid': '' };
-  const rest = {
-    'bottom-left': '',
-    'bottom-right': '',
-    left: '',
-    'left-mid': '',
-    mid: '',
-    'mid-mid': '',
-    right: '',
-  };
+  const borders = wordList(`top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right
+    left left-mid mid mid-mid right right-mid`);
+  const none = Object.fromEntries(borders.map((name) => [name, '']));
   return new Table({
-    chars: { ...none, ...rest, 'right-mid': '', middle: ' '.repeat(GAP) },
+    chars: { ...none, middle: ' '.repeat(GAP) },
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [] },
   });
 }

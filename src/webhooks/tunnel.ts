@@ -4,6 +4,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { NetworkError, UsageError } from '../kernel/errors.ts';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
 import { endTree } from '../kernel/process/process-tree.ts';
+import { wordList } from '../kernel/text/word-list.ts';
 
 export interface Tunnel {
   /** The public URL at which webhooks are received. */
@@ -21,11 +22,10 @@ const OUTPUT_GRACE_MS = 500;
 const MAX_OUTPUT_CHARACTERS = 8_192;
 const MAX_OUTPUT_LINES = 5;
 /** Sites of other pages whose addresses tunnel programs print: terms, manuals, dashboards. */
-const ABOUT_PAGES: ReadonlySet<string> = new Set([
-  ...['cloudflare.com', 'www.cloudflare.com', 'developers.cloudflare.com', 'dash.cloudflare.com'],
-  ...['ngrok.com', 'dashboard.ngrok.com', 'localhost.run', 'admin.localhost.run'],
-  ...['x.com', 'twitter.com', 'github.com'],
-]);
+const ABOUT_PAGES: ReadonlySet<string> = new Set(
+  wordList(`cloudflare.com www.cloudflare.com developers.cloudflare.com dash.cloudflare.com ngrok.com
+    dashboard.ngrok.com localhost.run admin.localhost.run x.com twitter.com github.com`),
+);
 
 /**
  * Runs the command in its own process group. When stdin ends, ends the group with SIGTERM and, if necessary, SIGKILL after

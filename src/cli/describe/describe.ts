@@ -5,6 +5,7 @@ import {
   readCommandTree,
 } from '../../completion/commands.ts';
 import { command as copyable } from '../../kernel/text/shell-words.ts';
+import { wordList } from '../../kernel/text/word-list.ts';
 import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
 import { jsonText } from '../../output/json.ts';
 import { unknownCommand } from '../boot/oclif-errors.ts';
@@ -106,35 +107,17 @@ const COMMON_CODES = [EXIT.ok, EXIT.unexpected, EXIT.usage, EXIT.interrupted, 14
 const ASKING = [EXIT.auth, EXIT.notFound, EXIT.invalidState, EXIT.validation, EXIT.limited, EXIT.unreachable];
 
 /** Commands that use only local files. */
-const OFFLINE = new Set([
-  ...['autocomplete', 'compat', 'log', 'log:verify', 'schema'],
-  ...['bulk:list', 'bulk:show'],
-  ...['documents:verify', 'events:list', 'events:secret', 'events:show', 'events:verify'],
-  ...['profiles:list', 'profiles:remove', 'profiles:show', 'profiles:use', 'sandbox:exec'],
-]);
+const OFFLINE = wordList(`autocomplete compat log log:verify schema bulk:list bulk:show documents:verify
+  events:list events:secret events:show events:verify profiles:list profiles:remove profiles:show profiles:use
+  sandbox:exec`);
 
 /** Exit codes of individual commands. */
 const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
-  [EXIT.storage]: [
-    ...['documents:download', 'documents:head', 'documents:link', 'documents:verify', 'doctor', 'demo'],
-    ...['envelopes:download', 'envelopes:evidence', 'events:verify', 'listen', 'log:verify'],
-  ],
-  [EXIT.partial]: [
-    ...['envelopes:get', 'envelopes:send', 'envelopes:cancel', 'envelopes:remind', 'envelopes:download'],
-    ...['envelopes:watch', 'documents:download', 'documents:head', 'documents:link'],
-    ...[
-      'bulk:create',
-      'bulk:export',
-      'bulk:rehearse',
-      'bulk:resume',
-      'compat',
-      'events:drill',
-      'events:gaps',
-      'events:replay',
-      'listen',
-    ],
-    'log:undo',
-  ],
+  [EXIT.storage]: wordList(`documents:download documents:head documents:link documents:verify doctor demo
+    envelopes:download envelopes:evidence events:verify listen log:verify`),
+  [EXIT.partial]: wordList(`envelopes:get envelopes:send envelopes:cancel envelopes:remind envelopes:download
+    envelopes:watch documents:download documents:head documents:link bulk:create bulk:export bulk:rehearse
+    bulk:resume compat events:drill events:gaps events:replay listen log:undo`),
   [EXIT.unexpectedStatus]: ['envelopes:watch', 'listen'],
   [EXIT.waitTimeout]: ['envelopes:watch', 'listen', 'sandbox:mails'],
 };
@@ -146,7 +129,7 @@ export function exitsOf(id: string): Record<string, string> {
   );
   // For when stdout is closed early (boot/standard-output.ts). `listen` exits with 1 in that case.
   const cut = ['writes', 'mails', 'deletes'].includes(COMMAND_EFFECTS[id] ?? '') ? [EXIT.partial] : [];
-  const codes = new Set([...COMMON_CODES, ...(OFFLINE.has(id) ? [] : ASKING), ...own, ...cut]);
+  const codes = new Set([...COMMON_CODES, ...(OFFLINE.includes(id) ? [] : ASKING), ...own, ...cut]);
   const meanings = Object.fromEntries([...codes].map((code) => [code, EXIT_MEANINGS[code] ?? '']));
   return id === 'sandbox:exec'
     ? { ...meanings, '*': 'any other code: the exit code of the command' }

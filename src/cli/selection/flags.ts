@@ -95,10 +95,5 @@ export function filtersOf(flags: Omit<SelectionFlagValues, 'run'>): Selection {
 
 /** Returns true if any selection flag is given. */
 export function isSelecting(flags: SelectionFlagValues): boolean {
-  return SELECTION_FLAGS.some((name) => flags[name] !== undefined);
+  return Object.keys(selectionFlags).some((name) => Reflect.get(flags, name) !== undefined);
 }
-
-const SELECTION_FLAGS = [
-  ...(['status', 'template', 'signer', 'search', 'since'] as const),
-  ...(['older-than', 'expiring-in', 'metadata', 'run'] as const),
-];

@@ -10,3 +10,12 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   }
   return best;
 }
+
+/** Returns true if one letter was added, omitted, or changed, or if two neighboring letters were swapped. */
+export function isTypo(text: string, known: string): boolean {
+  if (Math.abs(text.length - known.length) > 1) return false;
+  const edits = distance(text, known);
+  const at = [...text].findIndex((letter, index) => letter !== known[index]);
+  const swapped = text.slice(0, at) + text.charAt(at + 1) + text.charAt(at) + text.slice(at + 2);
+  return edits === 1 || (edits === 2 && swapped === known);
+}

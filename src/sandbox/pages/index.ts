@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import { type Asset, readAsset } from '../../kernel/files/asset.ts';
+import { wordList } from '../../kernel/text/word-list.ts';
 import { fontFolder } from '../documents/text/folder.ts';
 import { notFound } from '../service/base/errors.ts';
 import type { ServiceEnv } from '../service/base/web.ts';
@@ -13,9 +14,7 @@ import { templatePages } from './templates/routes.ts';
 
 const OWN_PATHS = [
   '/',
-  ...['mailbox', 'sign', 'keys', 'deliveries', 'templates', 'envelopes', 'requests', 'clock', 'assets'].map(
-    (name) => `/${name}/*`,
-  ),
+  ...wordList('mailbox sign keys deliveries templates envelopes requests clock assets').map((n) => `/${n}/*`),
 ];
 
 /** Mounts the web pages: dashboard, envelopes, mailbox, webhooks, requests, templates, keys, and signing. */

@@ -2,6 +2,7 @@ import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../../kernel/clock.ts';
 import { codeOf, messageOf } from '../../kernel/errors.ts';
+import { wordList } from '../../kernel/text/word-list.ts';
 import type { EventRecord } from '../journal/record.ts';
 
 /** A delivery to forward, with its exact bytes and original headers. */
@@ -34,16 +35,9 @@ const DELIVERY_ID = 'X-Esign-Delivery-Id';
 
 /** Headers that aren't forwarded: those of the connection rather than the message (RFC 9110, 7.6.1), and those set here. */
 export const NOT_PASSED_ON = new Set([
-  ...[
-    'connection',
-    'keep-alive',
-    'proxy-authenticate',
-    'proxy-authorization',
-    'proxy-connection',
-    'te',
-    'trailer',
-  ],
-  ...['transfer-encoding', 'upgrade', 'host', 'content-length', 'expect', DELIVERY_ID.toLowerCase()],
+  ...wordList(`connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer
+    transfer-encoding upgrade host content-length expect`),
+  DELIVERY_ID.toLowerCase(),
 ]);
 
 /** Returns an address without the parts that may be secret: credentials and query. */
