@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import type { Envelope } from '../api/schemas.ts';
 import { isAmbiguous, UnknownOutcomeError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { signersNamed } from './named-signer.ts';
@@ -15,40 +16,42 @@ export function isCancellable(status: string, evenIfDeclined: boolean): boolean 
   return !ENDED_FOR_GOOD.has(status) && (evenIfDeclined || status !== 'DECLINED');
 }
 
-/** Sends a draft. If the reply is lost, the status shows the outcome: an envelope that is no longer a draft was sent. */
-export async function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<ActionResult> {
-  const outcome = await actWithOutcome(
-    client,
-    id,
-    () => client.envelopes.send(id, signal),
-    (envelope) => envelope.status !== 'DRAFT',
-    signal,
-  );
-  if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
-  throw notKnown(
-    `${id} may or may not have been sent`,
-    outcome.error,
-    `To see its status, run \`${command('envelopes', 'get', id)}\`.`,
-  );
+/** Sends a draft. If the response is lost, the status shows the outcome: an envelope that is no longer a draft was sent. */
+export function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<ActionResult> {
+  const send = () => client.envelopes.send(id, signal);
+  return act(client, id, { done: 'sent', send, happened: ({ status }) => status !== 'DRAFT' }, signal);
 }
 
-/** Cancels an envelope. If the reply is lost, the status shows the outcome. */
-export async function cancelEnvelope(
+/** Cancels an envelope. If the response is lost, the status shows the outcome. */
+export function cancelEnvelope(
   client: Client,
   id: string,
   reason?: string,
   signal?: AbortSignal,
 ): Promise<ActionResult> {
-  const outcome = await actWithOutcome(
+  const send = () => client.envelopes.cancel(id, reason, signal);
+  return act(
     client,
     id,
-    () => client.envelopes.cancel(id, reason, signal),
-    (envelope) => envelope.status === 'CANCELLED',
+    { done: 'canceled', send, happened: ({ status }) => status === 'CANCELLED' },
     signal,
   );
+}
+
+async function act(
+  client: Client,
+  id: string,
+  {
+    done,
+    send,
+    happened,
+  }: { done: string; send: () => Promise<Envelope | undefined>; happened: (envelope: Envelope) => boolean },
+  signal?: AbortSignal,
+): Promise<ActionResult> {
+  const outcome = await actWithOutcome(client, id, send, happened, signal);
   if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
   throw notKnown(
-    `${id} may or may not have been canceled`,
+    `${id} may or may not have been ${done}`,
     outcome.error,
     `To see its status, run \`${command('envelopes', 'get', id)}\`.`,
   );
@@ -56,7 +59,7 @@ export async function cancelEnvelope(
 
 /**
  * Reminds pending signers, or the one with this ID or address. It is never retried: no status shows whether a reminder was
- * sent, so after a lost reply, the outcome stays unknown.
+ * sent, so after a lost response, the outcome stays unknown.
  */
 export async function remindEnvelope(
   client: Client,
@@ -66,8 +69,8 @@ export async function remindEnvelope(
 ): Promise<ActionResult> {
   const signerId = signer?.includes('@') ? await signerIdOf(client, id, signer, signal) : signer;
   try {
-    const told = await client.envelopes.remind(id, signerId, signal);
-    return { envelope: told ?? (await readQuietly(client, id, signal)) ?? { id }, by: 'reply' };
+    const envelope = await client.envelopes.remind(id, signerId, signal);
+    return { envelope: envelope ?? (await readQuietly(client, id, signal)) ?? { id }, by: 'reply' };
   } catch (error) {
     if (!isAmbiguous(error)) throw error;
     throw notKnown(

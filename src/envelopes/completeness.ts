@@ -14,11 +14,11 @@ export interface KnownRoles {
   inferred: boolean;
 }
 
-/** A probable mistake in an envelope's signers. */
-export interface SignerProblem {
+/** A probable mistake to report before an envelope is created, sent, canceled, or reminded. */
+export interface EnvelopeProblem {
   /**
-   * `wrong`: the envelope can't be created. `incomplete`: a role of the template has no signer, so the user has to confirm.
-   * `odd`: unusual, but may be intended.
+   * `wrong`: the service would refuse it. `incomplete`: the user has to confirm, for example a role without a signer. `odd`: may be
+   * intended.
    */
   weight: 'wrong' | 'incomplete' | 'odd';
   text: string;
@@ -27,11 +27,11 @@ export interface SignerProblem {
 export const NO_ROLES: KnownRoles = { names: [], inferred: false };
 
 /** Returns the problems to report before an envelope of the template is created or sent to these signers. */
-export function findProblems(parties: readonly Party[], roles: KnownRoles): SignerProblem[] {
+export function findProblems(parties: readonly Party[], roles: KnownRoles): EnvelopeProblem[] {
   return [
     ...(roles.inferred ? [] : unknownRoles(parties, roles.names)),
     ...rolesWithoutSigner(rolesOf(parties), parties.filter(({ role }) => !role).length, roles.names).map(
-      (role): SignerProblem =>
+      (role): EnvelopeProblem =>
         roles.inferred
           ? {
               weight: 'odd',
@@ -59,9 +59,9 @@ export function rolesWithoutSigner(
   return names.filter((role) => !named.includes(role)).slice(free);
 }
 
-function unknownRoles(parties: readonly Party[], names: readonly string[]): SignerProblem[] {
+function unknownRoles(parties: readonly Party[], names: readonly string[]): EnvelopeProblem[] {
   if (names.length === 0) return [];
-  return parties.flatMap(({ email, role }): SignerProblem[] => {
+  return parties.flatMap(({ email, role }): EnvelopeProblem[] => {
     if (!role || names.includes(role)) return [];
     return [
       {
@@ -81,7 +81,7 @@ export function suggestRole(role: string, names: readonly string[]): string {
   return near === undefined ? `it has ${names.join(', ')}` : `did you mean ${near}?`;
 }
 
-function repeatedRoles(parties: readonly Party[]): SignerProblem[] {
+function repeatedRoles(parties: readonly Party[]): EnvelopeProblem[] {
   return [...groups(parties, ({ role }) => role ?? '')].map(([role, several]) => {
     const who = several.map(({ email }) => email ?? 'a signer');
     const all = who.length === 2 ? 'both' : 'all';
@@ -89,7 +89,7 @@ function repeatedRoles(parties: readonly Party[]): SignerProblem[] {
   });
 }
 
-function repeatedAddresses(parties: readonly Party[]): SignerProblem[] {
+function repeatedAddresses(parties: readonly Party[]): EnvelopeProblem[] {
   return [...groups(parties, ({ email }) => email?.toLowerCase() ?? '')].map(([, several]) => ({
     weight: 'odd',
     text: `${several[0]?.email ?? ''} is listed ${several.length === 2 ? 'twice' : `${several.length} times`}.`,
@@ -97,8 +97,8 @@ function repeatedAddresses(parties: readonly Party[]): SignerProblem[] {
 }
 
 /** Finds addresses whose domain looks like a typo of a well-known one. */
-function likelyTypos(parties: readonly Party[]): SignerProblem[] {
-  return parties.flatMap(({ email }): SignerProblem[] => {
+function likelyTypos(parties: readonly Party[]): EnvelopeProblem[] {
+  return parties.flatMap(({ email }): EnvelopeProblem[] => {
     const domain = lookAlike(email ?? '');
     return domain === undefined ? [] : [{ weight: 'odd', text: `${email ?? ''}: did you mean ${domain}?` }];
   });

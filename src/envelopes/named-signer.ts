@@ -18,9 +18,14 @@ export function findSigners({ signers }: Envelope, name: string): Signer[] {
 
 const DONE = new Set(['SIGNED', 'DECLINED']);
 
+/** Returns true for a signer who has neither signed nor declined. */
+export function isOpen({ status }: Signer): boolean {
+  return !DONE.has(status ?? '');
+}
+
 /** Returns the signers who are asked to sign now: all who have not signed, or, when they sign in order, the next ones. */
 export function whoseTurn({ signers, signingOrder }: Envelope): Signer[] {
-  const open = (signers ?? []).filter(({ status }) => !DONE.has(status ?? ''));
+  const open = (signers ?? []).filter(isOpen);
   if (signingOrder !== 'SEQUENTIAL') return open;
   const next = Math.min(...open.map(({ order }) => order ?? 0));
   return open.filter(({ order }) => (order ?? 0) === next);

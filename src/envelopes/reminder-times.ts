@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { type JournalReading, scan } from '../journal/scan.ts';
+import { durationInWords } from '../kernel/duration.ts';
+import { RECENT_REMINDER_MS } from './defaults.ts';
 
 const entrySchema = z.object({
   /** ms since the epoch */
@@ -66,8 +68,8 @@ export class ReminderTimes {
     this.#times.set(envelopeId, ofEnvelope.set(signer, times));
   }
 
-  /** Returns the last reminder about the envelope that the signer got or may have got. */
-  lastOf(envelopeId: string, email: string): Reminded | undefined {
+  /** Returns the last reminder about the envelope; with `email`, the last one that this signer got or may have got. */
+  lastOf(envelopeId: string, email?: string): Reminded | undefined {
     const found = this.since(envelopeId, Number.NEGATIVE_INFINITY, email);
     return found.toSorted((a, b) => b.at - a.at)[0];
   }
@@ -112,4 +114,19 @@ export async function readReminderTimes(folder: string, account: string): Promis
   const times = new ReminderTimes(account);
   await scan(readingInto(times, folder), (entry) => times.take(entry));
   return times;
+}
+
+/** Returns a sentence for each reminder about the envelope within the last hour. `now` is the service's time in ms. */
+export function recentReminders(
+  times: ReminderTimes,
+  envelopeId: string,
+  email: string | undefined,
+  now: number,
+): string[] {
+  return times.since(envelopeId, now - RECENT_REMINDER_MS, email).map(({ signer, at }) => {
+    const ago = `${durationInWords(now - at)} ago`;
+    if (signer === UNKNOWN_SIGNER)
+      return `Someone may have been reminded ${ago}: a line of the reminder log is damaged.`;
+    return `${signer === ALL_PENDING ? 'Everyone who had not signed' : signer} was reminded ${ago}.`;
+  });
 }

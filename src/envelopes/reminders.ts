@@ -104,6 +104,36 @@ export class ReminderLog {
   }
 }
 
+/** Where the reminders of an account are recorded. */
+export interface ReminderPlace {
+  folder: string;
+  /** A base URL. */
+  account: string;
+  clock: Clock;
+  /** Returns the service's time in ms. */
+  now: () => number;
+  /** Called if the log can't be opened and isn't required. */
+  onUnrecorded: (error: UsageError) => void;
+}
+
+/** Runs `work` with the reminder log, locked against other processes; without it if it can't be opened and isn't `required`. */
+export async function withReminderLog<T>(
+  { folder, account, clock, now, onUnrecorded }: ReminderPlace,
+  { required }: { required: boolean },
+  work: (log: ReminderLog | undefined) => Promise<T>,
+): Promise<T> {
+  const log = await ReminderLog.open(folder, account, clock, now).catch((error: unknown) => {
+    if (required || !(error instanceof UsageError)) throw error;
+    onUnrecorded(error);
+    return undefined;
+  });
+  try {
+    return await work(log);
+  } finally {
+    await log?.close();
+  }
+}
+
 /** Waits for another process that is using the log. */
 async function takeTurn(folder: string, path: string, clock: Clock): Promise<() => Promise<void>> {
   const busy = (pid: string) =>
@@ -122,9 +152,10 @@ async function takeTurn(folder: string, path: string, clock: Clock): Promise<() 
   }
 }
 
-export interface ReminderResult extends ActionResult {
-  /** The signers who were emailed. */
-  reminded: readonly Signer[];
+/** The result of an action on an envelope. */
+export interface ActionReport extends ActionResult {
+  /** The signers whom it concerned; for a reminder, those who were emailed. */
+  signers: readonly Signer[];
 }
 
 /**
@@ -136,12 +167,12 @@ export async function remindWithGap(
   log: ReminderLog | undefined,
   wanted: { id: string; signer?: string | undefined; gapMs: number },
   signal?: AbortSignal,
-): Promise<ReminderResult> {
+): Promise<ActionReport> {
   const { id, signer, gapMs } = wanted;
   const remind = () => remindEnvelope(client, id, signer, signal);
   if (log === undefined || (gapMs <= 0 && signer === undefined)) {
     const acted = await (log === undefined ? remind() : log.noting(id, undefined, remind));
-    return { ...acted, reminded: namedOrNext(acted.envelope, signer) };
+    return { ...acted, signers: namedOrNext(acted.envelope, signer) };
   }
   // The log contains addresses, but the signer may be given by ID.
   const envelope = await client.envelopes.get(id, signal);
@@ -155,7 +186,7 @@ export async function remindWithGap(
     throw recently(log, id, pending, gapMs, client.serviceClock.now());
   if (due.length === pending.length && signer === undefined) {
     const acted = await log.noting(id, undefined, remind);
-    return { ...acted, reminded: due };
+    return { ...acted, signers: due };
   }
   let acted: ActionResult = { envelope, by: 'reply' };
   for (const [index, one] of due.entries()) {
@@ -164,7 +195,7 @@ export async function remindWithGap(
       remindEnvelope(client, id, one.id ?? one.email ?? '', signal),
     );
   }
-  return { ...acted, reminded: due };
+  return { ...acted, signers: due };
 }
 
 /** Returns the given signer, or those whose turn it is; empty if the reply left the signers out. */

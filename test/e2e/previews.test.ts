@@ -87,13 +87,13 @@ describe('a DECLINED envelope', () => {
     const id = await envelope('Declined', '--send');
     await home.run`sandbox decline ${id} --reason rent`;
     const no = open(['envelopes', 'cancel', id]);
-    await no.shows(`Cancel ${id}?`);
+    await no.shows('Cancel it anyway?');
     expect(no.text()).toContain(`${id} was declined by Ada Lovelace`);
     no.type('\r');
     expect((await no.ended).code).toBe(2);
     expect(await statusOf(id)).toBe('DECLINED');
     const yes = open(['envelopes', 'cancel', id]);
-    await yes.shows(`Cancel ${id}?`);
+    await yes.shows('Cancel it anyway?');
     yes.type('y\r');
     expect((await yes.ended).code).toBe(0);
     expect(await statusOf(id)).toBe('CANCELLED');

@@ -92,7 +92,7 @@ describe('a reminder with a gap', () => {
 
   it('emails only those who were not reminded yet', async () => {
     const names = async (gapMs: number, signer?: string) =>
-      (await remind(gapMs, signer)).reminded.map(({ id }) => id);
+      (await remind(gapMs, signer)).signers.map(({ id }) => id);
     expect(await names(0, 'ADA@example.com')).toEqual(['ada']);
     expect(await names(HOUR)).toEqual(['bo']);
     expect(emailed).toEqual(['ada', 'bo']);

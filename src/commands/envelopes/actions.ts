@@ -1,30 +1,51 @@
+import type { Context } from '../../cli/context.ts';
 import type { Ids } from '../../cli/input/ids.ts';
 import { hasFlag, rebuildCommand } from '../../cli/rerun.ts';
 import { REMINDER_GAP } from '../../envelopes/defaults.ts';
+import type { ActionMeans, EnvelopeAction } from '../../envelopes/plan.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { BatchAction } from './each.ts';
+import { rolesShownBy, templateReader } from './problems.ts';
 
 /** The most IDs to show in a command that is meant to be copied. */
 const MAX_IDS = 20;
 
-/** Send or cancel: the service refuses a repeated one, so running the same command again is safe. */
-export function actionOnce(done: string, ids: Ids, words: readonly string[]): BatchAction {
+/** Returns what the actions on envelopes need. */
+export async function actionMeans(context: Context): Promise<ActionMeans> {
+  const { session, terminal, interrupt } = context;
+  const { baseUrl } = await session.settings();
+  const readTemplate = templateReader(context);
   return {
-    done,
-    ifUnknown: (id) =>
-      `To see its status, run \`${command('envelopes', 'get', id)}\`. It is safe to run \`${retryCommand(words, ids, [id])}\` again, because an envelope can't be ${done} twice.`,
-    again: (left) => retryCommand(words, ids, left),
+    client: await session.client(),
+    signal: interrupt.signal,
+    rolesOf: async (id) => rolesShownBy(await readTemplate(id)),
+    reminders: {
+      folder: stateDir(),
+      account: baseUrl?.value ?? '',
+      clock: session.clock,
+      now: () => session.now(),
+      onUnrecorded: ({ message }) =>
+        terminal.notice(`This reminder is not recorded for a later --min-gap. ${message}`),
+    },
   };
 }
 
-/** Remind: the service doesn't return reminders, but the local reminder log contains those that may have been sent. */
-export function remindAction(ids: Ids, words: readonly string[]): BatchAction {
-  const add = hasFlag(words, '--min-gap') ? [] : ['--min-gap', REMINDER_GAP];
+/**
+ * Returns the texts for several envelopes. The service refuses a second send or cancel, so the same command is safe to run again.
+ * It doesn't return reminders, but the local log contains those that may have been sent.
+ */
+export function batchAction({ name, done }: EnvelopeAction, ids: Ids, words: readonly string[]): BatchAction {
+  const reminds = name === 'remind';
+  const add = reminds && !hasFlag(words, '--min-gap') ? ['--min-gap', REMINDER_GAP] : [];
+  const again = (left: readonly string[]) => retryCommand(words, ids, left, add);
   return {
-    done: 'reminded',
+    done,
     ifUnknown: (id) =>
-      `To skip signers who may already have been reminded, run \`${retryCommand(words, ids, [id], add)}\`.`,
-    again: (left) => retryCommand(words, ids, left, add),
+      reminds
+        ? `To skip signers who may already have been reminded, run \`${again([id])}\`.`
+        : `To see its status, run \`${command('envelopes', 'get', id)}\`. It is safe to run \`${again([id])}\` again, because an envelope can't be ${done} twice.`,
+    again,
   };
 }
 
@@ -33,7 +54,7 @@ function retryCommand(
   words: readonly string[],
   { ids }: Ids,
   left: readonly string[],
-  add: readonly string[] = [],
+  add: readonly string[],
 ): string {
   if (left.length > MAX_IDS) return rebuildCommand(words, { add });
   const yes = left.length > 1 && !hasFlag(words, '--yes') && !hasFlag(words, '-y') ? ['--yes'] : [];

@@ -2,7 +2,10 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
-import { cancelEnvelopes } from './act.ts';
+import { notToCancel } from '../../envelopes/left-out.ts';
+import { cancelAction } from '../../envelopes/plan.ts';
+import { ServiceError } from '../../kernel/errors.ts';
+import { type ActCommand, act } from './act.ts';
 
 export default class EnvelopesCancel extends EsignCommand {
   static override summary = 'Cancel envelopes that are not finished.';
@@ -27,6 +30,23 @@ export default class EnvelopesCancel extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesCancel);
-    await cancelEnvelopes(argv.map(String), flags, this.context(flags));
+    const { reason, 'even-if-declined': evenIfDeclined } = flags;
+    const command: ActCommand = {
+      words: argv.map(String),
+      flags,
+      query: flags,
+      leaveOut: (envelopes) => notToCancel(envelopes, evenIfDeclined),
+      actionOf: (means) => cancelAction(means, { reason, evenIfDeclined }),
+      confirming: {
+        question: 'Cancel it anyway?',
+        otherwise: 'nothing was changed',
+        refusal: (text) =>
+          new ServiceError('INVALID_STATE', text, {
+            status: 400,
+            hint: 'Nothing was changed. Add --even-if-declined to cancel it anyway.',
+          }),
+      },
+    };
+    await act(command, this.context(flags));
   }
 }

@@ -1,3 +1,4 @@
+import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { Batch, type ItemResult } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
@@ -16,7 +17,6 @@ import {
 import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
 
-const CONCURRENCY = 8;
 /** For an empty pipe, which would otherwise look like success. */
 export const NO_IDS = 'No IDs were read from stdin. Nothing was done.';
 
@@ -30,12 +30,17 @@ export interface BatchAction {
   again: (ids: readonly string[]) => string;
 }
 
-export interface EachOptions {
+/** `by`: the response or, after a lost response, the envelope's status. */
+interface Done {
+  envelope: Envelope;
+  by?: 'reply' | 'lookup';
+}
+
+export interface EachOptions<T extends Done> {
   ids: Ids;
-  /** `by`: the reply or, after a lost reply, the envelope's status. */
-  act: (id: string) => Promise<{ envelope: Envelope; by?: 'reply' | 'lookup' }>;
+  act: (id: string) => Promise<T>;
   /** Renders one result for the terminal. */
-  show: (envelope: Envelope) => string | Promise<string>;
+  show: (done: T) => string | Promise<string>;
   /** For writes: everything that was sent is reported, even after an interrupt. */
   action?: BatchAction;
 }
@@ -44,7 +49,7 @@ export interface EachOptions {
  * Runs an action for each ID. For one ID, prints the result or throws its error. For several, tries all of them and prints a
  * row or a JSON line for each, in the given order; if some fail, the exit code is 10.
  */
-export async function forEachId(options: EachOptions, context: Context): Promise<void> {
+export async function forEachId<T extends Done>(options: EachOptions<T>, context: Context): Promise<void> {
   const { ids, action } = options;
   const [only] = ids.ids;
   if (ids.ids.length === 0) context.terminal.notice(NO_IDS);
@@ -58,21 +63,16 @@ export async function forEachId(options: EachOptions, context: Context): Promise
   );
 }
 
-type Result = { id: string; ok: true; envelope: Envelope } | { id: string; ok: false; error: unknown };
-
-interface Attempt {
-  result: Result;
-  by: 'reply' | 'lookup' | undefined;
-}
+type Attempt<T> = { id: string; done: T } | { id: string; error: unknown };
 
 /** The IDs of one command and their progress. */
-class BatchWork {
-  readonly #options: EachOptions;
+class BatchWork<T extends Done> {
+  readonly #options: EachOptions<T>;
   readonly #context: Context;
   /** `left`: not started because the command was stopped. `done`: not reported yet. Absent: not started yet. */
   readonly #states = new Map<string, 'left' | 'begun' | 'done' | 'reported'>();
 
-  constructor(options: EachOptions, context: Context) {
+  constructor(options: EachOptions<T>, context: Context) {
     this.#options = options;
     this.#context = context;
   }
@@ -82,56 +82,56 @@ class BatchWork {
     const { terminal } = this.#context;
     const { json } = terminal;
     this.#states.set(id, 'begun');
-    const { envelope, by } = await act(id);
+    const done = await act(id);
     this.#states.set(id, 'done');
-    explain(envelope, by, this.#context.terminal);
+    explain(done, terminal);
     const out = terminal.hidingSecrets();
-    await (json ? writeJson(envelope, out) : out.out(await show(envelope)));
+    await (json ? writeJson(done.envelope, out) : out.out(await show(done)));
     this.#states.set(id, 'reported');
   }
 
   async runAll(): Promise<void> {
     const { ids } = this.#options.ids;
     const batch = new Batch(this.#context);
-    for await (const attempt of mapInOrder(ids, CONCURRENCY, (id) => this.#attempt(id))) {
+    for await (const attempt of mapInOrder(ids, READ_CONCURRENCY, (id) => this.#attempt(id))) {
       if (attempt === undefined) continue;
-      const { result, by } = attempt;
-      if (result.ok) explain(result.envelope, by, this.#context.terminal);
-      await batch.report(await this.#outcome(result));
-      this.#states.set(result.id, 'reported');
+      await batch.report(await this.#result(attempt));
+      this.#states.set(attempt.id, 'reported');
     }
     const left = this.#idsIn('left');
     if (left.length > 0) throw this.#stopped(left);
     batch.end(ids.length);
   }
 
-  async #outcome(result: Result): Promise<ItemResult> {
-    if (result.ok) {
-      const text = this.#context.terminal.json ? undefined : await this.#options.show(result.envelope);
-      return { json: result, text };
+  async #result(attempt: Attempt<T>): Promise<ItemResult> {
+    const { id } = attempt;
+    if ('error' in attempt) {
+      const { error } = attempt;
+      return { json: { id, ok: false, error: reportOf(error) }, failure: { label: id, error } };
     }
-    const { id, error } = result;
-    return { json: { ...result, error: reportOf(error) }, failure: { label: id, error } };
+    const { done } = attempt;
+    const { terminal } = this.#context;
+    explain(done, terminal);
+    const text = terminal.json ? undefined : await this.#options.show(done);
+    return { json: { id, ok: true, envelope: done.envelope }, text };
   }
 
   /** Returns undefined if it was not started. */
-  async #attempt(id: string): Promise<Attempt | undefined> {
+  async #attempt(id: string): Promise<Attempt<T> | undefined> {
     const { act, action } = this.#options;
     const { signal } = this.#context.interrupt;
     try {
       if (action) signal.throwIfAborted();
       this.#states.set(id, 'begun');
-      const { envelope, by } = await act(id);
+      const done = await act(id);
       this.#states.set(id, 'done');
-      return { result: { id, ok: true, envelope }, by };
+      return { id, done };
     } catch (error) {
       if (isOfAll(error) && this.#idsIn('done', 'reported').length === 0) throw error;
       const isStop = signal.aborted && !(error instanceof EsignError);
       if (isStop && !action) throw error;
       this.#states.set(id, isStop ? 'left' : 'done');
-      return isStop
-        ? undefined
-        : { result: { id, ok: false, error: this.#errorOf(id, error) }, by: undefined };
+      return isStop ? undefined : { id, error: this.#errorOf(id, error) };
     }
   }
 
@@ -178,7 +178,7 @@ function isOfAll(error: unknown): boolean {
   return error instanceof GuardError || error instanceof JournalError;
 }
 
-function explain(envelope: Envelope, by: Attempt['by'], terminal: CommandTerminal): void {
+function explain({ envelope, by }: Done, terminal: CommandTerminal): void {
   if (by !== 'lookup') return;
   terminal.notice(
     `The response for ${envelope.id} was lost, but the request succeeded: it is ${envelope.status ?? 'changed'}.`,

@@ -2,7 +2,9 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';
 import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
-import { remindSigners } from './act.ts';
+import { notToRemind } from '../../envelopes/left-out.ts';
+import { remindAction } from '../../envelopes/plan.ts';
+import { type ActCommand, act } from './act.ts';
 
 // Here, --signer is the signer to remind.
 const { signer: _, ...otherFlags } = selectionFlags;
@@ -34,6 +36,17 @@ export default class EnvelopesRemind extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesRemind);
-    await remindSigners(argv.map(String), flags, this.context(flags));
+    const { signer, 'min-gap': gapMs, ...query } = flags;
+    // --min-gap already decides which reminders are too soon.
+    const options = { signer, gapMs: gapMs ?? 0, reportsRecent: gapMs === undefined };
+    const command: ActCommand = {
+      words: argv.map(String),
+      flags,
+      query,
+      leaveOut: (envelopes) => notToRemind(envelopes, signer),
+      actionOf: (means) => remindAction(means, options),
+      confirming: { question: 'Send another reminder?', otherwise: 'nothing was sent' },
+    };
+    await act(command, this.context(flags));
   }
 }

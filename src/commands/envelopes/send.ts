@@ -1,7 +1,9 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag, missingRolesFlag, yesFlag } from '../../cli/flags.ts';
 import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
-import { sendDrafts } from './act.ts';
+import { notToSend } from '../../envelopes/left-out.ts';
+import { sendAction } from '../../envelopes/plan.ts';
+import { type ActCommand, act } from './act.ts';
 
 export default class EnvelopesSend extends EsignCommand {
   static override summary = 'Send drafts to their signers.';
@@ -23,6 +25,20 @@ export default class EnvelopesSend extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesSend);
-    await sendDrafts(argv.map(String), flags, this.context(flags));
+    const command: ActCommand = {
+      words: argv.map(String),
+      flags,
+      // The sent envelopes of a run show which drafts are duplicates.
+      query: flags.run === undefined ? flags : { ...flags, status: undefined },
+      leaveOut: (envelopes) => notToSend(envelopes, flags.status),
+      actionOf: sendAction,
+      confirming: {
+        allowMissing: flags['allow-missing-roles'],
+        question: 'Send it anyway?',
+        otherwise: 'nothing was sent',
+      },
+      checksDryRun: true,
+    };
+    await act(command, this.context(flags));
   }
 }

@@ -3,18 +3,15 @@ import type { PlannedWrite } from '../../api/write-gate.ts';
 import type { Context } from '../../cli/context.ts';
 import { requestIdsOf } from '../../cli/request-ids.ts';
 import { withOutcomeCheck } from '../../cli/write.ts';
-import { cancelEnvelope, isCancellable, sendEnvelope } from '../../envelopes/actions.ts';
-import { findProblems, type Party } from '../../envelopes/completeness.ts';
-import { createBody, createEnvelope, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
-import { signersNamed } from '../../envelopes/named-signer.ts';
-import { remindWithGap } from '../../envelopes/reminders.ts';
-import { ServiceError } from '../../kernel/errors.ts';
-import { canBeReminded, canBeSent, type Effect } from '../../kernel/vocabulary.ts';
-import { confirmProblems, TemplateRoles } from '../envelopes/create/completeness.ts';
+import { type EnvelopeProblem, findProblems, type Party } from '../../envelopes/completeness.ts';
+import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
+import { type ActionMeans, type EnvelopeAction, planAction as plan } from '../../envelopes/plan.ts';
+import type { Effect } from '../../kernel/vocabulary.ts';
+import { actionMeans } from '../envelopes/actions.ts';
+import { executeCreate } from '../envelopes/create/run.ts';
 import { withWarning } from '../envelopes/create/view.ts';
 import { keptSecretOf } from '../envelopes/create/webhook-secret.ts';
-import { RecentReminders } from '../envelopes/recent-reminders.ts';
-import { withReminderLog } from '../envelopes/reminder-log.ts';
+import { confirmProblems, rolesShownBy, templateReader } from '../envelopes/problems.ts';
 import { checkedPlan, type ReplaceFlags, replaceEnvelope, writesOf } from '../envelopes/replace/run.ts';
 import { costOf, notesOn } from '../envelopes/replace/view.ts';
 
@@ -25,7 +22,7 @@ export interface PlannedCall {
     effect: Effect;
     /** Warnings. The name is part of the JSON result. */
     remarks: readonly string[];
-    envelope: Record<string, unknown>;
+    envelope: Record<string, unknown> | undefined;
   };
   /** The writes for the guards. */
   writes: readonly PlannedWrite[];
@@ -39,112 +36,62 @@ export async function planCreate(
     requestId: string;
     /** The ID may have been used on another machine. */
     rerun: boolean;
-    allowMissingRoles: boolean;
+    allowMissing: boolean;
   },
   context: Context,
 ): Promise<PlannedCall> {
-  const client = await context.session.client();
-  const { requestId, rerun } = given;
+  const { requestId, rerun, allowMissing } = given;
   const { webhookSecret: _, ...body } = createBody(wanted, requestId);
-  const roles = await new TemplateRoles(client, context).of(wanted.templateId);
-  const warnings = await problemTexts(findProblems(wanted.signers, roles), given.allowMissingRoles, context);
-  const ids = await requestIdsOf(context.session);
-  const known = await ids.read(requestId);
-  if (known.state === 'made')
-    warnings.push(
-      `${known.envelopeId} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass another requestId.`,
-    );
-  const options = { requestId, ids, rerun, signal: context.interrupt.signal };
-  const open = {
-    unknown: () =>
-      `Quit before the service responded. The envelope may exist. Its request ID is ${requestId}.`,
-    hint: () =>
-      `Call create again with requestId ${requestId}. It searches first, and creates the envelope only if it doesn't exist.`,
-  };
+  const roles = rolesShownBy(await templateReader(context)(wanted.templateId));
+  const problems = findProblems(wanted.signers, roles);
+  await refuseProblems(problems, allowMissing, context);
+  const known = await (await requestIdsOf(context.session)).read(requestId);
+  const made =
+    known.state === 'made'
+      ? [
+          `${known.envelopeId} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass another requestId.`,
+        ]
+      : [];
+  const hint = () =>
+    `Call create again with requestId ${requestId}. It searches first, and creates the envelope only if it doesn't exist.`;
   return {
     would: {
       action: wanted.send ? 'create and send' : 'create a draft',
       effect: wanted.send ? 'mails' : 'writes',
-      remarks: warnings,
+      remarks: [...problems.map(({ text }) => text), ...made],
       envelope: body,
     },
     writes: [plannedCreate(wanted)],
-    act: () =>
-      withOutcomeCheck(open, context, async () => withWarning(await createEnvelope(client, wanted, options))),
+    act: async () => withWarning(await executeCreate(wanted, { requestId, rerun, hint }, context)),
   };
 }
 
-export async function planSend(
+/** Plans an action on an envelope. @throws ServiceError INVALID_STATE if it isn't possible. */
+export async function planAction(
+  actionOf: (means: ActionMeans) => EnvelopeAction,
   id: string,
-  allowMissingRoles: boolean,
+  allowMissing: boolean,
   context: Context,
 ): Promise<PlannedCall> {
-  const client = await context.session.client();
-  const envelope = await client.envelopes.get(id, context.interrupt.signal);
-  refuseUnless(envelope, 'sent', canBeSent);
-  const roles = await new TemplateRoles(client, context).ifShown(envelope.templateId);
-  const warnings = await problemTexts(
-    findProblems(envelope.signers ?? [], roles),
-    allowMissingRoles,
-    context,
-  );
-  return {
-    would: {
-      action: 'send',
-      effect: 'mails',
-      remarks: warnings,
-      envelope: brief(envelope, envelope.signers),
-    },
-    writes: [{ action: 'send', envelopeId: id }],
-    act: () =>
-      runUninterrupted(id, 'sent', context, () => sendEnvelope(client, id, context.interrupt.signal)),
-  };
-}
-
-export async function planCancel(
-  id: string,
-  reason: string | undefined,
-  context: Context,
-): Promise<PlannedCall> {
-  const client = await context.session.client();
-  const envelope = await client.envelopes.get(id, context.interrupt.signal);
-  refuseUnless(envelope, 'canceled', (status) => isCancellable(status, false));
-  return {
-    would: { action: 'cancel', effect: 'mails', remarks: [], envelope: brief(envelope, envelope.signers) },
-    writes: [{ action: 'cancel', envelopeId: id }],
-    act: () =>
-      runUninterrupted(id, 'canceled', context, () =>
-        cancelEnvelope(client, id, reason, context.interrupt.signal),
-      ),
-  };
-}
-
-export async function planRemind(
-  wanted: { id: string; signer: string | undefined; gapMs: number },
-  context: Context,
-): Promise<PlannedCall> {
-  const { id, signer, gapMs } = wanted;
-  const client = await context.session.client();
-  const envelope = await client.envelopes.get(id, context.interrupt.signal);
-  refuseUnless(envelope, 'reminded', canBeReminded);
-  const recent = await RecentReminders.read(signer, context);
-  const asked = signer === undefined ? open(envelope) : signersNamed(envelope, signer);
-  const remind = async () => {
-    let acted: { envelope: Envelope } | undefined;
-    await withReminderLog(context, { required: gapMs > 0 }, async (log) => {
-      acted = await remindWithGap(client, log, wanted, context.interrupt.signal);
-    });
-    return acted ?? { envelope };
+  const means = await actionMeans(context);
+  const action = actionOf(means);
+  const { envelope, refusal, problems } = await plan(action, id, means);
+  if (refusal !== undefined) throw refusal;
+  await refuseProblems(problems, allowMissing, context);
+  const write = {
+    unknown: () => `Quit before the service responded. ${id} may or may not have been ${action.done}.`,
+    hint: () => `Check the status of ${id} before you retry.`,
   };
   return {
     would: {
-      action: 'remind',
+      action: action.name,
       effect: 'mails',
-      remarks: recent?.of(id) ?? [],
-      envelope: brief(envelope, asked),
+      remarks: problems.map(({ text }) => text),
+      envelope: envelope && brief(envelope, action.signersOf(envelope)),
     },
-    writes: [{ action: 'remind', envelopeId: id, signer }],
-    act: () => runUninterrupted(id, 'reminded', context, remind),
+    writes: [action.writeFor(id)],
+    act: () =>
+      withOutcomeCheck(write, context, async () => (await action.run((execute) => execute(id))).envelope),
   };
 }
 
@@ -166,44 +113,14 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
   };
 }
 
-/** Throws early for a known status that the service would refuse. */
-function refuseUnless(envelope: Envelope, verb: string, can: (status: string) => boolean): void {
-  const status = envelope.status ?? '';
-  if (can(status)) return;
-  throw new ServiceError('INVALID_STATE', `${envelope.id} is ${status} and can't be ${verb}.`, {
-    status: 400,
-  });
-}
-
-async function problemTexts(
-  problems: ReturnType<typeof findProblems>,
+/** @throws UsageError if the service would refuse the envelope, or a role has no signer. */
+function refuseProblems(
+  problems: readonly EnvelopeProblem[],
   allowMissing: boolean,
   context: Context,
-): Promise<string[]> {
-  await confirmProblems(
-    problems,
-    { allowMissing, asks: false, question: '', otherwise: 'nothing was done' },
-    context,
-  );
-  return problems.map(({ text }) => text);
-}
-
-/** Runs a write with a grace period, and adds a hint if its outcome is unknown. */
-async function runUninterrupted(
-  id: string,
-  done: string,
-  context: Context,
-  act: () => Promise<{ envelope: Envelope }>,
-): Promise<Envelope> {
-  const write = {
-    unknown: () => `Quit before the service responded. ${id} may or may not have been ${done}.`,
-    hint: () => `Check the status of ${id} before you retry.`,
-  };
-  return (await withOutcomeCheck(write, context, act)).envelope;
-}
-
-function open({ signers }: Envelope): Signer[] {
-  return (signers ?? []).filter(({ status }) => status !== 'SIGNED' && status !== 'DECLINED');
+): Promise<void> {
+  const options = { allowMissing, asks: false, question: '', otherwise: 'nothing was done' };
+  return confirmProblems(problems, options, context);
 }
 
 /** Returns the fields that identify an envelope, and its signers. */

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Context } from '../../cli/context.ts';
 import { newRequestId } from '../../envelopes/create.ts';
 import { REMINDER_GAP } from '../../envelopes/defaults.ts';
+import { cancelAction, remindAction, sendAction } from '../../envelopes/plan.ts';
 import { parseSigner, type SignerInput, signerText } from '../../envelopes/signer-mailbox.ts';
 import { dropOldest } from '../../kernel/bounded.ts';
 import { shortDigest } from '../../kernel/digest.ts';
@@ -10,7 +11,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import { Confirmations, callOf } from './confirmations.ts';
-import { type PlannedCall, planCancel, planCreate, planRemind, planReplace, planSend } from './plans.ts';
+import { type PlannedCall, planAction, planCreate, planReplace } from './plans.ts';
 import { type Tool, tool } from './tool.ts';
 
 const id = z.string().min(1).describe('envelope ID');
@@ -76,14 +77,14 @@ export function writeTools(context: Context): Tool[] {
           signers: signers.map(signerOf),
         };
         const id = { requestId: requestId ?? idFor(given), rerun: requestId !== undefined };
-        return planCreate(wanted, { ...id, allowMissingRoles: allow ?? false }, context);
+        return planCreate(wanted, { ...id, allowMissing: allow ?? false }, context);
       },
     }),
     write({
       name: 'send',
       description: 'Send a draft. Its signers are emailed.',
       wanted: z.strictObject({ id, allowMissingRoles }),
-      plan: (wanted) => planSend(wanted.id, wanted.allowMissingRoles ?? false, context),
+      plan: (wanted) => planAction(sendAction, wanted.id, wanted.allowMissingRoles ?? false, context),
     }),
     write({
       name: 'remind',
@@ -96,15 +97,21 @@ export function writeTools(context: Context): Tool[] {
           .optional()
           .describe(`skip signers reminded within this time; default ${REMINDER_GAP}`),
       }),
-      plan: ({ minGap, signer, ...wanted }) =>
-        planRemind({ ...wanted, signer, gapMs: readDuration(minGap ?? REMINDER_GAP, 'minGap') }, context),
+      plan: ({ id: reminded, minGap, signer: named }) => {
+        const gapMs = readDuration(minGap ?? REMINDER_GAP, 'minGap');
+        const options = { signer: named, gapMs, reportsRecent: true };
+        return planAction((means) => remindAction(means, options), reminded, false, context);
+      },
     }),
     write({
       name: 'cancel',
       description: 'Cancel an envelope permanently. Its signers are notified.',
       destroys: true,
       wanted: z.strictObject({ id, reason: z.string().optional().describe('stored with the envelope') }),
-      plan: (wanted) => planCancel(wanted.id, wanted.reason, context),
+      plan: ({ id: canceled, reason }) => {
+        const options = { reason, evenIfDeclined: false };
+        return planAction((means) => cancelAction(means, options), canceled, false, context);
+      },
     }),
     write({
       name: 'replace',

@@ -7,6 +7,8 @@ import { hasFlag, rebuildCommand } from '../../../cli/rerun.ts';
 import { withOutcomeCheck } from '../../../cli/write.ts';
 import { findProblems } from '../../../envelopes/completeness.ts';
 import {
+  type Created,
+  type CreateOptions,
   createBody,
   createEnvelope,
   type EnvelopeInput,
@@ -16,7 +18,7 @@ import {
 import { checkRequestId } from '../../../envelopes/request-ids/request-ids.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { writeJson } from '../../../output/json.ts';
-import { confirmProblems, TemplateRoles } from './completeness.ts';
+import { confirmProblems, rolesShownBy, templateReader } from '../problems.ts';
 import { accountOf, equivalentCommand, renderComposition } from './compose-view.ts';
 import { readMetadata, readSigners } from './signers.ts';
 import { explainCreated, renderCreated, withWarning } from './view.ts';
@@ -57,9 +59,9 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
   const requestId = checkRequestId(flags['request-id'] ?? newRequestId());
   const body = createBody(wanted, requestId);
   const client = await context.session.client();
-  const templates = new TemplateRoles(client, context);
+  const readTemplate = templateReader(context);
   const check = async () => {
-    if (!isChecked) await checkSigners(wanted, flags, templates, context);
+    if (!isChecked) await checkSigners(wanted, flags, await readTemplate(wanted.templateId), context);
     if (flags['dry-run']) return;
     await client.writes.check([plannedCreate(wanted)]);
     await client.writes.confirm();
@@ -71,53 +73,62 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
     // On a terminal, the user has seen the summary and chose to see the request.
     if (context.terminal.json || !context.terminal.outIsTty || isChecked)
       return writeJson({ dryRun: true, body }, context.terminal.hidingSecrets());
-    return showDryRun(wanted, await templates.template(wanted.templateId), flags, context);
+    return showDryRun(wanted, await readTemplate(wanted.templateId), flags, context);
   }
-  const options = {
-    requestId,
-    ids: await requestIdsOf(context.session),
-    rerun,
-    signal: context.interrupt.signal,
-    searching: showSearch(context.terminal),
-    ...(rerun ? { check } : {}),
-  };
-  const open = {
-    unknown: () =>
-      `Stopped before the service responded. The envelope may have been created${wanted.send ? ' and sent' : ''}. Its request ID is ${requestId}.`,
-    hint: () =>
-      `Run \`${command(requestId)}\`. It searches first, and creates the envelope only if it doesn't exist.`,
-  };
-  const created = await withOutcomeCheck(open, context, async () => {
-    const own = await withOwnSecret(wanted, requestId, context);
-    try {
-      const done = await createEnvelope(client, own.wanted, options);
-      await own.link(done.envelope.id);
-      return done;
-    } catch (error) {
-      await own.discard(error);
-      throw error;
-    }
-  });
+  const hint = () =>
+    `Run \`${command(requestId)}\`. It searches first, and creates the envelope only if it doesn't exist.`;
+  const created = await executeCreate(
+    wanted,
+    { requestId, rerun, hint, ...(rerun ? { check } : {}) },
+    context,
+  );
   for (const sentence of explainCreated(created)) context.terminal.notice(sentence);
   const out = context.terminal.hidingSecrets();
   if (context.terminal.json) return writeJson(withWarning(created), out);
   await out.out(renderCreated(created.envelope, context.terminal, flags.quiet));
 }
 
+/** Creates a planned envelope, with a webhook secret if it needs one. When interrupted, reports that it may exist. */
+export async function executeCreate(
+  wanted: EnvelopeInput,
+  { hint, ...options }: Pick<CreateOptions, 'requestId' | 'rerun' | 'check'> & { hint: () => string },
+  context: Context,
+): Promise<Created> {
+  const { requestId } = options;
+  const client = await context.session.client();
+  const more = {
+    ids: await requestIdsOf(context.session),
+    signal: context.interrupt.signal,
+    searching: showSearch(context.terminal),
+  };
+  const unknown = () =>
+    `Stopped before the service responded. The envelope may have been created${wanted.send ? ' and sent' : ''}. Its request ID is ${requestId}.`;
+  return withOutcomeCheck({ unknown, hint }, context, async () => {
+    const own = await withOwnSecret(wanted, requestId, context);
+    try {
+      const created = await createEnvelope(client, own.wanted, { ...options, ...more });
+      await own.link(created.envelope.id);
+      return created;
+    } catch (error) {
+      await own.discard(error);
+      throw error;
+    }
+  });
+}
+
 async function checkSigners(
-  { templateId, signers }: EnvelopeInput,
+  { signers }: EnvelopeInput,
   flags: CreateFlags,
-  templates: TemplateRoles,
+  template: Template | undefined,
   context: Context,
 ): Promise<void> {
-  const roles = await templates.of(templateId);
   const passing = {
     allowMissing: flags['allow-missing-roles'],
     asks: flags['dry-run'] ? ('later' as const) : !flags.yes,
     question: `${flags.send ? 'Create and send' : 'Create'} it anyway?`,
     otherwise: 'nothing was created',
   };
-  await confirmProblems(findProblems(signers, roles), passing, context);
+  await confirmProblems(findProblems(signers, rolesShownBy(template)), passing, context);
 }
 
 /** On a terminal, a dry run shows a summary instead of the request. */

@@ -33,14 +33,14 @@ export async function getEnvelopes(
     }
     return { envelope: (await history?.withHistory(envelope)) ?? envelope };
   };
-  const whole = async (envelope: Envelope) => {
+  const whole = async ({ envelope }: { envelope: Envelope }) => {
     const { renderEnvelope } = await import('../view.ts');
     const text = renderEnvelope(envelope, terminal, context.session.now(), successors.get(envelope.id));
     return `${text}${history?.render(envelope, context) ?? ''}`;
   };
   if (isWhole) return forEachId({ ids, act, show: whole }, context);
   const rows: Envelope[] = [];
-  const keep = (envelope: Envelope) => {
+  const keep = ({ envelope }: { envelope: Envelope }) => {
     rows.push(envelope);
     return '';
   };

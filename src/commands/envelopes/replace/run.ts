@@ -18,8 +18,8 @@ import {
   type ReplaceRequest,
 } from '../../../envelopes/replace/plan.ts';
 import { writeJson } from '../../../output/json.ts';
-import { confirmProblems, TemplateRoles } from '../create/completeness.ts';
 import { bindSecret, keptSecretOf, type WithSecret, withOwnSecret } from '../create/webhook-secret.ts';
+import { confirmProblems, rolesShownBy, templateReader } from '../problems.ts';
 import { replacementsFolder } from './folder.ts';
 import { ReplaceProgress } from './progress.ts';
 import { costOf, notesOn, renderPlan, renderReplaced, wasDone } from './view.ts';
@@ -70,7 +70,7 @@ export async function checkedPlan(
     known,
     context.interrupt.signal,
   );
-  await check(plan, { client, flags }, context);
+  await check(plan, flags, context);
   return plan;
 }
 
@@ -148,7 +148,7 @@ async function confirmAndReplace(
     context.terminal.notice(wasDone(old, made));
     return { old, new: made };
   }
-  await check(plan, { client, flags }, context);
+  await check(plan, flags, context);
   await client.writes.check(writesOf(plan));
   const { terminal } = context;
   const { redactor } = terminal;
@@ -218,7 +218,7 @@ function questionFor({ old, steps }: ReplacementPlan): string {
 /** Checks the signers, as long as the draft was not sent. */
 async function check(
   { old, wanted, signers, made, steps }: ReplacementPlan,
-  { client, flags }: { client: Client; flags: ReplaceFlags },
+  flags: ReplaceFlags,
   context: Context,
 ): Promise<void> {
   if (made && !steps.includes('cancel')) return;
@@ -226,7 +226,7 @@ async function check(
     const isKept = (await keptSecretOf(old.id, context)) !== undefined;
     for (const note of notesOn(old, signers, { wanted, isKept })) context.terminal.notice(note);
   }
-  const roles = await new TemplateRoles(client, context).of(wanted.templateId);
+  const roles = rolesShownBy(await templateReader(context)(wanted.templateId));
   const passing = {
     allowMissing: flags['allow-missing-roles'],
     asks: flags.yes ? false : ('later' as const),

@@ -46,7 +46,7 @@ export async function undoEntry(id: string, flags: UndoFlags, context: Context):
     {
       ids: { ids, stream: envelopes.length > 1, fromStdin: false },
       act: (one) => cancelEnvelope(client, one, flags.reason, context.interrupt.signal),
-      show: (envelope) => renderDone('canceled', envelope, envelope.signers ?? [], context.terminal),
+      show: ({ envelope }) => renderDone('canceled', envelope, envelope.signers ?? [], context.terminal),
       action: { done: 'canceled', ifUnknown: () => `Run it again: \`${again}\`.`, again: () => again },
     },
     context,

@@ -1,0 +1,82 @@
+import type { Template } from '../../api/schemas.ts';
+import type { Context } from '../../cli/context.ts';
+import { canAsk, confirmed } from '../../cli/input/confirm.ts';
+import type { EnvelopeProblem, KnownRoles } from '../../envelopes/completeness.ts';
+import { type EsignError, ServiceError, UsageError } from '../../kernel/errors.ts';
+import { sentRoles } from '../../templates/roles.ts';
+
+/** Returns a function that reads templates, each once. It returns undefined if the key can't read them. */
+export function templateReader(context: Context): (id: string) => Promise<Template | undefined> {
+  const templates = new Map<string, Promise<Template | undefined>>();
+  return (id) => {
+    const template = templates.get(id) ?? readTemplate(id, context);
+    templates.set(id, template);
+    return template;
+  };
+}
+
+async function readTemplate(
+  id: string,
+  { session, terminal, interrupt }: Context,
+): Promise<Template | undefined> {
+  try {
+    return await (await session.client()).templates.get(id, interrupt.signal);
+  } catch (error) {
+    // Some keys can write but not read.
+    if (!(error instanceof ServiceError) || error.code !== 'FORBIDDEN') throw error;
+    terminal.notice(`The roles of ${id} are not checked because the key can't read templates.`);
+    return undefined;
+  }
+}
+
+/** Returns the roles that the template defines; none without a template. */
+export function rolesShownBy(template: Template | undefined): KnownRoles {
+  return { names: template === undefined ? [] : sentRoles(template), inferred: false };
+}
+
+/** How to report the problems. */
+export interface ProblemOptions {
+  /** --allow-missing-roles: a role without a signer is only a warning. */
+  allowMissing?: boolean;
+  /** Asks on a terminal. `later`: a dry run, so the question is left to the real run. */
+  asks: boolean | 'later';
+  /** Such as `Create it anyway?`. */
+  question: string;
+  /** What did not happen if the answer is no, such as `nothing was created`. */
+  otherwise: string;
+  /** The envelope, for notices that don't name it. */
+  id?: string;
+  /** Whether stdin was used for something else, such as IDs. */
+  fromStdin?: boolean;
+  /** Returns the error for problems that have to be confirmed, where no terminal can ask. */
+  refusal?: (text: string) => EsignError;
+}
+
+/**
+ * Reports the problems of an envelope, and asks for confirmation on a terminal.
+ * @throws UsageError if a problem can't be confirmed, the answer is no, or a role has no signer and no terminal can ask for one.
+ */
+export async function confirmProblems(
+  problems: readonly EnvelopeProblem[],
+  { allowMissing = false, asks, question, otherwise, id, fromStdin = false, refusal }: ProblemOptions,
+  { terminal }: Pick<Context, 'terminal'>,
+): Promise<void> {
+  const texts = (weight: EnvelopeProblem['weight']) =>
+    problems.filter((one) => one.weight === weight).map((one) => one.text);
+  const nothing = `${otherwise.charAt(0).toUpperCase()}${otherwise.slice(1)}.`;
+  const [wrong, incomplete] = [texts('wrong').join('\n'), texts('incomplete').join('\n')];
+  if (wrong !== '') throw new UsageError(wrong, { hint: nothing });
+  const asksNow = asks !== false && canAsk(terminal, fromStdin) && !terminal.json;
+  if (incomplete !== '' && !allowMissing && !asksNow)
+    throw (
+      refusal?.(incomplete) ??
+      new UsageError(incomplete, {
+        hint: `Add a signer for each role, such as 'Ada <ada@example.com>;role=ROLE', or pass --allow-missing-roles. ${nothing}`,
+      })
+    );
+  for (const { text } of problems)
+    terminal.notice(id === undefined || text.includes(id) ? text : `${id}: ${text}`);
+  const isOpen = problems.some(({ weight }) => weight === 'odd' || !allowMissing);
+  if (isOpen && asksNow && asks !== 'later')
+    await confirmed(question, { yes: false, otherwise, fromStdin }, { terminal });
+}
