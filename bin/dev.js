@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-// Runs from source: bundles first (well under a second), then does what run.js does.
+// Runs esign from source: bundles it first (in well under a second), then runs it like run.js.
 import('../scripts/bundle.js').then(({ bundle }) => bundle()).then(() => require('./run.js'));

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// CommonJS, which Node starts faster than a module (docs/decisions/0008).
+// This is CommonJS, which Node starts faster than an ES module (docs/decisions/0008).
 const { existsSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 
@@ -7,7 +7,7 @@ const root = join(__dirname, '..');
 
 function start(argv) {
   if (process.getBuiltinModule === undefined)
-    return fail(`esign needs Node 20.19, 22.3 or newer; this is ${process.version}.`);
+    return fail(`esign needs Node 20.19, 22.3, or newer. This is ${process.version}.`);
   const output = prebuiltOutput(argv);
   if (output !== undefined) {
     process.stdout.on('error', onWriteError);
@@ -15,7 +15,7 @@ function start(argv) {
   }
   if (!existsSync(join(root, 'dist/program/esign.cjs')))
     return fail('esign is not built yet. Run `npm run build`, or `npm run demo` for a tour.');
-  // Needs Node 22. If the folder can't be used, nothing is cached and nothing else changes.
+  // Node 20 has no compile cache. If the folder can't be used, nothing is cached.
   if (!process.env.NODE_COMPILE_CACHE)
     require('node:module').enableCompileCache?.(require('../dist/program/paths.cjs').cacheDir());
   return run(argv);
@@ -24,7 +24,7 @@ function start(argv) {
 function run(argv) {
   const program = require('../dist/program/esign.cjs');
   const [first, ...rest] = argv;
-  // Completion runs at each Tab, so nothing of oclif is loaded for it.
+  // Completion runs on every Tab, so it doesn't load oclif.
   if (first === '__complete') return program.complete(rest, root);
   if (first === '__update') return program.update();
   return program.main(argv, root);
@@ -32,8 +32,8 @@ function run(argv) {
 
 /** Returns the version, or prebuilt help if stdout is a pipe. */
 function prebuiltOutput(argv) {
-  const asked = argv.filter((word) => word !== '--json').join(' ');
-  if (/^(--version|-V|-v|version)$/.test(asked)) {
+  const request = argv.filter((word) => word !== '--json').join(' ');
+  if (/^(--version|-V|-v|version)$/.test(request)) {
     const { name, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     const about = [`${process.platform}-${process.arch}`, process.version, installedBy()];
     if (argv.includes('--json'))

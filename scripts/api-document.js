@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-// Writes src/compatibility/document.ts: what contract/openapi.yaml says about replies, in the form that replies are compared
-// with. Reading the YAML itself would take longer than most commands. test/compatibility/document.test.ts compares the two.
+// Writes src/compatibility/document.ts, which contains the responses in contract/openapi.yaml in a form that can be compared with
+// real ones. Parsing the YAML itself would take longer than most commands. test/compatibility/document.test.ts compares the two.
 const root = join(import.meta.dirname, '..');
 
 const defined = (value) => JSON.parse(JSON.stringify(value));

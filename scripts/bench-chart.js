@@ -1,7 +1,7 @@
 /*
- * The growth of costs as a picture: for each kind of work a small chart of what one item costs at 1, 10 and 100 times the
- * number, both axes logarithmic and the same in all, so that slopes can be compared. An SVG with nothing but shapes and text; it
- * takes its colors from the reader's light or dark theme.
+ * Draws a small chart for each kind of work: the cost of one item at 1, 10, and 100 times the number. All charts have the same
+ * logarithmic axes, so that slopes can be compared. The SVG contains only shapes and text, and follows the reader's light or
+ * dark theme.
  */
 const COLUMNS = 4;
 const PANEL = { width: 250, height: 210, left: 66, right: 58, top: 46, bottom: 50 };
@@ -71,7 +71,7 @@ function panel({ what, unit, costs, ratios }, { low, high }, isFirst) {
   if (isFirst) {
     const middle = round((top + height - bottom) / 2);
     const axis = `translate(12 ${middle}) rotate(-90)`;
-    parts.push(`<text transform="${axis}" text-anchor="middle">cost of one</text>`);
+    parts.push(`<text transform="${axis}" text-anchor="middle">cost per item</text>`);
     parts.push(`<text x="${x(10)}" y="${height - bottom + 34}" text-anchor="middle">as many</text>`);
   }
   const points = ratios.map((one) => `${x(one.x)},${y(one.y)}`);
@@ -86,7 +86,7 @@ function round(number) {
   return Math.round(number * 10) / 10;
 }
 
-/** 100 ×, 1.2 ×, 0.05 ×. */
+/** Formats a factor: 100 ×, 1.2 ×, 0.05 ×. */
 function shown(ratio) {
   return `${Number(ratio.toPrecision(ratio < 0.1 ? 1 : 2))} ×`;
 }

@@ -6,8 +6,8 @@ import { growthChart } from './bench-chart.js';
 import { ensureBuilt } from './ensure.js';
 import { progress } from './progress.js';
 
-// All figures in one table, as ratios taken in one run: npm run bench [-- --quick] [--only NAME] [--json FILE] [--write]
-// --quick takes small numbers, to see that it works; --write puts the table into docs/benchmarks.md.
+// Measures all figures in one run and prints them as a table: npm run bench [-- --quick] [--only NAME] [--json FILE] [--write]
+// --quick uses small numbers, to check that everything works. --write updates the table in docs/benchmarks.md.
 const root = join(import.meta.dirname, '..');
 const PARTS = {
   start: { entry: 'benchStart', quick: { rounds: 5, turns: 2 } },
@@ -30,7 +30,7 @@ const word = (name) => {
   return at < 0 ? undefined : process.argv[at + 1];
 };
 const quick = process.argv.includes('--quick');
-// On Node 20, the AWS SDK warns that it will drop support. The CLI hides this warning, too.
+// On Node 20, the AWS SDK warns that it will drop support. The CLI also hides this warning.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 
 await ensureBuilt();
@@ -76,18 +76,19 @@ function page(current) {
   const separately = word('only') === undefined ? '' : ' Some parts were measured separately.';
   return `# Benchmarks
 
-Measure the speed and memory of \`esign\` on your machine. \`npm run bench\` measures every figure below in less than 20 minutes on two cores, and
-\`npm run bench -- --write\` updates this page. Machines differ, so most figures are ratios to another program, measured alternately in the same
-run. Programs that aren't installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out. \`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')}) runs one part, \`--quick\` uses small numbers, and \`--json FILE\` writes JSON.
+Measure the speed and memory use of \`esign\` on your machine. \`npm run bench\` takes less than 20 minutes on two cores to measure every figure
+below, and \`npm run bench -- --write\` updates this page. Machines differ, so most figures are ratios to another program, measured alternately in
+the same run. Programs that aren't installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out. \`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')})
+runs one part, \`--quick\` uses small numbers, and \`--json FILE\` writes JSON.
 
-\`figure\` is the median of the runs, and \`range\` is from the lowest to the highest. Ignore differences that are smaller than the range. \`x\` is a
-ratio to the program in the row. \`target\` is the goal for the figure, and the next column shows whether it was met. \`details\` has the absolute
-values of this run.
+\`figure\` is the median of all runs, and \`range\` spans the lowest to the highest. Ignore differences that are smaller than the range. \`x\` means
+a ratio to the program in the row. \`target\` is the goal for the figure, and the next column shows whether it was met. \`details\` contains the
+absolute values of this run.
 
 ## How costs grow
 
-The chart shows the processor time per item, including the start of the program, at 10 and 100 times the number of items, compared with the
-smallest number. If a line is flat or falling, large numbers cost no more per item. If it rises, they do.
+The chart shows the processor time per item, including program startup, for 10 and 100 times as many items as in the smallest run. If a line is
+flat or falling, the cost per item doesn't grow with the number of items. If it rises, it does.
 
 ![Cost per item at 1, 10, and 100 times the number, for each kind of work](benchmarks-growth.svg)
 

@@ -2,7 +2,7 @@ import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureInstalled } from './ensure.js';
 
-// Builds dist/, the fonts of the sandbox's documents, and the manifest; installs first what that needs.
+// Installs the packages if necessary, then builds dist/, the fonts of the sandbox's documents, and the manifest.
 const dist = join(import.meta.dirname, '../dist');
 await ensureInstalled();
 const began = new Date();
@@ -14,13 +14,13 @@ const { writeSbom } = await import('./sbom.js');
 await prepareFonts(join(dist, 'fonts'));
 const bundled = await bundle();
 await copyPages();
-// What is copied as it is: the viewer of PDFs and the fonts.
+// The PDF viewer and the fonts are copied unchanged.
 const packages = [...packagesOf(bundled), 'node_modules/pdfjs-dist', ...fontPackages];
 await writeNotices(packages, bundled);
 await writeSbom(packages);
 await manifest();
 await helpPages();
 await types();
-// What `npm run demo` and `npm test` look at: a source that was changed meanwhile is newer than the build.
+// `npm run demo` and `npm test` compare this time with the sources. A source that was changed during the build is newer.
 await writeFile(join(dist, '.built'), '');
 await utimes(join(dist, '.built'), began, began);

@@ -8,26 +8,26 @@ import { inputsOf } from './notices.js';
 import { firstStandIns, lateStandIns } from './stand-ins.js';
 
 /*
- * The bundle (docs/decisions/0008). What every command needs is one CommonJS file, dist/program/esign.cjs, in which a
- * module runs when it is first imported. The rest are ES modules, split by esbuild. They import shared code from the first
- * file, so that each module exists once.
+ * Creates the bundle (docs/decisions/0008). The code that every command needs is one CommonJS file, dist/program/esign.cjs, in
+ * which a module runs when it is first imported. All other code is in ES modules, split by esbuild. They import shared code from
+ * the first file, so that each module exists only once.
  */
 const root = join(import.meta.dirname, '..');
 
-/** The folders of dist/ that the bundler makes. */
+/** The folders of dist/ that the bundler creates. */
 export const BUNDLED = ['client', 'program'];
 
-/** The commands of which a script may call thousands: they start from the first file alone. */
+/** The commands that scripts may run thousands of times. They need only the first file. */
 const FIRST = /^commands\/(templates|profiles|envelopes\/(get|list|create|send|cancel|remind))\b/;
-/** What they import late, and then nearly all of them. */
+/** Modules that nearly all of these commands import late. */
 const ALSO_FIRST = ['api/client.ts', 'completion/cache.ts', 'compatibility/recorder.ts'];
-/** Modules that nothing imports: what oclif and other programs load, and the programs of threads. */
+/** Entry points that no module imports: code loaded by oclif or other programs, and the code of threads. */
 const ENTRIES = {
   'sandbox/embed.ts': 'sandbox',
   'cli/help.ts': 'help',
   'sandbox/documents/inspect-worker.ts': 'inspect-worker',
 };
-/** Packages of the first file that the others get from there, too. */
+/** Packages in the first file that the other files import from it. */
 const SHARED_PACKAGES = /^@oclif\/core\/(args|command|flags)$/;
 
 const COMMON = {
@@ -36,17 +36,16 @@ const COMMON = {
   platform: 'node',
   target: 'node20.19',
   minify: true,
-  // oclif looks for TypeScript only when it runs from sources, which the bundle never does;
-  // the keychain's package holds machine code.
+  // oclif needs TypeScript only when it runs from source, which the bundle never does. The keychain package contains native code.
   external: ['typescript', '@napi-rs/keyring'],
-  // THIRD-PARTY-NOTICES.txt has the licenses.
+  // The licenses are in THIRD-PARTY-NOTICES.txt.
   legalComments: 'none',
   logLevel: 'warning',
 };
 
 /**
- * Makes the program in a dist folder; `more` are options of the bundler. Returns the files that are in it, which
- * `.bundled.json` records.
+ * Bundles the program into a dist folder. `more` contains additional bundler options. Returns the files in the bundle, which are
+ * also listed in `.bundled.json`.
  */
 export async function bundle(dist = join(root, 'dist'), more = {}) {
   for (const part of BUNDLED) await rm(join(dist, part), { recursive: true, force: true });
@@ -67,7 +66,7 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
     plugins: [firstStandIns, lateImports(first, late)],
   });
   await make({
-    // In order, since esbuild resolves imports in any: the same sources make the same bytes.
+    // Sorted, because esbuild resolves imports in any order, and the same sources must produce the same bytes.
     entryPoints: [...late, 'esign:commands'].sort().map((name) => ({
       in: name.endsWith('.ts') ? `src/${name}` : name,
       out: fileOf(name),
@@ -80,13 +79,13 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
     plugins: [lateStandIns, lazyHttp, fromFirst(first), listOf(commands)],
   });
   await libraries(dist, make);
-  // bin/run.js wants a folder before it loads anything else.
+  // bin/run.js needs the cache folder before it loads anything else.
   await make({
     entryPoints: ['src/kernel/files/paths.ts'],
     outfile: join(program, 'paths.cjs'),
     format: 'cjs',
   });
-  // It is loaded from the folder of the code that imports it.
+  // It is loaded from the folder of the importing code.
   await cp(join(root, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'), join(program, 'harfbuzz.wasm'));
   const shipped = [...inputs, 'node_modules/harfbuzzjs/dist/harfbuzz.wasm'].sort();
   await writeFile(join(dist, '.bundled.json'), JSON.stringify(shipped));
@@ -94,8 +93,8 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
 }
 
 /**
- * What programs load: `esign-cli/client` twice, as an ES module and for `require`, and a way to `require` the sandbox.
- * Names are kept in the client, because they are in the stack traces of its users.
+ * Bundles the entry points for programs: `esign-cli/client` as an ES module and for `require`, and a wrapper to `require` the
+ * sandbox. The client keeps its names, because they appear in its users' stack traces.
  */
 async function libraries(dist, make) {
   const client = { entryPoints: ['src/client/client.ts'], keepNames: true };
@@ -106,8 +105,8 @@ async function libraries(dist, make) {
 }
 
 /**
- * The client requires nothing but parts of Node. `createRequire(import.meta.url)` would fail in a program that is itself
- * bundled as CommonJS, where import.meta is empty.
+ * A `require` for the client, which needs only Node's own modules. `createRequire(import.meta.url)` would fail in a program that is
+ * itself bundled as CommonJS, where import.meta is empty.
  */
 const REQUIRE_BUILTIN = `const require = (name) => {
   const part = process.getBuiltinModule(name);
@@ -116,7 +115,7 @@ const REQUIRE_BUILTIN = `const require = (name) => {
 };`;
 
 /**
- * Node's own `require`: that of Jest can't load ES modules, and Jest replaces `process`, too, except outside its context.
+ * Node's own `require`. Jest's can't load ES modules, and Jest also replaces `process`, except outside its context.
  */
 const REQUIRE_SANDBOX = `'use strict';
 const { runInThisContext } = require('node:vm');
@@ -124,12 +123,12 @@ const { createRequire } = runInThisContext('process').getBuiltinModule('module')
 module.exports = createRequire(__filename)('./sandbox.js');
 `;
 
-/** CommonJS packages inside a module expect these three. */
+/** Three variables that CommonJS packages inside a module expect. */
 const FOR_COMMONJS = `import { createRequire as __createRequire } from 'node:module';
 const require = __createRequire(import.meta.url);
 const { filename: __filename, dirname: __dirname } = import.meta;`;
 
-/** The files of src/commands that hold a command: the others are its run function, its view, and what they share. */
+/** Returns the files of src/commands that contain a command. The others are run functions, views, and shared code. */
 export async function commandFiles() {
   const files = await readdir(join(root, 'src/commands'), { recursive: true });
   const sources = files
@@ -140,7 +139,7 @@ export async function commandFiles() {
   return sources.filter((_file, index) => texts[index].includes('export default class'));
 }
 
-/** What the first file begins with: what bin/run.js calls, and its modules for the others. */
+/** Returns the entry point of the first file: the functions that bin/run.js calls, and its modules, for use by the others. */
 function startOf(commands, shared) {
   const load = (file) =>
     FIRST.test(file) ? `require('./${file}').default` : `import('./${file}').then((late) => late.default)`;
@@ -152,12 +151,12 @@ function startOf(commands, shared) {
     exports.shared = {${[...shared].map((name) => `'${name}': () => require('${asImport(name)}'),`).join('\n')}};`;
 }
 
-/** The words that run a command: `envelopes get` for commands/envelopes/get/command.ts. */
+/** Returns the words that run a command: `envelopes get` for commands/envelopes/get/command.ts. */
 export function wordsOf(file) {
   return file.replace(/^commands\/|(\/command)?\.ts$/g, '').replaceAll('/', ' ');
 }
 
-/** The modules of ours and the shared packages that the first file has: all that is not imported late. */
+/** Returns our modules and the shared packages in the first file: everything that isn't imported late. */
 async function firstModules(commands) {
   const names = new Set();
   await build({
@@ -182,7 +181,7 @@ async function firstModules(commands) {
   return new Set([...names].sort());
 }
 
-/** Modules that the first file imports late become separate files. */
+/** Turns modules that the first file imports late into separate files. */
 function lateImports(first, late) {
   return {
     name: 'late-imports',
@@ -197,7 +196,7 @@ function lateImports(first, late) {
   };
 }
 
-/** What the first file has is asked of it. */
+/** Resolves imports of modules in the first file to that file. */
 function fromFirst(first) {
   return {
     name: 'from-first',
@@ -215,8 +214,8 @@ function fromFirst(first) {
 }
 
 /**
- * Where a module imports a part of Node, Node looks at all that the part exports. For http that loads fetch and WebSocket,
- * which takes longer than all else of http; `require` does not look.
+ * Replaces imports of Node's own modules with `require`. An import makes Node read every export, which for http loads fetch and
+ * WebSocket and takes longer than the rest of http. `require` doesn't do this.
  */
 const lazyHttp = {
   name: 'lazy-http',
@@ -230,7 +229,7 @@ const lazyHttp = {
   },
 };
 
-/** Loads all commands, which only the manifest needs. */
+/** A module that loads all commands. Only the manifest needs it. */
 function listOf(commands) {
   const ids = commands.map((file) => wordsOf(file).replaceAll(' ', ':'));
   const imports = commands.map((file, index) => `import command${index} from './${file}';`);
@@ -245,7 +244,7 @@ function listOf(commands) {
   };
 }
 
-/** A module of ours by its path in src/, anything else by its name. */
+/** Returns the path in src/ of one of our modules, and the name of anything else. */
 function nameOf(path, resolveDir) {
   return path.startsWith('.')
     ? relative(join(root, 'src'), join(resolveDir, path)).split(sep).join('/')
@@ -256,12 +255,12 @@ function asImport(name) {
   return name.endsWith('.ts') ? `./${name}` : name;
 }
 
-/** The name of the file that a late import becomes. */
+/** Returns the name of the file for a late import. */
 function fileOf(name) {
   return ENTRIES[name] ?? name.replace(/^(@|esign:)|\.ts$/g, '').replaceAll('/', '-');
 }
 
-/** What the web pages of the sandbox and of `listen --inspect` load: style, script, the PDF viewer, a font. */
+/** Builds the assets of the sandbox's web pages and of `listen --inspect`: styles, scripts, the PDF viewer, a font. */
 export async function copyPages() {
   const target = join(root, 'dist/pages');
   const viewer = join(root, 'node_modules/pdfjs-dist/legacy/build');
@@ -273,13 +272,13 @@ export async function copyPages() {
     await cp(join(root, 'src/kernel/assets'), folder, { recursive: true });
 }
 
-/** oclif.manifest.json: all commands and flags in one file, so that help and routing load no command. */
+/** Writes oclif.manifest.json, which lists all commands and flags, so that help and routing don't load any commands. */
 export async function manifest() {
   const cli = join(root, 'node_modules/oclif/bin/run.js');
   await promisify(execFile)(process.execPath, [cli, 'manifest'], { cwd: root });
 }
 
-/** Every page of help as a pipe gets it, so that it is shown as fast as a file is read. */
+/** Writes every page of help in the form for pipes, so that showing it only takes reading a file. */
 export async function helpPages() {
   process.env.OCLIF_COLUMNS = '80';
   process.env.NO_COLOR = '1';
@@ -293,7 +292,7 @@ export async function helpPages() {
   for (const id of ids) {
     const words = id === '' ? [] : id.split(':');
     let page = '';
-    // Help changes the commands it describes.
+    // Help modifies the commands that it describes.
     const help = new Help(await Config.load({ root }));
     help.log = (...lines) => {
       page += `${lines.join(' ')}\n`;

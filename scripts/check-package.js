@@ -5,13 +5,13 @@ import { ensureBuilt } from './ensure.js';
 import { pack } from './tarball.js';
 import { runTool } from './tools.js';
 
-// What publint and "are the types wrong" say of the tarball.
+// Checks the tarball with publint and Are the Types Wrong.
 await ensureBuilt();
 const folder = await mkdtemp(join(tmpdir(), 'esign-check-'));
 try {
   const { tarball } = await pack(folder);
   await runTool('publint', ['--strict', tarball]);
-  // For `import` and `require`. Resolution without `exports`, as before Node 16, doesn't count.
+  // Checks `import` and `require`, but not the resolution without `exports` that Node used before version 16.
   await runTool('attw', ['--profile', 'node16', tarball]);
 } finally {
   await rm(folder, { recursive: true, force: true });

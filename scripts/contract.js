@@ -5,8 +5,8 @@ import { ensureBuilt, step } from './ensure.js';
 import { installIn } from './tools.js';
 import { runVitest } from './vitest.js';
 
-// Runs the end-to-end suite with Prism reading along between the CLI and every sandbox, and fails when a request or a
-// reply goes against contract/openapi.yaml. docs/contract-check.md says how it works.
+// Runs the end-to-end suite with Prism checking the traffic between the CLI and every sandbox. Fails if a request or a response
+// violates contract/openapi.yaml. For details, see docs/contract-check.md.
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'test', 'contract');
 const contract = join(root, 'contract', 'openapi.yaml');
@@ -33,10 +33,10 @@ const { Record } = await import('../test/contract/record.js');
 const { rehearse } = await import('../test/contract/rehearsal.js');
 const { startRelay } = await import('../test/contract/relay.js');
 const judge = await judgeOf(contract);
-// Before it may judge, the check must report every wrong exchange and none of the right ones.
+// First, the check tests itself: it must report every invalid exchange and no valid one.
 const faults = await rehearse(judge);
 if (faults.length > 0) {
-  say(`The contract check itself is at fault:\n${faults.join('\n')}`);
+  say(`The contract check itself is broken:\n${faults.join('\n')}`);
   process.exit(1);
 }
 

@@ -5,15 +5,15 @@ import { addSpawned } from './coverage/report.js';
 import { ensureBuilt, step } from './ensure.js';
 import { runVitest } from './vitest.js';
 
-// Runs the unit and the end-to-end tests and reports which lines of src they reach, in the process of the tests and in those
-// that they spawn. coverage/coverage.txt has the missed lines of each file. Arguments go to Vitest; what they leave out is
-// missed, so that nothing is required of the figures then.
+// Runs the unit and end-to-end tests and reports which lines of src they reach, both in their own process and in spawned ones.
+// coverage/coverage.txt lists the missed lines of each file. Arguments are passed to Vitest. A run of only some tests misses more
+// lines, so it has no required percentage.
 // npm run test:coverage [-- test/e2e/events.test.ts]
 
 /**
- * Of the lines of src, in percent: two under what was measured, rounded down to a multiple of five. Which lines of a race
- * or a retry are reached differs from run to run, and a machine without a keychain or poppler reaches fewer; a part
- * that nothing tests is noticed all the same.
+ * The required percentage of lines: the measured one minus two, rounded down to a multiple of five. Which lines of a race or a
+ * retry are reached differs from run to run, and a machine without a keychain or poppler reaches fewer. Code without any tests is
+ * still noticed.
  */
 const REQUIRED_LINES = 90;
 
@@ -41,7 +41,7 @@ const options = [
 const env = { ESIGN_BIN: join(copy, 'bin/run.js'), ESIGN_COVERAGE: raw };
 const passed = (await runVitest(['unit', 'e2e'], [...options, ...chosen], env)) === 0;
 if (!existsSync(reachedHere)) {
-  say('The tests came to no end, so there is nothing to tell.');
+  say('The tests did not finish, so there is no coverage to report.');
   process.exit(1);
 }
 const { spawnedCoverage } = await import('./coverage/spawned.js');
@@ -56,10 +56,10 @@ const { default: reports } = await import('istanbul-reports');
 const context = libReport.createContext({ dir: folder, coverageMap: map });
 reports.create('text', { file: 'coverage.txt' }).execute(context);
 reports.create('text-summary').execute(context);
-say(`Including ${processes} spawned processes. coverage/coverage.txt has each file.`);
-if (torn > 0) say(`${torn} processes were killed as they wrote.`);
+say(`Includes ${processes} spawned processes. For each file, see coverage/coverage.txt.`);
+if (torn > 0) say(`${torn} processes were killed while writing their coverage.`);
 const lines = map.getCoverageSummary().lines.pct;
 const isEnough = chosen.length > 0 || lines >= REQUIRED_LINES;
-if (!isEnough) say(`${lines} % of the lines are reached, ${REQUIRED_LINES} % are required.`);
+if (!isEnough) say(`${lines}% of the lines are reached, but ${REQUIRED_LINES}% are required.`);
 if (!passed) say('Tests failed; the figures are not those of a whole run.');
 process.exitCode = passed && isEnough ? 0 : 1;

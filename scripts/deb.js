@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 import { step } from './ensure.js';
 import { LICENSES } from './notices.js';
 
-// Makes dist/deb/esign-cli_VERSION_ARCH.deb of the standalone executable, with its man pages and completions.
+// Creates dist/deb/esign-cli_VERSION_ARCH.deb from the standalone executable, the man pages, and the completions.
 const root = join(import.meta.dirname, '..');
 const executable = join(root, 'dist/standalone/esign');
 const run = promisify(execFile);
@@ -62,7 +62,7 @@ async function fill() {
   await put('usr/share/doc/esign-cli/changelog.gz', packed(await readFile(join(root, 'CHANGELOG.md'))));
 }
 
-/** Its own license, and those of everything the executable contains. */
+/** Writes our license and those of everything that the executable contains. */
 async function copyright() {
   const files = await Promise.all(
     LICENSES.map((name) => readFile(join(root, 'dist/standalone', name), 'utf8')),
@@ -99,13 +99,13 @@ async function control() {
   );
 }
 
-/** What was packed is unpacked and run. */
+/** Unpacks the package and runs the program in it. */
 async function check(target) {
   const folder = await mkdtemp(join(tmpdir(), 'esign-deb-check-'));
   try {
     await step('Checking it', 'dpkg-deb', ['--extract', target, folder]);
     const { stdout } = await run(join(folder, 'usr/bin/esign'), ['--version']);
-    if (!stdout.startsWith(`esign-cli/${version} `)) throw new Error(`the .deb holds ${stdout}`);
+    if (!stdout.startsWith(`esign-cli/${version} `)) throw new Error(`the .deb contains ${stdout}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

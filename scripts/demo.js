@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureBuilt } from './ensure.js';
 
-// The README's first command: installs and builds what is missing, then runs `esign demo`.
+// The README's first command: installs the packages and builds, if necessary, then runs `esign demo`.
 await ensureBuilt();
 const child = spawn(
   process.execPath,

@@ -7,7 +7,7 @@ import { progress } from './progress.js';
 
 const root = join(import.meta.dirname, '..');
 
-/** Runs a command, its output kept back unless it fails; then this ends, too. */
+/** Runs a command. If it fails, prints its output and exits. */
 export async function step(title, command, args, options = {}) {
   const { code, printed } = await attempt(title, command, args, options);
   if (code === 0) return;
@@ -37,11 +37,11 @@ export async function attempt(title, command, args, options = {}) {
 function checkNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > 20 || (major === 20 && minor >= 19)) return;
-  process.stderr.write(`esign needs Node 20.19 or newer; this is ${process.versions.node}.\n`);
+  process.stderr.write(`esign needs Node 20.19 or newer. This is ${process.versions.node}.\n`);
   process.exit(1);
 }
 
-/** Installs the packages when they are missing or not those of the lockfile. */
+/** Installs the packages if they are missing or don't match the lockfile. */
 export async function ensureInstalled() {
   checkNode();
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
@@ -57,7 +57,7 @@ async function noteOfNpm() {
   }
 }
 
-/** Builds when something in the sources is newer than the build. */
+/** Builds if any source is newer than the build. */
 export async function ensureBuilt() {
   await ensureInstalled();
   const built = statSync(join(root, 'dist/.built'), { throwIfNoEntry: false });

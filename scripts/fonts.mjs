@@ -1,4 +1,4 @@
-// Puts the fonts of the sandbox's documents into one folder as plain TrueType, with a list of what each one covers.
+// Writes the fonts of the sandbox's documents to one folder as plain TrueType, with a list of the characters that each one covers.
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { inflateSync } from 'node:zlib';
 
 const require = createRequire(import.meta.url);
 
-/** Always loaded faces: their `use` is the name by which the documents ask for them. */
+/** Fonts that are always loaded. `use` is the name that the documents use for them. */
 const FACES = [
   { use: 'text', package: '@expo-google-fonts/noto-sans', file: '400Regular/NotoSans_400Regular.ttf' },
   { use: 'strong', package: '@expo-google-fonts/noto-sans', file: '600SemiBold/NotoSans_600SemiBold.ttf' },
@@ -15,7 +15,7 @@ const FACES = [
   { use: 'mono', package: '@fontsource/noto-sans-mono', subset: 'latin' },
 ];
 
-/** Asked in this order for characters that the face in use lacks; loaded only then. */
+/** Fallback fonts, in order, for characters that the current font lacks. They are loaded only when needed. */
 const FALLBACKS = [
   { package: '@fontsource/noto-sans-hebrew', subset: 'hebrew' },
   { package: '@fontsource/noto-sans-arabic', subset: 'arabic' },
@@ -33,10 +33,10 @@ const FALLBACKS = [
   { package: '@fontsource/noto-emoji', subset: 'emoji', ranges: 'union' },
 ];
 
-/** The folders of the packages of the fonts. */
+/** The folders of the font packages. */
 export const fontPackages = [...FACES, ...FALLBACKS].map((font) => `node_modules/${font.package}`);
 
-/** Han, kana, bopomofo and full-width forms: the slices of a Chinese font that the documents need. */
+/** Han, kana, bopomofo, and full-width forms: the parts of a Chinese font that the documents need. */
 const CJK = [
   [0x2e80, 0x9fff],
   [0xf900, 0xfaff],
@@ -46,8 +46,8 @@ const CJK = [
 ];
 
 /**
- * Fills `outDir` with the fonts, their licences and `fonts.json`.
- * Does nothing when `fonts.json` already names the same package versions.
+ * Writes the fonts, their licenses, and `fonts.json` to `outDir`.
+ * Does nothing if `fonts.json` already lists the same package versions.
  * @param {string} outDir
  * @returns {Promise<{ written: number, bytes: number }>}
  */
@@ -68,7 +68,7 @@ export async function prepareFonts(outDir) {
     faces: faces.map(({ use, name }) => ({ use, file: name })),
     fallbacks: fallbacks.map(({ name, ranges }) => ({ file: name, ranges })),
   };
-  // Last, because its presence says that the folder is complete.
+  // Written last, because its presence shows that the folder is complete.
   await replace(join(outDir, 'fonts.json'), JSON.stringify(list));
   return { written: all.length, bytes: all.reduce((sum, { data }) => sum + data.length, 0) };
 }
@@ -106,7 +106,7 @@ async function fallbackFiles(font) {
   return Promise.all(wanted.map(async ({ slice, ranges }) => ({ ...(await file(font, slice)), ranges })));
 }
 
-/** One font file as TrueType. Fontsource names its files `<family>-<subset>-400-normal`. */
+/** Returns one font file as TrueType. Fontsource names its files `<family>-<subset>-400-normal`. */
 async function file(font, subset) {
   const family = font.package.split('/')[1];
   if (subset === undefined) {
@@ -128,7 +128,7 @@ function touchesCjk([first, last]) {
   return CJK.some(([from, to]) => first <= to && last >= from);
 }
 
-/** WOFF 1.0 is a TrueType file whose tables are deflated one by one (W3C WOFF File Format 1.0, section 4). */
+/** Converts WOFF 1.0 to TrueType. A WOFF file is a TrueType file whose tables are deflated one by one (W3C WOFF File Format 1.0, section 4). */
 function fromWoff(woff) {
   if (woff.toString('latin1', 0, 4) !== 'wOFF') throw new Error('not a WOFF file');
   const count = woff.readUInt16BE(12);

@@ -4,12 +4,12 @@ import { commandFiles, wordsOf } from './bundle.js';
 
 const root = join(import.meta.dirname, '..');
 
-/** Where the program as one function lies. */
+/** The path of the bundle that contains the program as one function. */
 export const IN_PROCESS_BUNDLE = join(root, 'node_modules/.cache/e2e/in-process.cjs');
 
 /**
- * Vitest's global setup of the end-to-end tests: bundles the sources into one CommonJS file whose modules run when a
- * command first needs them, so that a test can run a command in its own process (in-process.ts).
+ * Vitest's global setup for the end-to-end tests. Bundles the sources into one CommonJS file whose modules run when a command
+ * first needs them, so that a test can run a command in its own process (in-process.ts).
  */
 export async function setup() {
   const files = await commandFiles();

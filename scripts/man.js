@@ -2,19 +2,19 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBuilt } from './ensure.js';
 
-// Makes dist/man: esign(1), a page for each topic and one for each command, out of the manifest that the build writes.
+// Creates dist/man from the manifest that the build writes: esign(1), and a page for each topic and command.
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'dist/man');
 const ENVIRONMENT = [
   ['ESIGN_PROFILE', 'The profile to use.'],
-  ['ESIGN_BASE_URL', 'The base URL of the API, instead of that of the profile.'],
-  ['ESIGN_API_KEY', 'The API key, instead of that of the profile.'],
-  ['ESIGN_TIMEOUT', 'How long a request may take, such as 30s.'],
-  ['ESIGN_WEBHOOK_SECRET', 'The secret webhooks are signed with.'],
-  ['ESIGN_CONFIG_DIR', 'The folder of profiles.'],
-  ['ESIGN_STATE_DIR', 'The folder of journals and of the data of the sandbox.'],
-  ['ESIGN_NO_UPDATE_NOTICE', 'If set, nothing is said of newer versions.'],
-  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'Proxies for requests to the service.'],
+  ['ESIGN_BASE_URL', "The base URL of the API, instead of the profile's."],
+  ['ESIGN_API_KEY', "The API key, instead of the profile's."],
+  ['ESIGN_TIMEOUT', 'The timeout of a request, such as 30s.'],
+  ['ESIGN_WEBHOOK_SECRET', 'The secret for webhook signatures.'],
+  ['ESIGN_CONFIG_DIR', 'The folder for profiles and settings.'],
+  ['ESIGN_STATE_DIR', 'The folder for journals and sandbox data.'],
+  ['ESIGN_NO_UPDATE_NOTICE', 'If set, esign does not check for newer versions.'],
+  ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'Proxies for requests to the service and the bucket.'],
   ['NO_COLOR', 'If set, output has no colors.'],
 ];
 
@@ -46,11 +46,11 @@ async function mainPage() {
     '.SH DESCRIPTION',
     roff(description),
     '.PP',
-    'Every command takes \\fB\\-\\-help\\fR. Data goes to standard output, all else to standard error.',
+    'Every command supports \\fB\\-\\-help\\fR. Data is written to standard output, everything else to standard error.',
     '.SH COMMANDS',
     ...shown.flatMap(({ id, summary }) => item(bold(words(id)), plain(summary))),
     '.SH OPTIONS',
-    ...item('\\fB\\-h\\fR, \\fB\\-\\-help\\fR', 'Show what a command does and takes.'),
+    ...item('\\fB\\-h\\fR, \\fB\\-\\-help\\fR', 'Show help for a command.'),
     ...item('\\fB\\-V\\fR, \\fB\\-\\-version\\fR', 'Show the version.'),
     '.SH "EXIT STATUS"',
     ...(await exitCodes()),
@@ -60,9 +60,9 @@ async function mainPage() {
     ...item('\\fI~/.config/esign\\fR', 'Profiles and settings.'),
     ...item(
       '\\fI~/.local/state/esign\\fR',
-      'Journals of bulk runs, webhooks and reminders; the data of the sandbox.',
+      'Journals of bulk runs, webhooks, and reminders, and sandbox data.',
     ),
-    ...item('\\fI~/.cache/esign\\fR', 'What makes commands start faster. It may be deleted at any time.'),
+    ...item('\\fI~/.cache/esign\\fR', 'A cache that makes commands start faster. It can be deleted at any time.'),
     ...seeAlso([...Object.keys(oclif.topics).map((name) => [name]), ...topLevel().map(({ id }) => [id])]),
   ];
 }
@@ -150,7 +150,7 @@ function topLevel() {
   return shown.filter(({ id }) => !id.includes(':'));
 }
 
-/** The table of docs/scripting.md, which a test keeps complete. */
+/** Returns the exit codes from the table in docs/scripting.md. A test checks that the table is complete. */
 async function exitCodes() {
   const text = await readFile(join(root, 'docs/scripting.md'), 'utf8');
   const rows = [...text.matchAll(/^\| ([\d, ]+) \| ([^|]+) \|/gm)];
@@ -183,7 +183,7 @@ function italic(text) {
   return `\\fI${roff(text)}\\fR`;
 }
 
-/** One paragraph, broken where a line would be long. */
+/** Returns a paragraph, broken into lines. */
 function plain(text) {
   const broken = filled(text)
     .replaceAll(/\s+/g, ' ')
@@ -196,7 +196,7 @@ function filled(text) {
   return text.replaceAll(/<%= ?(config\.bin|command\.id) ?%>/g, 'esign');
 }
 
-/** Text in which roff finds nothing to do: hyphens that can be copied, and no line that looks like a request. */
+/** Escapes text for roff: keeps hyphens copyable, and prevents lines from being read as requests. */
 function roff(text) {
   return text
     .replaceAll('\\', '\\e')

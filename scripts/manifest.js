@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Prints what a package manager reads of a release: node scripts/manifest.js TEMPLATE HOMEPAGE DOWNLOADS SHA256SUMS, where
-// TEMPLATE is esign.rb, winget.yaml, or scoop.json of scripts/packaging, DOWNLOADS the address that the files of the release lie under
-// and SHA256SUMS the file of that name.
+// Prints a package manager's manifest for a release: node scripts/manifest.js TEMPLATE HOMEPAGE DOWNLOADS SHA256SUMS.
+// TEMPLATE is esign.rb, winget.yaml, or scoop.json in scripts/packaging, DOWNLOADS is the base URL of the release's files, and
+// SHA256SUMS is the file of that name.
 const [template, homepage, downloads, sums] = process.argv.slice(2);
 if (sums === undefined) {
   process.stderr.write('Usage: node scripts/manifest.js TEMPLATE HOMEPAGE DOWNLOADS SHA256SUMS\n');

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { ensureInstalled } from './ensure.js';
 import { installIn } from './tools.js';
 
-// Changes the sources in one small place after the other and runs the unit tests each time: a change that no test notices
-// could be made by mistake. An area of test/mutation/areas.json fails under 90 % noticed; coverage/mutation-AREA.json names
-// every change. npm run test:mutation [-- AREA…]
+// Makes one small change to the sources at a time and runs the unit tests. A change that no test detects could also be made by
+// mistake. An area of test/mutation/areas.json fails if the tests detect less than 90% of its changes;
+// coverage/mutation-AREA.json lists every change. npm run test:mutation [-- AREA…]
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'test', 'mutation');
 
 await ensureInstalled();
-// In a separate folder, because building, testing, and using the CLI don't need it. It uses the project's Vitest.
+// Installed in a separate folder, because it isn't needed to build, test, or use the CLI. It uses the project's Vitest.
 await installIn(folder, 'Installing Stryker');
 const stryker = join(folder, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 const areas = JSON.parse(readFileSync(join(folder, 'areas.json'), 'utf8'));

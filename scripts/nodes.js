@@ -5,19 +5,19 @@ import { step } from './ensure.js';
 
 const root = join(import.meta.dirname, '..');
 
-/** The last of each line that is there for every system. */
+/** The latest release of each major version that is available for every system. */
 export const NODES = { 20: '20.20.2', 22: '22.23.3', 24: '24.21.0', 26: '26.10.0' };
 
-/** The Node of a version for a system, as npm has it; fetched once. `system` is linux, darwin or win. */
+/** Returns the path of a version of Node for a system, which is installed from npm once. `system` is linux, darwin, or win. */
 export async function nodeOf(version, system, arch) {
   const name = `node-${system}-${arch}`;
   const folder = join(root, 'node_modules/.cache', `node-${version}`, `${system}-${arch}`);
   const node = join(folder, 'node_modules', name, 'bin', system === 'win' ? 'node.exe' : 'node');
   if (existsSync(node)) return node;
   await mkdir(folder, { recursive: true });
-  // Without it npm would install into the package around it.
+  // Without it, npm would install into the surrounding package.
   await writeFile(join(folder, 'package.json'), '{"private":true}');
-  // It is for the system it is to run on, not for this one.
+  // The package is for the target system, not for this one.
   const foreign = ['--force', `--os=${system === 'win' ? 'win32' : system}`, `--cpu=${arch}`];
   const quiet = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
   await step(`Fetching Node ${version} for ${system}-${arch}`, 'npm', [
@@ -31,5 +31,5 @@ export async function nodeOf(version, system, arch) {
   return node;
 }
 
-/** How Node's packages name this system. */
+/** The name of this system in Node's packages. */
 export const here = [process.platform === 'win32' ? 'win' : process.platform, process.arch];

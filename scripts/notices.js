@@ -3,14 +3,14 @@ import { copyFile, readdir, readFile, realpath, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 
 /*
- * THIRD-PARTY-NOTICES.txt: the name, version, and license text of every package of which the build ships anything.
+ * Creates THIRD-PARTY-NOTICES.txt: the name, version, and license text of every package that is part of the build.
  */
 const root = join(import.meta.dirname, '..');
 
-/** What lies beside an executable. */
+/** The files that are shipped next to an executable. */
 export const LICENSES = ['LICENSE', 'THIRD-PARTY-NOTICES.txt', 'NODE-LICENSE.txt'];
 
-/** Puts them there; Node's own license is beside or above its program. @throws when it is not there. */
+/** Copies these files. Node's license is in the folder of its executable or the one above. @throws if it isn't found. */
 export async function copyLicenses(node, folder) {
   for (const name of ['LICENSE', 'THIRD-PARTY-NOTICES.txt'])
     await copyFile(join(root, name), join(folder, name));
@@ -24,27 +24,27 @@ export async function copyLicenses(node, folder) {
 }
 
 /**
- * The folder of the package in the path of a file: that behind the last node_modules. A path with a colon is of a module that
- * a plugin of the bundler made, which is ours.
+ * Matches the package's folder in the path of a file, after the last node_modules. A path with a colon belongs to a module created
+ * by one of our bundler plugins.
  */
 const PACKAGE = /^[^:]*node_modules\/(?:@[^/]+\/)?[^/]+/;
 const LICENSE_FILE = /^(licen[cs]e|copying|notice|copyright)([._-].*)?$/i;
 
-/** The files that have bytes in an output of the bundler. */
+/** Returns the files that contribute bytes to an output of the bundler. */
 export function inputsOf(metafile) {
   const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.entries(inputs));
   return inputs.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path);
 }
 
-/** The folders of the packages of these files. */
+/** Returns the folders of the packages that these files belong to. */
 export function packagesOf(paths) {
   return [...new Set(paths.flatMap((path) => PACKAGE.exec(path)?.[0] ?? []))];
 }
 
 /**
- * Writes the notices of the packages in these folders (relative to the project), ordered by name and version; packages with the
+ * Writes the notices for the packages in these folders (relative to the project), ordered by name and version. Packages with the
  * same text share it. A subfolder with its own license is listed only if it contains one of `files`.
- * @throws when one of them has no license text.
+ * @throws if a package has no license text.
  */
 export async function writeNotices(folders, files, target = join(root, 'THIRD-PARTY-NOTICES.txt')) {
   const packages = new Map();
@@ -67,7 +67,7 @@ export async function writeNotices(folders, files, target = join(root, 'THIRD-PA
   await writeFile(target, `${[head, ...parts].join(`\n\n${'-'.repeat(72)}\n\n`)}\n`);
 }
 
-/** The folders of these files, from that of the package down. */
+/** Returns the folders of these files, starting with the package's. */
 function foldersOf(files, top) {
   const found = new Set([top]);
   for (const file of files)
@@ -88,7 +88,7 @@ async function noticeOf(folder, within) {
   return { name, version, license, repository: repository?.url ?? repository, texts };
 }
 
-/** Packages of one repository have one license: some of them are published without its text. */
+/** Packages from one repository share a license, but some are published without its text. */
 function textsOfSibling({ repository, license }, packages) {
   const isSibling = (one) => one.texts.length > 0 && one.repository === repository && one.license === license;
   return repository === undefined ? [] : (packages.find(isSibling)?.texts ?? []);

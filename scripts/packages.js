@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 
 /**
- * The program and the words to start a command with. npm is a script that Windows starts through a shell only, which takes
- * words with blanks apart; there it is handed to Node itself.
+ * Returns the program and arguments that start a command. On Windows, npm is a script that only a shell can start, and the shell
+ * splits arguments with spaces, so npm's JavaScript is run with Node instead.
  */
 export function programOf(command, words, { platform, execPath, env } = process) {
   if (platform !== 'win32' || command !== 'npm') return [command, words];
@@ -12,8 +12,8 @@ export function programOf(command, words, { platform, execPath, env } = process)
 }
 
 /**
- * Whether what npm installed is what the lock file asks for. `installed` is npm's own note of it,
- * node_modules/.package-lock.json; packages for other systems are not in there.
+ * Returns true if the installed packages match the lockfile. `installed` is npm's record of them,
+ * node_modules/.package-lock.json, which doesn't contain packages for other systems.
  */
 export function isInstalled(lock, installed) {
   const there = installed.packages ?? {};

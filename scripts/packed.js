@@ -8,13 +8,13 @@ import { linux } from './systems/system.js';
 import { install, pack } from './tarball.js';
 import { runVitest } from './vitest.js';
 
-// Packs the tarball, checks what is in it, installs it in an empty folder without a network, and runs the end-to-end suite
-// on what was installed. Arguments go to the suite. docs/packaging.md says more.
-// With `--node 24,26` only the core of it runs, on each of these Nodes.
+// Packs the tarball, checks its contents, installs it in an empty folder without a network, and runs the end-to-end suite on the
+// installed package. Arguments are passed to the suite. With `--node 24,26`, only the core checks run, on each of these versions
+// of Node. For details, see docs/packaging.md.
 const root = join(import.meta.dirname, '..');
 const LIMIT = 9_000_000;
 
-// Words for the suite may be anything.
+// The suite accepts any arguments.
 const words = process.argv.slice(2);
 const lines = words[0] === '--node' ? words[1].split(',') : [];
 
@@ -31,18 +31,18 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** Refuses what does not belong into the package, and too much of it. */
+/** Fails if the package contains unexpected files or is too large. */
 function checkContents(files) {
   const stray = files.filter(({ path }) => !/^(bin|dist|contract|skills)\/|^[A-Za-z.-]+$/.test(path));
-  if (stray.length > 0) throw new Error(`the package has ${stray.map(({ path }) => path).join(', ')}`);
+  if (stray.length > 0) throw new Error(`the package contains unexpected files: ${stray.map(({ path }) => path).join(', ')}`);
   const isFont = ({ path }) => /^dist\/fonts\/|\.ttf$/.test(path);
   const size = sum(files.filter((file) => !isFont(file)));
   const line = `${files.length} files, ${megabytes(size)} and ${megabytes(sum(files.filter(isFont)))} of fonts`;
   process.stderr.write(`${line}\n`);
-  if (size > LIMIT) throw new Error(`without fonts the package may have ${megabytes(LIMIT)}`);
+  if (size > LIMIT) throw new Error(`the package is too large: without fonts, the limit is ${megabytes(LIMIT)}`);
 }
 
-/** A TypeScript program that depends on the package and on nothing else, checked as strictly as can be. */
+/** Type-checks a TypeScript program that depends only on the package, as strictly as possible. */
 async function typesServeAProgram() {
   await mkdir(join(folder, 'program'));
   await writeFile(
@@ -51,7 +51,7 @@ async function typesServeAProgram() {
 const esign = createClient({ baseUrl: 'https://api.example.com/api/v1', apiKey: 'k' });
 const first: Envelope | undefined = (await esign.envelopes.page(1)).items[0];
 const outcome: Outcome = await esign.envelopes.send(first?.id ?? '');
-// @ts-expect-error: only a settled outcome has an envelope
+// @ts-expect-error: an unknown outcome has no envelope
 const broken: Envelope = outcome.envelope;
 // @ts-expect-error: an envelope needs signers
 await esign.envelopes.create({ templateId: 't' });
@@ -64,7 +64,7 @@ export const status = (error: unknown): number => (error instanceof ServiceError
   await step('Types of the client', process.execPath, [tsc, '-p', join(folder, 'program')]);
 }
 
-/** What everybody does, on another Node than the running one. */
+/** Runs the core checks on another version of Node. */
 async function coreOn(line, program) {
   const version = NODES[line] ?? line;
   const home = join(folder, `home of Ada ${line}`);

@@ -1,8 +1,8 @@
 const PE32_PLUS = 0x20b;
 
 /**
- * A program of Windows without its signature, which is no longer true once something is put into it. The certificates lie
- * behind all else; entry 4 of the data directories says where.
+ * Returns a Windows program without its signature, which becomes invalid when something is added to the program. The certificates
+ * are at the end of the file; entry 4 of the data directories contains their position.
  */
 export function unsigned(bytes) {
   const optional = bytes.readUInt32LE(0x3c) + 24;

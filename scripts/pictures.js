@@ -5,7 +5,7 @@ import { pagePictures } from './pictures/pages.js';
 import { record } from './pictures/recording.js';
 import { Shell } from './pictures/shell.js';
 
-// Takes the pictures of docs/pictures: real commands in a terminal and real pages, against their own sandbox.
+// Creates the pictures in docs/pictures from real commands in a terminal and real web pages, with a separate sandbox.
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'bin/run.js');
 const folder = join(root, 'docs/pictures');
@@ -107,7 +107,7 @@ async function bulkPictures() {
   ]);
 }
 
-/** Late signers, some of them reminded, and a report of two months. Moves the sandbox's clock. */
+/** Late signers, some of whom were reminded, and a report on two months. Advances the sandbox's clock. */
 async function followUpPictures() {
   for (let week = 0; week < 8; week++) {
     for (let at = 0; at < 4 + (week % 3); at++) {

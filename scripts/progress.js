@@ -1,11 +1,11 @@
-/** What runs now: by the title of each, since when and at what it is. */
+/** The running tasks by title, each with its start time and current step. */
 const running = new Map();
 let timer;
 const live = process.stderr.isTTY;
 
 /**
- * Shows that something runs: on a terminal in one line that counts the seconds, elsewhere in a line from time to time.
- * Returns what to call at its end.
+ * Shows that a task is running: on a terminal, in one line that counts the seconds; elsewhere, with a line from time to time.
+ * Returns a function to call when the task ends.
  */
 export function progress(title) {
   running.set(title, { since: Date.now(), at: '' });
@@ -23,7 +23,7 @@ export function progress(title) {
   };
 }
 
-/** Says at what the thing that was begun last is now. */
+/** Shows the current step of the most recently started task. */
 export function showStep(text) {
   const title = [...running.keys()].at(-1);
   if (title === undefined) return;
@@ -39,7 +39,7 @@ function lineOf(title) {
 
 function draw() {
   const line = [...running.keys()].map(lineOf).join('   ');
-  // A line that is broken into two could not be drawn over.
+  // A line that wraps couldn't be overwritten.
   process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`);
 }
 

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /*
- * sbom.cdx.json: what is in the bundle, as CycloneDX. It has no time and no serial number, so that the same sources make the
- * same bytes.
+ * Creates sbom.cdx.json, a CycloneDX list of the bundle's contents. It has no timestamp and no serial number, so that the same
+ * sources produce the same bytes.
  */
 const root = join(import.meta.dirname, '..');
 const SBOM = join(root, 'sbom.cdx.json');
 
-/** Numbers in process.versions that are not the version of a component. */
+/** Entries of process.versions that are not versions of components. */
 const NOT_COMPONENTS = ['node', 'modules', 'napi', 'unicode', 'tz', 'cldr'];
 
 /** Writes the list of the packages in these folders (relative to the project). */
@@ -37,7 +37,7 @@ export async function writeSbom(folders) {
   await writeFile(SBOM, textOf(sbom));
 }
 
-/** Writes the list of an executable, which contains this Node, too. */
+/** Writes the list for an executable, which also contains this version of Node. */
 export async function writeExecutableSbom(node, target) {
   const { stdout } = await promisify(execFile)(node, ['-p', 'JSON.stringify(process.versions)']);
   const versions = JSON.parse(stdout);
@@ -75,7 +75,7 @@ function componentOf({ name, version, license, integrity }) {
   };
 }
 
-/** A hash as lock files write it: `sha512-` and base64. */
+/** Converts a hash from a lockfile: `sha512-` and base64. */
 function hashOf(integrity) {
   const [algorithm, value] = integrity.split(/-(.*)/s);
   return { alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(value, 'base64').toString('hex') };

@@ -7,19 +7,19 @@ import { unsigned } from './pe.js';
 import { runTool } from './tools.js';
 
 const _root = join(import.meta.dirname, '..');
-/** The Node that executables are made of when the build itself runs on an older line. */
+/** The version of Node in executables if the build itself runs on an older major version. */
 const NODE = '24.21.0';
 const LINE = Number(NODE.split('.')[0]);
-/** Node's own mark for the place of what is injected. */
+/** Node's marker for the place where data is injected. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
-/** The Node an executable is made of: the running one, if it is new enough, or the package of one. */
+/** Returns the Node for an executable: the running one if it is new enough, or one from npm. */
 export async function baseNode() {
   if (Number(process.versions.node.split('.')[0]) >= LINE) return process.execPath;
   return nodeOf(NODE, ...here);
 }
 
-/** Puts a script and its assets into a copy of Node. */
+/** Adds a script and its assets to a copy of Node. */
 export async function inject({ node, main, assets, folder, target }) {
   const blob = join(folder, 'parts/sea.blob');
   const config = join(folder, 'parts/sea.json');
@@ -30,7 +30,7 @@ export async function inject({ node, main, assets, folder, target }) {
       output: blob,
       disableExperimentalSEAWarning: true,
       useCodeCache: true,
-      // Options of Node are for programs that run on Node; this one only happens to.
+      // NODE_OPTIONS is for programs that are run with Node, not for this executable.
       execArgvExtension: 'none',
       assets,
     }),
@@ -41,11 +41,11 @@ export async function inject({ node, main, assets, folder, target }) {
   await stripped(target);
   const place = ['NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE];
   const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];
-  await runTool('postject', [target, ...place, ...segment], { title: 'Joining them with Node' });
+  await runTool('postject', [target, ...place, ...segment], { title: 'Adding the program to Node' });
   if (process.platform === 'darwin') await step('Signing', 'codesign', ['--sign', '-', target]);
 }
 
-/** Takes out Node's signature, which is no longer true then, and what nobody reads: 20 MB of names in Node's own code. */
+/** Removes Node's signature, which becomes invalid, and 20 MB of debug symbols. */
 async function stripped(target) {
   if (process.platform === 'win32') await writeFile(target, unsigned(await readFile(target)));
   if (process.platform === 'darwin') await step('Unsigning', 'codesign', ['--remove-signature', target]);

@@ -9,7 +9,7 @@ import { copyLicenses } from './notices.js';
 import { writeExecutableSbom } from './sbom.js';
 import { baseNode, inject } from './sea.js';
 
-// Makes dist/standalone/esign: one executable of Node and everything the package has. docs/packaging.md says how it works.
+// Creates dist/standalone/esign, a single executable with Node and the whole package. For details, see docs/packaging.md.
 const root = join(import.meta.dirname, '..');
 const out = join(root, 'dist/standalone');
 const parts = join(out, 'parts');
@@ -52,7 +52,7 @@ const { stdout } = await promisify(execFile)(target, ['--version']);
 const { size } = await stat(target);
 process.stderr.write(`${relative(root, target)}: ${stdout.trim()}, ${(size / 1e6).toFixed(0)} MB\n`);
 
-/** The files under a folder of the project, as names with slashes, in order. */
+/** Returns the names of all files in a folder of the project, sorted, with slashes. */
 async function filesIn(folder) {
   const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true });
   return entries

@@ -7,7 +7,7 @@ import { step } from './ensure.js';
 const root = join(import.meta.dirname, '..');
 const run = promisify(execFile);
 
-/** Packs the package as it is published; its path, and what is in it. */
+/** Packs the package as it is published. Returns its path and its files. */
 export async function pack(folder) {
   const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
   const { stdout } = await run('npm', words, { cwd: root, maxBuffer: 64 * 1024 * 1024 });

@@ -1,10 +1,10 @@
 import { ensureBuilt, ensureInstalled } from './ensure.js';
 import { runVitest } from './vitest.js';
 
-// Runs every test: each command of the end-to-end tests as a process, the pages in a browser, a real S3 service, every
-// snippet of the docs, and the fault suites with small numbers. `npm run test:faults` runs those at full length.
+// Runs every test: the end-to-end tests with each command as a process, the web pages in a browser, a real S3 service, every
+// snippet in the docs, and the fault suites with small numbers. `npm run test:faults` runs those at full length.
 
-/** The same seeds each time: a change is judged by what it changed. The caller's variables win. */
+/** Fixed seeds, so that a failure is caused by a change and not by chance. The caller's variables take precedence. */
 const SHORT_FAULTS = {
   FAULT_SEED: '20261121',
   FUZZ_SEED: '20261121',
@@ -16,7 +16,7 @@ const SHORT_FAULTS = {
   FAULT_KILLS: '5',
 };
 
-/** Random runs of which `npm test` makes fewer. */
+/** The numbers of random runs. `npm test` does fewer. */
 const MORE_RUNS = { CAMPAIGNS: '40', CREATE_RUNS: '60', INDEX_RUNS: '60', REPLACE_RUNS: '20' };
 
 await ensureInstalled();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ensureInstalled } from './ensure.js';
 import { runVitest } from './vitest.js';
 
-// Runs the end-to-end suite on the standalone executable. Arguments go to the suite.
+// Runs the end-to-end suite on the standalone executable. Arguments are passed to the suite.
 const root = join(import.meta.dirname, '..');
 const name = process.platform === 'win32' ? 'esign.exe' : 'esign';
 const bin = join(root, 'dist/standalone', name);

@@ -9,7 +9,7 @@ import { windowsSteps } from './systems/windows.js';
 import { named, startWine } from './systems/wine.js';
 import { install, pack } from './tarball.js';
 
-// The package on Windows: Windows' own Node under wine. docs/packaging.md says what runs, and what is wine's own.
+// Tests the package on Windows, emulated by Wine with Windows' own Node. For details, see docs/packaging.md.
 await ensureBuilt();
 const folder = await mkdtemp(join(tmpdir(), 'esign-windows-'));
 try {
@@ -29,7 +29,7 @@ async function core(program) {
     folder: home,
     named,
     platform: ['win32-x64', `node-v${wine.version}`],
-    // Other folders of a user are links to this system's.
+    // The user's other folders are links to those of this system.
     homes: () => users(wine.prefix).map((user) => join(user, 'AppData')),
     profiles: 'Roaming/esign/profiles.json',
     interrupted: 130,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled, step } from './ensure.js';
 import { runVitest } from './vitest.js';
 
-// The README's second command: installs and builds what is missing, then checks everything that matters within a few
+// The README's second command: installs the packages and builds, if necessary, then runs the most important checks in a few
 // minutes. `npm run test:full` also runs the tests tagged "full", and every command as a process.
 const root = join(import.meta.dirname, '..');
 const check = (title, program, ...words) =>

@@ -12,13 +12,13 @@ const PROGRAMS = {
   publint: 'publint/src/cli.js',
 };
 
-/** Runs one of the tools, as the lock file has it. */
+/** Runs one of the tools in the version from the lockfile. */
 export async function runTool(name, words, { title = name, ...options } = {}) {
   await installIn(folder, 'Installing tools');
   await step(title, process.execPath, [join(folder, 'node_modules', PROGRAMS[name]), ...words], options);
 }
 
-/** Installs the packages in the lock file of the folder, unless they are installed already. */
+/** Installs the packages in the folder's lockfile, unless they are already installed. */
 export async function installIn(place, title) {
   const lock = readFileSync(join(place, 'package-lock.json'));
   const hash = createHash('sha256').update(lock).update(process.version).digest('hex');

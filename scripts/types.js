@@ -6,9 +6,9 @@ const root = join(import.meta.dirname, '..');
 const doors = ['src/client/client.ts', 'src/sandbox/embed.ts'].map((file) => join(root, file));
 
 /**
- * Writes dist/types: the declarations of `esign-cli/client` and `esign-cli/sandbox` and of what they refer to, and the same
- * in dist/types/cjs for programs that use `require`. A declaration that needs another package or contains `any` fails the
- * build.
+ * Writes the declarations of `esign-cli/client` and `esign-cli/sandbox`, and of everything they refer to, to dist/types, and
+ * again to dist/types/cjs for programs that use `require`. The build fails if a declaration needs another package or contains
+ * `any`.
  */
 export async function types() {
   const declare = declarations();
@@ -23,7 +23,7 @@ export async function types() {
       const next = join(dirname(source), name);
       if (!wanted.includes(next)) wanted.push(next);
     }
-    if (/\bany\b/.test(withoutComments(text))) throw new Error(`an any among the types: ${file}`);
+    if (/\bany\b/.test(withoutComments(text))) throw new Error(`the types of ${file} contain any`);
     const declaration = text.replace(/(from '\.[^']*)\.ts'/g, "$1.js'");
     for (const format of ['.', 'cjs']) {
       const target = join(folder, format, relative(join(root, 'src'), file));
@@ -31,11 +31,11 @@ export async function types() {
       await writeFile(target, declaration);
     }
   }
-  // The nearest package.json decides which kind of module a declaration describes.
+  // The nearest package.json determines the module format that a declaration describes.
   await writeFile(join(folder, 'cjs/package.json'), '{"type":"commonjs"}\n');
 }
 
-/** Returns a function that returns the declarations of a source file: only those needed are made. */
+/** Returns a function that creates the declarations of a source file, so that only those needed are created. */
 function declarations() {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);

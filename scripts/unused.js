@@ -1,6 +1,6 @@
 import { ensureBuilt } from './ensure.js';
 import { runTool } from './tools.js';
 
-// Files, exports and packages that nothing uses.
+// Reports unused files, exports, and packages.
 await ensureBuilt();
 await runTool('knip', []);

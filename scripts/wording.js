@@ -2,15 +2,15 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
-// Refuses assertions on sentences: a literal of more than four words inside expect(…). Whole sentences belong in golden
-// files (contract/messages, test/output/golden), so that a message can be improved without changing tests. The files of
-// test/wording.json may have as many as it lists; the list only gets shorter.
+// Rejects assertions on sentences: a literal of more than four words inside expect(…). Whole sentences belong in golden files
+// (contract/messages, test/output/golden), so that a message can be improved without changing tests. test/wording.json lists how
+// many each file may have. The list may only get shorter.
 // node scripts/wording.js [--update]
 
 const root = join(import.meta.dirname, '..');
 const listPath = join(root, 'test/wording.json');
 const MOST_WORDS = 4;
-/** A word of a sentence. Names, ids, and statuses are facts: those with a capital after the first word don't count. */
+/** A word of a sentence. Capitalized words after the first one don't count, because names, IDs, and statuses are facts. */
 const WORD =
   /(?<=^[^\w]*)[A-Z][a-z'’-]*(?=[\s.,;:!?)'"”]|$)|(?<=^|[\s('"“])[a-z][a-z'’-]*(?=[\s.,;:!?)'"”]|$)/g;
 
@@ -40,7 +40,7 @@ for (const [file, lines] of Object.entries(found)) {
   process.exitCode = 1;
 }
 
-/** The sentences inside the arguments of expect(…) and of its matchers, each with its line. */
+/** Returns the sentences in the arguments of expect(…) and its matchers, each with its line. */
 function sentencesOf(path) {
   const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest, true);
   const lines = [];
@@ -56,7 +56,7 @@ function sentencesOf(path) {
   return lines;
 }
 
-/** `expect(…)`, or a matcher called on it. */
+/** Returns true for `expect(…)` or a matcher called on it. */
 function isAssertion(node) {
   if (!ts.isCallExpression(node)) return false;
   let at = node.expression;
@@ -64,7 +64,7 @@ function isAssertion(node) {
   return ts.isIdentifier(at) && at.text === 'expect';
 }
 
-/** A command line is not an assertion, although it may be inside of one: expect(await home.run`…`). */
+/** Returns true for a command line, which isn't an assertion even inside one: expect(await home.run`…`). */
 function startsCommand(node) {
   if (ts.isTaggedTemplateExpression(node)) return true;
   return ts.isCallExpression(node) && ts.isIdentifier(node.expression) && node.expression.text !== 'expect';

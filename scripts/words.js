@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Finds wording that docs/style.md rules out. Older files still contain some: scripts/words.json has their number for each folder, which
-// may only shrink. `--list [FOLDER]` prints every find, `--update` lowers the numbers and fails when their sum would grow.
+// Finds wording that docs/style.md rules out. Older files still contain some. scripts/words.json has their number for each folder, which
+// may only go down. `--list [FOLDER]` prints every match. `--update` lowers the numbers, and fails if their sum would grow.
 const SLIPS = [
   [
     /\b(?:is|are|was|were|be|been|gets?) told\b|\btells? (?:of|what|how|why|which|where|when|so)\b/gi,
@@ -37,7 +37,7 @@ const SLIPS = [
     'layer, module, entry point',
   ],
 ];
-// Interfaces: names in JSON, files, and code that can't change, and quotations of the old wording.
+// Exceptions: names in JSON, files, and code that can't change, and quotations of the old wording.
 const ALLOWED = /papers\.json|\.papers\[|"papers"|PAPERS|tamperedPaper/g;
 const isText = (path) => /\.(?:ts|js|mjs|cjs|md|html|css|ya?ml)$/.test(path);
 const isExempt = (path) =>
@@ -83,13 +83,13 @@ if (option === '--list') {
   for (const [, found] of chosen) for (const find of found) console.log(find);
 } else if (option === '--update') {
   if (sum(counts) > sum(limits))
-    throw new Error(`${sum(counts)} finds, and at most ${sum(limits)} are allowed.`);
+    throw new Error(`Found ${sum(counts)} phrases, but at most ${sum(limits)} are allowed.`);
   writeFileSync(numbers, `${JSON.stringify(counts, null, 2)}\n`);
 } else {
   for (const [name, count] of Object.entries(counts)) {
     const limit = limits[name] ?? 0;
     if (count <= limit) continue;
-    console.error(`${name}: ${count} phrases that docs/style.md rules out, at most ${limit} allowed:`);
+    console.error(`${name}: ${count} phrases that docs/style.md rules out, but at most ${limit} are allowed:`);
     console.error(finds[name].slice(-20).join('\n'));
     process.exitCode = 1;
   }

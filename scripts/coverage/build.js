@@ -5,9 +5,9 @@ import { BUNDLED, bundle } from '../bundle.js';
 /** Parts of dist/ that no end-to-end test needs. */
 const UNUSED = ['standalone', 'deb', 'man', 'types'];
 
-// Builds the package into the folder given as the argument, not minified and with source maps. The files don't name their maps,
-// because Node would copy them into the coverage of each process. The folder is inside the repository, so that packages
-// outside the bundle are found.
+// Builds the package into the folder given as the argument, without minifying it and with source maps. The files don't reference
+// their maps, because Node would copy these into the coverage of each process. The folder must be inside the repository, so that
+// packages outside the bundle are found.
 const root = join(import.meta.dirname, '../..');
 const folder = process.argv[2];
 if (!folder) throw new Error('Specify the output folder.');

@@ -1,4 +1,4 @@
-/** A map of istanbul-lib-coverage. */
+/** A coverage map of istanbul-lib-coverage. */
 export interface SourceCoverage {
   files(): string[];
   fileCoverageFor(file: string): { getUncoveredLines(): string[]; toSummary(): { toJSON(): unknown } };

@@ -6,14 +6,14 @@ import convert from 'ast-v8-to-istanbul';
 import libCoverage from 'istanbul-lib-coverage';
 import { parseAstAsync } from 'vitest/node';
 
-/** The number of processes to merge at a time. All of them would not fit in memory. */
+/** The number of processes to merge at a time. All of them wouldn't fit in memory. */
 const BATCH = 40;
 
 /**
- * What Node wrote about the processes that were spawned, as coverage of the sources. A process that was killed wrote
- * nothing, or half a file.
- * @param {string} raw the folder NODE_V8_COVERAGE named
- * @param {string} dist the bundle they ran, with its source maps
+ * Converts Node's coverage of the spawned processes to coverage of the sources. A process that was killed has written nothing, or
+ * only part of a file.
+ * @param {string} raw the folder in NODE_V8_COVERAGE
+ * @param {string} dist the bundle that the processes ran, with its source maps
  * @param {string} root the repository
  */
 export async function spawnedCoverage(raw, dist, root) {
@@ -41,7 +41,7 @@ function isSource(file, root) {
   return relative(root, file).startsWith(`src${sep}`);
 }
 
-/** The maps of those files of the bundle that have code of ours; the others are packages alone. */
+/** Returns the source maps of the bundle's files that contain our code. The other files contain only packages. */
 async function mapsWithSources(dist, root) {
   const maps = new Map();
   const files = await readdir(dist, { recursive: true });

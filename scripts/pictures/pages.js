@@ -12,7 +12,7 @@ const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const SECRET = 'whsec_0123456789abcdef';
 
 /**
- * Takes the pictures of the pages in a browser: signing, and the inspector of `listen`.
+ * Takes pictures of the web pages in a browser: the signing page and the inspector of `listen`.
  * @param {{bin: string, env: object, home: string, folder: string, esign: (...words: string[]) => Promise<string>, baseUrl: string}} stage
  */
 export async function pagePictures(stage) {
@@ -61,7 +61,7 @@ async function signingPicture(browser, { esign, baseUrl, folder }) {
   await page.close();
 }
 
-/** Something like a name, with the mouse. */
+/** Draws a scribble that looks like a name with the mouse. */
 async function drawSignature(page) {
   await page
     .getByRole('button', { name: /^Draw: .*[Ss]ignature/ })
@@ -80,7 +80,7 @@ async function drawSignature(page) {
   await page.mouse.up();
 }
 
-/** Deliveries of every kind: forwarded immediately, at the second attempt, and refused. */
+/** Sends deliveries of every kind: forwarded immediately, forwarded on the second attempt, and refused. */
 async function inspectorPicture(browser, { bin, env, home, esign, folder }) {
   let asked = 0;
   const target = createServer((_, response) => {

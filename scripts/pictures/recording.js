@@ -8,14 +8,14 @@ import { placeOf, screenOf, widthOf, windowOf } from './svg.js';
 const COLUMNS = 100;
 const ROWS = 16;
 const KEY_MS = 28;
-/** A pause in a command is shown no longer than this. */
+/** The longest pause shown within a command. */
 const MAX_PAUSE_MS = 700;
-/** How long the result of a command stays before the next one is typed. */
+/** How long the result of a command is shown before the next one is typed. */
 const READ_MS = 1_800;
 const LAST_FRAME_MS = 4_000;
 const SAMPLE_MS = 30;
 
-/** Records the first five minutes, from a draft to checked documents, as an animated SVG. */
+/** Records the five-minute tour, from sending to verified documents, as an animated SVG. */
 export async function record(shell, name) {
   const film = new Film(new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true }));
   const signers = [
@@ -50,7 +50,7 @@ class Film {
     this.#terminal = terminal;
   }
 
-  /** Types a command, runs it to its end, and leaves its result on the screen; `meanwhile` happens while it runs. */
+  /** Types a command, runs it to its end, and shows its result. `meanwhile` is called while the command is running. */
   async run(shell, words, meanwhile) {
     this.#terminal.write('\u001b[2m$\u001b[0m ');
     for (const key of commandLine(words)) {
@@ -89,7 +89,7 @@ class Film {
     else this.#frames.push({ lines, ms });
   }
 
-  /** Puts the screens side by side on a strip that moves behind the window. Each line is drawn once. */
+  /** Puts the screens side by side on a strip that moves behind the window. Each distinct line is drawn only once. */
   svg(title) {
     const width = widthOf(COLUMNS);
     const ids = new Map();
@@ -121,7 +121,7 @@ class Film {
   }
 }
 
-/** The command as a person would type it: quoted, and with a line for each signer. */
+/** Returns the command as a person would type it: quoted, and with a line for each signer. */
 function commandLine(words) {
   const quoted = words.map((word) => (/[ <;]/.test(word) ? `'${word}'` : word));
   return ['esign', ...quoted].join(' ').replaceAll(' --signer', ' \\\r\n    --signer');

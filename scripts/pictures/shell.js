@@ -82,7 +82,7 @@ export class Shell {
     await writeFile(join(this.folder, `${name}.svg`), svgOf(terminal, title));
   }
 
-  /** Runs a command to its end, and keeps its last screen. */
+  /** Runs a command to its end, and saves its last screen. */
   async take(name, title, words, rows) {
     const { terminal, ended } = this.open(words, rows);
     await ended;
@@ -90,7 +90,7 @@ export class Shell {
   }
 }
 
-/** Waits until the terminal has drawn all that was written to it. */
+/** Waits until the terminal has drawn everything written to it. */
 export function flushed(terminal) {
   return new Promise((resolve) => terminal.write('', resolve));
 }

@@ -1,11 +1,11 @@
-/** A cell in px. */
+/** The size of a cell in px. */
 const CELL = { width: 8.4, height: 18 };
 const EDGE = 16;
 const BAR = 30;
 const BACKGROUND = '#16181d';
 const INK = '#e6e6e6';
 const FAINT = '#8b93a1';
-/** Distinguishable with red-green color blindness: red is orange. */
+/** Colors that people with red-green color blindness can distinguish: red is orange. */
 const COLORS = [
   ['#16181d', '#ff8c5a', '#5fd38d', '#f2cc60', '#6cb6ff', '#d2a8ff', '#56d4dd', '#e6e6e6'],
   ['#6e7681', '#ffa07a', '#7ee2a8', '#ffe08a', '#91cbff', '#e2c5ff', '#8be9f0', '#ffffff'],
@@ -33,7 +33,7 @@ export function screenOf(terminal) {
   );
 }
 
-/** Where a line that was drawn at the origin belongs. */
+/** Returns the position of a line that was drawn at the origin. */
 export function placeOf(row) {
   return `translate(${EDGE} ${BAR + row * CELL.height})`;
 }
@@ -62,7 +62,7 @@ export function widthOf(columns) {
   return Math.ceil(columns * CELL.width + 2 * EDGE);
 }
 
-/** Groups the cells of a line by their look. A gap ends a run, because SVG collapses spaces. */
+/** Groups the cells of a line by style. A gap ends a run, because SVG collapses spaces. */
 function runsOf(buffer, row) {
   const line = buffer.getLine(row);
   const runs = [];
@@ -72,7 +72,7 @@ function runsOf(buffer, row) {
     if (!cell || !text) continue;
     const look = lookOf(cell);
     const last = runs.at(-1);
-    // A wide character is a separate run: fonts differ in its width.
+    // A wide character is a separate run, because its width depends on the font.
     const isNarrow = cell.getWidth() === 1;
     const gap = column - (last?.end ?? -2);
     if (last && isNarrow && last.isNarrow && last.look === look && gap <= 1) {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { progress } from '../progress.js';
 
-/** What everybody does with the program, from end to end; a file of rows is killed in its middle. */
+/** The most common tasks, from start to finish, including a bulk run that is killed halfway. */
 const STEPS = {
   Version: version,
   Demo: demo,
@@ -17,7 +17,7 @@ const STEPS = {
 const ROWS = 60;
 export const CREATE = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Ada <ada@example.com>'];
 
-/** Runs all of it on a system; the first that fails ends it. */
+/** Runs all checks on a system, and stops at the first failure. */
 export async function checkCore(system, more = {}) {
   const seen = {};
   try {
@@ -49,7 +49,7 @@ async function demo(system) {
     files.map(({ path }) => existsSync(`${folder}/${path.split(/[\\/]/).at(-1)}`)),
     [true, true, true],
   );
-  // Keys, documents, and journals of a demo go away with it.
+  // The demo removes its keys, documents, and journals.
   const left = system.homes().flatMap((home) => readdirSync(home, { recursive: true }));
   same(
     left.filter((path) => /^esign-(sandbox|demo)-/.test(basename(path))),
@@ -102,14 +102,14 @@ async function bulk(system, seen) {
   running.kill();
   await running.ended;
   const before = running.printed().stdout.trim().split('\n').length;
-  if (before >= ROWS) throw new Error('it was at its end before it was killed');
+  if (before >= ROWS) throw new Error('the run finished before it was killed');
   await system.run(['bulk', 'resume', '--last']);
   const [{ state, done, failed }] = await system.json(['bulk', 'list']);
   same([state, done, failed], ['finished', ROWS, 0]);
   same(await emailed(seen.sandbox, /^s\d+@/), ROWS);
 }
 
-/** How many addresses were asked to sign; none of them twice. */
+/** Returns the number of addresses that were asked to sign, and checks that none was asked twice. */
 async function emailed({ baseUrl, apiKey }, pattern) {
   const headers = { authorization: `Bearer ${apiKey}` };
   const { data } = await (await fetch(`${new URL(baseUrl).origin}/__sandbox/mails`, { headers })).json();
@@ -144,5 +144,5 @@ async function interrupt(system) {
 
 export function same(found, wanted) {
   const [is, should] = [found, wanted].map((value) => JSON.stringify(value));
-  if (is !== should) throw new Error(`it is ${is}, not ${should}`);
+  if (is !== should) throw new Error(`found ${is}, expected ${should}`);
 }

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { spawn as spawnInTerminal } from '@lydell/node-pty';
 
-/** An emulated command may take long; one that hangs is killed. */
+/** Emulated commands can be slow. A command that takes longer than this is killed. */
 const LIMIT_MS = 300_000;
 
 /**
- * A system on which the program runs, this one or one that is emulated here. What commands print goes into files: a program
- * of Windows can't write to a pipe of Linux.
+ * A system on which the program runs: this one, or one that is emulated here. Commands write their output to files, because a
+ * Windows program can't write to a Linux pipe.
  */
 export class System {
   #command;
@@ -17,13 +17,13 @@ export class System {
   #count = 0;
 
   /**
-   * @param facts.command how the program is called there
-   * @param facts.folder where its commands run
-   * @param facts.named how the system calls a file of this one
-   * @param facts.platform what `--version` names
-   * @param facts.homes the folders in which a user's files are
-   * @param facts.interrupted how a command ends after Ctrl-C
-   * @param facts.takesKeys whether its terminal hands on a Ctrl-C that is typed
+   * @param facts.command the command that starts the program there
+   * @param facts.folder the working directory of its commands
+   * @param facts.named converts a path on this machine to a path on that system
+   * @param facts.platform the platform that `--version` shows
+   * @param facts.homes the folders that contain a user's files
+   * @param facts.interrupted the exit code or signal of a command after Ctrl-C
+   * @param facts.takesKeys whether its terminal passes on a typed Ctrl-C
    */
   constructor({ command, env, ...facts }) {
     this.#command = command;
@@ -35,7 +35,7 @@ export class System {
     return join(this.folder, ...parts);
   }
 
-  /** Runs a command to its end; it must end with `code`. */
+  /** Runs a command to its end, and checks that it exits with `code`. */
   async run(words, code = 0) {
     const running = this.start(words);
     const limit = setTimeout(() => running.kill(), LIMIT_MS);
@@ -69,7 +69,7 @@ export class System {
     const running = {
       ended,
       printed,
-      /** Its lines of stdout as soon as there are so many. */
+      /** Returns its lines of stdout as soon as there are `count` of them. */
       lines: (count) =>
         until(
           () => whole(printed().stdout, count),
@@ -110,7 +110,7 @@ export class System {
           () => text,
           ended,
         ),
-      /** Ctrl-C. */
+      /** Sends Ctrl-C. */
       interrupt: () => (this.takesKeys ? child.write('\u0003') : child.kill('SIGINT')),
     };
   }
@@ -130,7 +130,7 @@ export function linux({ command, home, version, arch }) {
     platform: [`linux-${arch}`, `node-v${version}`],
     homes: () => [home],
     profiles: '.config/esign/profiles.json',
-    // SIGINT, which a shell tells as 130.
+    // SIGINT, which shells report as 130.
     interrupted: 2,
     takesKeys: true,
   });
@@ -141,17 +141,17 @@ function whole(text, count) {
   return lines.length >= count ? lines : undefined;
 }
 
-/** Asks again and again until there is an answer; a command that has ended gives none any more. */
-async function until(answer, told, ended) {
+/** Calls `find` until it returns a value. Gives up after the command has ended. */
+async function until(find, printed, ended) {
   let over = false;
   ended.then(() => {
     over = true;
   });
   for (const deadline = Date.now() + LIMIT_MS; Date.now() < deadline && !over; await pause(100)) {
-    const found = answer();
+    const found = find();
     if (found !== undefined) return found;
   }
-  const last = answer();
+  const last = find();
   if (last !== undefined) return last;
-  throw new Error(`it never came: ${told()}`);
+  throw new Error(`the expected output never appeared: ${printed()}`);
 }

@@ -29,7 +29,7 @@ const { event } = JSON.parse(readFileSync(0, 'utf8'));
 appendFileSync(process.argv[2], [event, process.env.ESIGN_EVENT].join(' ') + '\\n');
 `;
 
-/** What is different on Windows: files that are open, processes, shells, and the keychain. */
+/** Checks of everything that is different on Windows: open files, processes, shells, and the keychain. */
 export function windowsSteps(wine) {
   return {
     'A file that another program has open': (system) => held(system, wine),
@@ -39,7 +39,7 @@ export function windowsSteps(wine) {
   };
 }
 
-/** The list of a folder can't be replaced while an editor or a virus scanner has it open; a download waits. */
+/** The checksum list of a folder can't be replaced while an editor or a virus scanner has it open, so a download waits. */
 async function held(system, wine) {
   const { id } = await system.json([...CREATE, '--send']);
   await system.run(['sandbox', 'sign', id]);
@@ -53,7 +53,7 @@ async function held(system, wine) {
   same(readFileSync(join(folder, 'SHA256SUMS'), 'utf8').includes(id), true);
 }
 
-/** Both are lines for a shell; what the shell has started is gone with the listener. */
+/** Both commands are run by a shell. The processes that the shell started must end with the listener. */
 async function tunnel(system, wine) {
   const line = async (name, code, ...words) => {
     await writeFile(system.path(name), code);
@@ -87,7 +87,7 @@ function isRunning(script) {
           .some((word) => word.endsWith(script))
       );
     } catch {
-      return false; // It is gone.
+      return false; // The process has ended.
     }
   });
 }
@@ -101,7 +101,7 @@ async function completion(system, { envelope }) {
   same([kind, lines.some((line) => line.startsWith(envelope))], [':none', true]);
 }
 
-/** The Credential Manager. */
+/** Checks the Credential Manager. */
 async function keychain(system, { sandbox }) {
   await writeFile(system.path('a key'), sandbox.apiKey);
   const add = ['profiles', 'add', 'kept', '--base-url', sandbox.baseUrl, '--api-key-file', 'a key'];

@@ -8,15 +8,15 @@ import { NODES, nodeOf } from '../nodes.js';
 const WINE = '/usr/lib/wine';
 const DEBIAN = join(import.meta.dirname, '../../node_modules/.cache/debian-13');
 const DEBOOTSTRAP = '/usr/sbin/debootstrap';
-/** A program sees Debian 13's /usr in the place of this system's, and all else as it is. */
+/** Runs a program that sees Debian 13's /usr in place of this system's. Everything else is unchanged. */
 const IN_DEBIAN = ['unshare', '-m', 'sh', '-c', `mount --bind '${DEBIAN}/usr' /usr && exec "$@"`, 'sh'];
-/** The exit code if the check can't begin. */
+/** The exit code if the checks can't start. */
 const NOT_HERE = 77;
 
-/** How Windows calls a file of this system. */
+/** Converts a path on this system to a Windows path. */
 export const named = (path) => `Z:${path.replaceAll('/', '\\')}`;
 
-/** Windows' Node under wine 10 of Debian 13; docs/packaging.md says what is wine's own. Exits with 77 if that isn't possible. */
+/** Starts Windows' Node under Debian 13's Wine 10 (see docs/packaging.md). Exits with 77 if that isn't possible. */
 export async function startWine(folder) {
   const why = await missingDebian();
   if (why === undefined) return new Wine(folder).begin();
@@ -24,10 +24,10 @@ export async function startWine(folder) {
   return process.exit(NOT_HERE);
 }
 
-/** Makes a folder with Debian 13 and its wine unless it is there; says why it can't. */
+/** Installs Debian 13 with Wine in a folder, unless it exists. If that isn't possible, returns the reason. */
 async function missingDebian() {
   if (existsSync(DEBIAN)) return undefined;
-  if (process.getuid?.() !== 0) return 'only root may mount its folder';
+  if (process.getuid?.() !== 0) return 'mounting its folder requires root';
   if (!existsSync(DEBOOTSTRAP)) {
     const apt = (...words) => spawnSync('apt-get', words, { stdio: ['ignore', 'ignore', 'inherit'] });
     apt('update', '-qq');
@@ -38,13 +38,13 @@ async function missingDebian() {
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(unfinished, { recursive: true });
   const words = ['--variant=minbase', '--include=wine64', 'trixie', unfinished, ...mirror()];
-  const { code, printed } = await attempt("Fetching Debian 13's wine", DEBOOTSTRAP, words);
+  const { code, printed } = await attempt("Downloading Debian 13's Wine", DEBOOTSTRAP, words);
   if (code !== 0) return `debootstrap exited with ${code}: ${printed.trim().split('\n').at(-1)}`;
   await rename(unfinished, DEBIAN);
   return undefined;
 }
 
-/** Where this system gets Debian's packages; debootstrap itself knows where others do. */
+/** Returns the mirror from which this system gets Debian's packages. On other systems, debootstrap uses its default. */
 function mirror() {
   const words = ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages', 'Label: Debian'];
   const { stdout } = spawnSync('apt-get', words, { encoding: 'utf8' });
@@ -66,7 +66,7 @@ class Wine {
 
   async begin() {
     this.#run('wine64', 'wineboot', '-i');
-    /** What Windows' Node is called with. */
+    /** The command that runs Windows' Node. */
     this.node = [...IN_DEBIAN, join(WINE, 'wine64'), await nodeOf(this.version, 'win', 'x64')];
     return this;
   }
