@@ -62,7 +62,10 @@ async function mainPage() {
       '\\fI~/.local/state/esign\\fR',
       'Journals of bulk runs, webhooks, and reminders, and sandbox data.',
     ),
-    ...item('\\fI~/.cache/esign\\fR', 'A cache that makes commands start faster. It can be deleted at any time.'),
+    ...item(
+      '\\fI~/.cache/esign\\fR',
+      'A cache that makes commands start faster. It can be deleted at any time.',
+    ),
     ...seeAlso([...Object.keys(oclif.topics).map((name) => [name]), ...topLevel().map(({ id }) => [id])]),
   ];
 }

@@ -34,12 +34,14 @@ try {
 /** Fails if the package contains unexpected files or is too large. */
 function checkContents(files) {
   const stray = files.filter(({ path }) => !/^(bin|dist|contract|skills)\/|^[A-Za-z.-]+$/.test(path));
-  if (stray.length > 0) throw new Error(`the package contains unexpected files: ${stray.map(({ path }) => path).join(', ')}`);
+  if (stray.length > 0)
+    throw new Error(`the package contains unexpected files: ${stray.map(({ path }) => path).join(', ')}`);
   const isFont = ({ path }) => /^dist\/fonts\/|\.ttf$/.test(path);
   const size = sum(files.filter((file) => !isFont(file)));
   const line = `${files.length} files, ${megabytes(size)} and ${megabytes(sum(files.filter(isFont)))} of fonts`;
   process.stderr.write(`${line}\n`);
-  if (size > LIMIT) throw new Error(`the package is too large: without fonts, the limit is ${megabytes(LIMIT)}`);
+  if (size > LIMIT)
+    throw new Error(`the package is too large: without fonts, the limit is ${megabytes(LIMIT)}`);
 }
 
 /** Type-checks a TypeScript program that depends only on the package, as strictly as possible. */

@@ -13,7 +13,8 @@ const esign = (...args) => execFileSync(bin, args, { env, encoding: 'utf8' });
 try {
   const version = esign('--version').trim();
   if (!version.startsWith('esign-cli/')) throw new Error(`--version printed ${version}`);
-  if (!esign('envelopes', 'create', '--help').includes('--template')) throw new Error('--help shows no flags');
+  if (!esign('envelopes', 'create', '--help').includes('--template'))
+    throw new Error('--help shows no flags');
   const { files } = JSON.parse(esign('demo', '--json', '--dir', join(home, 'documents')));
   const missing = files.filter(({ path }) => !existsSync(path));
   if (files.length < 2 || missing.length > 0) throw new Error('the demo left no documents');

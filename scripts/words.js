@@ -89,7 +89,9 @@ if (option === '--list') {
   for (const [name, count] of Object.entries(counts)) {
     const limit = limits[name] ?? 0;
     if (count <= limit) continue;
-    console.error(`${name}: ${count} phrases that docs/style.md rules out, but at most ${limit} are allowed:`);
+    console.error(
+      `${name}: ${count} phrases that docs/style.md rules out, but at most ${limit} are allowed:`,
+    );
     console.error(finds[name].slice(-20).join('\n'));
     process.exitCode = 1;
   }
