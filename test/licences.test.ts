@@ -66,14 +66,14 @@ function isFree(license: string): boolean {
   return bare.split(' OR ').some((one) => FREE.has(one.trim()));
 }
 
-it('every shipped package has an allowed license', async () => {
+it('allows the license of every shipped package', async () => {
   const shipped = await shippedPackages();
   for (const one of ['undici', 'zod', '@oclif/core', '@libpdf/core', 'harfbuzzjs'])
     expect(shipped.has(`node_modules/${one}`), one).toBe(true);
   expect([...shipped].filter(([, license]) => !isFree(license))).toEqual([]);
 });
 
-it('the lockfile names no registry', async () => {
+it('names no registry in the lockfile', async () => {
   const named = Object.values(await lockedPackages()).filter(({ resolved }) => resolved !== undefined);
   expect(named).toEqual([]);
 });

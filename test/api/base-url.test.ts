@@ -54,7 +54,7 @@ describe('a base URL', () => {
     ['https://api.example.com/v1/?a=b#part', 'https://api.example.com/v1'],
     ['http://127.0.0.1:4010/api/v1', 'http://127.0.0.1:4010/api/v1'],
     ['http://localhost/api/v1/', 'http://localhost/api/v1'],
-  ])('%s is kept as %s', (given, kept) => {
+  ])('parses %s as %s', (given, kept) => {
     expect(normalizeBaseUrl(given)).toBe(kept);
   });
 
@@ -85,7 +85,7 @@ describe('a base URL', () => {
     expect(normalizeBaseUrl(given, { insecureHttp: true })).toBe('http://api.example.com:8080/api/v1');
   });
 
-  it('is stable when parsed again, and keeps paths as they are', () => {
+  it('keeps a base URL unchanged when it is parsed again, and keeps paths as they are', () => {
     fc.assert(
       fc.property(
         fc.webUrl({ withQueryParameters: true, withFragments: true, validSchemes: ['https'] }),

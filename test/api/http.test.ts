@@ -180,7 +180,7 @@ describe('a missing response', () => {
 });
 
 describe('the reset time', () => {
-  it("is converted to the local clock when the service's clock differs", async () => {
+  it("converts the reset time to the local clock when the service's clock differs", async () => {
     const clock = fakeClock();
     const rates: unknown[] = [];
     const theirs = clock.now() + 3_600_000;
@@ -201,7 +201,7 @@ describe('the reset time', () => {
 });
 
 describe('the trace', () => {
-  it('contains method, URL, status, duration, rate limit, and bodies', async () => {
+  it('traces the method, URL, status, duration, rate limit, and bodies', async () => {
     const entries: TraceEntry[] = [];
     const headers = {
       'X-RateLimit-Limit': '100',

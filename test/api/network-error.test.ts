@@ -101,7 +101,7 @@ describe('a request without a response', () => {
 });
 
 describe('an untrusted certificate', () => {
-  it('is distinguished from a network outage, and the error names NODE_EXTRA_CA_CERTS', async () => {
+  it('distinguishes an untrusted certificate from a network outage, and names NODE_EXTRA_CA_CERTS', async () => {
     const authority = await certify('esign test authority');
     const leaf = await certify('service', authority);
     for (const [certified, why] of [
@@ -148,7 +148,7 @@ describe('an error of the HTTP layer', () => {
       'its TLS certificate is from an unknown authority',
       'NODE_EXTRA_CA_CERTS',
     ],
-  ])('%s means "never sent"', (code, why, hint) => {
+  ])('treats %s as never sent', (code, why, hint) => {
     const error = failure(code);
     // A request that was never sent is safe to repeat, even if the timeout passed at the same moment.
     for (const timedOut of [false, true]) {
@@ -164,7 +164,7 @@ describe('an error of the HTTP layer', () => {
     ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'the response was cut short'],
     ['SOMETHING_NEW', 'words of a library'],
     ['constructor', 'words of a library'],
-  ])('%s means "may have been received"', (code, why) => {
+  ])('treats %s as possibly received', (code, why) => {
     expect(networkError(failure(code), facts)).toMatchObject({
       code: 'NETWORK',
       maybeReceived: true,
@@ -172,7 +172,7 @@ describe('an error of the HTTP layer', () => {
     });
   });
 
-  it.each(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])('%s means a timeout', (code) => {
+  it.each(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'])('treats %s as a timeout', (code) => {
     expect(networkError(failure(code), facts)).toMatchObject({
       code: 'TIMEOUT',
       maybeReceived: true,
@@ -180,7 +180,7 @@ describe('an error of the HTTP layer', () => {
     });
   });
 
-  it('is classified by its cause if its own code is unknown', () => {
+  it('classifies an error by its cause if its own code is unknown', () => {
     const cause = failure('ENOTFOUND');
     expect(networkError(new Error('failed', { cause }), facts).maybeReceived).toBe(false);
     expect(networkError(failure('UND_ERR', { cause }), facts).maybeReceived).toBe(false);
@@ -188,7 +188,7 @@ describe('an error of the HTTP layer', () => {
     expect(networkError(failure('EPIPE', { cause: failure('ODD') }), facts).message).toContain('was closed.');
   });
 
-  it('can be any value that can be thrown', () => {
+  it('accepts any value that can be thrown', () => {
     expect(networkError('just words', facts).message).toMatch(/api\.example\.com .*: just words/);
     expect(networkError(undefined, facts).maybeReceived).toBe(true);
   });

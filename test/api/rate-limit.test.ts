@@ -52,7 +52,7 @@ describe('the rate-limit headers', () => {
     });
   });
 
-  it('mean the same reset in seconds and in milliseconds', () => {
+  it('read the reset in seconds and in milliseconds as the same time', () => {
     const seconds = fc.integer({ min: Date.UTC(2000) / 1_000, max: Date.UTC(2200) / 1_000 });
     fc.assert(
       fc.property(seconds, (at) => {

@@ -128,7 +128,7 @@ describe('a response without complete rate headers', () => {
     expect(clock.now()).toBeGreaterThanOrEqual(end);
   });
 
-  it('no longer matters once later responses have them', async () => {
+  it('stops mattering once later responses have complete headers', async () => {
     const { window, clock } = windowOf();
     await send(window, [rateOf(), rateOf(2, 0, clock.now() + 3_000)]);
     await window.acquire();
@@ -233,7 +233,7 @@ describe('a service that resets later than announced', () => {
 });
 
 describe('a reset that moves', () => {
-  it('by less than a second belongs to the same window', async () => {
+  it('keeps the window when the reset moves by less than a second', async () => {
     const { window, clock } = windowOf();
     const resetAt = clock.now() + 60_000;
     const moved = [0, 400, -400, 900, 0];
@@ -244,7 +244,7 @@ describe('a reset that moves', () => {
     expect(window.reading()).toMatchObject({ limit: 10, free: 5 });
   });
 
-  it('by more starts a new, unused window', async () => {
+  it('starts a new, unused window when the reset moves further', async () => {
     const { window, clock, resetAt } = await usedUp(5);
     expect(window.reading()).toMatchObject({ free: 0 });
     const next = resetAt + 900_000;
@@ -277,7 +277,7 @@ describe('a new window', () => {
 describe('an outdated rate', () => {
   const HOUR_MS = 3_600_000;
 
-  it('is replaced by a newer reply', async () => {
+  it('is replaced by a newer response', async () => {
     const { window, clock } = windowOf();
     await send(window, [rateOf(10, 0, clock.now() + 20 * HOUR_MS)]);
     clock.time += 1_000;
@@ -338,7 +338,7 @@ describe('a reserve', () => {
 });
 
 describe('a request that is sent in one window and answered in the next', () => {
-  it('counts in the next window', async () => {
+  it('counts the request in the next window', async () => {
     const { window, clock } = windowOf();
     const end = clock.now() + 3_000;
     await send(window, [rateOf(5, 4, end)]);

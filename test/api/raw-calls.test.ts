@@ -51,7 +51,7 @@ describe('an invalid direct call', () => {
 
 describe('a direct call', () => {
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const)(
-    'with %s returns the response as received',
+    'returns the response of %s as received',
     async (method) => {
       const text = '{ "data": 1.50, "data": [12345678901234567890] }\n';
       server = await startServer(
@@ -113,7 +113,7 @@ describe('a direct call whose response is lost', () => {
     ['a login page', (_, response) => void response.writeHead(200).end('<html>')],
   ];
 
-  it.each(lost)('has an unknown outcome if it writes, and is sent once: %s', async (_, answer) => {
+  it.each(lost)('has an unknown outcome if it writes, and is sent only once: %s', async (_, answer) => {
     server = await startServer(answer);
     const { send } = clientFor(server.origin);
     const error: unknown = await sendCall(send, { method: 'POST', path: '/keys', query: [['a', '1']] }).catch(
@@ -251,7 +251,7 @@ describe('a direct call with --paginate', () => {
     expect(await pagesOf(await list(items), '/list', [['page', '123456789']])).toEqual([]);
   });
 
-  it('returns each ID once if items are added meanwhile, and items without an ID always', async () => {
+  it('returns each ID once if items are added in the meantime, but items without an ID always', async () => {
     const pages = [[{ id: 'a' }, { id: 'b' }, 'x'], [{ id: 'b' }, { id: 'c' }, 'x'], [{ id: 'c' }]];
     server = await startServer((_, response, number) =>
       json(response, 200, { data: pages[number - 1] ?? [] }),

@@ -59,7 +59,7 @@ describe('the recent items of a list', () => {
     );
   });
 
-  it.each(['asc', 'desc'] as const)('take a few pages of a long list: %s', async (order) => {
+  it.each(['asc', 'desc'] as const)('are found with a few pages of a long list: %s', async (order) => {
     const { pages, send } = listOf(10_000, order, 100);
     expect(await recentOf(send, 100, 9_950)).toHaveLength(order === 'asc' ? 51 : 52);
     expect(pages.length).toBeLessThanOrEqual(4);

@@ -71,11 +71,11 @@ describe('a response without a body', () => {
     [204, ''],
     [200, ' \r\n'],
     [299, ''],
-  ])('is accepted with status %i', async (status, body) => {
+  ])('accepts a response without a body with status %i', async (status, body) => {
     expect(await endOf(reply(status, body))).toMatchObject({ status, body: undefined });
   });
 
-  it.each([400, 404, 500])('is not from the API with status %i', async (status) => {
+  it.each([400, 404, 500])('refuses a response without a body with status %i as not from the API', async (status) => {
     expect(await endOf(reply(status, ''))).toMatchObject({ code: 'BAD_RESPONSE', status });
   });
 });

@@ -346,14 +346,14 @@ describe('an unreadable file', () => {
     ['a web page', Buffer.from('<!DOCTYPE html>\n<html>'), /is a web page/],
     ['a damaged spreadsheet', Buffer.from('PK\u0003\u0004xxxx'), /is damaged/],
     ['truncated within a character', Buffer.from('email\na@b.c\nx\xc3', 'latin1'), /^f\.csv:3 .*UTF-8/],
-  ])('is refused: %s', async (_, bytes, message) => {
+  ])('refuses an unreadable file: %s', async (_, bytes, message) => {
     const error: unknown = await check(bytes, 64).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UsageError);
     expect(error).toMatchObject({ message: expect.stringMatching(message) as unknown });
   });
 });
 
-it.each(['csv', 'jsonl'] as const)('the example as %s has rows without request IDs', async (format) => {
+it.each(['csv', 'jsonl'] as const)('creates an example as %s with rows that have no request IDs', async (format) => {
   const { rows, report } = await check(exampleFile(format, 'tmpl_1', ['Tenant', 'Landlord']));
   expect(report.problems.first).toEqual([]);
   expect(rows.map(({ requestId }) => requestId)).toEqual([undefined, undefined]);

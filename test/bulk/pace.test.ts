@@ -60,10 +60,10 @@ describe('the estimate', () => {
     [601, 300_000],
     [1_500, 300_000],
     [1_501, 300_000 + 900_000],
-  ])('of %i requests is %i ms', (requests, ms) => {
+  ])('estimates that %i requests take %i ms', (requests, ms) => {
     expect(timeByWindow(requests, reading, 0.1, 0)).toBe(ms);
   });
-  it('uses a window that has just begun, and is undefined without one', () => {
+  it('uses a window that has just started, and is undefined without one', () => {
     expect(timeByWindow(1_000, { limit: 400, free: 399, resetAt: 3_000 }, 0, 0)).toBe(6_000);
     expect(timeByWindow(1_000, undefined, 0, 0)).toBeUndefined();
   });

@@ -61,7 +61,7 @@ describe('a CSV file with results', () => {
     expect(rows).toEqual(['Zoë "Z"\nMüller', 'Bo']);
   });
 
-  it('has existing result columns replaced in place, and missing ones appended', async () => {
+  it('replaces existing result columns in place, and appends missing ones', async () => {
     const file = 'ESIGN_ERROR,email,esign_row_status,x\n"old, old",a@b.c,draft,1\n,b@b.c,,2,,\n';
     const { out } = await rewrite(
       Buffer.from(file),
@@ -74,7 +74,7 @@ describe('a CSV file with results', () => {
     );
   });
 
-  it('uses the closest letters that its encoding has', async () => {
+  it('replaces characters that its encoding lacks with the closest ones', async () => {
     const encode = createSinglebyteEncoder('windows-1252');
     const { out, replaced } = await rewrite(
       Buffer.from(encode('email\na@b.c\n')),

@@ -131,7 +131,7 @@ describe('a run', () => {
     expect([service.mails, service.statuses()]).toEqual([once(3), { SENT: 3 }]);
   });
 
-  it('with --one-step never creates a row twice: the outcome is unknown, and a resume searches first', async () => {
+  it('never creates a row twice with --one-step: the outcome is unknown, and a resume searches first', async () => {
     const { service } = runs;
     service.behavior = { create: (n) => (n === 2 ? 'lose' : undefined), lagMs: 30_000 };
     const id = await runs.begin(3, 'one-step');
@@ -166,7 +166,7 @@ describe('a run that stops', () => {
     ['QUOTA_EXCEEDED', 403],
     ['UNAUTHORIZED', 401],
     ['FORBIDDEN', 403],
-  ])('due to %s fails no row and can be resumed', async (code, status) => {
+  ])('fails no row when it stops due to %s, and can be resumed', async (code, status) => {
     const { service } = runs;
     service.behavior = { create: (n) => (n > 5 ? { status, code } : undefined) };
     const id = await runs.begin(20, 'two-step');
@@ -179,7 +179,7 @@ describe('a run that stops', () => {
     expect([service.mails, service.statuses()]).toEqual([once(20), { SENT: 20 }]);
   });
 
-  it('after the given number of failures or requests continues without a walk', async () => {
+  it('continues without a walk after it stopped at the given number of failures or requests', async () => {
     const { service } = runs;
     service.behavior = { create: (n) => (n <= 2 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined) };
     const id = await runs.begin(12, 'two-step');
@@ -193,7 +193,7 @@ describe('a run that stops', () => {
     expect(service.counts.creates - before).toBeGreaterThan(0);
   });
 
-  it('on a signal leaves a consistent journal', async () => {
+  it('leaves a consistent journal when a signal stops it', async () => {
     const { service } = runs;
     const controller = new AbortController();
     service.behavior = {
@@ -210,7 +210,7 @@ describe('a run that stops', () => {
     expect([service.mails, service.statuses()]).toEqual([once(50), { SENT: 50 }]);
   });
 
-  it('during an outage leaves few rows in doubt, which a resume resolves', async () => {
+  it('leaves few rows in doubt after an outage, and a resume resolves them', async () => {
     const { service } = runs;
     service.behavior = { create: (n) => (n > 10 ? 'refuse' : undefined) };
     const id = await runs.begin(200, 'two-step');
@@ -223,7 +223,7 @@ describe('a run that stops', () => {
     expect([service.mails, service.statuses()]).toEqual([once(200), { SENT: 200 }]);
   });
 
-  it('with a full journal leaves the rest to the resume', async () => {
+  it('leaves the rest to a resume when the journal is full', async () => {
     const { service } = runs;
     const id = await runs.begin(20, 'two-step');
     const run = await runs.take(id);
@@ -250,7 +250,7 @@ describe('a run that stops', () => {
 });
 
 describe('a run that was killed', () => {
-  it('before a request creates the rows', async () => {
+  it('creates the rows if it was killed before a request', async () => {
     const { service } = runs;
     const id = await runs.begin(5, 'two-step', { entries: [announced(5)] });
     expect((await runs.work(id)).ending).toEqual({ kind: 'finished' });
@@ -260,7 +260,7 @@ describe('a run that was killed', () => {
   it.each([
     ['as listed', {}],
     ['in a list without metadata', { summary: true }],
-  ])('after creating a draft finds and sends it, %s', async (_, behavior) => {
+  ])('finds and sends a draft if it was killed after creating it, %s', async (_, behavior) => {
     const { service } = runs;
     service.behavior = behavior;
     const id = await runs.begin(3, 'two-step', { entries: [announced(3)] });
@@ -271,7 +271,7 @@ describe('a run that was killed', () => {
     expect(service.statuses()).toEqual({ SENT: 3, DRAFT: 1 });
   });
 
-  it('after creating a draft that is listed late sends one of two drafts', async () => {
+  it('sends one of two drafts if the list showed the first one late', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });
     service.put({ metadata: marks(id, 1), listedFrom: service.clock.now() + 1_000 });
@@ -279,7 +279,7 @@ describe('a run that was killed', () => {
     expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
   });
 
-  it('after creating two drafts of a row sends one and cancels the other', async () => {
+  it('sends one draft and cancels the other if a row has two', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });
     service.put({ metadata: marks(id, 1) });
@@ -288,7 +288,7 @@ describe('a run that was killed', () => {
     expect([service.mails, service.statuses()]).toEqual([once(1), { SENT: 1, CANCELLED: 1 }]);
   });
 
-  it('between create and send sends the row, whether or not it was sent before', async () => {
+  it('sends the row if it was killed between create and send, whether or not the row was sent', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'two-step', {
       entries: [
@@ -304,7 +304,7 @@ describe('a run that was killed', () => {
     expect(results.every(({ ok, status }) => ok && status === 'SENT')).toBe(true);
   });
 
-  it('before its sent envelopes are listed uses the IDs in the journal and creates nothing', async () => {
+  it('uses the IDs in the journal if its sent envelopes are not listed yet, and creates nothing', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', {
       entries: [announced(1), { type: 'created', row: 1, id: 'env_1' }],
@@ -314,7 +314,7 @@ describe('a run that was killed', () => {
     expect([service.counts.creates, service.mails]).toEqual([0, once(1)]);
   });
 
-  it('whose draft was sent by somebody completes without sending it again', async () => {
+  it('completes a row without sending it again if somebody else sent its draft', async () => {
     const { service } = runs;
     const id = await runs.begin(1, 'two-step', { entries: [announced(1)] });
     service.put({ metadata: marks(id, 1), status: 'SENT' });
@@ -322,7 +322,7 @@ describe('a run that was killed', () => {
     expect([service.counts.creates, service.counts.sends, service.mails]).toEqual([0, 0, once(1)]);
   });
 
-  it('whose draft was canceled by somebody creates it again if it was not recorded, or fails the row', async () => {
+  it('fails a row whose draft somebody canceled, or creates it again if it was not recorded', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'two-step', {
       entries: [announced(2), { type: 'created', row: 2, id: 'env_2' }],
@@ -334,7 +334,7 @@ describe('a run that was killed', () => {
     expect(results[1]?.error).toMatchObject({ code: 'INVALID_STATE' });
   });
 
-  it('with --one-step keeps existing envelopes, and creates missing ones only a minute later', async () => {
+  it('keeps existing envelopes with --one-step, and creates missing ones only a minute later', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'one-step', { entries: [announced(2)] });
     service.put({ metadata: marks(id, 1), status: 'SENT' });
@@ -344,7 +344,7 @@ describe('a run that was killed', () => {
     expect(Date.parse(service.stored[1]?.createdAt ?? '') - before).toBeGreaterThanOrEqual(60_000);
   });
 
-  it('in the middle of a journal line ignores that line', async () => {
+  it('ignores an incomplete line of the journal', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'two-step', {
       entries: [announced(2), { type: 'created', row: 1, id: 'env_1' }],
@@ -385,7 +385,7 @@ describe('the files of a run', () => {
     expect([runs.service.mails, runs.service.counts.creates]).toEqual([once(2), 2]);
   });
 
-  it('have one runner at a time', async () => {
+  it('can be used by only one run at a time', async () => {
     const id = await runs.begin(1, 'two-step');
     const held = await runs.take(id);
     await expect(openRun(runs.root, id)).rejects.toMatchObject({ code: 'USAGE' });
@@ -395,7 +395,7 @@ describe('the files of a run', () => {
 });
 
 describe('drafts of an unfinished run', () => {
-  it('are left to that run: a new one would send them without searching for their envelopes', async () => {
+  it('are left to that run, because a new one would send them without searching for their envelopes', async () => {
     const { service } = runs;
     const entries: RunEntry[] = [
       { type: 'resumed', at: service.clock.now() },

@@ -27,7 +27,7 @@ describe('commands of other tools', () => {
     ['template show tmpl_1', 'templates get tmpl_1'],
     ['listen -v', 'listen -v'],
     ['', ''],
-  ])('%s maps to %s', (line, wanted) => {
+  ])('maps %s to %s', (line, wanted) => {
     expect(ours(line)).toBe(wanted);
   });
 });

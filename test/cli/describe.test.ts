@@ -15,19 +15,19 @@ const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const keys = (value: unknown) => (isRecord(value) ? Object.keys(value) : []);
 
 group('help --json', () => {
-  it('describe without a topic is short: names and effects', () => {
+  it('describes all commands briefly without a topic: names and effects', () => {
     const all = of('');
     const effects = ids.map((id) => [id.replaceAll(':', ' '), COMMAND_EFFECTS[id]]);
     expect(all.commands).toEqual(Object.fromEntries(effects));
     expect(bytes(all)).toBeLessThanOrEqual(3_000);
   });
 
-  it('describe with a topic lists its commands', () => {
+  it('lists the commands of a topic', () => {
     const { name, commands: inIt } = of('templates');
     expect([name, inIt]).toEqual(['templates', { 'templates get': 'reads', 'templates list': 'reads' }]);
   });
 
-  it.each(ids)('describe of %s fits in 4.5 KB and omits no flag', (id) => {
+  it.each(ids)('describes %s in at most 4.5 KB and omits no flag', (id) => {
     const leaf = of(id.replaceAll(':', ' '));
     expect(bytes(leaf)).toBeLessThanOrEqual(4_500);
     expect(leaf.effects).toBe(COMMAND_EFFECTS[id]);
@@ -40,7 +40,7 @@ group('help --json', () => {
     new Ajv2020({ allowUnionTypes: true, keywords: ['x-form'] }).compile(isRecord(schema) ? schema : {});
   });
 
-  it('describe reports mutually exclusive flags, and only flags that exist', () => {
+  it('reports mutually exclusive flags, and only flags that exist', () => {
     expect(of('envelopes list').exclusions).toContainEqual(['all', 'limit']);
     for (const id of ids) {
       const { flags, exclusions } = of(id.replaceAll(':', ' '));
@@ -49,7 +49,7 @@ group('help --json', () => {
     }
   });
 
-  it.each(['nonsense', 'envelopes nonsense'])('describe refuses %s', (words) => {
+  it.each(['nonsense', 'envelopes nonsense'])('refuses to describe %s', (words) => {
     expect(() => of(words)).toThrow(/Unknown command/);
   });
 });

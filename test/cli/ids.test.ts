@@ -36,7 +36,7 @@ describe('storage keys', () => {
     expect((await readKeys([' a b ', 'c\td', '"e"'])).ids).toEqual([' a b ', 'c\td', '"e"']);
   });
 
-  it('are lines on stdin, or JSON strings if blanks and tabs matter', async () => {
+  it('are lines on stdin, or JSON strings if spaces and tabs matter', async () => {
     const stdin = Readable.from(['a b.pdf\t12\n', '" x\\ty "\n', '"half\n', '"quoted" more\n']);
     expect((await readKeys(['-'], stdin)).ids).toEqual(['a b.pdf', ' x\ty ', '"half', '"quoted" more']);
   });

@@ -5,7 +5,7 @@ it.each([
   ['linux', 'SIGINT', 'raised SIGINT'],
   ['win32', 'SIGINT', 'exit 130'],
   ['win32', 'SIGTERM', 'exit 143'],
-] as const)('on %s, a process that %s stopped exits with: %s', async (platform, signal, how) => {
+] as const)('exits on %s after %s: %s', async (platform, signal, how) => {
   const ended = new Promise((resolve) => {
     const signals = watchSignals({
       platform,

@@ -47,7 +47,7 @@ describe('exit codes', () => {
     [new WaitTimeoutError('x'), 124],
     [new Error('x'), 1],
     ['thrown text', 1],
-  ])('%s exits with %i', (error, code) => {
+  ])('maps %s to %i', (error, code) => {
     expect(exitCodeOf(error)).toBe(code);
   });
 });

@@ -155,12 +155,12 @@ const SEEN: readonly (readonly [point: string, value: string, step: Step])[] = [
 ];
 
 describe('an open point', () => {
-  it.each(SEEN)('%s is observed as %s', async (point, value, step) => {
+  it.each(SEEN)('observes %s as %s', async (point, value, step) => {
     step(notes);
     expect((await notes.choices())[point]).toBe(value);
   });
 
-  it('shows a rate window that stays or slides', async () => {
+  it('shows whether a rate window is fixed or slides', async () => {
     for (const [step, expected] of [
       [0, 'fixed'],
       [5, 'sliding'],

@@ -35,7 +35,7 @@ describe('a documented value', () => {
   });
 
   it.each(['2026-03-01T09:30:00Z', '2026-03-01T09:30:00.123456Z'])(
-    'may be the timestamp %s',
+    'accepts the timestamp %s',
     async (createdAt) => {
       notes.reply(ONE, { data: envelope({ createdAt }) });
       expect(await contradictions()).toEqual([]);
@@ -75,7 +75,7 @@ describe('a documented value', () => {
 });
 
 describe('what the document does not mention', () => {
-  it('is an open point', async () => {
+  it('reports a property that the document does not mention as an open point', async () => {
     notes.reply(
       ONE,
       { data: envelope({ archived: true }) },
@@ -89,7 +89,7 @@ describe('what the document does not mention', () => {
     expect(found).toEqual([]);
   });
 
-  it('is an open point for statuses of signers and types of fields', async () => {
+  it('reports unknown statuses of signers and types of fields as open points', async () => {
     notes.reply(ONE, { data: envelope({ signers: [signer({ status: 'OPENED' })] }) });
     const field = { fieldId: 'f1', type: 'STAMP', label: 'x', required: true, page: 1 };
     notes.reply('GET /esign/templates/tmpl_1', { data: template({ fields: [field] }) });
@@ -100,7 +100,7 @@ describe('what the document does not mention', () => {
 });
 
 describe('headers and statuses', () => {
-  it('contradict the document when a header is missing, of another form, or the status differs', async () => {
+  it('contradict the document if a header is missing or has another form, or the status differs', async () => {
     const { 'x-ratelimit-limit': _limit, ...headers } = HEADERS;
     notes.reply(ONE, { data: envelope() }, { headers: { ...headers, 'x-ratelimit-reset': '900' } });
     notes.reply('POST /esign/envelopes', { data: envelope() });
@@ -113,7 +113,7 @@ describe('headers and statuses', () => {
     ]);
   });
 
-  it('may be missing on the reply to an invalid key', async () => {
+  it('may be missing on the response to an invalid key', async () => {
     const headers = { 'content-type': 'application/json' };
     notes.reply(ONE, { error: { code: 'UNAUTHORIZED', message: 'x' } }, { status: 401, headers });
     expect(await contradictions()).toEqual([]);

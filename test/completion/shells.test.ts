@@ -88,7 +88,7 @@ describe('the detected shell', () => {
     [{}, 'win32', 'powershell'],
     [{ SHELL: '/bin/tcsh' }, 'linux', undefined],
     [{}, 'linux', undefined],
-  ])('with %j on %s is %s', (env: Record<string, string>, platform, shell) => {
+  ])('detects the shell with %j on %s as %s', (env: Record<string, string>, platform, shell) => {
     expect(detectShell(env, platform)).toBe(shell);
   });
 });

@@ -38,7 +38,7 @@ describe('exported types', () => {
 
 describe('decisions', () => {
   it.each(readdirSync('docs/decisions').filter((name) => /^\d{4}-/.test(name)))(
-    '%s has the required form',
+    'checks that %s has the required form',
     (name) => {
       const text = readFileSync(join('docs/decisions', name), 'utf8');
       expect(text).toMatch(/^# \d{4}: .+\n\nStatus: .+ Date: \d{4}-\d{2}\.\n/);

@@ -21,13 +21,13 @@ function textsOf(value: unknown): string[] {
 }
 
 describe('the help of a command', () => {
-  it.each(commands)('%s has a one-line summary', (_, { summary = '' }) => {
+  it.each(commands)('has a one-line summary: %s', (_, { summary = '' }) => {
     expect(summary).toMatch(/^[A-Z][^\n]*[^.\n]\.$/);
     expect(summary.length).toBeLessThanOrEqual(80);
     expect(summary).not.toContain('!');
   });
 
-  it.each(commands)('%s has three examples with valid flags and arguments', (id, command) => {
+  it.each(commands)('has three examples with valid flags and arguments: %s', (id, command) => {
     const examples = textsOf(command.examples);
     expect(examples.length).toBeGreaterThanOrEqual(3);
     const shell = { page: id, line: 0, language: 'sh', notes: new Map<string, string>() };
@@ -39,7 +39,7 @@ describe('the help of a command', () => {
     expect(examples.some((text) => text.includes(`esign ${id.replaceAll(':', ' ')}`))).toBe(true);
   });
 
-  it.each(commands)('%s has grouped flags, each with a description', (_, { flags }) => {
+  it.each(commands)('groups its flags and describes each one: %s', (_, { flags }) => {
     const groups = new Set(Object.values(flags).map((flag) => flag.helpGroup));
     expect(groups).toContain('GLOBAL');
     for (const group of groups)
@@ -57,7 +57,7 @@ describe('the help of a topic', () => {
     expect(Object.keys(topics).sort()).toEqual([...new Set(used)].sort());
   });
 
-  it.each(Object.entries(topics))('%s describes the topic and its typical workflow', (_, topic) => {
+  it.each(Object.entries(topics))('describes the topic and its typical workflow: %s', (_, topic) => {
     const text = isRecord(topic) ? String(topic.description) : '';
     const [first = '', ...more] = text.split('\n');
     expect(first).toMatch(/^[A-Z].*\.$/);
@@ -72,7 +72,7 @@ describe('a help page', () => {
     expect(helpPages.sort()).toEqual([...new Set(wanted)].map((name) => `${name}.txt`).sort());
   });
 
-  it.each(helpPages)('%s fits in 80 columns, and reveals nothing about the build machine', async (file) => {
+  it.each(helpPages)('fits in 80 columns, and reveals nothing about the build machine: %s', async (file) => {
     const text = await readFile(join(root, 'dist/help', file), 'utf8');
     expect(text.split('\n').filter((line) => widthOf(line) > 80)).toEqual([]);
     expect(text).not.toMatch(/node-v|\u001b/);

@@ -17,11 +17,11 @@ const pages = await Promise.all(
 const drawings = pictures.filter((name) => name.endsWith('.svg'));
 const photographs = pictures.filter((name) => name.endsWith('.png'));
 
-it('docs/pictures contains only drawings and pictures used on pages', () => {
+it('keeps only drawings and pictures that are used on pages in docs/pictures', () => {
   expect([...drawings, ...photographs].toSorted()).toEqual(pictures.toSorted());
 });
 
-it.each(photographs)('docs/pictures/%s is small', async (name) => {
+it.each(photographs)('keeps docs/pictures/%s small', async (name) => {
   const bytes = await readFile(join(folder, name));
   expect(bytes.subarray(1, 4).toString()).toBe('PNG');
   expect(bytes.byteLength).toBeLessThan(200_000);

@@ -131,7 +131,7 @@ describe('an action on a selection', () => {
   });
 
   it.each(['send', 'remind', 'cancel', 'watch', 'download'])(
-    'of %s takes exactly one of IDs, stdin, and flags, and does nothing for an empty selection',
+    'accepts exactly one of IDs, stdin, and flags for %s, and does nothing for an empty selection',
     async (verb) => {
       for (const words of [[], ['env_1', '--run', 'last'], ['-', '--template', 'tmpl_nda'], ['env_1', '-']])
         expect((await home.run(['envelopes', verb, ...words], { input: 'env_1\n' })).code).toBe(2);

@@ -93,7 +93,7 @@ describe('an archive', () => {
     expect(none.stderr).toContain('Nothing was done');
   });
 
-  it('is complete after three runs at the same time took turns', async () => {
+  it('is complete after three concurrent runs have taken turns', async () => {
     const runs = await Promise.all([1, 2, 3].map(() => home.run(archive('--dir', 'both'))));
     expect(runs.map((run) => run.code)).toEqual([0, 0, 0]);
     expect((await files('both')).filter((name) => !name.endsWith('.pdf'))).toEqual(['SHA256SUMS']);

@@ -45,7 +45,7 @@ describe.skipIf(!existsSync('/dev/full'))('a full disk behind stdout', () => {
     },
   );
 
-  it('behind stderr changes nothing', async () => {
+  it('changes nothing if it is behind stderr', async () => {
     const run = await home.shell('esign envelopes list -L 1 2> /dev/full', service.env);
     expect([run.code, run.stdout.startsWith('env_1')]).toEqual([0, true]);
   });
@@ -72,13 +72,13 @@ describe("a folder that can't be created", () => {
     ],
   ] as const;
 
-  it.each(places)('ends a demo with 2 and its path: %s', async (_place, folder) => {
+  it.each(places)('ends a demo with 2 and prints its path: %s', async (_place, folder) => {
     const run = await home.run`demo --dir ${folder()}`;
     expect([run.code, run.stderr.includes(folder())]).toEqual([2, true]);
   });
 
   describe.each(places)('a folder in %s', (_place, folder) => {
-    it.each(uses)('as %s ends with 2 and its path: %s', async (variable, command) => {
+    it.each(uses)('exits with 2 and prints its path when it is used as %s: %s', async (variable, command) => {
       const env = {
         ...service.env,
         ...(variable === 'HOME' ? { ESIGN_CONFIG_DIR: '', ESIGN_STATE_DIR: '' } : {}),
@@ -91,7 +91,7 @@ describe("a folder that can't be created", () => {
     });
 
     it.each(['envelopes list --search env_1 -q', 'find env_1 -q'])(
-      "doesn't prevent an answer: %s",
+      "doesn't prevent a result: %s",
       async (command) => {
         const run = await home.run(command.split(' '), {
           env: { ...service.env, ESIGN_STATE_DIR: folder() },

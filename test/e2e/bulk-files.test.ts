@@ -11,7 +11,7 @@ beforeEach(async () => {
   await home.run`sandbox reset --yes`;
 });
 
-it('sends the rows of a named sheet, subjects filled in', async () => {
+it('sends the rows of a named sheet, with subjects filled in', async () => {
   const people = [
     ['email', 'name', 'meta.account'],
     ['ada@example.com', 'Ada Lovelace', '00491234567890123456'],

@@ -71,7 +71,7 @@ const kinds = [
   ['long', {}],
 ] as const;
 
-it('no flag takes a secret, whose value would appear in process lists and shell histories', async () => {
+it('has no flag for a secret, whose value would appear in process lists and shell histories', async () => {
   const flags = (await commands()).flatMap(([id, command]) =>
     Object.entries(command.flags).map(([name, { type }]) => ({ id, name, type })),
   );

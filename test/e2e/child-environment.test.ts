@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-it.skipIf(process.platform === 'win32')('npm gets no secret when it asks the registry', async () => {
+it.skipIf(process.platform === 'win32')('gives npm no secret when it queries the registry', async () => {
   const env = {
     ...SECRETS,
     ESIGN_API_KEY: 'secret-of-api',
@@ -36,7 +36,7 @@ it.skipIf(process.platform === 'win32')('npm gets no secret when it asks the reg
 });
 
 it.skipIf(process.platform === 'win32')(
-  'the key command gets the variables that an AWS secret store needs',
+  'gives the key command the variables that an AWS secret store needs',
   async () => {
     const add = ['profiles', 'add', 'one', '--base-url', 'http://127.0.0.1:9', '--no-verify'];
     await home.run`${add} --api-key-command ${home.path('bin', 'key')}`;

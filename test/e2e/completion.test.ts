@@ -284,7 +284,7 @@ for (const { name, args, setUp } of SHELLS)
     });
   });
 
-it('zsh also loads the script as a file in its fpath', needs('zsh'), async () => {
+it('loads the zsh script as a file in its fpath, too', needs('zsh'), async () => {
   await mkdir(home.path('functions'), { recursive: true });
   await mkdir(home.path('bin'), { recursive: true });
   const script = await home.run`autocomplete zsh`;

@@ -33,7 +33,7 @@ async function damage(line: number): Promise<string> {
 it.each([
   ['header', 0, 3],
   ['record', 2, 2],
-])('a damaged %s is reported by events list and listen, which read the others', async (_, line, left) => {
+])('reports a damaged %s in events list and listen, and reads the others', async (_, line, left) => {
   const path = await damage(line);
   const list = await home.run(argv`events list --json`);
   const events = parseJson(list.stdout);

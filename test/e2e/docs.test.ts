@@ -24,7 +24,7 @@ const startsSandbox = ({ text, notes }: Snippet) =>
   text.includes('esign sandbox start') && notes.has('keeps running');
 
 describe('the pages', () => {
-  it.each(pages)('call only existing commands: $page', ({ snippets }) => {
+  it.each(pages)('calls only existing commands: $page', ({ snippets }) => {
     const problems = snippets.flatMap((snippet) =>
       callsOf(snippet)
         .map((call) => problemOf(tree, call))
@@ -34,21 +34,21 @@ describe('the pages', () => {
     expect(problems).toEqual([]);
   });
 
-  it('give a reason for each snippet that is not run', () => {
+  it('gives a reason for each snippet that is not run', () => {
     const silent = pages.flatMap(({ snippets }) =>
       snippets.filter(({ notes }) => notes.get('not run') === '').map(({ page, line }) => `${page}:${line}`),
     );
     expect(silent).toEqual([]);
   });
 
-  it('show enough output to be checked', () => {
+  it('shows enough output to be checked', () => {
     const all = pages.flatMap(({ snippets }) => snippets).filter(isShell);
     const run = all.filter(isRun);
     expect(run.length).toBeGreaterThan(15);
     expect(run.length / all.length).toBeGreaterThan(0.7);
   });
 
-  it.each(['README.md', 'docs/scripting.md'])('name every exit code: %s', (name) => {
+  it.each(['README.md', 'docs/scripting.md'])('lists every exit code: %s', (name) => {
     const text = pages.find(({ page }) => page === name)?.text ?? '';
     const codes = [...text.matchAll(/^\| ([\d, ]+) \|/gm)].flatMap(([, codes = '']) =>
       codes.split(', ').map(Number),

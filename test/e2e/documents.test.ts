@@ -42,7 +42,7 @@ describe('a bucket without a profile', () => {
     expect(bucket.seen[seen]?.headers.authorization).toContain('/eu-test-7/s3/');
   });
 
-  it('that is not named is reported with a fix', async () => {
+  it('is reported with a fix if it is not set', async () => {
     const { code, stderr } = await home.run(argv`documents head a.pdf`, { env: { ...AWS, ...SERVICE } });
     expect([code, stderr]).toEqual([9, expect.stringContaining('ESIGN_BUCKET')]);
   });
@@ -73,7 +73,7 @@ describe('an endpoint that carries a password', () => {
 });
 
 describe('a storage key', () => {
-  it('is used with its blanks and tabs', async () => {
+  it('is used with its spaces and tabs', async () => {
     const seen = bucket.seen.length;
     await home.run(argv`documents download ${' a\tb .pdf'} --dir odd`, { env });
     await download('- --dir odd --force', '" c\\td .pdf"\n');
@@ -95,7 +95,7 @@ describe('--wait', () => {
 });
 
 describe('the folder of a download', () => {
-  it('is not left through a link in it', async () => {
+  it('is never left through a link in it', async () => {
     await mkdir(home.path('linked'));
     await mkdir(home.path('outside'));
     await symlink('../outside', home.path('linked', 'k'));
@@ -104,7 +104,7 @@ describe('the folder of a download', () => {
     expect(await readdir(home.path('outside'))).toEqual([]);
   });
 
-  it('whose list is a folder is refused before anything is downloaded', async () => {
+  it('is refused before anything is downloaded if its list is a folder', async () => {
     await mkdir(home.path('listed', 'SHA256SUMS'), { recursive: true });
     const seen = bucket.seen.length;
     const { code, stderr } = await download('a.pdf --dir listed');
@@ -114,14 +114,14 @@ describe('the folder of a download', () => {
   });
 
   it.runIf(process.platform === 'linux')(
-    'that can’t be created is reported, and not retried forever',
+    'is reported if it can’t be created, and not retried forever',
     async () => {
       const { code, stderr } = await download('a.pdf --dir /proc/nowhere');
       expect([code, stderr]).toEqual([9, expect.stringContaining("Can't write /proc/nowhere")]);
     },
   );
 
-  it("with a named pipe in place of the file doesn't block", { timeout: 30_000 }, async () => {
+  it("doesn't block with a named pipe in place of the file", { timeout: 30_000 }, async () => {
     await mkdir(home.path('piped'));
     execFileSync('mkfifo', [home.path('piped', 'a.pdf')]);
     const { code, stderr } = await download('a.pdf --dir piped');

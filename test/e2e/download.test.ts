@@ -80,7 +80,7 @@ describe('envelopes download', () => {
   it.each<[string, string[], string]>([
     ['unfinished', [], 'is DRAFT: '],
     ['ended', ['cancel'], 'is CANCELLED: '],
-  ])('reports once that an envelope that is %s has no documents, and why', async (_, acts, why) => {
+  ])('reports once, with the reason, that an envelope that is %s has no documents', async (_, acts, why) => {
     const words = 'envelopes create --template tmpl_nda --signer a@b.c';
     const draft = String((await home.object(words.split(' '))).id);
     for (const act of acts) await home.run`envelopes ${act} ${draft} --yes`;
@@ -92,7 +92,7 @@ describe('envelopes download', () => {
     expect(stderr.includes('watch')).toBe(acts.length === 0);
   });
 
-  it("with --name-template includes what can be looked up, and reports what can't", async () => {
+  it('includes what it can look up with --name-template, and reports the rest', async () => {
     const named = await home.run(
       argv`envelopes download - --dir named --name-template {what}/{envelopeId}.pdf --json`,
       { input: `env_missing\n${id}\n` },

@@ -47,7 +47,7 @@ describe('events drill', () => {
     for (const { stdout, stderr } of [asJson, asText]) expect(stdout + stderr).not.toContain(DRILL_SECRET);
   });
 
-  it('stops immediately on Ctrl-C, like a single delivery, and reports only facts', async () => {
+  it('stops immediately on Ctrl-C, even during a single delivery, and reports only completed checks', async () => {
     let seen: () => void = () => undefined;
     const { url, close } = await serve(() => seen());
     const stopped = async (words: string) => {

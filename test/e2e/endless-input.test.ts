@@ -48,7 +48,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe', () => {
     'listen --secret-file PIPE --port 0',
     'sandbox exec --seed PIPE -- true',
     'documents verify --trust PIPE .',
-  ])('whose writer is silent does not keep Ctrl-C from ending %s', async (words) => {
+  ])("doesn't keep Ctrl-C from ending %s if its writer is silent", async (words) => {
     await home.sandbox();
     const path = pipe();
     execFileSync('mkfifo', [path]);
@@ -62,7 +62,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe', () => {
   });
 });
 
-it('stdin without an end does not keep Ctrl-C from ending a command', async () => {
+it('ends a command on Ctrl-C while stdin has no end', async () => {
   await home.sandbox();
   const command = home.start(['sandbox', 'seed', '-']);
   const { stdin } = command.child;

@@ -160,7 +160,7 @@ describe('envelopes create', () => {
     });
   });
 
-  it('with --dry-run shows the body, hides the secret, and sends nothing', async () => {
+  it('shows the body, hides the secret, and sends nothing with --dry-run', async () => {
     await writeFile(home.path('secret'), 'canary-secret-0123456789\n');
     const args = [
       '--webhook-url',

@@ -260,7 +260,7 @@ describe('a usage error', () => {
   });
 });
 
-it("a missing argument is reported without oclif's advice, which doesn't apply", async () => {
+it("reports a missing argument without oclif's advice, which doesn't apply", async () => {
   const { stderr } = await home.run`sandbox sign`;
   expect(stderr).toMatch(/^Error: Missing argument envelope: .*\n.*`esign sandbox sign --help`\.\n$/);
 });
@@ -311,7 +311,7 @@ describe('a flag', () => {
     ['envelopes watch env_1 --interval 5parsecs', '--interval "5parsecs" is not a duration.'],
     ['envelopes download env_1 --what foo', 'Unknown kind of file "foo".'],
     ['sandbox start --rate-limit x', 'The rate limit "x" does not have the form N/TIME.'],
-  ])('with an invalid value is reported in one sentence and a hint: %s', async (line, sentence) => {
+  ])('is reported in one sentence and a hint if its value is invalid: %s', async (line, sentence) => {
     const words = line.split(' ');
     const [plain, lines] = [await home.run(words), await home.run`${words} --json`];
     expect(plain).toMatchObject({ code: 2, stdout: '' });

@@ -203,7 +203,7 @@ describe('forwarding', () => {
     await second.stop();
   });
 
-  it('runs a command with the delivery on stdin, once for each', async () => {
+  it('runs a command once for each delivery, with the delivery on stdin', async () => {
     const listening = home.start(
       argv`listen --port 0 --json --exec 'cat >> seen.jsonl; echo "$ESIGN_EVENT" >> names'`,
       { env },
@@ -263,7 +263,7 @@ describe('a secret per envelope', () => {
 });
 
 describe('events trigger and verify', () => {
-  it.each(EVENTS)("%s is signed like the service's events, and accepted", async (name) => {
+  it.each(EVENTS)("signs %s like the service's events, and verify accepts it", async (name) => {
     got.length = 0;
     const { code } =
       await home.run`events trigger ${name} --to ${appUrl} --secret-file secret --envelope env_7`;
@@ -274,7 +274,7 @@ describe('events trigger and verify', () => {
     expect(JSON.parse(body.toString())).toMatchObject({ event: name, data: { envelopeId: 'env_7' } });
   });
 
-  it('the reason for an invalid signature is shown', async () => {
+  it('shows the reason for an invalid signature', async () => {
     const body = '{"b":1,"a":{"c":[1,2]}}';
     await writeFile(home.path('body.json'), body);
     const verify = (signature: string) =>
@@ -294,7 +294,7 @@ describe('events trigger and verify', () => {
     expect([none.code, reportedError(none).code]).toEqual([2, 'USAGE']);
   });
 
-  it('events secret prints a strong secret', async () => {
+  it('prints a strong secret with events secret', async () => {
     const [one, two] = [await home.object`events secret`, await home.object`events secret`];
     expect(String(one.secret)).toMatch(/^whsec_[\w-]{43}$/);
     expect(one.secret).not.toBe(two.secret);

@@ -182,7 +182,7 @@ describe('the evidence of a completed envelope', () => {
     expect(await bytesOf('edited')).toEqual(await bytesOf('all'));
   });
 
-  it("doesn't overwrite that of another envelope", async () => {
+  it("doesn't overwrite the evidence of another envelope", async () => {
     const before = await bytesOf('all');
     const { code, stderr } = await esign(`envelopes evidence ${await sent()} --dir all`);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`the evidence for ${id}`)]);

@@ -78,7 +78,7 @@ describe('in FIPS mode, an object with only an MD5', () => {
   });
 });
 
-it('every command works in FIPS mode without MD5', { tags: ['full'] }, async () => {
+it('runs every command in FIPS mode without MD5', { tags: ['full'] }, async () => {
   await home.sandbox();
   const signer = 'Ada <ada@example.com>';
   const { id } = await home.object`envelopes create --template tmpl_nda --signer ${signer} --send`;

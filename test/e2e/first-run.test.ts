@@ -7,7 +7,7 @@ const home = new Home();
 afterAll(() => home.close());
 
 describe('without any configuration', () => {
-  it('a command explains both solutions in four lines', async () => {
+  it('explains both solutions in four lines', async () => {
     const { code, stdout, stderr } = await home.run`envelopes list`;
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr.trimEnd().split('\n')).toEqual([
@@ -18,19 +18,19 @@ describe('without any configuration', () => {
     ]);
   });
 
-  it('a command reports the same as a JSON error', async () => {
+  it('reports the same as a JSON error', async () => {
     const error = reportedError(await home.run`api /esign/templates --json`);
     expect(error).toMatchObject({ code: 'NO_PROFILE', exitCode: 3 });
     expect(error.hint).toMatch(/profiles add[\s\S]*sandbox start/);
   });
 
-  it('esign without arguments shows how to start', async () => {
+  it('shows how to start when esign is run without arguments', async () => {
     const { code, stdout, stderr } = await home.run([]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/START HERE[\s\S]*esign demo[\s\S]*esign sandbox start[\s\S]*esign profiles add/);
   });
 
-  it('profiles use has nothing to choose', async () => {
+  it('reports that profiles use has nothing to choose', async () => {
     expect(reportedError(await home.run`profiles use --json`)).toMatchObject({
       code: 'NO_PROFILE',
     });

@@ -31,7 +31,7 @@ describe.skipIf(!canMount)('with a full disk for the state, nothing is sent and 
     ['a reminder', () => ['envelopes', 'remind', ids.open]],
     ['a cancellation', () => ['envelopes', 'cancel', ids.open]],
     ['a bulk run', () => ['bulk', 'create', 'rows.csv', '--template', 'tmpl_nda', '--send', '--yes']],
-  ])('by %s', async (_, words) => {
+  ])('sends nothing and exits with 1: %s', async (_, words) => {
     const before = await envelopes();
     await rm(home.path('state'), { recursive: true });
     const run = await onSmallDisk(home, home.path('state'), 4, words());

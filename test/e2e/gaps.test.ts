@@ -42,7 +42,7 @@ async function gaps(...more: string[]) {
 }
 
 describe('events gaps', () => {
-  it('finds nothing if every change arrived as an event', async () => {
+  it('finds nothing if there was an event for every change', async () => {
     await listen();
     const signed = await create('--send');
     await create();

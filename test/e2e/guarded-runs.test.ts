@@ -74,7 +74,7 @@ describe('a confirmation by name', () => {
   it.each([
     ['yes', 2, 0],
     ['sandbox', 0, 2],
-  ])('that is typed as %s exits %i', async (typed, exitCode, count) => {
+  ])('exits as expected when %s is typed: %i', async (typed, exitCode, count) => {
     await guard('--confirm-name');
     await rows(2);
     const [file, ...before] = COMMAND;

@@ -174,13 +174,13 @@ describe('allowed recipients', () => {
       expect(await refused(create(email)), email).toBe('RECIPIENT_NOT_ALLOWED');
   });
 
-  it('hold for drafts that exist, and for all IDs of a command', async () => {
+  it('apply to existing drafts, and to all IDs of a command', async () => {
     await allowed(['envelopes', 'send', 'env_both']);
     expect(await refused(['envelopes', 'send', 'env_ada', 'env_bo', '--yes'])).toBe('RECIPIENT_NOT_ALLOWED');
     expect((await lastEntry()).envelopeIds).toEqual(['env_ada', 'env_bo']);
   });
 
-  it('hold for every row of a file, before a run begins', async () => {
+  it('apply to every row of a file, before a run begins', async () => {
     expect(await refused(['bulk', 'create', 'given/rows.csv', '--template', 'tmpl_1'])).toBe(
       'RECIPIENT_NOT_ALLOWED',
     );
@@ -219,7 +219,7 @@ describe('allowed recipients', () => {
     await allowed(['api', 'POST', '/esign/envelopes/env_bo/cancel']);
   });
 
-  it('may be nobody', async () => {
+  it('can be nobody', async () => {
     await guard('--only-to', '');
     expect(await refused(create('ada@example.com'))).toBe('RECIPIENT_NOT_ALLOWED');
     await allowed(['envelopes', 'cancel', 'env_ada']);
@@ -270,7 +270,7 @@ describe('a confirmation by name', () => {
     expect(await home.run`envelopes send env_ada`).toMatchObject({ code: 0 });
   });
 
-  it('is required of a create with --yes, too', async () => {
+  it('is also required for a create with --yes', async () => {
     const both = ['--signer', 'Ada <ada@example.com>', '--signer', 'Bo <bo@example.com>'];
     const create = ['envelopes', 'create', '--template', 'tmpl_1', ...both, '--send', '--yes'];
     writes();
@@ -278,7 +278,7 @@ describe('a confirmation by name', () => {
     expect(await home.run([...create, '--confirm', 'acme'])).toMatchObject({ code: 0 });
   });
 
-  it('confirms what --yes confirms', async () => {
+  it('replaces --yes', async () => {
     const named = ['envelopes', 'send', 'env_ada', 'env_bo', '--confirm'];
     writes();
     expect(await refused([...named, 'other'])).toBe('CONFIRMATION_REQUIRED');
@@ -305,7 +305,7 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
   };
   beforeAll(() => guard('--max-emails', '5'));
 
-  it('applies to every profile, and without one, whatever the environment says', async () => {
+  it('applies to every profile, and without one, whatever the environment contains', async () => {
     writes();
     const readOnly = withPolicy({ readOnly: true });
     expect(await codeUnder(readOnly)).toBe('READ_ONLY');
@@ -327,7 +327,7 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
     { how: 'with an unknown key', under: withPolicy({ readonly: true }) },
     { how: 'with a value of another type', under: withPolicy({ maxEmails: '5' }) },
   ])
-    it(`refuses to write when it is ${how}, and reads`, { tags }, async () => {
+    it(`refuses writes and allows reads when it is ${how}`, { tags }, async () => {
       expect(await codeUnder(under)).toBe('POLICY_UNUSABLE');
       expect(writes()).toEqual([]);
       expect(await home.run(['envelopes', 'get', 'env_ada'], { under })).toMatchObject({ code: 0 });
@@ -373,7 +373,7 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
   });
 });
 
-it('is shown by the profile and by doctor', async () => {
+it('shows the guards of a profile in profiles show and doctor', async () => {
   await guard('--only-to', 'ann@x.org');
   expect((await home.object`profiles show`).guards).toMatchObject({
     onlyTo: { value: ['ann@x.org'], source: 'profile' },

@@ -48,14 +48,14 @@ describe('help as JSON', () => {
   });
 
   it.each(['help --json envelopes nope', 'nope --help --json', 'schema nope --json'])(
-    '%s reports that there is no such command',
+    'reports that there is no such command: %s',
     async (line) => {
       const finished = await home.run(line.split(' '));
       expect([finished.code, reportedError(finished).code]).toEqual([2, 'USAGE']);
     },
   );
 
-  it('after -- is a normal argument', async () => {
+  it('treats it as a normal argument after --', async () => {
     const { stdout } = await home.run`envelopes get --json -- --help`;
     expect(stdout).toBe('');
   });

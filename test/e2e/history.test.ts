@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 describe('envelopes get --history', () => {
-  it('shows each event once, in chronological order, and none that was refused', async () => {
+  it('shows each event once, in chronological order, and no refused ones', async () => {
     const { stdout } = await home.run`envelopes get ${id} --history`;
     expect(stdout).toMatch(/History {2}2 webhooks/);
     const events = linesOf(stdout).filter((line) => line.includes('2026-01-0'));
@@ -43,7 +43,7 @@ describe('envelopes get --history', () => {
     ]);
   });
 
-  it('is in the JSON only when requested', async () => {
+  it('adds the history to the JSON only when requested', async () => {
     expect(await home.object`envelopes get ${id}`).not.toHaveProperty('history');
     const { history } = await home.object`envelopes get ${id} --history`;
     expect(history).toMatchObject([

@@ -58,7 +58,7 @@ describe('create', () => {
     for (const fact of facts) expect(run.stderr).toContain(fact);
   });
 
-  it('--dry-run checks the template and the names of its roles', async () => {
+  it('checks the template and the names of its roles with --dry-run', async () => {
     const args = [
       'envelopes',
       'create',
@@ -128,7 +128,7 @@ describe('send', () => {
     expect(await statusOf(id)).toBe('SENT');
   });
 
-  it('--dry-run reports the same, and the envelopes concerned', async () => {
+  it('reports the same, and the affected envelopes, with --dry-run', async () => {
     const ids = [await draft(), String((await home.object([...CREATE, ...signers(TENANT, LANDLORD)])).id)];
     const one = await home.run`envelopes send ${ids[0] ?? ''} --dry-run --json`;
     expect([one.code, reportedError(one).message]).toEqual([2, 'Nobody signs as Landlord.']);
@@ -136,7 +136,7 @@ describe('send', () => {
     expect(several).toMatchObject({ code: 0, stderr: `${ids[0]}: Nobody signs as Landlord.\n` });
   });
 
-  it('skips only those among several', async () => {
+  it('skips only the incomplete ones among several', async () => {
     const whole = String((await home.object([...CREATE, ...signers(TENANT, LANDLORD)])).id);
     const ids = [await draft(), whole];
     const run = await home.run`envelopes send ${ids} --yes --json`;

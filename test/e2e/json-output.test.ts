@@ -89,8 +89,8 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
-describe('the --json output matches contract/output', () => {
-  it('for envelopes, from draft to documents', async () => {
+describe('the --json output', () => {
+  it('validates the output of envelopes, from draft to documents', async () => {
     const hook = ['--webhook-url', url, '--webhook-secret-file', 'secret'];
     const [id, other, third] = [await draft('--send', ...hook), await draft(), await draft()];
     await run('envelopes:create', 'dryRun', ['--template', 'tmpl_nda', '--signer', 'a@b.c', '--dry-run']);
@@ -145,7 +145,7 @@ describe('the --json output matches contract/output', () => {
     await run('documents:download', 'files', [key, 'nope', '--dir', 'downloads', '--wait', '0s'], 10);
   }, 120_000);
 
-  it('for webhooks', async () => {
+  it('validates the output of webhooks', async () => {
     await draft('--send', '--webhook-url', url, '--webhook-secret-file', 'secret');
     const delivery = JSON.stringify(await listener.object());
     await check('listen', 'lines', delivery);
@@ -170,7 +170,7 @@ describe('the --json output matches contract/output', () => {
     await run('events:gaps', 'fields', ['--grace', '0s', '--fields', 'event'], 10);
   });
 
-  it('for runs from a file', async () => {
+  it('validates the output of runs from a file', async () => {
     await run('bulk:template', 'path', ['rows.csv', '--template', 'tmpl_nda']);
     await run('bulk:create', 'dryRun', ['rows.csv', '--dry-run']);
     await run('bulk:create', 'rows', ['rows.csv', '--max-requests', '1', '--concurrency', '1'], 10);
@@ -186,7 +186,7 @@ describe('the --json output matches contract/output', () => {
     await run('bulk:rehearse', 'result', ['rows.csv']);
   });
 
-  it('for the log and undo', async () => {
+  it('validates the output of the log and undo', async () => {
     await draft();
     const entries = parseJson(await run('log', 'list', []));
     const ids = (isList(entries) ? entries : []).filter(isRecord).flatMap(({ id, envelopeIds }) => {
@@ -201,7 +201,7 @@ describe('the --json output matches contract/output', () => {
     await run('log:verify', 'result', []);
   });
 
-  it('for templates, profiles, and the others', async () => {
+  it('validates the output of templates, profiles, and the others', async () => {
     await run('templates:list', 'list', []);
     await run('templates:list', 'fields', ['--fields', 'id']);
     await run('templates:get', 'template', ['tmpl_lease']);
@@ -243,7 +243,7 @@ describe('the --json output matches contract/output', () => {
     await run('sandbox:reset', 'done', ['--yes']);
   });
 
-  it('for an error', async () => {
+  it('validates the output of an error', async () => {
     const valid = ajv.compile({ $ref: 'error.json' });
     for (const words of [
       ['envelopes', 'get', 'nope'],
@@ -257,7 +257,7 @@ describe('the --json output matches contract/output', () => {
     }
   });
 
-  it('in every case', async () => {
+  it('covers every case', async () => {
     await listener.stop('SIGINT');
     const all = Object.entries(SHAPES).flatMap(([id, shapes]) =>
       Object.keys(shapes).map((occasion) => `${id}/${occasion}`),

@@ -41,7 +41,7 @@ const keptIn = async (name: string) => {
 };
 
 describe('without a keychain', () => {
-  it('the key is stored in the file, and this is reported', async () => {
+  it('stores the key in the file, and reports this', async () => {
     const { code, stderr, stdout } = await add('plain');
     expect(code).toBe(0);
     expect(stderr).toContain('keychain');
@@ -67,7 +67,7 @@ describe.skipIf(PACKAGE === undefined)('the keychain', needsKeychain, () => {
     expect((await using(['profiles', 'show', 'kept'])).stdout).toContain('in the keychain');
   });
 
-  it('without a response is reported with a fix, and exit code 2', async () => {
+  it("is reported with a fix and exit code 2 if it doesn't respond", async () => {
     await add('silent', keyring?.env);
     const { code, stderr } = await home.run`templates list -p silent`;
     expect(code).toBe(2);

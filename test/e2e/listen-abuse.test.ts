@@ -63,7 +63,7 @@ describe('a small body with an expensive representation', () => {
 });
 
 describe('a refused delivery', () => {
-  it('fills neither the journal nor the terminal: 4 KiB of its body are kept, and short facts', async () => {
+  it("doesn't fill the journal or the terminal: 4 KiB of its body and short facts are kept", async () => {
     const [listener, url] = await listen();
     const long = 'x'.repeat(200_000);
     const body = JSON.stringify({
@@ -83,7 +83,7 @@ describe('a refused delivery', () => {
 });
 
 describe('a sender', () => {
-  it("can't choose the delivery ID or the Host; the application gets ours", async () => {
+  it("can't choose the delivery ID or the Host, which the application gets from us", async () => {
     const got: string[][] = [];
     const app = createServer((request, response) => {
       got.push(request.rawHeaders);
@@ -107,7 +107,7 @@ describe('a sender', () => {
     expect(valuesOf('x-kept')).toEqual(['yes']);
   });
 
-  it("can't have headers shown: Authorization and Cookie", async () => {
+  it("can't have Authorization and Cookie headers shown", async () => {
     const [listener, url] = await listen();
     const body = payload('env_headers');
     await post(url, body, {
@@ -139,7 +139,7 @@ describe('a sender', () => {
     await expect(stat(home.path('ran'))).rejects.toThrow('ENOENT');
   });
 
-  it("can't prevent --exec from running with a NUL or a length", async () => {
+  it("can't prevent --exec from running by sending a NUL or a length", async () => {
     const [listener, url] = await listen('--no-verify', '--exec', 'echo "$ESIGN_EVENT" | wc -c >> lengths');
     await listener.object();
     for (const event of ['a\u0000b', 'x'.repeat(300_000)])
@@ -159,7 +159,7 @@ describe('the secrets', () => {
     ...more,
   });
 
-  it('of a create without a response are kept for a day, and not used for an envelope with its own', async () => {
+  it('are kept for a day after a create without a response, and not used for an envelope with its own', async () => {
     const day = 86_400_000;
     await home.run`profiles list`;
     const [fresh, stale, own] = [
@@ -179,7 +179,7 @@ describe('the secrets', () => {
     await listener.stop();
   });
 
-  it('of new envelopes are found after the clock was set back', async () => {
+  it('are found for new envelopes after the clock was set back', async () => {
     await writeConfig([]);
     const shift = home.path('clock.cjs');
     await writeFile(

@@ -71,7 +71,7 @@ describe('listen --health-port', () => {
   });
 
   it.skipIf(!canMount)(
-    'is red while the disk is full, reports rejected deliveries, and recovers without a restart',
+    'is unhealthy while the disk is full, reports rejected deliveries, and recovers without a restart',
     async () => {
       const state = home.path('small');
       await mkdir(state);

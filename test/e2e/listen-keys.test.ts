@@ -39,7 +39,7 @@ async function address(screen: Screen): Promise<string> {
 }
 
 describe.skipIf(process.platform === 'win32')('the keys of listen on a terminal', () => {
-  it('r retries pending forwards immediately; Ctrl-C stops as usual', async () => {
+  it('retries pending forwards immediately with r, and stops as usual with Ctrl-C', async () => {
     const screen = listen('--forward-to', appUrl);
     const url = await address(screen);
     await screen.shows('Keys: r retries pending forwards, o opens the inspector.');
@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('the keys of listen on a terminal'
     expect(screen.text()).toContain('Stopped. 1 received');
   });
 
-  it('o opens the inspector, started with the first press, through a one-time link', async () => {
+  it('opens the inspector with o, and starts it with the first press, through a one-time link', async () => {
     const screen = listen();
     const url = await address(screen);
     expect(screen.text()).not.toContain('r retries');

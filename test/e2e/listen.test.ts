@@ -111,7 +111,7 @@ describe('a response of listen', () => {
     data: { envelopeId: 'env_1' },
   });
 
-  it('is 200, 401, 400, 405, 404, or 413, with each delivery as a JSON line with its reason', async () => {
+  it('has status 200, 401, 400, 405, 404, or 413, and each delivery is a JSON line with its reason', async () => {
     const listening = home.start(argv`listen --port 0 --json`, { env: { ESIGN_WEBHOOK_SECRET: old } });
     const ready = await listening.object();
     expect(ready).toMatchObject({

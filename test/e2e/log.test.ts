@@ -138,7 +138,7 @@ describe('log verify', () => {
 });
 
 describe('without an entry', () => {
-  it.skipIf(!canMount)('nothing is sent', async () => {
+  it.skipIf(!canMount)('sends nothing', async () => {
     const own = new Home();
     const service = await fakeService((_request, response) =>
       json(response, 200, { data: { id: 'env_1', status: 'SENT' } }),
@@ -155,7 +155,7 @@ describe('without an entry', () => {
     }
   });
 
-  it('nothing is lost: a process that is killed leaves an unknown outcome', async () => {
+  it('leaves an unknown outcome, and loses nothing, when a process is killed', async () => {
     const own = new Home();
     let asked = false;
     const service = await fakeService(() => {

@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 describe('the MCP tools', () => {
-  it('only read, and with --allow-write also write', async () => {
+  it('only read, and also write with --allow-write', async () => {
     const names = async (assistant: Assistant) => (await assistant.tools()).map(({ name }) => name).sort();
     expect(await names(reader)).toEqual(READ);
     expect(await names(writer)).toEqual([...READ, ...WRITE].sort());
@@ -121,7 +121,7 @@ describe('the question "has Maria signed?"', () => {
       await service.server.close();
     });
 
-  it('is answered with the verified documents', async () => {
+  it('is followed by downloading the verified documents', async () => {
     const files = await reader.items('download', { id: done, dir: home.path('downloads') });
     expect(files.map(({ what, status }) => [what, status])).toEqual([
       ['signed', 'downloaded'],
@@ -153,11 +153,11 @@ describe('the question "has Maria signed?"', () => {
     ['verify', { paths: ['nowhere'] }, { code: 'USAGE' }],
     ['download', { id: 'env_1', dir: '~/downloads' }, { code: 'USAGE' }],
     ['download', { id: 'env_1', dir: 'downloads' }, { code: 'USAGE' }],
-  ])('reports a failure: %s %j', async (name, args, error) => {
+  ])('gets a failure reported: %s %j', async (name, args, error) => {
     expect(await reader.call(name, args)).toMatchObject({ isError: true, reply: { error } });
   });
 
-  it('names the fix without a profile', async () => {
+  it('gets the fix if there is no profile', async () => {
     const env = { ESIGN_CONFIG_DIR: home.path('empty') };
     const assistant = await Assistant.start(home, [], { env });
     expect((await assistant.call('list')).reply).toMatchObject({ error: { code: 'NO_PROFILE' } });
@@ -201,7 +201,7 @@ describe('with --allow-write', () => {
   const signers = ['Maria Rossi <maria@example.com>;role=Signer'];
 
   it.each(['create', 'send', 'remind', 'cancel'])(
-    '%s is shown, then executed once, and sends email',
+    'shows %s first, then executes it once, and sends email',
     async (name) => {
       const args: Record<string, unknown> =
         name === 'create'
@@ -228,7 +228,7 @@ describe('with --allow-write', () => {
     },
   );
 
-  it('a signer can also be an object', async () => {
+  it('accepts a signer as an object, too', async () => {
     const args = { template: 'tmpl_nda', signers: [{ email: 'a@b.c', name: 'A; "B" <c>', role: 'Signer' }] };
     const [, would] = await rehearsed('create', args);
     expect(would).toMatchObject({ envelope: { signers: args.signers } });
@@ -237,7 +237,7 @@ describe('with --allow-write', () => {
     ).toBe(true);
   });
 
-  it('a draft emails nobody, and the result reports it', async () => {
+  it('emails nobody for a draft, and the result reports it', async () => {
     const [, would] = await rehearsed('create', { template: 'tmpl_nda', signers });
     expect(would).toMatchObject({ action: 'create a draft', effect: 'writes' });
   });
@@ -249,7 +249,7 @@ describe('with --allow-write', () => {
     ['send', { id: 'OPEN' }, /is SENT and can't be sent/],
     ['cancel', { id: 'DONE' }, /is COMPLETED and can't be canceled/],
     ['remind', { id: 'DONE' }, /is COMPLETED and can't be reminded/],
-  ])('a call that would fail is not offered: %s %j', async (name, args, says) => {
+  ])("doesn't offer a call that would fail: %s %j", async (name, args, says) => {
     const ids: Record<string, string> = { OPEN: open, DONE: done };
     const id = ids[String(Reflect.get(args, 'id'))];
     const { isError, text, reply } = await writer.call(name, {
@@ -261,7 +261,7 @@ describe('with --allow-write', () => {
     expect(text).toMatch(says);
   });
 
-  it('replace corrects a wrong signer, once', async () => {
+  it('corrects a wrong signer once with replace', async () => {
     const id = await created('Mario <mario@example.com>;role=Signer', '--send');
     const args = { id, signer: ['mario@example.com=Maria Rossi <maria@example.com>'] };
     const before = await mails();
@@ -283,7 +283,7 @@ describe('with --allow-write', () => {
     });
   });
 
-  it('nobody is reminded twice within a day', async () => {
+  it('reminds nobody twice within a day', async () => {
     const id = await created('Maria <maria@example.com>', '--send');
     const remind = async (more: Record<string, unknown>) => {
       const [confirmation] = await rehearsed('remind', { id, ...more });
@@ -294,7 +294,7 @@ describe('with --allow-write', () => {
     expect((await remind({ minGap: '0s' })).isError).toBe(false);
   });
 
-  it('the same request ID never creates twice', async () => {
+  it('never creates twice for the same request ID', async () => {
     const args = { template: 'tmpl_nda', signers, requestId: 'deal-7' };
     const ids: unknown[] = [];
     for (let time = 0; time < 2; time++) {
@@ -431,7 +431,7 @@ describe('a careless service', () => {
     ['cancel', { id: 'env_1', dryRun: true }],
   ];
 
-  it('gets no secret and no link into a reply, and its instructions are marked as data', async () => {
+  it('gets no secret and no link into a result, and its instructions are marked as data', async () => {
     const service = await carelessService();
     const assistant = await Assistant.start(home, ['--allow-write'], { env: service.env });
     for (const [name, args] of calls) {

@@ -24,21 +24,21 @@ beforeAll(async () => {
 afterAll(() => home.close());
 
 describe("ages are measured by the service's clock", () => {
-  it('in filters', async () => {
+  it("filters by the service's clock", async () => {
     expect(await ids('--older-than', '7d', '--status', 'SENT')).toEqual([old]);
     expect(await ids('--since', '7d')).toEqual([young]);
     expect(await ids('--expiring-in', '20d')).toEqual([old]);
     expect(await ids('--older-than', '12d')).toEqual([]);
   });
 
-  it('in text', async () => {
+  it("shows ages by the service's clock", async () => {
     const get = async (id: string) => (await home.run`envelopes get ${id}`).stdout;
     expect(await get(young)).toMatch(/just now, .* 30 days/);
     expect(await get(old)).toMatch(/11 days ago, .* 19 days/);
     expect(await get(expired)).toMatch(/Expired 2 days ago; .*Ada/);
   });
 
-  it('in the summary, and in the doctor', async () => {
+  it("uses the service's clock in the summary and the doctor", async () => {
     const summary = await home.object`envelopes summary --soon 20d`;
     expect(summary.expiringSoon).toMatchObject([{ id: old }]);
     const { stdout, code } = await home.run`doctor --json`;

@@ -28,7 +28,7 @@ const faults = async (set: unknown) => {
 const envelopes = (search: string) => home.json`envelopes list --search ${search} --all`;
 
 describe('a lost response', () => {
-  it('to create: the envelope is found and not created again', async () => {
+  it("finds the envelope and doesn't create it again after a create", async () => {
     await faults({ lostReply: { match: 'POST /esign/envelopes$', times: 1 } });
     const { code, stdout, stderr } = await home.run(create('--metadata', 'case=lost', '--json'));
     expect(code).toBe(0);
@@ -37,7 +37,7 @@ describe('a lost response', () => {
     expect(all).toEqual([parseJson(stdout)]);
   });
 
-  it('to create that was never processed: exits with 8, and a rerun with the same request ID creates one', {
+  it('exits with 8 if a create was never processed, and a rerun with the same request ID creates one', {
     tags: ['full'],
     timeout: 180_000,
   }, async () => {
@@ -55,7 +55,7 @@ describe('a lost response', () => {
     expect(await envelopes('refused')).toHaveLength(1);
   });
 
-  it('to send and to cancel: the outcome is resolved by reading the state', async () => {
+  it('resolves the outcome of send and cancel by reading the status', async () => {
     const id = String((await home.object(create())).id);
     await faults({ lostReply: { match: 'POST /esign/envelopes/', times: 1 } });
     const sent = await home.run`envelopes send ${id}`;
@@ -66,7 +66,7 @@ describe('a lost response', () => {
     await faults({});
   });
 
-  it('to remind: exits with 8, and never emails twice', async () => {
+  it('exits with 8 after a remind, and never emails twice', async () => {
     const { server, env } = await fakeService((request, response) =>
       request.method === 'POST'
         ? loseReply(response)

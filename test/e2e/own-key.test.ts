@@ -54,7 +54,7 @@ it.each([
   'report --by meta.key --since 2026-01-01',
   `bulk status ${RUN}`,
   'envelopes watch env_1 --until SENT',
-])("%s doesn't show its own key", async (words) => {
+])('hides its own key: %s', async (words) => {
   for (const more of [[], ['--json']]) {
     const { stdout, stderr } = await home.run([...words.split(' '), ...more], { env: service.env });
     expect(`${stdout}${stderr}`).not.toContain(KEY);
@@ -66,7 +66,7 @@ it.each([
   'report --by meta.key --since 2026-01-01 --html -',
   'report --by meta.key --markdown',
   'compat --json',
-])('%s does not contain its own key', async (words) => {
+])('hides its own key in %s', async (words) => {
   const { stdout } = await home.run(words.split(' '), { env: service.env });
   expect(stdout).not.toBe('');
   expect(stdout).not.toContain(KEY);

@@ -45,7 +45,7 @@ const signature = {
 };
 
 /** Killed right after each acknowledgment; acknowledged data exist after the next start. */
-test('a template from a PDF survives kill -9 at each step, and its envelopes are signed like any other', async () => {
+test('keeps a template from a PDF after kill -9 at each step, and signs its envelopes like any other', async () => {
   let sandbox = await start();
   const crash = async () => {
     await sandbox.process.stop('SIGKILL');
@@ -84,7 +84,7 @@ test('a template from a PDF survives kill -9 at each step, and its envelopes are
   await sandbox.process.stop();
 });
 
-test('a file that hangs the PDF library is refused, and the sandbox stays available', {
+test('refuses a file that hangs the PDF library, and stays available', {
   tags: ['full'],
 }, async () => {
   const { process, at } = await start();

@@ -95,7 +95,7 @@ describe('color', () => {
     { name: 'both', env: { NO_COLOR: '1', FORCE_COLOR: '1' }, isThere: false },
     { name: 'neither', env: {}, isThere: true },
   ])
-    it(`is in prompts as elsewhere: ${name}`, { tags }, async () => {
+    it(`is used in prompts as elsewhere: ${name}`, { tags }, async () => {
       const screen = open(['envelopes', 'create', '--template', 'tmpl_nda'], env);
       await screen.shows('? Signer:');
       screen.type('\u0003');

@@ -43,7 +43,7 @@ describe('several envelopes', () => {
     expect(await Promise.all(ids.map(statusOf))).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
   });
 
-  it('of which none is eligible cause no prompt', async () => {
+  it('cause no prompt if none of them is eligible', async () => {
     const ids = [await envelope('Draft 1'), await envelope('Draft 2')];
     const screen = open(['envelopes', 'remind', ...ids]);
     expect((await screen.ended).code).toBe(5);

@@ -58,7 +58,7 @@ describe('two processes that change the profiles', () => {
   const home = new Home();
   afterAll(() => home.close());
 
-  it('take turns; a killed one blocks nobody', async () => {
+  it('take turns, and a killed one blocks nobody', async () => {
     await mkdir(home.path('config'), { recursive: true });
     await writeFile(home.path('config', 'profiles.json.lock'), '999999999 1 killed');
     const names = Array.from({ length: 6 }, (_, n) => `p${n}`);

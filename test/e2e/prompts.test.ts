@@ -94,7 +94,7 @@ describe('prompts on a terminal', () => {
     expect(await again.ended).toMatchObject({ signal: 2 });
   });
 
-  it("email several only after a yes; pasted text and Enter don't count", async () => {
+  it("email several people only after a yes; pasted text and Enter don't count", async () => {
     const { server, env } = await fakeService(({ path }, response) =>
       json(response, 200, { data: { id: path.split('/').at(-1), status: 'SENT' } }),
     );
@@ -112,7 +112,7 @@ describe('prompts on a terminal', () => {
     await server.close();
   });
 
-  it('remove nothing on Enter: no is the default', async () => {
+  it('remove nothing on Enter, because no is the default', async () => {
     const screen = run(['profiles', 'remove', 'acme']);
     await screen.shows('Remove acme and its key?');
     screen.type('\r');
@@ -142,7 +142,7 @@ describe('prompts on a terminal', () => {
     }
   });
 
-  it('remove on yes', async () => {
+  it('remove the profile on yes', async () => {
     const screen = run(['profiles', 'remove', 'acme']);
     await screen.shows('Remove acme and its key?');
     screen.type('y\r');

@@ -48,7 +48,7 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
   const unreachable = name === 'service' ? 8 : 9;
   const detail = { tags: name === 'service' ? [] : ['full'] };
 
-  it('plain http: the proxy gets the full URL', async () => {
+  it('sends the full URL to the proxy over plain http', async () => {
     const address = await behind();
     const done = await run({ HTTP_PROXY: address });
     expect(done).toMatchObject({ code: 0, stderr: '' });
@@ -57,14 +57,14 @@ describe.each(['service', 'bucket'] as const)('the %s through a proxy', (name) =
     for (const one of proxy.asked) expect(one.replace(/^\w+ /, '').slice(0, prefix.length)).toBe(prefix);
   });
 
-  it('https: the proxy opens a tunnel and sees nothing else', async () => {
+  it('opens a tunnel for https, so that the proxy sees nothing else', async () => {
     const address = await behind();
     const done = await run({ https_proxy: `http://${address}` }, '--profile', 'tls');
     expect(done).toMatchObject({ code: 0, stderr: '' });
     expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT 127.0.0.1:${fronts[name].port}`]));
   });
 
-  it('works over https to the proxy itself', detail, async () => {
+  it('connects to the proxy itself over https', detail, async () => {
     await behind();
     const front = await startTlsFront(places.certified, Number(proxy.address.split(':')[1]));
     const done = await run({ HTTPS_PROXY: front.origin }, '--profile', 'tls');

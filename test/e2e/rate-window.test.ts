@@ -41,7 +41,7 @@ const ids = (from: number, count: number) =>
   Array.from({ length: count }, (_, i) => `env_${from + i}\n`).join('');
 
 describe('the rate window of a key', () => {
-  it('is respected by three processes at the same time: everything is done, and nothing is refused', async () => {
+  it('is shared by three processes at the same time: everything is done, and nothing is refused', async () => {
     const { env, record } = await limited(40, 3_000);
     const runs = await Promise.all(
       [0, 100, 200].map((from) => home.run(argv`envelopes get - --json`, { env, input: ids(from, 40) })),

@@ -42,11 +42,11 @@ describe('an empty value', () => {
     ],
     ['The argument id', ['templates', 'get', '']],
     ['The argument id', ['envelopes', 'replace', '', '--yes']],
-  ])('of %s is refused in %j', async (name, args) => {
+  ])('is refused for %s in %j', async (name, args) => {
     expect(await refusal(args)).toBe(`${name} is empty.`);
   });
 
-  it('of a signer to remind emails nobody', async () => {
+  it('emails nobody as the signer of a reminder', async () => {
     expect(await refusal(['envelopes', 'remind', sent, '--signer', ''])).toBe('--signer is empty.');
     const mails = await home.run`sandbox mails --envelope ${sent} -q`;
     expect(linesOf(mails.stdout)).toHaveLength(1);
@@ -59,11 +59,11 @@ describe('an empty value', () => {
   });
 });
 
-it('--one-step without --send is refused', async () => {
+it('refuses --one-step without --send', async () => {
   expect(await refusal(['bulk', 'create', '-', '--one-step'])).toBe('--one-step requires --send.');
 });
 
-it('a key of two lines is refused before it is sent', async () => {
+it('refuses a key of two lines before it is sent', async () => {
   const env = { ESIGN_API_KEY: 'sk_one\nsk_two', ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1' };
   const finished = await home.run(['templates', 'list', '--json'], { env });
   expect([finished.code, reportedError(finished).code]).toEqual([2, 'USAGE']);

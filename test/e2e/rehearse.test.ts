@@ -152,7 +152,7 @@ it('counts the requests of a small rate window in simulated time', async () => {
   }
 });
 
-it('uses the roles of the list where the service shows none', async () => {
+it('uses the roles of the list if the service shows none', async () => {
   await writeFile(home.path('roles.csv'), 'email,role\nada@example.com,Pilot\nbo@example.com,Pilot\n');
   expect((await rehearse('roles.csv')).code).toBe(10);
   await home.run`sandbox choices template-roles=hidden`;

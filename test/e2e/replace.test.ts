@@ -120,7 +120,7 @@ describe('envelopes replace', () => {
     expect(again.stdout).toMatch(new RegExp(`^${String(made.id)}\tCANCELLED\tenv_\\w+\tSENT\n$`));
   });
 
-  it('--draft creates the new one and keeps the old one; without it, the same command continues', async () => {
+  it('creates only the new one with --draft; without it, the same command continues', async () => {
     const id = await lease('--send');
     const first = await replaced(id, '--signer', RIGHT, '--draft');
     expect([first.old.status, first.made.status]).toEqual(['SENT', 'DRAFT']);
@@ -221,7 +221,7 @@ describe('envelopes replace', () => {
     expect(kept.filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 
-  it('--dry-run shows the plan and its requests, and changes nothing', async () => {
+  it('shows the plan and its requests with --dry-run, and changes nothing', async () => {
     const id = await lease('--send');
     const planned = await home.run`envelopes replace ${id} --signer ${RIGHT} --dry-run`;
     expect(planned.stdout).toContain('one more envelope');
@@ -301,7 +301,7 @@ describe('a replaced envelope', () => {
 });
 
 describe('the webhook secret', () => {
-  it('of the old envelope is used for the new one if it is stored locally', async () => {
+  it('is copied from the old envelope if it is stored locally', async () => {
     const id = await lease('--send', '--webhook-url', 'http://127.0.0.1:9/hook');
     const { made } = await replaced(id, '--signer', RIGHT);
     const kept = parseJson(await home.shell('cat config/webhook-secrets.json').then(({ stdout }) => stdout));

@@ -45,7 +45,7 @@ it('shows who has signed, and requests only envelopes that can still change', as
   expect([none.code, jsonLines(none.stdout).length]).toEqual([0, 2]);
 });
 
-it('reports rows that a run on this machine sent as skipped while they wait, and as existing once they ended', async () => {
+it('reports rows that a run on this machine sent as skipped while they wait, and as existing once they have ended', async () => {
   await writeFile(home.path('again.csv'), 'email\neve@example.com\nfay@example.com\n');
   const words = 'bulk create again.csv --template tmpl_nda --send --skip-existing --yes --json'.split(' ');
   const sent = jsonLines((await home.run(words)).stdout).filter(isRecord);

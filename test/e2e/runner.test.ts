@@ -77,7 +77,7 @@ describe('the runner', () => {
     expect(code).toBe(8);
   });
 
-  it('prints notices on stderr under --json, too', async () => {
+  it('also prints notices on stderr under --json', async () => {
     const create = 'esign envelopes create --template tmpl_nda --signer ada@example.com';
     const { stderr } = await shell(`${create} --dry-run --json >/dev/null`);
     expect(stderr).toContain('name');

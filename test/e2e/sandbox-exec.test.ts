@@ -128,7 +128,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    it(`forwards ${signal}, waits for the command, and stops by it, too`, {
+    it(`forwards ${signal}, waits for the command, and is then stopped by it`, {
       tags: signal === 'SIGTERM' ? [] : ['full'],
     }, async () => {
       const script = `trap 'echo stopped > stopped; exit 0' TERM INT; echo $$; while :; do sleep 0.1; done`;

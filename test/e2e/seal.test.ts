@@ -98,7 +98,7 @@ describe('the seals of downloaded documents', () => {
     expect((await verified(`${file('signed')} --require-seal`)).code).toBe(0);
   });
 
-  it('of a new signer are reported until that signer is accepted', async () => {
+  it('are reported for a new signer until that signer is accepted', async () => {
     const pins = await home.json`documents pins`;
     const [pin] = isList(pins) ? pins : [];
     const real = isRecord(pin) ? String(pin.fingerprint) : '';
@@ -116,7 +116,7 @@ describe('the seals of downloaded documents', () => {
     expect((await esign('documents pins --accept abc')).code).toBe(2);
   });
 
-  it('must be by the required signer, even without a pin', async () => {
+  it('must be made by the required signer, even without a pin', async () => {
     const env = { ESIGN_STATE_DIR: home.path('no-pins') };
     const judged = async (words: string) => {
       const { code, stdout } = await home.run(
@@ -145,7 +145,7 @@ describe('the seals of downloaded documents', () => {
     expect((await verified('copy.pdf --require-list')).code).toBe(9);
   });
 
-  it('that are broken or extended exit with 9, and report how', async () => {
+  it('exit with 9 and the reason if they are broken or extended', async () => {
     const whole = await readFile(home.path(file('signed')));
     const changed = Buffer.from(whole);
     changed[100] = (changed[100] ?? 0) ^ 1;
@@ -162,7 +162,7 @@ describe('the seals of downloaded documents', () => {
     expect((await esign('documents verify missing.pdf')).code).toBe(2);
   });
 
-  it('of an ephemeral sandbox pin nothing', async () => {
+  it('pin nothing in an ephemeral sandbox', async () => {
     const other = new Home();
     try {
       await other.sandbox();

@@ -173,7 +173,7 @@ describe('a stopped action', () => {
   it.each([
     ['send', 'SENT'],
     ['cancel', 'CANCELLED'],
-  ])('%s is resolved by the response or by the state', async (action, status) => {
+  ])('resolves %s by the response or the status', async (action, status) => {
     for (const isAnswered of [true, false]) {
       const id = draft();
       service.hold(ACTION);
@@ -186,7 +186,7 @@ describe('a stopped action', () => {
     }
   });
 
-  it.each(['send', 'cancel'])('%s prints a safe command on a second stop', async (action) => {
+  it.each(['send', 'cancel'])('prints a safe command for %s on a second stop', async (action) => {
     const id = draft();
     service.hold(ACTION);
     const { stderr } = await stopped(['envelopes', action, id, '--json'], { signals: 2 });
@@ -194,7 +194,7 @@ describe('a stopped action', () => {
     expect(errorIn(stderr).hint).toContain(`\`esign envelopes ${action} ${id} --json\``);
   });
 
-  it('remind reports an unknown outcome, and a command that emails nobody twice', async () => {
+  it('reports an unknown outcome for remind, and a command that emails nobody twice', async () => {
     const id = draft();
     const mails = () => service.server.seen.filter(({ path }) => path.endsWith(`${id}/remind`)).length;
     service.hold(ACTION);
@@ -210,7 +210,7 @@ describe('a stopped action', () => {
   /** All but the first are held back: until the rate window is known, one request is sent alone. */
   const holdAllBut = (id = '') => service.hold(new RegExp(`^POST /esign/envelopes/(?!${id}/)`));
 
-  it('on several reports those in progress, and puts the others into a command that continues', async () => {
+  it('reports the envelopes in progress, and a command that continues with the others', async () => {
     const ids = Array.from({ length: 12 }, draft);
     holdAllBut(ids[0]);
     const meanwhile = async () => {
@@ -233,7 +233,7 @@ describe('a stopped action', () => {
     ]);
   });
 
-  it('on several lists everything unresolved on a second stop', async () => {
+  it('lists everything unresolved on a second stop', async () => {
     const ids = Array.from({ length: 10 }, draft);
     holdAllBut(ids[0]);
     const args = ['envelopes', 'cancel', ...ids, '--yes', '--json'];

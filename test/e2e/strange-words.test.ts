@@ -31,7 +31,7 @@ afterAll(async () => {
 describe.each(WORDS)('the value %s', (word) => {
   const id = `env_${WORDS.indexOf(word)}`;
 
-  it('as a status is shown unchanged, in color, too', async () => {
+  it('is shown unchanged as a status, even in color', async () => {
     const { code, stdout } = await home.run(argv`envelopes get ${id}`, {
       env: { ...service.env, FORCE_COLOR: '1' },
     });
@@ -40,7 +40,7 @@ describe.each(WORDS)('the value %s', (word) => {
     expect(stdout).not.toMatch(/native code|\[object/);
   });
 
-  it('as a status is skipped by a search', async () => {
+  it('is skipped by a search as a status', async () => {
     const find = argv`find ada --status SENT --json`;
     for (let time = 0; time < 2; time++) {
       const { code, stderr } = await home.run(find, { env: service.env });
@@ -48,7 +48,7 @@ describe.each(WORDS)('the value %s', (word) => {
     }
   });
 
-  it('as an error code exits with 1 and one line of JSON', async () => {
+  it('exits with 1 and one line of JSON as an error code', async () => {
     const finished = await home.run(argv`envelopes get ${word} --json`, { env: service.env });
     expect([finished.code, reportedError(finished)]).toEqual([
       1,
@@ -66,7 +66,7 @@ describe.each(WORDS)('the value %s', (word) => {
   });
 });
 
-it('a summary counts them', async () => {
+it('counts them in a summary', async () => {
   const { stdout } = await home.run(argv`envelopes summary --json`, { env: service.env });
   const counts = WORDS.map((word) => `"${word}": 1`);
   expect(counts.filter((count) => stdout.includes(count))).toEqual(counts);

@@ -87,7 +87,7 @@ const CODES: Record<Tampering, string> = {
   strippedSeal: 'SEAL_MISSING',
 };
 
-it('documents that the sandbox has tampered with cause a warning in download and fail verify', async () => {
+it('warns about tampered documents in a download, and fails them in verify', async () => {
   const ids = [...planted.values()];
   const fetched = await home.run`envelopes download ${ids} --dir downloads --what signed`;
   expect([fetched.code, fetched.stderr]).toEqual([9, expect.stringContaining('failed the seal check')]);
@@ -103,11 +103,11 @@ it('documents that the sandbox has tampered with cause a warning in download and
   expect(warned).toEqual(TAMPERINGS);
 });
 
-it('tampered documents pin nothing, even if nothing is pinned yet', () => {
+it('pins nothing for tampered documents, even if nothing is pinned yet', () => {
   expect(before).toEqual([9, [], 0, [], 0, []]);
 });
 
-it('a download reports the problem of a seal in JSON, and keeps the file, with any name', async () => {
+it("reports a seal's problem in the JSON of a download, and keeps the file, with any name", async () => {
   for (const how of ['strippedSeal', 'otherSeal', 'appendedBytes'] as const) {
     const words = `envelopes download ${planted.get(how)} --what signed -o ${how} --json`.split(' ');
     const { code, stdout, stderr } = await home.run(words);
@@ -121,7 +121,7 @@ it('a download reports the problem of a seal in JSON, and keeps the file, with a
   }
 });
 
-it('the evidence of a tampered document reports it, and exits with 9', async () => {
+it('reports a tampered document in the evidence, and exits with 9', async () => {
   const words = ['envelopes', 'evidence', planted.get('appendedBytes') ?? '', '--dir', 'evidence'];
   const { code, stderr } = await home.run(words);
   expect([code, stderr]).toEqual([9, expect.stringContaining("Don't rely on")]);

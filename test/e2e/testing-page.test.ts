@@ -26,7 +26,7 @@ it.each([
   ['vitest', VITEST, /^test\(/m],
   ['node:test', NODE, /^test\(/m],
   ['pytest', PYTEST, /^def post/m],
-])('the setup takes at most six lines: %s', (_, source, end) => {
+])('needs at most six lines for the setup: %s', (_, source, end) => {
   const [setUp = ''] = source.split(end);
   const lines = setUp.split('\n').filter((line) => line.trim() !== '');
   expect(lines.length).toBeGreaterThan(2);

@@ -162,7 +162,7 @@ describe('a watch', () => {
 });
 
 describe('with a listener on this machine', () => {
-  it('a webhook wakes a watch whose next poll is in an hour', async () => {
+  it('wakes a watch with a webhook although its next poll is in an hour', async () => {
     await writeFile(home.path('secret'), 'whsec_0123456789abcdef\n');
     const listen = home.start`listen --port 0 --json --secret-file secret`;
     const { url } = await listen.object();

@@ -36,7 +36,7 @@ describe('an ID that does not exist', () => {
     expect(stderr).toContain(list);
   });
 
-  it('of a template is also reported in a bulk run, with the closest one', async () => {
+  it("is also reported with the closest one in a bulk run, if it is a template's", async () => {
     await writeFile(home.path('rows.csv'), 'email\na@b.c\n');
     const { stderr, code } = await home.run`bulk create rows.csv --template tmpl_leas --dry-run`;
     expect([code, stderr]).toEqual([
@@ -45,7 +45,7 @@ describe('an ID that does not exist', () => {
     ]);
   });
 
-  it('of a template is reported with the closest one from the list; JSON and the exit code stay the same', async () => {
+  it('is reported with the closest template in the list; JSON and the exit code stay the same', async () => {
     const said = 'tmpl_nd: Template not found. Did you mean tmpl_nda? `esign templates list` shows them.';
     for (const more of ['', ' -q', ' --csv', ' --status SENT', ' --signer ada']) {
       const { code, stderr } = await fails(`envelopes list --template tmpl_nd${more}`);
@@ -57,7 +57,7 @@ describe('an ID that does not exist', () => {
     expect(none).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('has a suggestion only if one is similar', async () => {
+  it('has a suggestion only if a similar one exists', async () => {
     const { stderr } = await fails('envelopes get something-else-altogether');
     expect(stderr).toMatch(/`esign envelopes list`/);
   });

@@ -37,7 +37,7 @@ const readings: [string, Partial<Reading>][] = [
 ];
 
 describe('the index of a service that lists', () => {
-  it.each(readings)('%s finds every envelope, and requests nothing twice', async (_, reading) => {
+  it.each(readings)('finds every envelope %s, and requests nothing twice', async (_, reading) => {
     const { service, folder } = await world(reading);
     for (let n = 0; n < 730; n++) service.make();
     for (let n = 0; n < 700; n++) service.move(`env_${n}`, n % 3 === 0 ? 'CANCELLED' : 'COMPLETED');
@@ -53,7 +53,7 @@ describe('the index of a service that lists', () => {
     expect(again.requests).toBeLessThanOrEqual(pages + active);
   });
 
-  it.each(readings)('%s finds new envelopes and the changes of the others', async (_, reading) => {
+  it.each(readings)('finds new envelopes %s, and the changes of the others', async (_, reading) => {
     const { service, folder } = await world(reading);
     for (let n = 0; n < 250; n++) service.make();
     await ask(service, folder, { search: 'ada' });
@@ -125,7 +125,7 @@ describe('a query by status or time', () => {
 });
 
 describe('after the service was reset', () => {
-  it.each(readings)('%s, missing envelopes are removed with the first search', async (_, reading) => {
+  it.each(readings)('removes missing envelopes with the first search: %s', async (_, reading) => {
     const { service, folder } = await world(reading);
     for (let n = 0; n < 250; n++) {
       service.make();
@@ -308,7 +308,7 @@ async function happen({ service, folder }: World, step: Step): Promise<void> {
 const LAST = { do: 'ask', search: 'ada', statuses: undefined, limit: undefined } as const;
 
 describe('after any history', () => {
-  it('a query returns the state of the service', async () => {
+  it('returns the state of the service', async () => {
     await fc.assert(
       fc.asyncProperty(READINGS, STEPS, async (reading, steps) => {
         const { service, folder } = await world(reading);
@@ -397,7 +397,7 @@ describe('the file of an index', () => {
     expect(await endOfCommand()).toBeLessThan(MB);
   });
 
-  it('of another version is rebuilt', async () => {
+  it('is rebuilt if it is of another version', async () => {
     const { service, folder } = await world();
     service.make();
     await ask(service, folder, { search: 'ada' });

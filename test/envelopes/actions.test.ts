@@ -88,7 +88,7 @@ describe('sending and canceling', () => {
 });
 
 describe('reminding', () => {
-  it('identifies a signer by ID, found by address in any case', async () => {
+  it('identifies a signer by ID, which it finds by address in any case', async () => {
     const { client, actions } = await service('SENT');
     await remindEnvelope(client, 'env_1', 'ADA@example.com');
     await remindEnvelope(client, 'env_1', 'signer_9');

@@ -101,7 +101,7 @@ describe('a request ID', () => {
     expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
   });
 
-  it('ends unknown where both together take longer, and finds the envelope as soon as the list shows it', async () => {
+  it('ends unknown if both together take longer, and finds the envelope as soon as the list shows it', async () => {
     const on = await start({ fateOf: first('late'), lateMs: 30_000, listLagMs: 40_000 });
     expect(await codeOf(run(on))).toBe('UNKNOWN_OUTCOME');
     await clock.sleep(15_000);
@@ -116,7 +116,7 @@ describe('a request ID', () => {
     expect(on.stored).toHaveLength(1);
   });
 
-  it('is awaited after a kill right after the request, by either clock', async () => {
+  it('is awaited after a kill directly after the request, by either clock', async () => {
     const on = await start({ listLagMs: 55_000 });
     const client = on.client();
     const ids = requestIdsIn(join(folder, 'one'), client.account, { clock, serviceNow: () => clock.now() });
@@ -172,7 +172,7 @@ describe('a request ID', () => {
     expect(await run(on)).toMatchObject({ by: 'earlier', envelope: { status: 'COMPLETED' } });
   });
 
-  it('that is not returned is reported, and still known on this machine', async () => {
+  it('is reported if the service does not return it, and still known on this machine', async () => {
     const on = await start({ keys: 'dropped' });
     expect(await run(on)).toMatchObject({ warning: { code: 'REQUEST_ID_NOT_ECHOED' } });
     expect(await run(on)).toMatchObject({ by: 'earlier' });
@@ -181,7 +181,7 @@ describe('a request ID', () => {
     expect((await run(await start({ keys: 'lower-cased' }), { machine: 'two' })).warning).toBeUndefined();
   });
 
-  it('with a damaged record is searched for as if it had just been used, and this is reported', async () => {
+  it('is searched for as if it had just been used if its record is damaged, and this is reported', async () => {
     const on = await start({ listLagMs: 40_000 });
     await run(on);
     const records = join(folder, 'one/requests', on.client().account);
@@ -206,7 +206,7 @@ describe('a request ID', () => {
 const SEED = Number(process.env.FAULT_SEED ?? 1);
 const RUNS = Number(process.env.CREATE_RUNS ?? 25);
 
-it(`nobody is emailed twice in ${RUNS} random services, from FAULT_SEED=${SEED}`, {
+it(`emails nobody twice in ${RUNS} random services, from FAULT_SEED=${SEED}`, {
   timeout: 120_000,
 }, async () => {
   const fates: [Fate, ...Fate[]] = ['ok', 'lost', 'never came', 'late', 408, 499, 500];

@@ -90,7 +90,7 @@ describe('a reminder with a gap', () => {
     expect(emailed).toEqual([null, null]);
   });
 
-  it('emails only those who were not reminded yet', async () => {
+  it('emails only those who were not reminded before', async () => {
     const names = async (gapMs: number, signer?: string) =>
       (await remind(gapMs, signer)).signers.map(({ id }) => id);
     expect(await names(0, 'ADA@example.com')).toEqual(['ada']);
@@ -101,7 +101,7 @@ describe('a reminder with a gap', () => {
     );
   });
 
-  it('counts reminders without a gap, too, but not other envelopes and accounts', async () => {
+  it('also counts reminders without a gap, but not other envelopes and accounts', async () => {
     await remind(0);
     const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
     expect(log.lastOf('env_1', 'ada@example.com')?.at).toBe(clock.time);
@@ -134,7 +134,7 @@ describe('a reminder with a gap', () => {
     await log.close();
   });
 
-  it('to a signer named by ID is recorded under the address, and nobody else counts as reminded', async () => {
+  it("is recorded under the signer's address if the signer is named by ID, and nobody else counts as reminded", async () => {
     await remind(0, 'ada');
     await remind(HOUR);
     expect(emailed).toEqual(['ada', 'bo']);
@@ -176,7 +176,7 @@ describe('a reminder with a gap', () => {
     await expect(remind(HOUR)).rejects.toThrow(RemindedRecentlyError);
   });
 
-  it('that was certainly never sent is not counted', async () => {
+  it('is not counted if it was certainly never sent', async () => {
     const client = clientFor('http://127.0.0.1:9', { clock, retries: 0 });
     const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
     await expect(remindWithGap(client, log, { id: 'env_1', gapMs: 0 })).rejects.toThrow(NetworkError);

@@ -213,7 +213,7 @@ describe('the content of a request ID', () => {
   });
 });
 
-it('a request ID is a text that is not empty', () => {
+it('accepts any text that is not empty as a request ID', () => {
   expect(checkRequestId('order-1')).toBe('order-1');
   for (const wrong of ['', '  ', undefined, 5]) expect(() => checkRequestId(wrong)).toThrow(UsageError);
 });

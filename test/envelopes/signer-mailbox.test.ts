@@ -89,7 +89,7 @@ describe('a signer as text', () => {
     );
   });
 
-  it('is the address alone if it equals the name', () => {
+  it('is only the address if it equals the name', () => {
     expect(signerText({ email: 'a@b.c', name: 'a@b.c' })).toBe('a@b.c');
   });
 });

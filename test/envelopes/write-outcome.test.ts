@@ -49,7 +49,7 @@ describe('a create', () => {
   const settle = (client: ReturnType<typeof clientFor>, signal?: AbortSignal) =>
     createWithOutcome(client, body, 'req-1', { signal });
 
-  it('that was refused is not searched for', async () => {
+  it('is not searched for if it was refused', async () => {
     const { client } = await serviceOf((_, response) =>
       json(response, 400, { error: { code: 'VALIDATION_ERROR' } }),
     );
@@ -57,7 +57,7 @@ describe('a create', () => {
     expect(server?.seen).toHaveLength(1);
   });
 
-  it('with a response that is not an envelope is also searched for', async () => {
+  it('is also searched for if the response is not an envelope', async () => {
     const { client } = await serviceOf((request, response, number) => {
       if (request.method === 'POST') return json(response, 201, { data: { id: '' } });
       return losing([{ id: 'env_1', ...{ templateId: 'tmpl_1', metadata: mine, createdAt: at(NOW) } }])(
@@ -70,7 +70,7 @@ describe('a create', () => {
     expect(requests()?.filter((one) => one.startsWith('POST'))).toHaveLength(1);
   });
 
-  it('is searched for until it must be in the list, and only then unknown', async () => {
+  it('is searched for until it must be in the list, and only then is unknown', async () => {
     const { client, clock } = await serviceOf(losing([]));
     expect(await settle(client)).toMatchObject({ kind: 'unknown', error: { name: 'NetworkError' } });
     expect(requests()?.filter((one) => one.startsWith('POST'))).toHaveLength(1);
@@ -144,7 +144,7 @@ describe('a create', () => {
     expect(await settle(client)).toMatchObject({ kind: 'settled', value: { id: 'env_3' } });
   });
 
-  it('is never an envelope that existed long before', async () => {
+  it('is never matched with an envelope that existed long before', async () => {
     const old = Array.from({ length: 12 }, (_, i) => ({
       id: `env_${i}`,
       templateId: 'tmpl_1',
@@ -159,7 +159,7 @@ describe('a create', () => {
 describe('the envelope of a request ID', () => {
   const other = { [REQUEST_ID_KEY]: 'req-2' };
 
-  it('is the one that contains it; items without a marker are read one by one', async () => {
+  it('is the one that contains it; items without metadata are read one by one', async () => {
     const items = [
       { id: 'env_1', templateId: 'tmpl_1', metadata: other },
       { id: 'env_2', templateId: 'tmpl_1', metadata: null },
@@ -274,7 +274,7 @@ describe('an action', () => {
     (response: Parameters<Answer>[1]) =>
       json(response, status, { error: { code, message: 'no' } });
 
-  it('is resolved by the response, or by reading if the response has no state', async () => {
+  it('is resolved by the response, or by reading if the response has no status', async () => {
     expect(await send([(response) => json(response, 200, { data: SENT })], [])).toMatchObject({
       outcome: { kind: 'settled', by: 'reply', value: SENT },
       reads: 0,
@@ -284,7 +284,7 @@ describe('an action', () => {
     });
   });
 
-  it('that is refused immediately is refused, even if somebody else did it before', async () => {
+  it('is refused if it is refused immediately, even if somebody else did it before', async () => {
     for (const [code, status] of [
       ['INVALID_STATE', 400],
       ['FORBIDDEN', 403],
@@ -295,7 +295,7 @@ describe('an action', () => {
     }
   });
 
-  it('is retried with growing delays while the state shows that nothing happened', async () => {
+  it('is retried with growing delays while the status shows that nothing happened', async () => {
     const done = await send([loseReply, loseReply, loseReply], [DRAFT, DRAFT, DRAFT, DRAFT]);
     expect(done).toMatchObject({ outcome: { kind: 'unknown' }, acts: 3, reads: 3 });
     expect(done.outcome).toHaveProperty('error.name', 'NetworkError');

@@ -20,7 +20,7 @@ const document = (what: string, more: Partial<DocumentFacts> = {}): DocumentFact
 const codeOf = (one: DocumentFacts, others: readonly DocumentFacts[] = []) =>
   findingOn(one, envelope, [one, ...others])?.code;
 
-it('a document with a known seal from the time of completion has no findings', () => {
+it('finds no problem in a document with a known seal from the time of completion', () => {
   for (const what of ['signed', 'certificate']) expect(codeOf(document(what))).toBeUndefined();
   expect(codeOf(document('document', { seal: seal({ state: 'unsigned' }) }))).toBeUndefined();
   expect(
@@ -35,17 +35,17 @@ it.each<[string, Partial<DocumentFacts>, string]>([
   ['sealed over an hour earlier', { seal: seal({ time: '2026-03-01T08:59:59.000Z' }) }, 'SEAL_TIME'],
   ['by an unknown sealer', { seal: seal({ trust: 'unknown' }) }, 'SEAL_UNKNOWN'],
   ['of another envelope', { key: 'esign/envelopes/org_1/env_2/signed.pdf' }, 'WRONG_DOCUMENT'],
-])('a signed document %s is a problem', (_, more, code) => {
+])('finds a problem in a signed document %s', (_, more, code) => {
   expect(codeOf(document('signed', more))).toBe(code);
 });
 
-it('the same file twice is a problem', () => {
+it('finds a problem if two files are the same', () => {
   expect(codeOf(document('signed', { sha256: 'same' }), [document('document', { sha256: 'same' })])).toBe(
     'WRONG_DOCUMENT',
   );
 });
 
-it('the account is taken from the storage keys if they have the documented form', () => {
+it('reads the account from storage keys in the documented form', () => {
   expect(accountOf([{ key: 'elsewhere/signed.pdf' }, document('signed')])).toBe('org_1');
   expect(accountOf([{ key: null }])).toBe(null);
 });

@@ -129,7 +129,7 @@ async function refusals({ baseUrl, apiKey }: Sandbox): Promise<number> {
 }
 
 describe('a disk', () => {
-  it('that is full before the run begins sends nothing', async () => {
+  it('sends nothing if it is full before the run begins', async () => {
     await writeFile(home.path('rows.csv'), rowsOf(200));
     const run = await home.shell(`ulimit -f 8; esign ${create('rows.csv').join(' ')}`);
     expect(run.code).toBe(1);
@@ -140,7 +140,7 @@ describe('a disk', () => {
     );
   });
 
-  it('that fills up during the run stops it, and a resume sends each row once', async () => {
+  it('stops the run if it fills up, and a resume sends each row once', async () => {
     await writeFile(
       home.path('rows.csv'),
       `email\n${Array.from({ length: 400 }, (_, n) => `d${n}@b.example\n`).join('')}`,
@@ -157,7 +157,7 @@ describe('a disk', () => {
     await expectOnce(400);
   });
 
-  it('that cannot be written stops everything before the first request', async () => {
+  it('stops everything before the first request if it cannot be written', async () => {
     await writeFile(home.path('rows.csv'), rowsOf(3));
     await writeFile(home.path('file'), '');
     const run = await home.run(create('rows.csv'), { env: { ESIGN_STATE_DIR: home.path('file', 'state') } });

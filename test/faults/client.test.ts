@@ -104,7 +104,7 @@ describe('an unreliable network', () => {
     expect(proxy.counts.lost).toBeGreaterThan(COUNT / 10);
   });
 
-  it(`answers at least 99.5% of ${COUNT} reads, none of them wrong, with 30% of connections faulty`, async () => {
+  it(`returns at least 99.5% of ${COUNT} reads, none of them wrong, with 30% of connections faulty`, async () => {
     const direct = clientAt(sandbox.baseUrl);
     const ids: string[] = [];
     for await (const item of direct.envelopes.list()) ids.push(item.id);

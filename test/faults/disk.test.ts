@@ -160,7 +160,7 @@ async function remindersTo(address: string): Promise<number> {
 }
 
 describe.skipIf(!canMount)('a full disk', () => {
-  it('of any size loses no profile', async () => {
+  it('loses no profile, whatever its size', async () => {
     const before = await readFile(home.path('config', 'profiles.json'), 'utf8');
     for (const kib of [8, 12, 16, 24, 64]) {
       const run = await onSmallDisk(home, home.path('config'), kib, [

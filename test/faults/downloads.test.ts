@@ -124,7 +124,7 @@ describe('a download', () => {
     },
   );
 
-  it('from a bucket with another fault at each request is correct in the end, or missing', {
+  it('is correct in the end, or missing, from a bucket with another fault at each request', {
     timeout: 300_000,
   }, async () => {
     mixed = true;
@@ -141,7 +141,7 @@ describe('a download', () => {
     expect(whole).toBeGreaterThan(0);
   });
 
-  it('killed at 20 random moments results in the same file', { timeout: 300_000 }, async () => {
+  it('results in the same file after it was killed at 20 random moments', { timeout: 300_000 }, async () => {
     fault = 'slow';
     served = 0;
     for (let kill = 0; kill < 20; kill++) {

@@ -49,7 +49,7 @@ async function complete(index: number): Promise<void> {
   for (const { email } of signers) await post(`/__sandbox/envelopes/${id}/sign`, { signer: email });
 }
 
-it(`no document of ${ENVELOPES} envelopes raises a false alarm`, { timeout: 1_800_000 }, async () => {
+it(`raises no false alarm for the documents of ${ENVELOPES} envelopes`, { timeout: 1_800_000 }, async () => {
   const next = Array.from({ length: ENVELOPES }, (_, index) => index).values();
   const work = async () => {
     for (const index of next) await complete(index);

@@ -71,7 +71,7 @@ async function expectRepaired(dir: string, at: string): Promise<void> {
 }
 
 describe('many small files', () => {
-  it('killed at random moments are complete if they have their name, and a rerun downloads the others', {
+  it('are complete if they have their name, after kills at random moments, and a rerun downloads the others', {
     timeout: 300_000,
   }, async () => {
     let partly = 0;
@@ -117,7 +117,7 @@ describe('many small files', () => {
   );
 
   it.skipIf(!canMount)(
-    'exit with 9 and a message if the disk is full at the list of hashes, and nothing is left behind',
+    'exit with 9 and a message if the disk is full when the list of hashes is written, and leave nothing behind',
     async () => {
       const codes: (number | null)[] = [];
       for (let kib = 4 * COUNT - 4; kib <= 4 * COUNT + 24; kib += 4) {

@@ -4,7 +4,7 @@ import { fuzz } from '../sandbox/service/fuzzing.ts';
 const requests = Number(process.env.FUZZ_REQUESTS ?? 100_000);
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 32);
 
-test(`the sandbox survives ${requests} hostile requests from seed ${seed}`, {
+test(`survives ${requests} hostile requests from seed ${seed}`, {
   timeout: 3_600_000,
 }, async () => {
   process.stdout.write(`sandbox fuzz: ${requests} requests, FUZZ_SEED=${seed}\n`);

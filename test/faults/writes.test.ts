@@ -7,7 +7,7 @@ const RUNS = Number(process.env.WRITE_RUNS ?? 2_000);
 it.each([
   ['create', createThroughFaults],
   ['replace', replaceThroughLag],
-])(`%s emails nobody twice in ${RUNS} seeds`, { timeout: 3_600_000 }, async (name, campaign) => {
+])(`emails nobody twice with %s in ${RUNS} seeds`, { timeout: 3_600_000 }, async (name, campaign) => {
   expect(RUNS).toBeGreaterThan(0);
   process.stdout.write(`${name} faults: WRITE_RUNS=${RUNS} FAULT_SEED=${SEED}\n`);
   for (let run = 0; run < RUNS; run++) {

@@ -96,7 +96,7 @@ describe('a journal', () => {
     expect((await entriesOf(one)).map(({ n }) => n)).toEqual([1, 2, 3, 4]);
   });
 
-  it('truncated at any byte keeps every complete entry and accepts new ones', async () => {
+  it('keeps every complete entry and accepts new ones when it is truncated at any byte', async () => {
     const entries = some(4);
     const whole = await readFile((await written(entries)).path);
     const ends = [...whole.keys()].filter((index) => whole[index] === 10);
@@ -112,7 +112,7 @@ describe('a journal', () => {
     }
   });
 
-  it('with any byte flipped never returns anything that was not written', async () => {
+  it('never returns anything that was not written when any byte is flipped', async () => {
     const entries = some(5);
     const whole = await readFile((await written(entries)).path);
     const one = await written([]);
@@ -135,7 +135,7 @@ describe('a journal', () => {
     );
   });
 
-  it('damaged in the middle is refused with its line, or counted, by option', async () => {
+  it('is refused with its line, or counted, by option, when it is damaged in the middle', async () => {
     const one = await written(some(3));
     const lines = (await readFile(one.path, 'utf8')).split('\n');
     lines[2] = String(lines[2]).replace('ü', 'u');
@@ -145,7 +145,7 @@ describe('a journal', () => {
     expect(state.skipped).toBe(1);
   });
 
-  it('of another version or kind is refused and left unchanged', async () => {
+  it('is refused and left unchanged if it is of another version or kind', async () => {
     const one = await written(some(2), reading('refuse', 2));
     const before = await readFile(one.path, 'utf8');
     await expect(Journal.open(at(one.path, 'refuse', 1))).rejects.toThrow('another version of esign');
@@ -167,7 +167,7 @@ describe('a journal', () => {
     expect(later).toEqual([{ n: 6, text: 'later' }]);
   });
 
-  it("that can't be written reports it", async () => {
+  it("reports that it can't be written", async () => {
     const file = join(folder, 'file');
     await writeFile(file, '');
     await expect(Journal.open(at(join(file, 'x.jsonl')))).rejects.toThrow("Can't write the journal");

@@ -28,7 +28,7 @@ describe('a known secret', () => {
     );
   });
 
-  it('has at least 6 characters: shorter text occurs anywhere', () => {
+  it('has at least 6 characters, because shorter text occurs anywhere', () => {
     const redactor = createRedactor(['12345', 'abcdef']);
     redactor.add(undefined);
     redactor.add('');
@@ -140,7 +140,7 @@ describe('a displayed key', () => {
     ['sk_live_0123', '…'],
     ['short', '…'],
     ['', '…'],
-  ])('for %j shows the first 8 characters, and none if it is short: %s', (key, shown) => {
+  ])('shows the first 8 characters of %j, and none if it is short: %s', (key, shown) => {
     expect(maskKey(key)).toBe(shown);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { timeOf } from '../../src/kernel/clock.ts';
 
-it('a timestamp without a zone is UTC, in any local time zone', () => {
+it('reads a timestamp without a zone as UTC, in any local time zone', () => {
   const zone = process.env.TZ;
   try {
     for (const tz of ['Asia/Tokyo', 'America/New_York', 'UTC']) {
@@ -17,6 +17,6 @@ it('a timestamp without a zone is UTC, in any local time zone', () => {
   }
 });
 
-it('an invalid timestamp is NaN', () => {
+it('returns NaN for an invalid timestamp', () => {
   for (const text of [undefined, null, '', 'soon']) expect(timeOf(text)).toBeNaN();
 });

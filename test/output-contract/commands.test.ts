@@ -56,7 +56,7 @@ function listOf(value: unknown): string[] {
 }
 
 describe('the output contract', () => {
-  it('has these commands, arguments, and flags: contract/commands.txt', async () => {
+  it('lists these commands, arguments, and flags: contract/commands.txt', async () => {
     const all = ids.flatMap((id) => {
       const command = commands[id];
       return command === undefined ? [] : [contractOf(id, command)];

@@ -61,7 +61,7 @@ it.each<[string, Partial<Delivery>, string]>([
     { ...refused, facts: null },
     '03:04:06  ✗ refused: the signature is wrong\n',
   ],
-])('shows %s', (_, some, line) => {
+])('shows a delivery: %s', (_, some, line) => {
   expect(renderDelivery({ ...delivery, ...some }, screen)).toBe(line);
 });
 
@@ -104,7 +104,7 @@ it('shows the result of forwarding it', () => {
   );
 });
 
-it('is a tab-separated line in a pipe', () => {
+it('prints a tab-separated line in a pipe', () => {
   expect(renderDelivery({ ...delivery, ...refused, facts: null }, pipe)).toBe(
     '2026-01-02T03:04:06\t\t\t\tunverified\tthe signature is wrong\n',
   );

@@ -32,7 +32,7 @@ const file: FileResult = {
 it.each([
   ['a download', renderFile(file, narrow, seal)],
   ['a check', renderVerified({ list: 'unlisted', path, sha256: file.sha256, seal, error: null }, narrow)],
-])('puts the facts of %s below the file where they do not fit next to it', (_, text) => {
+])('puts the facts of %s below the file if they do not fit next to it', (_, text) => {
   const [first, ...rest] = text.trimEnd().split('\n');
   expect(first).toMatch(/^✓ .*\.pdf/);
   expect(rest.join(' ')).toContain('sealed by esign sandbox');

@@ -395,7 +395,7 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
 };
 
 describe.each([60, 80, 120])('on a terminal with %i columns', (columns) => {
-  it.each(Object.entries(VIEWS))('%s matches its golden file', async (name, view) => {
+  it.each(Object.entries(VIEWS))('matches the golden file of %s', async (name, view) => {
     const text = await view(columns);
     await expect(text).toMatchFileSnapshot(`golden/${name}-${columns}.txt`);
     // Commands and IDs for copying are not wrapped, so only they may be wider.
@@ -406,7 +406,7 @@ describe.each([60, 80, 120])('on a terminal with %i columns', (columns) => {
   });
 });
 
-it('a detail view loses nothing at any width', async () => {
+it('loses nothing of a detail view at any width', async () => {
   const words = async (columns: number) => (await VIEWS.envelope?.(columns))?.replaceAll(/\s+/g, '');
   expect(await words(60)).toBe(await words(1_000));
 });

@@ -56,6 +56,6 @@ it.each<[string, Partial<Progress>, number, string]>([
     4,
     '1 of 2 files  2.0 MB  500.0 KB/s\n',
   ],
-])('shows %s', async (_, progress, seconds, text) => {
+])('shows progress: %s', async (_, progress, seconds, text) => {
   expect(await said(progress, seconds)).toBe(text);
 });

@@ -33,7 +33,7 @@ describe('untrusted text', () => {
     ['no\u2060break', 'no<2060>break'],
     ['क\u2060ष', 'क<2060>ष'],
     ['👩\u200b💻', '👩<200B>💻'],
-  ])('has %j made visible', (text, shown) => {
+  ])('shows %j visibly', (text, shown) => {
     expect(safeLine(text)).toBe(shown);
   });
 
@@ -142,7 +142,7 @@ describe('text in columns', () => {
 });
 
 describe('sentences on a terminal', () => {
-  it('are wrapped between words, and a command stays in one piece', () => {
+  it('wrap between words, and keep a command in one piece', () => {
     const text = 'Error: there is no such thing.\nSee them all: `esign envelopes list --all`. Or ask.';
     expect(paragraph(text, 24).split('\n')).toEqual([
       'Error: there is no such',

@@ -25,7 +25,7 @@ const sbomSchema = z.object({
   ),
 });
 
-it('the notices name each package whose code is in the bundle, with a license text', async () => {
+it('names each package whose code is in the bundle, with a license text', async () => {
   const notices = await readFile(join(root, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
   for (const name of [
     'hono',
@@ -56,7 +56,7 @@ it('the notices name each package whose code is in the bundle, with a license te
   expect(notices).toContain('Apache License');
 });
 
-it('the notices omit tree-shaken packages and our own modules', () => {
+it('omits tree-shaken packages and our own modules', () => {
   const inputs = {
     'src/cli/main.ts': { bytesInOutput: 10 },
     'stand-in:node_modules/x/index.js': { bytesInOutput: 10 },
@@ -100,7 +100,7 @@ describe("the bundler's record and the copied files", async () => {
     }
   });
 
-  it('are all that the SBOM lists, with hashes and licenses', () => {
+  it('are the only ones in the SBOM, with hashes and licenses', () => {
     expect(listed.components).toHaveLength(new Set(listed.components.map(({ purl }) => purl)).size);
     expect(listed.components.length).toBeLessThanOrEqual(packages.length);
     expect(listed.metadata.component.purl).toMatch(/^pkg:npm\/esign-cli@/);

@@ -114,7 +114,7 @@ describe('changes to a profile', () => {
     expect(() => checkName(name)).toThrow(UsageError);
   });
 
-  it('keep unnamed fields and remove emptied ones', () => {
+  it('keep fields that are not named, and remove emptied ones', () => {
     const before = applyChanges(undefined, {
       ...profile,
       bucket: 'b',
@@ -125,7 +125,7 @@ describe('changes to a profile', () => {
     expect(after).toEqual({ ...profile, storage: { bucket: 'b', region: 'us' } });
   });
 
-  it('replace a key with a command, never keep both', () => {
+  it('replace a key with a command, and never keep both', () => {
     const after = applyChanges(applyChanges(undefined, profile), { apiKeyCommand: 'op read x' });
     expect(after).toEqual({ baseUrl: profile.baseUrl, apiKeyCommand: 'op read x' });
   });
@@ -146,7 +146,7 @@ describe('changes to a profile', () => {
     },
   );
 
-  it('need consent again for plain http if the profile moves', () => {
+  it("need consent again for plain http if the profile's base URL changes", () => {
     const before = applyChanges(undefined, { ...profile, baseUrl: 'http://intra/v1', insecureHttp: true });
     expect(applyChanges(before, { region: 'eu' }).insecureHttp).toBe(true);
     expect(applyChanges(before, { baseUrl: 'https://intra/v1' })).not.toHaveProperty('insecureHttp');

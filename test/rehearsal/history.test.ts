@@ -17,7 +17,7 @@ function signedAfter(ms: number) {
   };
 }
 
-it('lets signers take as long as earlier ones', () => {
+it('makes signers take as long as earlier ones', () => {
   const history = new AccountHistory(NOW);
   for (let hour = 1; hour <= 40; hour++) history.add(signedAfter(hour * HOUR_MS));
   const times = evenDraws(400, 1, 'test')

@@ -26,7 +26,7 @@ describe('versions', () => {
     expect(isNewer(one, other)).toBe(newer);
   });
 
-  it('have three numbers and nothing else', () => {
+  it('have exactly three numbers', () => {
     const not = ['1.2', '1.2.3-rc.1', '1.2.3\n', '1.2.3\u001b[31m', 'v1.2.3', '9999999.0.0', ''];
     expect(isVersion('10.20.30')).toBe(true);
     expect(not.filter(isVersion)).toEqual([]);

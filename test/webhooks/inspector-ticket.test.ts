@@ -9,7 +9,7 @@ afterEach(() => inspector?.close());
 
 async function* none() {}
 
-it('the link in the arguments of a browser works once, and only for navigation by the started browser', async () => {
+it('accepts the link in the arguments of a browser once, and only for navigation by the started browser', async () => {
   inspector = await startInspector({
     ...{
       port: 0,

@@ -86,7 +86,7 @@ describe.skipIf(process.platform === 'win32')('a tunnel', () => {
     await gone(pid);
   });
 
-  it("that doesn't stop is killed, with its children", async () => {
+  it("is killed with its children if it doesn't stop", async () => {
     const impatient: Clock = {
       ...systemClock,
       sleep: (ms, signal) => (ms > 5_000 ? systemClock.sleep(ms, signal) : Promise.resolve()),
@@ -108,13 +108,13 @@ describe.skipIf(process.platform === 'win32')('a tunnel', () => {
       'it exited with 1. Its output:\nno route to the edge',
     ],
     ['no-such-tunnel-program http {port}', UsageError, 'it exited with 127. Its output:'],
-  ])('that ends early is an error with its last output: %s', async (line, kind, words) => {
+  ])('causes an error with its last output if it ends early: %s', async (line, kind, words) => {
     const error = await open(line).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(kind);
     expect(String(error)).toContain(words);
   });
 
-  it('that shows no address in time is an error, and is stopped', async () => {
+  it('causes an error and is stopped if it shows no address in time', async () => {
     await writeFile(join(folder, 'late'), '');
     const error = await open('echo hello; sleep 1000', fakeClock()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(NetworkError);

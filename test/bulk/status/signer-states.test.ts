@@ -47,7 +47,7 @@ describe('the states of signers', () => {
     expect(states({ ...envelope, status: 'EXPIRED' }, true)).toEqual(['signed', 'replaced']);
   });
 
-  it('include since when a signer has been waiting', () => {
+  it('show since when a signer has been waiting', () => {
     const since = (envelope: Partial<Envelope>) =>
       signerStatesOf({ id: 'env_1', sentAt: SENT, status: 'IN_PROGRESS', ...envelope }).map(
         ({ waitingSince }) => waitingSince,
@@ -60,7 +60,7 @@ describe('the states of signers', () => {
 });
 
 describe('the state of a row', () => {
-  it('is the first of its signers’ states in a fixed order', () => {
+  it('is the first of its signers’ states, in a fixed order', () => {
     expect(rowStateOf(['signed', 'later', 'waiting'])).toBe('waiting');
     expect(rowStateOf(['waiting', 'replaced', 'signed'])).toBe('replaced');
     expect(rowStateOf(['expired', 'declined', 'draft'])).toBe('draft');

@@ -8,7 +8,7 @@ function made() {
   return { clock, all: new Confirmations<string>(() => clock.now) };
 }
 
-it('allow the confirmed call once, with identical arguments', async () => {
+it('allows a confirmed call once, with identical arguments', async () => {
   const { all } = made();
   const value = all.issue('send env_1', () => Promise.resolve('sent'));
   expect(() => all.redeem(value, 'send env_2')).toThrow(/other arguments/);
@@ -24,7 +24,7 @@ it('allow the confirmed call once, with identical arguments', async () => {
   expect(used).not.toMatchObject({ hint: expect.stringContaining('Nothing was done') as unknown });
 });
 
-it('expire after 15 minutes without confirmation, and the oldest of very many expires first', () => {
+it('expires a confirmation after 15 minutes, and the oldest one first if there are very many', () => {
   const { clock, all } = made();
   const give = () => all.issue('call', () => Promise.resolve(''));
   const first = give();
@@ -41,6 +41,6 @@ it.each([
   [{ a: [1, 2] }, { a: [2, 1] }, false],
   [{ a: '1' }, { a: 1 }, false],
   [{ a: [['b', 1]] }, { a: { b: 1 } }, false],
-])('treat %j and %j as the same call: %s', (one, other, same) => {
+])('treats %j and %j as the same call: %s', (one, other, same) => {
   expect(callOf('send', one) === callOf('send', other)).toBe(same);
 });

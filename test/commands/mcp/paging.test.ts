@@ -66,7 +66,7 @@ describe('pages of a list', () => {
     expect((await page(numbered(5), 5, nextCursor)).data).toEqual(numbered(5).slice(3));
   });
 
-  it('contain envelopes without nulls, storage keys, messages, and signer IDs', () => {
+  it('contain envelopes without nulls, storage keys, messages, or signer IDs', () => {
     const envelope: Envelope = {
       id: 'env_1',
       status: 'SENT',

@@ -26,7 +26,7 @@ describe.each([{}, { onlyFile: 'contract.pdf' }])(
       await below.close();
     });
 
-    it('is refused if that run takes long', async () => {
+    it('is refused if that run takes too long', async () => {
       const above = await Folders.open(dir);
       await expect(openBelow(options, () => Promise.resolve())).rejects.toMatchObject({
         code: 'STORAGE_LOCAL',

@@ -248,7 +248,7 @@ describe('the folder of a run', () => {
     expect(await readdir(join(dir, 'outside'))).toEqual([]);
   });
 
-  it('loses the note of a part file that already has its final name', async () => {
+  it('removes the note of a part file that already has its final name', async () => {
     await writeFile(a(dir), '');
     await writeFile(`${a(dir)}.part.json`, '');
     const folders = await open(dir);

@@ -34,7 +34,7 @@ describe('a file name', () => {
     );
   });
 
-  it.each(['CON', 'nul.txt', 'COM1.pdf', 'com¹.pdf', 'CONIN$', 'Aux.pdf'])('%s gets a prefix', (name) => {
+  it.each(['CON', 'nul.txt', 'COM1.pdf', 'com¹.pdf', 'CONIN$', 'Aux.pdf'])('prefixes %s', (name) => {
     expect(safeFileName(name)).toBe(`_${name}`);
   });
 

@@ -108,7 +108,7 @@ describe('a file', () => {
     ]);
   });
 
-  it('without a list fails only if a list is required', async () => {
+  it('fails without a list only if a list is required', async () => {
     await put('a/x.pdf', 'x');
     await put('a/y.pdf', 'y');
     await putList('a', ['x', 'x.pdf']);

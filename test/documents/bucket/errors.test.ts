@@ -41,7 +41,7 @@ describe("the bucket's errors", () => {
     [400, 'AuthorizationHeaderMalformed', 'STORAGE_UNREACHABLE', 'eu-west-3'],
     [302, 'Found', 'STORAGE_UNREACHABLE', '302'],
     [403, 'SomethingNew', 'STORAGE_DENIED', 'access denied'],
-  ])('%i %s becomes %s', async (status, name, code, words) => {
+  ])('turns %i %s into %s', async (status, name, code, words) => {
     nock('https://s3.test').get(/.*/).reply(status, xml(name), { 'content-type': 'application/xml' });
     const bucket = await openBucket({
       bucket: 'b',

@@ -60,7 +60,7 @@ describe('a GET without the layers of the SDK', () => {
     '日本/契約.pdf',
     '100%/a%2Fb.pdf',
     'deep//double/x.pdf',
-  ])('of %j requests the same path as the SDK, with the same signature', async (key) => {
+  ])('requests %j with the same path and signature as the SDK', async (key) => {
     failing = [503];
     expect(await read(key)).toBe('x');
     const [plain, sdk] = server.seen;
@@ -71,7 +71,7 @@ describe('a GET without the layers of the SDK', () => {
   });
 
   it.each([[503], [500], [0]])(
-    "that fails with %i counts as the SDK's first try; the SDK retries",
+    "counts a failure with %i as the SDK's first try, and the SDK retries",
     async (status) => {
       failing = [status];
       expect(await read('a.pdf')).toBe('x');
@@ -84,7 +84,7 @@ describe('a GET without the layers of the SDK', () => {
     [403, 'STORAGE_DENIED'],
     [404, 'STORAGE_NOT_FOUND'],
     [307, 'STORAGE_UNREACHABLE'],
-  ])('refused with %i is reported by the SDK without another request', async (status, code) => {
+  ])('lets the SDK report a refusal with %i without another request', async (status, code) => {
     failing = [status];
     await expect(read('a.pdf')).rejects.toMatchObject({ code });
     expect(server.seen).toHaveLength(1);
@@ -94,7 +94,7 @@ describe('a GET without the layers of the SDK', () => {
     [304, 'same'],
     [412, 'changed'],
     [416, 'changed'],
-  ])('answered with %i is reported as is', async (status, kind) => {
+  ])('reports a response with status %i as is', async (status, kind) => {
     failing = [status];
     expect(await read('a.pdf')).toBe(kind);
     expect(server.seen).toHaveLength(1);
@@ -108,7 +108,7 @@ describe('a GET without the layers of the SDK', () => {
     expect(server.seen.slice(before).map(isPlain)).toEqual([true]);
   });
 
-  it('ends with the signal', async () => {
+  it('stops when the signal aborts', async () => {
     const controller = new AbortController();
     controller.abort(new Error('stopped'));
     await expect(bucket.open('b.pdf', { signal: controller.signal })).rejects.toThrow('stopped');

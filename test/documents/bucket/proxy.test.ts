@@ -50,7 +50,7 @@ describe('a proxy', () => {
     expect(server.seen.map((one) => one.headers['proxy-authorization'])).toEqual([undefined, undefined]);
   });
 
-  it('is asked for a tunnel to https', async () => {
+  it('opens a tunnel for https', async () => {
     process.env.https_proxy = proxy.address;
     const { port } = new URL(server.origin);
     // The server doesn't speak TLS; only the CONNECT matters.

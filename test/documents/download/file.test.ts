@@ -127,7 +127,7 @@ describe('a download', () => {
         response.end(pdf);
       },
     ],
-  ])('with %s is refused and leaves nothing behind', async (_, answer) => {
+  ])('refuses a download with %s and leaves nothing behind', async (_, answer) => {
     const error: unknown = await fetchFrom(answer).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(StorageError);
     expect(await readdir(dir)).toEqual([]);
@@ -143,7 +143,7 @@ describe('file names', () => {
     ['dir/.hidden', '_hidden'],
     ['dir/a\u202Efdp.exe', 'a_fdp.exe'],
     ['dir/..', '_'],
-  ])('%j stays in its folder', (key, name) => {
+  ])('keeps %j in its folder', (key, name) => {
     const { fileName } = fileOfKey(key);
     expect(fileName).not.toMatch(/[/\\]|^\.\.?$/);
     if (!name.includes('__')) expect(fileName).toBe(name);

@@ -50,7 +50,7 @@ describe('an existing entry at the place of a file', () => {
     ['alone', []],
     ['next to a part file', ['s.pdf.part']],
   ])(
-    'that is a link in place of the note, %s, is replaced, and its target is left unchanged',
+    'replaces a link in place of the note, %s, and leaves its target unchanged',
     async (_, others) => {
       for (const name of others) await writeFile(join(dir, name), '');
       await symlink('../victim', join(dir, 's.pdf.part.json'));
@@ -61,7 +61,7 @@ describe('an existing entry at the place of a file', () => {
   );
 
   it.runIf(hasLinks).each(['s.pdf', 's.pdf.part'])(
-    "that is a named pipe (%s) is not a file, and doesn't block",
+    'is not blocked by a named pipe (%s), which is not a file',
     async (name) => {
       execFileSync('mkfifo', [join(dir, name)]);
       const refused = { code: 'STORAGE_LOCAL', message: expect.stringContaining(ORDINARY) as unknown };
@@ -71,13 +71,13 @@ describe('an existing entry at the place of a file', () => {
     },
   );
 
-  it('that is a second name of a file elsewhere is not written to', async () => {
+  it("doesn't write to a second name of a file elsewhere", async () => {
     await link(join(top, 'victim'), join(dir, 's.pdf.part'));
     await expect(download()).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
     expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
   });
 
-  it.runIf(hasLinks)('that is a link in place of the part file is refused', async () => {
+  it.runIf(hasLinks)('refuses a link in place of the part file', async () => {
     await symlink('../victim', join(dir, 's.pdf.part'));
     await expect(download()).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
     expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');

@@ -88,7 +88,7 @@ const ranges = () => server.seen.map((request) => request.headers.range);
 const target = () => join(dir, 'env_1.signed.pdf');
 
 describe('an interrupted body', () => {
-  it('resumes at its byte, on the same object, as often as needed', async () => {
+  it('resumes at the last byte, on the same object, as often as needed', async () => {
     const result = await fetchFrom([
       { dropAfter: 1_000_000 },
       { dropAfter: 700_000 },
@@ -124,7 +124,7 @@ describe('an interrupted body', () => {
     expect(result.sha256).toBe(sha256(answer.body ?? first));
   });
 
-  it('is unreachable, not corrupt, if a bucket without Range keeps disconnecting', async () => {
+  it('is reported as unreachable, not corrupt, if a bucket without Range keeps disconnecting', async () => {
     const drops = Array.from({ length: 30 }, () => ({ dropAfter: 1_000_000, ignoresRange: true }));
     await expect(fetchFrom(drops)).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
   });
@@ -168,7 +168,7 @@ describe('a part file of an earlier run', () => {
     expect(ranges()).toEqual(['bytes=1500000-']);
   });
 
-  it('that is complete is checked against the bucket before it gets its name', async () => {
+  it('is checked against the bucket before it gets its name, if it is complete', async () => {
     await leave(first, noteOf(first));
     expect((await fetchFrom([{}])).sha256).toBe(sha256(first));
     expect(ranges()).toEqual([`bytes=${first.byteLength - 1}-`]);
@@ -182,7 +182,7 @@ describe('a part file of an earlier run', () => {
     ['zeros after a power outage', Buffer.alloc(1_500_000)],
     ['bytes of another object', second.subarray(0, 1_500_000)],
     ['more bytes than the object has', Buffer.concat([first, second])],
-  ])('with %s is fetched from scratch', async (_, bytes) => {
+  ])('is fetched from scratch with %s', async (_, bytes) => {
     await leave(bytes, noteOf(first));
     expect((await fetchFrom([{}])).sha256).toBe(sha256(first));
     expect((await stat(target())).size).toBe(first.byteLength);
@@ -192,7 +192,7 @@ describe('a part file of an earlier run', () => {
   it.each<[string, object]>([
     ['for another key', { ...noteOf(first), key: 'other.pdf' }],
     ['that is damaged', { size: 'x' }],
-  ])('with a note %s is not resumed', async (_, note) => {
+  ])('is not resumed with a note that is %s', async (_, note) => {
     await leave(first.subarray(0, 1_500_000), note);
     expect((await fetchFrom([{}])).sha256).toBe(sha256(first));
     expect(ranges()).toEqual([undefined]);

@@ -16,13 +16,13 @@ describe('an ASN.1 value', () => {
     ['with an indefinite length', '3080 020105 0000', '3003 020105'],
     ['with an indefinite length inside another', '3080 3180 020105 0000 0500 0000', '3007 3103 020105 0500'],
     ['with an indefinite length inside a definite one', '3007 3180 020105 0000', '3005 3103 020105'],
-  ])('%s is read like one with a definite length', (_, loose, strict) => {
+  ])('reads %s like a value with a definite length', (_, loose, strict) => {
     const { element, length } = Element.readFirst(Buffer.concat([hex(loose), hex('000000')]));
     expect(element.raw.toString('hex')).toBe(hex(strict).toString('hex'));
     expect(length).toBe(hex(loose).length);
   });
 
-  it('with a length stays byte for byte, even if the length could be shorter', () => {
+  it('keeps a value with a length byte for byte, even if the length could be shorter', () => {
     const bytes = sequence(hex('3081 03 020105'));
     expect(Element.read(bytes).raw.equals(bytes)).toBe(true);
   });
@@ -34,11 +34,11 @@ describe('an ASN.1 value', () => {
     ['that is primitive with an indefinite length', '0480 0500 0000'],
     ['that is longer than its container', '3003 020305'],
     ['that has no bytes', ''],
-  ])('%s is not read', (_, bytes) => {
+  ])("doesn't read %s", (_, bytes) => {
     expect(() => Element.read(hex(bytes))).toThrow(UnreadableSignatureError);
   });
 
-  it('can contain thousands of others, like a revocation list, but not millions', () => {
+  it('allows thousands of nested values, like a revocation list, but not millions', () => {
     expect(Element.read(sequence(NULLS(50_000))).parts).toHaveLength(50_000);
     expect(() => Element.read(sequence(NULLS(1_000_000)))).toThrow(UnreadableSignatureError);
     const loose = Buffer.concat([hex('3080'), Buffer.alloc(4_000_000, hex('30800000')), hex('0000')]);

@@ -72,7 +72,7 @@ describe('a document sealed with RSA-PSS', needs('openssl'), () => {
     expect(whole).toEqual([]);
   });
 
-  it('is not intact when the parameters or any part of its signature change', async () => {
+  it('is not intact if the parameters or any part of its signature change', async () => {
     const genuine = sealPss(documentOf());
     const { gapStart, hex } = partsOf(genuine);
     const cms = Buffer.from(hex, 'hex');

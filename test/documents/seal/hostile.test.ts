@@ -104,7 +104,7 @@ describe('hostile files', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
   });
 
-  it('with a signature in an invalid place are signed and unreadable, not unsigned', async () => {
+  it('are reported as signed and unreadable, not unsigned, if a signature is in an invalid place', async () => {
     const path = join(folder, 'inside.pdf');
     writeFileSync(
       path,
@@ -113,7 +113,7 @@ describe('hostile files', () => {
     expect(await checkSeal(path)).toMatchObject({ isSigned: true, seal: { state: 'unreadable' } });
   });
 
-  it('of 300 MB take no more resources than small ones', async () => {
+  it('take no more resources with 300 MB than with a few bytes', async () => {
     const path = join(folder, 'large.pdf');
     const file = openSync(path, 'w');
     writeSync(file, '%PDF-1.7\n1 0 obj\n<< >>\nendobj\n');
@@ -130,7 +130,7 @@ describe('hostile files', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
   });
 
-  it('with endless lookups get a verdict', () => {
+  it('get a verdict even if their lookups are endless', () => {
     const path = join(folder, 'lookups.pdf');
     writeFileSync(path, fileOf(['<< >>']));
     const bytes = PdfBytes.open(path);
@@ -142,7 +142,7 @@ describe('hostile files', () => {
     bytes.close();
   });
 
-  it('of random bytes get a verdict', async () => {
+  it('get a verdict even if they contain random bytes', async () => {
     const word = fc.constantFrom(
       ...[
         '<<',

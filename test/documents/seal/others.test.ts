@@ -53,7 +53,7 @@ describe('documents sealed by others', needs('openssl'), () => {
   ];
 
   it.each(WAYS)(
-    '%s is intact and whole, and any change to it is detected',
+    'finds %s intact and whole, and detects any change to it',
     async (_, subFilter, key, options) => {
       const pdf = signed(unsigned, subFilter, key, ...options);
       expect(await sealOf(pdf)).toMatchObject({
@@ -65,7 +65,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     },
   );
 
-  it('a SHA-1 signature is not trusted', async () => {
+  it("doesn't trust a SHA-1 signature", async () => {
     const pdf = signed(unsigned, 'adbe.pkcs7.detached', 'rsa', '-md', 'sha1');
     expect(await sealOf(pdf)).toMatchObject({
       state: 'unreadable',
@@ -73,7 +73,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     });
   });
 
-  it('a second signature over the first leaves both intact; the last one names the signer', async () => {
+  it('finds both signatures intact after a second one, and takes the signer from the last one', async () => {
     const first = signed(unsigned, 'ETSI.CAdES.detached', 'rsa', '-cades');
     const both = signed(first, 'ETSI.CAdES.detached', 'ecdsa', '-cades');
     expect(await sealOf(both)).toMatchObject({
@@ -85,7 +85,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     expect(await sealOf(broken)).toMatchObject({ state: 'changed' });
   });
 
-  it('later validation data leave it whole, and nothing else does', async () => {
+  it('finds it whole with later validation data, and with nothing else', async () => {
     const pdf = signed(unsigned, 'ETSI.CAdES.detached', 'rsa', '-cades');
     expect(await sealOf(withStore(pdf))).toMatchObject({ state: 'intact', coverage: 'whole' });
     expect(await sealOf(withStore(pdf, '/OpenAction [4 0 R /Fit]'))).toMatchObject({ coverage: 'extended' });
@@ -93,7 +93,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     expect(await sealOf(more)).toMatchObject({ coverage: 'extended' });
   });
 
-  it('an object that a later revision defines twice is added content: readers differ in which one they show', async () => {
+  it('treats an object that a later revision defines twice as added content, because readers differ in which one they show', async () => {
     const pdf = signed(unsigned, 'ETSI.CAdES.detached', 'rsa', '-cades');
     const page = /(\d+) 0 obj\s*<<\s*\/Type \/Page\b/.exec(pdf.toString('latin1'))?.[1] ?? '';
     const [same, other] = [objectText(pdf, Number(page)), '<< /Type /Page /Parent 1 0 R >>'];
@@ -110,7 +110,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     expect(await sealOf(twice(other, same))).toMatchObject({ coverage: 'extended' });
   });
 
-  it('several signatures, each with validation data and timestamps, are whole', async () => {
+  it('finds several signatures whole, each with validation data and timestamps', async () => {
     const stamped = (pdf: Buffer) => {
       const token = () =>
         stamp(
@@ -135,7 +135,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     expect(await sealOf(more)).toMatchObject({ coverage: 'extended' });
   });
 
-  it('a document timestamp is checked, and raises the level', async () => {
+  it('checks a document timestamp, which raises the level', async () => {
     const pdf = withStore(signed(unsigned, 'ETSI.CAdES.detached', 'rsa', '-cades'));
     const covered = () => readFileSync(at('covered'));
     const stamped = (what: () => Buffer) =>
@@ -147,7 +147,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     expect(await sealOf(flipped(good, 40))).toMatchObject({ state: 'changed' });
   });
 
-  it('a timestamp alone is not a seal: it proves when, not who', async () => {
+  it("doesn't treat a timestamp alone as a seal, because it proves when, not who", async () => {
     const stamped = sealedBy(unsigned, 'ETSI.RFC3161', () =>
       stamp(
         createHash('sha256')
@@ -164,7 +164,7 @@ describe('documents sealed by others', needs('openssl'), () => {
     expect(await sealOf(flipped(stamped, 40))).toMatchObject({ state: 'changed' });
   });
 
-  it('a signature that embeds the content, or has no attributes, is not trusted', async () => {
+  it("doesn't trust a signature that embeds the content or has no attributes", async () => {
     expect(await sealOf(signed(unsigned, 'adbe.pkcs7.detached', 'rsa', '-nodetach'))).toMatchObject({
       state: 'unreadable',
     });
@@ -193,7 +193,7 @@ describe('documents sealed by others', needs('openssl'), () => {
       return readFileSync(at('added.pdf'));
     }
 
-    it('a signature is intact and whole, alone and over another, and any change to it is detected', async () => {
+    it('finds a signature intact and whole, alone and over another, and detects any change to it', async () => {
       const alone = added(unsigned);
       const over = added(signed(unsigned, 'ETSI.CAdES.detached', 'ecdsa', '-cades'));
       for (const pdf of [alone, over]) {
@@ -209,7 +209,7 @@ describe('documents sealed by others', needs('openssl'), () => {
       }
     });
 
-    it('any byte of a signature with indefinite lengths counts, except copies of the certificate', {
+    it('detects a change of any byte of a signature with indefinite lengths, except in copies of the certificate', {
       tags: ['full'],
     }, async () => {
       const pdf = added(unsigned);
@@ -233,7 +233,7 @@ describe('documents sealed by others', needs('openssl'), () => {
   describe('compared with pdfsig', { ...needs('pdfsig'), tags: ['full'] }, () => {
     // pdfsig ignores bytes after the CMS.
     it.each(TAMPERINGS.filter((how) => how !== 'trailingBytes'))(
-      'a document with %s gets the same verdict',
+      'gives a document with %s the same verdict',
       async (how) => {
         const sealed = await sealPdf(unsigned, await makeSealKey(), '2026-03-01T10:20:30.000Z');
         writeFileSync(at('asked.pdf'), await tampered(sealed, how));
@@ -250,7 +250,7 @@ describe('documents sealed by others', needs('openssl'), () => {
 
     // pdfsig does not look up certificates by their key identifier.
     it.each(WAYS.filter(([name]) => !name.startsWith('the identifier')))(
-      'the verdicts agree on %s',
+      'agrees on %s',
       async (_, subFilter, key, options) => {
         const pdf = signed(unsigned, subFilter, key, ...options);
         for (const [file, says] of [

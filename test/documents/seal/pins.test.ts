@@ -34,7 +34,7 @@ describe('pinned seals', () => {
     expect(isPrivate(join(folder, 'seals.json'))).toBe(true);
   });
 
-  it("of one profile or address don't apply to another", async () => {
+  it('apply only to their own profile and address', async () => {
     await pinFirst(folder, pin('aa'));
     await pinFirst(folder, pin('bb', { profile: 'other' }));
     await pinFirst(folder, pin('cc', { baseUrl: 'https://elsewhere.example/api/v1' }));

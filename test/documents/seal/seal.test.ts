@@ -113,7 +113,7 @@ describe('a document that the sandbox has tampered with', () => {
   });
 
   it.each(DETECTED_BY_THE_SEAL)(
-    '%s: is never intact and whole, and never treated as unsigned',
+    'is never intact and whole, and never treated as unsigned: %s',
     async (how) => {
       await writeFile(join(folder, 'judged.pdf'), await variant(how));
       const checked = await checkSeal(join(folder, 'judged.pdf'));
@@ -122,7 +122,7 @@ describe('a document that the sandbox has tampered with', () => {
     },
   );
 
-  it('and resealed has another signer', async () => {
+  it('has another signer if it was sealed again', async () => {
     const [own, other] = [await sealOf(sealed), await sealOf(await tampered(sealed, 'otherSeal'))];
     expect(other.fingerprint).not.toBe(own.fingerprint);
   });
@@ -193,7 +193,7 @@ describe('tampering', () => {
     expect(seal.state).not.toBe('unsigned');
   });
 
-  it('with any byte outside the signature is detected', async () => {
+  it('is detected in any byte outside the signature', async () => {
     const { gapStart, gapEnd } = partsOf(sealed);
     const outside = fc.integer({ min: 0, max: sealed.length - (gapEnd - gapStart) - 1 });
     await fc.assert(
@@ -206,7 +206,7 @@ describe('tampering', () => {
     );
   });
 
-  it('with any byte of the signature is detected', async () => {
+  it('is detected in any byte of the signature', async () => {
     const at = fc.integer({ min: 0, max: partsOf(sealed).hex.length / 2 - 1 });
     await fc.assert(
       fc.asyncProperty(at, fc.constantFrom<(0 | 1)[]>(0, 1), async (place, digit) => {
@@ -216,12 +216,12 @@ describe('tampering', () => {
     );
   });
 
-  it('with the frame of the signature is detected', async () => {
+  it('is detected in the frame of the signature', async () => {
     for (let place = 0; place < 60; place++)
       expect([place, isBelieved(await sealOf(flippedInCms(sealed, place, 1)))]).toEqual([place, false]);
   });
 
-  it('by truncating the file anywhere is detected', async () => {
+  it('is detected if the file is truncated anywhere', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: sealed.length - 1 }), async (length) => {
         const seal = await sealOf(sealed.subarray(0, length));

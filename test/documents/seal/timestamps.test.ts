@@ -104,7 +104,7 @@ describe('a document timestamp', needs('openssl'), () => {
       expect(await judge(pdf)).toBe('intact whole');
   });
 
-  it.each(Object.entries(FORGED))('%s does not leave the seal whole', async (_, forge) => {
+  it.each(Object.entries(FORGED))('does not leave the seal whole if it is %s', async (_, forge) => {
     expect(await judge(forge())).not.toMatch(/^intact whole$/);
   });
 });

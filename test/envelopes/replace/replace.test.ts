@@ -43,7 +43,7 @@ const runWith = (client: Client, id: string, evenIfSigned = false) =>
 const statusOf = async (id: string) => (await rig.client.envelopes.get(id)).status;
 
 describe('events during a replacement', () => {
-  it('somebody signs: the old one is not canceled, and the same command with --even-if-signed continues', async () => {
+  it("doesn't cancel the old one if somebody signs, and continues with --even-if-signed", async () => {
     const { id } = await wrongOne(rig, 'SENT');
     const client = meanwhile('create', () => rig.control.sign(id, { signer: 'bo@example.com' }));
     await expect(runWith(client, id)).rejects.toMatchObject({
@@ -57,7 +57,7 @@ describe('events during a replacement', () => {
     expect(await askedBy(rig, done.new.id)).toEqual({ 'ada@example.com': 1, 'bo@example.com': 1 });
   });
 
-  it('a signer with signedAt counts as signed, for any status', async () => {
+  it('counts a signer with signedAt as signed, for any status', async () => {
     const { id } = await wrongOne(rig, 'SENT');
     const { envelopes } = rig.client;
     const get = async (...args: Parameters<typeof envelopes.get>) => {
@@ -71,7 +71,7 @@ describe('events during a replacement', () => {
     expect(await statusOf(id)).toBe('SENT');
   });
 
-  it('everybody signs: the draft stays a draft, and is reported', async () => {
+  it('keeps the draft and reports it if everybody signs', async () => {
     const { id } = await wrongOne(rig, 'SENT');
     const client = meanwhile('cancel', () => rig.control.sign(id, { all: true }));
     await expect(runWith(client, id)).rejects.toMatchObject({
@@ -89,7 +89,7 @@ describe('events during a replacement', () => {
     ['is declined', 'CANCELLED', (id: string) => rig.control.decline(id, { reason: 'no' })],
     ['expires', 'EXPIRED', () => rig.control.advance(31 * DAY)],
     ['is canceled by somebody else', 'CANCELLED', (id: string) => rig.client.envelopes.cancel(id)],
-  ])('the old one %s: the new one is sent', async (_, status, happens) => {
+  ])('sends the new one if the old one %s', async (_, status, happens) => {
     const { id } = await wrongOne(rig, 'SENT');
     const done = await runWith(
       meanwhile('cancel', () => happens(id)),
@@ -98,7 +98,7 @@ describe('events during a replacement', () => {
     expect([done.old.status, done.new.status]).toEqual([status, 'SENT']);
   });
 
-  it('somebody sends the draft: nobody is emailed twice', async () => {
+  it('emails nobody twice if somebody sends the draft', async () => {
     const old = await wrongOne(rig, 'SENT');
     const client = meanwhile('send', async () => {
       const [made] = await madeFor(rig, old);
@@ -111,7 +111,7 @@ describe('events during a replacement', () => {
     ]);
   });
 
-  it('somebody cancels the draft: the same command creates another one', async () => {
+  it('creates another draft if somebody cancels the first one', async () => {
     const old = await wrongOne(rig, 'SENT');
     const client = meanwhile('send', async () => {
       for (const made of await madeFor(rig, old)) await rig.client.envelopes.cancel(made.id);
@@ -274,7 +274,7 @@ describe('a lagging list', () => {
 });
 
 describe('a service with minimal responses', () => {
-  it('lists without metadata and returns no bodies', async () => {
+  it('is handled: its list has no metadata and its actions return no bodies', async () => {
     const little = await startRig({ 'list-items': 'summary', 'action-reply': 'empty204' });
     try {
       const { id } = await wrongOne(little, 'SENT');

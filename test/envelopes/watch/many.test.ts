@@ -202,7 +202,7 @@ describe('watching many', () => {
 });
 
 describe('with any service', () => {
-  it('each change is reported once and in order, and none goes backwards', async () => {
+  it('reports each change once and in order, and never goes backwards', async () => {
     const plots = fc.record({
       count: fc.integer({ min: 1, max: 40 }),
       archived: fc.constantFrom(0, 150, 700),
@@ -242,7 +242,7 @@ describe('with any service', () => {
     );
   });
 
-  it('an hour-long outage is reported once when it starts and once when it ends', async () => {
+  it('reports an hour-long outage once when it starts and once when it ends', async () => {
     let away = false;
     const { events, model, looks } = await watch({
       count: 1_000,
@@ -265,7 +265,7 @@ describe('with any service', () => {
     expect(model.gets).toBe(0);
   });
 
-  it('the watch waits for the rate window instead of retrying', async () => {
+  it('waits for the rate window instead of retrying', async () => {
     const { looks, events } = await watch({
       count: 20,
       likely: 1,
@@ -277,7 +277,7 @@ describe('with any service', () => {
     expect(looks.map(({ nextMs }) => nextMs)).toContain(20_250);
   });
 
-  it('deleted envelopes are reported, and the others are still watched', async () => {
+  it('reports deleted envelopes, and keeps watching the others', async () => {
     const { events, model } = await watch({
       count: 300,
       likely: 0.2,
@@ -294,7 +294,7 @@ describe('with any service', () => {
     expect(model.gets).toBeGreaterThanOrEqual(2);
   });
 
-  it('unknown statuses are reported and still watched', async () => {
+  it('reports unknown statuses, and keeps watching', async () => {
     const odd = (status: string): Envelope => ({ id: 'env_2', status, signers: [] });
     const { events } = await watch({
       count: 20,

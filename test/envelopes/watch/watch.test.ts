@@ -46,7 +46,7 @@ const moves = (events: WatchEvent[]) =>
   );
 
 describe('watching', () => {
-  it('reports each change once, the first poll with from null, and ends on the awaited status', async () => {
+  it('reports each change once, with from null in the first poll, and ends on the awaited status', async () => {
     const looks = [at('SENT'), at('SENT'), at('IN_PROGRESS'), at('IN_PROGRESS'), at('COMPLETED')];
     expect(moves((await watch(looks)).events)).toEqual([
       [null, 'SENT', null],
@@ -55,7 +55,7 @@ describe('watching', () => {
     ]);
   });
 
-  it('names the signer who acted, even if the status stays', async () => {
+  it('names the signer who acted, even if the status stays the same', async () => {
     const looks = [
       at('SENT', 'SENT', 'SENT'),
       at('SENT', 'VIEWED', 'SENT'),
@@ -70,7 +70,7 @@ describe('watching', () => {
     ]);
   });
 
-  it('reports two signers between two polls one by one, the status with the last', async () => {
+  it('reports two signers between two polls one by one, and the status with the last one', async () => {
     const looks = [at('SENT', 'SENT', 'SENT'), at('COMPLETED', 'SIGNED', 'SIGNED')];
     expect(moves((await watch(looks)).events).slice(1)).toEqual([
       ['SENT', 'SENT', 's0@example.com'],
@@ -116,7 +116,7 @@ describe('watching', () => {
     expect((await watch([at('SENT'), busy, at('COMPLETED')])).slept).toEqual([5_000, 895_250]);
   });
 
-  it('fails with an error that is permanent', async () => {
+  it('fails on a permanent error', async () => {
     const refused = new ServiceError('UNAUTHORIZED', 'no', { status: 401 });
     await expect(watch([at('SENT'), refused])).rejects.toBe(refused);
   });
@@ -165,7 +165,7 @@ describe('a thousand envelopes', () => {
   }
 
   it.each([false, true])(
-    'each change is reported once and in order, for a few requests per poll (lists lack signers: %s)',
+    'report each change once and in order, for a few requests per poll (lists lack signers: %s)',
     async (lacking) => {
       const { client, counts } = crowd(1_000, lacking);
       const ids = Array.from({ length: 1_000 }, (_, index) => `env_${index}`);

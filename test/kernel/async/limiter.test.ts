@@ -3,7 +3,7 @@ import { Limiter } from '../../../src/kernel/async/limiter.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-it('runs the allowed number at the same time, the others in their order', async () => {
+it('runs the allowed number at the same time, and the others in order', async () => {
   const limiter = new Limiter(2);
   const begun: number[] = [];
   let [running, most] = [0, 0];

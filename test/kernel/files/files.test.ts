@@ -58,7 +58,7 @@ describe('writeFileAtomic', () => {
     ['another error', inUse('win32', 1, 'EIO'), 'EIO'],
     ['another platform', inUse('linux', 1), 'EPERM'],
     ['another disk', inUse('linux', 1, 'EXDEV'), 'EXDEV'],
-  ])('fails on %s: the old text stays, without a temporary file', async (_name, system, code) => {
+  ])('keeps the old text when it fails on %s, and leaves no temporary file', async (_name, system, code) => {
     writeFileSync(path(), 'one');
     await expect(writeFileAtomic(path(), 'two', 0o600, system)).rejects.toThrow(code);
     expect(readFileSync(path(), 'utf8')).toBe('one');

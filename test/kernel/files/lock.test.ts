@@ -44,7 +44,7 @@ describe.each(systems)('a lock, %s', (_name, options) => {
     expect(await readdir(folder)).toEqual([]);
   }, 60_000);
 
-  it('of a killed process goes to one of many that ask at the same time', async () => {
+  it('goes to one of many waiting processes when its owner is killed', async () => {
     const killed = await holder(options);
     killed.kill('SIGKILL');
     await once(killed, 'exit');
@@ -63,7 +63,7 @@ describe.each(systems)('a lock, %s', (_name, options) => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('of a running process is refused with its process ID', async () => {
+  it('is refused with the process ID of its running owner', async () => {
     const living = await holder(options);
     expect(await isLocked(lock)).toBe(true);
     await expect(lockFile(lock, taken, options)).rejects.toThrow(`taken by ${living.pid}`);
@@ -85,12 +85,12 @@ describe.each(systems)('a lock, %s', (_name, options) => {
 });
 
 describe('a lock', () => {
-  it.each(['', 'rubbish'])('without its owner (%j) is free after a moment', async (text) => {
+  it.each(['', 'rubbish'])('is free after a moment without its owner (%j)', async (text) => {
     await writeFile(lock, text);
     await (await lockFile(lock, taken))();
   });
 
-  it('of a process that the system has no information about stays', async () => {
+  it('remains if the system has no information about its owner', async () => {
     expect(await isAlive(`${process.pid} 1 x`, withoutProc)).toBe(true);
     expect(await isAlive(`${process.pid}  x`)).toBe(true);
   });
@@ -123,7 +123,7 @@ describe.skipIf(process.platform === 'win32')('a pipe in place of a lock', () =>
 });
 
 describe('the liveness marker', () => {
-  it('without /proc ends with its socket', async () => {
+  it('ends with its socket without /proc', async () => {
     const presence = await identifyProcess(withoutProc);
     expect(await isAlive(presence.identity)).toBe(true);
     await presence.end();

@@ -11,7 +11,7 @@ afterEach(() => lookup.mockReset());
 
 describe('localhost names', () => {
   it.each(['localhost', 'evil.localhost', 'a.b.LOCALHOST', 'x.localhost.'])(
-    '%s resolves to this machine, without DNS',
+    'resolves %s to this machine, without DNS',
     async (name) => {
       expect(isLocalhostName(name)).toBe(true);
       const all = await promisify(lookupHost)(name, { all: true });
@@ -25,7 +25,7 @@ describe('localhost names', () => {
     },
   );
 
-  it.each(['localhost.example', 'evillocalhost', '127.0.0.1.evil.test'])('%s is looked up', async (name) => {
+  it.each(['localhost.example', 'evillocalhost', '127.0.0.1.evil.test'])('looks up %s', async (name) => {
     expect(isLocalhostName(name)).toBe(false);
     lookup.mockImplementation(
       (_name: string, _options: unknown, done: (error: null, address: string) => void) =>

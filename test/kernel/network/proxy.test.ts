@@ -27,7 +27,7 @@ describe('the proxy of an address', () => {
     ['http://evil.localhost', { HTTP_PROXY: 'http://p:1' }, 'direct'],
     ['http://localhost', { HTTP_PROXY: 'http://p:1' }, 'direct'],
     ['http://evillocalhost', { HTTP_PROXY: 'http://p:1' }, 'http://p:1 (HTTP_PROXY)'],
-  ])('for %s with %j is %s', (address, env, expected) => {
+  ])('is chosen for %s with %j: %s', (address, env, expected) => {
     expect(way(env, address)).toBe(expected);
   });
 
@@ -66,7 +66,7 @@ describe('NO_PROXY', () => {
     ['fd00::/8', 'http://10.1.2.3', false],
     ['10.0.0.0/99', 'http://10.1.2.3', false],
     ['', 'https://example.com', false],
-  ])('%j exempts %s: %s', (list, address, exempt) => {
+  ])('exempts as %j the address %s: %s', (list, address, exempt) => {
     expect(isExempt({ NO_PROXY: list }, new URL(address))).toBe(exempt);
     expect(isExempt({ no_proxy: list, NO_PROXY: 'none.example' }, new URL(address))).toBe(exempt);
   });

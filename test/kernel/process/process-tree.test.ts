@@ -11,7 +11,7 @@ it.each<[NodeJS.Platform, ReturnType<typeof treeEnding>]>([
   expect(treeEnding(4242, platform, { SystemRoot: 'D:\\Win' })).toEqual(ending);
 });
 
-it.skipIf(process.platform === 'win32')('stops real processes, and ignores one that is gone', async () => {
+it.skipIf(process.platform === 'win32')('stops real processes, and ignores one that has ended', async () => {
   const script = 'trap "" TERM; (trap "" TERM; echo ready; exec sleep 1000) & wait';
   const parent = spawn('/bin/sh', ['-c', script], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
   await once(parent.stdout, 'data');

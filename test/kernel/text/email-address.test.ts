@@ -38,7 +38,7 @@ describe('an email address', () => {
     );
   });
 
-  it('one letter away from a well-known provider is reported', () => {
+  it('is reported if it is one letter away from a well-known provider', () => {
     expect([lookAlike('ada@gmial.com'), lookAlike('ada@gmail.com')]).toEqual(['gmail.com', undefined]);
   });
 });

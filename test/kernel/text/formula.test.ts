@@ -15,11 +15,11 @@ describe('a spreadsheet cell', () => {
     '\t1',
     '\r1',
     '\uff1d1',
-  ])('with %j is escaped, so that it is not evaluated', (text) =>
+  ])('is escaped with %j, so that it is not evaluated', (text) =>
     expect(withoutFormula(text)).toBe(`'${text}`),
   );
 
-  it.each(['', 'a=1', 'Ada - Bo', ' Ada', '1', "'=1"])('with %j stays unchanged', (text) =>
+  it.each(['', 'a=1', 'Ada - Bo', ' Ada', '1', "'=1"])('stays unchanged with %j', (text) =>
     expect(withoutFormula(text)).toBe(text),
   );
 });

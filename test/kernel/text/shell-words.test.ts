@@ -32,7 +32,7 @@ describe('an argument', () => {
     ['--send', `'--send'`],
     ['a\nb', `$'a\\nb'`],
     ['red\u001b[31m', `$'red\\u001b[31m'`],
-  ])('%j is quoted as %s', (word, quoted) => {
+  ])('quotes %j as %s', (word, quoted) => {
     expect(shellWord(word, 'linux')).toBe(quoted);
   });
 
@@ -41,7 +41,7 @@ describe('an argument', () => {
     ['a\n$b', '"a`n`$b"'],
     ['red\u001b[31m', '"red$([char]0x001b)[31m"'],
     ['\u{E0041}', '"$([char]::ConvertFromUtf32(0xe0041))"'],
-  ])('%j is quoted as %s in PowerShell', (word, quoted) => {
+  ])('quotes %j as %s in PowerShell', (word, quoted) => {
     expect(shellWord(word, 'win32')).toBe(quoted);
   });
 

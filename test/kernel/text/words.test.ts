@@ -21,7 +21,7 @@ describe('words matched by prefix', () => {
     ['小龍', '李小龍'],
     ['"dry"', 'dry'],
     ['', 'anything'],
-  ])('%s is in %s', (question, text) => {
+  ])('finds %s in %s', (question, text) => {
     expect(fits(question, text)).toBe(true);
   });
 
@@ -32,7 +32,7 @@ describe('words matched by prefix', () => {
     ['xample', 'lukasz@example.com'],
     ['-', 'dry'],
     ['é', 'नमस्ते'],
-  ])('%s is not in %s', (question, text) => {
+  ])("doesn't find %s in %s", (question, text) => {
     expect(fits(question, text)).toBe(false);
   });
 

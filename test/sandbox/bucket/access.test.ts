@@ -74,7 +74,7 @@ describe('a request without a valid key', () => {
 });
 
 describe('a second account', () => {
-  it("without the bucket can't see it, not even whether it exists", async () => {
+  it("can't see a bucket that it has no access to, not even whether it exists", async () => {
     const rig = await rigWithObject();
     const client = rig.client({ credentials: stranger });
     expect(await refusal(client.send(get))).toBe('AccessDenied 403');
@@ -91,7 +91,7 @@ describe('a second account', () => {
     );
   });
 
-  it('with read access can do nothing else', async () => {
+  it('can do nothing else with read access', async () => {
     const rig = await rigWithObject();
     const client = rig.client({ credentials: reader });
     expect(await refusal(client.send(get))).toBe('none');
@@ -105,7 +105,7 @@ describe('a second account', () => {
 });
 
 describe('a signed request', () => {
-  it('of the independent signer is accepted', async () => {
+  it('is accepted from the independent signer', async () => {
     const rig = await rigWithObject();
     const reply = await send(
       rig.endpoint,
@@ -114,7 +114,7 @@ describe('a signed request', () => {
     expect(reply.body.toString()).toBe('secret');
   });
 
-  it('that was modified is refused', async () => {
+  it('is refused if it was modified', async () => {
     const rig = await rigWithObject();
     const request = signed(rig.endpoint, {
       path: `${BUCKET}/k`,
@@ -136,7 +136,7 @@ describe('a signed request', () => {
     expect(await header('x-amz-meta-new', 'x')).toBe('AccessDenied');
   });
 
-  it('with a modified body stores nothing', async () => {
+  it('stores nothing if its body was modified', async () => {
     const rig = await rigWithObject();
     const before = await rig.tree();
     const request = signed(rig.endpoint, { method: 'PUT', path: `${BUCKET}/k`, body: 'good' });
@@ -158,14 +158,14 @@ describe('a signed request', () => {
     expect(await at(901_000)).toBe('RequestTimeTooSkewed');
   });
 
-  it('of a client with a wrong clock succeeds once the client has read the server’s time', async () => {
+  it('succeeds for a client with a wrong clock once the client has read the server’s time', async () => {
     const rig = await rigWithObject({ now: () => Date.now() + 5 * 3_600_000 });
     expect(await refusal(rig.client().send(get))).toBe('RequestTimeTooSkewed 403');
     const reply = await rig.client({ maxAttempts: 2 }).send(get);
     expect(reply.$metadata.attempts).toBe(2);
   });
 
-  it('for another service or another day is refused', async () => {
+  it('is refused for another service or another day', async () => {
     const rig = await rigWithObject();
     const code = async (who: Partial<Who>) =>
       (await send(rig.endpoint, signed(rig.endpoint, { path: `${BUCKET}/k`, who }))).code;
@@ -227,7 +227,7 @@ describe('a presigned request', () => {
       expect((await reply({ expires })).code).toBe('AuthorizationQueryParametersError');
   });
 
-  it('that was modified is refused', async () => {
+  it('is refused if it was modified', async () => {
     const rig = await start();
     const target = presigned(rig);
     const code = async (change: (text: string) => string, headers: Record<string, string> = {}) =>

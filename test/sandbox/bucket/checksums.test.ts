@@ -32,7 +32,7 @@ describe.each(CHECKSUM_ALGORITHMS)('the checksum %s', (algorithm) => {
   });
 });
 
-it('CRC32 of any bytes equals zlib’s, in four bytes', () => {
+it('equals zlib’s CRC32 for any bytes, in four bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array(), (bytes) => {
       const sum = startChecksum('CRC32');

@@ -17,7 +17,7 @@ async function* cut(bytes: Buffer, places: readonly number[]): AsyncGenerator<Bu
 }
 
 describe('an aws-chunked body', () => {
-  it('with the signatures of Amazon’s own example is accepted, and no other', async () => {
+  it('is accepted with the signatures of Amazon’s own example, and no others', async () => {
     const scope = { date: '20130524', region: 'us-east-1', service: 's3' };
     const chain = {
       ...{ scope, time: '20130524T000000Z' },
@@ -54,7 +54,7 @@ describe('an aws-chunked body', () => {
     );
   });
 
-  it('of any bytes is read or refused', { tags: ['full'] }, async () => {
+  it('is read or refused for any bytes', { tags: ['full'] }, async () => {
     const piece = fc.constantFrom('0', '5', 'a', '\r\n', ';', ':', '12345', 'ffffffff', ';chunk-signature=0');
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {

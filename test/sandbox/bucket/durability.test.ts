@@ -69,7 +69,7 @@ describe('a restart', () => {
     await rm(path);
   });
 
-  it('on a port in use fails with the system’s error', async () => {
+  it('fails with the system’s error on a port in use', async () => {
     const rig = await startRig();
     const port = Number(new URL(rig.endpoint).port);
     const again = startBucket({
@@ -125,7 +125,7 @@ describe('10,000 objects', () => {
   });
 });
 
-it('keys are compared by their UTF-8 bytes', () => {
+it('compares keys by their UTF-8 bytes', () => {
   const key = fc.string({
     unit: fc.constantFrom('a', 'b', 'é', '\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}'),
   });
@@ -210,7 +210,7 @@ describe('uploads to one key', () => {
   });
 });
 
-it("a reader who doesn't read blocks the file, not the memory", async () => {
+it("keeps a file for a reader who doesn't read, without filling the memory", async () => {
   let pending = () => 0;
   const rig = await startRig({
     intercept: (_, response) => {

@@ -31,7 +31,7 @@ describe('an invalid request', () => {
     'GET http://[::1 HTTP/1.1\r\nhost: x\r\n\r\n',
     'OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00',
-  ])('%j is refused with an ID, and the server keeps running', async (data) => {
+  ])('is refused with an ID, and the server keeps running: %j', async (data) => {
     const rig = await startRig();
     const reply = await raw(rig, Buffer.from(data, 'latin1'));
     expect(reply).toMatch(/^HTTP\/1\.1 4\d\d /);
@@ -39,7 +39,7 @@ describe('an invalid request', () => {
     await isAlive(rig);
   });
 
-  it('of random bytes does no harm', { tags: ['full'] }, async () => {
+  it('does no harm if it consists of random bytes', { tags: ['full'] }, async () => {
     const rig = await startRig();
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (data) => {
@@ -50,7 +50,7 @@ describe('an invalid request', () => {
     await isAlive(rig);
   });
 
-  it('with a valid signature gets a normal error, never a 500', {
+  it('gets a normal error with a valid signature, never a 500', {
     tags: ['full'],
   }, async () => {
     const rig = await startRig();

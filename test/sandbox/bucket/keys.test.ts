@@ -29,7 +29,7 @@ const ODD = [
 ];
 
 describe('a key', () => {
-  it.each(ODD)('%j can be put, fetched, listed, and deleted', async (Key) => {
+  it.each(ODD)('can be put, fetched, listed, and deleted: %j', async (Key) => {
     const rig = await startRig();
     const put = signed(rig.endpoint, { method: 'PUT', path: `${Bucket}/${Key}`, body: Key });
     expect((await send(rig.endpoint, put)).status).toBe(200);
@@ -42,7 +42,7 @@ describe('a key', () => {
     expect((await client.send(new ListObjectsV2Command({ Bucket }))).KeyCount).toBe(0);
   });
 
-  it('that the SDK can send is returned by the SDK', async () => {
+  it('is returned by the SDK if the SDK can send it', async () => {
     const rig = await startRig();
     const client = rig.client();
     const keys = ODD.filter((key) => !key.includes('..'));
@@ -70,7 +70,7 @@ describe('a key', () => {
     expect(isPrivate(join(rig.outside, made[0] ?? ''))).toBe(true);
   });
 
-  it("of a bucket doesn't leave the folder, either", async () => {
+  it("doesn't leave the folder as the name of a bucket, either", async () => {
     const rig = await startRig();
     const before = await rig.tree();
     for (const path of [
@@ -101,7 +101,7 @@ describe('a key', () => {
     expect((await send(rig.endpoint, { ...good, target: `/${Bucket}/%` })).code).toBe('InvalidURI');
   });
 
-  it('with Unicode is distinct from every other', async () => {
+  it('is distinct from every other key with Unicode', async () => {
     const rig = await startRig();
     const objects = rig.server.objects(BUCKET);
     const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });

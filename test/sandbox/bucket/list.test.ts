@@ -97,8 +97,8 @@ const keys = fc.uniqueArray(text(1, 6), { maxLength: 30 });
 const delimiter = fc.oneof(fc.constant('/'), text(0, 2));
 const max = fc.integer({ min: 1, max: 12 });
 
-describe('a listing contains every key exactly once and in order', () => {
-  it('in version 2', () => {
+describe('a listing', () => {
+  it('contains every key exactly once and in order in version 2', () => {
     const next = (root: XmlElement) => ({
       'continuation-token': childText(root, 'NextContinuationToken') ?? '',
     });
@@ -113,7 +113,7 @@ describe('a listing contains every key exactly once and in order', () => {
     );
   });
 
-  it('in version 1, whose clients continue from the marker', () => {
+  it('contains every key exactly once in version 1, whose clients continue from the marker', () => {
     const next = (root: XmlElement) => ({ marker: decodeURIComponent(childText(root, 'NextMarker') ?? '') });
     fc.assert(
       fc.property(keys, text(0, 2), delimiter, text(0, 3), max, (all, prefix, cut, after, size) => {
@@ -126,7 +126,7 @@ describe('a listing contains every key exactly once and in order', () => {
     );
   });
 
-  it('even if objects are added and deleted between pages: those that stay are never missed', () => {
+  it('never misses keys that stay while objects are added and deleted between pages', () => {
     fc.assert(
       fc.property(keys, keys, fc.nat(5), max, (all, others, every, size) => {
         const index = indexOf(all);
@@ -150,7 +150,7 @@ describe('a listing contains every key exactly once and in order', () => {
   });
 });
 
-it('a page has at most 1,000 entries, and none if none are requested', () => {
+it('returns at most 1,000 entries per page, and none if none are requested', () => {
   const index = indexOf(Array.from({ length: 1_001 }, (_, at) => `k${at}`));
   const page = pageOf(index, { 'list-type': '2', 'max-keys': '5000' });
   expect(page.entries).toHaveLength(1_000);

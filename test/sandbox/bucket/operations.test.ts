@@ -223,7 +223,7 @@ describe('buckets', () => {
     expect(location.LocationConstraint).toBe(REGION);
   });
 
-  it("that don't exist are reported by every operation", async () => {
+  it("are reported by every operation if they don't exist", async () => {
     const rig = await startRig();
     const client = rig.client();
     const at = { Bucket: 'nowhere', Key: 'k' };
@@ -295,7 +295,7 @@ describe('responses', () => {
     expect(missing.body.toString()).toContain('<Key>a&amp;&lt;b&gt;</Key>');
   });
 
-  it('to a failed HEAD have no body', async () => {
+  it('have no body after a failed HEAD', async () => {
     const rig = await startRig();
     const reply = await send(rig.endpoint, signed(rig.endpoint, { method: 'HEAD', path: `${BUCKET}/none` }));
     expect(reply.status).toBe(404);

@@ -53,7 +53,7 @@ describe('a Range header', () => {
     'items=0-1',
     'bytes=0-1,3-4',
     '0-1',
-  ])('of %j selects the whole object', (header) => {
+  ])('selects the whole object with %j', (header) => {
     expect(parseRange(header, 10)).toBe('whole');
   });
 });

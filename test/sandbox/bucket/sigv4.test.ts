@@ -122,7 +122,7 @@ describe('any signed request', () => {
     ),
   });
 
-  it('from the independent signer is verified, in the headers and presigned', () => {
+  it('is verified from the independent signer, in the headers and presigned', () => {
     fc.assert(
       fc.property(request, (wanted) => {
         const toSign = {
@@ -144,7 +144,7 @@ describe('any signed request', () => {
     );
   });
 
-  it('that is modified afterwards is refused', () => {
+  it('is refused if it is modified afterward', () => {
     const digit = fc.integer({ min: 0, max: 63 });
     fc.assert(
       fc.property(request, digit, (wanted, at) => {
@@ -210,7 +210,7 @@ describe('any signed request', () => {
   });
 });
 
-it('header values are compared by their bytes, without extra blanks', () => {
+it('compares header values by their bytes, without extra spaces', () => {
   const canonical = canonicalRequest(
     { method: 'GET', rawPath: '/', rawQuery: '', headers: { b: ['  x   y '], a: ['1', ' 2'] } },
     ['b', 'a'],
@@ -219,7 +219,7 @@ it('header values are compared by their bytes, without extra blanks', () => {
   expect(canonical).toBe(`GET\n/\n\na:1,2\nb:x y\n\na;b\n${EMPTY}`);
 });
 
-it('query parameters are sorted by name, even if one is a prefix of another', () => {
+it('sorts query parameters by name, even if one is a prefix of another', () => {
   const request = { method: 'GET', rawPath: '/', rawQuery: 'a%00=2&a=1&B=3&a-b=4', headers: {} };
   expect(canonicalRequest(request, [], EMPTY).split('\n')[2]).toBe('B=3&a=1&a%00=2&a-b=4');
 });

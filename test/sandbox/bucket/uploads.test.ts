@@ -25,7 +25,7 @@ const content = async (client: S3Client, Key = 'k') => {
 
 describe('a checksum', () => {
   it.each(CHECKSUM_ALGORITHMS)(
-    '%s is verified, stored, and used by the SDK when it downloads',
+    'is verified, stored, and used by the SDK when it downloads: %s',
     async (algorithm) => {
       const rig = await startRig();
       const client = rig.client();
@@ -38,7 +38,7 @@ describe('a checksum', () => {
     },
   );
 
-  it('that is wrong rejects the upload', async () => {
+  it('rejects the upload if it is wrong', async () => {
     const rig = await startRig();
     const client = rig.client();
     const put = (wrong: Partial<PutObjectCommandInput>) =>
@@ -54,7 +54,7 @@ describe('a checksum', () => {
     expect(await put({ ContentMD5: digest('md5', 'body') })).toBe('none');
   });
 
-  it('must be a single one of a known kind', async () => {
+  it('must be a single one of a supported kind', async () => {
     const rig = await startRig();
     const put = async (headers: Record<string, string>) =>
       (await send(rig.endpoint, signed(rig.endpoint, { method: 'PUT', path, body: 'x', headers }))).code;
@@ -65,7 +65,7 @@ describe('a checksum', () => {
 });
 
 describe('a streamed upload', () => {
-  it('of the SDK is stored without its framing', async () => {
+  it('is stored without its framing when the SDK sends it', async () => {
     const rig = await startRig();
     const client = rig.client();
     const body = bytes(3_145_745);
@@ -105,7 +105,7 @@ describe('a streamed upload', () => {
     ['ffffffffff\r\n123456789\r\n0\r\n\r\n', {}, 'IncompleteBody'],
     ['x'.repeat(20_000), {}, 'IncompleteBody'],
     ['', {}, 'IncompleteBody'],
-  ])('%j %j ends with %s', async (body, headers, code) => {
+  ])('ends with the expected result for %j %j: %s', async (body, headers, code) => {
     const rig = await startRig();
     const before = await rig.tree();
     const reply = await send(rig.endpoint, signed(rig.endpoint, unsigned(body, headers)));
@@ -129,7 +129,7 @@ describe('a streamed upload', () => {
     return { ...request, body: signChunks(chunks, request.signature, at, who, trailer) };
   }
 
-  it('in signed chunks is accepted', async () => {
+  it('is accepted in signed chunks', async () => {
     const rig = await startRig();
     const chunks = [bytes(65_536), bytes(70_000), bytes(10)];
     const reply = await send(rig.endpoint, inSignedChunks(rig.endpoint, chunks));
@@ -142,7 +142,7 @@ describe('a streamed upload', () => {
     expect((await rig.server.objects(BUCKET).get('k'))?.toString()).toBe('123456789');
   });
 
-  it('in signed chunks is refused if one was changed, removed, or moved', async () => {
+  it('is refused if a signed chunk was changed, removed, or moved', async () => {
     const rig = await startRig();
     const trailer = 'x-amz-checksum-crc32:y/Q5Jg==';
     const good = inSignedChunks(rig.endpoint, [Buffer.from('12345'), Buffer.from('6789')], trailer);

@@ -51,7 +51,7 @@ describe('a drill', () => {
     expect(Math.max(...sizes)).toBe(1024 * 1024);
   });
 
-  it('reports uppercase and sequential receivers, as information only', async () => {
+  it('reports receivers that accept uppercase or process sequentially, but only as information', async () => {
     const lenient = await findings(GOOD[1]?.steps);
     expect(lenient.find(({ check }) => check === 'upper-case-signature')).toMatchObject({
       ok: true,
@@ -84,7 +84,7 @@ describe('a drill', () => {
     ]);
   });
 
-  it('reports that a receiver that an event ends is gone afterward', async () => {
+  it('reports that a receiver is gone after an event ended it', async () => {
     const { url, close } = await serve(
       receiver({
         take: (body) => {

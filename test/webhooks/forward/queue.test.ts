@@ -127,7 +127,7 @@ describe('pending forwards', () => {
     await next.close();
   });
 
-  it('are taken over neither from a running listener nor by two at the same time', async () => {
+  it('are not taken over from a running listener, or by two listeners at the same time', async () => {
     const journal = new EventJournal(events(), clock);
     const [first, second, third] = [ledgerOf(), ledgerOf(), ledgerOf()];
     await first.lockOwn(journal.name, [targetName(url)]);

@@ -143,7 +143,7 @@ const DAY: readonly (readonly [every: number, at: number, what: (one: World, hou
 ];
 
 describe('the health of a listener', () => {
-  it.each([false, true])('is never red over a day without a fault (with the service: %s)', async (knows) => {
+  it.each([false, true])('is never unhealthy over a day without a fault (with the service: %s)', async (knows) => {
     const one = world(knows);
     const { clock, health } = one;
     health.received(delivery(clock, 0));
@@ -159,7 +159,7 @@ describe('the health of a listener', () => {
     expect(one.asked).toBeLessThan(knows ? 400 : 1);
   });
 
-  it("is red while the disk can't be written, and while a delivery could not be stored", async () => {
+  it("is unhealthy while the disk can't be written, and while a delivery could not be stored", async () => {
     const one = world();
     one.disk = new Error('the disk is full');
     expect(await one.health.reasons()).toEqual([{ code: 'journal', message: 'the disk is full' }]);
@@ -172,7 +172,7 @@ describe('the health of a listener', () => {
     expect(await codes(one)).toEqual([]);
   });
 
-  it('is red when the disk hangs', async () => {
+  it('is unhealthy when the disk hangs', async () => {
     const clock = new HandClock();
     clock.sleep = () => Promise.resolve();
     const checkJournal = () => new Promise<void>(() => undefined);
@@ -184,7 +184,7 @@ describe('the health of a listener', () => {
     ]);
   });
 
-  it('is red when a forward is delayed for over 30 s, and gives the reason', async () => {
+  it('is unhealthy when a forward is delayed for over 30 s, and gives the reason', async () => {
     const one = world();
     one.held = {
       url: 'http://localhost:3000/hooks?key=x',
@@ -199,7 +199,7 @@ describe('the health of a listener', () => {
     expect(await one.health.reasons()).toEqual([{ code: 'forward', message }]);
   });
 
-  it('is red when nothing can be verified: the first delivery, or three in a row', async () => {
+  it('is unhealthy when nothing can be verified: the first delivery, or three in a row', async () => {
     const one = world();
     one.clock.time += 5 * MINUTE;
     one.health.received(delivery(one.clock, 0, 'forged'));
@@ -219,7 +219,7 @@ describe('the health of a listener', () => {
   });
 
   it.each([-HOUR, HOUR])(
-    "is red when its clock differs by %s ms from the service's, until it is corrected",
+    "is unhealthy when its clock differs by %s ms from the service's, until it is corrected",
     async (skew) => {
       const one = world(true);
       expect(await codes(one)).toEqual([]);
@@ -289,7 +289,7 @@ describe('the health of a listener', () => {
 });
 
 describe('dropped connections', () => {
-  it('are red for a minute, counted, and reported once as a warning', async () => {
+  it('are reported as unhealthy for a minute, counted, and reported once as a warning', async () => {
     const one = world();
     expect(one.health.dropped()).toBe(true);
     expect(one.health.dropped()).toBe(false);

@@ -112,7 +112,7 @@ async function occupy(port = 0): Promise<{ server: Server; port: number }> {
 describe('a watched listener turns red within ten seconds, and green again', () => {
   // The tunnel is a shell command, and Windows doesn't delete a folder with open files.
   it.skipIf(isWindows)(
-    "when the journal can't be written: rejected deliveries are reported and sent again",
+    "reports and asks again for rejected deliveries when the journal can't be written",
     async () => {
       const { url, health } = await ready();
       expect(await deliver(url)).toBe(200);
@@ -126,7 +126,7 @@ describe('a watched listener turns red within ten seconds, and green again', () 
     },
   );
 
-  it('when the folder of the journal is gone: it is created again', async () => {
+  it('creates the folder of the journal again when it is gone', async () => {
     const { url, health } = await ready();
     await rm(join(folder, 'events'), { recursive: true });
     await systemClock.sleep(2_100);
@@ -134,7 +134,7 @@ describe('a watched listener turns red within ten seconds, and green again', () 
     expect(await deliver(url)).toBe(200);
   });
 
-  it.skipIf(isWindows)('when its tunnel is gone: it is started again', async () => {
+  it.skipIf(isWindows)('starts its tunnel again when it is gone', async () => {
     const lives = join(folder, 'lives');
     await writeFile(lives, '');
     const tunnel = `test -e ${lives} || exit 3; echo https://odd-words.example.com; while test -e ${lives}; do sleep 0.05; done; echo canarytoken; exit 4`;
@@ -148,7 +148,7 @@ describe('a watched listener turns red within ten seconds, and green again', () 
     await until(() => (events.filter(({ type }) => type === 'tunnel').length === 2 ? true : undefined));
   });
 
-  it('when a forward is delayed for over 30 s', async () => {
+  it('reports a forward that is delayed for over 30 s', async () => {
     let status = 500;
     const app = createServer((request, response) => {
       request.resume().on('end', () => response.writeHead(status).end());
@@ -167,7 +167,7 @@ describe('a watched listener turns red within ten seconds, and green again', () 
     app.close();
   });
 
-  it('when its secret is wrong', async () => {
+  it('reports a wrong secret', async () => {
     let secrets = [SECRET];
     const { url, health } = await ready({ secretsFor: () => Promise.resolve({ secrets, others: [] }) });
     expect(await deliver(url)).toBe(200);
@@ -179,7 +179,7 @@ describe('a watched listener turns red within ten seconds, and green again', () 
     await green(health);
   });
 
-  it('when its clock is off, compared with deliveries or with the service', async () => {
+  it('reports a wrong clock, compared with deliveries or with the service', async () => {
     const serviceTime = () => Promise.resolve(Date.now());
     const { url, health } = await ready({ health: { port: 0, serviceTime, askEveryMs: 1_000 } });
     skew = -10 * MINUTE;
@@ -193,7 +193,7 @@ describe('a watched listener turns red within ten seconds, and green again', () 
     await green(health);
   });
 
-  it('when its port is in use: it waits for it', async () => {
+  it('waits for its port when it is in use', async () => {
     const [taken, free] = [await occupy(), await occupy()];
     free.server.close();
     const health = { port: free.port, serviceTime: undefined, askEveryMs: undefined };

@@ -311,7 +311,7 @@ describe('a body in tiny chunks', () => {
 });
 
 describe('many connections', () => {
-  it('that send nothing leave room for those that do', { timeout: 30_000 }, async () => {
+  it('leave room for others if they send nothing', { timeout: 30_000 }, async () => {
     const silent: Socket[] = [];
     try {
       for (let at = 0; at < 2_100; at += 100)
@@ -323,7 +323,7 @@ describe('many connections', () => {
     }
   });
 
-  it('that exceed the limit are counted', { timeout: 30_000 }, async () => {
+  it('are counted if they exceed the limit', { timeout: 30_000 }, async () => {
     const busy: Socket[] = [];
     const begun = `${message([LINE, HOST, 'Content-Length: 10'], '')}x`;
     try {

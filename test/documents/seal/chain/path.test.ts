@@ -163,7 +163,7 @@ describe('a certificate path', () => {
     expect(leadsToAuthority(questionOf(chain, NOW - 9.5 * DAY_MS))).toBe(true);
   });
 
-  it('to another authority with the same name is refused', async () => {
+  it('is refused if it leads to another authority with the same name', async () => {
     const chain = await made({ isTrusted: true });
     const [other] = await made({ isTrusted: true });
     const question = questionOf(chain);
