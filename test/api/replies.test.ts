@@ -75,9 +75,12 @@ describe('a response without a body', () => {
     expect(await endOf(reply(status, body))).toMatchObject({ status, body: undefined });
   });
 
-  it.each([400, 404, 500])('refuses a response without a body with status %i as not from the API', async (status) => {
-    expect(await endOf(reply(status, ''))).toMatchObject({ code: 'BAD_RESPONSE', status });
-  });
+  it.each([400, 404, 500])(
+    'refuses a response without a body with status %i as not from the API',
+    async (status) => {
+      expect(await endOf(reply(status, ''))).toMatchObject({ code: 'BAD_RESPONSE', status });
+    },
+  );
 });
 
 describe('a response that is not from the API', () => {

@@ -353,8 +353,11 @@ describe('an unreadable file', () => {
   });
 });
 
-it.each(['csv', 'jsonl'] as const)('creates an example as %s with rows that have no request IDs', async (format) => {
-  const { rows, report } = await check(exampleFile(format, 'tmpl_1', ['Tenant', 'Landlord']));
-  expect(report.problems.first).toEqual([]);
-  expect(rows.map(({ requestId }) => requestId)).toEqual([undefined, undefined]);
-});
+it.each(['csv', 'jsonl'] as const)(
+  'creates an example as %s with rows that have no request IDs',
+  async (format) => {
+    const { rows, report } = await check(exampleFile(format, 'tmpl_1', ['Tenant', 'Landlord']));
+    expect(report.problems.first).toEqual([]);
+    expect(rows.map(({ requestId }) => requestId)).toEqual([undefined, undefined]);
+  },
+);

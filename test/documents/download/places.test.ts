@@ -49,16 +49,13 @@ describe('an existing entry at the place of a file', () => {
   it.runIf(hasLinks).each<[string, string[]]>([
     ['alone', []],
     ['next to a part file', ['s.pdf.part']],
-  ])(
-    'replaces a link in place of the note, %s, and leaves its target unchanged',
-    async (_, others) => {
-      for (const name of others) await writeFile(join(dir, name), '');
-      await symlink('../victim', join(dir, 's.pdf.part.json'));
-      expect(await download()).toMatchObject({ status: 'downloaded' });
-      expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
-      expect(await readdir(dir)).toEqual(['s.pdf']);
-    },
-  );
+  ])('replaces a link in place of the note, %s, and leaves its target unchanged', async (_, others) => {
+    for (const name of others) await writeFile(join(dir, name), '');
+    await symlink('../victim', join(dir, 's.pdf.part.json'));
+    expect(await download()).toMatchObject({ status: 'downloaded' });
+    expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
+    expect(await readdir(dir)).toEqual(['s.pdf']);
+  });
 
   it.runIf(hasLinks).each(['s.pdf', 's.pdf.part'])(
     'is not blocked by a named pipe (%s), which is not a file',

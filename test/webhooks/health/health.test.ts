@@ -143,21 +143,24 @@ const DAY: readonly (readonly [every: number, at: number, what: (one: World, hou
 ];
 
 describe('the health of a listener', () => {
-  it.each([false, true])('is never unhealthy over a day without a fault (with the service: %s)', async (knows) => {
-    const one = world(knows);
-    const { clock, health } = one;
-    health.received(delivery(clock, 0));
-    const reds: unknown[] = [];
-    for (let second = 0; second < 24 * 3_600; second += 10) {
-      clock.time += 10 * SECOND;
-      for (const [every, at, what] of DAY) if (second % every === at) what(one, Math.floor(second / 3_600));
-      reds.push(...(await health.reasons()));
-      await settled();
-    }
-    expect(reds).toEqual([]);
-    // Late deliveries cause requests, but not all the time.
-    expect(one.asked).toBeLessThan(knows ? 400 : 1);
-  });
+  it.each([false, true])(
+    'is never unhealthy over a day without a fault (with the service: %s)',
+    async (knows) => {
+      const one = world(knows);
+      const { clock, health } = one;
+      health.received(delivery(clock, 0));
+      const reds: unknown[] = [];
+      for (let second = 0; second < 24 * 3_600; second += 10) {
+        clock.time += 10 * SECOND;
+        for (const [every, at, what] of DAY) if (second % every === at) what(one, Math.floor(second / 3_600));
+        reds.push(...(await health.reasons()));
+        await settled();
+      }
+      expect(reds).toEqual([]);
+      // Late deliveries cause requests, but not all the time.
+      expect(one.asked).toBeLessThan(knows ? 400 : 1);
+    },
+  );
 
   it("is unhealthy while the disk can't be written, and while a delivery could not be stored", async () => {
     const one = world();
