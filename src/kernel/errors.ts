@@ -33,22 +33,29 @@ function isInstance(this: typeof EsignError, value: unknown): boolean {
   return this.name === 'EsignError' || ('name' in value && value.name === this.name);
 }
 
-/** Flags, arguments, files, or the configuration are invalid. Nothing was sent. */
-export class UsageError extends EsignError {
-  static override readonly name = 'UsageError';
-  override readonly name = 'UsageError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('USAGE', message, facts);
-  }
+interface CodedError<Name extends string> extends EsignError {
+  readonly name: Name;
+}
+type ErrorClass<Name extends string> = new (message: string, facts?: ErrorFacts) => CodedError<Name>;
+
+/** Creates a class of errors that all have the same code. */
+function errorClass<Name extends string>(className: Name, code: string): ErrorClass<Name> {
+  return class extends EsignError {
+    static override readonly name = className;
+    override readonly name = className;
+    constructor(message: string, facts: ErrorFacts = {}) {
+      super(code, message, facts);
+    }
+  };
 }
 
+/** Flags, arguments, files, or the configuration are invalid. Nothing was sent. */
+export const UsageError = errorClass('UsageError', 'USAGE');
+export type UsageError = InstanceType<typeof UsageError>;
+
 /** The request ID was already used for another template or other signers. Nothing was sent. */
-export class RequestIdUsedError extends EsignError {
-  override readonly name = 'RequestIdUsedError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('REQUEST_ID_USED', message, facts);
-  }
-}
+export const RequestIdUsedError = errorClass('RequestIdUsedError', 'REQUEST_ID_USED');
+export type RequestIdUsedError = InstanceType<typeof RequestIdUsedError>;
 
 export type GuardCode =
   | 'READ_ONLY'
@@ -67,13 +74,8 @@ export class GuardError extends EsignError {
 }
 
 /** No API key is configured. */
-export class NoProfileError extends EsignError {
-  static override readonly name = 'NoProfileError';
-  override readonly name = 'NoProfileError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('NO_PROFILE', message, facts);
-  }
-}
+export const NoProfileError = errorClass('NoProfileError', 'NO_PROFILE');
+export type NoProfileError = InstanceType<typeof NoProfileError>;
 
 /** Messages by field name, as in a VALIDATION_ERROR of the API. */
 export type ErrorDetails = Record<string, string[]>;
@@ -159,13 +161,8 @@ export class BadResponseError extends EsignError {
 }
 
 /** The outcome of a write is unknown: the response was lost, and searching was inconclusive. */
-export class UnknownOutcomeError extends EsignError {
-  static override readonly name = 'UnknownOutcomeError';
-  override readonly name = 'UnknownOutcomeError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('UNKNOWN_OUTCOME', message, facts);
-  }
-}
+export const UnknownOutcomeError = errorClass('UnknownOutcomeError', 'UNKNOWN_OUTCOME');
+export type UnknownOutcomeError = InstanceType<typeof UnknownOutcomeError>;
 
 export type StorageErrorCode =
   | 'STORAGE_NOT_CONFIGURED'
@@ -197,22 +194,12 @@ export class OutputError extends EsignError {
 }
 
 /** A journal can no longer be written. Earlier entries are safe. */
-export class JournalError extends EsignError {
-  static override readonly name = 'JournalError';
-  override readonly name = 'JournalError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('JOURNAL', message, facts);
-  }
-}
+export const JournalError = errorClass('JournalError', 'JOURNAL');
+export type JournalError = InstanceType<typeof JournalError>;
 
 /** All signers were already reminded within the requested gap. */
-export class RemindedRecentlyError extends EsignError {
-  static override readonly name = 'RemindedRecentlyError';
-  override readonly name = 'RemindedRecentlyError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('REMINDED_RECENTLY', message, facts);
-  }
-}
+export const RemindedRecentlyError = errorClass('RemindedRecentlyError', 'REMINDED_RECENTLY');
+export type RemindedRecentlyError = InstanceType<typeof RemindedRecentlyError>;
 
 /** A bulk run stopped early, for the reason in `cause`. It can be resumed. */
 export class StoppedError extends EsignError {
@@ -221,40 +208,20 @@ export class StoppedError extends EsignError {
 }
 
 /** A signature is invalid. */
-export class VerificationError extends EsignError {
-  static override readonly name = 'VerificationError';
-  override readonly name = 'VerificationError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('NOT_VERIFIED', message, facts);
-  }
-}
+export const VerificationError = errorClass('VerificationError', 'NOT_VERIFIED');
+export type VerificationError = InstanceType<typeof VerificationError>;
 
 /** Some of several items failed. Each failure was already reported. */
-export class PartialError extends EsignError {
-  static override readonly name = 'PartialError';
-  override readonly name = 'PartialError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('PARTIAL', message, facts);
-  }
-}
+export const PartialError = errorClass('PartialError', 'PARTIAL');
+export type PartialError = InstanceType<typeof PartialError>;
 
 /** A watched envelope ended in another status than expected. */
-export class UnexpectedStatusError extends EsignError {
-  static override readonly name = 'UnexpectedStatusError';
-  override readonly name = 'UnexpectedStatusError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('UNEXPECTED_STATUS', message, facts);
-  }
-}
+export const UnexpectedStatusError = errorClass('UnexpectedStatusError', 'UNEXPECTED_STATUS');
+export type UnexpectedStatusError = InstanceType<typeof UnexpectedStatusError>;
 
 /** A wait reached the user's `--timeout`. */
-export class WaitTimeoutError extends EsignError {
-  static override readonly name = 'WaitTimeoutError';
-  override readonly name = 'WaitTimeoutError';
-  constructor(message: string, facts: ErrorFacts = {}) {
-    super('WAIT_TIMEOUT', message, facts);
-  }
-}
+export const WaitTimeoutError = errorClass('WaitTimeoutError', 'WAIT_TIMEOUT');
+export type WaitTimeoutError = InstanceType<typeof WaitTimeoutError>;
 
 /** An error that may leave the outcome of a write unknown. */
 type Ambiguous = NetworkError | BadResponseError | ServiceError | UnknownOutcomeError;
