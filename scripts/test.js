@@ -5,8 +5,10 @@ import { runVitest } from './vitest.js';
 // The README's second command: installs the packages and builds, if necessary, then runs the most important checks in a few
 // minutes. `npm run test:full` also runs the tests tagged "full", and every command as a process.
 const root = join(import.meta.dirname, '..');
+// The type checker is a Go program that is done within seconds: with fewer collections, it takes a third less CPU time.
+const env = { GOGC: '400', ...process.env };
 const check = (title, program, ...words) =>
-  step(title, process.execPath, [join(root, 'node_modules', program), ...words]);
+  step(title, process.execPath, [join(root, 'node_modules', program), ...words], { env });
 
 await ensureInstalled();
 await Promise.all([

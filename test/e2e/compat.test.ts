@@ -129,7 +129,7 @@ describe('the record', () => {
     const { server, env } = await serviceWith({});
     writeFileSync(home.path('secret'), 'whsec_0123456789');
     const words = ['listen', '--port', '0', '--secret-file', home.path('secret'), '--json'];
-    const listener = home.start(words, { env });
+    const listener = home.background(words, { env });
     const { url } = await listener.object();
     const post = (body: string, signature: string) =>
       fetch(String(url), { method: 'POST', body, headers: { 'x-service-signature': signature } });

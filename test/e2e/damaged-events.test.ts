@@ -15,7 +15,7 @@ const LISTEN = argv`listen --no-verify --port 0 --json`;
 
 /** Receives three webhooks, and changes one byte of a line in their journal. */
 async function damage(line: number): Promise<string> {
-  const listener = home.start(LISTEN);
+  const listener = home.background(LISTEN);
   const { url } = await listener.object();
   for (const id of ['env_1', 'env_2', 'env_3']) {
     const body = JSON.stringify({ event: 'envelope.sent', data: { envelope: { id } } });
@@ -41,7 +41,7 @@ it.each([
   expect(events).toHaveLength(left);
   expect(list.stderr).toContain(path);
 
-  const listener = home.start(LISTEN);
+  const listener = home.background(LISTEN);
   expect(await listener.object()).toMatchObject({ type: 'ready' });
   await listener.says(new RegExp(path.replaceAll('.', '\\.')));
   await listener.stop();

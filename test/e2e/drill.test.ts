@@ -12,7 +12,7 @@ afterAll(() => home.close());
 
 describe('events drill', () => {
   it('passes for listen', async () => {
-    const listening = home.start`listen --port 0 --secret-file secret --json`;
+    const listening = home.background`listen --port 0 --secret-file secret --json`;
     const { url } = await listening.object();
     const { code, stdout, stderr } = await drill(String(url), '--json');
     await listening.stop();

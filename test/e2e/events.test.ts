@@ -53,7 +53,7 @@ const event = (n: number, name = 'envelope.sent') =>
 
 describe('the journal of webhooks', () => {
   it('contains acknowledged deliveries, which can be listed, filtered, shown, and resent byte for byte', async () => {
-    const listening = home.start(argv`listen --port 0 --json`, { env });
+    const listening = home.background(argv`listen --port 0 --json`, { env });
     const { url } = await listening.object();
     expect((await signed(String(url), event(1))).status).toBe(200);
     expect((await signed(String(url), event(2, 'envelope.completed'))).status).toBe(200);
@@ -83,7 +83,7 @@ describe('the journal of webhooks', () => {
 
   it('recognizes a duplicate after a restart, and is private', async () => {
     for (const duplicate of [false, true]) {
-      const listening = home.start(argv`listen --port 0 --json`, { env });
+      const listening = home.background(argv`listen --port 0 --json`, { env });
       const { url } = await listening.object();
       expect((await signed(String(url), event(50))).status).toBe(200);
       expect(await listening.object()).toMatchObject({ duplicate });
@@ -102,7 +102,7 @@ describe('events replay to an application that refuses the delivery', () => {
   const replay = (...args: string[]) => home.run`events replay ${args}`;
   let id: string;
   beforeAll(async () => {
-    const listening = home.start(argv`listen --port 0 --json`, { env });
+    const listening = home.background(argv`listen --port 0 --json`, { env });
     const { url } = await listening.object();
     for (const n of [60, 61]) expect((await signed(String(url), event(n))).status).toBe(200);
     await listening.stop();
@@ -160,11 +160,11 @@ describe('listen --keep', () => {
   it('deletes older days, and reports it', async () => {
     const old = home.path('state', 'events', '2020-01-01');
     await mkdir(old, { recursive: true });
-    const all = home.start(argv`listen --port 0 --json`, { env });
+    const all = home.background(argv`listen --port 0 --json`, { env });
     await all.object();
     await all.stop();
     expect(await readdir(old)).toEqual([]);
-    const listening = home.start(argv`listen --port 0 --json --keep 30d`, { env });
+    const listening = home.background(argv`listen --port 0 --json --keep 30d`, { env });
     expect(await listening.object()).toMatchObject({ type: 'ready' });
     expect(await listening.object()).toEqual({ type: 'removed', days: 1 });
     await listening.stop();
@@ -177,7 +177,7 @@ describe('forwarding', () => {
   it('sends identical bytes and headers, retries, and never delays the response', async () => {
     got.length = 0;
     answers = [500];
-    const second = home.start(argv`listen --port 0 --json --forward-to ${appUrl}`, { env });
+    const second = home.background(argv`listen --port 0 --json --forward-to ${appUrl}`, { env });
     const ready = await second.object();
     const odd = Buffer.concat([
       Buffer.from('{"event":"envelope.sent", "data" : {"x":"'),
@@ -223,7 +223,7 @@ describe('a secret per envelope', () => {
   it('is created by create, stored privately, never printed, and found by listen', async () => {
     const own = new Home();
     await own.sandbox();
-    const listening = own.start`listen --port 0 --no-verify --json`;
+    const listening = own.background`listen --port 0 --no-verify --json`;
     const { url } = await listening.object();
     await listening.stop();
     const create = [
@@ -246,7 +246,7 @@ describe('a secret per envelope', () => {
     const id = String((await own.object([...create.slice(0, 6)])).id);
     const envelope = /"id": "(env_\w+)"/.exec(made.stdout)?.[1] ?? '';
     const port = new URL(String(url)).port;
-    const waiting = own.start`listen --port ${port} --json --envelope ${envelope} --timeout 60s --download downloads`;
+    const waiting = own.background`listen --port ${port} --json --envelope ${envelope} --timeout 60s --download downloads`;
     await waiting.object();
     await own.run`envelopes send ${envelope}`;
     await own.run`sandbox sign ${envelope}`;

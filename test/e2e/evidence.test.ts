@@ -21,11 +21,11 @@ const esign = (words: string) => home.run(words.split(' '));
 const read = (...path: string[]) => readFile(home.path(...path), 'utf8');
 
 beforeAll(async () => {
-  const ready = await home.start('sandbox start --data data --port 0 --json'.split(' ')).object();
+  const ready = await home.background('sandbox start --data data --port 0 --json'.split(' ')).object();
   [apiKey, baseUrl] = [String(ready.apiKey), String(ready.baseUrl)];
   bucketSecret = String(ready.secretAccessKey);
   await writeFile(home.path('secret'), SECRET);
-  listen = home.start('listen --port 0 --secret-file secret --json'.split(' '));
+  listen = home.background('listen --port 0 --secret-file secret --json'.split(' '));
   hook = String((await listen.object()).url);
 });
 afterAll(() => home.close());

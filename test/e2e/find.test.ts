@@ -111,7 +111,7 @@ describe('a result', () => {
 
   it('includes verified webhooks', async () => {
     await writeFile(home.path('secret'), 'whsec_0123456789abcdef');
-    const listener = home.start`listen --port 0 --secret-file secret --json`;
+    const listener = home.background`listen --port 0 --secret-file secret --json`;
     const { url } = await listener.object();
     const hook = ['--webhook-url', String(url), '--webhook-secret-file', 'secret', '--allow-missing-roles'];
     const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'Olga <olga@example.com>'];

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 
 async function listen(port = '0'): Promise<void> {
-  listening = home.start`listen --port ${port} --json`;
+  listening = home.background`listen --port ${port} --json`;
   url = String((await listening.object()).url);
 }
 const create = async (...more: string[]) => {

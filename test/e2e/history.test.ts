@@ -14,7 +14,7 @@ const create = async () => String((await home.object`envelopes create --template
 beforeAll(async () => {
   await home.sandbox();
   [id, other] = await Promise.all([create(), create()]);
-  const listening = home.start(argv`listen --port 0 --json`, {
+  const listening = home.background(argv`listen --port 0 --json`, {
     env: { ESIGN_WEBHOOK_SECRET: SECRET },
   });
   const { url } = await listening.object();

@@ -21,7 +21,7 @@ beforeAll(async () => {
     response.end('ok');
   });
   const words = ['listen', '--port', '0', '--json', '--inspect', '--secret-file', 'secret'];
-  const ready = await home.start`${words} --forward-to ${target.origin}/hooks`.object();
+  const ready = await home.background`${words} --forward-to ${target.origin}/hooks`.object();
   inspector = new URL(String(ready.inspectorUrl));
   receiver = String(ready.url);
 });

@@ -84,7 +84,7 @@ beforeAll(async () => {
   const { ready } = await home.sandbox();
   await check('sandbox:start', 'ready', JSON.stringify(ready));
   await writeFile(home.path('secret'), SECRET);
-  listener = home.start`listen --port 0 --secret-file secret --json`;
+  listener = home.background`listen --port 0 --secret-file secret --json`;
   url = String((await listener.object()).url);
 });
 afterAll(() => home.close());

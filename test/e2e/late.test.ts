@@ -23,7 +23,7 @@ const ofEnvelope = async (id: string) => (await late()).find(({ envelopeId }) =>
 beforeAll(async () => {
   await home.sandbox();
   await writeFile(home.path('secret'), SECRET);
-  listening = home.start`listen --port 0 --json`;
+  listening = home.background`listen --port 0 --json`;
   url = String((await listening.object()).url);
 });
 afterAll(() => home.close());

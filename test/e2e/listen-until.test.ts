@@ -20,10 +20,10 @@ describe('listen --envelope', () => {
       if (isAway) return json(response, 503, { error: { code: 'UNAVAILABLE', message: 'Back soon' } });
       return json(response, 200, envelope('env_1', status));
     });
-    const listening = home.start(listenFor('env_1'), { env });
+    const listening = home.background(listenFor('env_1'), { env });
     const { url } = await listening.object();
     await listening.object();
-    const watching = home.start('envelopes watch env_1 --json'.split(' '), { env });
+    const watching = home.background('envelopes watch env_1 --json'.split(' '), { env });
     expect(await watching.object()).toMatchObject({ to: 'SENT' });
     isAway = true;
     // The event wakes both of them.

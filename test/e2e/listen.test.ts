@@ -15,7 +15,7 @@ afterAll(() => home.close());
 
 describe('listen', () => {
   it("receives the sandbox's webhooks, verified, in order, and prints a summary at the end", async () => {
-    const listening = home.start`listen --port 0 --secret-file old --json`;
+    const listening = home.background`listen --port 0 --secret-file old --json`;
     const { url } = await listening.object();
     const create = [
       'envelopes',
@@ -60,7 +60,7 @@ describe('listen', () => {
   });
 
   it('accepts several secrets, refuses unsigned deliveries, and shows no secret', async () => {
-    const listening = home.start`listen --port 0 --secret-file old --secret-file new`;
+    const listening = home.background`listen --port 0 --secret-file old --secret-file new`;
     const body = '{"event":"envelope.sent","data":{"envelopeId":"env_\\u001b[31m1"}}';
     const [, url = ''] = await listening.says(/Listening at (\S+?)\.\s/);
     const post = (signature: string) =>
@@ -93,7 +93,7 @@ describe('listen', () => {
   });
 
   it('shows only the requested events', async () => {
-    const listening = home.start`listen --port 0 --no-verify --events completed --json`;
+    const listening = home.background`listen --port 0 --no-verify --events completed --json`;
     const { url } = await listening.object();
     await listening.object();
     for (const event of ['envelope.sent', 'envelope.completed']) {
@@ -112,7 +112,7 @@ describe('a response of listen', () => {
   });
 
   it('has status 200, 401, 400, 405, 404, or 413, and each delivery is a JSON line with its reason', async () => {
-    const listening = home.start(argv`listen --port 0 --json`, { env: { ESIGN_WEBHOOK_SECRET: old } });
+    const listening = home.background(argv`listen --port 0 --json`, { env: { ESIGN_WEBHOOK_SECRET: old } });
     const ready = await listening.object();
     expect(ready).toMatchObject({
       type: 'ready',
@@ -181,7 +181,7 @@ describe('a response of listen', () => {
   });
 
   it('is impossible if the port is in use or an option is invalid', async () => {
-    const listening = home.start`listen --port 0 --no-verify --json`;
+    const listening = home.background`listen --port 0 --no-verify --json`;
     const { port } = new URL(String((await listening.object()).url));
     const runs = await Promise.all([
       home.run`listen --port ${port} --no-verify --json`,
@@ -196,7 +196,7 @@ describe('a response of listen', () => {
   });
 
   it('accepts both payload shapes and both signature formats of the service, and reports contradictions', async () => {
-    const listening = home.start`listen --port 0 --secret-file new --secret-file old --json`;
+    const listening = home.background`listen --port 0 --secret-file new --secret-file old --json`;
     const { url } = await listening.object();
     await home.run`sandbox choices payload=type signature=prefixed`;
     const send = (secret: string) =>

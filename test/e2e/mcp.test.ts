@@ -307,7 +307,7 @@ describe('with --allow-write', () => {
 
 describe('stdout', () => {
   it('contains only the protocol, and requests are answered even if the client is gone', async () => {
-    const assistant = await Assistant.start(home, ['--debug']);
+    const assistant = await Assistant.of(home.start`mcp --debug`);
     const asked = assistant.call('list', { limit: 1 });
     expect(await assistant.end()).toBe(0);
     expect((await asked).isError).toBe(false);
@@ -329,7 +329,7 @@ describe('stdout', () => {
   });
 
   it('closes on a signal', async () => {
-    const assistant = await Assistant.start(home);
+    const assistant = await Assistant.of(home.start`mcp`);
     expect((await assistant.running.stop('SIGTERM')).signal).toBe('SIGTERM');
   });
 });

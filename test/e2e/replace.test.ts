@@ -287,14 +287,14 @@ describe('a replaced envelope', () => {
 
   it('leads a watch or a listener to the new one', async () => {
     const id = await lease('--send');
-    const watching = home.start`envelopes watch ${id} --interval 1s`;
+    const watching = home.background`envelopes watch ${id} --interval 1s`;
     await watching.line();
     const { made } = await replaced(id, '--signer', RIGHT);
     expect((await watching.ended).code).toBe(11);
     const follow = `${id} was replaced by ${String(made.id)}`;
     // The poll can come between the cancellation and the sending.
     expect((await watching.stderr).replaceAll('\n', ' ')).toContain(follow);
-    const listening = home.start`listen --port 0 --no-verify --envelope ${id}`;
+    const listening = home.background`listen --port 0 --no-verify --envelope ${id}`;
     expect((await listening.ended).code).toBe(11);
     expect((await listening.stderr).replaceAll('\n', ' ')).toContain(`${follow}, which is SENT.`);
   });

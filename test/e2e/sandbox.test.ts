@@ -7,13 +7,13 @@ import { Home, reportedError } from '../support/cli.ts';
 const home = new Home();
 afterAll(() => home.close());
 
-const start = (...args: string[]) => home.start`sandbox start --port 0 --json ${args}`;
+const start = (...args: string[]) => home.background`sandbox start --port 0 --json ${args}`;
 const draft = ['envelopes', 'create', '--template', 'tmpl_employment', '--signing-order', 'sequential'];
 const three = ['--signer', 'E <e@x.org>', '--signer', 'M <m@x.org>', '--signer', 'H <h@x.org>', '--send'];
 
 describe('the sandbox', () => {
   it('keeps its state and key across restarts, also after kill -9', async () => {
-    const first = start('--data', 'data');
+    const first = home.start`sandbox start --port 0 --json --data data`;
     const before = await first.object();
     const envelope = await home.object`${draft} ${three}`;
     await first.stop('SIGKILL');
@@ -53,7 +53,7 @@ describe('the sandbox', () => {
   it('keeps nothing when it is ephemeral', async () => {
     const left = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('esign-sandbox-'));
     const profiles = await home.json`profiles list`;
-    const running = start('--ephemeral');
+    const running = home.start`sandbox start --port 0 --json --ephemeral`;
     const { dataDir } = await running.object();
     await running.stop('SIGINT');
     expect((await left()).some((name) => String(dataDir).endsWith(name))).toBe(false);
@@ -63,19 +63,19 @@ describe('the sandbox', () => {
   it("leaves no profile behind when it is ephemeral, and doesn't touch other profiles", async () => {
     const other = new Home();
     const names = async () => JSON.stringify(await other.json`profiles list`);
-    const first = other.start`sandbox start --ephemeral --port 0 --json`;
+    const first = other.background`sandbox start --ephemeral --port 0 --json`;
     await first.object();
     expect(await names()).toContain('"sandbox"');
-    const second = other.start`sandbox start --data kept --port 0 --json`;
+    const second = other.background`sandbox start --data kept --port 0 --json`;
     const { baseUrl } = await second.object();
     await first.stop();
     expect(await names()).toContain(String(baseUrl));
-    const third = other.start`sandbox start --ephemeral --port 0 --json`;
+    const third = other.background`sandbox start --ephemeral --port 0 --json`;
     await third.object();
     await third.stop('SIGINT');
     expect(await names()).toContain(String(baseUrl));
     await other.json`profiles remove sandbox --yes`;
-    const fourth = other.start`sandbox start --ephemeral --port 0 --json`;
+    const fourth = other.background`sandbox start --ephemeral --port 0 --json`;
     await fourth.object();
     await fourth.stop();
     expect(await names()).toBe('[]');
@@ -136,7 +136,7 @@ describe('the sandbox', () => {
 
   it('leaves the profiles unchanged with --no-save-profile', async () => {
     const other = new Home();
-    const running = other.start`sandbox start --ephemeral --port 0 --no-save-profile --json`;
+    const running = other.background`sandbox start --ephemeral --port 0 --no-save-profile --json`;
     await running.object();
     expect(await other.json`profiles list`).toEqual([]);
     await other.close();

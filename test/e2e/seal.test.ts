@@ -18,7 +18,7 @@ const esign = (words: string) => home.run(words.split(' '));
 const file = (what: string) => join(FOLDER, `${id}.${what}.pdf`);
 
 beforeAll(async () => {
-  const started = home.start`sandbox start --data data --port 0 --json`;
+  const started = home.background`sandbox start --data data --port 0 --json`;
   await started.object();
   const created = await home.object(
     'envelopes create --template tmpl_nda --signer a@b.example --send'.split(' '),

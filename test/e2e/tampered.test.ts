@@ -13,7 +13,7 @@ const planted = new Map<Tampering, string>();
 const before: unknown[] = [];
 
 beforeAll(async () => {
-  const ready = await home.start('sandbox start --data data --port 0 --json'.split(' ')).object();
+  const ready = await home.background('sandbox start --data data --port 0 --json'.split(' ')).object();
   [baseUrl, apiKey] = [String(ready.baseUrl), String(ready.apiKey)];
   for (const how of ['appendedBytes', 'otherSeal', 'strippedSeal'] as const) {
     await post('/__sandbox/faults', { tamperedPaper: { how, match: 'signed' } });

@@ -20,7 +20,7 @@ async function sent(...more: string[]): Promise<string> {
 describe('envelopes watch', () => {
   it('prints a line per change, each with the envelope, and exits with 0 on completion', async () => {
     const id = await sent('--signer', 'Bo <bo@example.com>');
-    const watching = home.start`envelopes watch ${id} --interval 200ms --json`;
+    const watching = home.background`envelopes watch ${id} --interval 200ms --json`;
     const first = await watching.object();
     expect(Object.keys(first)).toEqual(['at', 'envelopeId', 'from', 'to', 'signer', 'envelope']);
     expect(first).toMatchObject({ envelopeId: id, from: null, to: 'SENT', signer: null, envelope: { id } });
@@ -47,7 +47,7 @@ describe('envelopes watch', () => {
 
   it('waits for each of several envelopes, and for the requested status', async () => {
     const [a, b] = [await sent('--signer', 'Bo <bo@example.com>'), await sent()];
-    const watching = home.start`envelopes watch - --until in_progress,COMPLETED --json`;
+    const watching = home.background`envelopes watch - --until in_progress,COMPLETED --json`;
     watching.child.stdin?.end(`${a}\n${b}\n`);
     const seen = [await watching.object(), await watching.object()];
     expect(seen.map((one) => one.envelopeId)).toEqual([a, b]);
@@ -164,7 +164,7 @@ describe('a watch', () => {
 describe('with a listener on this machine', () => {
   it('wakes a watch with a webhook although its next poll is in an hour', async () => {
     await writeFile(home.path('secret'), 'whsec_0123456789abcdef\n');
-    const listen = home.start`listen --port 0 --json --secret-file secret`;
+    const listen = home.background`listen --port 0 --json --secret-file secret`;
     const { url } = await listen.object();
     const own = ['--webhook-url', String(url), '--webhook-secret-file', 'secret'];
     const created = await home.object([
@@ -172,7 +172,7 @@ describe('with a listener on this machine', () => {
       ...own,
     ]);
     const id = String(created.id);
-    const watch = home.start`envelopes watch ${id} --json --interval 1h --timeout 30s`;
+    const watch = home.background`envelopes watch ${id} --json --interval 1h --timeout 30s`;
     expect(await watch.object()).toMatchObject({ from: null, to: 'SENT' });
     await home.run`sandbox sign ${id}`;
     expect(await watch.object()).toMatchObject({ envelopeId: id, to: 'COMPLETED' });

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv, isWordValue, type WordValue } from './argv.ts';
-import { isFree, runInProcess, type Staying, startInProcess } from './in-process.ts';
+import { InProcessChild, isFree, runInProcess } from './in-process.ts';
 
 const BIN = resolve(process.env.ESIGN_BIN || join(import.meta.dirname, '../../bin/run.js'));
 
@@ -57,7 +57,6 @@ export class Home {
   readonly folder = mkdtempSync(join(tmpdir(), 'esign-e2e-'));
   readonly env: Record<string, string>;
   readonly #started: LongRunning[] = [];
-  readonly #here: Staying[] = [];
   /** The environment of a new home's commands; the others were set by the test. */
   readonly #usual = inherited();
   readonly #inProcess: boolean;
@@ -122,9 +121,18 @@ export class Home {
   start(args: readonly string[], options?: RunOptions): LongRunning;
   start(args: readonly string[], ...rest: (RunOptions | WordValue | undefined)[]): LongRunning {
     const { words, options } = readCall(args, rest);
-    const running = new LongRunning(this.#spawn(words, options));
-    this.#started.push(running);
-    return running;
+    return this.#keep(this.#spawn(words, options));
+  }
+
+  /**
+   * Starts a command that runs next to others until it ends or is stopped, in this process where commands run here, too. It can't
+   * be killed.
+   */
+  background(line: TemplateStringsArray, ...values: WordValue[]): LongRunning;
+  background(args: readonly string[], options?: RunOptions): LongRunning;
+  background(args: readonly string[], ...rest: (RunOptions | WordValue | undefined)[]): LongRunning {
+    const { words, options } = readCall(args, rest);
+    return this.#next(words, options, true);
   }
 
   /**
@@ -132,16 +140,14 @@ export class Home {
    */
   async sandbox(args: readonly string[] = []): Promise<Sandbox> {
     const words = ['sandbox', 'start', '--ephemeral', '--port', '0', '--json', ...args];
-    const { ready, stop } = this.#mayRunHere()
-      ? await this.#startHere(words)
-      : await readyOf(this.start(words));
+    const running = this.#next(words, {}, false);
+    const ready = await running.object();
     const baseUrl = await this.#relayed(String(ready.baseUrl), !args.includes('--no-save-profile'));
-    return { baseUrl, apiKey: String(ready.apiKey), ready, stop };
+    return { baseUrl, apiKey: String(ready.apiKey), ready, stop: () => running.stop() };
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#started.map((one) => one.stop()));
-    for (const one of this.#here) await one.stop();
     await rm(this.folder, { recursive: true, force: true });
   }
 
@@ -157,21 +163,29 @@ export class Home {
   }
 
   /** Returns true if these arguments need a real process. */
-  #needsProcess(words: readonly string[], { env, under }: RunOptions): boolean {
-    if ((under ?? []).length > 0 || words.length === 0 || !this.#mayRunHere(env)) return true;
+  #needsProcess(words: readonly string[], options: RunOptions): boolean {
+    if (words.length === 0 || !this.#mayRunHere(options)) return true;
     return STAYS.test(words.join(' ')) || words.some((word) => ANSWERED_FIRST.has(word));
   }
 
-  #mayRunHere(env: Readonly<Record<string, string>> = {}): boolean {
+  #mayRunHere({ env, cwd, under }: RunOptions): boolean {
+    if ((under ?? []).length > 0 || !isFree(cwd ?? this.folder)) return false;
     const set = Object.entries({ ...this.env, ...env });
     const isForNode = set.some(([name, value]) => FOR_NODE.test(name) && this.#usual[name] !== value);
-    return this.#inProcess && isFree() && !isForNode;
+    return this.#inProcess && !isForNode;
   }
 
-  async #startHere(argv: readonly string[]): Promise<Pick<Sandbox, 'ready' | 'stop'>> {
-    const staying = await startInProcess({ argv, env: this.env, cwd: this.folder });
-    this.#here.push(staying);
-    return { ready: objectIn(staying.firstLine), stop: staying.stop };
+  /** Starts a command next to others; `stays` if its folder has to be the working directory to its end. */
+  #next(argv: readonly string[], options: RunOptions, stays: boolean): LongRunning {
+    if (!this.#mayRunHere(options)) return this.start(argv, options);
+    const run = { argv, env: { ...this.env, ...options.env }, cwd: options.cwd ?? this.folder };
+    return this.#keep(new InProcessChild(run, { stays }));
+  }
+
+  #keep(child: Child): LongRunning {
+    const running = new LongRunning(child);
+    this.#started.push(running);
+    return running;
   }
 
   #spawn(args: readonly string[], options: RunOptions): ChildProcess {
@@ -188,25 +202,24 @@ export interface Sandbox {
   stop: () => Promise<unknown>;
 }
 
-async function readyOf(process: LongRunning): Promise<Pick<Sandbox, 'ready' | 'stop'>> {
-  return { ready: await process.object(), stop: () => process.stop() };
-}
-
 function objectIn(line: string): Record<string, unknown> {
   const value = parseJson(line);
   if (!isRecord(value)) throw new Error('the line is not a JSON object');
   return value;
 }
 
+/** A real process, or what looks like one. */
+type Child = ChildProcess | InProcessChild;
+
 /** A command that runs until it is stopped. */
 export class LongRunning {
-  readonly child: ChildProcess;
+  readonly child: Child;
   readonly ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   readonly stderr: Promise<string>;
   readonly #lines: AsyncIterator<string>;
   #said = '';
 
-  constructor(child: ChildProcess) {
+  constructor(child: Child) {
     this.child = child;
     this.ended = endOf(child);
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -287,10 +300,10 @@ async function textOf(stream: NodeJS.ReadableStream | null): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+function endOf(child: Child): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   return new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('close', (code, signal) => resolve({ code, signal }));
+    child.on('close', (code: number | null, signal: NodeJS.Signals | null) => resolve({ code, signal }));
   });
 }
 

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import { join, resolve } from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import tty from 'node:tty';
 import { pathToFileURL } from 'node:url';
 import v8 from 'node:v8';
@@ -29,84 +30,128 @@ export interface InProcessRun {
   input?: string | undefined;
 }
 
-export interface InProcessResult {
+interface End {
   code: number | null;
   signal: NodeJS.Signals | null;
+}
+
+export interface InProcessResult extends End {
   stdout: string;
   stderr: string;
+}
+
+interface Streams {
+  stdin: Readable;
+  stdout: Writable;
+  stderr: Writable;
 }
 
 /** Leaves the command that called process.exit; nothing it does afterward has an effect. */
 class Exited extends Error {}
 
 let compiled: ReturnType<typeof compileFunction> | undefined;
+/** Whether a command is starting or running to its end here, and the folder that is the working directory for how many. */
 let running = false;
+let held = { folder: '', by: 0, before: '' };
 /** It is an ES module, which the bundle can't require. */
 const shaping = import('harfbuzzjs');
 
-/** Whether a command can run here now: one at a time, since it uses the worker's folder and process ID. */
-export function isFree(): boolean {
-  return !running;
+/** Whether a command can run in the folder now: one at a time, since it uses the worker's folder and process ID. */
+export function isFree(folder: string): boolean {
+  return !running && (held.by === 0 || held.folder === folder);
 }
 
 /** Runs one command line to its end. */
-export function runInProcess(run: InProcessRun): Promise<InProcessResult> {
-  return inFolder(run.cwd, () => new FakeProcess(run).run(run.argv));
-}
-
-/** A command that runs until it receives a signal. */
-export interface Staying {
-  /** The first line of its stdout. */
-  firstLine: string;
-  stop: () => Promise<InProcessResult>;
-}
-
-/** Starts a command line that prints a line when it is ready and then runs next to other commands. */
-export function startInProcess(run: InProcessRun): Promise<Staying> {
-  return inFolder(run.cwd, async () => {
-    const fake = new FakeProcess(run);
-    const ended = fake.run(run.argv);
-    const ready = await Promise.race([fake.firstLine(), ended]);
-    if (typeof ready !== 'string') throw new Error(`it ended: ${ready.stderr}`);
-    const stop = () => {
-      fake.receive('SIGTERM');
-      return ended;
-    };
-    return { firstLine: ready, stop };
-  });
-}
-
-async function inFolder<T>(folder: string, task: () => Promise<T>): Promise<T> {
-  const before = process.cwd();
+export async function runInProcess(run: InProcessRun): Promise<InProcessResult> {
+  const stdin = Readable.from(run.input ? [Buffer.from(run.input)] : []);
+  const [stdout, stderr] = [new Collected(), new Collected()];
+  const leave = enter(run.cwd);
   running = true;
-  process.chdir(folder);
-  try {
-    return await task();
-  } finally {
-    process.chdir(before);
-    running = false;
+  const end = await new FakeProcess(run, { stdin, stdout, stderr }).run(run.argv);
+  running = false;
+  leave();
+  return { ...end, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+interface Ending {
+  close: [code: number | null, signal: NodeJS.Signals | null];
+  error: [Error];
+}
+
+/**
+ * A command in this process that looks like a child process: it runs next to other commands until it ends by itself or receives a
+ * signal.
+ */
+export class InProcessChild extends EventEmitter<Ending> {
+  readonly pid = undefined;
+  readonly stdin = new PassThrough();
+  readonly stdout = new PassThrough();
+  readonly stderr = new PassThrough();
+  exitCode: number | null = null;
+  signalCode: NodeJS.Signals | null = null;
+  readonly #process: FakeProcess;
+
+  /** Starts the command. Unless it stays, its folder is the working directory only until it prints something. */
+  constructor(run: InProcessRun, { stays }: { stays: boolean }) {
+    super();
+    this.#process = new FakeProcess(run, this);
+    const leave = enter(run.cwd);
+    running = true;
+    const ended = this.#process.run(run.argv);
+    void Promise.race([once(this.stdout, 'data'), ended]).then(() => {
+      running = false;
+      if (!stays) leave();
+    });
+    void ended.then((end) => {
+      if (stays) leave();
+      return this.#close(end);
+    });
+  }
+
+  /** Only signals that a process can handle. */
+  kill(signal: NodeJS.Signals | number = 'SIGTERM'): boolean {
+    if (typeof signal === 'number' || signal === 'SIGKILL') throw new Error('start a process to kill it');
+    this.#process.receive(signal);
+    return true;
+  }
+
+  async #close({ code, signal }: End): Promise<void> {
+    [this.exitCode, this.signalCode] = [code, signal];
+    this.stdout.end();
+    await finished(this.stderr.end(), { writable: false });
+    this.emit('close', code, signal);
   }
 }
 
-/** The process object that one command sees, and what it wrote. */
+/** Makes it the working directory; returns a function that undoes this when nothing else needs it. */
+function enter(folder: string): () => void {
+  if (held.by === 0) {
+    held = { folder, by: 0, before: process.cwd() };
+    process.chdir(folder);
+  }
+  held.by++;
+  return () => {
+    held.by--;
+    if (held.by === 0) process.chdir(held.before);
+  };
+}
+
+/** The process object that one command sees. */
 class FakeProcess {
   readonly #events = new EventEmitter().setMaxListeners(0);
-  readonly #out = new Collected();
-  readonly #err = new Collected();
+  readonly #err: Writable;
   readonly #own: Map<string | symbol, unknown>;
   readonly #process: NodeJS.Process;
   #end: (code: number | null, signal?: NodeJS.Signals) => void = () => undefined;
 
-  constructor({ argv, env, input }: InProcessRun) {
+  constructor({ argv, env }: InProcessRun, { stdin, stdout, stderr }: Streams) {
+    this.#err = stderr;
     this.#own = new Map<string | symbol, unknown>([
       ['argv', [process.execPath, FILE, ...argv]],
       ['env', { ...env }],
-      ['stdout', this.#out],
-      ['stderr', this.#err],
-      [
-        'stdin',
-        Object.assign(Readable.from(input ? [Buffer.from(input)] : []), { fd: 0, unref: () => undefined }),
-      ],
+      ['stdout', stdout],
+      ['stderr', stderr],
+      ['stdin', Object.assign(stdin, { fd: 0, unref: () => undefined })],
       ['exitCode', undefined],
       ['emitWarning', () => undefined],
       ['exit', (code?: number) => this.#exit(code)],
@@ -115,13 +160,13 @@ class FakeProcess {
     this.#process = this.#proxied();
   }
 
-  async run(argv: readonly string[]): Promise<InProcessResult> {
-    const ended = new Promise<InProcessResult>((done) => {
+  async run(argv: readonly string[]): Promise<End> {
+    const ended = new Promise<End>((done) => {
       this.#end = (code, signal) => {
         this.#end = () => undefined;
         this.#events.emit('exit', code ?? 0);
         this.#events.removeAllListeners();
-        done({ code, signal: signal ?? null, stdout: this.#out.text(), stderr: this.#err.text() });
+        done({ code, signal: signal ?? null });
       };
     });
     this.#main(argv).then(
@@ -133,10 +178,6 @@ class FakeProcess {
       },
     );
     return ended;
-  }
-
-  firstLine(): Promise<string> {
-    return this.#out.firstLine();
   }
 
   receive(signal: NodeJS.Signals): void {
@@ -216,13 +257,7 @@ class Collected extends Writable {
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.#chunks.push(chunk);
-    this.emit('written');
     done();
-  }
-
-  async firstLine(): Promise<string> {
-    while (!this.text().includes('\n')) await once(this, 'written');
-    return this.text().slice(0, this.text().indexOf('\n'));
   }
 
   text(): string {

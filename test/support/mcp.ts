@@ -23,12 +23,13 @@ export class Assistant {
     void this.#read();
   }
 
-  static async start(
-    home: Home,
-    flags: readonly string[] = [],
-    options: RunOptions = {},
-  ): Promise<Assistant> {
-    const assistant = new Assistant(home.start(argv`mcp ${flags}`, options));
+  static start(home: Home, flags: readonly string[] = [], options: RunOptions = {}): Promise<Assistant> {
+    return Assistant.of(home.background(argv`mcp ${flags}`, options));
+  }
+
+  /** Connects to a server that was started. */
+  static async of(running: LongRunning): Promise<Assistant> {
+    const assistant = new Assistant(running);
     const clientInfo = { name: 'test', version: '1' };
     await assistant.ask('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
     assistant.write({ method: 'notifications/initialized' });
