@@ -8,7 +8,7 @@ import { type RetryOptions, withRetries } from './retry.ts';
 import { ServiceClock } from './service-clock.ts';
 import type { FindSimilarIds } from './subject.ts';
 import { type TemplatesApi, templatesApi } from './templates.ts';
-import { type OpenGate, openGate, type WriteGate } from './write-gate.ts';
+import { type Clearance, type OpenGate, openGate, type PlannedWrite, type WriteGate } from './write-gate.ts';
 
 export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   random?: (() => number) | undefined;
@@ -22,8 +22,8 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   onWait?: RetryOptions['onWait'];
   /** Finds existing ids that are similar to a missing one. Without it, errors show only the missing id. */
   findSimilarIds?: FindSimilarIds | undefined;
-  /** Opens the gate that every write passes before it is sent. Without it, all writes are sent. */
-  gate?: OpenGate | undefined;
+  /** Loads the gate that every write passes, at the first write. Without it, all writes are sent. */
+  gate?: (() => Promise<OpenGate>) | undefined;
 }
 
 /** A client for the service, with a typed method for each of the eight routes in the API document. */
@@ -34,7 +34,9 @@ export interface Client {
   envelopes: EnvelopesApi;
   /** Sends any request, with the retry policy. Writes pass the gate. */
   send: SendRequest;
-  writes: WriteGate;
+  writes: () => Promise<WriteGate>;
+  /** Checks the writes of a command before the first is sent (`WriteGate.check`). */
+  checkWrites: (planned: readonly PlannedWrite[]) => Promise<Clearance>;
   clock: Clock;
   /** The service's time. */
   serviceClock: ServiceClock;
@@ -59,15 +61,21 @@ export function createClient(options: ClientOptions): Client {
     maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
     onWait: options.onWait,
   });
-  const writes = (options.gate ?? openGate)(sendNow);
-  const send: SendRequest = (request) => (isRead(request.method) ? sendNow(request) : writes.pass(request));
+  let gate: WriteGate | undefined;
+  const writes = async () => {
+    gate ??= ((await options.gate?.()) ?? openGate)(sendNow);
+    return gate;
+  };
+  const send: SendRequest = async (request) =>
+    isRead(request.method) ? sendNow(request) : (await writes()).pass(request);
+  const checkWrites: Client['checkWrites'] = async (planned) => (await writes()).check(planned);
   const { clock, graceMs = 0 } = options;
   const [templates, envelopes] = [
     templatesApi(send, options.findSimilarIds),
     envelopesApi(send, options.findSimilarIds),
   ];
   const account = accountOf(options.baseUrl, options.apiKey);
-  return { account, templates, envelopes, send, writes, clock, serviceClock, graceMs, window };
+  return { account, templates, envelopes, send, writes, checkWrites, clock, serviceClock, graceMs, window };
 }
 
 function windowFor(options: ClientOptions): RateWindow | undefined {

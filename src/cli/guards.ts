@@ -2,7 +2,6 @@ import { userInfo } from 'node:os';
 import { isLoopback } from '../api/base-url.ts';
 import type { OpenGate } from '../api/write-gate.ts';
 import { guardedGate, readOnlyGate } from '../guards/gate.ts';
-import type { GuardOptions } from '../guards/guard.ts';
 import { combineGuards, type Guards } from '../guards/guards.ts';
 import { readPolicy } from '../guards/policy.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -63,13 +62,8 @@ export async function gateOf(
 }
 
 /** Creates the gate for the controls of a sandbox, which are not part of the service. */
-export async function sandboxGateOf(session: Connection): Promise<OpenGate> {
-  const names = namesOf(await session.settings());
-  const options: GuardOptions = {
-    guards: () => guardsOf(session),
-    confirmation: { names, given: undefined, ask: undefined },
-  };
-  return readOnlyGate(options);
+export function sandboxGateOf(session: Connection): OpenGate {
+  return readOnlyGate(() => guardsOf(session));
 }
 
 async function askName(name: string): Promise<string> {

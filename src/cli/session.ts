@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Client, ClientOptions } from '../api/client.ts';
 import { ServiceClock } from '../api/service-clock.ts';
-import { lazyGate } from '../api/write-gate.ts';
+import type { OpenGate } from '../api/write-gate.ts';
 import { recordPath } from '../compatibility/record-path.ts';
 import { noting } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
@@ -69,13 +69,7 @@ export class Session {
   #readsOnly = false;
   #onRead: (() => void) | undefined;
   /** Shared by all clients, so that the emails of a command are counted together. */
-  readonly #gate = lazyGate(async () =>
-    (await import('./guards.ts')).gateOf(this, {
-      terminal: this.#terminal,
-      command: this.#invocation.command,
-      confirm: this.#flags.confirm,
-    }),
-  );
+  #gate: Promise<OpenGate> | undefined;
 
   constructor(
     flags: SessionFlags,
@@ -142,12 +136,19 @@ export class Session {
       windowFolder: join(stateDir(), 'rate'),
       findSimilarIds: similarIdsFinder(() => this.client(), observations),
       onReply: await this.#onReply(),
-      gate: this.#gate,
+      gate: () => (this.#gate ??= this.#openGate()),
     });
     const scope = indexScopeOf(settings);
     if (scope === undefined) return observed(client, [noting(observations.recents)]);
     observations.feed ??= new Feed(stateDir(), scope);
     return observed(client, [observations.feed, noting(observations.recents)]);
+  }
+
+  /** Loads the guards and the log at the first write, because most commands only read. */
+  async #openGate(): Promise<OpenGate> {
+    const { gateOf } = await import('./guards.ts');
+    const { confirm } = this.#flags;
+    return gateOf(this, { terminal: this.#terminal, command: this.#invocation.command, confirm });
   }
 
   async #onReply(): Promise<ClientOptions['onReply']> {
@@ -199,9 +200,8 @@ export class Session {
     const settings = await this.settings({ fallbackProfile: 'sandbox' });
     const { baseUrl, apiKey } = requireConnection(settings);
     const { controlUrl, sandboxControl } = await import('../sandbox-control/control.ts');
-    const gate = lazyGate(async () => (await import('./guards.ts')).sandboxGateOf(this));
     const client = await this.#clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value, {
-      gate,
+      gate: async () => (await import('./guards.ts')).sandboxGateOf(this),
       readsOnly: false,
     });
     return sandboxControl(client.send);

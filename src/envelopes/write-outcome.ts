@@ -36,7 +36,7 @@ export async function createWithOutcome(
       { signal, searching },
     );
     if (found) {
-      await client.writes.resolve({ requestId }, found.id);
+      await (await client.writes()).resolve(requestId, found.id);
       return { kind: 'settled', value: found, by: 'lookup' };
     }
     return { kind: 'unknown', error, ...(searchError ? { searchError } : {}) };
@@ -145,7 +145,7 @@ async function actOnce(
     const isOpen = isAmbiguous(error) || (action.again && isRefusedByState(error));
     const envelope = isOpen ? await readQuietly(client, id, signal) : undefined;
     if (envelope && action.happened(envelope)) {
-      await client.writes.resolve({ envelopeId: id }, id);
+      await (await client.writes()).resolve(id, id);
       return settled(envelope, 'lookup');
     }
     if (!isAmbiguous(error)) throw error;

@@ -3,7 +3,7 @@ import type { PlannedWrite } from '../api/write-gate.ts';
 import { GuardError } from '../kernel/errors.ts';
 import { canBeReminded, canBeSent } from '../kernel/vocabulary.ts';
 import { comparableAddress, covers } from './addresses.ts';
-import { type Guards, sourceInWords } from './guards.ts';
+import { type Guards, hintFor, sourceInWords } from './guards.ts';
 
 /** The recipients of a write. */
 export interface Emails {
@@ -111,10 +111,4 @@ function tooMany(count: number | undefined, guards: Guards): GuardError {
       ? `The number of emails can't be determined, and ${where} allows ${value} for each command. Nothing was sent.`
       : `This command would send ${count} emails; ${where} allows ${value} for each command. Nothing was sent.`;
   return new GuardError('TOO_MANY_EMAILS', message, { hint: hintFor(guards) });
-}
-
-/** Returns a hint on how to change guards. */
-export function hintFor({ policy }: Guards): string {
-  const mine = 'See the guards with `esign profiles show`; a profile is changed with `esign profiles edit`.';
-  return policy === null ? mine : `${mine} Only an administrator can change the policy.`;
 }

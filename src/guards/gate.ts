@@ -1,132 +1,230 @@
+import { randomBytes } from 'node:crypto';
+import { READ_CONCURRENCY } from '../api/defaults.ts';
 import type { HttpReply, HttpRequest, SendRequest } from '../api/http.ts';
-import { envelopeSchema, matches, readAs, resourceReplySchema } from '../api/schemas.ts';
-import type { OpenGate, PlannedWrite, RunEnd, WriteGate } from '../api/write-gate.ts';
+import { type Envelope, envelopeSchema, matches, readAs, resourceReplySchema } from '../api/schemas.ts';
+import {
+  type Clearance,
+  type OpenGate,
+  openGate,
+  type PlannedWrite,
+  type RunEnd,
+} from '../api/write-gate.ts';
 import { GuardError } from '../kernel/errors.ts';
 import { isRecord } from '../kernel/json.ts';
+import { mapInOrder } from '../kernel/streams.ts';
 import { LogRecorder, type RecorderOptions, type WriteFacts } from '../log/recorder.ts';
-import { Guard, type GuardOptions, type ReadEnvelope } from './guard.ts';
-import { readWrite } from './write.ts';
+import {
+  type Emails,
+  EmailTally,
+  emailsOfCreate,
+  emailsOfEnvelope,
+  NO_EMAILS,
+  UNKNOWN_EMAILS,
+} from './emails.ts';
+import { type Guards, requireWritable } from './guards.ts';
+import { readWrite, type Write } from './write.ts';
 
 type CompleteRun = (end: RunEnd) => Promise<void>;
 
-/** The state that the gates of a command share. */
-interface Shared {
-  guard: Guard;
-  recorder: LogRecorder;
-  /** Begins the log entry of the bulk run that all writes belong to. */
-  beginRun: (() => Promise<CompleteRun>) | undefined;
+/** The name that a person must type or pass as --confirm where the guard `confirmName` applies. */
+interface NameConfirmation {
+  names: readonly [string, ...string[]];
+  given: string | undefined;
+  /** Prompts for the name. Undefined without a terminal. */
+  ask: ((name: string) => Promise<string>) | undefined;
 }
 
-/**
- * Creates the gates of a command, one for each client. A gate lets writes pass if the guards allow them, and records them in the
- * log.
- */
-export function guardedGate(options: GuardOptions & RecorderOptions): OpenGate {
-  const guard = new Guard(options);
-  const shared: Shared = { guard, recorder: new LogRecorder(options), beginRun: undefined };
-  return (send) => new GuardedGate(shared, send);
+interface GateOptions extends RecorderOptions {
+  /** Returns the guards. Called at the first write. */
+  guards: () => Promise<Guards>;
+  confirmation: NameConfirmation;
 }
 
-/**
- * Creates gates that refuse all writes if the profile or the policy is read-only or the policy can't be used, and let them pass
- * otherwise. They are for writes that only a sandbox offers, which are not logged.
- */
-export function readOnlyGate(options: GuardOptions): OpenGate {
-  const guard = new Guard(options);
-  const refuseAll = async () => void (await guard.refuseAll());
+/** Creates the gates of a command, one for each client. They count its emails together. */
+export function guardedGate(options: GateOptions): OpenGate {
+  const gate = new GuardedGate(options);
   return (send) => ({
-    check: refuseAll,
-    confirm: () => Promise.resolve(),
-    isConfirmed: () => Promise.resolve(false),
-    resolve: () => Promise.resolve(),
-    beginRun: () => () => Promise.resolve(),
+    pass: (request) => gate.pass(request, send),
+    check: (planned) => gate.check(planned, send),
+    resolve: (key, envelopeId) => gate.recorder.resolve(key, envelopeId),
+    beginRun: (run) => gate.beginRun(run),
+  });
+}
+
+/** Creates gates for writes that only a sandbox offers. They are not logged, and refused only if nothing may be written. */
+export function readOnlyGate(guards: () => Promise<Guards>): OpenGate {
+  let reading: Promise<Guards> | undefined;
+  return (send) => ({
+    ...openGate(send),
     async pass(request) {
-      await refuseAll();
+      reading ??= guards();
+      requireWritable(await reading);
       return send(request);
     },
   });
 }
 
-class GuardedGate implements WriteGate {
-  readonly #shared: Shared;
-  readonly #send: SendRequest;
-  readonly #read: ReadEnvelope;
+/** Lets the writes of a command pass if the guards allow them, and records them in the log. */
+class GuardedGate {
+  readonly recorder: LogRecorder;
+  readonly #options: GateOptions;
+  #guards: Promise<Guards> | undefined;
+  #tally = new EmailTally();
+  /** Writes whose emails were counted. A retry emails nobody else. */
+  readonly #counted = new Set<string>();
+  /** The recipients of the drafts that this process created. */
+  readonly #drafts = new Map<string, readonly string[]>();
+  #mustConfirm = false;
+  #confirming: Promise<void> | undefined;
+  /** Begins the log entry of the bulk run that all writes belong to. */
+  #beginRun: (() => Promise<CompleteRun>) | undefined;
 
-  constructor(shared: Shared, send: SendRequest) {
-    this.#shared = shared;
-    this.#send = send;
-    this.#read = async (id) => {
-      const { body, status } = await send({
-        method: 'GET',
-        path: `/esign/envelopes/${encodeURIComponent(id)}`,
-      });
-      const { data } = readAs(resourceReplySchema, body, 'an envelope', status);
-      return readAs(envelopeSchema, data, 'an envelope', status);
-    };
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.recorder = new LogRecorder(options);
   }
 
-  async check(planned: readonly PlannedWrite[]): Promise<void> {
+  /** Checks all writes of a command, and resets the count of emails. @throws GuardError */
+  async check(planned: readonly PlannedWrite[], send: SendRequest): Promise<Clearance> {
+    this.#tally = new EmailTally();
+    this.#counted.clear();
     const sends = planned.some((one) => one.action !== 'create' || one.sends);
-    const envelopeIds = planned.flatMap((one) => (one.action === 'create' ? [] : one.envelopeId));
-    const action = planned[0]?.action ?? 'other';
     const facts: WriteFacts = {
-      action,
+      action: planned[0]?.action ?? 'other',
       effect: sends ? 'mails' : 'writes',
-      envelopeIds,
+      envelopeIds: planned.flatMap((one) => (one.action === 'create' ? [] : one.envelopeId)),
       requestId: undefined,
     };
-    await this.#recordingRefusal(facts, () => this.#shared.guard.check(planned, this.#read));
+    await this.#recordingRefusal(facts, async (guards) => {
+      if (!hasLimits(guards)) return;
+      const tally = new EmailTally();
+      const emailsOf = (one: PlannedWrite) => this.#emailsOf(one, send);
+      for await (const emails of mapInOrder(planned, READ_CONCURRENCY, emailsOf)) tally.add(emails, guards);
+      this.#requireConfirmation(tally, guards);
+    });
+    const isConfirmed = this.#mustConfirm && this.#options.confirmation.given !== undefined;
+    return { isConfirmed, confirm: () => this.#confirm() };
   }
 
-  confirm(): Promise<void> {
-    return this.#shared.guard.confirm();
-  }
-
-  isConfirmed(): Promise<boolean> {
-    return Promise.resolve(this.#shared.guard.isConfirmed);
-  }
-
-  async pass(request: HttpRequest): Promise<HttpReply> {
-    const { guard, recorder, beginRun } = this.#shared;
+  /** Checks, sends, and records a write. @throws GuardError */
+  async pass(request: HttpRequest, send: SendRequest): Promise<HttpReply> {
+    const beginRun = this.#beginRun;
     const write = readWrite(request);
     const { action, effect, envelopeId, requestId } = write;
-    const envelopeIds = envelopeId === undefined ? [] : [envelopeId];
-    const facts: WriteFacts = { action, effect, envelopeIds, requestId };
-    await this.#recordingRefusal(facts, () => guard.allow(write, this.#read));
-    const send = (onSend?: () => void) => this.#send({ ...request, onSend });
+    const facts = { action, effect, envelopeIds: envelopeId === undefined ? [] : [envelopeId], requestId };
+    const guards = await this.#recordingRefusal(facts, (current) => this.#allow(write, current, send));
+    const sendNow = (onSend?: () => void) => send({ ...request, onSend });
     await beginRun?.();
-    const reply = await (beginRun === undefined ? recorder.record(facts, send, envelopeIn) : send());
-    await guard.remember(write, envelopeId ?? envelopeIn(reply));
+    const reply = await (beginRun === undefined
+      ? this.recorder.record(facts, sendNow, envelopeIn)
+      : sendNow());
+    const id = envelopeId ?? envelopeIn(reply);
+    if (id !== undefined && hasLimits(guards)) {
+      if (action === 'send') this.#drafts.delete(id);
+      if (action === 'create' && write.emails !== undefined) this.#drafts.set(id, write.emails);
+    }
     return reply;
   }
 
-  resolve(lost: { requestId: string } | { envelopeId: string }, envelopeId: string): Promise<void> {
-    return this.#shared.recorder.resolve('requestId' in lost ? lost.requestId : lost.envelopeId, envelopeId);
-  }
-
   beginRun({ id, sends }: { id: string; sends: boolean }): CompleteRun {
-    const shared = this.#shared;
     let started: Promise<CompleteRun> | undefined;
-    shared.beginRun = () => {
-      started ??= shared.recorder.beginRun(id, sends);
+    this.#beginRun = () => {
+      started ??= this.recorder.beginRun(id, sends);
       return started;
     };
     return async (end) => {
-      shared.beginRun = undefined;
+      this.#beginRun = undefined;
       // A run that wrote nothing has no entry. A run whose first write could not be recorded has none, either.
       const complete = await started?.catch(() => undefined);
       await complete?.(end);
     };
   }
 
-  async #recordingRefusal(write: WriteFacts, decide: () => Promise<void>): Promise<void> {
+  /** Makes a decision by the guards, and records it if it is a refusal. */
+  async #recordingRefusal(write: WriteFacts, decide: (guards: Guards) => Promise<void>): Promise<Guards> {
+    this.#guards ??= this.#options.guards();
+    const guards = await this.#guards;
     try {
-      await decide();
+      requireWritable(guards);
+      await decide(guards);
+      return guards;
     } catch (error) {
-      if (error instanceof GuardError) await this.#shared.recorder.refused(write, error.code);
+      if (error instanceof GuardError) await this.recorder.refused(write, error.code);
       throw error;
     }
   }
+
+  /**
+   * Checks a write immediately before it is sent. The envelope is read again: a prompt may have taken a while since all writes
+   * were checked, and a draft may have been sent in the meantime. @throws GuardError
+   */
+  async #allow(write: Write, guards: Guards, send: SendRequest): Promise<void> {
+    const { action, envelopeId, requestId } = write;
+    if (action === 'cancel' || !hasLimits(guards)) return;
+    const key = `${action} ${envelopeId ?? requestId ?? randomBytes(8).toString('hex')}`;
+    if (this.#counted.has(key)) return;
+    this.#tally.add(await this.#emailsOfWrite(write, send), guards);
+    this.#counted.add(key);
+    if (this.#confirming === undefined) this.#requireConfirmation(this.#tally, guards);
+    await this.#confirm();
+  }
+
+  #emailsOfWrite({ action, envelopeId, emails, sends, signer }: Write, send: SendRequest): Promise<Emails> {
+    if (action === 'create' && emails !== undefined) return this.#emailsOf({ action, emails, sends }, send);
+    if (action === 'create' && !sends) return Promise.resolve({ to: undefined, count: 0 });
+    if (envelopeId !== undefined && (action === 'send' || action === 'remind'))
+      return this.#emailsOf({ action, envelopeId, signer }, send);
+    return Promise.resolve(UNKNOWN_EMAILS);
+  }
+
+  async #emailsOf(planned: PlannedWrite, send: SendRequest): Promise<Emails> {
+    if (planned.action === 'create') return emailsOfCreate(planned);
+    if (planned.action === 'cancel') return NO_EMAILS;
+    const draft = planned.action === 'send' ? this.#drafts.get(planned.envelopeId) : undefined;
+    if (draft !== undefined) return { to: draft, count: draft.length };
+    return emailsOfEnvelope(await readEnvelope(planned.envelopeId, send), planned);
+  }
+
+  #requireConfirmation(tally: EmailTally, guards: Guards): void {
+    this.#mustConfirm = guards.confirmName !== null && tally.emailsSeveral;
+    if (!this.#mustConfirm) return;
+    const { given, ask, names } = this.#options.confirmation;
+    if (given !== undefined && !names.includes(given))
+      throw notConfirmed(names, `"${given}" is a different name.`);
+    if (given !== undefined) this.#confirming = Promise.resolve();
+    else if (ask === undefined) throw notConfirmed(names, "--yes doesn't skip this.");
+  }
+
+  /** Waits for the confirmation if one is required. @throws GuardError when the name is wrong or missing. */
+  async #confirm(): Promise<void> {
+    if (!this.#mustConfirm) return;
+    this.#confirming ??= askName(this.#options.confirmation);
+    await this.#confirming;
+  }
+}
+
+async function askName({ names, ask }: NameConfirmation): Promise<void> {
+  const typed = (await ask?.(names[0])) ?? '';
+  if (!names.includes(typed.trim())) throw notConfirmed(names, "The name you typed doesn't match.");
+}
+
+function notConfirmed([name]: NameConfirmation['names'], why: string): GuardError {
+  return new GuardError(
+    'CONFIRMATION_REQUIRED',
+    `This command emails more than one person, so you have to confirm it with the name ${name}. ${why} Nothing was sent.`,
+    { hint: 'Type the name when you are prompted for it; in scripts, add `--confirm NAME`.' },
+  );
+}
+
+function hasLimits({ onlyTo, maxEmails, confirmName }: Guards): boolean {
+  return onlyTo !== null || maxEmails !== null || confirmName !== null;
+}
+
+/** Reads an envelope to find out whom a write would email. */
+async function readEnvelope(id: string, send: SendRequest): Promise<Envelope> {
+  const { body, status } = await send({ method: 'GET', path: `/esign/envelopes/${encodeURIComponent(id)}` });
+  const { data } = readAs(resourceReplySchema, body, 'an envelope', status);
+  return readAs(envelopeSchema, data, 'an envelope', status);
 }
 
 function envelopeIn({ body }: HttpReply): string | undefined {

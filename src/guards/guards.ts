@@ -69,9 +69,16 @@ function bothLists(
   return value === undefined ? null : { value, source };
 }
 
-/** Checks that the policy is usable. @throws GuardError when it can't be relied on. */
-export function requireUsablePolicy({ policy }: Guards): void {
-  if (policy === null || policy.problem === null) return;
+/** @throws GuardError if all writes are refused: the policy can't be relied on, or only reading is allowed. */
+export function requireWritable(guards: Guards): void {
+  const { policy, readOnly } = guards;
+  if (policy === null || policy.problem === null) {
+    if (readOnly === null) return;
+    const where = sourceInWords(readOnly.source, guards);
+    throw new GuardError('READ_ONLY', `Nothing was sent: ${where} allows only reading.`, {
+      hint: hintFor(guards),
+    });
+  }
   throw new GuardError(
     'POLICY_UNUSABLE',
     `The policy on this machine, ${policy.path}, can't be used: ${policy.problem}. Nothing was sent.`,
@@ -79,6 +86,12 @@ export function requireUsablePolicy({ policy }: Guards): void {
       hint: 'Ask your administrator to fix it: `esign doctor` shows what is wrong. Until then, only commands that read data work.',
     },
   );
+}
+
+/** Returns a hint on how to change guards. */
+export function hintFor({ policy }: Guards): string {
+  const mine = 'See the guards with `esign profiles show`; a profile is changed with `esign profiles edit`.';
+  return policy === null ? mine : `${mine} Only an administrator can change the policy.`;
 }
 
 /** Returns the source as text for messages, such as `the profile`. */

@@ -31,7 +31,7 @@ describe('the entry of a write that is stopped', () => {
       now: () => 0,
       onIncomplete: () => undefined,
     });
-    const client = clientFor(server.origin, { gate });
+    const client = clientFor(server.origin, { gate: () => Promise.resolve(gate) });
     await expect(client.envelopes.remind('env_1', undefined, stop.signal)).rejects.toThrow();
     expect(records.map((record) => [record.type, record.outcome])).toEqual([
       ['begin', undefined],

@@ -201,15 +201,15 @@ async function confirmRun(
   if (!json) terminal.err(preflightText(preflight, terminal));
   const { rows, signers } = preflight;
   const sends = wanted.mode !== 'draft';
-  if (rows > 0) await client.writes.check([plannedWrite(checked, wanted)]);
+  const clearance = rows > 0 ? await client.checkWrites([plannedWrite(checked, wanted)]) : undefined;
   const isAsked = checked.report.isIncomplete && !wanted.allowMissing;
   const question = sends
     ? `Send ${inFirstWave(rows, wanted)}${counted(rows, 'envelope')} to ${counted(signers, 'signer')}?`
     : `Create ${counted(rows, 'draft')}?`;
-  const isAgreed = wanted.yes || (await client.writes.isConfirmed());
+  const isAgreed = wanted.yes || clearance?.isConfirmed;
   if (!isAgreed && (rows > 1 || (rows === 1 && isAsked)))
     await confirmed(question, { yes: !sends && !terminal.canAsk, otherwise: 'nothing was sent' }, context);
-  await client.writes.confirm();
+  await clearance?.confirm();
 }
 
 /** Returns the write for the guards to check. It covers all rows, but this command emails only those of the first wave. */

@@ -64,7 +64,7 @@ export async function runToCompletion(
   const batch = new Batch(context, { aside: (write) => progress.aside(write) });
   let ending: Ending | undefined;
   const { id, mode } = run.state.head;
-  const endInLog = work.client.writes.beginRun({ id, sends: mode !== 'draft' });
+  const endInLog = (await work.client.writes()).beginRun({ id, sends: mode !== 'draft' });
   progress.start(run.state, (rows) => {
     const window = work.client.window?.reading();
     return (
@@ -234,14 +234,14 @@ export async function reopenRun(
 }
 
 /** Checks the rows that a resumed run will still write. @throws GuardError */
-export async function checkRemainingRows({ state, files }: OpenRun, { writes }: Client): Promise<void> {
+export async function checkRemainingRows({ state, files }: OpenRun, client: Client): Promise<void> {
   const emails: string[] = [];
   for await (const { row, envelope } of readPlan(files.plan))
     if (row <= state.lastBegun && !state.isSettled(row))
       emails.push(...envelope.signers.map(({ email }) => email));
   if (emails.length === 0) return;
-  await writes.check([{ action: 'create', emails, sends: state.head.mode !== 'draft' }]);
-  await writes.confirm();
+  const planned = { action: 'create', emails, sends: state.head.mode !== 'draft' } as const;
+  await (await client.checkWrites([planned])).confirm();
 }
 
 /** Refuses a key of another organization: it would find none of the run's envelopes, so all of them would be created again. */

@@ -47,13 +47,13 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
     if (command.checksDryRun) await checkEach(ids, (id) => check(id, 'later'), context);
     return showDryRun(ids, preview, context);
   }
-  await client.writes.check(ids.ids.map(action.writeFor));
-  const isPreviewed = ids.ids.length > 1 && !flags.yes && !(await client.writes.isConfirmed());
+  const clearance = await client.checkWrites(ids.ids.map(action.writeFor));
+  const isPreviewed = ids.ids.length > 1 && !flags.yes && !clearance.isConfirmed;
   const chosen = isPreviewed ? await confirmBatch(ids, preview, context) : ids;
   const asks = !flags.yes && canAsk(context.terminal, ids.fromStdin);
   const [only] = ids.ids.length === 1 && (asks || !ids.stream) ? ids.ids : [];
   if (only !== undefined) await check(only, asks);
-  await client.writes.confirm();
+  await clearance.confirm();
   const isChecked = isPreviewed || only !== undefined;
   await action.run((execute) =>
     forEachId(

@@ -190,10 +190,10 @@ function writeTool<Wanted extends z.ZodObject>(
         const call = callOf(name, rest);
         if (dryRun === true) {
           const { would, writes, act } = await plan(wanted.parse(rest));
-          const check = async () => (await context.session.client()).writes.check(writes);
-          await check();
+          const client = await context.session.client();
+          await client.checkWrites(writes);
           const checked = async () => {
-            await check();
+            await client.checkWrites(writes);
             return act();
           };
           return { dryRun, data: would, confirmation: confirmations.issue(call, checked) };

@@ -103,12 +103,12 @@ function refusedByAccount({ unfinished, other, ended }: KnownRows): UnsentRow[] 
 /** Separates the rows with a recipient that a guard doesn't allow. */
 async function checkGuards(
   rows: readonly BulkRow[],
-  { writes }: Client,
+  client: Client,
 ): Promise<{ allowed: BulkRow[]; guarded: UnsentRow[]; guard: string | undefined }> {
   const problemOf = async (of: readonly BulkRow[]): Promise<GuardError | undefined> => {
     const emails = of.flatMap(({ envelope }) => envelope.signers.map(({ email }) => email));
     try {
-      await writes.check([{ action: 'create', emails, sends: true }]);
+      await client.checkWrites([{ action: 'create', emails, sends: true }]);
       return undefined;
     } catch (error) {
       if (!(error instanceof GuardError)) throw error;

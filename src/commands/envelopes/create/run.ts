@@ -63,8 +63,7 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
   const check = async () => {
     if (!isChecked) await checkSigners(wanted, flags, await readTemplate(wanted.templateId), context);
     if (flags['dry-run']) return;
-    await client.writes.check([plannedCreate(wanted)]);
-    await client.writes.confirm();
+    await (await client.checkWrites([plannedCreate(wanted)])).confirm();
   };
   const rerun = flags['request-id'] !== undefined && !flags['dry-run'];
   // If an earlier run created the envelope, there is nothing left to check.
@@ -192,7 +191,7 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Cr
     };
   // Without permission to write, prompts would be pointless.
   if (!flags['dry-run'])
-    await (await context.session.client()).writes.check([plannedCreate({ signers: [], send: flags.send })]);
+    await (await context.session.client()).checkWrites([plannedCreate({ signers: [], send: flags.send })]);
   // Refuses conflicting flags before the first prompt.
   createBody({ ...envelope, templateId: '' }, newRequestId());
   const { compose } = await import('./compose.ts');

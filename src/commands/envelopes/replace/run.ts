@@ -149,7 +149,7 @@ async function confirmAndReplace(
     return { old, new: made };
   }
   await check(plan, flags, context);
-  await client.writes.check(writesOf(plan));
+  const clearance = await client.checkWrites(writesOf(plan));
   const { terminal } = context;
   const { redactor } = terminal;
   if (terminal.canAsk && !flags.yes) {
@@ -158,7 +158,7 @@ async function confirmAndReplace(
     const otherwise = 'nothing was created, canceled, or sent';
     await confirmed(questionFor(plan), { yes: false, otherwise }, context);
   } else if (!context.terminal.json) context.terminal.notice(costOf(plan));
-  await client.writes.confirm();
+  await clearance.confirm();
   const { askedAt, requestId: known } = memory.known;
   const requestId = flags['request-id'] ?? (askedAt === undefined ? undefined : known) ?? newRequestId();
   const kept = made ? undefined : await keptSecretOf(request.id, context);

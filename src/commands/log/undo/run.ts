@@ -37,7 +37,7 @@ export async function undoEntry(id: string, flags: UndoFlags, context: Context):
   if (open.length === 0) throw nothingToUndo(id, envelopes);
   const ids = open.map((one) => one.id);
   if (flags['dry-run']) return writeDryRun(ids, 'cancel', context.terminal);
-  await client.writes.check(ids.map((envelopeId) => ({ action: 'cancel', envelopeId })));
+  await client.checkWrites(ids.map((envelopeId) => ({ action: 'cancel', envelopeId })));
   showEnvelopes(open, envelopes, context);
   const question = `Cancel ${counted(ids.length, 'envelope')}?`;
   await confirmed(question, { yes: flags.yes, otherwise: 'nothing was canceled' }, context);
