@@ -1,7 +1,7 @@
 import type { SendRequest } from './http.ts';
 import { readPage, walkPages } from './pages.ts';
 import { walkRecent } from './recent-pages.ts';
-import { type Envelope, envelopeSchema, matches, readAs, resourceReplySchema } from './schemas.ts';
+import { type Envelope, envelopeSchema, matches, readAs, resourceResponseSchema } from './schemas.ts';
 import { type FindSimilarIds, withSubject } from './subject.ts';
 
 /** The request body of Create envelope (API document). */
@@ -60,15 +60,15 @@ export function envelopesApi(send: SendRequest, findSimilarIds?: FindSimilarIds)
   const pathOf = (id: string, action = '') => `/esign/envelopes/${encodeURIComponent(id)}${action}`;
 
   async function one(request: Parameters<SendRequest>[0]): Promise<Envelope> {
-    const reply = await send(request);
-    const { data } = readAs(resourceReplySchema, reply.body, 'an envelope', reply.status);
-    return readAs(envelopeSchema, data, 'an envelope', reply.status);
+    const response = await send(request);
+    const { data } = readAs(resourceResponseSchema, response.body, 'an envelope', response.status);
+    return readAs(envelopeSchema, data, 'an envelope', response.status);
   }
 
   async function act(id: string, action: string, body?: Record<string, string>, signal?: AbortSignal) {
-    const reply = await send({ method: 'POST', path: pathOf(id, action), ...(body ? { body } : {}), signal });
-    if (!matches(resourceReplySchema, reply.body)) return undefined;
-    const { data } = reply.body;
+    const response = await send({ method: 'POST', path: pathOf(id, action), ...(body ? { body } : {}), signal });
+    if (!matches(resourceResponseSchema, response.body)) return undefined;
+    const { data } = response.body;
     return matches(envelopeSchema, data) && data.id === id ? data : undefined;
   }
 

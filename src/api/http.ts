@@ -7,7 +7,7 @@ import { type Connections, createConnections } from './dispatcher.ts';
 import { networkError } from './network-error.ts';
 import { type RateLimit, readRateLimit } from './rate/rate-limit.ts';
 import type { RateWindow } from './rate/rate-window.ts';
-import { errorReplySchema, matches } from './schemas.ts';
+import { errorResponseSchema, matches } from './schemas.ts';
 import type { ServiceClock } from './service-clock.ts';
 import type { HttpAgent } from './undici.ts';
 
@@ -26,10 +26,10 @@ export interface HttpRequest {
   /** Called before anything is sent; not if the request is aborted while it waits for the rate limit. */
   onSend?: (() => void) | undefined;
   /** Called for every response, including refusals. */
-  onReply?: ((reply: RawReply) => void) | undefined;
+  onResponse?: ((response: RawResponse) => void) | undefined;
 }
 
-export interface HttpReply {
+export interface HttpResponse {
   status: number;
   /** Parsed JSON; undefined for an empty body. */
   body: unknown;
@@ -44,7 +44,7 @@ export interface TraceEntry {
   ms: number;
   rate: RateLimit | undefined;
   requestBody: string | undefined;
-  replyBody: string | undefined;
+  responseBody: string | undefined;
   error: string | undefined;
 }
 
@@ -68,15 +68,15 @@ export interface HttpOptions {
   readsOnly?: boolean | undefined;
   /** Delays requests that would exceed the rate limit. */
   window?: RateWindow | undefined;
-  /** Called with each reply, whatever its status. `body` is the parsed JSON, or undefined without one. */
-  onReply?: ((request: HttpRequest, reply: RawReply, body: unknown) => void) | undefined;
+  /** Called with each response, whatever its status. `body` is the parsed JSON, or undefined without one. */
+  onResponse?: ((request: HttpRequest, response: RawResponse, body: unknown) => void) | undefined;
 }
 
-export type SendRequest = (request: HttpRequest) => Promise<HttpReply>;
+export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>;
 
 /** The maximum nesting. JSON nested deeper than this can be parsed, but not traversed or serialized recursively. */
 const MAX_DEPTH = 500;
-const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /**
  * Returns a function that sends one request once, without retries. No other code sends HTTP requests to the service. The
@@ -88,34 +88,34 @@ export function createHttp(options: HttpOptions): SendRequest {
     options.dispatcher === undefined
       ? createConnections(new URL(options.baseUrl), options.timeoutMs)
       : { dispatcher: options.dispatcher, proxy: undefined };
-  return async (wanted) => {
-    const url = addressOf(options.baseUrl, wanted);
-    if (options.readsOnly && wanted.method !== 'GET')
-      throw new UsageError(`This command only reads, so ${wanted.method} ${wanted.path} was not sent.`, {
+  return async (request) => {
+    const url = addressOf(options.baseUrl, request);
+    if (options.readsOnly && request.method !== 'GET')
+      throw new UsageError(`This command only reads, so ${request.method} ${request.path} was not sent.`, {
         hint: 'This is a bug: report it with the output of --debug.',
       });
-    const counted = await options.window?.acquire(wanted.signal);
-    const requestBody = wanted.body === undefined ? wanted.bodyText : JSON.stringify(wanted.body);
+    const counted = await options.window?.acquire(request.signal);
+    const requestBody = request.body === undefined ? request.bodyText : JSON.stringify(request.body);
     const started = options.clock.now();
     const entry: TraceEntry = {
-      method: wanted.method,
+      method: request.method,
       url,
       status: undefined,
       ms: 0,
       rate: undefined,
       requestBody,
-      replyBody: undefined,
+      responseBody: undefined,
       error: undefined,
     };
-    const over = options.onRequest?.(isRead(wanted.method));
+    const over = options.onRequest?.(isRead(request.method));
     try {
-      const raw = await exchange(url, wanted, requestBody, options, connections);
+      const raw = await exchange(url, request, requestBody, options, connections);
       entry.status = raw.status;
-      entry.replyBody = raw.text;
+      entry.responseBody = raw.text;
       entry.rate = readRateLimit(raw.headers, options.clock.now());
-      wanted.onReply?.(raw);
+      request.onResponse?.(raw);
       const body = bodyOf(raw, url);
-      options.onReply?.(wanted, raw, body);
+      options.onResponse?.(request, raw, body);
       return interpret(raw, body, entry.rate, url);
     } catch (error) {
       entry.error = error instanceof Error ? error.message : String(error);
@@ -130,7 +130,7 @@ export function createHttp(options: HttpOptions): SendRequest {
 }
 
 /** A response that was not parsed. */
-export interface RawReply {
+export interface RawResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   text: string;
@@ -138,22 +138,22 @@ export interface RawReply {
 
 async function exchange(
   url: string,
-  wanted: HttpRequest,
+  request: HttpRequest,
   body: string | undefined,
   options: HttpOptions,
   { dispatcher, proxy }: Connections,
-): Promise<RawReply> {
-  const { signal } = wanted;
+): Promise<RawResponse> {
+  const { signal } = request;
   if (signal?.aborted) throw abortReason(signal);
-  const graceMs = isRead(wanted.method) ? 0 : (options.graceMs ?? 0);
-  wanted.onSend?.();
+  const graceMs = isRead(request.method) ? 0 : (options.graceMs ?? 0);
+  request.onSend?.();
   const deadline = startDeadline(signal, { ms: options.timeoutMs, graceMs });
   try {
     const { origin, pathname, search } = new URL(url);
-    const reply = await dispatcher.request({
+    const response = await dispatcher.request({
       origin,
       path: `${pathname}${search}`,
-      method: wanted.method,
+      method: request.method,
       signal: deadline.signal,
       headers: {
         authorization: `Bearer ${options.apiKey}`,
@@ -163,11 +163,11 @@ async function exchange(
       },
       ...(body === undefined ? {} : { body }),
     });
-    options.serviceClock?.update(reply.headers);
+    options.serviceClock?.update(response.headers);
     return {
-      status: reply.statusCode,
-      headers: reply.headers,
-      text: await readText(reply.body, reply.statusCode),
+      status: response.statusCode,
+      headers: response.headers,
+      text: await readText(response.body, response.statusCode),
     };
   } catch (error) {
     if (signal?.aborted && graceMs === 0) throw abortReason(signal);
@@ -193,7 +193,7 @@ export function isRead(method: Method): boolean {
 /** Reads the whole response as text. @throws BadResponseError if it is too large or arrives in too many small pieces. */
 async function readText(body: AsyncIterable<Uint8Array>, status: number): Promise<string> {
   try {
-    return new TextDecoder().decode(await readBounded(body, MAX_REPLY_BYTES));
+    return new TextDecoder().decode(await readBounded(body, MAX_RESPONSE_BYTES));
   } catch (error) {
     if (!(error instanceof BodyLimitError)) throw error;
     const why = error.limit === 'bytes' ? 'is larger than 64 MiB' : 'arrived in too many small pieces';
@@ -204,13 +204,13 @@ async function readText(body: AsyncIterable<Uint8Array>, status: number): Promis
   }
 }
 
-/** Returns the parsed JSON of a reply, or undefined if the body is empty or something else. @throws BadResponseError for a redirect. */
-function bodyOf(raw: RawReply, url: string): unknown {
+/** Returns the parsed JSON of a response, or undefined if the body is empty or something else. @throws BadResponseError for a redirect. */
+function bodyOf(raw: RawResponse, url: string): unknown {
   if (raw.status >= 300 && raw.status < 400) throw redirected(raw, url);
   return raw.text.trim() === '' ? undefined : tryParseJson(raw.text);
 }
 
-function interpret(raw: RawReply, body: unknown, rate: RateLimit, url: string): HttpReply {
+function interpret(raw: RawResponse, body: unknown, rate: RateLimit, url: string): HttpResponse {
   const { status } = raw;
   if (raw.text.trim() === '' && status < 300) return { status, body: undefined, rate };
   if (isDeeperThan(MAX_DEPTH, body))
@@ -221,7 +221,7 @@ function interpret(raw: RawReply, body: unknown, rate: RateLimit, url: string): 
         hint: 'This is not a response of the API. Check the base URL: `esign profiles show`.',
       },
     );
-  if (isRecord(body) && 'error' in body && matches(errorReplySchema, body)) {
+  if (isRecord(body) && 'error' in body && matches(errorResponseSchema, body)) {
     throw new ServiceError(body.error.code, body.error.message ?? body.error.code, {
       status,
       details: readDetails(body.error.details),
@@ -233,7 +233,7 @@ function interpret(raw: RawReply, body: unknown, rate: RateLimit, url: string): 
   return { status, body, rate };
 }
 
-function redirected(raw: RawReply, url: string): BadResponseError {
+function redirected(raw: RawResponse, url: string): BadResponseError {
   const location = raw.headers.location;
   const target =
     typeof location === 'string' && URL.canParse(location, url)
@@ -248,7 +248,7 @@ function redirected(raw: RawReply, url: string): BadResponseError {
   );
 }
 
-function notTheApi(raw: RawReply, url: string): BadResponseError {
+function notTheApi(raw: RawResponse, url: string): BadResponseError {
   const { status } = raw;
   const type = raw.headers['content-type'];
   const kind = typeof type === 'string' ? type.split(';')[0] : 'no content type';
@@ -275,9 +275,9 @@ function readDetails(value: unknown): Record<string, string[]> | undefined {
   return details;
 }
 
-function addressOf(baseUrl: string, wanted: HttpRequest): string {
-  const query = wanted.query ? new URLSearchParams(wanted.query).toString() : '';
+function addressOf(baseUrl: string, request: HttpRequest): string {
+  const query = request.query ? new URLSearchParams(request.query).toString() : '';
   return query === ''
-    ? `${baseUrl}${wanted.path}`
-    : `${baseUrl}${wanted.path}${wanted.path.includes('?') ? '&' : '?'}${query}`;
+    ? `${baseUrl}${request.path}`
+    : `${baseUrl}${request.path}${request.path.includes('?') ? '&' : '?'}${query}`;
 }

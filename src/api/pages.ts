@@ -1,7 +1,7 @@
 import { isRecord } from '../kernel/json.ts';
 import { LIMITS } from '../kernel/vocabulary.ts';
-import type { RawReply, SendRequest } from './http.ts';
-import { listReplySchema, readAs } from './schemas.ts';
+import type { RawResponse, SendRequest } from './http.ts';
+import { listResponseSchema, readAs } from './schemas.ts';
 
 export interface PageRequest {
   /** The path of the list, which may contain a query. */
@@ -10,7 +10,7 @@ export interface PageRequest {
   /** 1 to 100 (API document, Pagination parameters). */
   pageSize?: number | string | undefined;
   signal?: AbortSignal | undefined;
-  onReply?: ((reply: RawReply) => void) | undefined;
+  onResponse?: ((response: RawResponse) => void) | undefined;
   /** Called with the total number of items if the first page has it. */
   onTotal?: ((total: number) => void) | undefined;
   /**
@@ -35,17 +35,17 @@ export async function readPage(send: SendRequest, request: PageRequest, page: nu
   const pageSize = request.pageSize ?? LIMITS.pageSize;
   const query = { ...request.query, page: String(page), pageSize: String(pageSize) };
   let text = '';
-  const onReply = (reply: RawReply) => {
-    text = reply.text;
-    request.onReply?.(reply);
+  const onResponse = (response: RawResponse) => {
+    text = response.text;
+    request.onResponse?.(response);
   };
   const { path, signal } = request;
-  const reply = await send({ method: 'GET', path, query, signal, onReply });
-  const list = readAs(listReplySchema, reply.body, 'a list', reply.status);
+  const response = await send({ method: 'GET', path, query, signal, onResponse });
+  const list = readAs(listResponseSchema, response.body, 'a list', response.status);
   const { total, totalPages } = list.meta?.pagination ?? {};
   return {
     items: list.data,
-    status: reply.status,
+    status: response.status,
     text,
     totalPages: totalPages ?? undefined,
     total: typeof total === 'number' ? total : undefined,

@@ -1,6 +1,6 @@
 import { isAmbiguous, UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
 import { itemTexts } from '../kernel/text/json-text.ts';
-import type { Method, RawReply, SendRequest } from './http.ts';
+import type { Method, RawResponse, SendRequest } from './http.ts';
 import { type ApiPage, eachPage } from './pages.ts';
 
 /** Any call to the API, including undocumented ones. */
@@ -12,7 +12,7 @@ export interface RawCall {
   /** JSON text to send as is. */
   bodyText?: string | undefined;
   signal?: AbortSignal | undefined;
-  onReply?: ((reply: RawReply) => void) | undefined;
+  onResponse?: ((response: RawResponse) => void) | undefined;
 }
 
 // HEAD is missing because its refusals have no body, so the API's can't be distinguished from those of a proxy.
@@ -74,18 +74,18 @@ export function callTarget(call: Pick<RawCall, 'path' | 'query'>): string {
 }
 
 /**
- * Sends a call. Returns the JSON text of the reply as received, or an empty text for a reply without a body.
- * @throws UnknownOutcomeError if the reply to a write was lost. The write is never sent again.
+ * Sends a call. Returns the JSON text of the response as received, or an empty text for a response without a body.
+ * @throws UnknownOutcomeError if the response to a write was lost. The write is never sent again.
  */
 export async function sendCall(send: SendRequest, call: RawCall): Promise<string> {
   let text = '';
-  const onReply = (reply: RawReply) => {
-    text = reply.text;
-    call.onReply?.(reply);
+  const onResponse = (response: RawResponse) => {
+    text = response.text;
+    call.onResponse?.(response);
   };
   const { method, bodyText, signal } = call;
   try {
-    await send({ method, path: callTarget(call), bodyText, signal, onReply });
+    await send({ method, path: callTarget(call), bodyText, signal, onResponse });
     return text;
   } catch (error) {
     throw isWrite(method) ? asUnknownOutcome(error, call) : error;
@@ -105,9 +105,9 @@ function asUnknownOutcome(error: unknown, call: RawCall): unknown {
  * an id are yielded only once (`eachPage`).
  */
 export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerator<string, void, undefined> {
-  const { signal, onReply } = call;
+  const { signal, onResponse } = call;
   const { path, from, pageSize } = splitPaging(call);
-  for await (const { page, fresh } of eachPage(send, { path, pageSize, signal, onReply }, { from })) {
+  for await (const { page, fresh } of eachPage(send, { path, pageSize, signal, onResponse }, { from })) {
     const texts = textsOf(page);
     yield* fresh.flatMap((index) => texts[index] ?? []);
   }

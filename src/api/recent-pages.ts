@@ -13,7 +13,7 @@ export type Order = 'newest-first' | 'oldest-first' | 'unknown';
 /**
  * Yields the items of a list that were created at `since` (ms) or later, without reading the rest of a long list if its order
  * allows that. The API document doesn't define the order, so it is determined from the first page. `since` is called after that
- * page, whose reply may be the first with the service's time. Items without a time are always included.
+ * page, whose response may be the first with the service's time. Items without a time are always included.
  */
 export async function* walkRecent<T extends { id: string; createdAt?: string | null | undefined }>(
   send: SendRequest,

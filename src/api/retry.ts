@@ -32,9 +32,9 @@ export function withRetries(send: SendRequest, options: RetryOptions): SendReque
   return async (request) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        const reply = await send(request);
+        const response = await send(request);
         budget = Math.min(RETRY_BUDGET, budget + RETRIES_PER_SUCCESS);
-        return reply;
+        return response;
       } catch (error) {
         const ms = waitBeforeRetry(request, error, attempt, options);
         if (ms === undefined || budget < 1 || !(error instanceof Error)) throw error;

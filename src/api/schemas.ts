@@ -64,8 +64,8 @@ export const envelopeSchema = z.looseObject({
 export type Envelope = z.infer<typeof envelopeSchema>;
 
 /** The envelope of a response: `data`, and for lists also `meta.pagination`. */
-export const resourceReplySchema = z.looseObject({ data: z.unknown() });
-export const listReplySchema = z.looseObject({
+export const resourceResponseSchema = z.looseObject({ data: z.unknown() });
+export const listResponseSchema = z.looseObject({
   data: z.array(z.unknown()),
   meta: z.optional(
     z.nullable(
@@ -77,7 +77,7 @@ export const listReplySchema = z.looseObject({
     ),
   ),
 });
-export const errorReplySchema = z.looseObject({
+export const errorResponseSchema = z.looseObject({
   error: z.looseObject({ code: id, message: text, details: z.optional(z.unknown()) }),
 });
 

@@ -1,6 +1,6 @@
 import type { SendRequest } from './http.ts';
 import { walkPages } from './pages.ts';
-import { readAs, resourceReplySchema, type Template, templateSchema } from './schemas.ts';
+import { readAs, resourceResponseSchema, type Template, templateSchema } from './schemas.ts';
 import { type FindSimilarIds, withSubject } from './subject.ts';
 
 export interface TemplatesApi {
@@ -29,13 +29,13 @@ export function templatesApi(send: SendRequest, findSimilarIds?: FindSimilarIds)
       ),
     get: (id, signal) =>
       withSubject({ kind: 'template', id }, findSimilarIds, async () => {
-        const reply = await send({
+        const response = await send({
           method: 'GET',
           path: `/esign/templates/${encodeURIComponent(id)}`,
           signal,
         });
-        const { data } = readAs(resourceReplySchema, reply.body, 'a template', reply.status);
-        return readAs(templateSchema, data, 'a template', reply.status);
+        const { data } = readAs(resourceResponseSchema, response.body, 'a template', response.status);
+        return readAs(templateSchema, data, 'a template', response.status);
       }),
   };
 }

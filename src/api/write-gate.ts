@@ -1,4 +1,4 @@
-import type { HttpReply, HttpRequest, SendRequest } from './http.ts';
+import type { HttpResponse, HttpRequest, SendRequest } from './http.ts';
 
 /** A write that a command plans to send. */
 export type PlannedWrite =
@@ -35,7 +35,7 @@ export interface Clearance {
 /** The gate that every write passes before it is sent: first the guards, then the log. */
 export interface WriteGate {
   /** Sends a write if the guards allow it, and records it in the log. */
-  pass(request: HttpRequest): Promise<HttpReply>;
+  pass(request: HttpRequest): Promise<HttpResponse>;
   /**
    * Checks all writes of a command before the first is sent, and starts to count its emails.
    * @throws GuardError if one of them is not allowed.

@@ -115,7 +115,7 @@ const entrySchema = z.discriminatedUnion('type', [
   }),
   /** The process stopped cleanly: of the rows that were announced and not settled, only these may exist. */
   z.object({ type: z.literal('stopped'), maybe: z.array(z.number()) }),
-  /** Rows whose reply was lost are created again. Envelopes that were not found may still appear. */
+  /** Rows whose response was lost are created again. Envelopes that were not found may still appear. */
   z.object({ type: z.literal('again'), at: z.number() }),
   /** A row has another envelope that was not canceled. */
   z.object({ type: z.literal('second'), row: z.number(), id: z.string(), status: z.string() }),

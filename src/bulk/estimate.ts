@@ -7,7 +7,7 @@ const NEW_WINDOW_REQUESTS = 10;
 
 /**
  * Returns how long a number of requests takes because of the rate window alone, in ms. Returns undefined if the service shows no
- * window. `reserve`: the share of each window that is left for others. No reply shows the length of a window, so the document's
+ * window. `reserve`: the share of each window that is left for others. No response shows the length of a window, so the document's
  * length is assumed, unless this window has just begun.
  */
 export function timeByWindow(

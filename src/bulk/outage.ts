@@ -6,14 +6,14 @@ export interface OutageOptions {
   clock: Clock;
   signal: AbortSignal;
   /** How long the run waits without a success before it gives up, in ms. */
-  patienceMs: number;
+  maxOutageMs: number;
   /** Makes a request that changes nothing. Rejects while the service does not answer. */
   probe: () => Promise<void>;
   notice: (text: string) => void;
 }
 
-/** Number of consecutive lost replies that counts as an outage; fewer may be chance. */
-const LOST_REPLIES = 5;
+/** Number of consecutive lost responses that counts as an outage; fewer may be chance. */
+const LOST_RESPONSES = 5;
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 30_000;
 
@@ -21,7 +21,7 @@ const MAX_WAIT_MS = 30_000;
 export class Outage {
   readonly #options: OutageOptions;
   #failures = 0;
-  #maxFailures = LOST_REPLIES;
+  #maxFailures = LOST_RESPONSES;
   #since: number | undefined;
   #last: Error | undefined;
   #waiting: Promise<void> | undefined;
@@ -34,7 +34,7 @@ export class Outage {
 
   succeeded(): void {
     this.#failures = 0;
-    this.#maxFailures = LOST_REPLIES;
+    this.#maxFailures = LOST_RESPONSES;
     this.#since = undefined;
     this.#wait = FIRST_WAIT_MS;
   }
@@ -43,7 +43,7 @@ export class Outage {
   failed(error: Error): void {
     this.#last = error;
     this.#since ??= this.#options.clock.now();
-    // A lost reply may be chance; a request that never reached the service is not.
+    // A lost response may be chance; a request that never reached the service is not.
     if (isAmbiguous(error) && ++this.#failures < this.#maxFailures) return;
     this.#waiting ??= this.#waitForService();
     this.#waiting.catch(() => undefined);
@@ -79,7 +79,7 @@ export class Outage {
   }
 
   #throwIfTooLong(): void {
-    const { clock, patienceMs } = this.#options;
-    if (this.#last && this.#since !== undefined && clock.now() - this.#since > patienceMs) throw this.#last;
+    const { clock, maxOutageMs } = this.#options;
+    if (this.#last && this.#since !== undefined && clock.now() - this.#since > maxOutageMs) throw this.#last;
   }
 }

@@ -1,4 +1,4 @@
-/** Initial limit of concurrent requests. It doubles with each round of successes until a request fails or replies slow down. */
+/** Initial limit of concurrent requests. It doubles with each round of successes until a request fails or responses slow down. */
 const FIRST = 4;
 /** Latencies up to this never count as slow, in ms. */
 export const SLOW_MS = 1_000;
@@ -17,14 +17,14 @@ export class BulkPace {
   #starting = true;
   #best = Number.POSITIVE_INFINITY;
   #smoothed: number | undefined;
-  /** Replies to ignore: their requests were sent before the last decrease. */
-  #staleReplies = 0;
+  /** Responses to ignore: their requests were sent before the last decrease. */
+  #staleResponses = 0;
   readonly #urgent: (() => void)[] = [];
   readonly #waiting: (() => void)[] = [];
 
-  constructor(most: number) {
-    this.#most = most;
-    this.#limit = Math.min(most, FIRST);
+  constructor(maxConcurrency: number) {
+    this.#most = maxConcurrency;
+    this.#limit = Math.min(maxConcurrency, FIRST);
   }
 
   get limit(): number {
@@ -43,10 +43,10 @@ export class BulkPace {
     }
   }
 
-  /** Records a reply that took this many ms. */
-  answered(ms: number): void {
-    if (this.#staleReplies > 0) {
-      this.#staleReplies--;
+  /** Records a response that took this many ms. */
+  recordResponse(ms: number): void {
+    if (this.#staleResponses > 0) {
+      this.#staleResponses--;
       return;
     }
     this.#best = Math.min(this.#best, Math.max(ms, 1));
@@ -55,9 +55,9 @@ export class BulkPace {
     else this.#raise();
   }
 
-  /** Records a request without a reply, or a reply that shows a problem of the service. */
+  /** Records a request without a response, or a response that shows a problem of the service. */
   failed(): void {
-    if (this.#staleReplies > 0) this.#staleReplies--;
+    if (this.#staleResponses > 0) this.#staleResponses--;
     else this.#lower(0.5);
   }
 
@@ -67,7 +67,7 @@ export class BulkPace {
   }
 
   #lower(factor: number): void {
-    this.#staleReplies = this.#active;
+    this.#staleResponses = this.#active;
     this.#starting = false;
     this.#smoothed = undefined;
     this.#limit = Math.max(1, this.#limit * factor);

@@ -12,7 +12,7 @@ const NOTICE_AFTER_MS = 10_000;
 const REFUSALS = new Set(['REQUEST_ID_USED', 'INVALID_STATE']);
 
 /**
- * Searches for the rows whose reply was lost in this session, all in one pass over the list. With `again`, rows that are not
+ * Searches for the rows whose response was lost in this session, all in one pass over the list. With `again`, rows that are not
  * found will be created again.
  */
 export async function resolveUnknownRows(session: BulkSession, options: { again: boolean }): Promise<void> {
@@ -51,7 +51,7 @@ export async function cancelDuplicates(session: BulkSession): Promise<void> {
   for (const [row, envelopes] of byRow) {
     for (const envelope of envelopes) {
       const counts = envelope.id === state.idOf(row) && !isLeftover(session, row, envelope);
-      if (!counts && state.isSettled(row) && envelope.status !== 'CANCELLED')
+      if (!counts && state.isFinished(row) && envelope.status !== 'CANCELLED')
         await cancelDuplicate(session, row, envelope);
     }
   }
@@ -66,8 +66,8 @@ function isLeftover({ run: { state } }: BulkSession, row: number, { status }: En
 function readList(session: BulkSession, since?: number): Promise<RunSurvey> {
   const { head } = session.run.state;
   const own = session.run.state.ownEnvelopes();
-  const wanted = { runId: head.id, own, requestIds: new Map<string, number>(), complete: true, since };
-  return survey(session.options.client, wanted, session.signal, () => session.count(1)).then(
+  const target = { runId: head.id, own, requestIds: new Map<string, number>(), complete: true, since };
+  return survey(session.options.client, target, session.signal, () => session.count(1)).then(
     ({ byRow, ids }) => ({
       ids,
       byRow: new Map(

@@ -18,7 +18,7 @@ export async function workOnRow(session: BulkSession, row: BulkRow): Promise<voi
   if (id !== undefined) await send(session, row, id);
 }
 
-/** Creates a row as a draft, whatever the mode of the run. Returns false when it failed or its reply was lost. */
+/** Creates a row as a draft, whatever the mode of the run. Returns false when it failed or its response was lost. */
 export async function createDraft(session: BulkSession, row: BulkRow): Promise<boolean> {
   return createRow(session, row, { isDraft: true });
 }
@@ -97,7 +97,7 @@ async function requestCreate(
       });
     } catch (error) {
       if (isAmbiguous(error)) {
-        session.replyLost();
+        session.recordLostResponse();
         return undefined;
       }
       if (error instanceof EsignError) state.mark(row.row, 'pending');
@@ -156,7 +156,7 @@ async function sendOnce(session: BulkSession, id: string): Promise<Envelope> {
   }
 }
 
-/** Returns the status after sending. The reply may still show the draft's status. */
+/** Returns the status after sending. The response may still show the draft's status. */
 function statusAfter({ status }: Envelope): string {
   return status === undefined || status === null || status === 'DRAFT' ? 'SENT' : status;
 }

@@ -65,13 +65,13 @@ export class RunState {
         this.#announced.push(entry);
         break;
       case 'created':
-        this.#settle(entry.row, 'created', entry.id, 'DRAFT', entry.requestId);
+        this.#record(entry.row, 'created', entry.id, 'DRAFT', entry.requestId);
         if (entry.adopted) this.#adopted.add(entry.row);
         else this.#adopted.delete(entry.row);
         if (this.#searching) this.#unchecked.add(entry.row);
         break;
       case 'existing':
-        this.#settle(entry.row, 'existing', entry.id, entry.status, entry.requestId);
+        this.#record(entry.row, 'existing', entry.id, entry.status, entry.requestId);
         this.#adopted.add(entry.row);
         break;
       case 'resumed':
@@ -87,10 +87,10 @@ export class RunState {
         this.seconds.delete(entry.id);
         break;
       case 'done':
-        this.#settle(entry.row, 'done', entry.id, entry.status, entry.requestId);
+        this.#record(entry.row, 'done', entry.id, entry.status, entry.requestId);
         break;
       case 'failed':
-        this.#settle(entry.row, 'failed', entry.id ?? this.#ids[entry.row], undefined, entry.requestId);
+        this.#record(entry.row, 'failed', entry.id ?? this.#ids[entry.row], undefined, entry.requestId);
         this.#errors.set(entry.row, entry.error);
         break;
       case 'stopped':
@@ -134,8 +134,8 @@ export class RunState {
 
   /** Yields the rows in this state, in order. */
   *rows(state: RowState): Generator<number, void, undefined> {
-    const wanted = STATES.indexOf(state);
-    for (let row = 1; row <= this.head.total; row++) if (this.#states[row] === wanted) yield row;
+    const code = STATES.indexOf(state);
+    for (let row = 1; row <= this.head.total; row++) if (this.#states[row] === code) yield row;
   }
 
   /** The last row of the wave that began last. No row after it is created or sent. */
@@ -146,16 +146,16 @@ export class RunState {
   /** Returns the number of rows in one of these states, in the waves that have begun. */
   countBegun(...states: RowState[]): number {
     if (this.lastBegun === this.head.total) return states.reduce((sum, state) => sum + this.count(state), 0);
-    const wanted = new Set(states.map((state) => STATES.indexOf(state)));
+    const codes = new Set(states.map((state) => STATES.indexOf(state)));
     let count = 0;
-    for (let row = 1; row <= this.lastBegun; row++) if (wanted.has(this.#states[row] ?? 0)) count++;
+    for (let row = 1; row <= this.lastBegun; row++) if (codes.has(this.#states[row] ?? 0)) count++;
     return count;
   }
 
   /** The next wave; undefined if absent, or if the wave that began last is not done. */
   get nextWave(): number | undefined {
     const isLast = this.wave >= (this.waves?.ends.length ?? 1);
-    return isLast || !this.areBegunSettled ? undefined : this.wave + 1;
+    return isLast || !this.areBegunFinished ? undefined : this.wave + 1;
   }
 
   /** The number of failed rows in the wave that began last. */
@@ -167,7 +167,7 @@ export class RunState {
   }
 
   /** True if no row of the waves that have begun needs more work. */
-  get areBegunSettled(): boolean {
+  get areBegunFinished(): boolean {
     return this.countBegun('pending', 'maybe', 'created') === 0;
   }
 
@@ -186,13 +186,13 @@ export class RunState {
     return this.#unchecked.has(row);
   }
 
-  isSettled(row: number): boolean {
+  isFinished(row: number): boolean {
     const state = this.of(row);
     return state === 'done' || state === 'failed' || state === 'existing';
   }
 
   /** The number of rows that need no more work. */
-  get settled(): number {
+  get finishedCount(): number {
     return this.#counts.done + this.#counts.failed + this.#counts.existing;
   }
 
@@ -233,7 +233,7 @@ export class RunState {
     return own ?? (hasNone ? derivedRequestId(this.head.id, row) : undefined);
   }
 
-  #settle(
+  #record(
     row: number,
     state: RowState,
     id: string | undefined,

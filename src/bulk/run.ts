@@ -38,8 +38,8 @@ export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Endi
   let complete = false;
   try {
     await searchRows(session);
-    await processUntilSettled(session);
-    if (isSettled(session)) {
+    await processUntilFinished(session);
+    if (areRowsFinished(session)) {
       await cancelDuplicates(session);
       complete = true;
     }
@@ -50,28 +50,28 @@ export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Endi
     session.end();
   }
   if (!complete) return stop(session);
-  return run.state.settled === run.state.head.total ? finish(session) : endWave(session);
+  return run.state.finishedCount === run.state.head.total ? finish(session) : endWave(session);
 }
 
-async function processUntilSettled(session: BulkSession): Promise<void> {
+async function processUntilFinished(session: BulkSession): Promise<void> {
   const { state } = session.run;
   const isSentAtOnce = state.head.mode === 'one-step';
   for (let round = 1; round <= MAX_ROUNDS && !session.isClosed(); round++) {
     await processRows(session);
-    if (session.isClosed() || isSettled(session)) break;
+    if (session.isClosed() || areRowsFinished(session)) break;
     // A second draft emails nobody, but a second envelope that is sent immediately would.
     await resolveUnknownRows(session, { again: !isSentAtOnce });
     if (state.countBegun('pending', 'created') === 0) break;
   }
 }
 
-function isSettled({ run: { state } }: BulkSession): boolean {
-  return state.areBegunSettled;
+function areRowsFinished({ run: { state } }: BulkSession): boolean {
+  return state.areBegunFinished;
 }
 
 /** Works on every row that is neither settled nor has an unknown outcome. */
 async function processRows(session: BulkSession): Promise<void> {
-  const most = session.options.concurrency * ROWS_PER_REQUEST;
+  const maxInProgress = session.options.concurrency * ROWS_PER_REQUEST;
   const { state } = session.run;
   const requests = state.head.mode === 'two-step' ? 2 : 1;
   const work = new WorkInProgress();
@@ -79,7 +79,7 @@ async function processRows(session: BulkSession): Promise<void> {
     for await (const row of announcedRows(session)) {
       if (session.isClosed() || !session.spend(state.of(row.row) === 'created' ? 1 : requests)) break;
       work.add(workOnRow(session, row).catch((error: unknown) => session.handleError(error)));
-      await work.waitUntilBelow(most);
+      await work.waitUntilBelow(maxInProgress);
     }
   } finally {
     await work.waitUntilBelow(1);
@@ -109,7 +109,7 @@ class WorkInProgress {
 
 /** Yields the rows to work on, in order. The next ones are announced while these are worked on. */
 async function* announcedRows(session: BulkSession): AsyncGenerator<BulkRow, void, undefined> {
-  const plan = readPlan(session.run.files.plan, isSettled(session) ? 0 : session.run.state.head.total);
+  const plan = readPlan(session.run.files.plan, areRowsFinished(session) ? 0 : session.run.state.head.total);
   try {
     let next = announce(session, plan);
     for (;;) {

@@ -41,7 +41,7 @@ export interface RunOptions {
   /** Stops after this many failed rows. */
   stopOnError?: number | undefined;
   /** How long to wait for the end of an outage, in ms. */
-  patienceMs: number;
+  maxOutageMs: number;
   signal: AbortSignal;
   /** Removes secrets from text that is stored. */
   redact: (text: string) => string;
@@ -70,11 +70,11 @@ export class BulkSession {
   mayHaveDuplicates: boolean;
   /** True when the list shows new envelopes late. */
   isListLagging = false;
-  /** Request IDs for which it is known what a request without a reply created, or that this request emails nobody. */
+  /** Request IDs for which it is known what a request without a response created, or that this request emails nobody. */
   readonly resolvedIds = new Set<string>();
   /** By this machine's clock, in ms. */
   readonly startedAt: number;
-  /** Until when an envelope whose reply was lost may appear, in ms, by this machine's clock. */
+  /** Until when an envelope whose response was lost may appear, in ms, by this machine's clock. */
   mayAppearUntil = 0;
   #lostAt: number;
   #halted = false;
@@ -97,7 +97,7 @@ export class BulkSession {
     this.outage = new Outage({
       clock: client.clock,
       signal: this.signal,
-      patienceMs: options.patienceMs,
+      maxOutageMs: options.maxOutageMs,
       notice: (text) => options.observer.notice(text),
       probe: async () => {
         await client.templates.list({ pageSize: 1, signal: this.signal }).next();
@@ -172,7 +172,7 @@ export class BulkSession {
       try {
         const value = await ask(this.signal);
         const ms = clock.now() - started;
-        if (!this.#hasWaitedForWindow(ms)) this.pace.answered(ms);
+        if (!this.#hasWaitedForWindow(ms)) this.pace.recordResponse(ms);
         this.outage.succeeded();
         return value;
       } catch (error) {
@@ -210,8 +210,8 @@ export class BulkSession {
     throw new Stopped();
   }
 
-  /** Records that the reply to a create was lost. */
-  replyLost(): void {
+  /** Records that the response to a create was lost. */
+  recordLostResponse(): void {
     this.mayHaveDuplicates = true;
     this.#lostAt = this.options.client.clock.now();
   }

@@ -47,7 +47,7 @@ export interface Pacing {
 }
 
 /** How long to wait for the response to a write after Ctrl-C, in ms. */
-const REPLY_GRACE_MS = 2_000;
+const RESPONSE_GRACE_MS = 2_000;
 
 /** Waits shorter than this show no countdown, in ms. */
 const MIN_COUNTDOWN_MS = 1_000;
@@ -135,7 +135,7 @@ export class Session {
       ...pacing,
       windowFolder: join(stateDir(), 'rate'),
       findSimilarIds: similarIdsFinder(() => this.client(), observations),
-      onReply: await this.#onReply(),
+      onResponse: await this.#onResponse(),
       gate: () => (this.#gate ??= this.#openGate()),
     });
     const scope = indexScopeOf(settings);
@@ -151,9 +151,9 @@ export class Session {
     return gateOf(this, { terminal: this.#terminal, command: this.#invocation.command, confirm });
   }
 
-  async #onReply(): Promise<ClientOptions['onReply']> {
+  async #onResponse(): Promise<ClientOptions['onResponse']> {
     const notes = await this.shapeNotes();
-    return notes && ((...reply) => notes.seeReply(...reply));
+    return notes && ((...exchange) => notes.noteResponse(...exchange));
   }
 
   /** Returns the recorder of the service's shapes, or undefined without a base URL or if it is disabled. */
@@ -180,7 +180,7 @@ export class Session {
     const { storage, timeoutMs } = await this.settings();
     const { openBucket } = await import('../documents/bucket/bucket.ts');
     const trace = (exchange: BucketExchange) =>
-      this.#trace({ ...exchange, rate: undefined, requestBody: undefined, replyBody: undefined });
+      this.#trace({ ...exchange, rate: undefined, requestBody: undefined, responseBody: undefined });
     return openBucket(storage, { timeoutMs: timeoutMs.value, trace: this.#flags.debug ? trace : undefined });
   }
 
@@ -212,7 +212,7 @@ export class Session {
     apiKey: NonNullable<Settings['apiKey']>,
     timeoutMs: number,
     options: Pacing &
-      Pick<ClientOptions, 'windowFolder' | 'findSimilarIds' | 'onReply' | 'gate' | 'readsOnly'> = {},
+      Pick<ClientOptions, 'windowFolder' | 'findSimilarIds' | 'onResponse' | 'gate' | 'readsOnly'> = {},
   ): Promise<Client> {
     const key = await readKey(apiKey, this.#invocation.interrupt.signal);
     this.#invocation.redactor.add(key);
@@ -224,7 +224,7 @@ export class Session {
       userAgent: `esign-cli/${this.version}`,
       clock: this.clock,
       serviceClock: this.#serviceClock,
-      graceMs: REPLY_GRACE_MS,
+      graceMs: RESPONSE_GRACE_MS,
       readsOnly: this.#readsOnly,
       onRequest: (reads) => {
         this.#onRead?.();

@@ -100,7 +100,7 @@ export interface EsignEnvelopes {
    *   INVALID_STATE if its envelope was canceled, declined, or expired.
    */
   create(
-    wanted: NewEnvelope,
+    envelope: NewEnvelope,
     options?: CallOptions & { requestId?: string | undefined },
   ): Promise<CreateOutcome>;
   /** Sends a draft. */
@@ -216,12 +216,12 @@ function envelopesOf(client: Client, ids: RequestIds): EsignEnvelopes {
     list: (options) => envelopes.list(options),
     page: (number, options) => envelopes.page(number, options),
     get: (id, { signal } = {}) => envelopes.get(id, signal),
-    async create(wanted, { requestId: given, signal } = {}) {
-      checkOptionNames('envelopes.create', wanted, ENVELOPE_FIELDS);
-      for (const signer of wanted.signers) checkOptionNames('A signer', signer, SIGNER_FIELDS);
+    async create(input, { requestId: given, signal } = {}) {
+      checkOptionNames('envelopes.create', input, ENVELOPE_FIELDS);
+      for (const signer of input.signers) checkOptionNames('A signer', signer, SIGNER_FIELDS);
       const requestId = given ?? newRequestId();
       const options = { requestId, ids, rerun: given !== undefined, signal };
-      return { ...(await outcomeOf(createEnvelope(client, wanted, options))), requestId };
+      return { ...(await outcomeOf(createEnvelope(client, input, options))), requestId };
     },
     send: (id, { signal } = {}) => outcomeOf(sendEnvelope(client, id, signal)),
     cancel: (id, { reason, signal } = {}) => outcomeOf(cancelEnvelope(client, id, reason, signal)),

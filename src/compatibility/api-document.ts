@@ -24,7 +24,7 @@ export interface Operation {
   reply?: string;
 }
 
-/** The contents of contract/openapi.yaml about replies and events. */
+/** The contents of contract/openapi.yaml about responses and events. */
 export interface ApiDocument {
   operations: readonly Operation[];
   objects: Readonly<Record<string, DocumentedObject>>;

@@ -1,14 +1,14 @@
 import type { SeenForm } from './record.ts';
 import { requestsOf } from './words.ts';
 
-/** An observation about the service's replies. */
+/** An observation about the service's responses. */
 export interface CompatibilityFinding {
   what: string;
   /** The section of the API document, and the requests. */
   where: string;
   /** When it was first seen. */
   since: string;
-  /** The number of replies in which it was seen. */
+  /** The number of responses in which it was seen. */
   times: number;
 }
 

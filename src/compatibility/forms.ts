@@ -48,7 +48,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DIGITS = /^[+-]?\d+(\.\d+)?$/;
 
-/** Determines the form of a documented value. Runs for every value of every reply, so it allocates no memory. */
+/** Determines the form of a documented value. Runs for every value of every response, so it allocates no memory. */
 export class ValueForms {
   readonly value: DocumentedValue;
   readonly #pattern: RegExp | undefined;

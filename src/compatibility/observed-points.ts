@@ -14,7 +14,7 @@ const OTHER_STATUSES = ['AWAITING_TURN', 'DELIVERED'];
 /** The fields that are missing in the summary of an envelope. */
 const SUMMARY_LACKS = ['signers', 'message', 'metadata', 'webhookUrl'];
 
-/** Adds the open points of the sandbox to a report. Points that replies can't show are listed with the reason. */
+/** Adds the open points of the sandbox to a report. Points that responses can't show are listed with the reason. */
 export function openPointsIn(places: Places, report: CompatibilityReport): void {
   for (const [name, point] of Object.entries(OPEN_POINTS)) {
     const { readings } = observed(name, places);

@@ -9,7 +9,7 @@ export interface OpenPoint {
   section: string;
   /** The behaviors that the sandbox supports. */
   values: readonly string[];
-  /** Why replies don't show it. Points without a reason are observed. */
+  /** Why responses don't show it. Points without a reason are observed. */
   reason?: string;
 }
 

@@ -37,7 +37,7 @@ export function errorCodeOf(body: unknown): string | undefined {
 }
 
 /**
- * Returns true if the reply comes from the service. A redirect, a login page, or the error of a proxy or gateway has another shape.
+ * Returns true if the response comes from the service. A redirect, a login page, or the error of a proxy or gateway has another shape.
  * Rate-limit headers indicate the service.
  */
 export function isOfService(

@@ -35,7 +35,7 @@ const recordSchema = z.object({
 });
 const newerSchema = z.object({ format: z.int().check(z.gt(FORMAT)) });
 
-/** A form of a place: the number of replies, the time it was first seen, and the operations. */
+/** A form of a place: the number of responses, the time it was first seen, and the operations. */
 export type SeenForm = z.infer<typeof formSchema>;
 /** The forms by place, such as `Envelope.status`, and by form, such as `=SENT`. */
 export type Places = Map<string, Map<string, SeenForm>>;

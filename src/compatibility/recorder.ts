@@ -1,4 +1,4 @@
-import type { HttpRequest, RawReply } from '../api/http.ts';
+import type { HttpRequest, RawResponse } from '../api/http.ts';
 import { isRecord } from '../kernel/json.ts';
 import { SIGNATURE_HEADER } from '../kernel/vocabulary.ts';
 import { DOCUMENT } from './document.ts';
@@ -44,8 +44,8 @@ export class CompatibilityRecorder {
     this.#writtenAt = now();
   }
 
-  /** Notes a reply. `body` is its parsed JSON, or undefined if it has none. */
-  seeReply(request: HttpRequest, { status, headers, text }: RawReply, body: unknown): void {
+  /** Notes a response. `body` is its parsed JSON, or undefined if it has none. */
+  noteResponse(request: HttpRequest, { status, headers, text }: RawResponse, body: unknown): void {
     if (body === undefined && text.trim() !== '') return;
     const route = findRoute(request.method, request.path);
     if (!isOfService(route, status, headers, body)) return;
@@ -137,10 +137,10 @@ const NAMES = DOCUMENT.rateHeaders.map((name) => ({
   isReset: name.endsWith('Reset'),
 }));
 const RATE_KEYS = new Set(NAMES.map(({ key }) => key));
-/** The maximum number of undocumented names stored per reply. */
+/** The maximum number of undocumented names stored per response. */
 const MAX_NAMES = 20;
 
-/** Notes the headers of a reply, and the form of those in the API document. */
+/** Notes the headers of a response, and the form of those in the API document. */
 function noteHeaders(
   headers: Headers,
   { status, hasBody }: { status: number; hasBody: boolean },

@@ -26,7 +26,7 @@ interface Shape {
 }
 
 /**
- * An object of the API document in the replies of one operation. Each distinct shape is checked once. For a known shape, only a hash
+ * An object of the API document in the responses of one operation. Each distinct shape is checked once. For a known shape, only a hash
  * over the forms of its values is computed.
  */
 export class ObjectShapes {

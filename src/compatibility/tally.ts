@@ -1,4 +1,4 @@
-/** An observation in replies of an operation, with the number of replies since the last write. */
+/** An observation in responses of an operation, with the number of responses since the last write. */
 export interface Fact {
   place: string;
   form: string;
@@ -6,7 +6,7 @@ export interface Fact {
   times: number;
   /** When it was first seen, in ms. */
   since: number;
-  /** The number of the reply in which it was last counted. Each reply counts only once. */
+  /** The number of the response in which it was last counted. Each response counts only once. */
   reply: number;
 }
 
@@ -17,7 +17,7 @@ const MAX_FACTS = 2_000;
 export class FactTally {
   readonly #facts = new Map<string, Fact>();
   readonly #now: () => number;
-  /** The number of the current reply. */
+  /** The number of the current response. */
   reply = 0;
 
   constructor(now: () => number) {

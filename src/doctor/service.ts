@@ -1,5 +1,5 @@
 import { isLoopback } from '../api/base-url.ts';
-import type { RawReply } from '../api/http.ts';
+import type { RawResponse } from '../api/http.ts';
 import { readRateLimit } from '../api/rate/rate-limit.ts';
 import { counted, durationInWords, grouped } from '../kernel/duration.ts';
 import { NoProfileError, ServiceError } from '../kernel/errors.ts';
@@ -45,11 +45,11 @@ export async function checkKey(
   return ok(name, `${words[apiKey.kind]} (${from})`);
 }
 
-interface Answer {
-  reply: RawReply | undefined;
+interface Probe {
+  response: RawResponse | undefined;
   error: unknown;
   askedAt: number;
-  answeredAt: number;
+  respondedAt: number;
 }
 
 /** Checks the service, key, scopes, clock, and rate limit with a single request. */
@@ -57,8 +57,8 @@ export async function checkService(
   context: DoctorContext,
   { profileName }: Settings,
 ): Promise<DoctorFinding[]> {
-  const answer = await ask(context);
-  return [...checkAccess(answer), checkClock(answer, profileName?.value === 'sandbox'), checkRate(answer)];
+  const probe = await ask(context);
+  return [...checkAccess(probe), checkClock(probe, profileName?.value === 'sandbox'), checkRate(probe)];
 }
 
 /** Returns the same checks as skipped. */
@@ -66,40 +66,40 @@ export function skipService(why: string): DoctorFinding[] {
   return ['service', 'key-accepted', 'scopes', 'clock', 'rate-limit'].map((name) => skipped(name, why));
 }
 
-async function ask({ client, now, signal }: DoctorContext): Promise<Answer> {
-  const known = await client();
-  const answer: Answer = { reply: undefined, error: undefined, askedAt: now(), answeredAt: now() };
-  const onReply = (reply: RawReply) => {
-    answer.reply = reply;
-    answer.answeredAt = now();
+async function ask({ client, now, signal }: DoctorContext): Promise<Probe> {
+  const probed = await client();
+  const probe: Probe = { response: undefined, error: undefined, askedAt: now(), respondedAt: now() };
+  const onResponse = (response: RawResponse) => {
+    probe.response = response;
+    probe.respondedAt = now();
   };
   try {
-    await verifyKey({ ...known, send: (request) => known.send({ ...request, onReply }) }, signal);
+    await verifyKey({ ...probed, send: (request) => probed.send({ ...request, onResponse }) }, signal);
   } catch (error) {
     if (signal.aborted) throw error;
-    answer.error = error;
+    probe.error = error;
   }
-  return answer;
+  return probe;
 }
 
-function checkAccess({ error, askedAt, answeredAt }: Answer): [DoctorFinding, DoctorFinding, DoctorFinding] {
-  const answers = ok('service', `responds in ${answeredAt - askedAt} ms`);
+function checkAccess({ error, askedAt, respondedAt }: Probe): [DoctorFinding, DoctorFinding, DoctorFinding] {
+  const responds = ok('service', `responds in ${respondedAt - askedAt} ms`);
   if (error === undefined)
-    return [answers, ok('key-accepted', 'yes'), ok('scopes', 'read: yes; write: not checked')];
+    return [responds, ok('key-accepted', 'yes'), ok('scopes', 'read: yes; write: not checked')];
   const code = error instanceof ServiceError ? error.code : '';
   if (code === 'UNAUTHORIZED') {
     const fix =
       'It is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-stdin`.';
-    return [answers, failed('key-accepted', error, fix), skipped('scopes', 'the key is not accepted')];
+    return [responds, failed('key-accepted', error, fix), skipped('scopes', 'the key is not accepted')];
   }
   if (code === 'FORBIDDEN') {
     const fix =
       'The key needs the scope esign:read; the organization needs a plan with API access, and a bucket.';
-    return [answers, ok('key-accepted', 'yes'), failed('scopes', error, fix)];
+    return [responds, ok('key-accepted', 'yes'), failed('scopes', error, fix)];
   }
   if (code === 'RATE_LIMITED') {
     const why = 'the rate limit is used up';
-    return [answers, skipped('key-accepted', why), skipped('scopes', why)];
+    return [responds, skipped('key-accepted', why), skipped('scopes', why)];
   }
   const why = 'the service did not respond as expected';
   const fix = code === 'NOT_FOUND' ? 'Check the base URL; usually /api/v1 is missing.' : undefined;
@@ -110,13 +110,13 @@ function checkAccess({ error, askedAt, answeredAt }: Answer): [DoctorFinding, Do
  * Compares this machine's clock with the Date header of the response, which has whole seconds and some latency. A sandbox's clock
  * is exempt, because it can be moved.
  */
-function checkClock({ reply, askedAt, answeredAt }: Answer, isSandbox: boolean): DoctorFinding {
+function checkClock({ response, askedAt, respondedAt }: Probe, isSandbox: boolean): DoctorFinding {
   const name = 'clock';
-  const header = reply?.headers.date;
+  const header = response?.headers.date;
   const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
   if (Number.isNaN(date)) return skipped(name, 'no response contains the time');
   const ahead = askedAt - (date + 1_000);
-  const behind = date - answeredAt;
+  const behind = date - respondedAt;
   const off = Math.max(0, ahead, behind);
   if (off < NOTABLE_SKEW_MS) return ok(name, 'agrees with the service');
   const distance = durationInWords(off);
@@ -131,14 +131,14 @@ function checkClock({ reply, askedAt, answeredAt }: Answer, isSandbox: boolean):
   return failed(name, new Error(`${message}; a bucket rejects such signatures`), fix);
 }
 
-function checkRate({ reply, error, answeredAt }: Answer): DoctorFinding {
+function checkRate({ response, error, respondedAt }: Probe): DoctorFinding {
   const name = 'rate-limit';
   if (error instanceof ServiceError && error.code === 'RATE_LIMITED')
     return failed(name, error, 'Wait for the rate limit to reset, or send fewer requests.');
-  const { remaining, limit, resetAt } = readRateLimit(reply?.headers ?? {}, answeredAt);
+  const { remaining, limit, resetAt } = readRateLimit(response?.headers ?? {}, respondedAt);
   if (remaining === undefined) return skipped(name, 'no response contains it');
   const reset =
-    resetAt === undefined ? '' : `, resets in ${durationInWords(Math.max(0, resetAt - answeredAt))}`;
+    resetAt === undefined ? '' : `, resets in ${durationInWords(Math.max(0, resetAt - respondedAt))}`;
   const message = `${counted(remaining, 'request')} of ${limit === undefined ? '?' : grouped(limit)} left${reset}`;
   if (limit !== undefined && remaining < limit * LOW_QUOTA)
     return warning(name, message, 'Other programs use the same limit. Wait until it resets.');

@@ -49,7 +49,7 @@ export class IndexWriter {
   }
 
   /**
-   * Appends lines, and returns their size and that of the file, in bytes. A process that is killed meanwhile leaves at most one
+   * Appends lines, and returns their size and that of the file, in bytes. A process that is killed in the meantime leaves at most one
    * incomplete line.
    */
   append(entries: readonly (IndexEntry | IndexEvent)[]): { added: number; size: number } {

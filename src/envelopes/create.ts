@@ -47,29 +47,29 @@ export function plannedCreate({ signers, send }: Pick<EnvelopeInput, 'signers' |
 }
 
 /** Returns the request body for a new envelope, with its request ID in the metadata. Source: Create envelope body. */
-export function createBody(wanted: EnvelopeInput, requestId: string): CreateEnvelopeBody {
-  if (wanted.webhookSecret !== undefined && wanted.webhookSecret.length < LIMITS.webhookSecret) {
+export function createBody(input: EnvelopeInput, requestId: string): CreateEnvelopeBody {
+  if (input.webhookSecret !== undefined && input.webhookSecret.length < LIMITS.webhookSecret) {
     throw new UsageError(
       `The webhook secret is too short: it needs at least ${LIMITS.webhookSecret} characters.`,
       { hint: 'Create one with `esign events secret > FILE`.' },
     );
   }
-  if (wanted.webhookSecret !== undefined && wanted.webhookUrl === undefined) {
+  if (input.webhookSecret !== undefined && input.webhookUrl === undefined) {
     throw new UsageError('A webhook secret requires a webhook URL.', {
       hint: 'Add --webhook-url.',
     });
   }
   return {
-    templateId: wanted.templateId,
-    signers: wanted.signers,
-    ...(wanted.subject === undefined ? {} : { subject: wanted.subject }),
-    ...(wanted.message === undefined ? {} : { message: wanted.message }),
-    metadata: { ...wanted.metadata, [REQUEST_ID_KEY]: requestId },
-    ...(wanted.webhookUrl === undefined ? {} : { webhookUrl: wanted.webhookUrl }),
-    ...(wanted.webhookSecret === undefined ? {} : { webhookSecret: wanted.webhookSecret }),
-    ...(wanted.expiresInDays === undefined ? {} : { expiresInDays: wanted.expiresInDays }),
-    ...(wanted.signingOrder === undefined ? {} : { signingOrder: wanted.signingOrder }),
-    ...(wanted.send ? { sendImmediately: true } : {}),
+    templateId: input.templateId,
+    signers: input.signers,
+    ...(input.subject === undefined ? {} : { subject: input.subject }),
+    ...(input.message === undefined ? {} : { message: input.message }),
+    metadata: { ...input.metadata, [REQUEST_ID_KEY]: requestId },
+    ...(input.webhookUrl === undefined ? {} : { webhookUrl: input.webhookUrl }),
+    ...(input.webhookSecret === undefined ? {} : { webhookSecret: input.webhookSecret }),
+    ...(input.expiresInDays === undefined ? {} : { expiresInDays: input.expiresInDays }),
+    ...(input.signingOrder === undefined ? {} : { signingOrder: input.signingOrder }),
+    ...(input.send ? { sendImmediately: true } : {}),
   };
 }
 
@@ -80,7 +80,7 @@ export function newRequestId(): string {
 
 export interface Created {
   envelope: Envelope;
-  /** `reply`: just created. `lookup`: created, but the reply was lost and a search found it. `earlier`: created by an earlier run. */
+  /** `reply`: just created. `lookup`: created, but the response was lost and a search found it. `earlier`: created by an earlier run. */
   by: 'reply' | 'lookup' | 'earlier';
   /** A warning about the created envelope. */
   warning?: CreateWarning;
@@ -105,27 +105,27 @@ export interface CreateOptions {
 /**
  * Creates an envelope, at most once for a request ID. The envelope of an earlier run under the same ID is returned; it is
  * found by this machine's record of the ID or, with `rerun`, by searching the list.
- * @throws UnknownOutcomeError when the reply was lost and the envelope was not found; RequestIdUsedError when the ID was used
+ * @throws UnknownOutcomeError when the response was lost and the envelope was not found; RequestIdUsedError when the ID was used
  *   for another template or other signers; ServiceError INVALID_STATE when its envelope was canceled, declined, or expired.
  */
 export async function createEnvelope(
   client: Client,
-  wanted: EnvelopeInput,
+  input: EnvelopeInput,
   options: CreateOptions,
 ): Promise<Created> {
   const { ids, signal } = options;
   const requestId = checkRequestId(options.requestId);
-  const body = createBody(wanted, requestId);
+  const body = createBody(input, requestId);
   return ids.use(requestId, { signal }, async (request) => {
     const warning = request.known.state === 'damaged' ? { warning: DAMAGED } : {};
-    const earlier = await findEarlier(client, wanted, request, options);
+    const earlier = await findEarlier(client, input, request, options);
     if (earlier) {
-      await request.made(earlier.id, contentOf(wanted));
-      const envelope = await sendIfWanted(client, earlier, wanted, signal);
+      await request.made(earlier.id, contentOf(input));
+      const envelope = await sendIfRequested(client, earlier, input, signal);
       return { envelope, by: 'earlier', ...warning };
     }
     await options.check?.();
-    await request.asked(contentOf(wanted));
+    await request.asked(contentOf(input));
     return { ...warning, ...(await createNew(client, body, request, options)) };
   });
 }
@@ -167,7 +167,7 @@ function unknownCreate({ error, searchError }: { error: Error; searchError?: Err
   );
 }
 
-/** Returns true if the service returns the request ID, in its reply or when the envelope is read. */
+/** Returns true if the service returns the request ID, in its response or when the envelope is read. */
 async function echoes(
   client: Client,
   envelope: Envelope,
@@ -190,12 +190,12 @@ function notEchoed(requestId: string): CreateWarning {
 /** Returns the envelope that an earlier run created with this request ID. */
 async function findEarlier(
   client: Client,
-  wanted: EnvelopeInput,
+  input: EnvelopeInput,
   { known }: LockedRequestId,
   { requestId, rerun, signal, searching }: CreateOptions,
 ): Promise<Envelope | undefined> {
   const made = known.state === 'made' ? await readIfExists(client, known.envelopeId, signal) : undefined;
-  if (isOtherContent(known, contentOf(wanted))) throw idUsed(requestId, made);
+  if (isOtherContent(known, contentOf(input))) throw idUsed(requestId, made);
   if (made) return refuseEnded(made, requestId);
   if (known.state === 'new' && !rerun) return undefined;
   const msLeft = () => (known.state === 'new' ? 0 : msUntilListed(client, known));
@@ -203,7 +203,7 @@ async function findEarlier(
   if (found === undefined) return undefined;
   // This machine's record is exact; without one, the envelope itself shows what the ID was used for.
   const isRecorded = known.state !== 'new' && known.state !== 'damaged';
-  if (!isRecorded && !isMadeFrom(found, wanted)) throw idUsed(requestId, found);
+  if (!isRecorded && !isMadeFrom(found, input)) throw idUsed(requestId, found);
   return refuseEnded(found, requestId);
 }
 
@@ -230,12 +230,12 @@ function refuseEnded(envelope: Envelope, requestId: string): Envelope {
 }
 
 /** An earlier run may have died between creating a draft and sending it. */
-async function sendIfWanted(
+async function sendIfRequested(
   client: Client,
   envelope: Envelope,
-  wanted: EnvelopeInput,
+  input: EnvelopeInput,
   signal?: AbortSignal,
 ): Promise<Envelope> {
-  if (!wanted.send || envelope.status !== 'DRAFT') return envelope;
+  if (!input.send || envelope.status !== 'DRAFT') return envelope;
   return (await sendEnvelope(client, envelope.id, signal)).envelope;
 }

@@ -9,7 +9,7 @@ import { showsMarker } from './markers.ts';
 export interface MarkedWalk {
   signal?: AbortSignal | undefined;
   /**
-   * Leaves out envelopes created before this time (ms, by the service's clock; called after the first reply) if the list shows
+   * Leaves out envelopes created before this time (ms, by the service's clock; called after the first response) if the list shows
    * times. Don't use this machine's clock before a create: it may be wrong.
    */
   since?: (() => number) | undefined;
@@ -66,7 +66,7 @@ async function* readAll(
   }
 }
 
-/** Yields each item of the list once. At the end, it reads page 1 again, because an item may have moved there meanwhile. */
+/** Yields each item of the list once. At the end, it reads page 1 again, because an item may have moved there in the meantime. */
 async function* itemsOf(
   { envelopes }: Client,
   { signal, since }: MarkedWalk,

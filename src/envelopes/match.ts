@@ -14,8 +14,8 @@ export function textsOf(envelope: Envelope): string[] {
 }
 
 /** Returns the part of a signer that matches: the name, or otherwise the address; undefined if neither does. */
-export function partOf(signer: Signer, fits: (text: string) => boolean): string | undefined {
-  return [signer.name, signer.email].find((text) => text && fits(folded(text))) ?? undefined;
+export function partOf(signer: Signer, matches: (text: string) => boolean): string | undefined {
+  return [signer.name, signer.email].find((text) => text && matches(folded(text))) ?? undefined;
 }
 
 /** Returns the texts in a value, at any depth. */

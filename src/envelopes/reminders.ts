@@ -72,7 +72,7 @@ export class ReminderLog {
   }
 
   /**
-   * Records a reminder before `mail` requests it, and revokes the record if it certainly wasn't sent. If the reply is the first
+   * Records a reminder before `mail` requests it, and revokes the record if it certainly wasn't sent. If the response is the first
    * to show the service's time, and it differs, the reminder is recorded again with that time.
    */
   async noting<T>(envelopeId: string, email: string | undefined, mail: () => Promise<T>): Promise<T> {
@@ -165,10 +165,10 @@ export interface ActionReport extends ActionResult {
 export async function remindWithGap(
   client: Client,
   log: ReminderLog | undefined,
-  wanted: { id: string; signer?: string | undefined; gapMs: number },
+  reminder: { id: string; signer?: string | undefined; gapMs: number },
   signal?: AbortSignal,
 ): Promise<ActionReport> {
-  const { id, signer, gapMs } = wanted;
+  const { id, signer, gapMs } = reminder;
   const remind = () => remindEnvelope(client, id, signer, signal);
   if (log === undefined || (gapMs <= 0 && signer === undefined)) {
     const acted = await (log === undefined ? remind() : log.noting(id, undefined, remind));
@@ -198,7 +198,7 @@ export async function remindWithGap(
   return { ...acted, signers: due };
 }
 
-/** Returns the given signer, or those whose turn it is; empty if the reply left the signers out. */
+/** Returns the given signer, or those whose turn it is; empty if the response left the signers out. */
 function namedOrNext(envelope: Envelope, signer: string | undefined): Signer[] {
   if (signer === undefined) return whoseTurn(envelope);
   return findSigners(envelope, signer);

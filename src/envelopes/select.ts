@@ -91,23 +91,23 @@ async function* matching(
   client: Client,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Envelope, void, undefined> {
-  const fitsRest = detailsFilter(selection);
-  let fitsFacts: ((envelope: Envelope) => boolean) | undefined;
+  const matchesDetails = detailsFilter(selection);
+  let matchesFacts: ((envelope: Envelope) => boolean) | undefined;
   for await (const item of items) {
-    // The first reply has set the service's clock.
-    fitsFacts ??= factsFilter(selection, client.serviceClock.now());
-    if (!fitsFacts(item)) continue;
-    if (fitsRest(item)) yield item;
+    // The first response has set the service's clock.
+    matchesFacts ??= factsFilter(selection, client.serviceClock.now());
+    if (!matchesFacts(item)) continue;
+    if (matchesDetails(item)) yield item;
     else if (isIncomplete(item, selection)) {
       const whole = await completed(client, item, signal);
-      if (fitsRest(whole)) yield whole;
+      if (matchesDetails(whole)) yield whole;
     }
   }
 }
 
 /** Returns true if a list item lacks a field that a filter needs. */
-function isIncomplete({ signers, metadata }: Envelope, wanted: Selection): boolean {
-  return signers === undefined || (wanted.metadata !== undefined && (metadata ?? undefined) === undefined);
+function isIncomplete({ signers, metadata }: Envelope, selection: Selection): boolean {
+  return signers === undefined || (selection.metadata !== undefined && (metadata ?? undefined) === undefined);
 }
 
 /** Yields the envelopes with their signers. Those without are read one by one. */
@@ -170,17 +170,17 @@ export function signersMatchingAll(envelope: Envelope | undefined, words: readon
 }
 
 /** Returns a filter for whole envelopes. */
-export function selectionFilter(wanted: Selection, now: number): (envelope: Envelope) => boolean {
-  const [fitsFacts, fitsDetails] = [factsFilter(wanted, now), detailsFilter(wanted)];
-  return (envelope) => fitsFacts(envelope) && fitsDetails(envelope);
+export function selectionFilter(selection: Selection, now: number): (envelope: Envelope) => boolean {
+  const [matchesFacts, matchesDetails] = [factsFilter(selection, now), detailsFilter(selection)];
+  return (envelope) => matchesFacts(envelope) && matchesDetails(envelope);
 }
 
 /** Returns the part of the filter that a list item is enough for. */
-function factsFilter(wanted: Selection, now: number): (envelope: Envelope) => boolean {
-  const { statuses, templateId: template } = wanted;
-  const after = wanted.createdAfter?.(now);
-  const before = wanted.createdBefore?.(now);
-  const expiry = wanted.expiresBefore?.(now);
+function factsFilter(selection: Selection, now: number): (envelope: Envelope) => boolean {
+  const { statuses, templateId: template } = selection;
+  const after = selection.createdAfter?.(now);
+  const before = selection.createdBefore?.(now);
+  const expiry = selection.expiresBefore?.(now);
   return (envelope) => {
     const created = timeOf(envelope.createdAt);
     return (

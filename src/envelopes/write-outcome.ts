@@ -6,7 +6,7 @@ import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { isAmbiguous, isRefusedByState } from '../kernel/errors.ts';
 import { type Searching, searchUntilListed } from './request-ids/search.ts';
 
-/** The outcome of a write. It is unknown if the reply was lost and reading the envelope didn't show it. */
+/** The outcome of a write. It is unknown if the response was lost and reading the envelope didn't show it. */
 export type WriteOutcome<T> =
   | { kind: 'settled'; value: T; by: 'reply' | 'lookup' }
   | { kind: 'unknown'; error: Error };
@@ -15,7 +15,7 @@ export type WriteOutcome<T> =
 export type CreateWriteOutcome = WriteOutcome<Envelope> & { searchError?: Error };
 
 /**
- * Creates an envelope once. After a lost reply, searches the list for its request ID until it must have appeared, and never
+ * Creates an envelope once. After a lost response, searches the list for its request ID until it must have appeared, and never
  * creates it again. Calls `searching` when the search begins.
  * @throws the service's error if nothing was created.
  */
@@ -43,7 +43,7 @@ export async function createWithOutcome(
   }
 }
 
-/** Searches for an envelope whose reply was lost. An abort leaves it a grace period. */
+/** Searches for an envelope whose response was lost. An abort leaves it a grace period. */
 async function searchAfterLoss(
   client: Client,
   { requestId, startedAt }: { requestId: string; startedAt: number },
@@ -71,7 +71,7 @@ async function searchAfterLoss(
   }
 }
 
-/** Determining an outcome may take several requests, so it gets this multiple of the grace period for a reply. */
+/** Determining an outcome may take several requests, so it gets this multiple of the grace period for a response. */
 const GRACE_FACTOR = 2;
 
 /** Starts a deadline that outlasts the caller's signal by a grace period, to determine the outcome of a request. */
@@ -84,7 +84,7 @@ function isAborted({ graceMs }: Client, signal: AbortSignal | undefined): boolea
   return graceMs === 0 && signal?.aborted === true;
 }
 
-/** The envelope after an action. `by`: whether the reply or a later read showed it. */
+/** The envelope after an action. `by`: whether the response or a later read showed it. */
 export interface ActionResult {
   envelope: Envelope;
   by: 'reply' | 'lookup';
@@ -94,7 +94,7 @@ const ACTION_TRIES = 3;
 const ACTION_PAUSE_MS = 500;
 
 /**
- * Sends or cancels an envelope, and determines the outcome: after a lost reply, it reads the envelope's status. If that shows
+ * Sends or cancels an envelope, and determines the outcome: after a lost response, it reads the envelope's status. If that shows
  * that nothing happened, it retries, which is safe because a second send or cancel is refused (API document, Envelope states).
  */
 export async function actWithOutcome(
@@ -120,7 +120,7 @@ export async function actWithOutcome(
 
 interface ActionAttempt {
   outcome: WriteOutcome<Envelope>;
-  /** The reply was lost, and the status shows that nothing had happened by then. */
+  /** The response was lost, and the status shows that nothing had happened by then. */
   nothingHappened: boolean;
 }
 
@@ -135,25 +135,25 @@ async function actOnce(
   },
   signal?: AbortSignal,
 ): Promise<ActionAttempt> {
-  const settled = (value: Envelope, by: 'reply' | 'lookup'): ActionAttempt => ({
+  const known = (value: Envelope, by: 'reply' | 'lookup'): ActionAttempt => ({
     outcome: { kind: 'settled', value, by },
     nothingHappened: false,
   });
   try {
-    return settled((await action.act()) ?? (await readAfter(client, id, signal)), 'reply');
+    return known((await action.act()) ?? (await readAfter(client, id, signal)), 'reply');
   } catch (error) {
     const isOpen = isAmbiguous(error) || (action.again && isRefusedByState(error));
     const envelope = isOpen ? await readQuietly(client, id, signal) : undefined;
     if (envelope && action.happened(envelope)) {
       await (await client.writes()).resolve(id, id);
-      return settled(envelope, 'lookup');
+      return known(envelope, 'lookup');
     }
     if (!isAmbiguous(error)) throw error;
     return { outcome: { kind: 'unknown', error }, nothingHappened: envelope !== undefined };
   }
 }
 
-/** Reads the envelope after a reply without a body. */
+/** Reads the envelope after a response without a body. */
 async function readAfter(client: Client, id: string, signal?: AbortSignal): Promise<Envelope> {
   const deadline = graceDeadline(client, signal);
   try {

@@ -227,8 +227,8 @@ async function readEnvelope(id: string, send: SendRequest): Promise<Envelope> {
   return readAs(envelopeSchema, data, 'an envelope', status);
 }
 
-function envelopeIn({ body }: HttpReply): string | undefined {
-  if (!matches(resourceReplySchema, body)) return undefined;
+function envelopeIn({ body }: HttpResponse): string | undefined {
+  if (!matches(resourceResponseSchema, body)) return undefined;
   const { data } = body;
   return isRecord(data) && typeof data.id === 'string' ? data.id : undefined;
 }

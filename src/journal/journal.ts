@@ -37,7 +37,7 @@ export class Journal<T> {
   #lazy: NodeJS.Timeout | undefined;
   /** The current write. Never rejects; until it ends, nothing else may access the file. */
   #writing: Promise<void> | undefined;
-  /** The number of operations that need the file exclusively. Nothing is written meanwhile. */
+  /** The number of operations that need the file exclusively. Nothing is written in the meantime. */
   #held = 0;
   #turn: Promise<void> = Promise.resolve();
   #compacting: Promise<void> | undefined;
@@ -192,7 +192,7 @@ export class Journal<T> {
     this.#size += bytes.length;
   }
 
-  /** Runs work that needs the file exclusively. Entries appended meanwhile wait. */
+  /** Runs work that needs the file exclusively. Entries appended in the meantime wait. */
   #alone(work: () => Promise<void>): Promise<void> {
     this.#held += 1;
     const done = this.#turn
@@ -277,7 +277,7 @@ export class Journal<T> {
     }
   }
 
-  /** Replaces the file with the draft. It is closed meanwhile, because Windows can't replace an open file. */
+  /** Replaces the file with the draft. It is closed in the meantime, because Windows can't replace an open file. */
   async #replaceFile(size: number): Promise<void> {
     await this.#file.close();
     try {

@@ -38,9 +38,9 @@ export async function readLog(folder: string, { since, envelopeId }: LogFilter =
       if (record !== undefined) take(record);
       else if (!isHeader(value)) damaged++;
     });
-  const isWanted = ({ entry }: LoggedWrite) =>
+  const isSelected = ({ entry }: LoggedWrite) =>
     envelopeId === undefined || entry.envelopeIds.includes(envelopeId);
-  return { writes: [...writes.values()].filter(isWanted), damaged };
+  return { writes: [...writes.values()].filter(isSelected), damaged };
 }
 
 /** A place where the chain breaks. */

@@ -90,8 +90,8 @@ function changedStorage(
 ): NonNullable<Profile['storage']> {
   const { bucket, region, endpoint, pathStyle, awsProfile, accessKeyId, secretAccessKey } = changes;
   if (endpoint) checkEndpoint(endpoint);
-  const wanted = { bucket, region, endpoint, pathStyle, awsProfile, accessKeyId, secretAccessKey };
-  const given = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  const bucketSettings = { bucket, region, endpoint, pathStyle, awsProfile, accessKeyId, secretAccessKey };
+  const given = Object.entries(bucketSettings).filter(([, value]) => value !== undefined);
   const merged = { ...before, ...Object.fromEntries(given) };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== ''));
 }

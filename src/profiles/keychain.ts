@@ -12,7 +12,7 @@ const TIMEOUT_MS = 30_000;
  */
 export async function saveToKeychain(key: string, signal?: AbortSignal): Promise<string> {
   const account = `key-${randomBytes(9).toString('base64url')}`;
-  await withTimeout(signal, async (entry, patience) => entry(account).setPassword(key, patience));
+  await withTimeout(signal, async (entry, timeLimit) => entry(account).setPassword(key, timeLimit));
   return account;
 }
 
@@ -21,7 +21,7 @@ export async function saveToKeychain(key: string, signal?: AbortSignal): Promise
  * @throws UsageError if the keychain doesn't respond or no longer has the key.
  */
 export async function readFromKeychain(account: string, signal?: AbortSignal): Promise<string> {
-  const key = await withTimeout(signal, (entry, patience) => entry(account).getPassword(patience));
+  const key = await withTimeout(signal, (entry, timeLimit) => entry(account).getPassword(timeLimit));
   if (key) return key;
   throw new UsageError('The API key is no longer in the keychain.', {
     hint: 'Store it again: `esign profiles edit NAME --api-key-stdin`.',
@@ -30,17 +30,17 @@ export async function readFromKeychain(account: string, signal?: AbortSignal): P
 
 /** Removes the key stored under an account, if there is one. */
 export async function removeFromKeychain(account: string, signal?: AbortSignal): Promise<void> {
-  await withTimeout(signal, (entry, patience) => entry(account).deletePassword(patience));
+  await withTimeout(signal, (entry, timeLimit) => entry(account).deletePassword(timeLimit));
 }
 
 async function withTimeout<T>(
   signal: AbortSignal | undefined,
-  use: (entry: Awaited<ReturnType<typeof entries>>, patience: AbortSignal) => Promise<T>,
+  use: (entry: Awaited<ReturnType<typeof entries>>, timeLimit: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  const patience = signal ? AbortSignal.any([signal, timeout]) : timeout;
+  const timeLimit = signal ? AbortSignal.any([signal, timeout]) : timeout;
   try {
-    return await use(await entries(), patience);
+    return await use(await entries(), timeLimit);
   } catch (error) {
     signal?.throwIfAborted();
     const why = timeout.aborted ? `it did not respond within ${TIMEOUT_MS / 1_000} s` : reasonOf(error);

@@ -123,7 +123,7 @@ async function sendRows(service: RehearsalService, facts: RehearsalFacts): Promi
       client,
       ids: requestIdsIn(folder, client.account, { clock, serviceNow: () => client.serviceClock.now() }),
       concurrency: facts.concurrency,
-      patienceMs: OUTAGE_TIMEOUT_MS,
+      maxOutageMs: OUTAGE_TIMEOUT_MS,
       signal: facts.signal,
       redact: facts.redact,
       observer: { row: () => undefined, notice: () => undefined },

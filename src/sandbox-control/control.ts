@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { HttpRequest, SendRequest } from '../api/http.ts';
-import { type Envelope, envelopeSchema, readAs, resourceReplySchema } from '../api/schemas.ts';
+import { type Envelope, envelopeSchema, readAs, resourceResponseSchema } from '../api/schemas.ts';
 import { BadResponseError, ServiceError, UsageError } from '../kernel/errors.ts';
 
 const nowSchema = z.looseObject({ now: z.string() });
@@ -76,7 +76,7 @@ export function sandboxControl(send: SendRequest) {
     readAs(schema, await ask(send, request), what, status);
   const act = async (id: string, action: string, body: object, signal?: AbortSignal): Promise<Envelope> => {
     const path = `/envelopes/${encodeURIComponent(id)}/${action}`;
-    const { data } = await read(resourceReplySchema, { method: 'POST', path, body, signal }, 'an envelope');
+    const { data } = await read(resourceResponseSchema, { method: 'POST', path, body, signal }, 'an envelope');
     return readAs(envelopeSchema, data, 'an envelope', 200);
   };
   return {

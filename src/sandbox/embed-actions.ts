@@ -60,7 +60,7 @@ export function actionsOf(control: ControlPlane, closing: AbortSignal): Actions 
 }
 
 /**
- * Returns a function that runs an action unless the sandbox is closed. An action that fails because the sandbox closes meanwhile also
+ * Returns a function that runs an action unless the sandbox is closed. An action that fails because the sandbox closes in the meantime also
  * rejects with CLOSED.
  */
 function callsUntil(closing: AbortSignal) {

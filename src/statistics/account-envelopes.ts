@@ -37,18 +37,18 @@ export async function accountEnvelopes(
     query: indexQueryOf(selection),
     mayHaveChanged: (one, known) => (one.touched || !isTerminal(one.status)) && maySelect(one, known),
   });
-  const wanted = [...snapshot.known.values()].filter((one) => scope === 'all' || maySelect(one, snapshot));
+  const entries = [...snapshot.known.values()].filter((one) => scope === 'all' || maySelect(one, snapshot));
   // The snapshot also contains the envelopes that replace those of the run.
   const matches = selectionFilter({ ...selection, run: undefined }, now());
   const isSelected = (one: Envelope) => (snapshot.members?.has(one.id) ?? true) && matches(one);
-  return { envelopes: storedEnvelopes(index, wanted), isSelected };
+  return { envelopes: storedEnvelopes(index, entries), isSelected };
 }
 
-function* storedEnvelopes(index: EnvelopeIndex, wanted: readonly IndexedEnvelope[]): Generator<Envelope> {
-  if (wanted.length === 0) return;
+function* storedEnvelopes(index: EnvelopeIndex, entries: readonly IndexedEnvelope[]): Generator<Envelope> {
+  if (entries.length === 0) return;
   const file = index.file.open();
   try {
-    yield* file.all(wanted);
+    yield* file.all(entries);
   } finally {
     file.close();
   }

@@ -33,10 +33,10 @@ export async function inferRoles(
   if (left.size === 0) return roles;
   for await (const item of client.envelopes.list({ signal })) {
     const id = item.templateId ?? '';
-    const wanted = left.get(id);
-    if (wanted === undefined) continue;
+    const remaining = left.get(id);
+    if (remaining === undefined) continue;
     roles.set(id, new Set([...(roles.get(id) ?? []), ...(await rolesIn(item, client, signal))]));
-    if (wanted > 1) left.set(id, wanted - 1);
+    if (remaining > 1) left.set(id, remaining - 1);
     else left.delete(id);
     if (left.size === 0) break;
   }

@@ -263,7 +263,7 @@ class Listener {
     if (isTaken && place !== undefined) this.#forwarding.enqueue(delivery, place);
   }
 
-  /** Reports a delivery that was answered with 500. */
+  /** Reports a delivery that got a 500. */
   #fail(error: unknown): void {
     this.#coverage.interrupt();
     this.#failures.failed(error);

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Method, RawReply } from '../../src/api/http.ts';
+import type { Method, RawResponse } from '../../src/api/http.ts';
 import { callMethod, callPages, callPath, isWrite, sendCall } from '../../src/api/raw.ts';
 import { UnknownOutcomeError, UsageError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';
@@ -60,11 +60,11 @@ describe('a direct call', () => {
             .writeHead(200, { 'content-type': 'application/json', 'x-request-id': 'r1' })
             .end(text),
       );
-      const replies: RawReply[] = [];
+      const replies: RawResponse[] = [];
       const bodyText = isWrite(method) ? '{"a": 1}' : undefined;
       const call = { method, path: '/keys?x=1', query: [['y', '2']] as [string, string][], bodyText };
-      const onReply = (reply: RawReply) => replies.push(reply);
-      expect(await sendCall(sendTo(server.origin), { ...call, onReply })).toBe(text);
+      const onResponse = (reply: RawResponse) => replies.push(reply);
+      expect(await sendCall(sendTo(server.origin), { ...call, onResponse: onResponse })).toBe(text);
       expect(await sendCall(sendTo(server.origin), call)).toBe(text);
       expect(server.seen[0]).toMatchObject({ method, path: '/api/v1/keys', body: bodyText ?? '' });
       expect(asked()?.[0]).toBe('/api/v1/keys?x=1&y=2');
@@ -85,7 +85,7 @@ describe('a direct call', () => {
         method: 'GET',
         path: '/keys/1',
         query: [],
-        onReply: ({ status }) => statuses.push(status),
+        onResponse: ({ status }) => statuses.push(status),
       }),
     ).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect(statuses).toEqual([404]);
@@ -174,11 +174,11 @@ describe('a direct call with --paginate', () => {
     send: ReturnType<typeof sendTo>,
     path = '/list',
     query: [string, string][] = [],
-    onReply?: (reply: RawReply) => void,
+    onResponse?: (reply: RawResponse) => void,
   ): Promise<string[]> {
     const found: string[] = [];
     const method: Method = 'GET';
-    for await (const item of callPages(send, { method, path, query, onReply })) found.push(item);
+    for await (const item of callPages(send, { method, path, query, onResponse: onResponse })) found.push(item);
     return found;
   }
 

@@ -145,7 +145,7 @@ describe('the trace of a request', () => {
         status: 201,
         ms: 40,
         requestBody: '{"a":1}',
-        replyBody: '{"data":{"id":"env_1"}}',
+        responseBody: '{"data":{"id":"env_1"}}',
         error: undefined,
       },
     ]);
@@ -161,7 +161,7 @@ describe('the trace of a request', () => {
     );
     const { send } = clientFor(server.origin, { retries: 0, trace: (entry) => entries.push(entry) });
     for (let i = 0; i < 2; i++) await send({ method: 'GET', path: '/x' }).catch(() => undefined);
-    expect(entries[0]).toMatchObject({ status: undefined, rate: undefined, replyBody: undefined });
+    expect(entries[0]).toMatchObject({ status: undefined, rate: undefined, responseBody: undefined });
     expect(entries[0]?.error).toContain(`${server.origin} was lost`);
     expect(entries[1]).toMatchObject({ status: 404, error: 'no such envelope' });
   });

@@ -4,7 +4,7 @@ import { BulkPace } from '../../src/bulk/pace.ts';
 import { LineIndex } from '../../src/bulk/rows/line-index.ts';
 
 const answered = (pace: BulkPace, count: number, ms: number) => {
-  for (let n = 0; n < count; n++) pace.answered(ms);
+  for (let n = 0; n < count; n++) pace.recordResponse(ms);
 };
 
 describe('the pace', () => {

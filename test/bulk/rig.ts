@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
 import type { Mode, RunEntry } from '../../src/bulk/entries.ts';
-import { WantedRows } from '../../src/bulk/lookup/earlier-rows.ts';
+import { NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
 import { findIdentifiedRows } from '../../src/bulk/lookup/identified-rows.ts';
 import { knownEntries, sortKnown } from '../../src/bulk/lookup/known-rows.ts';
 import { type RowResult, resultsOf } from '../../src/bulk/results.ts';
@@ -194,7 +194,7 @@ export class Runs {
     options: { entries?: RunEntry[]; requestIds?: boolean } = {},
   ): Promise<string> {
     const draft = await draftRun(this.root, this.service.clock.now());
-    const wanted = new WantedRows(true);
+    const wanted = new NewRows(true);
     for (let row = 1; row <= rows; row++) {
       const one = {
         row,
@@ -255,7 +255,7 @@ export class Runs {
         client: this.client,
         ids: this.ids(this.client),
         concurrency: 4,
-        patienceMs: 60_000,
+        maxOutageMs: 60_000,
         signal: new AbortController().signal,
         redact: (text) => text,
         observer: { row: (result) => void reported.push(result), notice: (text) => void notices.push(text) },

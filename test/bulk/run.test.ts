@@ -1,7 +1,7 @@
 import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunEntry } from '../../src/bulk/entries.ts';
-import { findEarlierRows, WantedRows } from '../../src/bulk/lookup/earlier-rows.ts';
+import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
 import { filesOf, openRun, readRun, runStatusOf } from '../../src/bulk/runs.ts';
 import { JournalError, ServiceError, StoppedError, UnknownOutcomeError } from '../../src/kernel/errors.ts';
 import { isPrivate } from '../support/private.ts';
@@ -237,7 +237,7 @@ describe('a run that stops', () => {
       client: runs.client,
       ids: runs.ids(runs.client),
       concurrency: 4,
-      patienceMs: 60_000,
+      maxOutageMs: 60_000,
       signal: new AbortController().signal,
       redact: (text) => text,
       observer: { row: () => undefined, notice: () => undefined },
@@ -405,10 +405,10 @@ describe('drafts of an unfinished run', () => {
     service.put({ metadata: {} });
     service.put({ metadata: {} });
     if (runs.client === undefined) throw new Error('not open');
-    const wanted = new WantedRows(false);
+    const wanted = new NewRows(false);
     const envelope = { templateId: 'tmpl_1', signers: [{ email: 's1@example.com', name: 'S 1' }] };
     wanted.add({ row: 1, line: 2, content: 'content-1', cells: '', envelope });
-    const file = { wanted, fingerprint: 'x', baseUrl: 'http://127.0.0.1/api/v1' };
+    const file = { newRows: wanted, fingerprint: 'x', baseUrl: 'http://127.0.0.1/api/v1' };
     const found = await findEarlierRows(runs.root, runs.client, file);
     expect(found.get(1)).toMatchObject({ kind: 'unfinished', id: 'env_2' });
   });

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { HttpRequest, RawReply } from '../../src/api/http.ts';
+import type { HttpRequest, RawResponse } from '../../src/api/http.ts';
 import type { CompatibilityReport } from '../../src/compatibility/findings.ts';
 import { choicesIn } from '../../src/compatibility/observed-points.ts';
 import { readRecord } from '../../src/compatibility/record.ts';
@@ -30,14 +30,14 @@ export class Notes {
   reply(
     line: string,
     body: unknown,
-    reply: Partial<RawReply> = {},
+    reply: Partial<RawResponse> = {},
     request: Partial<HttpRequest> = {},
   ): void {
     const [method, path = ''] = line.split(' ');
     if (method !== 'GET' && method !== 'POST') throw new Error(`no method: ${line}`);
     const text = body === undefined ? '' : JSON.stringify(body);
     const { status = 200, headers = HEADERS } = reply;
-    this.recorder.seeReply({ method, path, ...request }, { status, headers, text }, body);
+    this.recorder.noteResponse({ method, path, ...request }, { status, headers, text }, body);
   }
 
   async report(): Promise<CompatibilityReport> {

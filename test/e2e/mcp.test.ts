@@ -369,7 +369,7 @@ function carelessService(): Promise<FakeService> {
   });
 }
 
-/** A reply without the service's text. */
+/** A response without the service's text. */
 function withoutData(text: string): string {
   const reply = parseJson(text);
   if (!isRecord(reply)) return text;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
 import type { HttpRequest } from '../../src/api/http.ts';
 import type { Mode } from '../../src/bulk/entries.ts';
-import { findEarlierRows, WantedRows } from '../../src/bulk/lookup/earlier-rows.ts';
+import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
 import { findIdentifiedRows } from '../../src/bulk/lookup/identified-rows.ts';
 import { knownEntries, sortKnown } from '../../src/bulk/lookup/known-rows.ts';
 import type { BulkRow } from '../../src/bulk/rows/row.ts';
@@ -174,13 +174,13 @@ class Course {
     const folder = this.#folder(index);
     const clock = this.#clock();
     const draft = await draftRun(folder, clock.now());
-    const wanted = new WantedRows(false);
+    const wanted = new NewRows(false);
     for (const row of this.#rows) {
       wanted.add(row);
       await draft.add(row);
     }
     const client = this.#service.client(clock, () => 'whole');
-    const file = { wanted, fingerprint: 'list', baseUrl: BASE_URL };
+    const file = { newRows: wanted, fingerprint: 'list', baseUrl: BASE_URL };
     const earlier = await findEarlierRows(folder, client, file);
     const found = await findIdentifiedRows(client, idsOf(folder, client), wanted, earlier);
     const known = sortKnown(found.values(), this.#mode);
@@ -246,7 +246,7 @@ class Course {
         client,
         ids: idsOf(this.#folder(index), client),
         concurrency: this.#pick([1, 3]),
-        patienceMs: 60_000,
+        maxOutageMs: 60_000,
         signal: killer.signal,
         redact: (text) => text,
         observer: { row: () => undefined, notice: () => undefined },

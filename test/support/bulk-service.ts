@@ -1,6 +1,6 @@
 import type { Client } from '../../src/api/client.ts';
 import { envelopesApi } from '../../src/api/envelopes.ts';
-import type { HttpReply, HttpRequest, SendRequest } from '../../src/api/http.ts';
+import type { HttpResponse, HttpRequest, SendRequest } from '../../src/api/http.ts';
 import { withRetries } from '../../src/api/retry.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import { templatesApi } from '../../src/api/templates.ts';
@@ -86,7 +86,7 @@ export class BulkService {
     };
   }
 
-  #answer({ method, path, query, body }: HttpRequest): HttpReply {
+  #answer({ method, path, query, body }: HttpRequest): HttpResponse {
     const [, id, action] = /^\/esign\/envelopes(?:\/([^/]+))?(?:\/(\w+))?$/.exec(path) ?? [];
     if (path.includes('/templates')) return ok([]);
     if (id === undefined) return method === 'POST' ? this.#create(body) : this.#list(Number(query?.page));
@@ -97,7 +97,7 @@ export class BulkService {
     return ok(this.#shown(found, this.time));
   }
 
-  #create(body: unknown): HttpReply {
+  #create(body: unknown): HttpResponse {
     const { metadata, signers, templateId, sendImmediately } = isRecord(body) ? body : {};
     const stored: Stored = {
       id: `env_${String(this.stored.length + 1).padStart(5, '0')}`,
@@ -121,7 +121,7 @@ export class BulkService {
     if (status === 'SENT') this.emails.set(stored.row, (this.emails.get(stored.row) ?? 0) + 1);
   }
 
-  #list(page: number): HttpReply {
+  #list(page: number): HttpResponse {
     const { lagMs, order, metadata } = this.habits;
     const asOf = this.time - lagMs;
     const listed = this.stored.filter(({ createdAt }) => createdAt <= asOf);
@@ -153,7 +153,7 @@ export class BulkService {
 
 const NO_RATE = { limit: undefined, remaining: undefined, resetAt: undefined, retryAfterMs: undefined };
 
-function ok(data: unknown, status = 200): HttpReply {
+function ok(data: unknown, status = 200): HttpResponse {
   return { status, body: { data }, rate: NO_RATE };
 }
 

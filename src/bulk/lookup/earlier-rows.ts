@@ -31,7 +31,7 @@ export interface EarlierRow {
   signers: number;
 }
 
-interface Wanted {
+interface NewRow {
   row: number;
   line: number;
   content: string;
@@ -40,11 +40,11 @@ interface Wanted {
 }
 
 /** A row with its own request ID, and the content that it uses the ID for. */
-export type IdentifiedRow = Wanted & { requestId: string; use: RequestContent };
+export type IdentifiedRow = NewRow & { requestId: string; use: RequestContent };
 
 /** The rows of a new file, by content and by request ID, to match them with the rows of earlier runs. */
-export class WantedRows {
-  readonly #byContent = new Map<string, Wanted>();
+export class NewRows {
+  readonly #byContent = new Map<string, NewRow>();
   readonly #byRequestId = new Map<string, IdentifiedRow>();
   readonly #again: boolean;
 
@@ -54,30 +54,30 @@ export class WantedRows {
   }
 
   add({ row, line, content, requestId, envelope }: BulkRow): void {
-    const wanted = { row, line, content, requestId, signers: envelope.signers.length };
+    const added = { row, line, content, requestId, signers: envelope.signers.length };
     if (requestId !== undefined)
       this.#byRequestId.set(requestId, {
-        ...wanted,
+        ...added,
         requestId,
         use: { templateId: envelope.templateId, signers: envelope.signers },
       });
-    if (!this.#again && !this.#byContent.has(content)) this.#byContent.set(content, wanted);
+    if (!this.#again && !this.#byContent.has(content)) this.#byContent.set(content, added);
   }
 
   /** Returns the row that matches an earlier one. Two different request IDs mean two envelopes, even with the same content. */
-  find(content: string, requestId: string | null): { wanted: Wanted; isSame: boolean } | undefined {
+  find(content: string, requestId: string | null): { newRow: NewRow; isSame: boolean } | undefined {
     const named = requestId === null ? undefined : this.#byRequestId.get(requestId);
-    if (named !== undefined) return { wanted: named, isSame: named.content === content };
-    const wanted = this.#byContent.get(content);
-    const isOtherRequestId = requestId !== null && wanted?.requestId !== undefined;
-    return wanted === undefined || isOtherRequestId ? undefined : { wanted, isSame: true };
+    if (named !== undefined) return { newRow: named, isSame: named.content === content };
+    const newRow = this.#byContent.get(content);
+    const isOtherRequestId = requestId !== null && newRow?.requestId !== undefined;
+    return newRow === undefined || isOtherRequestId ? undefined : { newRow, isSame: true };
   }
 
   get withRequestIds(): ReadonlyMap<string, IdentifiedRow> {
     return this.#byRequestId;
   }
 
-  all(): Iterable<Wanted> {
+  all(): Iterable<NewRow> {
     return new Set([...this.#byContent.values(), ...this.#byRequestId.values()]);
   }
 }
@@ -91,7 +91,7 @@ const WEIGHT = { other: 4, ended: 3, sent: 2, unfinished: 1, draft: 0 } as const
 export async function findEarlierRows(
   root: string,
   client: Client,
-  file: { wanted: WantedRows; fingerprint: string; baseUrl: string },
+  file: { newRows: NewRows; fingerprint: string; baseUrl: string },
   signal?: AbortSignal,
 ): Promise<Map<number, EarlierRow>> {
   const found = new Map<number, EarlierRow>();
@@ -111,14 +111,14 @@ export async function findEarlierRows(
 
 interface Matches {
   head: RunHead;
-  matches: { earlier: number; wanted: Wanted; isSame: boolean }[];
+  matches: { earlier: number; newRow: NewRow; isSame: boolean }[];
 }
 
 /** Returns the rows of a run that match rows of the file, without reading their outcome. */
 async function keysOf(
   root: string,
   id: string,
-  { wanted, fingerprint, baseUrl }: { wanted: WantedRows; fingerprint: string; baseUrl: string },
+  { newRows, fingerprint, baseUrl }: { newRows: NewRows; fingerprint: string; baseUrl: string },
 ): Promise<Matches | undefined> {
   let found: Matches | undefined;
   let hasKeys = false;
@@ -128,20 +128,20 @@ async function keysOf(
       found = { head: entry, matches: [] };
     } else {
       hasKeys = true;
-      found?.matches.push(...matchesIn(entry, wanted));
+      found?.matches.push(...matchesIn(entry, newRows));
     }
   }
   // A run of 0.2 has no row keys: its rows match by number if the file is the same.
   if (found !== undefined && !hasKeys && found.head.fingerprint === fingerprint)
-    for (const row of wanted.all()) found.matches.push({ earlier: row.row, wanted: row, isSame: true });
+    for (const row of newRows.all()) found.matches.push({ earlier: row.row, newRow: row, isSame: true });
   return found;
 }
 
 type Keys = Extract<RunEntry, { type: 'rows' }>;
 
-function matchesIn({ from, rows }: Keys, wanted: WantedRows): Matches['matches'] {
+function matchesIn({ from, rows }: Keys, newRows: NewRows): Matches['matches'] {
   return rows.flatMap(([, content, , requestId], index) => {
-    const match = wanted.find(content, requestId);
+    const match = newRows.find(content, requestId);
     return match === undefined ? [] : { earlier: from + index, ...match };
   });
 }
@@ -158,14 +158,14 @@ export async function* rowKeysOf(root: string, id: string): AsyncGenerator<RunHe
 }
 
 function earlierRowsOf({ head, matches }: Matches, state: RunState): EarlierRow[] {
-  return matches.flatMap(({ earlier, wanted, isSame }) => {
+  return matches.flatMap(({ earlier, newRow, isSame }) => {
     const kind = kindOf(earlier, state);
     if (kind === undefined) return [];
     return {
-      row: wanted.row,
-      line: wanted.line,
-      requestId: wanted.requestId,
-      signers: wanted.signers,
+      row: newRow.row,
+      line: newRow.line,
+      requestId: newRow.requestId,
+      signers: newRow.signers,
       run: head.id,
       at: head.at,
       kind: isSame ? kind : 'other',

@@ -13,7 +13,7 @@ import { isMadeFrom } from '../../envelopes/request-ids/same-content.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
-import type { EarlierRow, IdentifiedRow, WantedRows } from './earlier-rows.ts';
+import type { EarlierRow, IdentifiedRow, NewRows } from './earlier-rows.ts';
 
 /**
  * Adds to what the runs on this machine know of a file's rows: what any command on any machine did under their request IDs. Reads
@@ -22,12 +22,12 @@ import type { EarlierRow, IdentifiedRow, WantedRows } from './earlier-rows.ts';
 export async function findIdentifiedRows(
   client: Client,
   ids: RequestIds,
-  wanted: WantedRows,
+  newRows: NewRows,
   earlier: ReadonlyMap<number, EarlierRow>,
   signal?: AbortSignal,
 ): Promise<Map<number, EarlierRow>> {
   const found = new Map(earlier);
-  const rows = wanted.withRequestIds;
+  const rows = newRows.withRequestIds;
   if (rows.size === 0) return found;
   const listed = await listedFor(client, rows, signal);
   const limiter = new Limiter(READ_CONCURRENCY);

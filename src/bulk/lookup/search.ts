@@ -25,7 +25,7 @@ const PASS_DELAYS_MS = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
 export async function searchRows(session: BulkSession): Promise<void> {
   const { run } = session;
   const { state } = run;
-  if (state.areBegunSettled) return;
+  if (state.areBegunFinished) return;
   if (!run.resumed && state.head.ownRequestIds === 0) return;
   if (run.resumed) await run.note({ type: 'resumed', at: session.options.client.clock.now() });
   const requestIds = await requestIdsOf(session);
@@ -63,11 +63,11 @@ function readList(
   complete: boolean,
 ): Promise<RunSurvey> {
   const { state } = session.run;
-  const wanted = { runId: state.head.id, own: state.ownEnvelopes(), requestIds, complete };
-  return survey(session.options.client, wanted, session.signal, () => session.count(1));
+  const target = { runId: state.head.id, own: state.ownEnvelopes(), requestIds, complete };
+  return survey(session.options.client, target, session.signal, () => session.count(1));
 }
 
-/** Makes another pass after a minute if a request without a reply could still be processed late and email someone. */
+/** Makes another pass after a minute if a request without a response could still be processed late and email someone. */
 async function searchLateRequests(
   session: BulkSession,
   requestIds: ReadonlyMap<string, number>,
@@ -89,8 +89,8 @@ async function waitForListLag({ options, signal }: BulkSession): Promise<void> {
 
 const POLL_MS = 1_000;
 
-/** Waits until the list must show what was requested under these IDs. Another process may still get its reply. */
-async function waitForReplies(session: BulkSession, ids: readonly string[], msLeft: number): Promise<void> {
+/** Waits until the list must show what was requested under these IDs. Another process may still get its response. */
+async function waitForResponses(session: BulkSession, ids: readonly string[], msLeft: number): Promise<void> {
   const { observer, client } = session.options;
   observer.notice('Waiting up to a minute for envelopes whose response was lost.', { waitMs: msLeft });
   for (
@@ -102,7 +102,7 @@ async function waitForReplies(session: BulkSession, ids: readonly string[], msLe
 }
 
 /**
- * Returns the request IDs under which this machine made a request without a reply, and how long the list may lack the result
+ * Returns the request IDs under which this machine made a request without a response, and how long the list may lack the result
  * (ms).
  */
 async function pendingRequests(
@@ -153,9 +153,9 @@ async function findDecisivePass(
     session,
     [...requestIds].filter(([, row]) => open.has(row)).map(([id]) => id),
   );
-  const isUnknown = (row: number) => open.has(row) && !state.isSettled(row) && !found.byRow.has(row);
+  const isUnknown = (row: number) => open.has(row) && !state.isFinished(row) && !found.byRow.has(row);
   if (!(await createProbe(session, isUnknown))) await waitForListLag(session);
-  else if (pending.msLeft > 0) await waitForReplies(session, pending.ids, pending.msLeft);
+  else if (pending.msLeft > 0) await waitForResponses(session, pending.ids, pending.msLeft);
   for (const [index, wait] of PASS_DELAYS_MS.entries()) {
     if (wait > 0) await client.clock.sleep(wait, session.signal);
     const pass = await session.retryAfterOutage(() => readList(session, requestIds, true));

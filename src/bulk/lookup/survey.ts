@@ -32,28 +32,28 @@ export interface RunSurvey {
  */
 export async function survey(
   client: Client,
-  wanted: SurveyTarget,
+  target: SurveyTarget,
   signal: AbortSignal,
   onPage: () => void,
 ): Promise<RunSurvey> {
   const found: RunSurvey = { byRow: new Map(), ids: new Set() };
   const blanks: string[] = [];
   const take = (envelope: Envelope) => {
-    const row = rowOf(envelope, wanted);
-    const ownRow = wanted.own.get(envelope.id);
+    const row = rowOf(envelope, target);
+    const ownRow = target.own.get(envelope.id);
     if (ownRow !== undefined && row !== ownRow) throw withoutMarkers(envelope.id);
     if (row === undefined) return;
     found.ids.add(envelope.id);
     found.byRow.set(row, [...(found.byRow.get(row) ?? []), envelope]);
   };
   let items = 0;
-  for await (const item of itemsOf(client, wanted.since, signal)) {
+  for await (const item of itemsOf(client, target.since, signal)) {
     if (items++ % LIMITS.pageSize === 0) onPage();
     if (isBlank(item)) blanks.push(item.id);
     else take(item);
   }
-  const listShowsMarkers = found.ids.size > 0 && !blanks.some((id) => wanted.own.has(id));
-  if (!wanted.complete || listShowsMarkers) return found;
+  const listShowsMarkers = found.ids.size > 0 && !blanks.some((id) => target.own.has(id));
+  if (!target.complete || listShowsMarkers) return found;
   const limiter = new Limiter(READ_CONCURRENCY);
   const read = blanks.map((id) => limiter.run(() => client.envelopes.get(id, signal)));
   for (const envelope of await Promise.all(read)) take(envelope);

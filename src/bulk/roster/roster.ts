@@ -51,14 +51,14 @@ export class Roster {
    * Returns an entry for a row whose signers have all signed or can still sign: the first one that is waiting, or else the first.
    * Returns undefined for any other row.
    */
-  settled(templateId: string, emails: readonly string[]): RosterEntry | undefined {
+  findCovered(templateId: string, emails: readonly string[]): RosterEntry | undefined {
     const found = emails.map((email) => this.find(templateId, email));
-    return found.every(isSettled) ? (found.find(({ state }) => state === 'waiting') ?? found[0]) : undefined;
+    return found.every(isCovered) ? (found.find(({ state }) => state === 'waiting') ?? found[0]) : undefined;
   }
 }
 
 /** Returns true for a person who doesn't need to be asked. */
-export function isSettled({ state }: RosterEntry): boolean {
+export function isCovered({ state }: RosterEntry): boolean {
   return state === 'signed' || state === 'waiting';
 }
 

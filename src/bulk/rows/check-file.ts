@@ -20,8 +20,8 @@ export class Findings {
   count = 0;
   readonly #most: number;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(limit: number) {
+    this.#most = limit;
   }
 
   add(problem: TableFinding): void {

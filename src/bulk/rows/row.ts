@@ -74,11 +74,11 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
   const text = (field: string) => readText(value, field, addProblem);
   const email = (field: 'subject' | 'message') => {
     const own = text(field);
-    const wanted = own ?? defaults[field];
+    const source = own ?? defaults[field];
     const path = own === undefined ? '' : field;
     return (
-      wanted &&
-      fillPlaceholders(wanted, raw, (what) => addProblem(path, path === '' ? `--${field}: ${what}` : what))
+      source &&
+      fillPlaceholders(source, raw, (what) => addProblem(path, path === '' ? `--${field}: ${what}` : what))
     );
   };
   const envelope: EnvelopeInput = {

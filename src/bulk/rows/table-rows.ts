@@ -122,8 +122,8 @@ function cellAt(
   columns: readonly SheetColumn[],
   cells: readonly string[],
 ): string | undefined {
-  const wanted = path.join('.').toLowerCase();
-  const index = columns.findIndex((column) => column.path.join('.').toLowerCase() === wanted);
+  const name = path.join('.').toLowerCase();
+  const index = columns.findIndex((column) => column.path.join('.').toLowerCase() === name);
   return index === -1 ? undefined : (cells[index]?.trim() ?? '');
 }
 
@@ -137,8 +137,8 @@ function numberOr(cell: string): number | string {
 
 function labelOf(path: string, columns: readonly SheetColumn[], order: readonly string[]): string {
   const [top, index = '', field = 'email'] = path.split('.');
-  const wanted = top === 'signers' ? `signers.${order[Number(index)] ?? '0'}.${field}` : path;
-  return columns.find((column) => column.path.join('.') === wanted)?.name ?? headerNameOf(wanted);
+  const target = top === 'signers' ? `signers.${order[Number(index)] ?? '0'}.${field}` : path;
+  return columns.find((column) => column.path.join('.') === target)?.name ?? headerNameOf(target);
 }
 
 function headerNameOf(path: string): string {

@@ -21,7 +21,7 @@ export interface Observations {
   scope: CacheScope | undefined;
   /** Adds envelopes that were read to the index. Undefined if the index is disabled. */
   feed: Feed | undefined;
-  /** Notes the shapes of replies. Undefined if that is disabled. */
+  /** Notes the shapes of responses. Undefined if that is disabled. */
   shapes: ShapeNotes | undefined;
 }
 
@@ -31,7 +31,7 @@ export function indexScopeOf(settings: Settings, env = process.env): IndexScope 
   return scopeOf(settings);
 }
 
-/** Returns the service whose replies are compared with the API document, or undefined without a base URL. */
+/** Returns the service whose responses are compared with the API document, or undefined without a base URL. */
 export function recordScopeOf({ baseUrl, profileName }: Settings): RecordScope | undefined {
   return baseUrl && { profile: profileName?.value, baseUrl: baseUrl.value };
 }

@@ -1,13 +1,13 @@
-import type { HttpRequest, RawReply } from '../../api/http.ts';
+import type { HttpRequest, RawResponse } from '../../api/http.ts';
 import type { CompatibilityRecorder, SeenWebhook } from '../../compatibility/recorder.ts';
 
-/** The maximum number of replies that wait until the recorder is loaded. */
+/** The maximum number of responses that wait until the recorder is loaded. */
 const MAX_WAITING = 10;
 /** How long webhooks are collected before they are written together, in ms. They arrive in long-running processes. */
 const FLUSH_DELAY_MS = 1_000;
 
 /**
- * Compares replies with the API document in the background. The recorder is loaded after the first reply was used, so no command
+ * Compares responses with the API document in the background. The recorder is loaded after the first response was used, so no command
  * waits for it.
  */
 export class ShapeNotes {
@@ -22,8 +22,8 @@ export class ShapeNotes {
     this.path = path;
   }
 
-  seeReply(request: HttpRequest, reply: RawReply, body: unknown): void {
-    this.#note((recorder) => recorder.seeReply(request, reply, body));
+  noteResponse(request: HttpRequest, response: RawResponse, body: unknown): void {
+    this.#note((recorder) => recorder.noteResponse(request, response, body));
   }
 
   seeWebhook(webhook: SeenWebhook): void {

@@ -13,7 +13,7 @@ export function traceText(entry: Traced, redact: (text: string) => string): stri
   const lines = [`→ ${entry.method} ${entry.url}`];
   if (entry.requestBody !== undefined) lines.push(`  ${cut(entry.requestBody)}`);
   lines.push(`← ${outcome} in ${entry.ms} ms${rateText(entry.rate)}`);
-  if (entry.replyBody) lines.push(`  ${cut(entry.replyBody)}`);
+  if (entry.responseBody) lines.push(`  ${cut(entry.responseBody)}`);
   return `${safeBlock(redact(lines.join('\n')))}\n`;
 }
 

@@ -38,7 +38,7 @@ export async function readBytes(path: string, what: string): Promise<Buffer> {
 
 /**
  * Yields the bytes of a file that the user named, as they are read. `-` is stdin.
- * @throws UsageError also if the file changes meanwhile, because some rows could be old and others new.
+ * @throws UsageError also if the file changes in the meantime, because some rows could be old and others new.
  */
 export async function* streamFile(
   path: string,

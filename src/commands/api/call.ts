@@ -1,4 +1,4 @@
-import type { RawReply } from '../../api/http.ts';
+import type { RawResponse } from '../../api/http.ts';
 import {
   callMethod,
   callPages,
@@ -33,64 +33,64 @@ export interface CallFlags {
 export async function call(words: readonly string[], flags: CallFlags, context: Context): Promise<void> {
   const [path = '', method] = [...words].reverse();
   const { baseUrl } = requireConnection(await context.session.settings());
-  const wanted: RawCall = {
+  const rawCall: RawCall = {
     method: callMethod(method ?? 'GET'),
     path: callPath(path, baseUrl),
     query: readPairList(flags.query, 'query'),
     signal: context.interrupt.signal,
-    onReply: flags.include ? (reply) => context.terminal.err(headText(reply, context.terminal)) : undefined,
+    onResponse: flags.include ? (response) => context.terminal.err(headText(response, context.terminal)) : undefined,
   };
-  refuseContradictions(wanted, flags);
-  wanted.bodyText = flags.body === undefined ? undefined : await readJsonText(flags.body, 'body');
-  if (flags['dry-run']) return showCall(wanted, baseUrl, context.terminal);
+  refuseContradictions(rawCall, flags);
+  rawCall.bodyText = flags.body === undefined ? undefined : await readJsonText(flags.body, 'body');
+  if (flags['dry-run']) return showCall(rawCall, baseUrl, context.terminal);
   const { send } = await context.session.client();
   const out = context.terminal.hidingSecrets();
-  if (flags.paginate) return writeRawItems(callPages(send, wanted), out);
-  const work = () => sendCall(send, wanted);
-  const reply = isWrite(wanted.method)
-    ? await withOutcomeCheck(openCall(wanted), context, work)
+  if (flags.paginate) return writeRawItems(callPages(send, rawCall), out);
+  const work = () => sendCall(send, rawCall);
+  const response = isWrite(rawCall.method)
+    ? await withOutcomeCheck(openCall(rawCall), context, work)
     : await work();
-  await writeRawJson(reply, out, context.terminal.json);
+  await writeRawJson(response, out, context.terminal.json);
 }
 
 /** Returns the message for an interrupted write, whose outcome the service doesn't show. */
-function openCall(wanted: RawCall): OpenWrite {
-  const { method } = wanted;
+function openCall(rawCall: RawCall): OpenWrite {
+  const { method } = rawCall;
   return {
     unknown: () =>
-      `Stopped before the service responded. The outcome of ${method} ${callTarget(wanted)} is unknown.`,
+      `Stopped before the service responded. The outcome of ${method} ${callTarget(rawCall)} is unknown.`,
     hint: () => 'It was sent once. Check the current state before you send it again.',
   };
 }
 
-function refuseContradictions(wanted: RawCall, flags: CallFlags): void {
-  if (flags.paginate && wanted.method !== 'GET')
+function refuseContradictions(rawCall: RawCall, flags: CallFlags): void {
+  if (flags.paginate && rawCall.method !== 'GET')
     throw new UsageError('--paginate can only be used with GET.', { hint: 'Leave it out.' });
-  if (flags.body !== undefined && !isWrite(wanted.method))
-    throw new UsageError(`A ${wanted.method} has no body.`, {
+  if (flags.body !== undefined && !isWrite(rawCall.method))
+    throw new UsageError(`A ${rawCall.method} has no body.`, {
       hint: 'Put the method before the path: `esign api POST PATH --body FILE`.',
     });
 }
 
-function showCall(wanted: RawCall, baseUrl: string, terminal: CommandTerminal): Promise<void> {
-  const body = wanted.bodyText === undefined ? null : parseJson(wanted.bodyText);
-  const url = `${baseUrl}${callTarget(wanted)}`;
-  return writeJson({ dryRun: true, method: wanted.method, url, body }, terminal.hidingSecrets());
+function showCall(rawCall: RawCall, baseUrl: string, terminal: CommandTerminal): Promise<void> {
+  const body = rawCall.bodyText === undefined ? null : parseJson(rawCall.bodyText);
+  const url = `${baseUrl}${callTarget(rawCall)}`;
+  return writeJson({ dryRun: true, method: rawCall.method, url, body }, terminal.hidingSecrets());
 }
 
-/** Returns the status and headers of a reply. Cookies are left out, because they are as secret as keys. */
-function headText(reply: RawReply, terminal: CommandTerminal): string {
-  const lines = Object.entries(reply.headers)
+/** Returns the status and headers of a response. Cookies are left out, because they are as secret as keys. */
+function headText(response: RawResponse, terminal: CommandTerminal): string {
+  const lines = Object.entries(response.headers)
     .filter(([name]) => name !== 'set-cookie')
     .flatMap(([name, value]) => [value ?? []].flat().map((one) => `${name}: ${one}`));
-  const text = [`HTTP ${reply.status}`, ...lines].map(safeLine).join('\n');
+  const text = [`HTTP ${response.status}`, ...lines].map(safeLine).join('\n');
   return `${terminal.redactor.redact(text)}\n\n`;
 }
 
 const INDENT = '  ';
 
 /**
- * Writes the JSON text of a reply. In a pipe, it is written as received, except that characters that could affect a terminal are
+ * Writes the JSON text of a response. In a pipe, it is written as received, except that characters that could affect a terminal are
  * escaped. On a terminal or with `pretty`, it is indented. The text is never parsed, so digits, the order of members, and unknown
  * members are preserved.
  */

@@ -89,7 +89,7 @@ export default class BulkCreate extends EsignCommand {
     const client = () => bulkClient(flags, progress, context.session);
     const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context.terminal);
     const sending = flags['one-step'] ? 'one-step' : 'two-step';
-    const wanted = {
+    const request = {
       file: args.file,
       read: flags,
       defaults: { templateId: flags.template, subject: flags.subject, message: await readMessage(flags) },
@@ -107,8 +107,8 @@ export default class BulkCreate extends EsignCommand {
       waves: flags.waves === undefined ? undefined : { sizes: flags.waves, stopIf: flags['stop-if'] ?? [] },
     } as const;
     if (flags['dry-run'])
-      return writePreflight(await checkRun(wanted, client, context), context.terminal, context.terminal.json);
-    const run = await prepareRun(wanted, client, context);
+      return writePreflight(await checkRun(request, client, context), context.terminal, context.terminal.json);
+    const run = await prepareRun(request, client, context);
     await runToCompletion(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
 }

@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Mode } from '../../bulk/entries.ts';
-import { type EarlierRow, findEarlierRows, type WantedRows } from '../../bulk/lookup/earlier-rows.ts';
+import { type EarlierRow, findEarlierRows, type NewRows } from '../../bulk/lookup/earlier-rows.ts';
 import { findIdentifiedRows } from '../../bulk/lookup/identified-rows.ts';
 import { type KnownRows, sortKnown } from '../../bulk/lookup/known-rows.ts';
 import { SKIPPED } from '../../bulk/results.ts';
@@ -16,19 +16,19 @@ import { relativeTime } from '../../output/time.ts';
 
 /** Returns what the runs on this machine did for the rows of a file. */
 export async function readEarlierRows(
-  { report, rows }: { report: Pick<FileReport, 'fingerprint'>; rows: WantedRows },
+  { report, rows }: { report: Pick<FileReport, 'fingerprint'>; rows: NewRows },
   client: Client,
   { session, interrupt }: Context,
 ): Promise<Map<number, EarlierRow>> {
   const baseUrl = (await session.settings()).baseUrl?.value ?? '';
-  const file = { wanted: rows, fingerprint: report.fingerprint, baseUrl };
+  const file = { newRows: rows, fingerprint: report.fingerprint, baseUrl };
   return findEarlierRows(runsDir(), client, file, interrupt.signal);
 }
 
 /** Returns what already exists for the rows, including what other commands did under their request IDs. */
 export async function findKnownRows(
   mode: Mode,
-  { rows, earlier }: { rows: WantedRows; earlier: ReadonlyMap<number, EarlierRow> },
+  { rows, earlier }: { rows: NewRows; earlier: ReadonlyMap<number, EarlierRow> },
   client: Client,
   { session, interrupt }: Context,
 ): Promise<KnownRows> {

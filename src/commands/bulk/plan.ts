@@ -44,7 +44,7 @@ interface PlannedFlags {
 /** Compares a run with its plan. @throws UsageError with every difference. */
 export async function requireSamePlan(
   { path, maxAgeMs }: PlanRequest,
-  wanted: PlannedFlags,
+  planned: PlannedFlags,
   report: FileReport,
   client: Client,
   context: Context,
@@ -53,7 +53,7 @@ export async function requireSamePlan(
   const ids = plan.templates.map(({ id }) => id);
   const templates = await readTemplates(client, ids, context.interrupt.signal);
   const limits = { now: client.serviceClock.now(), maxAgeMs };
-  const differences = planDifferences(plan, await factsOf(wanted, report, context), templates, limits);
+  const differences = planDifferences(plan, await factsOf(planned, report, context), templates, limits);
   if (differences.length === 0) return;
   throw new UsageError(`This run is not the one of ${path}; nothing was sent.\n${differences.join('\n')}`, {
     hint: 'Rehearse it again: `esign bulk rehearse FILE --plan PLAN`.',
@@ -74,11 +74,11 @@ export async function requirePlanPath(path: string): Promise<void> {
 export async function writePlan(
   path: string,
   {
-    wanted,
+    planned,
     report,
     templates,
     result,
-  }: { wanted: PlannedFlags; report: FileReport; templates: Templates; result: Rehearsal },
+  }: { planned: PlannedFlags; report: FileReport; templates: Templates; result: Rehearsal },
   context: Context,
 ): Promise<void> {
   const { envelopes, signers, emails, requests, failed } = result;
@@ -86,7 +86,7 @@ export async function writePlan(
   const content = planText({
     version: session.version,
     createdAt: new Date(session.now()).toISOString(),
-    ...(await factsOf(wanted, report, context)),
+    ...(await factsOf(planned, report, context)),
     templates: plannedTemplates(templates),
     counts: { rows: report.rows, envelopes, signers, emails, requests, failed: failed.length },
   });

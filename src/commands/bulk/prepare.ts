@@ -2,7 +2,7 @@ import type { Client } from '../../api/client.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import type { Mode } from '../../bulk/entries.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
-import { type EarlierRow, WantedRows } from '../../bulk/lookup/earlier-rows.ts';
+import { type EarlierRow, NewRows } from '../../bulk/lookup/earlier-rows.ts';
 import { type KnownRows, knownEntries } from '../../bulk/lookup/known-rows.ts';
 import { checkFile, type FileReport } from '../../bulk/rows/check-file.ts';
 import { checkTemplates } from '../../bulk/rows/check-templates.ts';
@@ -21,7 +21,7 @@ import { safeBlock } from '../../output/text.ts';
 import type { ReadOptions } from '../../tables/table-file.ts';
 import { findKnownRows, otherText, readEarlierRows, refuseUnfinished, reportKnown } from './known.ts';
 import { type PlanRequest, requireSamePlan } from './plan.ts';
-import { personsOf, type RowPeople, skipSettled } from './skip-existing.ts';
+import { personsOf, type RowPeople, skipCovered } from './skip-existing.ts';
 import { linesOf, refused, sourceOf } from './source.ts';
 import { type Preflight, preflightText } from './view.ts';
 
@@ -51,22 +51,22 @@ export interface PrepareRequest {
  * @throws UsageError with every problem of the file, or when the user did not confirm.
  */
 export async function prepareRun(
-  wanted: PrepareRequest,
+  request: PrepareRequest,
   client: () => Promise<Client>,
   context: Context,
 ): Promise<OpenRun> {
   preferLowMemory();
   const draft = await draftRun(runsDir(), context.session.clock.now());
   try {
-    const checked = await checkRows(wanted, draft, client, context);
-    await confirmRun(wanted, checked, await client(), context);
+    const checked = await checkRows(request, draft, client, context);
+    await confirmRun(request, checked, await client(), context);
     return await withStartLock(runsDir(), context.session.clock, async () => {
       const now = await readEarlierRows(checked, await client(), context);
       if (!isSame(now, checked.earlier))
         throw new UsageError('Another run of the same rows has started in the meantime; nothing was sent.', {
           hint: 'Run the command again.',
         });
-      return startRun(draft, wanted, checked, await client(), context.session);
+      return startRun(draft, request, checked, await client(), context.session);
     });
   } catch (error) {
     await draft.discard();
@@ -76,18 +76,18 @@ export async function prepareRun(
 
 /** Checks a whole file and returns what a run of it would do; nothing is stored. */
 export async function checkRun(
-  wanted: PrepareRequest,
+  request: PrepareRequest,
   client: () => Promise<Client>,
   context: Context,
 ): Promise<Preflight> {
-  const checked = await checkRows(wanted, undefined, client, context);
-  return preflightOf(wanted, checked, await client(), context.session);
+  const checked = await checkRows(request, undefined, client, context);
+  return preflightOf(request, checked, await client(), context.session);
 }
 
 /** A file that was checked, and what earlier runs did for its rows. */
 interface CheckedRun {
   report: FileReport;
-  rows: WantedRows;
+  rows: NewRows;
   /** The addresses of each row's signers. */
   emails: string[][];
   /** What the runs on this machine did. */
@@ -96,28 +96,28 @@ interface CheckedRun {
 }
 
 async function checkRows(
-  wanted: PrepareRequest,
+  request: PrepareRequest,
   draft: RunDraft | undefined,
   client: () => Promise<Client>,
   context: Context,
 ): Promise<CheckedRun> {
-  const source = sourceOf(wanted.file);
+  const source = sourceOf(request.file);
   const { name } = source;
-  const rows = new WantedRows(wanted.again);
+  const rows = new NewRows(request.again);
   const people: RowPeople[] = [];
   const emails: string[][] = [];
   const take = async (row: BulkRow) => {
     rows.add(row);
-    if (wanted.skipExisting) people.push(personsOf(row));
+    if (request.skipExisting) people.push(personsOf(row));
     emails.push(row.envelope.signers.map(({ email }) => email));
     await draft?.add(row);
   };
   const report = await context.terminal.waiting(`Checking ${name}`, () =>
-    checkFile(source, { ...wanted.defaults, read: wanted.read, take }),
+    checkFile(source, { ...request.defaults, read: request.read, take }),
   );
-  if (wanted.plan !== undefined) await requireSamePlan(wanted.plan, wanted, report, await client(), context);
+  if (request.plan !== undefined) await requireSamePlan(request.plan, request, report, await client(), context);
   if (report.problems.count === 0) {
-    const allowed = wanted.allowMissing || asksForConfirmation(wanted, context.terminal);
+    const allowed = request.allowMissing || asksForConfirmation(request, context.terminal);
     await checkTemplates(await client(), report, allowed, context.interrupt.signal);
   }
   if (report.warnings.count > 0)
@@ -130,9 +130,9 @@ async function checkRows(
   }
   if (report.problems.count > 0) throw refused(report);
   const earlier = await readEarlierRows({ report, rows }, await client(), context);
-  const known = await knownRows(wanted, { report, rows, earlier }, await client(), context);
+  const known = await knownRows(request, { report, rows, earlier }, await client(), context);
   refuseUnfinished(known, context.session);
-  if (wanted.skipExisting) await skipSettled(people, known, report, context);
+  if (request.skipExisting) await skipCovered(people, known, report, context);
   reportKnown(known, report, context);
   return { report, rows, emails, earlier, known };
 }
@@ -190,23 +190,23 @@ function asksForConfirmation({ yes }: PrepareRequest, terminal: CommandTerminal)
 
 /** Shows what a run will do and asks for confirmation. Drafts email nobody, so without a terminal, only sending needs --yes. */
 async function confirmRun(
-  wanted: PrepareRequest,
+  request: PrepareRequest,
   checked: CheckedRun,
   client: Client,
   context: Context,
 ): Promise<void> {
   const { terminal } = context;
   const { json } = terminal;
-  const preflight = preflightOf(wanted, checked, client, context.session);
+  const preflight = preflightOf(request, checked, client, context.session);
   if (!json) terminal.err(preflightText(preflight, terminal));
   const { rows, signers } = preflight;
-  const sends = wanted.mode !== 'draft';
-  const clearance = rows > 0 ? await client.checkWrites([plannedWrite(checked, wanted)]) : undefined;
-  const isAsked = checked.report.isIncomplete && !wanted.allowMissing;
+  const sends = request.mode !== 'draft';
+  const clearance = rows > 0 ? await client.checkWrites([plannedWrite(checked, request)]) : undefined;
+  const isAsked = checked.report.isIncomplete && !request.allowMissing;
   const question = sends
-    ? `Send ${inFirstWave(rows, wanted)}${counted(rows, 'envelope')} to ${counted(signers, 'signer')}?`
+    ? `Send ${inFirstWave(rows, request)}${counted(rows, 'envelope')} to ${counted(signers, 'signer')}?`
     : `Create ${counted(rows, 'draft')}?`;
-  const isAgreed = wanted.yes || clearance?.isConfirmed;
+  const isAgreed = request.yes || clearance?.isConfirmed;
   if (!isAgreed && (rows > 1 || (rows === 1 && isAsked)))
     await confirmed(question, { yes: !sends && !terminal.canAsk, otherwise: 'nothing was sent' }, context);
   await clearance?.confirm();
@@ -223,7 +223,7 @@ function plannedWrite({ emails, known, report }: CheckedRun, { mode, waves }: Pr
 
 async function startRun(
   draft: RunDraft,
-  wanted: PrepareRequest,
+  request: PrepareRequest,
   { report, known }: CheckedRun,
   client: Client,
   session: Session,
@@ -234,17 +234,17 @@ async function startRun(
     file: report.name,
     total: report.rows,
     signers: report.signers,
-    mode: wanted.mode,
+    mode: request.mode,
     baseUrl: baseUrl?.value ?? '',
     profile: profileName?.value ?? null,
     fingerprint: report.fingerprint,
     ownRequestIds: report.ownRequestIds,
     account: client.account,
-    again: wanted.again,
+    again: request.again,
     source: report.source,
   };
   return draft.start(head, [
-    ...(wanted.waves === undefined ? [] : [wavesEntry(wanted.waves, report.rows, known)]),
+    ...(request.waves === undefined ? [] : [wavesEntry(request.waves, report.rows, known)]),
     ...knownEntries(known),
   ]);
 }

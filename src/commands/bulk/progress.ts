@@ -40,7 +40,7 @@ export class BulkProgress {
     this.#release = waitingSign.hold();
     this.#byWindow = byWindow;
     this.#startedAt = performance.now();
-    this.#before = state.settled;
+    this.#before = state.finishedCount;
     if (this.#live) this.#timer = setInterval(() => this.#draw(), TICK_MS).unref();
     else if (!this.#context.terminal.json) this.#reportPeriodically();
   }
@@ -93,7 +93,7 @@ export class BulkProgress {
       total,
       done,
       failed,
-      settled: state.settled - this.#before,
+      finishedNow: state.finishedCount - this.#before,
       ms: performance.now() - this.#startedAt,
       sends: state.head.mode !== 'draft',
       waiting: this.#waiting,

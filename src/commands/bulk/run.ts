@@ -86,7 +86,7 @@ export async function runToCompletion(
       maxRequests: flags['max-requests'],
       stopOnError: flags['stop-on-error'],
       webhookSecret: work.webhookSecret,
-      patienceMs: OUTAGE_TIMEOUT_MS,
+      maxOutageMs: OUTAGE_TIMEOUT_MS,
       signal: context.interrupt.signal,
       redact: (text) => context.terminal.redactor.redact(text),
       observer: {
@@ -237,7 +237,7 @@ export async function reopenRun(
 export async function checkRemainingRows({ state, files }: OpenRun, client: Client): Promise<void> {
   const emails: string[] = [];
   for await (const { row, envelope } of readPlan(files.plan))
-    if (row <= state.lastBegun && !state.isSettled(row))
+    if (row <= state.lastBegun && !state.isFinished(row))
       emails.push(...envelope.signers.map(({ email }) => email));
   if (emails.length === 0) return;
   const planned = { action: 'create', emails, sends: state.head.mode !== 'draft' } as const;

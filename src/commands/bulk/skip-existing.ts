@@ -22,7 +22,7 @@ export function personsOf({ row, line, requestId, envelope }: BulkRow): RowPeopl
  * Marks rows as skipped if all of their signers have signed the template or can still sign it, also rows that an earlier run has
  * sent, and reports the number of these rows.
  */
-export async function skipSettled(
+export async function skipCovered(
   people: readonly RowPeople[],
   known: KnownRows,
   { rows, templates }: FileReport,
@@ -30,21 +30,21 @@ export async function skipSettled(
 ): Promise<void> {
   const roster = await collectRoster(templates.keys(), undefined, context);
   const ended = new Set(known.ended.map(({ row }) => row));
-  const settled = new Map<number, EarlierRow>();
+  const covered = new Map<number, EarlierRow>();
   for (const { row, line, requestId, templateId, emails } of people) {
-    const found = ended.has(row) ? undefined : roster.settled(templateId, emails);
+    const found = ended.has(row) ? undefined : roster.findCovered(templateId, emails);
     if (found?.envelopeId == null) continue;
     const at = context.session.clock.now();
-    settled.set(row, {
+    covered.set(row, {
       ...{ row, line, requestId, at, signers: emails.length },
       ...{ run: undefined, kind: 'sent', id: found.envelopeId, status: SKIPPED },
     });
   }
-  known.drafts = known.drafts.filter(({ row }) => !settled.has(row));
-  known.existing = [...known.existing.filter(({ row }) => !settled.has(row)), ...settled.values()];
-  if (settled.size === 0) return;
-  const are = settled.size === 1 ? 'is' : 'are';
+  known.drafts = known.drafts.filter(({ row }) => !covered.has(row));
+  known.existing = [...known.existing.filter(({ row }) => !covered.has(row)), ...covered.values()];
+  if (covered.size === 0) return;
+  const are = covered.size === 1 ? 'is' : 'are';
   context.terminal.notice(
-    `${grouped(settled.size)} of ${counted(rows, 'row')} ${are} signed or waiting already, and will be skipped.`,
+    `${grouped(covered.size)} of ${counted(rows, 'row')} ${are} signed or waiting already, and will be skipped.`,
   );
 }

@@ -93,7 +93,7 @@ export interface RunProgress {
   done: number;
   failed: number;
   /** Number of rows that this process settled in `ms`. */
-  settled: number;
+  finishedNow: number;
   ms: number;
   sends: boolean;
   /** How long the remaining rows take because of the rate window, in ms. */
@@ -104,15 +104,15 @@ export interface RunProgress {
 
 /** Returns the line that shows a run's progress. */
 export function progressText(progress: RunProgress, now: number): string {
-  const { total, done, failed, settled, ms, sends, waiting } = progress;
-  const perSecond = settled / Math.max(0.001, ms / 1_000);
+  const { total, done, failed, finishedNow, ms, sends, waiting } = progress;
+  const perSecond = finishedNow / Math.max(0.001, ms / 1_000);
   const left = total - done - failed;
   const parts = [`${grouped(done)} of ${grouped(total)} ${sends ? 'sent' : 'created'}`];
   if (failed > 0) parts.push(`${grouped(failed)} failed`);
-  if (settled > 0) parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))}/s`);
+  if (finishedNow > 0) parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))}/s`);
   if (waiting !== undefined && waiting.until > now)
     parts.push(`${waiting.why} Resuming in ${durationInWords(waiting.until - now)}.`);
-  else if (settled > 0 && left > 0)
+  else if (finishedNow > 0 && left > 0)
     parts.push(`${durationInWords(Math.max((left / perSecond) * 1_000, progress.byWindow))} left`);
   return safeLine(parts.join('  '));
 }

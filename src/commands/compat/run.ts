@@ -18,7 +18,7 @@ interface CompatFlags {
   choices?: string | undefined;
 }
 
-/** Shows how the replies of the service in use compare with its API document. */
+/** Shows how the responses of the service in use compare with its API document. */
 export async function runCompat(flags: CompatFlags, context: Context): Promise<void> {
   const { session, terminal } = context;
   const scope = recordScopeOf(await session.settings());

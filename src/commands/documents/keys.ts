@@ -10,14 +10,14 @@ import { writeJson } from '../../output/json.ts';
 
 const CONCURRENCY = 8;
 
-/** How the replies are displayed. */
+/** How the responses are displayed. */
 export interface KeyView<T> {
-  show: (answer: T) => string;
-  /** Whether the replies are secrets that the user asked for. */
+  show: (response: T) => string;
+  /** Whether the responses are secrets that the user asked for. */
   secret?: boolean;
 }
 
-/** Sends a request to the bucket for each key and prints the replies in order. If there is only one key, throws its error. */
+/** Sends a request to the bucket for each key and prints the responses in order. If there is only one key, throws its error. */
 export async function forEachKey<T>(
   keys: Ids,
   ask: (bucket: Bucket, key: string) => Promise<T>,
@@ -25,21 +25,21 @@ export async function forEachKey<T>(
   context: Context,
 ): Promise<void> {
   const bucket = await context.session.bucket();
-  const answerOf = (key: string) =>
+  const responseOf = (key: string) =>
     context.terminal.waiting(`Waiting for ${bucket.name}`, () => ask(bucket, key));
   try {
     const [only] = keys.ids;
     if (!keys.stream && only !== undefined) {
       const out = secret ? context.terminal : context.terminal.hidingSecrets();
-      const answer = await answerOf(only);
-      return await (context.terminal.json ? writeJson(answer, out) : out.out(show(answer)));
+      const response = await responseOf(only);
+      return await (context.terminal.json ? writeJson(response, out) : out.out(show(response)));
     }
     const batch = new Batch(context, { secret });
     for await (const one of mapInOrder(keys.ids, CONCURRENCY, (key) =>
-      attempt(key, answerOf, context.interrupt),
+      attempt(key, responseOf, context.interrupt),
     )) {
       const { key, error } = one;
-      if (error === undefined) await batch.report({ json: one.answer, text: show(one.answer) });
+      if (error === undefined) await batch.report({ json: one.response, text: show(one.response) });
       else await batch.report({ json: { key, error: reportOf(error) }, failure: { label: key, error } });
     }
     batch.end(keys.ids.length);
@@ -48,7 +48,7 @@ export async function forEachKey<T>(
   }
 }
 
-type Attempt<T> = { key: string; answer: T; error?: undefined } | { key: string; error: EsignError };
+type Attempt<T> = { key: string; response: T; error?: undefined } | { key: string; error: EsignError };
 
 async function attempt<T>(
   key: string,
@@ -56,7 +56,7 @@ async function attempt<T>(
   interrupt: Interrupt,
 ): Promise<Attempt<T>> {
   try {
-    return { key, answer: await ask(key) };
+    return { key, response: await ask(key) };
   } catch (error) {
     if (interrupt.signal.aborted || !(error instanceof EsignError)) throw error;
     return { key, error };

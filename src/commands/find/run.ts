@@ -31,25 +31,25 @@ export async function findEnvelopes(
 ): Promise<void> {
   const selection = { ...(await selectionOf(flags, context)), ...parseSearch(given.join(' '), flags.status) };
   const limit = limited.most(flags);
-  const answer = await searchEnvelopes(
+  const hits = await searchEnvelopes(
     selection,
     { limit, cached: flags.cached, oneSignerFirst: showsSentences(flags, context.terminal) },
     context,
   );
   let count = 0;
   async function* counted() {
-    for await (const one of answer.envelopes) {
+    for await (const one of hits.envelopes) {
       count++;
       yield one;
     }
   }
   const { empty, ...view } = envelopeList(() => context.session.now(), selection);
-  if (showsSentences(flags, context.terminal)) await printFound(counted(), answer, selection, context);
+  if (showsSentences(flags, context.terminal)) await printFound(counted(), hits, selection, context);
   else await writeList(counted(), view, flags, context.terminal.hidingSecrets());
-  if (flags.cached) context.terminal.notice(ageOf(answer));
+  if (flags.cached) context.terminal.notice(ageOf(hits));
   // Also printed with --json: an empty list may mean a misspelled word.
   if (count === 0 && !flags.quiet) context.terminal.notice(empty ?? '');
-  if (answer.hasMore()) limited.notice(flags, context, answer.total());
+  if (hits.hasMore()) limited.notice(flags, context, hits.total());
 }
 
 /** Returns the selection for these words. @throws UsageError if the search has no words. */
@@ -67,7 +67,7 @@ function showsSentences({ csv, quiet, fields }: FindFlags, terminal: CommandTerm
 
 async function printFound(
   envelopes: AsyncIterable<Envelope>,
-  answer: IndexResult,
+  hits: IndexResult,
   selection: Selection,
   context: Context,
 ): Promise<void> {
@@ -76,7 +76,7 @@ async function printFound(
   for await (const one of envelopes) found.push(one);
   const [only] = found;
   const successors = await successorsOf(found, context);
-  if (only !== undefined && found.length === 1 && !answer.hasMore())
+  if (only !== undefined && found.length === 1 && !hits.hasMore())
     return terminal.out(renderEnvelope(only, terminal, context.session.now(), successors.get(only.id)));
   await terminal.out(renderHits(found, { selection, successors }, terminal, context.session.now()));
 }

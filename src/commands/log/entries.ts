@@ -12,9 +12,9 @@ export async function writesOf(
   for (const { entry } of writes)
     if (entry.run !== undefined && entry.counts === undefined)
       entry.envelopeIds = await envelopesOf(entry.run);
-  const isWanted = ({ entry }: LoggedWrite) =>
+  const isSelected = ({ entry }: LoggedWrite) =>
     envelopeId === undefined || entry.envelopeIds.includes(envelopeId);
-  return { writes: writes.filter(isWanted), damaged };
+  return { writes: writes.filter(isSelected), damaged };
 }
 
 /** Reads the log without the data that only `log undo` needs. */

@@ -57,7 +57,7 @@ export class DrainingStdio implements Transport {
       });
   }
 
-  /** Replies to an unreadable line as JSON-RPC 2.0 (section 5.1) requires, with a null ID. */
+  /** Responses to an unreadable line as JSON-RPC 2.0 (section 5.1) requires, with a null ID. */
   #refuse(error: Error): void {
     const reply = replyTo(error);
     if (reply) process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: reply })}\n`);

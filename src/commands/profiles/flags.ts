@@ -181,8 +181,8 @@ async function readStorageSecret(
   terminal: CommandTerminal,
 ): Promise<string | undefined> {
   const given = flags['secret-access-key-stdin'] === true || flags['secret-access-key-file'] !== undefined;
-  const wanted = given || Boolean(flags['access-key-id']);
-  if (!wanted) return undefined;
+  const needsSecret = given || Boolean(flags['access-key-id']);
+  if (!needsSecret) return undefined;
   return readSecret(
     {
       what: 'secret access key',

@@ -18,11 +18,11 @@ const MAX_BINS = 20;
 /** Draws how many envelopes were sent and completed in each week. */
 export function trendChart(weeks: readonly WeekFigures[]): string {
   if (weeks.length === 0) return '<p>Nothing was sent.</p>';
-  const most = Math.max(1, ...weeks.flatMap(({ sent, completed }) => [sent, completed]));
+  const max = Math.max(1, ...weeks.flatMap(({ sent, completed }) => [sent, completed]));
   const rows = weeks.map(({ week, sent, completed }, index) => {
     const y = index * ROW;
     const text = `${grouped(sent)} sent, ${grouped(completed)} completed`;
-    return `${label(week, y)}${bar('sent', sent / most, y + 3, 9)}${bar('done', completed / most, y + 13, 9)}${figure(text, Math.max(sent, completed) / most, y)}`;
+    return `${label(week, y)}${bar('sent', sent / max, y + 3, 9)}${bar('done', completed / max, y + 13, 9)}${figure(text, Math.max(sent, completed) / max, y)}`;
   });
   const spoken = weeks.map(({ week, sent, completed }) => `${week}: ${sent} sent, ${completed} completed`);
   const legend = '<p><span class="key sent"></span>sent<span class="key done"></span>completed</p>';
@@ -33,10 +33,10 @@ export function trendChart(weeks: readonly WeekFigures[]): string {
 export function histogramChart(durations: Float64Array): string {
   if (durations.length === 0) return '<p>None is completed yet.</p>';
   const buckets = distributionOf(durations);
-  const most = Math.max(1, ...buckets.map(({ count }) => count));
+  const max = Math.max(1, ...buckets.map(({ count }) => count));
   const rows = buckets.map(({ label: name, count }, index) => {
     const y = index * ROW;
-    return `${label(name, y)}${bar('sent', count / most, y + 4, 18)}${figure(grouped(count), count / most, y)}`;
+    return `${label(name, y)}${bar('sent', count / max, y + 4, 18)}${figure(grouped(count), count / max, y)}`;
   });
   const spoken = buckets.map(({ label: name, count }) => `${name}: ${count}`);
   return chart(spoken, buckets.length * ROW, rows);
@@ -63,10 +63,10 @@ export function agingChart(ages: Float64Array, { medianMs, p85Ms, p95Ms }: Sprea
     bins[at] = (bins[at] ?? 0) + 1;
   }
   const x = (ms: number) => Math.round((ms / (bins.length * binMs)) * (WIDTH - 20)) + 10;
-  const most = Math.max(...bins);
+  const max = Math.max(...bins);
   const bars = bins.map((count, index) => {
     const [left, right] = [x(index * binMs), x((index + 1) * binMs)];
-    const height = Math.round((count / most) * (BASE - TOP));
+    const height = Math.round((count / max) * (BASE - TOP));
     const days = `${Math.round((index * binMs) / DAY_MS)}d`;
     const amount =
       count === 0

@@ -134,10 +134,10 @@ function spreadText({ samples, medianMs, p85Ms, p95Ms }: Spread): string {
 
 function trend(weeks: readonly WeekFigures[], terminal: Terminal): string {
   const shown = weeks.slice(-MAX_WEEKS);
-  const most = Math.max(1, ...shown.map(({ sent }) => sent));
+  const max = Math.max(1, ...shown.map(({ sent }) => sent));
   const rows = shown.map(({ week, sent, completed }): [string, string] => [
     week,
-    barLine(sent / most, `${grouped(sent)} sent, ${grouped(completed)} completed`, terminal),
+    barLine(sent / max, `${grouped(sent)} sent, ${grouped(completed)} completed`, terminal),
   ]);
   return section('Weekly trend', rows, terminal);
 }
@@ -145,10 +145,10 @@ function trend(weeks: readonly WeekFigures[], terminal: Terminal): string {
 function histogram({ timesToComplete }: ReportDetails, terminal: Terminal): string {
   if (timesToComplete.length === 0) return '';
   const buckets = distributionOf(timesToComplete);
-  const most = Math.max(1, ...buckets.map(({ count }) => count));
+  const max = Math.max(1, ...buckets.map(({ count }) => count));
   const rows = buckets.map(({ label, count }): [string, string] => [
     label,
-    barLine(count / most, grouped(count), terminal),
+    barLine(count / max, grouped(count), terminal),
   ]);
   return section('Time to complete', rows, terminal);
 }

@@ -19,10 +19,10 @@ export default class SandboxChoices extends EsignCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(SandboxChoices);
     const context = this.context(flags);
-    const wanted = readPairs(argv.map(String), 'choice');
+    const choices = readPairs(argv.map(String), 'choice');
     const sandbox = await context.session.sandbox();
     await writeList(
-      await sandbox.choices(wanted, context.interrupt.signal),
+      await sandbox.choices(choices, context.interrupt.signal),
       choiceList,
       flags,
       context.terminal,

@@ -38,9 +38,9 @@ export default class SandboxSign extends EsignCommand {
     const context = this.context(flags);
     const sandbox = await context.session.sandbox();
     const values = readPairs(flags.value, 'value');
-    const wanted = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
+    const options = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
     const signed = await asSigner(args.envelope, flags.signer, context, () =>
-      sandbox.sign(args.envelope, wanted, context.interrupt.signal),
+      sandbox.sign(args.envelope, options, context.interrupt.signal),
     );
     if (flags.quiet) return writeIds([signed.id], context.terminal);
     await writeEnvelopeAction('Signed', signed, context.terminal);

@@ -72,7 +72,7 @@ async function verifyOne(
     const state = stateOf(opened);
     const { sha256, isPdf } = await hashFile(opened);
     const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf }, options);
-    // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced meanwhile.
+    // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced in the meantime.
     const { seal, problem } = isPdf
       ? verifySeal(await checkSeal(opened), options.known, rule)
       : { seal: null, problem: rule === 'required' ? NOT_A_PDF : null };

@@ -47,7 +47,7 @@ export interface ReplaceContext {
 
 /**
  * Runs the remaining steps and records each one. It may be interrupted between any two steps.
- * @throws UnknownOutcomeError if a reply was lost and the outcome could not be determined.
+ * @throws UnknownOutcomeError if a response was lost and the outcome could not be determined.
  */
 export async function* carryOut(
   plan: ReplacementPlan,
@@ -110,13 +110,13 @@ async function preferredTo(
   return undefined;
 }
 
-async function make(wanted: EnvelopeInput, old: Envelope, means: ReplaceContext): Promise<Created> {
+async function make(input: EnvelopeInput, old: Envelope, means: ReplaceContext): Promise<Created> {
   const { client, memory, requestId, ids, signal, searching } = means;
-  // A request of a run whose reply was lost may have created it; that run's version may not have recorded the ID.
+  // A request of a run whose response was lost may have created it; that run's version may not have recorded the ID.
   const options = { requestId, ids, rerun: memory.known.askedAt !== undefined, signal, searching };
   await memory.asked(requestId);
   try {
-    const created = await createEnvelope(client, wanted, options);
+    const created = await createEnvelope(client, input, options);
     refuseUnrelated(created, old, requestId);
     return created;
   } catch (error) {
@@ -172,7 +172,7 @@ async function sendNew(client: Client, id: string, signal?: AbortSignal): Promis
   }
 }
 
-/** Reads the envelope if the reply left fields out. */
+/** Reads the envelope if the response left fields out. */
 async function whole(client: Client, envelope: Envelope, signal?: AbortSignal): Promise<Envelope> {
   return envelope.signers ? envelope : ((await readQuietly(client, envelope.id, signal)) ?? envelope);
 }

@@ -71,16 +71,16 @@ export function buildReplacement(old: Envelope, changes: ReplacementChanges): Re
 }
 
 /** Returns true if the new envelope differs from the old one, or a template or an expiration was given. */
-export function isChanged(old: Envelope, wanted: EnvelopeInput, changes: ReplacementChanges): boolean {
+export function isChanged(old: Envelope, replacement: EnvelopeInput, changes: ReplacementChanges): boolean {
   const textOf = (signers: readonly SignerInput[]) =>
     JSON.stringify(signers.map(({ email, name, role, order }) => [email, name, role, order]));
   return (
     changes.templateId !== undefined ||
     changes.expiresInDays !== undefined ||
-    wanted.webhookSecret !== undefined ||
-    wanted.subject !== (old.subject || undefined) ||
-    wanted.message !== (old.message || undefined) ||
-    textOf(wanted.signers) !== textOf((old.signers ?? []).map(asInput))
+    replacement.webhookSecret !== undefined ||
+    replacement.subject !== (old.subject || undefined) ||
+    replacement.message !== (old.message || undefined) ||
+    textOf(replacement.signers) !== textOf((old.signers ?? []).map(asInput))
   );
 }
 

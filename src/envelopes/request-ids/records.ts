@@ -20,7 +20,7 @@ const facts = {
   content: z.string(),
 };
 const recordSchema = z.discriminatedUnion('state', [
-  /** Written before the request. The reply is not known. */
+  /** Written before the request. The response is not known. */
   z.object({ state: z.literal('asked'), ...facts }),
   z.object({ state: z.literal('made'), ...facts, envelopeId: z.string().check(z.minLength(1)) }),
 ]);
@@ -46,7 +46,7 @@ export interface RequestRecords {
 
 const DAY_MS = 86_400_000;
 const RETENTION_MS = 30 * DAY_MS;
-/** How long to wait for another process, in ms. After a lost reply, it searches the list for a minute. */
+/** How long to wait for another process, in ms. After a lost response, it searches the list for a minute. */
 const LOCK_TIMEOUT_MS = 3 * 60_000;
 
 /** One small file per request ID. It is replaced as a whole, so a crash or a full disk leaves the previous record. */

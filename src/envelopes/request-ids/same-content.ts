@@ -3,8 +3,8 @@ import type { SignerInput } from '../signer-mailbox.ts';
 import type { RequestContent } from './request-ids.ts';
 
 /** Returns true if an envelope has this template and these signers, as far as the service shows them. Orders may be renumbered. */
-export function isMadeFrom(made: Envelope, wanted: RequestContent): boolean {
-  if (!isSame(made.templateId, wanted.templateId)) return false;
+export function isMadeFrom(made: Envelope, content: RequestContent): boolean {
+  if (!isSame(made.templateId, content.templateId)) return false;
   if (!made.signers) return true;
   const left = [...made.signers];
   const takeMatch = ({ email, name, role }: SignerInput) => {
@@ -17,20 +17,20 @@ export function isMadeFrom(made: Envelope, wanted: RequestContent): boolean {
     if (at >= 0) left.splice(at, 1);
     return at >= 0;
   };
-  return wanted.signers.every(takeMatch) && left.length === 0;
+  return content.signers.every(takeMatch) && left.length === 0;
 }
 
 /** Like `isMadeFrom`, but also compares the subject and the message. */
 export function isSameEnvelope(
   made: Envelope,
-  wanted: RequestContent & { subject?: string | undefined; message?: string | undefined },
+  content: RequestContent & { subject?: string | undefined; message?: string | undefined },
 ): boolean {
   return (
-    isMadeFrom(made, wanted) && isSame(made.subject, wanted.subject) && isSame(made.message, wanted.message)
+    isMadeFrom(made, content) && isSame(made.subject, content.subject) && isSame(made.message, content.message)
   );
 }
 
 /** Returns true if the texts are the same, or one of them isn't known. */
-function isSame(shown: string | null | undefined, wanted: string | undefined): boolean {
-  return wanted === undefined || shown === undefined || shown === null || shown.trim() === wanted.trim();
+function isSame(shown: string | null | undefined, expected: string | undefined): boolean {
+  return expected === undefined || shown === undefined || shown === null || shown.trim() === expected.trim();
 }

@@ -23,7 +23,7 @@ export async function findByRequestId(
 
 /**
  * Searches for an envelope until it must have appeared in the list. `msLeft` returns how long that may still take. It is called
- * before and after the first search, whose replies may show that a clock is wrong.
+ * before and after the first search, whose responses may show that a clock is wrong.
  */
 export async function searchUntilListed(
   client: Client,

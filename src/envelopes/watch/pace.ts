@@ -36,7 +36,7 @@ export class PollPace {
 
   /** Records a failed poll. Returns the number of failures in a row. */
   failed(error: Error): number {
-    // Every reply contains the window's end, but it matters only for a 429.
+    // Every response contains the window's end, but it matters only for a 429.
     this.#resetAt = isRateLimited(error) ? (error.resetAt ?? 0) : 0;
     return ++this.#failures;
   }

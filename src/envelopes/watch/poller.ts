@@ -50,7 +50,7 @@ export class EnvelopePoller {
     const isFew = rest.size <= (isNew || this.needsEach ? MAX_READ_BY_ID : 1);
     if (!this.#lists || (isFew && discover.length === 0)) return;
     if (++this.#polls % SURVEY_POLLS === 0) this.#pages.clear();
-    const wanted = new Set(rest.keys());
+    const pending = new Set(rest.keys());
     const reading = new ListReading(Math.max(MAX_READ_BY_ID, rest.size));
     for (;;) {
       const { read, done } = reading;
@@ -62,7 +62,7 @@ export class EnvelopePoller {
       );
       if (items === undefined) return;
       for (const { id } of items) rest.delete(id);
-      yield items.filter((item) => wanted.has(item.id) || discover.includes(item.status ?? ''));
+      yield items.filter((item) => pending.has(item.id) || discover.includes(item.status ?? ''));
     }
   }
 

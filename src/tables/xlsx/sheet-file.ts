@@ -17,12 +17,12 @@ import { readXml } from './xml.ts';
 export async function openSheet(
   bytes: AsyncIterable<Uint8Array>,
   name: string,
-  wanted: string | undefined,
+  sheetName: string | undefined,
 ): Promise<SheetFile> {
   const file = await Package.open(bytes, name);
   return file.reading(async () => {
     const workbook = await readWorkbook(file, name);
-    const sheet = sheetNamed(workbook.sheets, wanted, name);
+    const sheet = sheetNamed(workbook.sheets, sheetName, name);
     return {
       kind: 'sheet',
       sheet: sheet.name,
@@ -31,16 +31,16 @@ export async function openSheet(
   });
 }
 
-function sheetNamed(sheets: readonly SheetRef[], wanted: string | undefined, file: string): SheetRef {
+function sheetNamed(sheets: readonly SheetRef[], sheetName: string | undefined, file: string): SheetRef {
   const found =
-    wanted === undefined
+    sheetName === undefined
       ? (sheets.find(({ isHidden }) => !isHidden) ?? sheets[0])
-      : (sheets.find(({ name }) => name === wanted) ??
-        sheets.find(({ name }) => name.toLowerCase() === wanted.trim().toLowerCase()));
+      : (sheets.find(({ name }) => name === sheetName) ??
+        sheets.find(({ name }) => name.toLowerCase() === sheetName.trim().toLowerCase()));
   if (found !== undefined) return found;
   const names = sheets.map(({ name }) => name);
-  const suggestion = nearest(wanted ?? '', names);
-  throw new UsageError(`${file} has no sheet "${wanted ?? ''}".`, {
+  const suggestion = nearest(sheetName ?? '', names);
+  throw new UsageError(`${file} has no sheet "${sheetName ?? ''}".`, {
     hint: suggestion === undefined ? `Its sheets are ${names.join(', ')}.` : `Did you mean ${suggestion}?`,
   });
 }

@@ -47,7 +47,7 @@ export async function readWorkbook(file: Package, name: string): Promise<Workboo
     return part?.type === 'worksheet' ? [{ name: sheet, path: part.target, isHidden }] : [];
   });
   if (sheets.length === 0) throw notXlsx(file, name);
-  const pathOf = (wanted: string) => [...parts.values()].find(({ type }) => type === wanted)?.target;
+  const pathOf = (partType: string) => [...parts.values()].find(({ type }) => type === partType)?.target;
   return { sheets, is1904, strings: pathOf('sharedStrings'), styles: pathOf('styles') };
 }
 

@@ -44,8 +44,8 @@ function parserFor({ open, text, close }: XmlHandler): sax.SAXParser {
   };
   if (open !== undefined)
     parser.onopentag = ({ name, attributes }) =>
-      open(localName(name), (wanted) => {
-        const value = Object.hasOwn(attributes, wanted) ? attributes[wanted] : undefined;
+      open(localName(name), (attribute) => {
+        const value = Object.hasOwn(attributes, attribute) ? attributes[attribute] : undefined;
         return typeof value === 'string' ? value : undefined;
       });
   if (text !== undefined) {

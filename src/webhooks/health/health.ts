@@ -29,7 +29,7 @@ export interface Counts {
   unverified: number;
   refused: number;
   duplicates: number;
-  /** Deliveries answered with 500. */
+  /** Deliveries that got a 500. */
   failed: number;
   /** Connections closed because too many were open. */
   dropped: number;
@@ -85,7 +85,7 @@ export class Health {
     this.counts.duplicates += Number(delivery.duplicate);
   }
 
-  /** Records that a delivery was answered with 500. */
+  /** Records that a delivery got a 500. */
   failed(error: unknown): void {
     this.#disk.failed(error);
     this.counts.failed++;

@@ -5,7 +5,7 @@ import { messageOf } from '../../kernel/errors.ts';
 /** The minimum time between two reports, because a sender may retry immediately and endlessly. */
 const REPORT_INTERVAL_MS = 10_000;
 
-/** Reports deliveries that couldn't be stored and were answered with 500, and reports when storing works again. */
+/** Reports deliveries that couldn't be stored and got a 500, and reports when storing works again. */
 export class FailureReports {
   readonly #clock: Clock;
   readonly #warn: (message: string) => void;

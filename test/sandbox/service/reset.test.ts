@@ -108,7 +108,7 @@ test('An envelope created during a reset keeps its document', async () => {
   const reset = rig.control('POST', '/reset');
   await clear.reached;
   const creating = rig.api('POST', '/esign/envelopes', twoSigners);
-  // The sandbox handles other requests meanwhile, so the creation is in progress when the reset continues.
+  // The sandbox handles other requests in the meantime, so the creation is in progress when the reset continues.
   await rig.api('GET', '/esign/envelopes');
   clear.release();
   await reset;

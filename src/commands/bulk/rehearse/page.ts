@@ -14,19 +14,19 @@ const MAX_LATE = 20;
 const MAX_SHEETS = 12;
 
 /** Returns a rehearsal as a self-contained HTML page, for someone who decides without a terminal. */
-export function rehearsalPage(result: RehearsalResult, wanted: RehearseRequest): string {
+export function rehearsalPage(result: RehearsalResult, request: RehearseRequest): string {
   const { sendable, pages } = result;
   const names = new Map(pages.map(({ id, name }) => [id, name]));
-  const body = `${heading(result, wanted)}
+  const body = `${heading(result, request)}
 ${verdict(result)}
-${tiles(result, wanted)}
+${tiles(result, request)}
 ${htmlSection('What is sent', sendable.length === 0 ? '<p>Nothing.</p>' : emailCards(sendable, names))}
-${htmlSection('When it is complete', completion(result, wanted))}
+${htmlSection('When it is complete', completion(result, request))}
 ${htmlSection('What could go wrong', problems(result))}
 ${htmlSection('What it costs', costs(result))}
 ${htmlSection('The documents', sheets(result))}
-${footer(result, wanted)}`;
-  return htmlPage({ title: `Rehearsal of ${wanted.file}`, style: REHEARSAL_STYLE, body });
+${footer(result, request)}`;
+  return htmlPage({ title: `Rehearsal of ${request.file}`, style: REHEARSAL_STYLE, body });
 }
 
 function heading({ envelopes, signers, at, baseUrl }: RehearsalResult, { file }: RehearseRequest): string {
@@ -51,11 +51,11 @@ function verdict({ rows, failed, existing, caveats }: RehearsalResult): string {
     : `<p class="verdict bad">${grouped(failed.length)} of ${counted(rows, 'row')} would not be sent.${skipped}</p>`;
 }
 
-function tiles(result: RehearsalResult, wanted: RehearseRequest): string {
+function tiles(result: RehearsalResult, request: RehearseRequest): string {
   const { expected, late, sentThisMonth } = result;
   const figures: [string, string][] = [
-    ['half complete', dayText(expected.day50, wanted)],
-    ['90% complete', dayText(expected.day90, wanted)],
+    ['half complete', dayText(expected.day50, request)],
+    ['90% complete', dayText(expected.day90, request)],
     ['later than usual', counted(late.length, 'signer')],
     ['sent this month afterwards', counted(sentThisMonth, 'envelope')],
   ];

@@ -1,5 +1,5 @@
 import type { Client } from '../../../api/client.ts';
-import { WantedRows } from '../../../bulk/lookup/earlier-rows.ts';
+import { NewRows } from '../../../bulk/lookup/earlier-rows.ts';
 import { endedMessage, type KnownRows } from '../../../bulk/lookup/known-rows.ts';
 import { checkFile, type FileReport } from '../../../bulk/rows/check-file.ts';
 import type { BulkRow } from '../../../bulk/rows/row.ts';
@@ -9,7 +9,7 @@ import { command } from '../../../kernel/text/shell-words.ts';
 import { checkRows, readTemplates, type Templates } from '../../../rehearsal/check.ts';
 import type { UnsentRow } from '../../../rehearsal/rehearse.ts';
 import { findKnownRows, otherText, readEarlierRows } from '../known.ts';
-import { personsOf, skipSettled } from '../skip-existing.ts';
+import { personsOf, skipCovered } from '../skip-existing.ts';
 import { refused, sourceOf } from '../source.ts';
 import type { RehearseRequest } from './result.ts';
 
@@ -32,15 +32,15 @@ export interface SortedRows {
  * @throws UsageError when no row can be read.
  */
 export async function sortRows(
-  wanted: RehearseRequest,
+  request: RehearseRequest,
   client: Client,
   context: Context,
 ): Promise<SortedRows> {
-  const { report, rows } = await readRows(wanted);
-  const known = await knownOf(rows, report, wanted, client, context);
+  const { report, rows } = await readRows(request);
+  const known = await knownOf(rows, report, request, client, context);
   const ids = rows.map(({ envelope }) => envelope.templateId);
   const templates = await readTemplates(client, ids, context.interrupt.signal);
-  const checked = checkRows(rows, { ...wanted, templates, report });
+  const checked = checkRows(rows, { ...request, templates, report });
   const refusedRows = new Map(refusedByAccount(known).map((one) => [one.line, one]));
   const existing = new Set(known.existing.map(({ line }) => line));
   const wouldSend = checked.sendable.filter(({ line }) => !existing.has(line) && !refusedRows.has(line));
@@ -78,11 +78,11 @@ async function knownOf(
   client: Client,
   context: Context,
 ): Promise<KnownRows> {
-  const wanted = new WantedRows(again);
-  for (const row of rows) wanted.add(row);
-  const earlier = await readEarlierRows({ report, rows: wanted }, client, context);
-  const known = await findKnownRows(mode, { rows: wanted, earlier }, client, context);
-  if (skipExisting) await skipSettled(rows.map(personsOf), known, report, context);
+  const newRows = new NewRows(again);
+  for (const row of rows) newRows.add(row);
+  const earlier = await readEarlierRows({ report, rows: newRows }, client, context);
+  const known = await findKnownRows(mode, { rows: newRows, earlier }, client, context);
+  if (skipExisting) await skipCovered(rows.map(personsOf), known, report, context);
   return known;
 }
 

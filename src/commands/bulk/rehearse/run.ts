@@ -20,42 +20,42 @@ import { type SortedRows, sortRows } from './rows.ts';
 import { rehearsalText } from './view.ts';
 
 /** Rehearses a list and shows the result. @throws PartialError when a row would not be sent. */
-export async function showRehearsal(wanted: RehearseRequest, context: Context): Promise<void> {
+export async function showRehearsal(request: RehearseRequest, context: Context): Promise<void> {
   const { terminal } = context;
-  if (wanted.plan !== undefined) await requirePlanPath(wanted.plan);
-  const result = await rehearseFile(wanted, context);
-  if (wanted.html !== undefined)
-    await writeNewFile(wanted.html, rehearsalPage(result, wanted), true, terminal);
-  if (wanted.html !== '-') {
-    if (terminal.json) await writeJson(jsonOf(result, wanted.plan), terminal);
-    else await terminal.out(rehearsalText(result, wanted, terminal));
+  if (request.plan !== undefined) await requirePlanPath(request.plan);
+  const result = await rehearseFile(request, context);
+  if (request.html !== undefined)
+    await writeNewFile(request.html, rehearsalPage(result, request), true, terminal);
+  if (request.html !== '-') {
+    if (terminal.json) await writeJson(jsonOf(result, request.plan), terminal);
+    else await terminal.out(rehearsalText(result, request, terminal));
   }
-  if (wanted.plan !== undefined) terminal.notice(`Plan written: ${wanted.plan}`);
+  if (request.plan !== undefined) terminal.notice(`Plan written: ${request.plan}`);
   const failed = result.failed.length;
   if (failed === 0) return;
   throw new PartialError(`${counted(failed, 'row')} would not be sent; each is listed above.`, {
-    hint: `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${wanted.file} and rehearse it again.`,
+    hint: `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${request.file} and rehearse it again.`,
   });
 }
 
-async function rehearseFile(wanted: RehearseRequest, context: Context): Promise<RehearsalResult> {
+async function rehearseFile(request: RehearseRequest, context: Context): Promise<RehearsalResult> {
   const { session } = context;
   let realRequests = 0;
   session.restrictToReads(() => realRequests++);
   const client = await session.client();
   const { history, isRead } = await readHistory(context);
-  const rows = await sortRows(wanted, client, context);
+  const rows = await sortRows(request, client, context);
   const reading = client.window?.reading();
   const rate = { ...DEFAULT_RATE, requests: reading?.limit ?? DEFAULT_RATE.requests };
-  const result = await inSandbox(wanted, { rows, rate, history }, context);
+  const result = await inSandbox(request, { rows, rate, history }, context);
   // An existing draft is only sent, but in the sandbox, it also had to be created.
   const requests = result.requests - rows.drafts;
-  const windowMs = timeByWindow(requests, reading, wanted.reserve, session.clock.now()) ?? 0;
+  const windowMs = timeByWindow(requests, reading, request.reserve, session.clock.now()) ?? 0;
   const failed = [...rows.failed, ...result.failed].sort((a, b) => a.line - b.line);
   const whole = { ...result, requests, failed };
   const { report, templates, sendable, guard } = rows;
-  if (wanted.plan !== undefined)
-    await writePlan(wanted.plan, { wanted, report, templates, result: whole }, context);
+  if (request.plan !== undefined)
+    await writePlan(request.plan, { planned: request, report, templates, result: whole }, context);
   const sentThisMonth = history.sentThisMonth + result.envelopes;
   return {
     ...whole,
@@ -66,7 +66,7 @@ async function rehearseFile(wanted: RehearseRequest, context: Context): Promise<
     drafts: rows.drafts,
     sentThisMonth,
     realRequests,
-    rate: { requests: rate.requests, reserve: wanted.reserve },
+    rate: { requests: rate.requests, reserve: request.reserve },
     caveats: caveatsOf({
       basis: result.basis,
       isHistoryRead: isRead,
@@ -74,7 +74,7 @@ async function rehearseFile(wanted: RehearseRequest, context: Context): Promise<
         one && sentRoles(one).length === 0 ? one.id : [],
       ),
       hasRate: reading !== undefined,
-      hasWaves: wanted.waves !== undefined,
+      hasWaves: request.waves !== undefined,
       sendable,
       guard,
       sentThisMonth,
@@ -86,7 +86,7 @@ async function rehearseFile(wanted: RehearseRequest, context: Context): Promise<
 
 /** Sends the rows in a separate sandbox. From here on, nothing needs the network. */
 async function inSandbox(
-  wanted: RehearseRequest,
+  request: RehearseRequest,
   {
     rows: { templates, sendable },
     rate,
@@ -99,16 +99,16 @@ async function inSandbox(
       startsAt: session.now(),
       standIns: standInsFor(templates, sendable),
       rate,
-      reserve: wanted.reserve,
+      reserve: request.reserve,
       userAgent: `esign-cli/${session.version}`,
     }),
   );
   try {
     return await terminal.waiting('Rehearsing', () =>
       rehearse(service, {
-        ...wanted,
+        ...request,
         rows: sendable,
-        seed: wanted.seed ?? DEFAULT_SEED,
+        seed: request.seed ?? DEFAULT_SEED,
         history,
         signal: interrupt.signal,
         redact: (text) => terminal.redactor.redact(text),

@@ -16,15 +16,15 @@ export const BASIS_TEXTS = {
 } as const;
 
 /** Returns a rehearsal as text for a terminal. */
-export function rehearsalText(result: RehearsalResult, wanted: RehearseRequest, terminal: Terminal): string {
+export function rehearsalText(result: RehearsalResult, request: RehearseRequest, terminal: Terminal): string {
   const { failed, late, caveats } = result;
-  const failures = failed.map(({ line, error }) => `${wanted.file}:${line}: ${error.message}`);
+  const failures = failed.map(({ line, error }) => `${request.file}:${line}: ${error.message}`);
   return [
-    renderPairs(figuresOf(result, wanted), terminal, ''),
+    renderPairs(figuresOf(result, request), terminal, ''),
     section('Would fail', failures, MAX_FAILED, terminal),
     section(
       'Would be late',
-      late.map((one) => `${wanted.file}:${one.line}: ${lateText(one)}`),
+      late.map((one) => `${request.file}:${one.line}: ${lateText(one)}`),
       MAX_LATE,
       terminal,
     ),
@@ -37,16 +37,16 @@ export function rehearsalText(result: RehearsalResult, wanted: RehearseRequest, 
   ].join('');
 }
 
-function section(title: string, lines: readonly string[], most: number, terminal: Terminal): string {
+function section(title: string, lines: readonly string[], limit: number, terminal: Terminal): string {
   if (lines.length === 0) return '';
-  const more = lines.length - most;
-  const shown = more > 0 ? [...lines.slice(0, most), `… and ${grouped(more)} more.`] : lines;
+  const more = lines.length - limit;
+  const shown = more > 0 ? [...lines.slice(0, limit), `… and ${grouped(more)} more.`] : lines;
   const text = shown.map((line) => `  ${indented(safeLine(line), 2, terminal)}\n`).join('');
   return `\n${terminal.style('bold', title)}\n${text}`;
 }
 
 /** Returns the figures of a rehearsal, each with its label. */
-export function figuresOf(result: RehearsalResult, wanted: RehearseRequest): [string, string][] {
+export function figuresOf(result: RehearsalResult, request: RehearseRequest): [string, string][] {
   const { expected, envelopes, existing, drafts } = result;
   const open = envelopes - expected.completed - expected.declined - expected.expired;
   const skipped = existing === 0 ? [] : [`${counted(existing, 'row')} skipped: already sent`];
@@ -56,17 +56,17 @@ export function figuresOf(result: RehearsalResult, wanted: RehearseRequest): [st
       'Sent',
       [
         `${counted(envelopes, 'envelope')} to ${counted(result.signers, 'signer')}`,
-        `${counted(result.emails, 'invitation')} within ${counted(wanted.days, 'day')}`,
+        `${counted(result.emails, 'invitation')} within ${counted(request.days, 'day')}`,
         ...skipped,
         ...ofDrafts,
       ].join(', '),
     ],
     ['Cost', `${counted(result.requests, 'request')}, ${timeText(result)}`],
     ['This month', `${counted(result.sentThisMonth, 'envelope')} sent afterwards`],
-    ['50% complete', dayText(expected.day50, wanted)],
-    ['90% complete', dayText(expected.day90, wanted)],
+    ['50% complete', dayText(expected.day50, request)],
+    ['90% complete', dayText(expected.day90, request)],
     [
-      `After ${counted(wanted.days, 'day')}`,
+      `After ${counted(request.days, 'day')}`,
       `${grouped(expected.completed)} completed, ${grouped(expected.declined)} declined, ${grouped(expected.expired)} expired, ${grouped(open)} open`,
     ],
     ['Late', counted(result.late.length, 'signer')],

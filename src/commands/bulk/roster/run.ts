@@ -1,5 +1,5 @@
 import { openRewritable } from '../../../bulk/rewrite/source-file.ts';
-import { isSettled, type RosterEntry } from '../../../bulk/roster/roster.ts';
+import { isCovered, type RosterEntry } from '../../../bulk/roster/roster.ts';
 import { Findings, MAX_PROBLEMS } from '../../../bulk/rows/check-file.ts';
 import { checkRow } from '../../../bulk/rows/row.ts';
 import type { Context } from '../../../cli/context.ts';
@@ -50,7 +50,7 @@ export async function showRoster(path: string, flags: RosterFlags, context: Cont
       ...roster.find(template, email),
     }));
     lines.push(...found);
-    if (!found.every(isSettled)) kept.push(part.bytes());
+    if (!found.every(isCovered)) kept.push(part.bytes());
   }
   if (problems.count > 0) throw refused({ problems, name: source.name });
   if (!missing) return writeList(lines, rosterList, flags, terminal.hidingSecrets());

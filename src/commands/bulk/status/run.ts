@@ -34,19 +34,19 @@ export async function showStatus(
   const out = terminal.hidingSecrets();
   const lines = await statusOfRun(id, context);
   const totals = new Totals();
-  const isWanted = ({ state }: StatusLine) => flags.only === undefined || flags.only.includes(state);
-  async function* wanted() {
+  const isSelected = ({ state }: StatusLine) => flags.only === undefined || flags.only.includes(state);
+  async function* selected() {
     for await (const line of lines) {
       totals.add(line);
-      if (isWanted(line)) yield line;
+      if (isSelected(line)) yield line;
     }
   }
-  if (flags.quiet) return writeIds(await envelopeIds(wanted()), out);
+  if (flags.quiet) return writeIds(await envelopeIds(selected()), out);
   const isTable = terminal.outIsTty && !terminal.json && !flags.csv && flags.fields === undefined;
   const view = statusList(() => session.now());
-  if (!isTable) return writeList(wanted(), view, flags, out);
+  if (!isTable) return writeList(selected(), view, flags, out);
   const shown: StatusLine[] = [];
-  for await (const line of wanted()) shown.push(line);
+  for await (const line of selected()) shown.push(line);
   await out.out(renderTotals(id, totals, terminal));
   await writeList(shown, view, flags, out);
 }

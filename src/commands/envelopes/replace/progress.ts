@@ -35,7 +35,7 @@ export class ReplaceProgress {
     if (type === 'cancelled') this.#isCancelled = true;
   }
 
-  /** Explains a step whose reply was lost, or a replacement that another machine made. */
+  /** Explains a step whose response was lost, or a replacement that another machine made. */
   explain(event: ReplaceEvent): string | undefined {
     const { type, envelope } = event;
     if (type === 'superseded')

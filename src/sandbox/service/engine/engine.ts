@@ -212,7 +212,7 @@ export class Engine {
           await this.#options.documentStore.putSigned(this.#templateOf(before), done.envelope);
       });
       if (this.#state.envelopes.get(id) === before) return this.#commit(done);
-      // The sandbox was reset meanwhile, so the new documents belong to no envelope.
+      // The sandbox was reset in the meantime, so the new documents belong to no envelope.
       await this.#options.documentStore.clear(done.envelope);
       throw notFound('Envelope');
     });

@@ -11,7 +11,7 @@ export class ResetLock {
   }
 
   /**
-   * Runs work, and repeats it if exclusive work started meanwhile. A commit by the caller directly afterwards precedes the next exclusive
+   * Runs work, and repeats it if exclusive work started in the meantime. A commit by the caller directly afterwards precedes the next exclusive
    * work.
    */
   async shared(work: () => Promise<void> = () => Promise.resolve()): Promise<void> {

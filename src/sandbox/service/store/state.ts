@@ -40,7 +40,7 @@ export class StoreState {
   readonly keys = new Map<string, KeyRecord>();
   readonly mails = new Map<string, MailRecord>();
   readonly deliveries = new Map<string, DeliveryRecord>();
-  /** Active envelopes by expiresAt. May contain envelopes that have ended meanwhile. */
+  /** Active envelopes by expiresAt. May contain envelopes that have ended in the meantime. */
   readonly expiries = new DueQueue();
   /** Envelopes that everyone has signed and that wait for their documents, by the time at which they will be COMPLETED. */
   readonly finalizations = new DueQueue();
