@@ -66,7 +66,12 @@ export function envelopesApi(send: SendRequest, findSimilarIds?: FindSimilarIds)
   }
 
   async function act(id: string, action: string, body?: Record<string, string>, signal?: AbortSignal) {
-    const response = await send({ method: 'POST', path: pathOf(id, action), ...(body ? { body } : {}), signal });
+    const response = await send({
+      method: 'POST',
+      path: pathOf(id, action),
+      ...(body ? { body } : {}),
+      signal,
+    });
     if (!matches(resourceResponseSchema, response.body)) return undefined;
     const { data } = response.body;
     return matches(envelopeSchema, data) && data.id === id ? data : undefined;

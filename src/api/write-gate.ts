@@ -1,4 +1,4 @@
-import type { HttpResponse, HttpRequest, SendRequest } from './http.ts';
+import type { HttpRequest, HttpResponse, SendRequest } from './http.ts';
 
 /** A write that a command plans to send. */
 export type PlannedWrite =

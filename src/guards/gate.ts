@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { READ_CONCURRENCY } from '../api/defaults.ts';
-import type { HttpReply, HttpRequest, SendRequest } from '../api/http.ts';
-import { type Envelope, envelopeSchema, matches, readAs, resourceReplySchema } from '../api/schemas.ts';
+import type { HttpResponse, HttpRequest, SendRequest } from '../api/http.ts';
+import { type Envelope, envelopeSchema, matches, readAs, resourceResponseSchema } from '../api/schemas.ts';
 import {
   type Clearance,
   type OpenGate,
@@ -107,7 +107,7 @@ class GuardedGate {
   }
 
   /** Checks, sends, and records a write. @throws GuardError */
-  async pass(request: HttpRequest, send: SendRequest): Promise<HttpReply> {
+  async pass(request: HttpRequest, send: SendRequest): Promise<HttpResponse> {
     const beginRun = this.#beginRun;
     const write = readWrite(request);
     const { action, effect, envelopeId, requestId } = write;
@@ -223,7 +223,7 @@ function hasLimits({ onlyTo, maxEmails, confirmName }: Guards): boolean {
 /** Reads an envelope to find out whom a write would email. */
 async function readEnvelope(id: string, send: SendRequest): Promise<Envelope> {
   const { body, status } = await send({ method: 'GET', path: `/esign/envelopes/${encodeURIComponent(id)}` });
-  const { data } = readAs(resourceReplySchema, body, 'an envelope', status);
+  const { data } = readAs(resourceResponseSchema, body, 'an envelope', status);
   return readAs(envelopeSchema, data, 'an envelope', status);
 }
 

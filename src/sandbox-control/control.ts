@@ -76,7 +76,11 @@ export function sandboxControl(send: SendRequest) {
     readAs(schema, await ask(send, request), what, status);
   const act = async (id: string, action: string, body: object, signal?: AbortSignal): Promise<Envelope> => {
     const path = `/envelopes/${encodeURIComponent(id)}/${action}`;
-    const { data } = await read(resourceResponseSchema, { method: 'POST', path, body, signal }, 'an envelope');
+    const { data } = await read(
+      resourceResponseSchema,
+      { method: 'POST', path, body, signal },
+      'an envelope',
+    );
     return readAs(envelopeSchema, data, 'an envelope', 200);
   };
   return {

@@ -178,7 +178,8 @@ describe('a direct call with --paginate', () => {
   ): Promise<string[]> {
     const found: string[] = [];
     const method: Method = 'GET';
-    for await (const item of callPages(send, { method, path, query, onResponse: onResponse })) found.push(item);
+    for await (const item of callPages(send, { method, path, query, onResponse: onResponse }))
+      found.push(item);
     return found;
   }
 

@@ -24,7 +24,9 @@ async function codesOfSources(): Promise<string[]> {
   const found = new Set<string>(['UNEXPECTED']);
   for (const file of files.filter((one) => one.endsWith('.ts') && !/^sandbox[/\\]/.test(one))) {
     const text = await readFile(join(root, 'src', file), 'utf8');
-    for (const [, code = ''] of text.matchAll(/(?:(?:super|new \w+Error)\(\s*|errorClass\('\w+', )'([A-Z][A-Z_]+)'/g))
+    for (const [, code = ''] of text.matchAll(
+      /(?:(?:super|new \w+Error)\(\s*|errorClass\('\w+', )'([A-Z][A-Z_]+)'/g,
+    ))
       found.add(code);
     for (const [, code = ''] of text.matchAll(/^ {2}\| '((?:STORAGE|SEAL)_[A-Z_]+)'/gm)) found.add(code);
     for (const [, code = ''] of text.matchAll(/code: '([A-Z][A-Z_]+)'/g)) found.add(code);

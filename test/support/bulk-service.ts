@@ -1,6 +1,6 @@
 import type { Client } from '../../src/api/client.ts';
 import { envelopesApi } from '../../src/api/envelopes.ts';
-import type { HttpResponse, HttpRequest, SendRequest } from '../../src/api/http.ts';
+import type { HttpRequest, HttpResponse, SendRequest } from '../../src/api/http.ts';
 import { withRetries } from '../../src/api/retry.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import { templatesApi } from '../../src/api/templates.ts';

@@ -38,7 +38,9 @@ export async function call(words: readonly string[], flags: CallFlags, context: 
     path: callPath(path, baseUrl),
     query: readPairList(flags.query, 'query'),
     signal: context.interrupt.signal,
-    onResponse: flags.include ? (response) => context.terminal.err(headText(response, context.terminal)) : undefined,
+    onResponse: flags.include
+      ? (response) => context.terminal.err(headText(response, context.terminal))
+      : undefined,
   };
   refuseContradictions(rawCall, flags);
   rawCall.bodyText = flags.body === undefined ? undefined : await readJsonText(flags.body, 'body');

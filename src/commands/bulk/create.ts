@@ -107,7 +107,11 @@ export default class BulkCreate extends EsignCommand {
       waves: flags.waves === undefined ? undefined : { sizes: flags.waves, stopIf: flags['stop-if'] ?? [] },
     } as const;
     if (flags['dry-run'])
-      return writePreflight(await checkRun(request, client, context), context.terminal, context.terminal.json);
+      return writePreflight(
+        await checkRun(request, client, context),
+        context.terminal,
+        context.terminal.json,
+      );
     const run = await prepareRun(request, client, context);
     await runToCompletion(run, { client: await client(), flags, webhookSecret, progress }, context);
   }

@@ -115,7 +115,8 @@ async function checkRows(
   const report = await context.terminal.waiting(`Checking ${name}`, () =>
     checkFile(source, { ...request.defaults, read: request.read, take }),
   );
-  if (request.plan !== undefined) await requireSamePlan(request.plan, request, report, await client(), context);
+  if (request.plan !== undefined)
+    await requireSamePlan(request.plan, request, report, await client(), context);
   if (report.problems.count === 0) {
     const allowed = request.allowMissing || asksForConfirmation(request, context.terminal);
     await checkTemplates(await client(), report, allowed, context.interrupt.signal);

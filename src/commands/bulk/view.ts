@@ -109,7 +109,8 @@ export function progressText(progress: RunProgress, now: number): string {
   const left = total - done - failed;
   const parts = [`${grouped(done)} of ${grouped(total)} ${sends ? 'sent' : 'created'}`];
   if (failed > 0) parts.push(`${grouped(failed)} failed`);
-  if (finishedNow > 0) parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))}/s`);
+  if (finishedNow > 0)
+    parts.push(`${perSecond < 10 ? perSecond.toFixed(1) : grouped(Math.round(perSecond))}/s`);
   if (waiting !== undefined && waiting.until > now)
     parts.push(`${waiting.why} Resuming in ${durationInWords(waiting.until - now)}.`);
   else if (finishedNow > 0 && left > 0)

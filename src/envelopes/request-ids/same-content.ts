@@ -26,7 +26,9 @@ export function isSameEnvelope(
   content: RequestContent & { subject?: string | undefined; message?: string | undefined },
 ): boolean {
   return (
-    isMadeFrom(made, content) && isSame(made.subject, content.subject) && isSame(made.message, content.message)
+    isMadeFrom(made, content) &&
+    isSame(made.subject, content.subject) &&
+    isSame(made.message, content.message)
   );
 }
 
