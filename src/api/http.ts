@@ -68,7 +68,7 @@ export interface HttpOptions {
   readsOnly?: boolean | undefined;
   /** Delays requests that would exceed the rate limit. */
   window?: RateWindow | undefined;
-  /** Called with each response, whatever its status. `body` is the parsed JSON, or undefined without one. */
+  /** Called with each response, regardless of its status. `body` is the parsed JSON, or undefined without one. */
   onResponse?: ((request: HttpRequest, response: RawResponse, body: unknown) => void) | undefined;
 }
 

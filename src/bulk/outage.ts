@@ -7,7 +7,7 @@ export interface OutageOptions {
   signal: AbortSignal;
   /** How long the run waits without a success before it gives up, in ms. */
   maxOutageMs: number;
-  /** Makes a request that changes nothing. Rejects while the service does not answer. */
+  /** Makes a request that changes nothing. Rejects while the service does not respond. */
   probe: () => Promise<void>;
   notice: (text: string) => void;
 }
@@ -66,7 +66,7 @@ export class Outage {
         break;
       } catch (error) {
         signal.throwIfAborted();
-        // Any answer of the service itself shows that it is available.
+        // Any response from the service itself shows that it is available.
         if (error instanceof ServiceError && error.status < 500) break;
         if (error instanceof Error) this.#last = error;
       }

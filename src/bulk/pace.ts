@@ -7,7 +7,7 @@ const SLOW_FACTOR = 4;
 const WEIGHT = 0.2;
 
 /**
- * Limits the number of concurrent requests, between one and a maximum: additive increase while the service answers quickly,
+ * Limits the number of concurrent requests, between one and a maximum: additive increase while the service responds quickly,
  * multiplicative decrease when it fails or slows down.
  */
 export class BulkPace {

@@ -18,7 +18,7 @@ export async function workOnRow(session: BulkSession, row: BulkRow): Promise<voi
   if (id !== undefined) await send(session, row, id);
 }
 
-/** Creates a row as a draft, whatever the mode of the run. Returns false when it failed or its response was lost. */
+/** Creates a row as a draft, regardless of the run's mode. Returns false when it failed or its response was lost. */
 export async function createDraft(session: BulkSession, row: BulkRow): Promise<boolean> {
   return createRow(session, row, { isDraft: true });
 }
@@ -141,7 +141,7 @@ async function sendOnce(session: BulkSession, id: string): Promise<Envelope> {
         const outcome = await actWithOutcome(
           session.options.client,
           id,
-          // Any 2xx means that the draft was sent, whatever its body contains.
+          // Any 2xx means that the draft was sent, regardless of its body.
           async () => (await envelopes.send(id, signal)) ?? { id, status: 'SENT' },
           (envelope) => envelope.status !== 'DRAFT',
           signal,

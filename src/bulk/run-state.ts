@@ -22,7 +22,7 @@ export class RunState {
   waves: Waves | undefined;
   /** The wave that began last, counted from 1. */
   wave = 1;
-  /** True if rows were created again while an earlier envelope of theirs could still appear. */
+  /** True if rows were created again while one of their earlier envelopes could still appear. */
   mayAppear = false;
   /** Envelopes in addition to the one that counts for their row, by ID. */
   readonly seconds = new Map<string, SecondEnvelope>();

@@ -52,7 +52,7 @@ export class RunMembers {
     return false;
   }
 
-  /** Returns false for an envelope that can't belong to the run, whatever is added later. */
+  /** Returns false for an envelope that can't belong to the run, no matter what is added later. */
   mayInclude(id: string): boolean {
     return this.#ids.has(id) || this.#replaced.has(id) || this.#undecided.has(id);
   }

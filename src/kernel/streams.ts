@@ -108,7 +108,7 @@ export class BodyLimitError extends Error {
   }
 }
 
-/** Collects a body in one growing buffer, so that memory is limited by the number of bytes, whatever the size of the pieces. */
+/** Collects a body in one growing buffer, so that memory is limited by the number of bytes, regardless of the size of the pieces. */
 export class BoundedBody {
   readonly #maxBytes: number;
   #buffer: Uint8Array = new Uint8Array();

@@ -86,7 +86,7 @@ export class LogRecorder {
     });
   }
 
-  /** Begins the entry that all writes of a bulk run share. Returns a function that completes it. */
+  /** Begins the entry shared by all writes of a bulk run. Returns a function that completes it. */
   async beginRun(run: string, sends: boolean): Promise<(result: RunResult) => Promise<void>> {
     const effect = sends ? 'mails' : 'writes';
     const begin = this.#begin({ action: 'create', effect, envelopeIds: [], requestId: undefined });

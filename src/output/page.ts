@@ -1,6 +1,6 @@
 import { htmlText } from './html.ts';
 
-/** Builds a page from a title (text), a style, and a body (HTML). It loads nothing and runs no scripts, whatever the body contains. */
+/** Builds a page from a title (text), a style, and a body (HTML). It loads nothing and runs no scripts, regardless of the body. */
 export function htmlPage({ title, style, body }: { title: string; style: string; body: string }): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">

@@ -71,7 +71,7 @@ const LATE_MARGIN_MS = 1_000;
 const SAME_RESET_MS = 1_000;
 /** The documented window. A longer wait is first checked with one request. */
 const USUAL_WINDOW_MS = 15 * 60_000;
-/** How long a new window may be delayed by requests that haven't been answered yet. */
+/** How long a new window may be delayed by requests that have no response yet. */
 const MAX_SILENCE_MS = 2_000;
 const POLL_MS = 25;
 

@@ -85,7 +85,7 @@ export class NewRows {
 const WEIGHT = { other: 4, ended: 3, sent: 2, unfinished: 1, draft: 0 } as const;
 
 /**
- * Returns what the runs of the last 30 days did for the rows of a file, by row of the new file. Excludes runs at another base
+ * Returns the results of the runs of the last 30 days for the rows of a new file, by row. Excludes runs at another base
  * URL, and runs whose envelopes the key can't access.
  */
 export async function findEarlierRows(

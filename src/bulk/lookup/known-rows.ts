@@ -1,7 +1,7 @@
 import type { Mode, RowError, RunEntry } from '../entries.ts';
 import type { EarlierRow } from './earlier-rows.ts';
 
-/** The rows of a new run that earlier runs know, by what the new run does with them. */
+/** The rows of a new run that earlier runs already handled, by what the new run does with them. */
 export interface KnownRows {
   /** Rows that have an envelope and are skipped. */
   existing: EarlierRow[];

@@ -201,7 +201,7 @@ const SPREADSHEET_ERROR = /^#(?:N\/A|NV|N\/D|N\/V|[\p{Lu}/0]+[!?]|#{3,})$/u;
 const FORMULA = /^=\s*[\p{L}\d@("+-]/u;
 const SHORTENED_NUMBER = /^-?\d+(?:[.,]\d+)?E\+\d+$/i;
 
-/** Returns texts that a spreadsheet produced and nobody meant to send, by their path in the create body. */
+/** Returns texts that a spreadsheet produced unintentionally, by their path in the create body. */
 function suspiciousCells(
   { signers, subject, message, metadata }: EnvelopeInput,
   requestId: string | undefined,

@@ -10,7 +10,7 @@ import { isDayAgo, isNewer, readRecord, recordPath, writeRecord } from '../../up
 
 /**
  * Returns a line about a newer version, if there is one. Called after a command on a terminal. Once a day, it starts a
- * background process that asks the registry, so that the next run has the answer.
+ * background process that asks the registry, so that the next run has the result.
  */
 export async function updateNotice(version: string, now: number): Promise<string | undefined> {
   if (isOffBySetting() || (await isOffByPolicy())) return undefined;

@@ -8,7 +8,7 @@ import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-s
 import type { ReceiverOptions } from '../../webhooks/receive/receiver.ts';
 
 const FRESH_MS = 250;
-/** How long to accept a secret whose create request hasn't been answered yet. */
+/** How long to accept a secret whose create request has no response yet. */
 const UNBOUND_MS = 86_400_000;
 const OTHERS_TRIED = 100;
 
