@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { READ_CONCURRENCY } from '../api/defaults.ts';
-import type { HttpResponse, HttpRequest, SendRequest } from '../api/http.ts';
+import type { HttpRequest, HttpResponse, SendRequest } from '../api/http.ts';
 import { type Envelope, envelopeSchema, matches, readAs, resourceResponseSchema } from '../api/schemas.ts';
 import {
   type Clearance,
