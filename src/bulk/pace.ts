@@ -11,7 +11,7 @@ const WEIGHT = 0.2;
  * multiplicative decrease when it fails or slows down.
  */
 export class BulkPace {
-  readonly #most: number;
+  readonly #maxConcurrency: number;
   #limit: number;
   #active = 0;
   #starting = true;
@@ -23,7 +23,7 @@ export class BulkPace {
   readonly #waiting: (() => void)[] = [];
 
   constructor(maxConcurrency: number) {
-    this.#most = maxConcurrency;
+    this.#maxConcurrency = maxConcurrency;
     this.#limit = Math.min(maxConcurrency, FIRST);
   }
 
@@ -62,7 +62,7 @@ export class BulkPace {
   }
 
   #raise(): void {
-    this.#limit = Math.min(this.#most, this.#limit + (this.#starting ? 1 : 1 / this.#limit));
+    this.#limit = Math.min(this.#maxConcurrency, this.#limit + (this.#starting ? 1 : 1 / this.#limit));
     this.#admit();
   }
 

@@ -42,7 +42,7 @@ export type Places = Map<string, Map<string, SeenForm>>;
 
 /** Reads a record. If it is missing or unreadable, it is empty. `newer` means that a newer version wrote it. */
 export async function readRecord(path: string): Promise<Places | 'newer'> {
-  const bytes = await readRegularBytes(path, { most: MAX_BYTES + 1 }).catch(() => undefined);
+  const bytes = await readRegularBytes(path, { maxBytes: MAX_BYTES + 1 }).catch(() => undefined);
   const places: Places = new Map();
   for (const line of bytes?.toString('utf8').split('\n') ?? []) {
     const value = tryParseJson(line);

@@ -5,7 +5,7 @@ import { DOCUMENT } from './document.ts';
 import { EventPoints } from './event-points.ts';
 import { errorCodeOf, findRoute, isOfService, OTHER_ROUTE, type Route } from './recognize.ts';
 import { addToRecord } from './record.ts';
-import { ReplyPoints } from './reply-points.ts';
+import { ResponsePoints } from './reply-points.ts';
 import { ObjectShapes } from './shape.ts';
 import { FactTally } from './tally.ts';
 
@@ -31,7 +31,7 @@ export class CompatibilityRecorder {
   readonly #now: () => number;
   readonly #tally: FactTally;
   readonly #shapes = new Map<string, ObjectShapes>();
-  readonly #replyPoints: ReplyPoints;
+  readonly #responsePoints: ResponsePoints;
   readonly #eventPoints = new EventPoints();
   #writtenAt: number;
   #writing = Promise.resolve();
@@ -40,7 +40,7 @@ export class CompatibilityRecorder {
     this.#path = path;
     this.#now = now;
     this.#tally = new FactTally(now);
-    this.#replyPoints = new ReplyPoints(now);
+    this.#responsePoints = new ResponsePoints(now);
     this.#writtenAt = now();
   }
 
@@ -49,7 +49,7 @@ export class CompatibilityRecorder {
     if (body === undefined && text.trim() !== '') return;
     const route = findRoute(request.method, request.path);
     if (!isOfService(route, status, headers, body)) return;
-    this.#tally.reply += 1;
+    this.#tally.responseNumber += 1;
     const code = errorCodeOf(body);
     if (route === OTHER_ROUTE) {
       if (status >= 400)
@@ -65,14 +65,14 @@ export class CompatibilityRecorder {
     if (object !== undefined && isRecord(body)) this.#shapesOf(object, operation).see(body);
     const note = (point: string, value: string) => this.#tally.note(`? ${point}`, value, operation);
     const { envelopeId } = route;
-    this.#replyPoints.see({ operation, envelopeId, request, status, headers, body, code }, note);
+    this.#responsePoints.see({ operation, envelopeId, request, status, headers, body, code }, note);
     this.#writeSometimes();
   }
 
   /** Notes a webhook if its signature is valid and it is not a duplicate. */
   seeWebhook({ verified, duplicate, body, facts, headers }: SeenWebhook): void {
     if (!verified || duplicate || body === null || facts === null) return;
-    this.#tally.reply += 1;
+    this.#tally.responseNumber += 1;
     const event = DOCUMENT.events.find((name) => name === facts.event);
     const operation = event ?? 'other event';
     this.#tally.note(`event ${event ?? '*'}`, 'object', operation);

@@ -27,7 +27,7 @@ const WINDOW_STEP_MS = 2_000;
 const MILLISECONDS_FROM = 1e11;
 
 /** Notes the service's behavior for the points that the API document leaves open. Statuses are only kept in memory. */
-export class ReplyPoints {
+export class ResponsePoints {
   readonly #statuses = new Map<string, string>();
   readonly #now: () => number;
   #window: { reset: number; at: number } | undefined;
@@ -61,7 +61,7 @@ export class ReplyPoints {
   #noteAction({ operation, envelopeId, status, body, code }: Sighting, data: unknown, note: NotePoint): void {
     const before = this.#statuses.get(envelopeId ?? '');
     const isDone = status < 300;
-    if (isDone) note('action-reply', actionReply(status, body, data));
+    if (isDone) note('action-reply', actionResponse(status, body, data));
     this.#statuses.delete(envelopeId ?? '');
     if (before === undefined || !(isDone || code === 'INVALID_STATE')) return;
     if (operation === 'cancelEnvelope' && (before === 'DRAFT' || before === 'DECLINED'))
@@ -83,7 +83,7 @@ export class ReplyPoints {
   }
 }
 
-function actionReply(status: number, body: unknown, data: unknown): string {
+function actionResponse(status: number, body: unknown, data: unknown): string {
   if (body === undefined) return status === 204 ? 'empty204' : 'empty';
   if (!isRecord(data)) return 'other';
   if (typeof data.id === 'string') return 'envelope';

@@ -22,7 +22,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 interface Shape {
   facts: Fact[];
-  reply: number;
+  responseNumber: number;
 }
 
 /**
@@ -58,12 +58,12 @@ export class ObjectShapes {
     let shape = this.#shapes.get(hash);
     if (shape === undefined) {
       if (this.#shapes.size >= MAX_SHAPES) this.#shapes.clear();
-      shape = { facts: this.#factsOf(value), reply: 0 };
+      shape = { facts: this.#factsOf(value), responseNumber: 0 };
       this.#shapes.set(hash, shape);
     }
-    const { reply } = this.#tally;
-    if (shape.reply !== reply) {
-      shape.reply = reply;
+    const { responseNumber } = this.#tally;
+    if (shape.responseNumber !== responseNumber) {
+      shape.responseNumber = responseNumber;
       for (const fact of shape.facts) this.#tally.count(fact);
     }
     for (const { name, object } of this.#nested) object.#seeNested(value[name]);
@@ -76,7 +76,7 @@ export class ObjectShapes {
     }
     const { length } = value;
     const count = Math.min(length, MAX_ITEMS);
-    const first = length > MAX_ITEMS ? ((this.#tally.reply - 1) * MAX_ITEMS) % length : 0;
+    const first = length > MAX_ITEMS ? ((this.#tally.responseNumber - 1) * MAX_ITEMS) % length : 0;
     for (let index = 0; index < count; index++) {
       const item: unknown = value[(first + index) % length];
       if (isRecord(item)) this.see(item);

@@ -7,7 +7,7 @@ export interface Fact {
   /** When it was first seen, in ms. */
   since: number;
   /** The number of the response in which it was last counted. Each response counts only once. */
-  reply: number;
+  responseNumber: number;
 }
 
 /** More facts than a service that follows the document can produce. */
@@ -18,7 +18,7 @@ export class FactTally {
   readonly #facts = new Map<string, Fact>();
   readonly #now: () => number;
   /** The number of the current response. */
-  reply = 0;
+  responseNumber = 0;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -29,14 +29,14 @@ export class FactTally {
     const name = `${place} ${form} ${operation}`;
     const known = this.#facts.get(name);
     if (known !== undefined || this.#facts.size >= MAX_FACTS) return known;
-    const fact = { place, form, operation, times: 0, since: this.#now(), reply: 0 };
+    const fact = { place, form, operation, times: 0, since: this.#now(), responseNumber: 0 };
     this.#facts.set(name, fact);
     return fact;
   }
 
   count(fact: Fact | undefined): void {
-    if (fact === undefined || fact.reply === this.reply) return;
-    fact.reply = this.reply;
+    if (fact === undefined || fact.responseNumber === this.responseNumber) return;
+    fact.responseNumber = this.responseNumber;
     fact.times += 1;
   }
 

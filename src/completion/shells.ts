@@ -25,7 +25,7 @@ export function readTyped(shell: Shell, handed: readonly string[]): Typed {
  * Returns the lines that a script reads: first `:none`, `:files`, or `:dirs`, then one candidate per line, followed by a
  * tab and its description if the shell shows one. Values that can't be written as a single line are left out.
  */
-export function replyLines(
+export function candidateLines(
   shell: Shell,
   completion: Completion,
   typed: Typed,

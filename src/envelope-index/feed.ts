@@ -86,7 +86,7 @@ export class Feed implements Pick<Observer, 'envelope'> {
   }
 
   /** Writes the pending lines, and removes obsolete ones if the file has grown and no other process is using it. */
-  async settle(): Promise<void> {
+  async finish(): Promise<void> {
     this.flush();
     if (!this.#hasGrown) return;
     this.#hasGrown = false;

@@ -72,7 +72,7 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
       port,
       rateLimit,
       ...clock,
-      countsIds: ids,
+      hasCountedIds: ids,
       quota,
       seed,
       apiKey,

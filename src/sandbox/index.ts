@@ -29,7 +29,7 @@ export interface SandboxOptions
     | 'port'
     | 'startsAt'
     | 'isFrozen'
-    | 'countsIds'
+    | 'hasCountedIds'
     | 'apiKey'
     | 'choices'
     | 'faults'

@@ -56,7 +56,7 @@ export interface SummaryOptions {
   /** How soon an expiration counts as soon, in ms. The default is three days. */
   soonMs?: number | undefined;
   /** The maximum number of envelopes listed for each kind. */
-  most: number;
+  maxListed: number;
   signal?: AbortSignal;
 }
 
@@ -116,21 +116,21 @@ class Tally {
     if (isInFlight(envelope.status)) this.#addInFlight(envelope);
     else if (status === 'DECLINED') this.#addDeclined(envelope);
     else if (status === 'DRAFT' && this.#ageOf(envelope.createdAt) >= FORGOTTEN_AFTER_MS)
-      keepAttention(this.#drafts, highlight(envelope, envelope.createdAt), this.#options.most);
+      keepAttention(this.#drafts, highlight(envelope, envelope.createdAt), this.#options.maxListed);
   }
 
   #addInFlight(envelope: Envelope): void {
-    const { now, soonMs = SOON_MS, most } = this.#options;
+    const { now, soonMs = SOON_MS, maxListed } = this.#options;
     const since = envelope.sentAt ?? envelope.createdAt;
-    addTop(this.#waiting, highlight(envelope, since), most);
+    addTop(this.#waiting, highlight(envelope, since), maxListed);
     if (timeOf(envelope.expiresAt) - now() <= soonMs)
-      keepAttention(this.#expiring, highlight(envelope, envelope.expiresAt), most);
+      keepAttention(this.#expiring, highlight(envelope, envelope.expiresAt), maxListed);
     const asked = whoseTurn(envelope);
     const isUnopened = asked.length > 0 && asked.every(({ status }) => status === 'SENT');
     if (isUnopened && this.#ageOf(since) >= UNOPENED_AFTER_MS)
-      keepAttention(this.#neverOpened, highlight(envelope, since), most);
+      keepAttention(this.#neverOpened, highlight(envelope, since), maxListed);
     if (envelope.signingOrder === 'SEQUENTIAL' && isStuck(envelope))
-      addTop(this.#stuck, highlight(envelope, since), most);
+      addTop(this.#stuck, highlight(envelope, since), maxListed);
   }
 
   #addDeclined(envelope: Envelope): void {
@@ -158,7 +158,7 @@ class Tally {
       expiringSoon: this.#expiring.envelopes,
       stuck: this.#stuck,
       needsAttention: {
-        declined: { count: declined.length, envelopes: declined.slice(0, this.#options.most) },
+        declined: { count: declined.length, envelopes: declined.slice(0, this.#options.maxListed) },
         expiringSoon: this.#expiring,
         neverOpened: this.#neverOpened,
         forgottenDrafts: this.#drafts,
@@ -178,17 +178,17 @@ function highlight(envelope: Envelope, at: string | null | undefined): Highlight
   };
 }
 
-function keepAttention(attention: Attention, one: HighlightedEnvelope, most: number): void {
+function keepAttention(attention: Attention, one: HighlightedEnvelope, maxListed: number): void {
   attention.count++;
-  addTop(attention.envelopes, one, most);
+  addTop(attention.envelopes, one, maxListed);
 }
 
 /** Keeps only the earliest few, in order. */
-function addTop(list: HighlightedEnvelope[], one: HighlightedEnvelope, most: number): void {
+function addTop(list: HighlightedEnvelope[], one: HighlightedEnvelope, maxListed: number): void {
   if (one.at === '') return;
   list.push(one);
   list.sort((a, b) => (a.at < b.at ? -1 : 1));
-  if (list.length > most) list.pop();
+  if (list.length > maxListed) list.pop();
 }
 
 function isStuck(envelope: Envelope): boolean {

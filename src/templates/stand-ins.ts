@@ -70,8 +70,8 @@ function fieldOf(field: TemplateField, index: number): NonNullable<StandIn['fiel
   };
 }
 
-function cut(text: string | null | undefined, most: number): string {
-  return (text ?? '').trim().slice(0, most);
+function cut(text: string | null | undefined, maxLength: number): string {
+  return (text ?? '').trim().slice(0, maxLength);
 }
 
 function pageOf(value: number | null | undefined): number {

@@ -10,7 +10,7 @@ const FACT = {
   form: 'string',
   operation: 'getEnvelope',
   times: 1,
-  reply: 1,
+  responseNumber: 1,
   since: 0,
 };
 

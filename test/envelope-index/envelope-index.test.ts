@@ -86,7 +86,7 @@ describe('a full refresh', () => {
     const { index, feed } = indexOf(service, folder);
     const before = service.requests;
     await index.refreshAll();
-    await feed.settle();
+    await feed.finish();
     return service.requests - before;
   };
 
@@ -302,7 +302,7 @@ async function happen({ service, folder }: World, step: Step): Promise<void> {
       break;
     case 'ask':
   }
-  await feed.settle();
+  await feed.finish();
 }
 
 const LAST = { do: 'ask', search: 'ada', statuses: undefined, limit: undefined } as const;
@@ -352,7 +352,7 @@ describe('the file of an index', () => {
     service.make();
     const { client, feed } = indexOf(service, folder);
     await client.envelopes.get('env_0');
-    await feed.settle();
+    await feed.finish();
     expect(isPrivate(await file(folder))).toBe(true);
   });
 
@@ -361,7 +361,7 @@ describe('the file of an index', () => {
     service.make();
     const { client, feed, index } = indexOf(service, folder);
     for await (const _ of client.envelopes.recent(() => 0));
-    await feed.settle();
+    await feed.finish();
     expect([...(await index.known()).known.keys()]).toEqual(['env_0']);
   });
 
@@ -386,7 +386,7 @@ describe('the file of an index', () => {
       await appendFile(path, `${' '.repeat(32 * MB - 10 - ((await stat(path)).size % (32 * MB)))}\n`);
       service.move('env_0', service.requests % 2 ? 'SENT' : 'DRAFT');
       await client.envelopes.get('env_0');
-      await feed.settle();
+      await feed.finish();
       return (await stat(path)).size;
     };
     let finish = () => {};

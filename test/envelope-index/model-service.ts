@@ -155,7 +155,7 @@ export async function ask(
   const answer = await queryIndex(index, selection, { ...options, now: () => Date.now() });
   const answers: string[] = [];
   for await (const one of answer.envelopes) answers.push(summaryOf(one));
-  await feed.settle();
+  await feed.finish();
   return { answers, requests: service.requests - before, total: answer.total() };
 }
 

@@ -24,7 +24,7 @@ function listing(items: Envelope[], whole: Envelope[] = items) {
 
 const summaryOf = (items: Envelope[], whole?: Envelope[]) => {
   const { client } = listing(items, whole);
-  return summarize(client, client.envelopes.list(), { now: () => NOW, soonMs: 3 * DAY, most: 2 });
+  return summarize(client, client.envelopes.list(), { now: () => NOW, soonMs: 3 * DAY, maxListed: 2 });
 };
 
 describe('the summary of envelopes', () => {
@@ -110,7 +110,7 @@ describe('the summary of envelopes', () => {
     const summary = await summarize(client, client.envelopes.list(), {
       now: () => NOW,
       soonMs: DAY,
-      most: 5,
+      maxListed: 5,
     });
     expect(summary.stuck.map(({ id }) => id)).toEqual(['stuck']);
     expect(gets).toEqual(['ok', 'stuck']);

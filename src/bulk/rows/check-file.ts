@@ -18,14 +18,14 @@ export const MAX_PROBLEMS = 50;
 export class Findings {
   readonly first: TableFinding[] = [];
   count = 0;
-  readonly #most: number;
+  readonly #limit: number;
 
   constructor(limit: number) {
-    this.#most = limit;
+    this.#limit = limit;
   }
 
   add(problem: TableFinding): void {
-    if (this.count++ < this.#most) this.first.push(problem);
+    if (this.count++ < this.#limit) this.first.push(problem);
   }
 }
 

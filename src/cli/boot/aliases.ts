@@ -19,8 +19,8 @@ export function resolveAliases(
   // Topics are plural, but the singular is accepted, too.
   const topic = isTopic(`${first}s`, commands) && !isTopic(first, commands) ? `${first}s` : first;
   const ours = entryOf(VERBS, second);
-  const isOurs = (verb: string) => Object.hasOwn(commands, `${topic} ${verb}`);
-  if (ours !== undefined && !isOurs(second) && isOurs(ours)) return [topic, ours, ...rest];
+  const isKnownVerb = (verb: string) => Object.hasOwn(commands, `${topic} ${verb}`);
+  if (ours !== undefined && !isKnownVerb(second) && isKnownVerb(ours)) return [topic, ours, ...rest];
   return topic === first ? [...argv] : [topic, ...argv.slice(1)];
 }
 

@@ -55,7 +55,7 @@ export function similarIdsFinder(client: () => Promise<Client>, { scope }: Obser
 
 /** Saves what the run has seen. If a cache or an index can't be written, no error is reported. */
 export async function saveObservations({ recents, scope, feed, shapes }: Observations): Promise<void> {
-  await feed?.settle().catch(() => undefined);
+  await feed?.finish().catch(() => undefined);
   await shapes?.write().catch(() => undefined);
   // Without an index, no envelope subjects are stored for completion, either.
   if (feed === undefined) recents.envelopes.clear();

@@ -22,12 +22,12 @@ export const limited = {
     context: Context,
     total: () => number | undefined = () => undefined,
   ): AsyncIterable<T> {
-    const most = limited.most(flags);
-    return most === undefined ? items : takeFirst(items, most, () => limited.notice(flags, context, total()));
+    const maxItems = limited.maxItems(flags);
+    return maxItems === undefined ? items : takeFirst(items, maxItems, () => limited.notice(flags, context, total()));
   },
 
   /** Returns the maximum number of items, or undefined for all. */
-  most(flags: LimitFlags): number | undefined {
+  maxItems(flags: LimitFlags): number | undefined {
     return flags.all ? undefined : (flags.limit ?? LIST_LIMIT);
   },
 

@@ -3,7 +3,7 @@ import { cacheFile, readRecent } from '../../completion/cache.ts';
 import { readCommandTree } from '../../completion/commands.ts';
 import { type CompletionCandidate, complete, type Lookup } from '../../completion/complete.ts';
 import type { CompletionLine } from '../../completion/line.ts';
-import { readTyped, replyLines, SHELLS } from '../../completion/shells.ts';
+import { readTyped, candidateLines, SHELLS } from '../../completion/shells.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { safeLine } from '../../output/text.ts';
 import type { Profiles } from '../../profiles/profile.ts';
@@ -23,7 +23,7 @@ export function main(argv: readonly string[], root: string): void {
     const typed = readTyped(shell, handed);
     const lookup = lookupIn(readableStore());
     const completion = complete(readCommandTree(root), typed.words, typed.current, lookup);
-    process.stdout.write(`${replyLines(shell, completion, typed, safeLine).join('\n')}\n`);
+    process.stdout.write(`${candidateLines(shell, completion, typed, safeLine).join('\n')}\n`);
   } catch {
     // No completion is better than an error at each Tab.
   }

@@ -30,7 +30,7 @@ export async function findEnvelopes(
   context: Context,
 ): Promise<void> {
   const selection = { ...(await selectionOf(flags, context)), ...parseSearch(given.join(' '), flags.status) };
-  const limit = limited.most(flags);
+  const limit = limited.maxItems(flags);
   const hits = await searchEnvelopes(
     selection,
     { limit, cached: flags.cached, oneSignerFirst: showsSentences(flags, context.terminal) },

@@ -203,6 +203,6 @@ class ListenIndex {
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    await this.#feed?.settle();
+    await this.#feed?.finish();
   }
 }

@@ -117,7 +117,7 @@ function searchTools(context: Context): Tool[] {
         hints: READ_ONLY_HINTS,
         run: async ({ template, since }) => {
           const selection: Selection = { templateId: template, createdAfter: momentIf(since, 'since') };
-          const options = { now: () => context.session.now(), most: MAX_NAMED, signal };
+          const options = { now: () => context.session.now(), maxListed: MAX_NAMED, signal };
           const { envelopes } = await select(selection, {}, context);
           return { data: await summarize(await context.session.client(), envelopes, options) };
         },

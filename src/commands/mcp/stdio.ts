@@ -59,7 +59,7 @@ export class DrainingStdio implements Transport {
 
   /** Responses to an unreadable line as JSON-RPC 2.0 (section 5.1) requires, with a null ID. */
   #refuse(error: Error): void {
-    const reply = replyTo(error);
+    const reply = errorFor(error);
     if (reply) process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: reply })}\n`);
     this.onerror?.(error);
   }
@@ -81,7 +81,7 @@ export function isInvalidMessage(error: Error): boolean {
   return 'issues' in error;
 }
 
-function replyTo(error: Error): { code: number; message: string } | undefined {
+function errorFor(error: Error): { code: number; message: string } | undefined {
   if (error instanceof SyntaxError) return { code: -32_700, message: 'Parse error' };
   return isInvalidMessage(error) ? { code: -32_600, message: 'Invalid Request' } : undefined;
 }

@@ -27,7 +27,7 @@ export type RepeatableFlags = Partial<InferredFlags<typeof repeatableFlags>>;
 export async function repeatableOptions({ ids, freeze, clock }: RepeatableFlags) {
   const { readTime } = await import('../../sandbox/index.ts');
   return {
-    countsIds: ids === 'counted',
+    hasCountedIds: ids === 'counted',
     isFrozen: freeze === true,
     startsAt: clock === undefined ? undefined : readTime(clock),
   };

@@ -66,8 +66,8 @@ async function madeBefore(
 ): Promise<Envelope | undefined> {
   const remembered = madeId === undefined ? undefined : await readIfExists(client, madeId, signal);
   // If the service doesn't return metadata, this machine's record is enough.
-  const isOurs = remembered && (replacedBy(remembered) ?? old.id) === old.id;
-  return isOurs && !isVoid(remembered) ? remembered : findReplacement(client, old, { signal });
+  const isForOld = remembered && (replacedBy(remembered) ?? old.id) === old.id;
+  return isForOld && !isVoid(remembered) ? remembered : findReplacement(client, old, { signal });
 }
 
 function stepsFor(old: Envelope, made: Envelope | undefined, { draft }: ReplaceRequest): ReplaceStep[] {

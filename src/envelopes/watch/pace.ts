@@ -42,7 +42,7 @@ export class PollPace {
   }
 
   /** Records a response. Returns true if the service had been down. */
-  answered(): boolean {
+  recordResponse(): boolean {
     const wasAway = this.#failures > 0;
     this.#failures = 0;
     this.#resetAt = 0;

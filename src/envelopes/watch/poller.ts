@@ -124,11 +124,11 @@ class ListReading {
   readonly read = new Map<string, number>();
   readonly done = new Set<string>();
   readonly #seen = new Set<string>();
-  readonly #most: number;
+  readonly #maxPages: number;
 
-  /** @param most the most pages to read of a list without a page count */
-  constructor(most: number) {
-    this.#most = most;
+  /** @param maxPages the maximum number of pages to read of a list without a page count */
+  constructor(maxPages: number) {
+    this.#maxPages = maxPages;
   }
 
   next(list: string): number {
@@ -141,7 +141,7 @@ class ListReading {
     const before = this.#seen.size;
     for (const { id } of page.items) this.#seen.add(`${list} ${id}`);
     const last =
-      page.totalPages ?? (this.#seen.size === before || number >= this.#most ? number : number + 1);
+      page.totalPages ?? (this.#seen.size === before || number >= this.#maxPages ? number : number + 1);
     if (number >= last || page.items.length === 0) this.done.add(list);
   }
 }

@@ -138,7 +138,7 @@ class Watch {
     const before = this.#poller.requests;
     const held: Envelope[] = [];
     for await (const page of this.#poller.lists(rest, discover, signal)) {
-      yield* this.#answered();
+      yield* this.#recovered();
       if (isFirst) for (const one of page) held.push(one);
       else for (const item of page) yield* this.#takeItem(item, whole);
       yield* this.#pollWoken();
@@ -168,7 +168,7 @@ class Watch {
     const rest = new Map(known.map((id) => [id, this.#open.get(id)]));
     const whole = new Set<string>();
     for await (const page of this.#poller.lists(rest, [], this.#options.signal)) {
-      yield* this.#answered();
+      yield* this.#recovered();
       for (const item of page) yield* this.#takeItem(item, whole);
     }
     for (const id of [...rest.keys(), ...ids]) if (!this.#open.has(id) || rest.has(id)) whole.add(id);
@@ -177,7 +177,7 @@ class Watch {
 
   async *#takeEach(ids: readonly string[]): Events {
     for await (const result of this.#poller.each(ids, this.#options.signal)) {
-      yield* this.#answered();
+      yield* this.#recovered();
       const { id, envelope } = result;
       if (envelope !== undefined) yield* this.#take(id, envelope);
       else if (this.#open.has(id)) {
@@ -233,8 +233,8 @@ class Watch {
     return items.toSorted((a, b) => placeOf(a) - placeOf(b));
   }
 
-  *#answered(): Generator<WatchEvent, void, undefined> {
-    if (this.#pace.answered()) yield { type: 'recovered' };
+  *#recovered(): Generator<WatchEvent, void, undefined> {
+    if (this.#pace.recordResponse()) yield { type: 'recovered' };
   }
 
   /** Yields the events of a poll, and an outage at the end if the service can't be reached. */

@@ -40,16 +40,16 @@ export async function readRegular(path: string, flags?: number): Promise<string 
   return (await readRegularBytes(path, { flags }))?.toString('utf8');
 }
 
-/** Returns at most `most` bytes of a file, or undefined if it does not exist. */
+/** Returns at most `maxBytes` bytes of a file, or undefined if it does not exist. */
 export async function readRegularBytes(
   path: PathLike,
-  { flags, most }: { flags?: number | undefined; most?: number } = {},
+  { flags, maxBytes }: { flags?: number | undefined; maxBytes?: number } = {},
 ): Promise<Buffer | undefined> {
   const file = openRegular(path, flags);
   if (file === undefined) return undefined;
   try {
     const blocks: Uint8Array[] = [];
-    for await (const block of blocksOf(file, most)) blocks.push(Buffer.from(block));
+    for await (const block of blocksOf(file, maxBytes)) blocks.push(Buffer.from(block));
     return Buffer.concat(blocks);
   } finally {
     closeSync(file);

@@ -25,8 +25,8 @@ export function childEnvironment(
   keep: readonly SecretVariable[] = [],
   env: Environment = process.env,
 ): Record<string, string | undefined> {
-  const isOurs = (name: string) => SECRETS.some((secret) => secret === name && !keep.includes(secret));
+  const isSecret = (name: string) => SECRETS.some((secret) => secret === name && !keep.includes(secret));
   // On Windows, variable names are case-insensitive.
-  const own = Object.entries(env).filter(([name]) => !isOurs(name.toUpperCase()));
+  const own = Object.entries(env).filter(([name]) => !isSecret(name.toUpperCase()));
   return { ...Object.fromEntries(own), ...more };
 }

@@ -50,7 +50,7 @@ export interface ServiceOptions {
   /** Whether the sandbox's clock is stopped, except for `advance`. */
   isFrozen?: boolean | undefined;
   /** Whether IDs are numbered per kind instead of random. */
-  countsIds?: boolean | undefined;
+  hasCountedIds?: boolean | undefined;
   /** The initial data of a new sandbox, restored by a reset. */
   seed?: ReadSeed | undefined;
   /** Returns random letters and digits for IDs, tokens, and keys. Default: from the system's secure source. */
@@ -94,7 +94,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const objects = new DelayedObjects(bucket, faults, options.clock);
   const store = await Store.open(options.dataDir);
   const random: RandomId = options.randomId ?? ((bytes) => randomBytes(bytes).toString('hex'));
-  const counted = options.countsIds ? new CountedIds(store.state, random) : undefined;
+  const counted = options.hasCountedIds ? new CountedIds(store.state, random) : undefined;
   const randomId = counted?.next ?? random;
   const clock = new SandboxClock(options.clock, options);
   // A request without a Host header also gets the API's error format, not Node's empty response.

@@ -19,17 +19,17 @@ import type { EventRecord } from '../journal/record.ts';
 /** The final outcome of a forward: accepted, refused repeatedly, or too old. */
 export type ForwardEnd = 'taken' | 'refused' | 'expired';
 
-const settledSchema = z.object({
+const finishedSchema = z.object({
   deliveryId: z.string(),
   target: z.string(),
   end: z.enum(['taken', 'refused', 'expired']),
 });
-type Settled = z.infer<typeof settledSchema>;
+type FinishedForward = z.infer<typeof finishedSchema>;
 
-const FORWARDS_FORMAT: JournalFormat<Settled> = {
+const FORWARDS_FORMAT: JournalFormat<FinishedForward> = {
   kind: 'forwards',
   version: 1,
-  read: (value) => settledSchema.safeParse(value).data,
+  read: (value) => finishedSchema.safeParse(value).data,
 };
 
 /** Returns the name of an address in journals. It is a hash because an address may contain a secret. */
@@ -55,7 +55,7 @@ export interface PendingForward {
  */
 export class ForwardLedger {
   readonly #folder: string;
-  readonly #journal: DayJournal<Settled>;
+  readonly #journal: DayJournal<FinishedForward>;
   /** By listener and address: the function that releases the lock, or undefined if another process holds the lock. */
   readonly #locks = new Map<string, (() => Promise<void>) | undefined>();
 
@@ -87,14 +87,14 @@ export class ForwardLedger {
     // Lock before reading, so that everything the previous owner wrote is read.
     for (const path of targets.length > 0 ? (await dayFiles(eventsFolder, since)).flat() : [])
       for (const target of targets) await this.#lock(listenerOf(path), target);
-    const settled = await this.#readSettled(targets, since);
+    const finished = await this.#readFinished(targets, since);
     const pending: PendingForward[] = [];
     const take = (record: EventRecord, place: JournalPosition) => {
       visit(record);
       const { deliveryId, event, envelopeId, receivedAt } = record;
       for (const target of record.owedTo ?? []) {
-        const isOurs = this.#locks.get(lockName(listenerOf(place.path), target)) !== undefined;
-        if (isOurs && !settled.has(`${deliveryId} ${target}`))
+        const isLocked = this.#locks.get(lockName(listenerOf(place.path), target)) !== undefined;
+        if (isLocked && !finished.has(`${deliveryId} ${target}`))
           pending.push({ target, deliveryId, event, envelopeId, receivedAt: Date.parse(receivedAt), place });
       }
     };
@@ -102,13 +102,13 @@ export class ForwardLedger {
     return pending.sort((a, b) => a.receivedAt - b.receivedAt || a.place.start - b.place.start);
   }
 
-  async #readSettled(targets: readonly string[], since: number): Promise<Set<string>> {
-    const settled = new Set<string>();
+  async #readFinished(targets: readonly string[], since: number): Promise<Set<string>> {
+    const finished = new Set<string>();
     if (targets.length > 0)
       await scanDays(this.#folder, FORWARDS_FORMAT, since, ({ deliveryId, target }) => {
-        if (targets.includes(target)) settled.add(`${deliveryId} ${target}`);
+        if (targets.includes(target)) finished.add(`${deliveryId} ${target}`);
       });
-    return settled;
+    return finished;
   }
 
   async recordEnd(deliveryId: string, target: string, end: ForwardEnd): Promise<void> {

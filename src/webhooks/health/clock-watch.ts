@@ -34,7 +34,7 @@ export class ClockWatch {
   readonly #options: ClockWatchOptions;
   readonly #stop = new AbortController();
   #delivered: ClockReading | undefined;
-  #answered: ClockReading | undefined;
+  #serviceTime: ClockReading | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
   #isAsking = false;
   #isSuspicious = false;
@@ -59,7 +59,7 @@ export class ClockWatch {
 
   /** Returns the problem with the clock, if any. Asks the service again if that is due, without waiting for the response. */
   findProblem(): string | undefined {
-    const ahead = this.#aheadOf(this.#answered);
+    const ahead = this.#aheadOf(this.#serviceTime);
     const isOff = Math.abs(ahead) > MAX_DIFFERENCE_MS;
     this.#isConfirmed &&= isOff;
     this.#requestTimeIfDue(isOff);
@@ -91,8 +91,8 @@ export class ClockWatch {
       .catch(() => undefined)
       .then((time) => {
         this.#isAsking = false;
-        this.#answered = time === undefined ? undefined : { time, at: elapsed() };
-        this.#isConfirmed = Math.abs(this.#aheadOf(this.#answered)) > MAX_DIFFERENCE_MS;
+        this.#serviceTime = time === undefined ? undefined : { time, at: elapsed() };
+        this.#isConfirmed = Math.abs(this.#aheadOf(this.#serviceTime)) > MAX_DIFFERENCE_MS;
       });
   }
 }

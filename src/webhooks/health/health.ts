@@ -195,7 +195,7 @@ class SignatureWatch {
     if (delivery.verified) {
       this.#verifiedAt = this.#clock.now();
       this.#refused = 0;
-    } else if (delivery.answer === 401 && isOurs(delivery)) {
+    } else if (delivery.answer === 401 && isFromService(delivery)) {
       this.#refused++;
       this.#refusedAt = this.#clock.now();
       this.#why = delivery.reason ?? '';
@@ -212,6 +212,6 @@ class SignatureWatch {
 }
 
 /** Returns true if the delivery looks like one from the service rather than a random request. */
-function isOurs({ facts }: Delivery): boolean {
+function isFromService({ facts }: Delivery): boolean {
   return facts !== null && facts.envelopeId !== null && EVENTS.some((known) => known === facts.event);
 }

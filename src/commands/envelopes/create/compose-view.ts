@@ -57,7 +57,7 @@ function withoutSecrets(preview: Preview, redact: (text: string) => string): Pre
   const { envelope, account, warnings, options } = preview;
   const { signers, subject, message, metadata, webhookUrl } = envelope;
   const hidden = (text: string | undefined) => (text === undefined ? undefined : redact(text));
-  const told = Object.entries(metadata ?? {}).map(([key, value]): [string, string] => [
+  const redactedMetadata = Object.entries(metadata ?? {}).map(([key, value]): [string, string] => [
     redact(key),
     redact(plain(value)),
   ]);
@@ -68,7 +68,7 @@ function withoutSecrets(preview: Preview, redact: (text: string) => string): Pre
       signers: signers.map((one) => ({ ...one, name: redact(one.name), email: redact(one.email) })),
       subject: hidden(subject),
       message: hidden(message),
-      metadata: Object.fromEntries(told),
+      metadata: Object.fromEntries(redactedMetadata),
       webhookUrl: hidden(webhookUrl),
     },
     account: account.map(redact),

@@ -46,9 +46,9 @@ export async function withOwnSecret(
   if (wanted.webhookUrl === undefined || wanted.webhookSecret !== undefined)
     return { wanted, link: nothing, discard: nothing };
   const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
-  const isOurs = (one: { requestId: string; baseUrl: string }) =>
+  const isForRequest = (one: { requestId: string; baseUrl: string }) =>
     one.requestId === requestId && one.baseUrl === baseUrl;
-  const earlier = (await readWebhookSecrets(configDir())).find(isOurs);
+  const earlier = (await readWebhookSecrets(configDir())).find(isForRequest);
   const secret = earlier?.secret ?? inherited ?? newWebhookSecret();
   context.terminal.redactor.add(secret);
   const entry = { baseUrl, requestId, secret, createdAt: context.session.clock.now() };

@@ -67,7 +67,7 @@ async function noticeMissing(templateId: string, context: Context): Promise<void
 export function listed(selection: Selection, flags: ListedFlags, context: Context): Promise<Selected> {
   const isSorted = flags.sort !== undefined;
   const options = {
-    limit: isSorted ? undefined : limited.most(flags),
+    limit: isSorted ? undefined : limited.maxItems(flags),
     pageSize: limited.pageSize(flags, isUnfiltered(selection) && !isSorted),
   };
   return select(selection, options, context);

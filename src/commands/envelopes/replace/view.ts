@@ -94,14 +94,14 @@ function party({ name, email, role }: Signer | SignerInput): string {
 }
 
 function stepLines({ old, wanted, made, steps }: ReplacementPlan): string[] {
-  const told = {
+  const lines = {
     make: 'Create a draft of the replacement. This uses one more envelope from your monthly quota.',
     cancel: `Cancel ${old.id}.`,
     send: `Send ${made?.id ?? 'the replacement'}, which emails ${listed(wanted.signers.map(({ name }) => name))}.`,
   };
   const found = made ? [`A draft of the replacement already exists: ${made.id}.`] : [];
   const left = steps.includes('cancel') || isTerminal(old.status ?? '') ? [] : [`Keep ${old.id} unchanged.`];
-  return [...found, ...steps.map((step) => told[step]), ...left];
+  return [...found, ...steps.map((step) => lines[step]), ...left];
 }
 
 /** Returns the message for a replacement that an earlier run has finished. */

@@ -39,7 +39,7 @@ export default class EnvelopesSummary extends EsignCommand {
     const { flags } = await this.parse(EnvelopesSummary);
     const context = this.context(flags);
     const now = () => context.session.now();
-    const options = { now, soonMs: flags.soon, most: flags.most, signal: context.interrupt.signal };
+    const options = { now, soonMs: flags.soon, maxListed: flags.most, signal: context.interrupt.signal };
     const { envelopes } = await select(await selectionOf(flags, context), {}, context);
     const summary = await summarize(await context.session.client(), envelopes, options);
     const out = context.terminal.hidingSecrets();

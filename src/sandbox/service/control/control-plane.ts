@@ -102,7 +102,7 @@ export class ControlPlane {
   async seed(seed: ReadSeed): Promise<SeedResult> {
     const { resets, seeder, store, engine } = this.#options;
     const result = await resets.exclusive(async () => {
-      await store.settled();
+      await store.whenIdle();
       return seeder.put(seed);
     });
     await engine.catchUp();
@@ -128,7 +128,7 @@ export class ControlPlane {
     if (!SNAPSHOT_NAME.test(name))
       throw invalidBody({ name: ['Must be letters, digits, _, - and ., at most 64'] });
     return resets.exclusive(async () => {
-      await store.settled();
+      await store.whenIdle();
       const changes = [...store.state.changes()];
       const info = { name, createdAt: isoTime(realClock.now()), envelopes: store.state.envelopes.size };
       await snapshots.save(info, changes);
@@ -199,10 +199,10 @@ export class ControlPlane {
 
   /** Returns webhooks in the order of their creation. With `waitMs`, waits up to that long for one that was attempted. */
   deliveries({ envelopeId, event }: DeliveryFilter, waitMs = 0, signal?: AbortSignal) {
-    const isMeant = (one: DeliveryRecord) =>
+    const isSelected = (one: DeliveryRecord) =>
       (envelopeId === undefined || one.envelopeId === envelopeId) &&
       (event === undefined || one.event === event);
-    const find = () => [...this.#options.store.state.deliveries.values()].filter(isMeant).map(deliveryView);
+    const find = () => [...this.#options.store.state.deliveries.values()].filter(isSelected).map(deliveryView);
     const isDone = (found: ReturnType<typeof find>) => found.some(({ attempts }) => attempts.length > 0);
     return this.#waitFor('delivery', { find, isDone, waitMs, signal });
   }
@@ -243,11 +243,11 @@ export class ControlPlane {
   #mailsOf({ to, envelopeId }: MailFilter) {
     const { store, origin } = this.#options;
     const address = to?.toLowerCase();
-    const isMeant = (mail: MailRecord) =>
+    const isSelected = (mail: MailRecord) =>
       (address === undefined || mail.to.toLowerCase() === address) &&
       (envelopeId === undefined || mail.envelopeId === envelopeId);
     return [...store.state.mails.values()]
-      .filter(isMeant)
+      .filter(isSelected)
       .map((mail) => mailView(mail, store.state.envelopes.get(mail.envelopeId), origin()));
   }
 

@@ -56,7 +56,7 @@ export class TemplateService {
     const { resets, store } = this.#options;
     return resets.exclusive(async () => {
       // An envelope that is still being written also uses the template.
-      await store.settled();
+      await store.whenIdle();
       const template = this.find(id);
       if (this.isUsed(id))
         throw invalidState('The template is in use, so its fields cannot be changed; make a copy instead');

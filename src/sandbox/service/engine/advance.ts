@@ -24,14 +24,14 @@ export async function advanceClock(
   if (clock.offsetMs + ms > MAX_OFFSET_MS)
     throw invalidBody({ ms: ['The clock would be more than a century ahead'] });
   const deadline = realClock.now() + MAX_WAIT_MS;
-  const settled = () => waitForDeliveries(deadline, realClock, sender);
+  const deliveriesDone = () => waitForDeliveries(deadline, realClock, sender);
   const moveTo = async (offset: number) => {
     clock.offsetMs = offset;
     await catchUp();
     sender.wake(true);
-    await settled();
+    await deliveriesDone();
   };
-  await settled();
+  await deliveriesDone();
   const offset = clock.offsetMs + ms;
   const target = clock.now() + ms;
   await store.commit([{ kind: 'clock', value: offset }]);
@@ -44,8 +44,8 @@ export async function advanceClock(
 async function waitForDeliveries(deadline: number, realClock: Clock, sender: WebhookSender): Promise<void> {
   const left = deadline - realClock.now();
   if (left <= 0) return;
-  const settled = new AbortController();
-  const timeUp = realClock.sleep(left, settled.signal).catch(() => undefined);
-  await Promise.race([sender.settled(), timeUp]);
-  settled.abort();
+  const finished = new AbortController();
+  const timeUp = realClock.sleep(left, finished.signal).catch(() => undefined);
+  await Promise.race([sender.whenIdle(), timeUp]);
+  finished.abort();
 }

@@ -45,7 +45,7 @@ export async function replaceState(
   restoreFiles: () => Promise<void>,
 ): Promise<void> {
   sender.clear();
-  await store.settled();
+  await store.whenIdle();
   try {
     await store.replace(changes, journal);
     clock.offsetMs = store.state.clockOffsetMs;

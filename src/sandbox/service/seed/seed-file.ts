@@ -83,7 +83,7 @@ async function pdfsOf(
     const path = resolve(folder, pdf);
     const field = `templates.${index}.pdf`;
     const failed = (why: string) => mistakes({ [field]: [`Can't read ${path} (${why})`] });
-    const bytes = await readRegularBytes(path, { most: UPLOAD.bytes + 1 }).catch((error: unknown) => {
+    const bytes = await readRegularBytes(path, { maxBytes: UPLOAD.bytes + 1 }).catch((error: unknown) => {
       throw failed(diskReason(error));
     });
     if (bytes === undefined) throw failed('file not found');

@@ -80,7 +80,7 @@ export class Store {
   }
 
   /** Resolves when all current commits have finished. */
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     await Promise.allSettled(this.#pendingWrites);
   }
 

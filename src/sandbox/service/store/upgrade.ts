@@ -45,6 +45,6 @@ function entryIn(line: string) {
 }
 
 async function firstByteOf(path: string): Promise<string> {
-  const bytes = await readRegularBytes(path, { most: 1 });
+  const bytes = await readRegularBytes(path, { maxBytes: 1 });
   return bytes?.toString('latin1') ?? '';
 }

@@ -46,8 +46,8 @@ export class Uploads {
     for (const file of files) await copyFile(join(folder, file), join(this.#folder, file));
   }
 
-  async #remove(isMeant: (file: string) => boolean): Promise<void> {
-    for (const file of (await this.#files()).filter(isMeant))
+  async #remove(isSelected: (file: string) => boolean): Promise<void> {
+    for (const file of (await this.#files()).filter(isSelected))
       await rm(join(this.#folder, file), { force: true });
   }
 

@@ -51,7 +51,7 @@ export class Receivers {
   }
 
   /** Resolves when all work is finished, except for receivers that hang. */
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     for (;;) {
       const now = this.#clock.now();
       const busy = [...this.#receivers.values()].map((one) => {

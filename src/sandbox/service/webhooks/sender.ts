@@ -80,8 +80,8 @@ export class WebhookSender {
   }
 
   /** Resolves when no attempt is in progress, except for receivers that hang. */
-  settled(): Promise<void> {
-    return this.#receivers.settled();
+  whenIdle(): Promise<void> {
+    return this.#receivers.whenIdle();
   }
 
   /** Discards everything queued and aborts what is in progress. */

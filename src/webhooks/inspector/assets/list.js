@@ -54,9 +54,9 @@ export class List {
     return fresh.length;
   }
 
-  forgetOldest(most, isMeant) {
-    const meant = [...this.rows.values()].filter(isMeant);
-    for (const { id } of meant.slice(0, Math.max(0, meant.length - most))) {
+  forgetOldest(most, isSelected) {
+    const selected = [...this.rows.values()].filter(isSelected);
+    for (const { id } of selected.slice(0, Math.max(0, selected.length - most))) {
       this.rows.delete(id);
       this.items.get(id).remove();
       this.items.delete(id);
