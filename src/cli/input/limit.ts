@@ -23,7 +23,9 @@ export const limited = {
     total: () => number | undefined = () => undefined,
   ): AsyncIterable<T> {
     const maxItems = limited.maxItems(flags);
-    return maxItems === undefined ? items : takeFirst(items, maxItems, () => limited.notice(flags, context, total()));
+    return maxItems === undefined
+      ? items
+      : takeFirst(items, maxItems, () => limited.notice(flags, context, total()));
   },
 
   /** Returns the maximum number of items, or undefined for all. */

@@ -3,7 +3,7 @@ import { cacheFile, readRecent } from '../../completion/cache.ts';
 import { readCommandTree } from '../../completion/commands.ts';
 import { type CompletionCandidate, complete, type Lookup } from '../../completion/complete.ts';
 import type { CompletionLine } from '../../completion/line.ts';
-import { readTyped, candidateLines, SHELLS } from '../../completion/shells.ts';
+import { candidateLines, readTyped, SHELLS } from '../../completion/shells.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { safeLine } from '../../output/text.ts';
 import type { Profiles } from '../../profiles/profile.ts';

@@ -202,7 +202,8 @@ export class ControlPlane {
     const isSelected = (one: DeliveryRecord) =>
       (envelopeId === undefined || one.envelopeId === envelopeId) &&
       (event === undefined || one.event === event);
-    const find = () => [...this.#options.store.state.deliveries.values()].filter(isSelected).map(deliveryView);
+    const find = () =>
+      [...this.#options.store.state.deliveries.values()].filter(isSelected).map(deliveryView);
     const isDone = (found: ReturnType<typeof find>) => found.some(({ attempts }) => attempts.length > 0);
     return this.#waitFor('delivery', { find, isDone, waitMs, signal });
   }
