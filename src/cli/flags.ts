@@ -8,95 +8,72 @@ import { nearest } from '../kernel/text/nearest.ts';
 import { DOCUMENT_KINDS, type DocumentKind, ENVELOPE_STATUSES, IN_FLIGHT } from '../kernel/vocabulary.ts';
 import { LIST_LIMIT } from './defaults.ts';
 
+/** Puts flags into a group of the help text. */
+export function inGroup<F extends Record<string, { helpGroup?: string | undefined }>>(
+  group: string,
+  flags: F,
+): F {
+  for (const flag of Object.values(flags)) flag.helpGroup = group;
+  return flags;
+}
+
 /** The flags of all commands. */
-export const commonFlags = {
-  json: Flags.boolean({
-    description: 'print JSON; errors become one JSON line on stderr',
-    helpGroup: 'GLOBAL',
-  }),
+export const commonFlags = inGroup('GLOBAL', {
+  json: Flags.boolean({ description: 'print JSON; errors become one JSON line on stderr' }),
   profile: Flags.string({
     char: 'p',
     description: 'profile to use (default: the current one)',
-    helpGroup: 'GLOBAL',
     helpValue: 'NAME',
   }),
   'base-url': Flags.string({
     description: "base URL of the API, instead of the profile's",
-    helpGroup: 'GLOBAL',
     helpValue: 'URL',
   }),
-  timeout: Flags.string({
-    description: 'time limit for each request (default 30s)',
-    helpGroup: 'GLOBAL',
-    helpValue: '30s',
-  }),
-  'no-input': Flags.boolean({ description: 'disable prompts', helpGroup: 'GLOBAL' }),
-  'no-spinner': Flags.boolean({
-    description: 'disable spinners and live updates; or ESIGN_NO_SPINNER=1',
-    helpGroup: 'GLOBAL',
-  }),
-  'no-wait': Flags.boolean({
-    description: 'exit with 7 instead of waiting for the rate limit to reset',
-    helpGroup: 'GLOBAL',
-  }),
-  debug: Flags.boolean({
-    description: 'print each request and response to stderr, without secrets',
-    helpGroup: 'GLOBAL',
-  }),
-};
+  timeout: Flags.string({ description: 'time limit for each request (default 30s)', helpValue: '30s' }),
+  'no-input': Flags.boolean({ description: 'disable prompts' }),
+  'no-spinner': Flags.boolean({ description: 'disable spinners and live updates; or ESIGN_NO_SPINNER=1' }),
+  'no-wait': Flags.boolean({ description: 'exit with 7 instead of waiting for the rate limit to reset' }),
+  debug: Flags.boolean({ description: 'print each request and response to stderr, without secrets' }),
+});
 
 /** The flags for the format of a list. */
-export const formatFlags = {
-  csv: Flags.boolean({
-    description: 'print CSV with a header',
-    helpGroup: 'OUTPUT',
-    exclusive: ['json', 'quiet', 'jsonl'],
-  }),
-  jsonl: Flags.boolean({
-    description: 'print JSON, one item per line',
-    helpGroup: 'OUTPUT',
-    exclusive: ['json', 'quiet'],
-  }),
+export const formatFlags = inGroup('OUTPUT', {
+  csv: Flags.boolean({ description: 'print CSV with a header', exclusive: ['json', 'quiet', 'jsonl'] }),
+  jsonl: Flags.boolean({ description: 'print JSON, one item per line', exclusive: ['json', 'quiet'] }),
   fields: Flags.string({
     description: 'columns to print, such as id,status,signers.0.email',
-    helpGroup: 'OUTPUT',
     helpValue: 'A,B',
   }),
   quiet: Flags.boolean({
     char: 'q',
     description: 'print only IDs, one per line',
-    helpGroup: 'OUTPUT',
     exclusive: ['json', 'fields'],
   }),
-};
+});
 
 /** The flags of lists that may be long. */
 export const listFlags = {
   ...formatFlags,
-  limit: Flags.integer({
-    char: 'L',
-    description: `maximum number of items (default ${LIST_LIMIT})`,
-    helpValue: 'N',
-    min: 1,
-    helpGroup: 'OUTPUT',
-    exclusive: ['all'],
+  ...inGroup('OUTPUT', {
+    limit: Flags.integer({
+      char: 'L',
+      description: `maximum number of items (default ${LIST_LIMIT})`,
+      helpValue: 'N',
+      min: 1,
+      exclusive: ['all'],
+    }),
+    all: Flags.boolean({ description: 'list all items' }),
   }),
-  all: Flags.boolean({ description: 'list all items', helpGroup: 'OUTPUT' }),
 };
 
 /** The flags for reading a file of rows. */
-export const readFlags = {
+export const readFlags = inGroup('FILE', {
   encoding: Flags.string({
     description: 'encoding of the file, such as windows-1252 (default: utf-8, or by its byte order mark)',
     helpValue: 'NAME',
-    helpGroup: 'FILE',
   }),
-  sheet: Flags.string({
-    description: 'sheet of an .xlsx file (default: the first one)',
-    helpValue: 'NAME',
-    helpGroup: 'FILE',
-  }),
-};
+  sheet: Flags.string({ description: 'sheet of an .xlsx file (default: the first one)', helpValue: 'NAME' }),
+});
 
 /** The argument for a file of rows. */
 export const rowsFile = {

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Selection } from '../../envelopes/select.ts';
 import type { Context } from '../context.ts';
-import { durationFlag, sinceFlag, statusesFlag } from '../flags.ts';
+import { durationFlag, inGroup, sinceFlag, statusesFlag } from '../flags.ts';
 import { readPairList } from '../input/pairs.ts';
 import { selectedRun } from './run.ts';
 
@@ -16,56 +16,35 @@ export const idsOrFilters = {
 };
 
 /** The flags that select envelopes, for all commands that act on several. */
-export const selectionFlags = {
-  status: statusesFlag({
-    description: 'only envelopes with one of these statuses',
-    helpValue: 'A,B',
-    helpGroup: 'FILTER',
-  }),
-  template: Flags.string({
-    description: 'only envelopes of this template',
-    helpValue: 'ID|NAME',
-    helpGroup: 'FILTER',
-  }),
+export const selectionFlags = inGroup('FILTER', {
+  status: statusesFlag({ description: 'only envelopes with one of these statuses', helpValue: 'A,B' }),
+  template: Flags.string({ description: 'only envelopes of this template', helpValue: 'ID|NAME' }),
   signer: Flags.string({
     description: 'only envelopes with a signer whose address or name contains this text',
     helpValue: 'EMAIL',
-    helpGroup: 'FILTER',
   }),
   search: Flags.string({
     description:
       'only envelopes with words that begin with TEXT, in ID, subject, signers, template, or metadata values',
     helpValue: 'TEXT',
-    helpGroup: 'FILTER',
   }),
-  since: sinceFlag({
-    description: 'only envelopes created since then',
-    helpValue: '7d|DATE',
-    helpGroup: 'FILTER',
-  }),
-  'older-than': sinceFlag({
-    description: 'only envelopes created before then',
-    helpValue: '14d|DATE',
-    helpGroup: 'FILTER',
-  }),
+  since: sinceFlag({ description: 'only envelopes created since then', helpValue: '7d|DATE' }),
+  'older-than': sinceFlag({ description: 'only envelopes created before then', helpValue: '14d|DATE' }),
   'expiring-in': durationFlag({
     description: 'only SENT or IN_PROGRESS envelopes that expire within this time',
     helpValue: '3d',
-    helpGroup: 'FILTER',
   }),
   metadata: Flags.string({
     description: 'only envelopes with this metadata value; can be repeated',
     helpValue: 'KEY=VALUE',
-    helpGroup: 'FILTER',
     multiple: true,
     multipleNonGreedy: true,
   }),
   run: Flags.string({
     description: 'only envelopes of this bulk run; "last" is the latest run on this machine',
     helpValue: 'RUN|last',
-    helpGroup: 'FILTER',
   }),
-};
+});
 
 export type SelectionFlagValues = Partial<InferredFlags<typeof selectionFlags>>;
 

@@ -5,6 +5,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import {
   dryRunFlag,
   durationFlag,
+  inGroup,
   messageFileFlag,
   missingRolesFlag,
   readFlags,
@@ -37,16 +38,16 @@ export default class BulkCreate extends EsignCommand {
   static override flags = {
     template: Flags.string({ description: 'template for rows without a template_id', helpValue: 'ID' }),
     ...readFlags,
-    subject: Flags.string({
-      description: 'subject of the email for rows without one; can contain {column}',
-      helpValue: 'TEXT',
-      helpGroup: 'EMAIL',
-    }),
-    message: Flags.string({
-      description: 'message in the email for rows without one; can contain {column}',
-      helpValue: 'TEXT',
-      exclusive: ['message-file'],
-      helpGroup: 'EMAIL',
+    ...inGroup('EMAIL', {
+      subject: Flags.string({
+        description: 'subject of the email for rows without one; can contain {column}',
+        helpValue: 'TEXT',
+      }),
+      message: Flags.string({
+        description: 'message in the email for rows without one; can contain {column}',
+        helpValue: 'TEXT',
+        exclusive: ['message-file'],
+      }),
     }),
     'message-file': messageFileFlag,
     // Neither flag has a default, because oclif would count it as given.
@@ -66,17 +67,17 @@ export default class BulkCreate extends EsignCommand {
       default: false,
     }),
     'allow-missing-roles': missingRolesFlag,
-    plan: Flags.string({
-      description:
-        'plan of `bulk rehearse`; nothing is sent if the rows, flags, templates, base URL, or key differ',
-      helpValue: 'PLAN',
-      helpGroup: 'PLAN',
-    }),
-    'plan-age': durationFlag({
-      description: 'maximum age of the plan (default 24h)',
-      helpValue: '24h',
-      dependsOn: ['plan'],
-      helpGroup: 'PLAN',
+    ...inGroup('PLAN', {
+      plan: Flags.string({
+        description:
+          'plan of `bulk rehearse`; nothing is sent if the rows, flags, templates, base URL, or key differ',
+        helpValue: 'PLAN',
+      }),
+      'plan-age': durationFlag({
+        description: 'maximum age of the plan (default 24h)',
+        helpValue: '24h',
+        dependsOn: ['plan'],
+      }),
     }),
     yes: yesFlag,
     'dry-run': dryRunFlag,

@@ -1,34 +1,28 @@
 import * as Flags from '@oclif/core/flags';
 import { CONCURRENCY } from '../../bulk/defaults.ts';
-import { confirmFlag, shareFlag } from '../../cli/flags.ts';
+import { confirmFlag, inGroup, shareFlag } from '../../cli/flags.ts';
 import { UsageError } from '../../kernel/errors.ts';
 
 /** The flags of new and resumed runs. */
 export const bulkFlags = {
-  concurrency: Flags.integer({
-    description: 'maximum number of rows in progress',
-    default: CONCURRENCY,
-    min: 1,
-    max: 256,
-    helpValue: 'N',
-    helpGroup: 'PACE',
-  }),
-  reserve: shareFlag({
-    description: 'share of the rate limit to leave for your other systems (default 10%)',
-    helpValue: '10%',
-    helpGroup: 'PACE',
-  }),
-  'max-requests': Flags.integer({
-    description: 'stop after N requests; continue with `bulk resume`',
-    min: 1,
-    helpValue: 'N',
-    helpGroup: 'PACE',
-  }),
-  'stop-on-error': Flags.integer({
-    description: 'stop after N failed rows',
-    min: 1,
-    helpValue: 'N',
-    helpGroup: 'PACE',
+  ...inGroup('PACE', {
+    concurrency: Flags.integer({
+      description: 'maximum number of rows in progress',
+      default: CONCURRENCY,
+      min: 1,
+      max: 256,
+      helpValue: 'N',
+    }),
+    reserve: shareFlag({
+      description: 'share of the rate limit to leave for your other systems (default 10%)',
+      helpValue: '10%',
+    }),
+    'max-requests': Flags.integer({
+      description: 'stop after N requests; continue with `bulk resume`',
+      min: 1,
+      helpValue: 'N',
+    }),
+    'stop-on-error': Flags.integer({ description: 'stop after N failed rows', min: 1, helpValue: 'N' }),
   }),
   confirm: confirmFlag,
   'webhook-secret-file': Flags.string({

@@ -5,6 +5,7 @@ import type { RunState } from '../../bulk/run-state.ts';
 import type { OpenRun } from '../../bulk/runs.ts';
 import { readShares, type ShareFigure } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
+import { inGroup } from '../../cli/flags.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { StoppedError, UsageError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -50,20 +51,18 @@ export function stopIfText(limits: readonly StopLimit[]): string | null {
 }
 
 /** The flags of `bulk create` that divide a run into waves. */
-export const waveFlags = {
+export const waveFlags = inGroup('WAVE', {
   waves: wavesFlag({
     description: 'send only the first wave; `bulk resume` sends the next one',
     dependsOn: ['send'],
     helpValue: '20,200,rest',
-    helpGroup: 'WAVE',
   }),
   'stop-if': stopIfFlag({
     description: 'stop before the next wave if a share exceeds its limit: declined, failed, waiting',
     dependsOn: ['waves'],
     helpValue: "'declined>2%,failed>1%'",
-    helpGroup: 'WAVE',
   }),
-};
+});
 
 /**
  * Begins the next wave of a run whose last wave is done. An interrupted wave is finished first.

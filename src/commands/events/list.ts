@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { listFlags, sinceFlag } from '../../cli/flags.ts';
+import { inGroup, listFlags, sinceFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
@@ -18,25 +18,15 @@ export default class EventsList extends EsignCommand {
   ];
   static override flags = {
     ...listFlags,
-    events: Flags.string({ description: 'only these events', helpValue: 'A,B', helpGroup: 'FILTER' }),
-    envelope: Flags.string({
-      description: 'only events of this envelope',
-      helpValue: 'ID',
-      helpGroup: 'FILTER',
-    }),
-    since: sinceFlag({
-      description: 'only webhooks received since then',
-      helpValue: '7d|DATE',
-      helpGroup: 'FILTER',
-    }),
-    verified: Flags.boolean({
-      description: 'only webhooks with a valid signature',
-      helpGroup: 'FILTER',
-      exclusive: ['unverified'],
-    }),
-    unverified: Flags.boolean({
-      description: 'only webhooks without a valid signature',
-      helpGroup: 'FILTER',
+    ...inGroup('FILTER', {
+      events: Flags.string({ description: 'only these events', helpValue: 'A,B' }),
+      envelope: Flags.string({ description: 'only events of this envelope', helpValue: 'ID' }),
+      since: sinceFlag({ description: 'only webhooks received since then', helpValue: '7d|DATE' }),
+      verified: Flags.boolean({
+        description: 'only webhooks with a valid signature',
+        exclusive: ['unverified'],
+      }),
+      unverified: Flags.boolean({ description: 'only webhooks without a valid signature' }),
     }),
   };
 

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { durationFlag, statusesFlag } from '../../cli/flags.ts';
+import { durationFlag, inGroup, statusesFlag } from '../../cli/flags.ts';
 import { readDuration } from '../../kernel/duration-input.ts';
 import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { LISTEN } from '../../webhooks/defaults.ts';
@@ -21,78 +21,71 @@ export default class Listen extends EsignCommand {
     '<%= config.bin %> listen --no-verify --events envelope.completed --json | jq .envelopeId',
   ];
   static override flags = {
-    port: Flags.integer({
-      description: 'port to listen on; 0 for any free port',
-      default: LISTEN.port,
-      min: 0,
-      max: 65_535,
-      helpValue: 'N',
-      helpGroup: 'ADDRESS',
+    ...inGroup('ADDRESS', {
+      port: Flags.integer({
+        description: 'port to listen on; 0 for any free port',
+        default: LISTEN.port,
+        min: 0,
+        max: 65_535,
+        helpValue: 'N',
+      }),
+      host: Flags.string({ description: 'address to bind', default: LISTEN.host, helpValue: 'ADDRESS' }),
+      path: Flags.string({
+        description: 'path to receive webhooks at',
+        default: LISTEN.path,
+        helpValue: '/PATH',
+      }),
     }),
-    host: Flags.string({
-      description: 'address to bind',
-      default: LISTEN.host,
-      helpValue: 'ADDRESS',
-      helpGroup: 'ADDRESS',
-    }),
-    path: Flags.string({
-      description: 'path to receive webhooks at',
-      default: LISTEN.path,
-      helpValue: '/PATH',
-      helpGroup: 'ADDRESS',
-    }),
-    'secret-file': Flags.string({
-      description: 'file with the webhook secret; can be repeated, for rotation',
-      multiple: true,
-      multipleNonGreedy: true,
-      helpValue: 'FILE',
-      helpGroup: 'SIGNATURE',
-    }),
-    'signature-header': Flags.string({
-      description: 'header that contains the signature',
-      default: SIGNATURE_HEADER,
-      helpValue: 'NAME',
-      helpGroup: 'SIGNATURE',
+    ...inGroup('SIGNATURE', {
+      'secret-file': Flags.string({
+        description: 'file with the webhook secret; can be repeated, for rotation',
+        multiple: true,
+        multipleNonGreedy: true,
+        helpValue: 'FILE',
+      }),
+      'signature-header': Flags.string({
+        description: 'header that contains the signature',
+        default: SIGNATURE_HEADER,
+        helpValue: 'NAME',
+      }),
     }),
     events: Flags.string({ description: 'print only these events', helpValue: 'A,B' }),
-    'forward-to': Flags.string({
-      description:
-        'forward valid deliveries to this URL, byte for byte; can be repeated (localhost:3000/path works as well)',
-      multiple: true,
-      multipleNonGreedy: true,
-      helpValue: 'URL',
-      helpGroup: 'FORWARD',
-    }),
-    'forward-timeout': durationFlag({
-      description: 'how long the forward URL may take to respond (default 30s)',
-      helpValue: '30s',
-      helpGroup: 'FORWARD',
-    }),
-    drain: durationFlag({
-      description: 'how long to continue forwarding after a stop (default 10s)',
-      helpValue: '10s',
-      helpGroup: 'FORWARD',
+    ...inGroup('FORWARD', {
+      'forward-to': Flags.string({
+        description:
+          'forward valid deliveries to this URL, byte for byte; can be repeated (localhost:3000/path works as well)',
+        multiple: true,
+        multipleNonGreedy: true,
+        helpValue: 'URL',
+      }),
+      'forward-timeout': durationFlag({
+        description: 'how long the forward URL may take to respond (default 30s)',
+        helpValue: '30s',
+      }),
+      drain: durationFlag({
+        description: 'how long to continue forwarding after a stop (default 10s)',
+        helpValue: '10s',
+      }),
     }),
     exec: Flags.string({
       description: 'command to run for each new delivery, with its JSON on stdin',
       helpValue: 'CMD',
     }),
-    envelope: Flags.string({
-      description: 'exit when this envelope reaches one of the --until statuses',
-      helpValue: 'ID',
-      helpGroup: 'WAIT',
-    }),
-    until: statusesFlag({
-      description: 'statuses to wait for (default COMPLETED)',
-      helpValue: 'A,B',
-      helpGroup: 'WAIT',
-      dependsOn: ['envelope'],
-    }),
-    timeout: Flags.string({
-      description:
-        'with --envelope: how long to wait, such as 2h (default: no limit); otherwise: how long a request may take (default 30s)',
-      helpValue: '2h',
-      helpGroup: 'WAIT',
+    ...inGroup('WAIT', {
+      envelope: Flags.string({
+        description: 'exit when this envelope reaches one of the --until statuses',
+        helpValue: 'ID',
+      }),
+      until: statusesFlag({
+        description: 'statuses to wait for (default COMPLETED)',
+        helpValue: 'A,B',
+        dependsOn: ['envelope'],
+      }),
+      timeout: Flags.string({
+        description:
+          'with --envelope: how long to wait, such as 2h (default: no limit); otherwise: how long a request may take (default 30s)',
+        helpValue: '2h',
+      }),
     }),
     download: Flags.string({
       description: 'download the documents of completed envelopes into this folder',

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags, sinceFlag } from '../../cli/flags.ts';
+import { formatFlags, inGroup, sinceFlag } from '../../cli/flags.ts';
 import { counted } from '../../kernel/duration.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { logFolder } from '../../log/files.ts';
@@ -19,11 +19,9 @@ export default class Log extends EsignCommand {
   ];
   static override flags = {
     ...formatFlags,
-    since: sinceFlag({ description: 'only entries since then', helpValue: '7d|DATE', helpGroup: 'FILTER' }),
-    envelope: Flags.string({
-      description: 'only entries for this envelope',
-      helpValue: 'ID',
-      helpGroup: 'FILTER',
+    ...inGroup('FILTER', {
+      since: sinceFlag({ description: 'only entries since then', helpValue: '7d|DATE' }),
+      envelope: Flags.string({ description: 'only entries for this envelope', helpValue: 'ID' }),
     }),
   };
 

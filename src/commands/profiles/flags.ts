@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
+import { inGroup } from '../../cli/flags.ts';
 import { readSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -7,54 +8,46 @@ import type { GuardChanges, ProfileChanges } from '../../profiles/edit.ts';
 import type { KeyStorage } from '../../profiles/key-place.ts';
 
 /** The flags for guards, which limit writes with the profile. */
-const guardFlags = {
-  'read-only': Flags.boolean({ description: 'allow only reading', helpGroup: 'GUARD', allowNo: true }),
+const guardFlags = inGroup('GUARD', {
+  'read-only': Flags.boolean({ description: 'allow only reading', allowNo: true }),
   'only-to': Flags.string({
     description:
       "allow only these recipients: addresses, '*@example.com', '*@*.example.com'; '' allows nobody",
-    helpGroup: 'GUARD',
     helpValue: 'A,B',
     exclusive: ['no-only-to'],
   }),
-  'no-only-to': Flags.boolean({ description: 'allow all recipients', helpGroup: 'GUARD' }),
+  'no-only-to': Flags.boolean({ description: 'allow all recipients' }),
   'max-emails': Flags.integer({
     description: 'maximum number of emails that a command may send',
-    helpGroup: 'GUARD',
     helpValue: 'N',
     min: 0,
     exclusive: ['no-max-emails'],
   }),
-  'no-max-emails': Flags.boolean({ description: 'allow any number of emails', helpGroup: 'GUARD' }),
+  'no-max-emails': Flags.boolean({ description: 'allow any number of emails' }),
   'confirm-name': Flags.boolean({
     description: "require the profile's name before a command emails more than one person",
-    helpGroup: 'GUARD',
     allowNo: true,
   }),
-};
+});
 
 /** The flags of `profiles add` and `profiles edit`. Secrets are never passed as the value of a flag. */
 export const profileFlags = {
-  'api-key-stdin': Flags.boolean({
-    description: 'read the API key from stdin',
-    helpGroup: 'KEY',
-    exclusive: ['api-key-command', 'api-key-file'],
-  }),
-  'api-key-file': Flags.string({
-    description: 'read the API key from a file',
-    helpGroup: 'KEY',
-    helpValue: 'FILE',
-  }),
-  'api-key-command': Flags.string({
-    description: 'command that prints the API key, run each time the key is needed',
-    helpGroup: 'KEY',
-    helpValue: 'CMD',
-    exclusive: ['api-key-file'],
-  }),
-  keychain: Flags.boolean({
-    description: 'store the API key in the system keychain instead of the profiles file',
-    helpGroup: 'KEY',
-    allowNo: true,
-    exclusive: ['api-key-command'],
+  ...inGroup('KEY', {
+    'api-key-stdin': Flags.boolean({
+      description: 'read the API key from stdin',
+      exclusive: ['api-key-command', 'api-key-file'],
+    }),
+    'api-key-file': Flags.string({ description: 'read the API key from a file', helpValue: 'FILE' }),
+    'api-key-command': Flags.string({
+      description: 'command that prints the API key, run each time the key is needed',
+      helpValue: 'CMD',
+      exclusive: ['api-key-file'],
+    }),
+    keychain: Flags.boolean({
+      description: 'store the API key in the system keychain instead of the profiles file',
+      allowNo: true,
+      exclusive: ['api-key-command'],
+    }),
   }),
   'insecure-http': Flags.boolean({ description: 'allow an http:// base URL on another machine' }),
   index: Flags.boolean({
@@ -62,41 +55,33 @@ export const profileFlags = {
     allowNo: true,
   }),
   ...guardFlags,
-  bucket: Flags.string({
-    description: 'bucket the signed documents are in',
-    helpGroup: 'STORAGE',
-    helpValue: 'NAME',
-  }),
-  region: Flags.string({ description: 'region of the bucket', helpGroup: 'STORAGE', helpValue: 'NAME' }),
-  endpoint: Flags.string({
-    description: 'URL of an S3-compatible service other than AWS',
-    helpGroup: 'STORAGE',
-    helpValue: 'URL',
-  }),
-  'path-style': Flags.boolean({
-    description: 'put the bucket in the path, not the host name (default with --endpoint)',
-    helpGroup: 'STORAGE',
-    allowNo: true,
-  }),
-  'aws-profile': Flags.string({
-    description: 'AWS profile with the credentials and endpoint',
-    helpGroup: 'STORAGE',
-    helpValue: 'NAME',
-  }),
-  'access-key-id': Flags.string({
-    description: 'access key ID, if not from the AWS default chain; you are prompted for its secret',
-    helpGroup: 'STORAGE',
-    helpValue: 'ID',
-  }),
-  'secret-access-key-stdin': Flags.boolean({
-    description: 'read the secret access key from stdin',
-    helpGroup: 'STORAGE',
-    exclusive: ['api-key-stdin'],
-  }),
-  'secret-access-key-file': Flags.string({
-    description: 'read the secret access key from a file',
-    helpGroup: 'STORAGE',
-    helpValue: 'FILE',
+  ...inGroup('STORAGE', {
+    bucket: Flags.string({ description: 'bucket the signed documents are in', helpValue: 'NAME' }),
+    region: Flags.string({ description: 'region of the bucket', helpValue: 'NAME' }),
+    endpoint: Flags.string({
+      description: 'URL of an S3-compatible service other than AWS',
+      helpValue: 'URL',
+    }),
+    'path-style': Flags.boolean({
+      description: 'put the bucket in the path, not the host name (default with --endpoint)',
+      allowNo: true,
+    }),
+    'aws-profile': Flags.string({
+      description: 'AWS profile with the credentials and endpoint',
+      helpValue: 'NAME',
+    }),
+    'access-key-id': Flags.string({
+      description: 'access key ID, if not from the AWS default chain; you are prompted for its secret',
+      helpValue: 'ID',
+    }),
+    'secret-access-key-stdin': Flags.boolean({
+      description: 'read the secret access key from stdin',
+      exclusive: ['api-key-stdin'],
+    }),
+    'secret-access-key-file': Flags.string({
+      description: 'read the secret access key from a file',
+      helpValue: 'FILE',
+    }),
   }),
 };
 

@@ -1,25 +1,21 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
+import { inGroup } from '../../cli/flags.ts';
 
 /** The flags that make runs of a sandbox repeatable. */
-export const repeatableFlags = {
+export const repeatableFlags = inGroup('SERVICE', {
   ids: Flags.string({
-    helpGroup: 'SERVICE',
     description: 'random IDs, or IDs that count up per kind, such as env_1',
     options: ['random', 'counted'],
     default: 'random',
     helpValue: 'random|counted',
   }),
-  freeze: Flags.boolean({
-    helpGroup: 'SERVICE',
-    description: 'stop the clock; only `sandbox advance` moves it',
-  }),
+  freeze: Flags.boolean({ description: 'stop the clock; only `sandbox advance` moves it' }),
   clock: Flags.string({
-    helpGroup: 'SERVICE',
     description: 'time at which the clock starts, such as 2026-03-01T09:00:00Z',
     helpValue: 'AT',
   }),
-};
+});
 
 export type RepeatableFlags = Partial<InferredFlags<typeof repeatableFlags>>;
 

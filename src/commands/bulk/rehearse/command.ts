@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { RESERVE } from '../../../api/defaults.ts';
 import { EsignCommand } from '../../../cli/command.ts';
+import { inGroup } from '../../../cli/flags.ts';
 import { readMessage } from '../../../cli/input/message.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { DEFAULT_DAYS } from '../../../rehearsal/defaults.ts';
@@ -27,29 +28,27 @@ export default class BulkRehearse extends EsignCommand {
     yes: { ...yes, hidden: true },
     'dry-run': { ...dryRun, hidden: true },
     'plan-age': { ...planAge, hidden: true },
-    days: Flags.integer({
-      description: `days to simulate (default ${DEFAULT_DAYS})`,
-      min: 1,
-      max: 365,
-      helpValue: 'N',
-      helpGroup: 'REHEARSAL',
-    }),
-    'random-seed': Flags.integer({
-      description: 'seed of the random numbers; the same seed gives the same result (default 1)',
-      min: 0,
-      max: 4_294_967_295,
-      helpValue: 'N',
-      helpGroup: 'REHEARSAL',
-    }),
-    html: Flags.string({
-      description: 'also write an HTML page to this file, for someone who approves the list',
-      helpValue: 'FILE',
-      helpGroup: 'REHEARSAL',
-    }),
-    plan: Flags.string({
-      description: 'write a plan for `bulk create --plan` to this file; replaces an older plan',
-      helpValue: 'FILE',
-      helpGroup: 'REHEARSAL',
+    ...inGroup('REHEARSAL', {
+      days: Flags.integer({
+        description: `days to simulate (default ${DEFAULT_DAYS})`,
+        min: 1,
+        max: 365,
+        helpValue: 'N',
+      }),
+      'random-seed': Flags.integer({
+        description: 'seed of the random numbers; the same seed gives the same result (default 1)',
+        min: 0,
+        max: 4_294_967_295,
+        helpValue: 'N',
+      }),
+      html: Flags.string({
+        description: 'also write an HTML page to this file, for someone who approves the list',
+        helpValue: 'FILE',
+      }),
+      plan: Flags.string({
+        description: 'write a plan for `bulk create --plan` to this file; replaces an older plan',
+        helpValue: 'FILE',
+      }),
     }),
   };
 

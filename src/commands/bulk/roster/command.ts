@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
-import { readFlags, rowsFile, sinceFlag } from '../../../cli/flags.ts';
+import { inGroup, readFlags, rowsFile, sinceFlag } from '../../../cli/flags.ts';
 import { delimiterFlag } from '../flags.ts';
 import { showRoster } from './run.ts';
 
@@ -25,11 +25,9 @@ export default class BulkRoster extends EsignCommand {
       default: false,
       exclusive: ['json', 'csv', 'fields'],
     }),
-    csv: Flags.boolean({ description: 'print CSV with a header', helpGroup: 'OUTPUT', exclusive: ['json'] }),
-    fields: Flags.string({
-      description: 'columns to print, such as email,state',
-      helpGroup: 'OUTPUT',
-      helpValue: 'A,B',
+    ...inGroup('OUTPUT', {
+      csv: Flags.boolean({ description: 'print CSV with a header', exclusive: ['json'] }),
+      fields: Flags.string({ description: 'columns to print, such as email,state', helpValue: 'A,B' }),
     }),
     ...readFlags,
     delimiter: delimiterFlag,

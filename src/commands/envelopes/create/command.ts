@@ -3,6 +3,7 @@ import { EsignCommand } from '../../../cli/command.ts';
 import {
   confirmFlag,
   dryRunFlag,
+  inGroup,
   messageFileFlag,
   missingRolesFlag,
   readFlags,
@@ -24,26 +25,27 @@ export default class EnvelopesCreate extends EsignCommand {
   ];
   static override flags = {
     template: Flags.string({ description: 'template to use', helpValue: 'ID' }),
-    signer: Flags.string({
-      description: 'signer; can be repeated, up to 20 times',
-      multiple: true,
-      multipleNonGreedy: true,
-      helpValue: 'SIGNER',
-      helpGroup: 'SIGNER',
-    }),
-    'signers-file': Flags.string({
-      description: 'signers as CSV or .xlsx (email,name,role,order), or JSON',
-      helpValue: 'FILE',
-      helpGroup: 'SIGNER',
+    ...inGroup('SIGNER', {
+      signer: Flags.string({
+        description: 'signer; can be repeated, up to 20 times',
+        multiple: true,
+        multipleNonGreedy: true,
+        helpValue: 'SIGNER',
+      }),
+      'signers-file': Flags.string({
+        description: 'signers as CSV or .xlsx (email,name,role,order), or JSON',
+        helpValue: 'FILE',
+      }),
     }),
     encoding: { ...readFlags.encoding, dependsOn: ['signers-file'] },
     sheet: { ...readFlags.sheet, dependsOn: ['signers-file'] },
-    subject: Flags.string({ description: 'subject of the email', helpValue: 'TEXT', helpGroup: 'EMAIL' }),
-    message: Flags.string({
-      description: 'message in the email',
-      helpValue: 'TEXT',
-      exclusive: ['message-file'],
-      helpGroup: 'EMAIL',
+    ...inGroup('EMAIL', {
+      subject: Flags.string({ description: 'subject of the email', helpValue: 'TEXT' }),
+      message: Flags.string({
+        description: 'message in the email',
+        helpValue: 'TEXT',
+        exclusive: ['message-file'],
+      }),
     }),
     'message-file': messageFileFlag,
     metadata: Flags.string({
@@ -53,16 +55,13 @@ export default class EnvelopesCreate extends EsignCommand {
       helpValue: 'K=V',
     }),
     'metadata-file': Flags.string({ description: 'read metadata from a JSON file', helpValue: 'FILE' }),
-    'webhook-url': Flags.string({
-      description: 'URL to deliver webhook events to',
-      helpValue: 'URL',
-      helpGroup: 'WEBHOOK',
-    }),
-    'webhook-secret-file': Flags.string({
-      description:
-        'file with the secret that signs the webhooks; or ESIGN_WEBHOOK_SECRET (default: a new one, stored for `listen`)',
-      helpValue: 'FILE',
-      helpGroup: 'WEBHOOK',
+    ...inGroup('WEBHOOK', {
+      'webhook-url': Flags.string({ description: 'URL to deliver webhook events to', helpValue: 'URL' }),
+      'webhook-secret-file': Flags.string({
+        description:
+          'file with the secret that signs the webhooks; or ESIGN_WEBHOOK_SECRET (default: a new one, stored for `listen`)',
+        helpValue: 'FILE',
+      }),
     }),
     'expires-in-days': Flags.integer({
       description: 'days until it expires (default 30)',

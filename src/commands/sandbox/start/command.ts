@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
-import { rateLimitFlag } from '../../../cli/flags.ts';
+import { inGroup, rateLimitFlag } from '../../../cli/flags.ts';
 import { repeatableFlags } from '../repeatable.ts';
 import { runSandbox } from './run.ts';
 
@@ -36,46 +36,41 @@ export default class SandboxStart extends EsignCommand {
       exclusive: ['ephemeral'],
     }),
     ephemeral: Flags.boolean({ description: 'delete everything on exit' }),
-    'rate-limit': rateLimitFlag({
-      helpGroup: 'SERVICE',
-      description: 'requests per key and time window (default 10000/15m)',
-      helpValue: '40/3s',
-    }),
-    quota: Flags.integer({
-      helpGroup: 'SERVICE',
-      description: 'envelopes per month (default: no limit)',
-      min: 0,
-      helpValue: 'N',
-    }),
-    choice: Flags.string({
-      helpGroup: 'SERVICE',
-      description: 'behavior where the API document is ambiguous; see `sandbox choices`',
-      multiple: true,
-      multipleNonGreedy: true,
-      helpValue: 'NAME=VALUE',
-    }),
-    choices: Flags.string({
-      helpGroup: 'SERVICE',
-      description: 'JSON file with choices; --choice takes precedence; see `esign compat --choices`',
-      helpValue: 'FILE',
-    }),
-    faults: Flags.string({
-      aliases: ['fault'],
-      helpGroup: 'SERVICE',
-      description: 'JSON file with faults to inject; see `sandbox faults`',
-      helpValue: 'FILE',
-    }),
-    seed: Flags.string({
-      helpGroup: 'SERVICE',
-      description: 'YAML or JSON file with the initial data; see `sandbox seed`',
-      helpValue: 'FILE',
-    }),
-    like: Flags.string({
-      helpGroup: 'SERVICE',
-      description:
-        "begin with stand-ins for the active templates of this profile's account; only reads from it",
-      exclusive: ['seed'],
-      helpValue: 'PROFILE',
+    ...inGroup('SERVICE', {
+      'rate-limit': rateLimitFlag({
+        description: 'requests per key and time window (default 10000/15m)',
+        helpValue: '40/3s',
+      }),
+      quota: Flags.integer({
+        description: 'envelopes per month (default: no limit)',
+        min: 0,
+        helpValue: 'N',
+      }),
+      choice: Flags.string({
+        description: 'behavior where the API document is ambiguous; see `sandbox choices`',
+        multiple: true,
+        multipleNonGreedy: true,
+        helpValue: 'NAME=VALUE',
+      }),
+      choices: Flags.string({
+        description: 'JSON file with choices; --choice takes precedence; see `esign compat --choices`',
+        helpValue: 'FILE',
+      }),
+      faults: Flags.string({
+        aliases: ['fault'],
+        description: 'JSON file with faults to inject; see `sandbox faults`',
+        helpValue: 'FILE',
+      }),
+      seed: Flags.string({
+        description: 'YAML or JSON file with the initial data; see `sandbox seed`',
+        helpValue: 'FILE',
+      }),
+      like: Flags.string({
+        description:
+          "begin with stand-ins for the active templates of this profile's account; only reads from it",
+        exclusive: ['seed'],
+        helpValue: 'PROFILE',
+      }),
     }),
     ...repeatableFlags,
     'save-profile': Flags.boolean({
