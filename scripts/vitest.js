@@ -1,16 +1,35 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 
-/** Runs these projects of vitest.config.ts and returns the exit code. */
-export function runVitest(projects, words = [], env = {}) {
+/**
+ * Runs these projects of vitest.config.ts and returns the exit code. The tests get a temporary folder of their own, and the run
+ * fails if they leave something in it.
+ */
+export async function runVitest(projects, words = [], env = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'esign-tests-'));
+  try {
+    const temporary = { TMPDIR: folder, TEMP: folder, TMP: folder };
+    const code = await run(projects, words, { ...process.env, ...temporary, ...env });
+    const left = readdirSync(folder);
+    if (left.length === 0) return code;
+    process.stderr.write(`The tests left files in the temporary folder: ${left.join(', ')}\n`);
+    return code || 1;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function run(projects, words, env) {
   const chosen = projects.flatMap((name) => ['--project', name]);
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const child = spawn(process.execPath, [vitest, 'run', ...chosen, ...words], {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, ...env },
+    env,
   });
   return new Promise((resolve, reject) => {
     child.on('error', reject);

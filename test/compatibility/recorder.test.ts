@@ -60,6 +60,7 @@ describe('a documented value', () => {
 
   it('counts each response once and records the first time', async () => {
     const at = Date.parse('2026-03-01T09:30:00Z');
+    await notes.close();
     notes = new Notes(() => at);
     const item = envelope({ signers: [signer({ order: '1' }), signer({ order: '2' })] });
     for (let reply = 0; reply < 3; reply++) notes.reply(LIST, page([item, item]));

@@ -213,7 +213,7 @@ for (const { name, args, setUp } of SHELLS)
       const script = await home.run`autocomplete ${name}`;
       await writeFile(home.path(`completion.${name}`), script.stdout);
       screen = openScreen('sh', ['-c', `cd '${home.folder}' && exec '${toolPath(name)}' ${args.join(' ')}`], {
-        env: { ...env, LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8' },
+        env: { ...env, LANG: 'C.UTF-8', LC_ALL: 'C.UTF-8', XDG_RUNTIME_DIR: home.folder },
         columns: 200,
         rows: 400,
       });

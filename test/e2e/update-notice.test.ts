@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
@@ -20,12 +20,26 @@ let env: Record<string, string>;
 beforeEach(async () => {
   home = new Home();
   registry = await startServer((_request, response) => json(response, 200, { version: NEWER }));
-  env = { npm_config_registry: `${registry.origin}/npm/`, ESIGN_NO_UPDATE_NOTICE: '' };
+  env = {
+    npm_config_registry: `${registry.origin}/npm/`,
+    ESIGN_NO_UPDATE_NOTICE: '',
+  };
 });
 afterEach(async () => {
+  await until(async () => !(await isInUse()));
   await registry.close();
   await home.close();
 });
+
+/** Returns true if a process in the background still uses the home. Only Linux can tell. */
+async function isInUse(): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const variables = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')),
+  );
+  return variables.some((text) => text.includes(home.folder));
+}
 
 /** Runs `profiles list` on a terminal and returns its output. */
 async function atTerminal(more: Record<string, string> = {}, args = ['profiles', 'list']): Promise<string> {

@@ -2,12 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { snippetsOf } from '../docs/page.ts';
 
 /* The commands of docs/offline.md with locally built files. Missing builds are skipped. */
 const root = join(import.meta.dirname, '../..');
-const folder = mkdtempSync(join(tmpdir(), 'esign-offline-'));
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'esign-offline-'));
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const snippets = snippetsOf('docs/offline.md', readFileSync(join(root, 'docs/offline.md'), 'utf8'));

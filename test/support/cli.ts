@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -54,8 +55,8 @@ export interface RunOptions {
 
 /** A separate home for a test file: settings, state, and files in one folder that is deleted at the end. */
 export class Home {
-  readonly folder = mkdtempSync(join(tmpdir(), 'esign-e2e-'));
-  readonly env: Record<string, string>;
+  readonly #folder = join(tmpdir(), `esign-e2e-${randomUUID().slice(0, 13)}`);
+  readonly #env: Record<string, string>;
   readonly #started: LongRunning[] = [];
   /** The environment of a new home's commands; the others were set by the test. */
   readonly #usual = inherited();
@@ -63,15 +64,30 @@ export class Home {
 
   constructor(env: Record<string, string> = {}, { inProcess = !ALWAYS_REAL }: { inProcess?: boolean } = {}) {
     this.#inProcess = inProcess;
-    this.env = {
+    this.#env = {
       ...inherited(),
-      HOME: this.folder,
+      HOME: this.#folder,
       XDG_CACHE_HOME: CACHE,
       ESIGN_NO_UPDATE_NOTICE: '1',
-      ESIGN_CONFIG_DIR: join(this.folder, 'config'),
-      ESIGN_STATE_DIR: join(this.folder, 'state'),
+      ESIGN_CONFIG_DIR: join(this.#folder, 'config'),
+      ESIGN_STATE_DIR: join(this.#folder, 'state'),
       ...env,
     };
+  }
+
+  get folder(): string {
+    this.#create();
+    return this.#folder;
+  }
+
+  get env(): Record<string, string> {
+    this.#create();
+    return this.#env;
+  }
+
+  /** Creates the folder when it is first used. If every test of a file is skipped, nothing would delete it. */
+  #create(): void {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
   path(...parts: string[]): string {
@@ -148,7 +164,7 @@ export class Home {
 
   async close(): Promise<void> {
     await Promise.all(this.#started.map((one) => one.stop()));
-    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.#folder, { recursive: true, force: true });
   }
 
   /** The base URL for the commands: during the contract check, that of a recording relay. */

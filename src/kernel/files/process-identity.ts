@@ -52,9 +52,9 @@ export function pidOf(identity: string): number | undefined {
 export async function isAlive(identity: string, read: StatReader = readStat): Promise<boolean> {
   const pid = pidOf(identity);
   const [, proof = ''] = identity.split(' ');
-  if (pid === undefined || !isRunning(pid)) return false;
-  if (proof === '') return true;
-  return /^\d+$/.test(proof) ? hasStartTime(proof, pid, read) : isListening(decodeURIComponent(proof));
+  if (pid === undefined) return false;
+  if (!/^\d*$/.test(proof)) return isListening(decodeURIComponent(proof));
+  return isRunning(pid) && (proof === '' || hasStartTime(proof, pid, read));
 }
 
 function isRunning(pid: number): boolean {
