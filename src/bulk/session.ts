@@ -18,7 +18,7 @@ import type { BulkRow } from './rows/row.ts';
 import type { SecondEnvelope } from './run-state.ts';
 import type { OpenRun } from './runs.ts';
 
-/** What a run reports while it works. */
+/** Receives the reports of a run. */
 export interface RunObserver {
   /** Called when a row is settled. */
   row(result: RowResult): Promise<void> | void;

@@ -5,7 +5,7 @@ import { type CommandTerminal, createTerminal, type TerminalFlags } from './term
 
 export type CommonFlags = SessionFlags & TerminalFlags;
 
-/** What a command works with: the account, the user's terminal, and the signal that stops it. */
+/** The context of a command: the account, the user's terminal, and the signal that stops it. */
 export interface Context {
   session: Session;
   terminal: CommandTerminal;

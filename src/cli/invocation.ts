@@ -15,7 +15,7 @@ export interface Invocation {
   redactor: Redactor;
   interrupt: Interrupt;
   output: StandardOutput;
-  /** What the service returned in this run, used for completion and the index. */
+  /** The data that the service returned in this run, used for completion and the index. */
   observations: Observations;
 }
 

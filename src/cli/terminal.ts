@@ -28,7 +28,7 @@ export interface CommandTerminal extends Terminal {
   waiting<T>(text: string, work: () => Promise<T>, options?: { atOnce?: boolean }): Promise<T>;
 }
 
-/** What the terminal needs: the redactor, and a destination for results that can't be written to stdout. */
+/** The terminal's dependencies: the redactor, and a destination for results that can't be written to stdout. */
 interface TerminalParts {
   redactor: Redactor;
   output: { undelivered: ((text: string) => void) | undefined };

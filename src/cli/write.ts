@@ -2,7 +2,7 @@ import { EsignError, UnknownOutcomeError } from '../kernel/errors.ts';
 import type { Context } from './context.ts';
 import { errorText } from './report.ts';
 
-/** What to report about a write whose outcome is unknown. */
+/** The messages for a write whose outcome is unknown. */
 export interface OpenWrite {
   /** Returns a description of what is unknown if the process must end now. */
   unknown: () => string;

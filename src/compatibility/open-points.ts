@@ -3,7 +3,7 @@ export type NotePoint = (point: string, value: string) => void;
 
 /** A point that the API document leaves open, as listed by `esign sandbox choices`. */
 export interface OpenPoint {
-  /** What the service decides. */
+  /** The decision left to the service. */
   decides: string;
   /** The section of the API document that doesn't define it. */
   section: string;

@@ -10,7 +10,7 @@ import type { Settings } from '../profiles/resolve.ts';
  */
 export type CheckBucket = (settings: StorageSettings, signal?: AbortSignal) => Promise<'yes' | 'unknown'>;
 
-/** What the checks examine: this machine and the service. */
+/** The subject of the checks: this machine and the service. */
 export interface DoctorContext {
   nodeVersion: string;
   platform: NodeJS.Platform;

@@ -44,7 +44,7 @@ export interface Completeness {
   extra: number;
 }
 
-/** What separates the texts of an envelope. */
+/** The separator between the texts of an envelope. */
 export const BETWEEN_TEXTS = '\n';
 
 /** Creates the line for an envelope that was just read. `alone`: it was requested by its ID, so no field is missing. */

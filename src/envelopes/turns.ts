@@ -11,7 +11,7 @@ export type Turn = { signer: Signer; beganAt: number } & (
   | { state: 'dropped' }
 );
 
-/** What the turns of an envelope depend on. */
+/** The facts that determine an envelope's turns. */
 export type TurnFacts = Pick<Envelope, 'status' | 'signingOrder' | 'sentAt' | 'signers'>;
 
 /**

@@ -8,8 +8,8 @@ import { cacheDir } from '../kernel/files/paths.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 
 /*
- * The executable's own beginning. Node loads modules, threads and WebAssembly from files alone, so the package is
- * unpacked by the first run and started like one that npm installed.
+ * Starts the standalone executable. Node can load modules, threads, and WebAssembly only from files, so the first run unpacks the
+ * package, which is then started as if npm had installed it.
  */
 function bytes(name: string): Uint8Array {
   const raw = getRawAsset(name);
@@ -24,8 +24,8 @@ const names = files.filter((name) => typeof name === 'string');
 createRequire(join(unpacked(id, names, bytes), 'bin/run.js'))('./run.js');
 
 /**
- * The folder with the files of the executable, in the user's cache folder; its name changes with their contents. The
- * first run writes them.
+ * Returns the folder with the executable's files, in the user's cache folder. Its name changes with their contents. The first run
+ * writes them.
  */
 function unpacked(id: string, names: readonly string[], bytes: (name: string) => Uint8Array): string {
   const folder = join(cacheDir(), `standalone-${id}`);
@@ -44,12 +44,12 @@ function unpacked(id: string, names: readonly string[], bytes: (name: string) =>
       renameSync(fresh, folder);
     } catch (error) {
       rmSync(fresh, { recursive: true, force: true });
-      // Another process was quicker.
+      // Another process has already written them.
       if (!existsSync(folder)) throw error;
     }
     return folder;
   } catch {
-    // No cache folder to be had: for this run alone.
+    // Without a usable cache folder, the files are unpacked for this run only.
     const own = write(mkdtempSync(join(tmpdir(), 'esign-standalone-')));
     process.once('exit', () => rmSync(own, { recursive: true, force: true }));
     return own;

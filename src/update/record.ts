@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { replaceFile } from '../kernel/files/replace-file.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 
-/** What is known of newer versions. Times in ms since the epoch. */
+/** The result of the last check for a newer version. Times are in ms since the epoch. */
 export interface UpdateRecord {
-  /** When the registry was last asked, successfully or not. */
+  /** The time of the last check, successful or not. */
   askedAt: number | undefined;
-  /** The latest version it named. */
+  /** The latest version that the registry returned. */
   latest: string | undefined;
   /** When the notice was last shown. */
   toldAt: number | undefined;
@@ -15,12 +15,12 @@ export interface UpdateRecord {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The file of the record. */
+/** Returns the path of the record. */
 export function recordPath(stateDir: string): string {
   return join(stateDir, 'update.json');
 }
 
-/** The record; one that is missing or broken is empty. */
+/** Reads the record. Returns an empty one if it is missing or damaged. */
 export function readRecord(path: string): UpdateRecord {
   try {
     const read = parseJson(readFileSync(path, 'utf8'));
@@ -33,27 +33,27 @@ export function readRecord(path: string): UpdateRecord {
       };
     }
   } catch {
-    // Nothing is known yet.
+    // There is no record yet.
   }
   return { askedAt: undefined, latest: undefined, toldAt: undefined };
 }
 
-/** Replaces the record: a reader sees the old one or the new one. */
+/** Replaces the record. A reader sees either the old or the new one. */
 export function writeRecord(path: string, record: UpdateRecord): void {
   replaceFile(path, JSON.stringify(record));
 }
 
-/** True when that was a day ago or more, never, or in the future of a clock that was set back. */
+/** Returns true if the time is at least a day ago, is missing, or is in the future because the clock was set back. */
 export function isDayAgo(at: number | undefined, now: number): boolean {
   return at === undefined || now - at >= DAY_MS || at > now;
 }
 
-/** True for the version of a release: three numbers and nothing else. */
+/** Returns true for a release version, which has exactly three numbers. */
 export function isVersion(text: string): boolean {
   return /^\d{1,6}\.\d{1,6}\.\d{1,6}$/.test(text);
 }
 
-/** True when the first version is a later one than the second. A pre-release comes before its release. */
+/** Returns true if the first version is newer than the second. A prerelease is older than its release. */
 export function isNewer(one: string, other: string): boolean {
   const [mine, theirs] = [numbersOf(one), numbersOf(other)];
   const first = mine.findIndex((number, place) => number !== theirs[place]);

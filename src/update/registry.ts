@@ -6,7 +6,7 @@ import { childEnvironment } from '../kernel/process/child-environment.ts';
 import { readBounded } from '../kernel/streams.ts';
 import { isVersion } from './record.ts';
 
-/** For connecting, for the first byte and for the whole response. */
+/** The time limit for connecting, for the first byte, and for the whole response, each. */
 const TIMEOUT_MS = 5_000;
 /** npm itself takes a moment to start. */
 const NPM_TIMEOUT_MS = 20_000;
@@ -30,8 +30,7 @@ export function configuredRegistry(): Promise<string | undefined> {
 }
 
 /**
- * The latest version of the package that the registry names.
- * @throws when it can't be reached in time or returns anything else.
+ * Returns the latest version of the package in the registry. @throws if it can't be reached in time or returns anything else.
  */
 export async function latestVersion(registry: string, name: string): Promise<string> {
   const url = new URL(`${name}/latest`, registry.replace(/\/*$/, '/'));

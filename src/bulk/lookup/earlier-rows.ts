@@ -10,7 +10,7 @@ import type { BulkRow } from '../rows/row.ts';
 import type { RunState } from '../run-state.ts';
 import { filesOf, readRun, runIds } from '../runs.ts';
 
-/** What already exists for a row of a new file. */
+/** An earlier result for a row of a new file. */
 export interface EarlierRow {
   row: number;
   /** The line in the new file. */

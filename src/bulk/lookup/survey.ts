@@ -5,7 +5,7 @@ import { Limiter } from '../../kernel/async/limiter.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 
-/** What to look for in the service's list. */
+/** The envelopes to look for in the service's list. */
 export interface SurveyTarget {
   runId: string;
   /** The envelopes that the run is known to have created, and their rows. */

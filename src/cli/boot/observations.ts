@@ -15,7 +15,7 @@ export function scopeOf({ baseUrl, profileName, apiKey }: Settings): CacheScope 
   return { baseUrl: baseUrl.value, profile: profileName?.value, apiKey: apiKey.value };
 }
 
-/** What the service returned in this run, and the account it belongs to. */
+/** The data that the service returned in this run, and the account it belongs to. */
 export interface Observations {
   recents: Recents;
   scope: CacheScope | undefined;

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 export interface ConfirmationOptions {
   /** Set by `--yes`: skips the question. */
   yes: boolean | undefined;
-  /** What did not happen if the answer is no, such as `nothing was sent`. */
+  /** The consequence of answering no, such as `nothing was sent`. */
   otherwise: string;
   /** Whether stdin was used for something else, such as ids. */
   fromStdin?: boolean;

@@ -16,7 +16,7 @@ const TURNS = 12;
 /** How long text that has already been typed or pasted may take to arrive. */
 const ARRIVAL_MS = 30;
 
-/** What replaces a line break in pasted text: a space or a visible sign. With `ignore`, all pasted text is dropped. */
+/** The replacement for a line break in pasted text: a space or a visible sign. With `ignore`, all pasted text is dropped. */
 export type PastedLineBreak = ' ' | '⏎' | 'ignore';
 
 /**

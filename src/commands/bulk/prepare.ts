@@ -90,7 +90,7 @@ interface CheckedRun {
   rows: NewRows;
   /** The addresses of each row's signers. */
   emails: string[][];
-  /** What the runs on this machine did. */
+  /** The results of earlier runs on this machine. */
   earlier: Map<number, EarlierRow>;
   known: KnownRows;
 }

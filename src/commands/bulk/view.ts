@@ -10,7 +10,7 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
 import { exactTime, relativeTime } from '../../output/time.ts';
 
-/** What a run will do, as shown before it starts. */
+/** The preview of a run, shown before it starts. */
 export interface Preflight {
   file: string;
   /** Rows and signers that need work. */

@@ -42,7 +42,7 @@ export interface ProblemOptions {
   asks: boolean | 'later';
   /** Such as `Create it anyway?`. */
   question: string;
-  /** What did not happen if the answer is no, such as `nothing was created`. */
+  /** The consequence of answering no, such as `nothing was created`. */
   otherwise: string;
   /** The envelope, for notices that don't name it. */
   id?: string;

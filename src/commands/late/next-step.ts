@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 
-/** What to do about a late signer: send a reminder, correct a wrong address, or call. */
+/** The next step for a late signer: send a reminder, correct a wrong address, or call. */
 export type NextStep = 'remind' | 'replace' | 'call';
 
 export interface LateSigner {

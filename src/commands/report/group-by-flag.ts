@@ -5,7 +5,7 @@ import type { GroupBy } from '../../statistics/groups.ts';
 const KINDS = ['template', 'role', 'month', 'week', 'run'] as const;
 const META = 'meta.';
 
-/** What a report is grouped by: `template` or `meta.department`, for example. */
+/** The grouping of a report: `template` or `meta.department`, for example. */
 export const groupByFlag = Flags.custom<GroupBy>({
   parse: (text) => Promise.resolve(readGroupBy(text)),
 });

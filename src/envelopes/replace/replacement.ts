@@ -7,7 +7,7 @@ import type { EnvelopeInput } from '../create.ts';
 import { signersHint, signersNamed } from '../named-signer.ts';
 import { parseSigner, parseSigners, type SignerInput } from '../signer-mailbox.ts';
 
-/** What to change in the new envelope. Everything else stays the same. */
+/** The changes to make in the new envelope. Everything else stays the same. */
 export interface ReplacementChanges {
   templateId?: string | undefined;
   /** `OLD=MAILBOX`: the signer to replace, by address or ID, and the new signer. */

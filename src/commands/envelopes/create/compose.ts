@@ -13,7 +13,7 @@ import { sentRoles } from '../../../templates/roles.ts';
 import { askPart, type ComposeSuggestions, setTemplate } from './compose-questions.ts';
 import { accountOf, renderComposition } from './compose-view.ts';
 
-/** What the flags set. */
+/** The values set by flags. */
 export interface ComposeInput {
   templateId: string | undefined;
   /** The envelope as set by the flags, with no signers if none were given. */

@@ -47,7 +47,7 @@ export class Histories {
 /** How much later than its event a webhook may be dated, in ms. */
 const SAME_MOMENT_MS = 60_000;
 
-/** What happened to an envelope, by its own dates and by the webhooks received on this machine: when, what, by whom. */
+/** The history of an envelope, from its own dates and the webhooks received on this machine. */
 export function renderHistory(
   envelope: Envelope,
   received: readonly WebhookHistoryEntry[],
