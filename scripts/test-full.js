@@ -17,7 +17,15 @@ const SHORT_FAULTS = {
 };
 
 /** The numbers of random runs. `npm test` does fewer. */
-const MORE_RUNS = { CAMPAIGNS: '40', CREATE_RUNS: '60', INDEX_RUNS: '60', REPLACE_RUNS: '20' };
+const MORE_RUNS = {
+  CAMPAIGNS: '40',
+  CREATE_CALLS: '1000',
+  CREATE_RUNS: '60',
+  FORGERIES: '100000',
+  INDEX_RUNS: '60',
+  REPLACE_RUNS: '20',
+  WATCH_RUNS: '3',
+};
 
 await ensureInstalled();
 await ensureBuilt();

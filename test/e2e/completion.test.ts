@@ -225,20 +225,23 @@ for (const { name, args, setUp } of SHELLS)
       await screen.ended;
     });
 
-    it.each([
+    for (const [index, [keys, words]] of [
       ['esign envel\t', '<envelopes>'],
       ['esign envelopes li\t', '<envelopes><list>'],
       ['esign envelopes list --stat\tCOMP\t', '<envelopes><list><--status><COMPLETED>'],
       ['esign envelopes list --status=SENT,EX\t', '<envelopes><list><--status=SENT,EXPIRED>'],
       ['esign envelopes send \t', '<envelopes><send><env_draft>'],
-    ])('completes %j', async (keys, words) => {
-      screen.type(`${keys}\r`);
-      await screen.shows(words);
-    });
+    ].entries())
+      it(`completes ${JSON.stringify(keys)}`, {
+        tags: name === 'bash' || index > 2 ? [] : ['full'],
+      }, async () => {
+        screen.type(`${keys}\r`);
+        await screen.shows(words ?? '');
+      });
 
     for (const [index, id] of HOSTILE.entries())
       it(`inserts ${JSON.stringify(id)} as one word, and nothing of it runs`, {
-        tags: index < 3 ? [] : ['full'],
+        tags: index < (name === 'bash' ? 3 : 1) ? [] : ['full'],
       }, async () => {
         screen.type(`esign templates get ${id.slice(0, 2)}\t\r`);
         await screen.shows(`<templates><get><${id}>`);

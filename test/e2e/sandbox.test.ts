@@ -2,7 +2,7 @@ import { readdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { afterAll, describe, expect, it } from 'vitest';
 import { parseJson } from '../../src/kernel/json.ts';
-import { Home, reportedError } from '../support/cli.ts';
+import { Home, type LongRunning, reportedError } from '../support/cli.ts';
 
 const home = new Home();
 afterAll(() => home.close());
@@ -33,10 +33,13 @@ describe('the sandbox', () => {
     const running = start('--data', 'busy');
     const { baseUrl } = await running.object();
     const port = new URL(String(baseUrl)).port;
-    const [folder, taken] = await Promise.all([
-      home.run`sandbox start --port 0 --data busy --json`,
-      home.run`sandbox start --port ${port} --ephemeral --json`,
-    ]);
+    const refused = async (one: LongRunning) => ({
+      ...(await one.ended),
+      stdout: '',
+      stderr: await one.stderr,
+    });
+    const folder = await refused(start('--data', 'busy'));
+    const taken = await refused(home.background`sandbox start --port ${port} --ephemeral --json`);
     expect([folder.code, taken.code]).toEqual([2, 2]);
     expect(reportedError(taken)).toMatchObject({
       message: expect.stringContaining(`${port} is already in use`) as unknown,

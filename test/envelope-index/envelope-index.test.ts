@@ -323,7 +323,7 @@ describe('after any history', () => {
           expect(answers).toEqual(service.truth({ search, statuses }).slice(0, limit));
         }
       }),
-      { numRuns: Number(process.env.INDEX_RUNS ?? 25) },
+      { numRuns: Number(process.env.INDEX_RUNS ?? 12) },
     );
   }, 120_000);
 });

@@ -151,12 +151,13 @@ describe('creating an envelope', () => {
     expect(stored).toHaveLength(1);
   });
 
-  it('creates 1,000 envelopes in 1,000 calls when every fifth response is lost', async () => {
+  it('creates one envelope per call when every fifth response is lost', async () => {
     const { client, stored } = await service({ lose: (n) => n % 5 === 0 });
-    for (let i = 0; i < 1_000; i++)
+    const calls = Number(process.env.CREATE_CALLS ?? 200);
+    for (let i = 0; i < calls; i++)
       await createEnvelope(client, wanted, { ...options, requestId: `req-${i}` });
     const ids = stored.map((one) => (isRecord(one.metadata) ? one.metadata[REQUEST_ID_KEY] : undefined));
-    expect(stored).toHaveLength(1_000);
-    expect(new Set(ids).size).toBe(1_000);
+    expect(stored).toHaveLength(calls);
+    expect(new Set(ids).size).toBe(calls);
   }, 60_000);
 });
