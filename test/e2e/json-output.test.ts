@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -239,7 +239,9 @@ describe('the --json output', () => {
     const executed = await home.run`sandbox exec --json -- ${program}`;
     await check('sandbox:exec', 'command', executed.stdout);
     await run('sandbox:advance', 'now', ['2h']);
-    await run('demo', 'end', ['--dir', 'demo']);
+    const demo = await run('demo', 'end', ['--dir', 'demo']);
+    expect(parseJson(demo)).toMatchObject({ status: 'COMPLETED', webhooks: { received: 6, verified: 6 } });
+    expect(await readdir(home.path('demo'))).toHaveLength(4);
     await run('sandbox:reset', 'done', ['--yes']);
   });
 

@@ -53,10 +53,8 @@ describe('listen --envelope', () => {
         return json(response, 404, { error: { code: 'NOT_FOUND', message: 'Not found' } });
       return json(response, 200, envelope(id, 'CANCELLED'));
     });
-    const [listened, watched] = await Promise.all([
-      home.run(listenFor(id), { env }),
-      home.run(`envelopes watch ${id} --json`.split(' '), { env }),
-    ]);
+    const listened = await home.run(listenFor(id), { env });
+    const watched = await home.run(`envelopes watch ${id} --json`.split(' '), { env });
     expect([listened.code, watched.code]).toEqual([code, code]);
     for (const { stderr } of [listened, watched])
       expect(jsonLines(stderr)).toMatchObject([{ error: { code: error } }]);

@@ -83,10 +83,8 @@ describe('listen', () => {
   });
 
   it('requires a secret or --no-verify', async () => {
-    const [none, short] = await Promise.all([
-      home.run`listen --port 0`,
-      home.run`listen --port 0 --secret-file missing`,
-    ]);
+    const none = await home.run`listen --port 0`;
+    const short = await home.run`listen --port 0 --secret-file missing`;
     expect([none.code, short.code]).toEqual([2, 2]);
     expect(none.stderr).toContain('--no-verify');
     expect(short.stderr).toContain('the webhook secret');
@@ -183,15 +181,14 @@ describe('a response of listen', () => {
   it('is impossible if the port is in use or an option is invalid', async () => {
     const listening = home.background`listen --port 0 --no-verify --json`;
     const { port } = new URL(String((await listening.object()).url));
-    const runs = await Promise.all([
-      home.run`listen --port ${port} --no-verify --json`,
-      home.run`listen --port 0 --no-verify --events envelope.signd --json`,
-      home.run`listen --port 70000 --no-verify --json`,
-    ]);
-    expect(runs.map((one) => one.code)).toEqual([2, 2, 2]);
-    expect(runs.map((one) => reportedError(one).code)).toEqual(['USAGE', 'USAGE', 'USAGE']);
-    expect(runs[0].stderr).toContain('already in use');
-    expect(runs[1].stderr).toContain('envelope.signed');
+    const failed = async (...words: string[]) => {
+      const run = await home.run`listen --no-verify --json ${words}`;
+      expect([run.code, reportedError(run).code]).toEqual([2, 'USAGE']);
+      return run.stderr;
+    };
+    expect(await failed('--port', port)).toContain('already in use');
+    expect(await failed('--port', '0', '--events', 'envelope.signd')).toContain('envelope.signed');
+    await failed('--port', '70000');
     expect(await listening.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
   });
 

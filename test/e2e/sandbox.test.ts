@@ -147,7 +147,8 @@ describe('the sandbox', () => {
 });
 
 describe('demo', () => {
-  it('runs the whole workflow and leaves the documents', async () => {
+  // json-output.test.ts runs it, too.
+  it('runs the whole workflow and leaves the documents', { tags: ['full'] }, async () => {
     const summary = await home.object`demo --dir downloads`;
     expect(summary).toMatchObject({ status: 'COMPLETED', webhooks: { received: 6, verified: 6 } });
     expect(

@@ -33,8 +33,8 @@ const ALWAYS_REAL = Boolean(process.env.ESIGN_REAL || process.env.ESIGN_BIN || p
 export const AT_A_TIME = ALWAYS_REAL ? 10 : 1;
 /** Variables that Node or a native module reads when the process starts. */
 const FOR_NODE = /^(NODE_|OPENSSL_|DBUS_|TZ$|LANG$|LC_|PATH$|TMPDIR$)/;
-/** Commands that run until they are stopped or start others. */
-const STAYS = /^(listen|mcp|demo|__update|help|version|sandbox (start|exec))\b/;
+/** Commands that start others with their own output, and those that bin/run.js handles. */
+const NEEDS_PROCESS = /^(demo|__update|help|version|sandbox exec)\b/;
 /** Handled by bin/run.js before it loads the program. */
 const ANSWERED_FIRST = new Set(['--help', '-h', '--version', '-V', '-v']);
 
@@ -181,7 +181,7 @@ export class Home {
   /** Returns true if these arguments need a real process. */
   #needsProcess(words: readonly string[], options: RunOptions): boolean {
     if (words.length === 0 || !this.#mayRunHere(options)) return true;
-    return STAYS.test(words.join(' ')) || words.some((word) => ANSWERED_FIRST.has(word));
+    return NEEDS_PROCESS.test(words.join(' ')) || words.some((word) => ANSWERED_FIRST.has(word));
   }
 
   #mayRunHere({ env, cwd, under }: RunOptions): boolean {
