@@ -39,7 +39,7 @@ describe('the rate-limit headers', () => {
     },
   );
 
-  it('may contain blanks or fractions; the first of several values counts', () => {
+  it('may contain spaces or fractions, and the first of several values is used', () => {
     const headers = {
       'x-ratelimit-limit': ' 2000 ',
       'x-ratelimit-remaining': ['12', '13'],

@@ -193,7 +193,7 @@ describe('the end of a window', () => {
 });
 
 describe('a service that resets later than announced', () => {
-  it('refuses once, and is given more time from then on', async () => {
+  it('refuses once, and then gets a larger margin', async () => {
     const { window, clock } = windowOf();
     const [lateMs, lengthMs, limit] = [500, 10_000, 3];
     let [endsAt, used, refused] = [clock.now() + lengthMs, 0, 0];

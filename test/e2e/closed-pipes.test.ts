@@ -119,7 +119,7 @@ describe('a command that only reads, when the reader of stdout goes away', () =>
 });
 
 describe('a closed stderr', () => {
-  it('changes nothing else', async () => {
+  it('has no other effect', async () => {
     const remind = 'esign envelopes remind - --yes --debug';
     const run = await shell(`${INPUT} | ${remind} 2> >(exec <&-; touch ${closed}); ${CODES}`);
     expect(linesOf(run.stdout).at(-1)).toBe('exit codes 0 0');

@@ -58,7 +58,7 @@ describe('a service that differs from its document', () => {
 });
 
 describe('the record', () => {
-  it('contains no contradiction of the sandbox, and its choices start another one like it', async () => {
+  it('finds no contradiction in the sandbox, and its choices start a sandbox that behaves the same', async () => {
     const first = await home.sandbox(['--choice', 'list-items=summary', '--choice', 'action-reply=empty204']);
     const id = (
       await home.run`envelopes create --template tmpl_nda --signer ada@example.com --send -q`

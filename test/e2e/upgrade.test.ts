@@ -29,7 +29,7 @@ describe.skipIf(process.platform === 'darwin')('an upgrade from 0.1.0', () => {
     ]);
   });
 
-  it("keeps the sandbox's envelopes, and the file as it was", async () => {
+  it("keeps the sandbox's envelopes, and a copy of the original file", async () => {
     expect(await home.object`envelopes get ${ENVELOPE}`).toMatchObject({ status: 'COMPLETED' });
     const before = readFileSync(join(LEFT, 'sandbox/service.jsonl'), 'utf8');
     expect(readFileSync(home.path('sandbox/service.jsonl.0.1'), 'utf8')).toBe(before);

@@ -130,7 +130,7 @@ describe('a slow service', () => {
     expect(screen.raw()).not.toMatch(/\u001b\[\d*m/);
   });
 
-  it('shows nothing off a terminal', async () => {
+  it('shows nothing if stderr is not a terminal', async () => {
     delayMs = SLOW_MS;
     const { stderr } = await home.run(argv`envelopes get env_1`, { env: service.env });
     expect(stderr).toBe('');

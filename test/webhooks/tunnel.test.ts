@@ -74,7 +74,7 @@ describe.skipIf(process.platform === 'win32')('a tunnel', () => {
     }
   }
 
-  it('is given our address, shows its own, and is stopped with us after a grace period', async () => {
+  it("receives the listener's address, shows its own, and is stopped with the listener after a grace period", async () => {
     const tunnel = await open(
       'echo "$$ {port} {url}" > args; echo noise; printf "\\033[32mhttps://a.example\\033[0m\\n" >&2; trap "echo bye > bye; exit" TERM; while :; do sleep 0.05; done',
     );

@@ -122,7 +122,7 @@ describe('any signed request', () => {
     ),
   });
 
-  it('is verified from the independent signer, in the headers and presigned', () => {
+  it('is verified if it comes from the independent signer, in headers or presigned', () => {
     fc.assert(
       fc.property(request, (wanted) => {
         const toSign = {

@@ -28,7 +28,7 @@ test('Every request carries Authorization: Bearer, with the scheme in any case',
   expect(reply.status).toBe(200);
 });
 
-test('Scoped permissions: esign:read and esign:write; a key without one gets 403 FORBIDDEN before anything else', async () => {
+test('esign:read and esign:write are checked first: a key without the scope gets 403 FORBIDDEN', async () => {
   const rig = await startRig();
   const { id } = await rig.create();
   const reads = [

@@ -33,7 +33,7 @@ const templateShape = z.strictObject({
   updatedAt: z.iso.datetime(),
 });
 
-test('GET /esign/templates: 200, an array of templates with exactly the documented fields and meta.pagination', async () => {
+test('GET /esign/templates returns an array of templates with exactly the documented fields, and meta.pagination', async () => {
   const rig = await startRig({ choices: literal });
   const reply = await rig.api('GET', '/esign/templates');
   expect(reply.status).toBe(200);
@@ -52,7 +52,7 @@ test('Only active templates are listed', async () => {
   expect(errorIn(create).is).toBe('400 VALIDATION_ERROR');
 });
 
-test('GET /esign/templates/{id}: data is one template; an unknown ID gives NOT_FOUND', async () => {
+test('GET /esign/templates/{id} returns one template, and NOT_FOUND for an unknown ID', async () => {
   const rig = await startRig({ choices: literal });
   const reply = await rig.api('GET', '/esign/templates/tmpl_lease');
   const { data } = z.strictObject({ data: templateShape }).parse(reply.body);
@@ -68,7 +68,7 @@ test('GET /esign/templates/{id}: data is one template; an unknown ID gives NOT_F
     expect(errorIn(await rig.api('GET', `/esign/templates/${id}`)).is).toBe('404 NOT_FOUND');
 });
 
-test('POST /esign/envelopes: 201, a draft with every default, document.pdf already in the bucket', async () => {
+test('POST /esign/envelopes returns 201 and a draft with every default, with document.pdf already in the bucket', async () => {
   const rig = await startRig();
   const reply = await rig.api('POST', '/esign/envelopes', twoSigners);
   expect(reply.status).toBe(201);
@@ -146,7 +146,7 @@ test('A signer without a role takes the next free role of the template, then the
   expect(await roles({})).toEqual(['Tenant']);
 });
 
-test('GET /esign/envelopes: paginated, 1-indexed, newest first, the default page size 20, full envelopes', async () => {
+test('GET /esign/envelopes returns full envelopes in pages from 1, newest first, 20 per page by default', async () => {
   const rig = await startRig();
   const ids: string[] = [];
   for (let n = 0; n < 23; n += 1) ids.unshift((await rig.create({ subject: `n${n}` })).id);
@@ -195,7 +195,7 @@ test.each([
   expect(Object.keys(error.details ?? {})).toEqual([name]);
 });
 
-test('pageSize: maximum 100', async () => {
+test('pageSize is at most 100', async () => {
   const rig = await startRig();
   expect(listIn(await rig.api('GET', '/esign/templates?pageSize=100')).meta.pagination.pageSize).toBe(100);
 });
@@ -231,7 +231,7 @@ test('HEAD responds like GET without a body', async () => {
   expect(reply.headers.get('x-ratelimit-limit')).toBe('10000');
 });
 
-test('Monthly envelope limit: QUOTA_EXCEEDED counts envelopes, also in concurrent requests, and restarts next month', async () => {
+test('QUOTA_EXCEEDED counts the envelopes of a month, also in concurrent requests, and restarts next month', async () => {
   const rig = await startRig({ quota: 2 });
   await rig.create({ signers: Array(20).fill(ada) });
   const replies = await Promise.all([1, 2].map(() => rig.api('POST', '/esign/envelopes', twoSigners)));

@@ -358,7 +358,7 @@ test('signature: prefixed puts sha256= before the hex', async () => {
   expect(one?.headers['x-service-signature']).toBe(`sha256=${hex}`);
 });
 
-test('finalisation: delayed is IN_PROGRESS with all signed, and COMPLETED with documents 5 s later', async () => {
+test('finalisation: delayed keeps a fully signed envelope IN_PROGRESS, and completes it with documents 5 s later', async () => {
   const receiver = await startReceiver();
   const rig = await started({ finalisation: 'delayed' });
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });

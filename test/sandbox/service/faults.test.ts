@@ -39,7 +39,7 @@ function exchange(rig: Rig, method: string, path: string, body?: unknown) {
 
 const countOf = async (rig: Rig) => listIn(await rig.api('GET', '/esign/envelopes')).meta.pagination.total;
 
-test('lostReply: the request is processed and the connection is closed without a response', async () => {
+test('lostReply processes the request and closes the connection without a response', async () => {
   const rig = await started({ lostReply: { match: 'POST /esign/envelopes', times: 1 } });
   expect(await exchange(rig, 'POST', '/esign/envelopes', twoSigners)).toEqual({ bytes: '', ended: 'closed' });
   expect(await countOf(rig)).toBe(1);
@@ -48,7 +48,7 @@ test('lostReply: the request is processed and the connection is closed without a
   expect(await hitsOf(rig)).toMatchObject({ data: { hits: { lostReply: 1 } } });
 });
 
-test('reset: the connection is reset and the request is not processed', async () => {
+test('reset resets the connection without processing the request', async () => {
   const rig = await started({ reset: { match: 'POST', times: 1 } });
   expect(await exchange(rig, 'POST', '/esign/envelopes', twoSigners)).toEqual({
     bytes: '',
@@ -58,7 +58,7 @@ test('reset: the connection is reset and the request is not processed', async ()
   expect((await rig.api('POST', '/esign/envelopes', twoSigners)).status).toBe(201);
 });
 
-test('truncate: the request is processed, and the response is shorter than its Content-Length', async () => {
+test('truncate processes the request and sends less than its Content-Length', async () => {
   const rig = await started({ truncate: { match: 'POST' } });
   const { bytes } = await exchange(rig, 'POST', '/esign/envelopes', twoSigners);
   const [head = '', body = ''] = bytes.split('\r\n\r\n');
@@ -75,7 +75,7 @@ test("truncate doesn't change a response without a body", async () => {
   expect((await rig.api('HEAD', '/esign/templates')).status).toBe(200);
 });
 
-test('error500: the error shape with INTERNAL_ERROR; the request is not processed unless `done`', async () => {
+test('error500 responds with INTERNAL_ERROR in the error shape, and processes the request only with `done`', async () => {
   const rig = await started({ error500: { match: 'POST' } });
   const error = errorIn(await rig.api('POST', '/esign/envelopes', twoSigners));
   expect([error.is, await countOf(rig)]).toEqual(['500 INTERNAL_ERROR', 0]);
@@ -84,7 +84,7 @@ test('error500: the error shape with INTERNAL_ERROR; the request is not processe
   expect(await countOf(rig)).toBe(1);
 });
 
-test('html502: a page of HTML instead of JSON, before or after processing', async () => {
+test('html502 responds with an HTML page instead of JSON, before or after processing', async () => {
   const rig = await started({ html502: { match: 'POST', done: true } });
   const reply = await rig.api('POST', '/esign/envelopes', twoSigners);
   expect([reply.status, reply.headers.get('content-type')]).toEqual([502, 'text/html']);
@@ -95,7 +95,7 @@ test('html502: a page of HTML instead of JSON, before or after processing', asyn
   expect(await countOf(rig)).toBe(1);
 });
 
-test('delay: the response comes later, alone or with another fault', async () => {
+test('delay makes the response late, alone or with another fault', async () => {
   const slept: number[] = [];
   const clock = {
     now: () => Date.now(),
@@ -110,7 +110,7 @@ test('delay: the response comes later, alone or with another fault', async () =>
   expect(slept.filter((ms) => ms === 1234)).toHaveLength(2);
 });
 
-test("delay is real: a delayed response doesn't block others", async () => {
+test("delay uses real time and doesn't block other responses", async () => {
   const rig = await started({ delay: { ms: 300, match: 'GET /esign/templates$' } });
   const order: string[] = [];
   await Promise.all([
@@ -120,7 +120,7 @@ test("delay is real: a delayed response doesn't block others", async () => {
   expect(order).toEqual(['straight', 'held back']);
 });
 
-test('delay: the request is processed even if the client is gone, and closing ends the wait', async () => {
+test('delay processes the request even if the client is gone, and closing ends the wait', async () => {
   const sleeping = new Set<number>();
   const clock: Clock = {
     now: () => Date.now(),
@@ -146,7 +146,7 @@ test('delay: the request is processed even if the client is gone, and closing en
   await vi.waitFor(() => expect(sleeping).not.toContain(3_600_000));
 });
 
-test('match: method and path prefix, a closing $ ends the path; times and skip count matching requests', async () => {
+test('match selects a method and a path prefix, a final $ ends the path, and times and skip count matching requests', async () => {
   const rig = await startRig();
   const { id } = await rig.create();
   const statuses = async (settings: FaultSettings) => {
@@ -166,7 +166,7 @@ test('match: method and path prefix, a closing $ ends the path; times and skip c
   expect(await statuses({ error500: { match: '/esign/envelopes', skip: 1 } })).toEqual([200, 200, 500, 500]);
 });
 
-test('rate: the same seed gives the same faults, another seed others, at about the given rate', async () => {
+test('rate gives the same faults for the same seed, others for another seed, at about the given rate', async () => {
   const strikes = (seed: number) => {
     const faults = new Faults({ seed, reset: { rate: 0.25 } });
     return Array.from({ length: 4000 }, () => faults.forRequest('GET', '/x').answer === 'reset');
@@ -203,7 +203,7 @@ test('The control plane, the page, and the contract are never affected', async (
   expect((await fetch(`${rig.service.origin}/openapi.yaml`)).status).toBe(200);
 });
 
-test('GET shows settings and hits, POST replaces them, DELETE ends them, reset returns to those of the start', async () => {
+test('GET shows settings and hits, POST replaces them, DELETE removes them, and reset restores the initial ones', async () => {
   const rig = await started({ error500: { times: 1 } });
   expect(await hitsOf(rig)).toEqual({ data: { settings: { error500: { times: 1 } }, hits: {} } });
   await rig.api('GET', '/esign/templates');
@@ -235,7 +235,7 @@ test.each([
   expect(() => new Faults(settings)).toThrow(name);
 });
 
-test('missingObject: the key is set and the object comes later, even after a restart in between', async () => {
+test('missingObject sets the key and stores the object later, even after a restart in between', async () => {
   const rig = await started({ missingObject: { ms: 400, match: 'signed' } });
   const { id } = await rig.create({ sendImmediately: true });
   const done = await rig.act(id, 'sign', { all: true });
@@ -253,7 +253,7 @@ test('missingObject: the key is set and the object comes later, even after a res
   expect(rig.objects.text(signed.signedDocumentStorageKey)).toContain('document of tmpl_lease');
 });
 
-test('missingObject: reads finds nothing this many times, for any reader, then the object', async () => {
+test('missingObject with reads finds nothing this many times, for any reader, and then the object', async () => {
   const rig = await started({ missingObject: { reads: 2, match: 'document' } });
   const first = await rig.create();
   const read = async (key: string) => (await rig.objects.read(key))?.slice(0, 4);
@@ -265,7 +265,7 @@ test('missingObject: reads finds nothing this many times, for any reader, then t
   expect(await read(other)).toBe('%PDF');
 });
 
-test('missingObject: with ms and reads, the first one counts; without either it is refused', async () => {
+test('missingObject with ms and reads uses whichever comes first, and is refused without either', async () => {
   const rig = await started({ missingObject: { ms: 3_600_000, reads: 1 } });
   const { documentStorageKey: key } = await rig.create();
   expect(await rig.objects.read(key)).toBeUndefined();
@@ -280,7 +280,7 @@ test('missingObject: with ms and reads, the first one counts; without either it 
   ]);
 });
 
-test('missingObject: a bucket that refuses the late object causes no other failure', async () => {
+test('missingObject causes no other failure if a bucket refuses the late object', async () => {
   const objects = new MemoryObjects();
   const rig = await startRig({ objects, faults: { missingObject: { ms: 1 } } });
   objects.put = () => Promise.reject(new Error('full'));
@@ -300,7 +300,7 @@ async function delivered(webhooks: NonNullable<FaultSettings['webhooks']>) {
   return { receiver, rig, id };
 }
 
-test('webhooks.drop: never sent, recorded as failed, not retried', async () => {
+test("webhooks.drop never sends a delivery, records it as failed, and doesn't retry it", async () => {
   const { receiver, rig, id } = await delivered({ drop: { match: 'envelope.signed' } });
   await receiver.count(3);
   await rig.control('POST', '/clock/advance', { ms: 86_400_000 });
@@ -313,7 +313,7 @@ test('webhooks.drop: never sent, recorded as failed, not retried', async () => {
   });
 });
 
-test('webhooks.duplicate: the same bytes twice', async () => {
+test('webhooks.duplicate sends the same bytes twice', async () => {
   const { receiver, rig, id } = await delivered({ duplicate: { match: 'envelope.signed' } });
   await receiver.count(5);
   const [one, two] = receiver.received.filter((got) => got.event === 'envelope.signed');
@@ -331,7 +331,7 @@ test('webhooks.duplicate: the same bytes twice', async () => {
   });
 });
 
-test('webhooks.reorder: later events are sent first', async () => {
+test('webhooks.reorder sends later events first', async () => {
   const { receiver, rig, id } = await delivered({ reorder: { match: 'envelope.viewed', ms: 60_000 } });
   await receiver.count(3);
   expect(receiver.events()).toEqual(['envelope.sent', 'envelope.signed', 'envelope.completed']);
@@ -340,7 +340,7 @@ test('webhooks.reorder: later events are sent first', async () => {
   expect((await deliveriesOf(rig, id)).every((one) => one.state === 'delivered')).toBe(true);
 });
 
-test('webhooks.delay: one event is late, and later ones wait', async () => {
+test('webhooks.delay delays one event, and later ones wait', async () => {
   const { receiver } = await delivered({ delay: { match: 'envelope.sent', ms: 200 } });
   await receiver.count(4);
   expect(receiver.events()).toEqual([
@@ -357,7 +357,7 @@ test('webhooks.delay does not keep the service from closing', async () => {
   expect(receiver.received).toEqual([]);
 });
 
-test('webhooks.badSignature: hex of the right length that is not the HMAC', async () => {
+test('webhooks.badSignature sends hex of the right length that is not the HMAC', async () => {
   const { receiver } = await delivered({ badSignature: { match: 'envelope.signed' } });
   await receiver.count(4);
   for (const { event, raw, headers } of receiver.received) {

@@ -38,7 +38,7 @@ async function inStatus(rig: Rig, status: Envelope['status']): Promise<Envelope>
   return envelope;
 }
 
-test('(new), sendImmediately true: SENT, sentAt set, event envelope.sent', async () => {
+test('A create with sendImmediately is SENT, with sentAt and the event envelope.sent', async () => {
   const rig = await startRig();
   const envelope = await rig.create({ sendImmediately: true, webhookUrl });
   expect(envelope.status).toBe('SENT');
@@ -47,7 +47,7 @@ test('(new), sendImmediately true: SENT, sentAt set, event envelope.sent', async
   expect(await eventsOf(rig, envelope.id)).toEqual(['envelope.sent']);
 });
 
-test('(new), sendImmediately omitted: a draft and no signer is notified', async () => {
+test('A create without sendImmediately is a DRAFT, and no signer is notified', async () => {
   const rig = await startRig();
   const envelope = await rig.create({ webhookUrl });
   expect([envelope.status, envelope.sentAt]).toEqual(['DRAFT', null]);
@@ -55,7 +55,7 @@ test('(new), sendImmediately omitted: a draft and no signer is notified', async 
   expect(await eventsOf(rig, envelope.id)).toEqual([]);
 });
 
-test('DRAFT, send: SENT, event envelope.sent, the signers get emails with their own links', async () => {
+test('Sending a DRAFT makes it SENT, creates envelope.sent, and emails the signers their own links', async () => {
   const rig = await startRig();
   const { id } = await rig.create({ webhookUrl, message: 'Before Friday' });
   const reply = await action(rig, id, 'send');
@@ -71,7 +71,7 @@ test('DRAFT, send: SENT, event envelope.sent, the signers get emails with their 
   expect(mails[0]?.text).toContain('Before Friday');
 });
 
-test('any status except DRAFT, send: unchanged, INVALID_STATE', async () => {
+test('Sending an envelope that is not a DRAFT gives INVALID_STATE and changes nothing', async () => {
   const rig = await startRig();
   for (const status of ['SENT', 'IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'DECLINED', 'EXPIRED'] as const) {
     const before = await inStatus(rig, status);
@@ -85,7 +85,7 @@ test('any status except DRAFT, send: unchanged, INVALID_STATE', async () => {
   }
 });
 
-test('an active envelope, and by the literal condition a draft and a declined one, cancel: CANCELLED, event envelope.cancelled', async () => {
+test('Canceling an active envelope, a draft, or a declined one makes it CANCELLED and creates envelope.cancelled', async () => {
   const rig = await startRig();
   for (const status of ['DRAFT', 'SENT', 'IN_PROGRESS', 'DECLINED'] as const) {
     const { id } = await inStatus(rig, status);
@@ -95,7 +95,7 @@ test('an active envelope, and by the literal condition a draft and a declined on
   }
 });
 
-test('COMPLETED, CANCELLED, EXPIRED, cancel: unchanged, INVALID_STATE', async () => {
+test('Canceling a COMPLETED, CANCELLED, or EXPIRED envelope gives INVALID_STATE and changes nothing', async () => {
   const rig = await startRig();
   for (const status of ['COMPLETED', 'CANCELLED', 'EXPIRED'] as const) {
     const before = await inStatus(rig, status);
@@ -104,7 +104,7 @@ test('COMPLETED, CANCELLED, EXPIRED, cancel: unchanged, INVALID_STATE', async ()
   }
 });
 
-test('SENT, a signer signs, other signers still pending: IN_PROGRESS, event envelope.signed', async () => {
+test('A signature while others are pending makes a SENT envelope IN_PROGRESS and creates envelope.signed', async () => {
   const rig = await startRig();
   const { id } = await inStatus(rig, 'SENT');
   const envelope = await rig.act(id, 'sign', { signer: bob.email });
@@ -118,7 +118,7 @@ test('SENT, a signer signs, other signers still pending: IN_PROGRESS, event enve
   expect(await eventsOf(rig, id)).toEqual(['envelope.sent', 'envelope.viewed', 'envelope.signed']);
 });
 
-test('IN_PROGRESS, all signers have signed: COMPLETED, event envelope.completed, both keys and completedAt set, both files there', async () => {
+test('The last signature completes an envelope: it creates envelope.completed, sets both keys and completedAt, and stores both files', async () => {
   const rig = await startRig();
   const { id } = await inStatus(rig, 'IN_PROGRESS');
   const envelope = await rig.act(id, 'sign');
@@ -145,7 +145,7 @@ test('IN_PROGRESS, all signers have signed: COMPLETED, event envelope.completed,
   );
 });
 
-test('A single signer: SENT to COMPLETED with both events', async () => {
+test('The signature of a single signer takes an envelope from SENT to COMPLETED, with both events', async () => {
   const rig = await startRig();
   const { id } = await rig.create({ signers: [ada], sendImmediately: true, webhookUrl });
   expect((await rig.act(id, 'sign')).status).toBe('COMPLETED');
@@ -157,7 +157,7 @@ test('A single signer: SENT to COMPLETED with both events', async () => {
   ]);
 });
 
-test('active, expiresAt reached: EXPIRED, event envelope.expired, timed at expiresAt; a draft stays', async () => {
+test("An active envelope expires at expiresAt, with envelope.expired at that time; a draft doesn't expire", async () => {
   const rig = await startRig();
   const sent = await rig.create({ sendImmediately: true, webhookUrl, expiresInDays: 5 });
   const draft = await rig.create({ expiresInDays: 5 });
@@ -172,7 +172,7 @@ test('active, expiresAt reached: EXPIRED, event envelope.expired, timed at expir
   expect(await mailKinds(rig, sent.id)).toEqual(['request ada', 'request bob', 'expired ada', 'expired bob']);
 });
 
-test('advance emits expiry events in chronological order', async () => {
+test('advance creates expiry events in chronological order', async () => {
   const receiver = await startReceiver();
   const rig = await startRig();
   const days = [3, 1, 2];
@@ -207,7 +207,7 @@ test('An envelope expires on the real clock without any request', async () => {
   expect(receiver.events()).toEqual(['envelope.sent', 'envelope.expired']);
 });
 
-test('SEQUENTIAL: the lowest order is asked first, equal orders together, the next when all of them have signed', async () => {
+test('SEQUENTIAL asks signers with the lowest order first, equal orders together, and the next ones when all of them have signed', async () => {
   const rig = await startRig();
   const { id } = await rig.create({
     signingOrder: 'SEQUENTIAL',
@@ -248,7 +248,7 @@ test('SEQUENTIAL without orders follows the list', async () => {
   expect(statuses(await rig.get(id))).toEqual(['SENT', 'PENDING']);
 });
 
-test('a signer viewed: VIEWED and envelope.viewed once per signer, the envelope keeps its status', async () => {
+test("A view makes a signer VIEWED and creates envelope.viewed once per signer, without changing the envelope's status", async () => {
   const rig = await startRig();
   const { id } = await inStatus(rig, 'SENT');
   await rig.act(id, 'view', { signer: ada.email });
@@ -258,7 +258,7 @@ test('a signer viewed: VIEWED and envelope.viewed once per signer, the envelope 
   expect(await eventsOf(rig, id)).toEqual(['envelope.sent', 'envelope.viewed', 'envelope.viewed']);
 });
 
-test('a signer declined: DECLINED immediately, the others keep their state, event envelope.declined', async () => {
+test("A decline makes the envelope DECLINED immediately, creates envelope.declined, and doesn't change other signers", async () => {
   const rig = await startRig();
   const { id } = await inStatus(rig, 'IN_PROGRESS');
   const envelope = await rig.act(id, 'decline', { reason: 'Too expensive' });
@@ -268,7 +268,7 @@ test('a signer declined: DECLINED immediately, the others keep their state, even
   expect((await eventsOf(rig, id)).at(-1)).toBe('envelope.declined');
 });
 
-test('remind: all pending signers if signerId is omitted, otherwise one; nothing else changes', async () => {
+test('remind emails all pending signers, or only the one in signerId, and changes nothing else', async () => {
   const rig = await startRig();
   const before = await inStatus(rig, 'IN_PROGRESS');
   const [first, second] = before.signers;
@@ -283,7 +283,7 @@ test('remind: all pending signers if signerId is omitted, otherwise one; nothing
   );
 });
 
-test('remind on an envelope that is not active: INVALID_STATE', async () => {
+test('remind gives INVALID_STATE for an envelope that is not active', async () => {
   const rig = await startRig();
   for (const status of ['DRAFT', 'COMPLETED', 'CANCELLED', 'DECLINED', 'EXPIRED'] as const) {
     const { id } = await inStatus(rig, status);
@@ -291,7 +291,7 @@ test('remind on an envelope that is not active: INVALID_STATE', async () => {
   }
 });
 
-test('SEQUENTIAL, remind: only signers whose turn has come', async () => {
+test('remind emails only signers whose turn has come in SEQUENTIAL order', async () => {
   const rig = await startRig();
   const { id, signers } = await rig.create({ signingOrder: 'SEQUENTIAL', sendImmediately: true });
   await action(rig, id, 'remind');
@@ -299,7 +299,7 @@ test('SEQUENTIAL, remind: only signers whose turn has come', async () => {
   expect(errorIn(await action(rig, id, 'remind', { signerId: signers[1]?.id })).is).toBe('400 INVALID_STATE');
 });
 
-test('Concurrent actions: one send wins, one last signature completes once', async () => {
+test('Concurrent actions have one winner: one send, and one last signature that completes', async () => {
   const rig = await startRig();
   const { id } = await rig.create({ webhookUrl });
   const sends = await Promise.all([1, 2, 3].map(() => action(rig, id, 'send')));

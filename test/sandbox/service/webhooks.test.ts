@@ -36,7 +36,7 @@ test('Each delivery is a POST of JSON with X-Service-Signature, the lowercase he
   }
 });
 
-test('Omits X-Service-Signature without a webhookSecret', async () => {
+test('A delivery has no X-Service-Signature without a webhookSecret', async () => {
   const receiver = await startReceiver();
   const rig = await startRig();
   await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
@@ -44,7 +44,7 @@ test('Omits X-Service-Signature without a webhookSecret', async () => {
   expect(receiver.received[0]?.headers).not.toHaveProperty('x-service-signature');
 });
 
-test('Payload of envelope.signed: event, timestamp, data with envelopeId, status IN_PROGRESS and signer (id, email, name, signedAt)', async () => {
+test('envelope.signed contains event, timestamp, and data with envelopeId, status IN_PROGRESS, and signer (id, email, name, signedAt)', async () => {
   const receiver = await startReceiver();
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
