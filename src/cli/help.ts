@@ -79,7 +79,7 @@ export default class EsignHelp extends Help {
 /** A shell word, possibly with quoted parts. */
 const WORD = /(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"])+/g;
 const INDENT = '    ';
-const GOES_ON = ' \\';
+const CONTINUATION = ' \\';
 
 /** Breaks an example into lines that fit the width. Each line except the last ends in a backslash. */
 export function exampleLines(command: string, width: number): string {
@@ -88,13 +88,13 @@ export function exampleLines(command: string, width: number): string {
   let line = '';
   for (const piece of piecesOf(command)) {
     const longer = line === '' ? piece : `${line} ${piece}`;
-    if (line.trim() === '' || longer.length + GOES_ON.length <= width) line = longer;
+    if (line.trim() === '' || longer.length + CONTINUATION.length <= width) line = longer;
     else {
       lines.push(line);
       line = `${INDENT}${piece}`;
     }
   }
-  return [...lines, line].join(`${GOES_ON}\n`);
+  return [...lines, line].join(`${CONTINUATION}\n`);
 }
 
 /** Splits a command into words, keeping each flag and its value together. */

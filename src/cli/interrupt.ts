@@ -25,7 +25,7 @@ export interface Interrupt {
    * Registers a text to print if the process must end while a request is in progress. Call the returned function once the
    * outcome of the request is known.
    */
-  ifInterrupted(say: (exitCode: number) => string): () => void;
+  ifInterrupted(describe: (exitCode: number) => string): () => void;
   /** Returns the exit code for the received signal, or undefined without a signal. */
   exitCode(): number | undefined;
   /** Acts as if the signal had been received. In raw mode, a prompt receives Ctrl-C as a key instead. */
@@ -65,7 +65,7 @@ function flush(done: () => void): void {
  */
 export function watchSignals(ending: Ending = PROCESS_ENDING): Interrupt {
   const controller = new AbortController();
-  const words = new Set<(exitCode: number) => string>();
+  const descriptions = new Set<(exitCode: number) => string>();
   let firstAt = 0;
   const onSignal = (signal: NodeJS.Signals) => {
     if (controller.signal.aborted) {
@@ -80,26 +80,26 @@ export function watchSignals(ending: Ending = PROCESS_ENDING): Interrupt {
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const endBy = (signal: NodeJS.Signals) => {
-    waitingSign.gone();
+    waitingSign.clear();
     // Without listeners, including those of a spinner, the signal ends the process immediately.
     for (const one of SIGNALS) process.removeAllListeners(one);
     if (ending.platform !== 'win32') ending.raise(signal);
     else flush(() => ending.exit(exitCodeBy(signal)));
   };
   const endNow = (signal: NodeJS.Signals) => {
-    const text = [...words].map((say) => say(exitCodeBy(signal))).join('');
-    words.clear();
+    const text = [...descriptions].map((describe) => describe(exitCodeBy(signal))).join('');
+    descriptions.clear();
     if (text === '') endBy(signal);
     else {
-      waitingSign.gone(text);
+      waitingSign.clear(text);
       process.stderr.write(text, () => endBy(signal));
     }
   };
   return {
     signal: controller.signal,
-    ifInterrupted(say) {
-      words.add(say);
-      return () => words.delete(say);
+    ifInterrupted(describe) {
+      descriptions.add(describe);
+      return () => descriptions.delete(describe);
     },
     exitCode() {
       const reason: unknown = controller.signal.reason;

@@ -26,7 +26,7 @@ export async function main(words: string[], installed: Installation): Promise<vo
   const invocation = createInvocation(argv);
   const { output, observations, interrupt } = invocation;
   output.watch();
-  process.once('exit', () => waitingSign.gone());
+  process.once('exit', () => waitingSign.clear());
   // oclif would print its own JSON if this variable is set.
   delete process.env.ESIGN_CONTENT_TYPE;
   // NO_COLOR has priority. Node prints a warning if both are set.

@@ -23,9 +23,9 @@ export interface CommandTerminal extends Terminal {
   /** Returns a terminal for output that repeats the user's input, which may contain a secret. */
   hidingSecrets(): Terminal;
   /** Shows on a terminal that the command is waiting, after a short delay and until the returned function is called. */
-  showWaiting(text: string, options?: { atOnce?: boolean }): () => void;
+  showWaiting(text: string, options?: { immediately?: boolean }): () => void;
   /** Shows that the command is waiting while `work` runs. */
-  waiting<T>(text: string, work: () => Promise<T>, options?: { atOnce?: boolean }): Promise<T>;
+  waiting<T>(text: string, work: () => Promise<T>, options?: { immediately?: boolean }): Promise<T>;
 }
 
 /** The terminal's dependencies: the redactor, and a destination for results that can't be written to stdout. */
@@ -41,12 +41,12 @@ export function createTerminal(flags: TerminalFlags, { redactor, output }: Termi
     undelivered: output.undelivered,
   });
   const json = (flags.json || flags.jsonl) ?? false;
-  const showWaiting: CommandTerminal['showWaiting'] = (text, { atOnce } = {}) => {
+  const showWaiting: CommandTerminal['showWaiting'] = (text, { immediately } = {}) => {
     const { errIsTty, still, styleErr } = base;
     // Some CI systems have a terminal without columns, where a line can't be redrawn.
     if (!errIsTty || !process.stderr.columns || (still && json)) return () => undefined;
     const paint = (frame: string) => styleErr('cyan', frame);
-    return waitingSign.begin({ text: safeLine(text), moves: !still, paint, atOnce });
+    return waitingSign.begin({ text: safeLine(text), moves: !still, paint, immediately });
   };
   const own: Omit<CommandTerminal, keyof Terminal> = {
     json,

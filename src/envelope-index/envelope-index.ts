@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { RESERVE } from '../api/defaults.ts';
+import { READ_CONCURRENCY, RESERVE } from '../api/defaults.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { isNotFound } from '../kernel/errors.ts';
 import { mapAhead } from '../kernel/streams.ts';
@@ -52,7 +52,6 @@ export class IndexUnusable extends Error {
 
 /** Reading more envelopes than this takes a lock, so that two processes don't read the same ones. */
 const LOCK_ABOVE = 20;
-const CONCURRENCY = 8;
 /** The share of the rate limit that large reads leave for other programs, and how long they wait for the next window. */
 const LARGE_READ_PACE = { reserve: RESERVE, maxWaitMs: 16 * 60_000 };
 
@@ -176,7 +175,7 @@ export class EnvelopeIndex {
     const read = async () => {
       let done = 0;
       const total = missing.length;
-      for await (const _ of mapAhead(missing, CONCURRENCY, ({ id }) => this.current(id, signal)))
+      for await (const _ of mapAhead(missing, READ_CONCURRENCY, ({ id }) => this.current(id, signal)))
         onProgress?.({ step: 'each', done: ++done, total });
     };
     if (missing.length > LOCK_ABOVE) await this.#withReserve(read);

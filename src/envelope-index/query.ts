@@ -1,3 +1,4 @@
+import { READ_CONCURRENCY } from '../api/defaults.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Selection, selectionFilter, signersMatchingAll } from '../envelopes/select.ts';
 import { entryOf } from '../kernel/json.ts';
@@ -28,8 +29,6 @@ export interface IndexResult {
   /** When the index was last complete, in ms; undefined if it never was. */
   knownAt: number | undefined;
 }
-
-const CONCURRENCY = 8;
 
 /**
  * Finds the envelopes of a selection in the index. Unless `cached`, each match that can still change is requested again before
@@ -192,7 +191,7 @@ class ResultReader {
       while (this.hasMore() && this.#shown < limit) {
         // Requests no more than the limit needs.
         const some = this.#hits.slice(this.#checked, this.#checked + limit - this.#shown);
-        for await (const one of mapInOrder(some, CONCURRENCY, (hit) => this.#read(hit, file))) {
+        for await (const one of mapInOrder(some, READ_CONCURRENCY, (hit) => this.#read(hit, file))) {
           this.#checked++;
           if (one === undefined || !selectionFilter(selection, now())(one)) continue;
           this.#shown++;

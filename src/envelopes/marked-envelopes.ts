@@ -1,4 +1,5 @@
 import type { Client } from '../api/client.ts';
+import { READ_CONCURRENCY } from '../api/defaults.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
 import { timeOf } from '../kernel/clock.ts';
@@ -16,9 +17,6 @@ export interface MarkedWalk {
   /** Envelopes that were already read. The walk adds each one it reads, so that the next walk skips it. */
   known?: Set<string> | undefined;
 }
-
-/** How many envelopes are read at the same time. */
-const CONCURRENCY = 8;
 
 /**
  * Yields every envelope that carries a marker (request ID, run, row, or the envelope it replaces) once, with its metadata.
@@ -59,8 +57,8 @@ async function* readAll(
   items: readonly { id: string }[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Envelope, void, undefined> {
-  for (let at = 0; at < items.length; at += CONCURRENCY) {
-    const batch = items.slice(at, at + CONCURRENCY);
+  for (let at = 0; at < items.length; at += READ_CONCURRENCY) {
+    const batch = items.slice(at, at + READ_CONCURRENCY);
     const read = await Promise.all(batch.map(({ id }) => readIfExists(client, id, signal)));
     yield* read.filter((envelope) => envelope !== undefined);
   }

@@ -65,10 +65,10 @@ export async function scan<T>(
   await eachLine(path, from, ({ bytes, end }) => {
     number++;
     // The last line may be incomplete. An invalid line is damage only if others follow it.
-    if (bad !== undefined) state.skipped += passOver(bad, reading);
+    if (bad !== undefined) state.skipped += skipLine(bad, reading);
     bad = undefined;
     const value = readLine(bytes);
-    if (number === 1 && from === 0) state.skipped += passHeader(value, reading);
+    if (number === 1 && from === 0) state.skipped += acceptHeader(value, reading);
     else if (isRecord(value) && value.compacted === format.kind) state.compacted = end;
     else {
       const entry = format.read(value);
@@ -97,7 +97,7 @@ export async function readAt<T>(
   }
 }
 
-function passOver(line: number, reading: JournalReading<unknown>): number {
+function skipLine(line: number, reading: JournalReading<unknown>): number {
   if (reading.damaged === 'skip') {
     reading.onSkipped?.();
     return 1;
@@ -108,7 +108,7 @@ function passOver(line: number, reading: JournalReading<unknown>): number {
 }
 
 /** Returns the number of skipped lines. A damaged header is skipped if that is allowed, because each line has its own checksum. */
-function passHeader(value: unknown, { damaged, format, path }: JournalReading<unknown>): number {
+function acceptHeader(value: unknown, { damaged, format, path }: JournalReading<unknown>): number {
   if (value === undefined && damaged === 'skip') return 1;
   checkHeader(value, format, path);
   return 0;

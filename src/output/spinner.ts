@@ -1,6 +1,6 @@
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
-import { waitingSign } from './waiting-sign.ts';
+import { FRAMES, waitingSign } from './waiting-sign.ts';
 
 /** Shows on stderr that work is in progress, with a spinner on a terminal or else occasional lines. */
 export interface Spinner {
@@ -17,8 +17,6 @@ const silent: Spinner = {
   },
   stop: () => undefined,
 };
-
-const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
 
 /** Starts a spinner if stderr is a terminal with live updates. ora is loaded only in that case. */
 export async function startSpinner(text: string, terminal: Terminal, quiet = false): Promise<Spinner> {

@@ -138,10 +138,10 @@ function fitColumns<T>(
 ): Fitted<T>[] {
   const all = columns.map((column, index) => ({ column, index, width: naturalWidth(column, cells, index) }));
   if (excessOf(all, room) <= 0) return all;
-  const telling = hideEqualColumns(all, cells, room);
-  while (telling.at(-1)?.column.extra && excessOf(telling, room) > 0) telling.pop();
-  for (let count = telling.length; count > 1; count--) {
-    const widths = fitWidths(telling.slice(0, count), room);
+  const distinct = hideEqualColumns(all, cells, room);
+  while (distinct.at(-1)?.column.extra && excessOf(distinct, room) > 0) distinct.pop();
+  for (let count = distinct.length; count > 1; count--) {
+    const widths = fitWidths(distinct.slice(0, count), room);
     if (widths !== undefined) return widths;
   }
   return all.slice(0, 1);

@@ -67,11 +67,11 @@ export function processTerminal(options: TerminalOptions, env: Environment = pro
       return stdout.isTTY ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
     },
     out: (text) => {
-      waitingSign.gone(stdout.isTTY ? text : undefined);
+      waitingSign.clear(stdout.isTTY ? text : undefined);
       return write(stdout, text, options.undelivered);
     },
     err: (text) => {
-      waitingSign.gone(text);
+      waitingSign.clear(text);
       stderr.write(text);
     },
     style: (format, text) => (outColor ? paint(format, text) : text),

@@ -6,7 +6,7 @@ export interface Sign {
   /** Whether the line is animated and later removed. Otherwise, it is printed once. */
   moves: boolean;
   /** Whether to draw the line immediately, because the work will block later drawing. */
-  atOnce?: boolean | undefined;
+  immediately?: boolean | undefined;
   paint: (text: string) => string;
 }
 
@@ -17,7 +17,7 @@ const DURATION_AFTER_MS = 3_000;
 const TICK_MS = 100;
 /** Requests closer together than this count as a single wait. In ms. */
 const GAP_MS = 300;
-const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
+export const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏'];
 
 type Stream = Pick<NodeJS.WriteStream, 'write' | 'columns'>;
 
@@ -54,7 +54,7 @@ class WaitingSign {
       this.#since = performance.now();
       this.#timer = setInterval(() => this.#tick(), TICK_MS).unref();
     }
-    if (sign.atOnce) this.#tick(0);
+    if (sign.immediately) this.#tick(0);
     return () => {
       this.#waits.delete(sign);
       this.#last = [...this.#waits].at(-1) ?? sign;
@@ -63,7 +63,7 @@ class WaitingSign {
   }
 
   /** Removes the line before something else is written. `text` is that text if it goes to the screen. */
-  gone(text?: string | Uint8Array): void {
+  clear(text?: string | Uint8Array): void {
     this.#erase();
     this.#restart();
     if (text !== undefined && text.length > 0)
@@ -72,7 +72,7 @@ class WaitingSign {
 
   /** Hides the line until the returned function is called. */
   hold(): () => void {
-    this.gone();
+    this.clear();
     this.#held++;
     let isHeld = true;
     return () => {

@@ -50,7 +50,7 @@ export class Keyboard extends Transform {
    * Drops what has been typed so far, before a question that must not be answered by accident.
    * @throws ExitPromptError, like the prompt library, if it includes Ctrl-C.
    */
-  async forget(): Promise<void> {
+  async discardTypedAhead(): Promise<void> {
     let typed = '';
     const onData = (chunk: Buffer) => {
       typed += String(chunk);

@@ -31,7 +31,7 @@ export class Conversation {
 
   /** Asks to choose, for a decision that must not be made by keys typed ahead. */
   async decide<T>(message: string, choices: readonly Choice<T>[]): Promise<T> {
-    await this.#keyboard.forget();
+    await this.#keyboard.discardTypedAhead();
     return this.pick(message, choices);
   }
 
@@ -58,7 +58,7 @@ export class Conversation {
 
   /** Asks yes or no. The default is no, and text that was pasted or typed ahead is not an answer. */
   async confirm(message: string): Promise<boolean> {
-    await this.#keyboard.forget();
+    await this.#keyboard.discardTypedAhead();
     return yesOrNo({ message, default: false }, this.#context('ignore'));
   }
 

@@ -10,6 +10,6 @@ export async function readSeedFile(path: string, terminal: CommandTerminal): Pro
   const text = await readText(path, 'seed');
   const { readSeed } = await import('../../sandbox/index.ts');
   return terminal.waiting('Reading the seed', () => readSeed({ path, text }), {
-    atOnce: text.length > LARGE,
+    immediately: text.length > LARGE,
   });
 }

@@ -1,4 +1,5 @@
 import type { Client } from '../../api/client.ts';
+import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { isNotFound, ServiceError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
@@ -11,7 +12,6 @@ export type PollResult =
 
 /** Up to this many envelopes are read by ID if lists contain less. */
 const MAX_READ_BY_ID = 12;
-const CONCURRENCY = 8;
 /** The lengths of lists are measured again after this many polls. */
 const SURVEY_POLLS = 100;
 
@@ -76,7 +76,7 @@ export class EnvelopePoller {
     ids: readonly string[],
     signal: AbortSignal | undefined,
   ): AsyncGenerator<PollResult, void, undefined> {
-    yield* mapInOrder(ids, CONCURRENCY, (id) => this.#one(id, signal));
+    yield* mapInOrder(ids, READ_CONCURRENCY, (id) => this.#one(id, signal));
   }
 
   /** Reads the next page of a list. */

@@ -1,3 +1,4 @@
+import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { EnvelopesApi } from '../../api/envelopes.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { isNotFound } from '../../kernel/errors.ts';
@@ -34,9 +35,6 @@ export interface GapQuery {
   webhookUrl?: string | undefined;
   signal?: AbortSignal | undefined;
 }
-
-/** The maximum number of simultaneous GETs for envelopes whose list entry is incomplete. */
-const CONCURRENCY = 8;
 
 /** The relevant fields of an accepted event. */
 interface Received {
@@ -114,7 +112,7 @@ async function lookUp(
     if (isWhole) current.set(item.id, item);
   }
   const get = async (id: string) => [id, await getOrNot(api, id, signal)] as const;
-  for await (const [id, envelope] of mapAhead([...open], CONCURRENCY, get)) current.set(id, envelope);
+  for await (const [id, envelope] of mapAhead([...open], READ_CONCURRENCY, get)) current.set(id, envelope);
   return current;
 }
 
