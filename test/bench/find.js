@@ -41,21 +41,21 @@ async function figures(envelopes) {
       find,
       version: () => run(process.execPath, [BIN, '--version'], { env }),
     });
-    const among = `among ${envelopes} envelopes`;
+    const among = `of ${envelopes} envelopes`;
     const more = seen.find.map(({ ms }, round) => ms - seen.version[round].ms);
     const peaks = seen.find.map(({ peakMb }) => peakMb);
     const table = [
       {
-        name: `find: first time ${among}`,
+        name: `find: first search ${among}`,
         value: `${(first.ms / 1_000).toFixed(1)} s`,
-        note: 'all of them read',
+        note: 'reads all of them',
       },
-      rowOf(`find: again ${among}, beyond --version`, more, {
+      rowOf(`find: later search ${among}, in addition to --version`, more, {
         unit: 'ms',
         asked: envelopes <= 10_000 ? '<= 400' : '<= 1000',
       }),
       {
-        name: `find: requests, again ${among}`,
+        name: `find: requests of a later search ${among}`,
         value: String(requests),
         asked: `<= ${MOST_REQUESTS}`,
         good: requests <= MOST_REQUESTS,

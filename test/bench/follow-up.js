@@ -35,7 +35,7 @@ async function figures(envelopes) {
       requests[name] = (await auditOf(sandbox.ready)).meta.pagination.total - before;
     }
     const seen = await inTurn(ROUNDS, commands);
-    const among = `of ${envelopes} envelopes`;
+    const among = `with ${envelopes} envelopes`;
     return Object.keys(commands).flatMap((name) => [
       rowOf(
         `${name} ${among}`,

@@ -27,17 +27,17 @@ export async function benchMany(folder, envelopes) {
   const [few, , many] = taken;
   const bare = await bareReading(join(folder, `many-${envelopes}`, 'service.jsonl'));
   const stored = `with ${envelopes} envelopes stored`;
-  const comparedWith = (name) => `${times(many[name] / few[name])} of that with ${few.envelopes}`;
+  const comparedWith = (name) => `${times(many[name] / few[name])} the value with ${few.envelopes}`;
   return [
     {
       name: `sandbox: start ${stored}, processor time`,
       value: `${many.start.toFixed(1)} s`,
       asked: `<= ${MOST_START_S} s`,
       good: many.start <= MOST_START_S,
-      note: `${times(many.start / bare)} of JSON.parse over the lines of its journal`,
+      note: `${times(many.start / bare)} the time of JSON.parse for the lines of its journal`,
     },
     {
-      name: `sandbox: page of 20 of the list, ${stored}`,
+      name: `sandbox: page of 20 envelopes, ${stored}`,
       value: `${many.page.toFixed(2)} ms of a core`,
       asked: `<= ${MOST_PAGE_MS} ms`,
       good: many.page <= MOST_PAGE_MS,

@@ -53,9 +53,9 @@ export async function benchSandbox({
       rowOf('sandbox: start', empty, {
         unit: 'ms',
         asked: `< ${MOST_MS}`,
-        note: 'from the command to the line that says ready',
+        note: 'from the command to the ready line',
       }),
-      rowOf(`sandbox: start ${stored}`, full, { unit: 'ms', note: 'all of them read' }),
+      rowOf(`sandbox: start ${stored}`, full, { unit: 'ms', note: 'reads all of them' }),
       ...(existsSync('/proc/self/stat') ? await benchMany(folder, many) : []),
     ];
   } finally {
