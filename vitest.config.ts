@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/order.ts';
 
 /**
  * On shared CI machines a process may stand still for seconds, and to be measured slows every process down: what touches
@@ -23,9 +24,15 @@ const env = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' };
 /** What only `npm run test:full` runs: `/* @module-tag full *\/` for a file, `{ tags: ['full'] }` for a test. */
 const tags = [{ name: 'full', description: 'runs in npm run test:full only' }];
 
+/** `--sequence.shuffle` only works without a sequencer. */
+const sequence = process.argv.some((word) => word.startsWith('--sequence.shuffle'))
+  ? {}
+  : { sequencer: LongestFirst };
+
 export default defineConfig({
   test: {
     tags,
+    sequence,
     projects: [
       {
         resolve: { alias: { 'when-exit': join(import.meta.dirname, 'test/support/no-when-exit.ts') } },
@@ -98,7 +105,8 @@ export default defineConfig({
           hookTimeout: 60_000,
           // Run after the unit tests, because each of these starts processes.
           sequence: { groupOrder: 1 },
-          maxWorkers: 3,
+          // Many of them wait: for retries, for signals, for the processes they start.
+          maxWorkers: availableParallelism() + 2,
         },
       },
     ],
