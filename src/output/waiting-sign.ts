@@ -25,7 +25,7 @@ type Stream = Pick<NodeJS.WriteStream, 'write' | 'columns'>;
  * Shows what the command is waiting for on the last line of stderr. The line appears when nothing else is shown and nothing was
  * written for a moment. Everything that writes to the screen must remove it first.
  */
-class WaitingSign {
+export class WaitingSign {
   readonly #stream: () => Stream;
   /** The current waits, latest last. */
   readonly #waits = new Set<Sign>();
@@ -90,6 +90,7 @@ class WaitingSign {
   #tick(from = DELAY_MS): void {
     const sign = this.#last;
     const ms = performance.now() - this.#since;
+    if (this.#waits.size === 0 && !this.#isShown) return;
     // An unfinished line of other output would be erased, too.
     if (sign === undefined || ms < from || this.#held > 0 || !this.#isAtLineStart) return;
     if (sign.moves) this.#draw(sign, ms);

@@ -93,13 +93,6 @@ describe('a slow service', () => {
     expect(screen.text()).not.toContain('Waiting for');
   });
 
-  it('shows nothing if it is fast', async () => {
-    delayMs = 0;
-    const screen = open(['envelopes', 'get', 'env_1']);
-    await screen.ended;
-    expect(screen.raw()).not.toContain('Waiting for');
-  });
-
   it('shows the wait next to JSON in a pipe, and keeps JSON intact on the terminal', async () => {
     delayMs = 700;
     const screen = open(['envelopes', 'list', '--all', '--json']);
