@@ -94,7 +94,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
         hasBuiltIn: options.hasBuiltInTemplates ?? true,
         isBlank: !(options.drawsDocuments ?? true),
       }),
-      objects: options.drawsDocuments === false ? NO_OBJECTS : bucket.objects(BUCKET),
+      objects: options.drawsDocuments === false ? NO_OBJECTS : bucket.objects,
       clock: systemClock,
     });
     return {
@@ -129,8 +129,8 @@ async function openBucket(options: SandboxOptions, keys: BucketKeys): Promise<Bu
       host: options.host,
       port,
       region: REGION,
-      buckets: [BUCKET],
-      accounts: [keys],
+      bucket: BUCKET,
+      ...keys,
       now: () => Date.now(),
     });
   const wanted = options.bucketPort ?? (options.port === 0 ? 0 : options.port + 1_000);

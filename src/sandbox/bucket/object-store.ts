@@ -1,217 +1,266 @@
-import { hash } from 'node:crypto';
-import { copyFileSync, linkSync, rmSync, statSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
-import { syncFolder } from '../../kernel/files/files.ts';
-import { makeFolder } from '../../kernel/files/folder.ts';
-import { ifExists } from '../../kernel/files/regular-file.ts';
-import type { Body } from './checksums.ts';
-import { KeyIndex } from './key-index.ts';
+import { createHash, hash, randomBytes } from 'node:crypto';
 import {
-  openObjectFile,
-  readObjectFactsAtOnce,
-  type StoredObject,
-  type StoredObjectFacts,
-  TEMPORARY,
-  writeObjectFile,
-} from './object-file.ts';
+  closeSync,
+  copyFileSync,
+  createReadStream,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { open, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import * as z from 'zod';
+import { createCrc64Nvme } from '../../kernel/crc.ts';
+import { startMd5 } from '../../kernel/digest.ts';
+import { privateFolder, syncFolder } from '../../kernel/files/files.ts';
+import { parseJson } from '../../kernel/json.ts';
+import type { ObjectWriter } from '../model.ts';
 import { S3Error } from './s3-error.ts';
 
 /*
- * Buckets are folders and objects are files in them. Each file is named after the hash of its key, so that no key can escape the folder,
- * and `a` and `a/b` can both exist.
+ * The bucket is a folder and objects are files in it. Each file is named after the hash of its key, so that no key can escape the folder,
+ * and `a` and `a/b` can both exist. A file contains the object's bytes, then its properties as JSON, then the length of that JSON in four
+ * bytes: a single rename replaces both, so they always come from the same upload.
  */
+
+const factsSchema = z.object({
+  key: z.string(),
+  size: z.number(),
+  /** The ETag without quotation marks: the MD5 of the bytes in hex, if this Node can compute it. */
+  etag: z.string(),
+  contentType: z.string(),
+  modifiedAt: z.string(),
+  /** Values by header name (`x-amz-meta-…`). */
+  metadata: z.record(z.string(), z.string()),
+  /** Other headers that are returned with the object, such as content-disposition and cache-control. */
+  headers: z.record(z.string(), z.string()).default({}),
+  /** Base64 checksums by header name. */
+  checksums: z.record(z.string(), z.string()),
+  /** True if the service wrote the object. An upload by another client removes this flag. */
+  byService: z.literal(true).optional(),
+});
+export type StoredObjectFacts = z.infer<typeof factsSchema>;
 
 /** The properties of an object that its upload sets. */
 export type PutFacts = Pick<StoredObjectFacts, 'contentType' | 'metadata' | 'headers' | 'byService'>;
 
-type MissListener = (bucket: string, key: string) => Promise<boolean>;
-
-export interface PutOptions {
-  /** Checks the current object; may throw. Called in the same tick in which the object is replaced. */
-  guard?: (current: StoredObjectFacts | undefined) => void;
-}
-
-const BUCKET_NAME = /^(?!.*\.\.)(?!\d+\.\d+\.\d+\.\d+$)[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const LENGTH_BYTES = 4;
 const OBJECT_FILE = /^[0-9a-f]{64}$/;
+/** The names of temporary files. Any that exist at startup can be deleted. */
+const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 /** The number of files after which the event loop gets a turn. */
 const FILES_PER_TICK = 64;
 const MAX_KEY_BYTES = 1024;
 
-export class ObjectStore {
+/** The objects of the bucket. */
+export class ObjectStore implements ObjectWriter {
   readonly #folder: string;
   readonly #now: () => number;
-  readonly #missListeners: MissListener[] = [];
-  readonly #indexes = new Map<string, KeyIndex>();
+  readonly #objects = new Map<string, StoredObjectFacts>();
+  readonly #missListeners: ((key: string) => Promise<boolean>)[] = [];
 
   private constructor(folder: string, now: () => number) {
     this.#folder = folder;
     this.#now = now;
   }
 
-  /** Opens a folder: indexes all its objects and deletes the files of interrupted uploads. */
+  /** Opens a folder, created if missing: indexes all its objects and deletes the files of interrupted uploads. */
   static async open(folder: string, now: () => number): Promise<ObjectStore> {
+    await privateFolder(folder);
+    await syncFolder(dirname(folder));
     const store = new ObjectStore(folder, now);
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
-      if (entry.isDirectory() && BUCKET_NAME.test(entry.name)) await store.#loadIndex(entry.name);
+    for (const name of await readdir(folder)) {
+      if (TEMPORARY.test(name)) await rm(join(folder, name));
+      else if (OBJECT_FILE.test(name)) store.#index(readFacts(join(folder, name)));
     }
     return store;
   }
 
-  /** Creates a bucket. Does nothing if it exists. @throws S3Error InvalidBucketName. */
-  async makeBucket(name: string): Promise<void> {
-    if (!BUCKET_NAME.test(name)) throw new S3Error('InvalidBucketName', 'The specified bucket is not valid.');
-    if (this.#indexes.has(name)) return;
-    makeFolder(join(this.#folder, name), 0o700);
-    await syncFolder(this.#folder);
-    if (!this.#indexes.has(name)) this.#indexes.set(name, new KeyIndex([]));
+  /** Returns the objects in S3's listing order: by the UTF-8 bytes of the keys. */
+  list(): StoredObjectFacts[] {
+    return [...this.#objects.values()].sort((a, b) => compareKeys(a.key, b.key));
   }
 
-  /** Returns the names of the buckets in order, and when each was created. */
-  async buckets(): Promise<{ name: string; createdAt: Date }[]> {
-    return Promise.all(
-      [...this.#indexes.keys()]
-        .sort()
-        .map(async (name) => ({ name, createdAt: (await stat(this.folderOf(name))).birthtime })),
-    );
+  async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
+    await this.upload(key, [body], { contentType, metadata: {}, headers: {}, byService: true });
   }
 
-  /** Returns the folder with a bucket's files. @throws S3Error NoSuchBucket. */
-  folderOf(bucket: string): string {
-    this.index(bucket);
-    return join(this.#folder, bucket);
-  }
-
-  /** Returns the objects of a bucket in order. @throws S3Error NoSuchBucket. */
-  index(bucket: string): KeyIndex {
-    const index = this.#indexes.get(bucket);
-    if (index === undefined) throw new S3Error('NoSuchBucket', 'The specified bucket does not exist.');
-    return index;
-  }
-
-  /** Stores an object once its body is complete and verified. @throws S3Error. */
-  async put(
-    bucket: string,
+  /** Stores an object once all its bytes are on disk. If `chunks` throws, nothing is stored. */
+  async upload(
     key: string,
-    body: Body,
-    facts: PutFacts,
-    options: PutOptions = {},
+    chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+    properties: PutFacts,
   ): Promise<StoredObjectFacts> {
-    const index = this.index(bucket);
-    checkKey(key);
-    // The rename and the index change happen in one tick, so that after two uploads of a key, lists show the one that is stored.
-    return writeObjectFile(
-      this.#pathOf(bucket, key),
-      body.chunks,
-      ({ size, etag }) => ({
-        key,
-        size,
-        ...facts,
-        ...this.stamp(),
-        etag,
-        checksums: body.check(),
-      }),
-      (stored, rename) => {
-        options.guard?.(index.get(key));
-        rename();
-        index.set(stored);
-      },
-    );
-  }
-
-  /** Opens an object for reading; undefined if it doesn't exist. @throws S3Error NoSuchBucket */
-  async open(bucket: string, key: string): Promise<StoredObject | undefined> {
-    this.index(bucket);
-    return ifExists(openObjectFile(this.#pathOf(bucket, key)));
-  }
-
-  /** Deletes an object. Does nothing if it doesn't exist. @throws S3Error NoSuchBucket. */
-  async remove(bucket: string, key: string, guard?: PutOptions['guard']): Promise<void> {
-    const index = this.index(bucket);
-    guard?.(index.get(key));
-    rmSync(this.#pathOf(bucket, key), { force: true });
-    index.delete(key);
-    await syncFolder(this.folderOf(bucket));
-  }
-
-  /** Deletes the objects that the service wrote and that no other client has replaced: all of them, or those with the given keys. */
-  async clearOfService(bucket: string, keys?: readonly string[]): Promise<void> {
-    const index = this.index(bucket);
-    const named = keys?.flatMap((key) => index.get(key) ?? []) ?? [...index.from('')];
-    for (const [at, facts] of named.filter(({ byService }) => byService).entries()) {
-      if (at % FILES_PER_TICK === FILES_PER_TICK - 1) await setImmediate();
-      if (index.get(facts.key) !== facts) continue;
-      rmSync(this.#pathOf(bucket, facts.key), { force: true });
-      index.delete(facts.key);
-    }
-    await syncFolder(this.folderOf(bucket));
-  }
-
-  /** Saves the objects that the service wrote to a folder. An object's file never changes, so a hard link is enough. */
-  async saveOfService(bucket: string, folder: string): Promise<void> {
-    const objects = [...this.index(bucket).from('')].filter(({ byService }) => byService);
-    for (const [at, { key }] of objects.entries()) {
-      if (at % FILES_PER_TICK === FILES_PER_TICK - 1) await setImmediate();
-      const path = this.#pathOf(bucket, key);
-      linkOrCopy(path, join(folder, basename(path)));
+    if (Buffer.byteLength(key) > MAX_KEY_BYTES)
+      throw new S3Error('KeyTooLongError', 'Your key is too long: 1024 bytes of UTF-8 are allowed.');
+    const temporary = join(this.#folder, `.${randomBytes(8).toString('hex')}.tmp`);
+    try {
+      const modifiedAt = new Date(this.#now()).toISOString();
+      const written = await writeObject(temporary, chunks, { key, ...properties, modifiedAt });
+      // Both happen in one tick, so that lists and reads always agree with the file.
+      renameSync(temporary, this.#pathOf(key));
+      this.#index(written);
+      await syncFolder(this.#folder);
+      return written;
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
     }
   }
 
-  /**
-   * Restores the objects that `saveOfService` saved to a folder, and deletes those that the service wrote since. Objects of other clients
-   * are kept.
-   */
-  async restoreOfService(bucket: string, folder: string): Promise<void> {
-    const index = this.index(bucket);
-    const kept = new Set(await readdir(folder));
-    for (const { key, byService } of [...index.from('')]) {
-      const path = this.#pathOf(bucket, key);
-      const name = basename(path);
-      if (byService && kept.has(name) && isSameFile(path, join(folder, name))) kept.delete(name);
-      else if (byService) {
-        rmSync(path, { force: true });
-        index.delete(key);
-      } else kept.delete(name);
+  /** Returns the properties of an object and its open file, after notifying the listeners if it doesn't exist. */
+  async read(key: string): Promise<{ facts: StoredObjectFacts; file: number } | undefined> {
+    let isStored = this.#objects.has(key);
+    if (!isStored) for (const listener of this.#missListeners) isStored = (await listener(key)) || isStored;
+    const facts = this.#objects.get(key);
+    return isStored && facts ? { facts, file: openSync(this.#pathOf(key), 'r') } : undefined;
+  }
+
+  async get(key: string): Promise<Uint8Array | null> {
+    const facts = this.#objects.get(key);
+    // Synchronous, so that an upload can't replace the file in between.
+    return facts ? readFileSync(this.#pathOf(key)).subarray(0, facts.size) : null;
+  }
+
+  /** Deletes an object. Does nothing if it doesn't exist. */
+  async remove(key: string): Promise<void> {
+    this.#delete(key);
+    await syncFolder(this.#folder);
+  }
+
+  async clear(keys?: readonly string[]): Promise<void> {
+    const named = keys?.flatMap((key) => this.#objects.get(key) ?? []) ?? [...this.#objects.values()];
+    for (const [at, facts] of named.entries()) {
+      await turn(at);
+      if (facts.byService && this.#objects.get(facts.key) === facts) this.#delete(facts.key);
     }
-    for (const [at, name] of [...kept].entries()) {
-      if (at % FILES_PER_TICK === FILES_PER_TICK - 1) await setImmediate();
-      const path = join(this.#folder, bucket, name);
+    await syncFolder(this.#folder);
+  }
+
+  async save(folder: string): Promise<void> {
+    for (const [at, { key, byService }] of [...this.#objects.values()].entries()) {
+      await turn(at);
+      const path = this.#pathOf(key);
+      // An object's file never changes, so a hard link is enough.
+      if (byService) linkOrCopy(path, join(folder, basename(path)));
+    }
+  }
+
+  async restore(folder: string): Promise<void> {
+    const missing = new Set(await readdir(folder));
+    for (const { key, byService } of [...this.#objects.values()]) {
+      const name = hash('sha256', key);
+      const isSame = missing.has(name) && isSameFile(this.#pathOf(key), join(folder, name));
+      if (byService && !isSame) this.#delete(key);
+      else missing.delete(name);
+    }
+    for (const [at, name] of [...missing].entries()) {
+      await turn(at);
+      const path = join(this.#folder, name);
       linkOrCopy(join(folder, name), path);
-      index.set(readObjectFactsAtOnce(path));
+      this.#index(readFacts(path));
     }
-    await syncFolder(this.folderOf(bucket));
+    await syncFolder(this.#folder);
   }
 
-  /** Adds a listener for reads of objects that don't exist. */
-  onMiss(listener: MissListener): void {
+  onMiss(listener: (key: string) => Promise<boolean>): void {
     this.#missListeners.push(listener);
   }
 
-  /** Notifies the listeners of a read that found nothing. Returns true if the object exists now. */
-  async missed(bucket: string, key: string): Promise<boolean> {
-    let isStored = false;
-    for (const listener of this.#missListeners) isStored = (await listener(bucket, key)) || isStored;
-    return isStored;
+  #index(facts: StoredObjectFacts): void {
+    this.#objects.set(facts.key, facts);
   }
 
-  /** Returns the time of storage for an object that is stored now. */
-  stamp(): Pick<StoredObjectFacts, 'modifiedAt'> {
-    return { modifiedAt: new Date(this.#now()).toISOString() };
+  #delete(key: string): void {
+    rmSync(this.#pathOf(key), { force: true });
+    this.#objects.delete(key);
   }
 
-  async #loadIndex(bucket: string): Promise<void> {
-    const folder = join(this.#folder, bucket);
-    const names = await readdir(folder);
-    for (const name of names.filter((one) => TEMPORARY.test(one))) await rm(join(folder, name));
-    const files = names.filter((name) => OBJECT_FILE.test(name));
-    const objects = files.map((name) => readObjectFactsAtOnce(join(folder, name)));
-    this.#indexes.set(bucket, new KeyIndex(objects));
+  #pathOf(key: string): string {
+    return join(this.#folder, hash('sha256', key));
   }
+}
 
-  #pathOf(bucket: string, key: string): string {
-    return join(this.#folder, bucket, hash('sha256', key));
+/** Returns a stream of the bytes from `start` up to, but not including, `end`. It closes the file. */
+export function readRange(file: number, start: number, end: number): Readable {
+  return createReadStream('', { fd: file, start, end: end - 1, highWaterMark: 256 * 1024 });
+}
+
+/** Compares two keys by their UTF-8 bytes. */
+export function compareKeys(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+async function writeObject(
+  path: string,
+  chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  properties: Omit<StoredObjectFacts, 'size' | 'etag' | 'checksums'>,
+): Promise<StoredObjectFacts> {
+  const md5 = startMd5();
+  const digest = md5 ?? createHash('sha256');
+  const crc = createCrc64Nvme();
+  let size = 0;
+  const file = await open(path, 'wx', 0o600);
+  try {
+    for await (const chunk of chunks) {
+      digest.update(chunk);
+      crc.update(chunk);
+      size += chunk.byteLength;
+      await file.writeFile(chunk);
+    }
+    const hex = digest.digest('hex');
+    // In FIPS mode, the ETag looks like that of a multipart upload, so that no client mistakes it for an MD5.
+    const etag = md5 === undefined ? `${hex.slice(0, 32)}-1` : hex;
+    const checksums = { 'x-amz-checksum-crc64nvme': crc.digest().toString('base64') };
+    const facts = { ...properties, size, etag, checksums };
+    await file.writeFile(encodeFacts(facts));
+    await file.sync();
+    return facts;
+  } finally {
+    await file.close();
   }
+}
+
+/** Returns the part of the file after the object's bytes. */
+export function encodeFacts(facts: StoredObjectFacts): Buffer {
+  const json = Buffer.from(JSON.stringify(facts));
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32BE(json.length);
+  return Buffer.concat([json, length]);
+}
+
+function readFacts(path: string): StoredObjectFacts {
+  const file = openSync(path, 'r');
+  try {
+    const end = fstatSync(file).size - LENGTH_BYTES;
+    const length = readAt(file, end, LENGTH_BYTES).readUInt32BE();
+    const facts = factsSchema.parse(parseJson(readAt(file, end - length, length).toString()));
+    if (facts.size !== end - length) throw new Error("the file's size doesn't match the length it declares");
+    return facts;
+  } catch (error) {
+    throw new Error(`the stored object ${path} cannot be read`, { cause: error });
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readAt(file: number, position: number, length: number): Buffer {
+  if (position < 0) throw new Error('the file is too short');
+  const bytes = Buffer.alloc(length);
+  readSync(file, bytes, 0, length, position);
+  return bytes;
+}
+
+/** Lets the event loop run after each 64th file. */
+async function turn(at: number): Promise<void> {
+  if (at % FILES_PER_TICK === FILES_PER_TICK - 1) await setImmediate();
 }
 
 /** Links a file, or copies it on a file system without hard links. */
@@ -226,10 +275,4 @@ function linkOrCopy(from: string, to: string): void {
 function isSameFile(one: string, other: string): boolean {
   const [a, b] = [statSync(one), statSync(other)];
   return a.ino === b.ino && a.dev === b.dev && a.ino !== 0;
-}
-
-function checkKey(key: string): void {
-  if (Buffer.byteLength(key) > MAX_KEY_BYTES)
-    throw new S3Error('KeyTooLongError', 'Your key is too long: 1024 bytes of UTF-8 are allowed.');
-  if (key === '' || /\p{Cs}/u.test(key)) throw new S3Error('InvalidURI', 'The key is not valid.');
 }

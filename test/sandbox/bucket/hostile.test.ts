@@ -14,7 +14,7 @@ async function raw(rig: Rig, data: string | Uint8Array): Promise<string> {
 }
 
 async function isAlive(rig: Rig): Promise<void> {
-  expect((await send(rig.endpoint, signed(rig.endpoint, { path: BUCKET }))).status).toBe(200);
+  expect((await send(rig.endpoint, signed(rig.endpoint, { method: 'HEAD', path: BUCKET }))).status).toBe(200);
 }
 
 describe('an invalid request', () => {
@@ -31,11 +31,10 @@ describe('an invalid request', () => {
     'GET http://[::1 HTTP/1.1\r\nhost: x\r\n\r\n',
     'OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00',
-  ])('is refused with an ID, and the server keeps running: %j', async (data) => {
+  ])('is refused, and the server keeps running: %j', async (data) => {
     const rig = await startRig();
     const reply = await raw(rig, Buffer.from(data, 'latin1'));
     expect(reply).toMatch(/^HTTP\/1\.1 4\d\d /);
-    expect(reply).toMatch(/x-amz-request-id: [0-9A-F]{16}/i);
     await isAlive(rig);
   });
 
@@ -54,7 +53,7 @@ describe('an invalid request', () => {
     tags: ['full'],
   }, async () => {
     const rig = await startRig();
-    await rig.server.objects(BUCKET).put('k', Buffer.from('body'), 'text/plain');
+    await rig.server.objects.put('k', Buffer.from('body'), 'text/plain');
     const word = fc.oneof(
       fc.constantFrom('', '*', '0', '-1', '1e9', 'constructor', '__proto__', 'aws-chunked', '"'),
       fc.stringMatching(/^[!-~]{1,12}$/),

@@ -103,7 +103,7 @@ describe('a key', () => {
 
   it('is distinct from every other key with Unicode', async () => {
     const rig = await startRig();
-    const objects = rig.server.objects(BUCKET);
+    const objects = rig.server.objects;
     const key = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(key, { minLength: 1, maxLength: 4 }), async (keys) => {

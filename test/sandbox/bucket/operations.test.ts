@@ -18,7 +18,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
-import { BUCKET, bytes, REGION, reader, refusal, send, signed, startRig } from './rig.ts';
+import { BUCKET, bytes, REGION, refusal, send, signed, startRig } from './rig.ts';
 
 const Bucket = BUCKET;
 const put = (client: S3Client, Key: string, Body: string | Uint8Array = Key) =>
@@ -44,14 +44,14 @@ describe('objects', () => {
     };
     const stored = await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: content, ...facts }));
     expect(stored.ETag).toBe(`"${md5(content)}"`);
-    expect(stored.ChecksumCRC32).toMatch(/^.{8}$/);
+    expect(stored.ChecksumCRC64NVME).toMatch(/^.{12}$/);
 
     const expected = {
       ...facts,
       ETag: `"${md5(content)}"`,
       ContentLength: 70_000,
       LastModified: new Date('2026-05-06T07:08:09Z'),
-      ChecksumCRC32: stored.ChecksumCRC32,
+      ChecksumCRC64NVME: stored.ChecksumCRC64NVME,
       ChecksumType: 'FULL_OBJECT',
       AcceptRanges: 'bytes',
     };
@@ -62,7 +62,7 @@ describe('objects', () => {
       await client.send(new HeadObjectCommand({ Bucket, Key: 'k', ChecksumMode: 'ENABLED' })),
     ).toMatchObject(expected);
     expect(await client.send(new HeadObjectCommand({ Bucket, Key: 'k' }))).not.toHaveProperty(
-      'ChecksumCRC32',
+      'ChecksumCRC64NVME',
     );
   });
 
@@ -77,7 +77,7 @@ describe('objects', () => {
 
   it('are the same through the service’s internal interface', async () => {
     const rig = await startRig();
-    const objects = rig.server.objects(BUCKET);
+    const objects = rig.server.objects;
     await objects.put('esign/x.pdf', Buffer.from('%PDF-1.7'), 'application/pdf');
     const got = await rig
       .client()
@@ -87,7 +87,6 @@ describe('objects', () => {
     expect(await got.Body?.transformToString()).toBe('%PDF-1.7');
     expect(await objects.get('esign/x.pdf')).toEqual(Buffer.from('%PDF-1.7'));
     expect(await objects.get('esign/y.pdf')).toBeNull();
-    await expect(rig.server.objects('nowhere').put('k', bytes(1), 'x')).rejects.toThrow('does not exist');
   });
 
   it.each([
@@ -139,44 +138,12 @@ describe('objects', () => {
     const rig = await startRig({ now: () => now });
     const client = rig.client({ systemClockOffset: now - Date.now() });
     const { ETag } = await put(client, 'k', 'body');
-    const before = new Date(now - 5_000);
-    const same = new Date(now);
     const outcome = (conditions: object) => refusal(body(client, 'k', conditions));
     expect(await outcome({ IfMatch: ETag })).toBe('none');
     expect(await outcome({ IfMatch: '"other"' })).toBe('PreconditionFailed 412');
     expect(await outcome({ IfNoneMatch: ETag })).toMatch(/ 304$/);
     expect(await outcome({ IfNoneMatch: '*' })).toMatch(/ 304$/);
     expect(await outcome({ IfNoneMatch: '"other"' })).toBe('none');
-    expect(await outcome({ IfModifiedSince: before })).toBe('none');
-    expect(await outcome({ IfModifiedSince: same })).toMatch(/ 304$/);
-    expect(await outcome({ IfUnmodifiedSince: before })).toBe('PreconditionFailed 412');
-    expect(await outcome({ IfUnmodifiedSince: same })).toBe('none');
-    expect(await outcome({ IfMatch: ETag, IfUnmodifiedSince: before })).toBe('none');
-    expect(await outcome({ IfNoneMatch: '"other"', IfModifiedSince: same })).toBe('none');
-  });
-
-  it('can be written conditionally', async () => {
-    const rig = await startRig();
-    const client = rig.client();
-    const conditional = (conditions: object) =>
-      refusal(client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'new', ...conditions })));
-    expect(await conditional({ IfMatch: '"x"' })).toBe('NoSuchKey 404');
-    expect(await conditional({ IfNoneMatch: '*' })).toBe('none');
-    expect(await conditional({ IfNoneMatch: '*' })).toBe('PreconditionFailed 412');
-    const { ETag } = await put(client, 'k', 'old');
-    expect(await conditional({ IfMatch: '"x"' })).toBe('PreconditionFailed 412');
-    expect(await body(client, 'k')).toBe('old');
-    expect(await conditional({ IfMatch: ETag })).toBe('none');
-    expect(await body(client, 'k')).toBe('new');
-  });
-
-  it('have one winner when many writers create the same key', async () => {
-    const rig = await startRig();
-    const client = rig.client();
-    const tries = Array.from({ length: 10 }, (_, at) =>
-      refusal(client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: `${at}`, IfNoneMatch: '*' }))),
-    );
-    expect((await Promise.all(tries)).filter((outcome) => outcome === 'none')).toHaveLength(1);
   });
 
   it('return the headers that a signed query requests, unless they would break the response', async () => {
@@ -211,16 +178,13 @@ describe('objects', () => {
 });
 
 describe('buckets', () => {
-  it('are listed, found, and located', async () => {
+  it('are listed and found', async () => {
     const rig = await startRig();
     const client = rig.client();
     const { Buckets } = await client.send(new ListBucketsCommand());
-    expect(Buckets?.map(({ Name }) => Name)).toEqual([BUCKET, 'other']);
-    expect(Date.now() - (Buckets?.[0]?.CreationDate?.getTime() ?? 0)).toBeLessThan(600_000);
+    expect(Buckets?.map(({ Name }) => Name)).toEqual([BUCKET]);
     const head = await client.send(new HeadBucketCommand({ Bucket }));
     expect(head.BucketRegion).toBe(REGION);
-    const location = await client.send(new GetBucketLocationCommand({ Bucket }));
-    expect(location.LocationConstraint).toBe(REGION);
   });
 
   it("are reported by every operation if they don't exist", async () => {
@@ -269,13 +233,7 @@ describe('buckets', () => {
     expect(names(await list({ Prefix: 'none' }))).toEqual([]);
     expect(names(await list({ MaxKeys: 0 }))).toEqual([]);
     expect(await refusal(list({ MaxKeys: -1 }))).toBe('InvalidArgument 400');
-    expect(await refusal(list({ ContinuationToken: '!' }))).toBe('InvalidArgument 400');
-
-    const older = await client.send(new ListObjectsCommand({ Bucket, MaxKeys: 3, Marker: 'a/1' }));
-    expect(older.Contents?.map(({ Key }) => Key)).toEqual(['a/2', 'a/b/3', 'b']);
-    expect(older.NextMarker).toBe('b');
-    const beyond = new ListObjectsCommand({ Bucket, Delimiter: '/', Marker: 'a/' });
-    expect((await client.send(beyond)).CommonPrefixes).toEqual([{ Prefix: 'c/' }]);
+    expect(await refusal(client.send(new ListObjectsCommand({ Bucket })))).toBe('NotImplemented 501');
   });
 });
 
@@ -313,6 +271,9 @@ describe('responses', () => {
     expect(await body(client, 'k')).toBe('k');
     const encrypted = new PutObjectCommand({ Bucket, Key: 'k', Body: 'x', ServerSideEncryption: 'AES256' });
     expect(await refusal(client.send(encrypted))).toBe('NotImplemented 501');
+    const guarded = new PutObjectCommand({ Bucket, Key: 'k', Body: 'x', IfNoneMatch: '*' });
+    expect(await refusal(client.send(guarded))).toBe('NotImplemented 501');
+    expect(await refusal(client.send(new GetBucketLocationCommand({ Bucket })))).toBe('NotImplemented 501');
     const copy = new CopyObjectCommand({ Bucket, Key: 'c', CopySource: `${BUCKET}/k` });
     const parts = new CreateMultipartUploadCommand({ Bucket, Key: 'k' });
     const several = new DeleteObjectsCommand({ Bucket, Delete: { Objects: [{ Key: 'k' }] } });
@@ -324,25 +285,7 @@ describe('responses', () => {
     expect(await body(client, 'k')).toBe('k');
     for (const path of ['', BUCKET, `${BUCKET}/k`]) {
       const reply = await send(rig.endpoint, signed(rig.endpoint, { method: 'PATCH', path }));
-      expect([reply.status, reply.code]).toEqual([405, 'MethodNotAllowed']);
+      expect([reply.status, reply.code]).toEqual([501, 'NotImplemented']);
     }
-  });
-});
-
-describe('an interceptor', () => {
-  it('sees each request first and may respond to it', async () => {
-    const seen: unknown[] = [];
-    const rig = await startRig({
-      intercept: (request, response) => {
-        seen.push(request.method);
-        if (request.method !== 'DELETE') return false;
-        response.writeHead(503).end();
-        return true;
-      },
-    });
-    const client = rig.client({ credentials: reader });
-    expect(await refusal(client.send(new DeleteObjectCommand({ Bucket, Key: 'k' })))).toMatch(/ 503$/);
-    expect(await refusal(body(client, 'k'))).toBe('NoSuchKey 404');
-    expect(seen).toEqual(['DELETE', 'GET']);
   });
 });

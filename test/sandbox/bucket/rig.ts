@@ -12,8 +12,6 @@ import { sha256, signHeaders, type ToSign, type Who } from './witness.ts';
 export const REGION = 'eu-west-3';
 export const BUCKET = 'documents';
 export const owner = { accessKeyId: 'AKIDOWNER', secretAccessKey: 'owner-secret' };
-export const reader = { accessKeyId: 'AKIDREADER', secretAccessKey: 'reader-secret' };
-export const stranger = { accessKeyId: 'AKIDSTRANGER', secretAccessKey: 'stranger-secret' };
 
 export interface Rig {
   server: BucketServer;
@@ -32,8 +30,8 @@ export async function startRig(options: Partial<BucketOptions> = {}): Promise<Ri
   const outside = await mkdtemp(join(tmpdir(), 'esign-bucket-'));
   const dir = join(outside, 'a', 'b', 'data');
   const all: BucketOptions = {
-    ...{ dir, host: '127.0.0.1', port: 0, region: REGION, buckets: [BUCKET, 'other'], now: () => Date.now() },
-    accounts: [owner, { ...reader, buckets: [BUCKET], readOnly: true }, { ...stranger, buckets: ['other'] }],
+    ...{ dir, host: '127.0.0.1', port: 0, region: REGION, bucket: BUCKET, now: () => Date.now() },
+    ...owner,
     ...options,
   };
   const clients: S3Client[] = [];

@@ -110,29 +110,3 @@ export function presign(request: Omit<ToSign, 'payload'>, who: Who, expires: num
   const signature = signatureOf({ ...request, query, payload: 'UNSIGNED-PAYLOAD' }, who);
   return `${pathOf(request.path)}?${queryOf(query)}&X-Amz-Signature=${signature}`;
 }
-
-/** An aws-chunked body with signed chunks, and a signed trailer if there is one. */
-export function signChunks(
-  chunks: readonly Buffer[],
-  seed: string,
-  at: Date,
-  who: Who,
-  trailer?: string,
-): Buffer {
-  const key = keyOf(who, basic(at).slice(0, 8));
-  const head = (kind: string, previous: string) =>
-    `${kind}\n${basic(at)}\n${scopeOf(who, at)}\n${previous}\n`;
-  let previous = seed;
-  const body = [...chunks, Buffer.alloc(0)].map((chunk) => {
-    const text = `${head('AWS4-HMAC-SHA256-PAYLOAD', previous)}${sha256('')}\n${sha256(chunk)}`;
-    previous = mac(key, text).toString('hex');
-    const line = Buffer.from(`${chunk.length.toString(16)};chunk-signature=${previous}\r\n`);
-    return chunk.length === 0 ? line : Buffer.concat([line, chunk, Buffer.from('\r\n')]);
-  });
-  if (trailer !== undefined) {
-    const text = `${head('AWS4-HMAC-SHA256-TRAILER', previous)}${sha256(`${trailer}\n`)}`;
-    const signature = mac(key, text).toString('hex');
-    body.push(Buffer.from(`${trailer}\r\nx-amz-trailer-signature:${signature}\r\n`));
-  }
-  return Buffer.concat([...body, Buffer.from('\r\n')]);
-}

@@ -18,8 +18,7 @@ const account = { accessKeyId: 'AKID', secretAccessKey: 'secret' };
 /** A real bucket, as an S3 client sees it. */
 async function realBucket() {
   const options = { dir: await tempFolder(), host: '127.0.0.1', port: 0, region: 'us-east-1' };
-  const open = () =>
-    startBucket({ ...options, buckets: [Bucket], accounts: [account], now: () => Date.now() });
+  const open = () => startBucket({ ...options, ...account, bucket: Bucket, now: () => Date.now() });
   let server = await open();
   const client = () => {
     const s3 = new S3Client({
@@ -34,7 +33,7 @@ async function realBucket() {
   };
   onTestFinished(() => server.close());
   return {
-    objects: () => server.objects(Bucket),
+    objects: () => server.objects,
     restart: async () => {
       await server.close();
       server = await open();
