@@ -4,7 +4,7 @@ import type { Context } from '../../cli/context.ts';
 import { durationFlag } from '../../cli/flags.ts';
 import { readKeys } from '../../cli/input/ids.ts';
 import { LINK_MS } from '../../documents/defaults.ts';
-import { fileOf } from '../../documents/download/locate.ts';
+import { fileOf } from '../../documents/download/targets.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { forEachKey } from './keys.ts';
 

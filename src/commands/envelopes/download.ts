@@ -4,7 +4,7 @@ import { kindsFlag } from '../../cli/flags.ts';
 import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
 import { readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
 import { targetsOfIds, targetsOfSelection, withoutDocuments } from '../../documents/download/targets.ts';
-import { downloadAll, downloadFlags, templateOf, waitingOf } from '../documents/download/run.ts';
+import { downloadAll, downloadFlags, templateOf } from '../documents/download/run.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
   static override summary = 'Download the signed PDF and its certificate from your bucket.';
@@ -35,7 +35,7 @@ export default class EnvelopesDownload extends EsignCommand {
     const leaveOut = (envelopes: readonly Envelope[]) => withoutDocuments(envelopes, kinds);
     const { ids, selected } = await readNamedOrSelected(argv.map(String), flags, leaveOut, context);
     const client = await context.session.client();
-    const options = { client, kinds, template, waiting: waitingOf(flags, context) };
+    const options = { client, kinds, template, signal: context.interrupt.signal };
     const targets = selected
       ? await targetsOfSelection(selected.values(), options)
       : await targetsOfIds(ids.ids, options);

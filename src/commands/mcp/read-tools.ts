@@ -17,8 +17,8 @@ import { summarize } from '../../statistics/summary.ts';
 import { findTemplate } from '../../templates/find.ts';
 import { rolesOf } from '../../templates/roles.ts';
 import { searchTemplates } from '../../templates/search.ts';
-import { fetchInto, waitingOf } from '../documents/download/run.ts';
-import { knownSigners } from '../documents/seals.ts';
+import { fetchInto } from '../documents/download/run.ts';
+import { knownSigners } from '../documents/signers.ts';
 import { Histories } from '../envelopes/get/history.ts';
 import { listed } from '../envelopes/list/run.ts';
 import { parseSearch } from '../find/run.ts';
@@ -226,7 +226,7 @@ function documentTools(context: Context): Tool[] {
             client: await context.session.client(),
             kinds: [...new Set(what ?? (['signed', 'certificate'] as const))],
             template: undefined,
-            waiting: waitingOf(flags, context),
+            signal,
           };
           const data = [];
           const targets = await targetsOfIds([envelopeId], options);

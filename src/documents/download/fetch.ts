@@ -1,35 +1,75 @@
 import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
-import type { DocumentKind } from '../../kernel/vocabulary.ts';
+import { mapAhead } from '../../kernel/streams.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { LOOKUP_INTERVAL_MS } from '../defaults.ts';
-import type { CheckedSeal } from '../seal/seal.ts';
+import type { TrustedSeal } from '../seal/judge.ts';
+import type { SealCheck, SealedFile, SealSource } from '../seal/seal-check.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
-import type { DocumentFile, LocateOptions } from './locate.ts';
+import { type FileTarget, type LocateOptions, locate } from './targets.ts';
 
-/** A file to download. */
-export interface FileTarget {
-  envelopeId: string | null;
-  what: DocumentKind | null;
-  /** The storage key, if it is known in advance. */
-  key: string | null;
-  /** The file's name in the folder; null if it can't be determined, in which case `locate` throws the reason. */
-  fileName: string | null;
-  locate: () => Promise<DocumentFile>;
+export interface FetchOptions extends DownloadOptions {
+  waiting: LocateOptions;
+  concurrency: number;
+  /** Where the documents come from. Called for the first file. */
+  sealSource(): Promise<SealSource>;
+}
+
+interface FetchedFile extends SealedFile {
+  result: FileResult;
+  error: EsignError | undefined;
+}
+
+/** The result for a target, with the result of its seal check. */
+export interface CheckedFile extends Pick<FetchedFile, 'result' | 'error'> {
+  seal: TrustedSeal | null;
+  problem: { code: string; message: string } | null;
+}
+
+/**
+ * Downloads files and checks their seals. Yields the results in the order of the targets; a failure is a result that contains the error. As
+ * long as no seal is pinned, the first document of an envelope is held until the second is downloaded, because together they may pin the
+ * seal.
+ */
+export async function* fetchFiles(
+  bucket: Bucket,
+  targets: readonly FileTarget[],
+  options: FetchOptions,
+): AsyncGenerator<CheckedFile, void, undefined> {
+  let check: SealCheck | undefined;
+  let held: FetchedFile[] = [];
+  const released = () => {
+    const files = held;
+    held = [];
+    return files.map((file) => ({ ...file, ...(check?.judge(file) ?? { seal: null, problem: null }) }));
+  };
+  try {
+    for await (const file of mapAhead(targets, options.concurrency, (one) =>
+      fetchFile(bucket, one, options),
+    )) {
+      if (held.some(({ result }) => result.envelopeId !== file.result.envelopeId)) yield* released();
+      held.push(file);
+      if (file.error === undefined) {
+        check ??= await openSealCheck(options);
+        await check.pinFrom(held);
+      }
+      if (!check?.canPin(held)) yield* released();
+    }
+  } catch (error) {
+    yield* released();
+    throw error;
+  }
+  yield* released();
+}
+
+/** Loads the code that checks seals. */
+async function openSealCheck({ sealSource }: FetchOptions): Promise<SealCheck> {
+  const seals = await import('../seal/seal-check.ts');
+  return seals.SealCheck.open(await sealSource());
 }
 
 /** Returns where a target comes from, for messages. */
 export function sourceOf(target: FileTarget): string {
   return target.key ?? `the ${target.what ?? ''} file of ${target.envelopeId ?? ''}`;
-}
-
-/** The result for a target. */
-export interface FetchedFile {
-  result: FileResult;
-  /** The status as in `DocumentFile`. */
-  status: string | null;
-  /** The checked but not yet judged seal of a PDF; null for any other file. */
-  seal: CheckedSeal | null;
-  error: EsignError | undefined;
 }
 
 /** Retries while the object doesn't exist, until the waiting time is over. */
@@ -46,20 +86,14 @@ export async function waitUntilAvailable<T>(fetch: () => Promise<T>, waiting: Lo
   }
 }
 
-/** Downloads a target. A failure is returned as a result that contains the error. */
-export async function fetchFile(
-  bucket: Bucket,
-  target: FileTarget,
-  options: DownloadOptions,
-  waiting: LocateOptions,
-): Promise<FetchedFile> {
+async function fetchFile(bucket: Bucket, target: FileTarget, options: FetchOptions): Promise<FetchedFile> {
   let { key } = target;
   try {
-    const located = await target.locate();
-    key = located.key;
-    const file = { ...located, fileName: target.fileName ?? located.fileName };
-    const { result, seal } = await waitUntilAvailable(() => downloadFile(bucket, file, options), waiting);
-    return { result, status: located.status, seal, error: undefined };
+    const file = await locate(target, options.waiting);
+    key = file.key;
+    const download = () => downloadFile(bucket, file, options);
+    const { result, seal } = await waitUntilAvailable(download, options.waiting);
+    return { result, status: file.status, seal, error: undefined };
   } catch (error) {
     if (options.signal?.aborted || !(error instanceof EsignError)) throw error;
     const { envelopeId, what } = target;

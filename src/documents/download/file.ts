@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
 import { closeSync, lstatSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { startMd5 } from '../../kernel/digest.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
-import type { Folders } from '../archive/folders.ts';
-import type { Ledger } from '../archive/ledger.ts';
+import type { DownloadFolder } from '../archive/download-folder.ts';
 import { localError } from '../archive/local-error.ts';
 import { isPdf } from '../archive/pdf-head.ts';
 import type { Bucket, OpenedObject } from '../bucket/bucket.ts';
 import type { ObjectFacts } from '../bucket/object-facts.ts';
 import type { CheckedSeal } from '../seal/seal.ts';
 import { type FileHash, isProvenBySize } from './digest.ts';
-import type { DocumentFile } from './locate.ts';
 import { PartFile } from './part-file.ts';
+import type { DocumentFile } from './targets.ts';
 import { type TransferOptions, type TransferWatch, transfer } from './transfer.ts';
 
 /** A downloaded file, as `--json` prints it. */
@@ -33,14 +32,12 @@ export interface FileResult {
 
 export interface DownloadOptions {
   dir: string;
-  /** The folders of the run. */
-  folders: Folders;
+  /** The folder `dir`, which records the file. */
+  folder: DownloadFolder;
   /** Whether to replace a different file with the same name. */
   force: boolean;
   signal?: AbortSignal | undefined;
   clock?: Clock | undefined;
-  /** The ledger in which to record the file's hash. */
-  ledger?: Ledger | undefined;
   watch?: TransferWatch | undefined;
 }
 
@@ -57,13 +54,11 @@ export async function downloadFile(
   { envelopeId, what, key, fileName }: DocumentFile,
   options: DownloadOptions,
 ): Promise<{ result: FileResult; seal: CheckedSeal | null }> {
-  const { dir, folders, ledger, signal } = options;
+  const { dir, folder, signal } = options;
   const path = join(dir, fileName);
   try {
     const { status, bytes, sha256, etag, proof, seal } = await save(bucket, key, path, options);
-    // The folder comes first because a list must never name a file whose rename is not durable.
-    if (status === 'downloaded') folders.renamedIn(dirname(path));
-    await ledger?.record(path, sha256, etag);
+    await folder.record(path, { sha256, etag, isNew: status === 'downloaded' });
     const result = { envelopeId, what, key, path, bytes, sha256, status, ...proof, error: null };
     return { result, seal };
   } catch (error) {
@@ -85,7 +80,8 @@ interface Saved extends FileHash {
 }
 
 async function save(bucket: Bucket, key: string, path: string, options: DownloadOptions): Promise<Saved> {
-  const file = (await options.folders.mayExist(path)) ? openExisting(path) : undefined;
+  await options.folder.check(path);
+  const file = openExisting(path);
   if (file === undefined) return replace(bucket, key, path, { ...options, opened: undefined });
   let opened: OpenedObject | undefined;
   try {
@@ -137,10 +133,10 @@ async function openIfDifferent(
   key: string,
   path: string,
   existing: ExistingHash,
-  { ledger, signal, force }: DownloadOptions,
+  { folder, signal, force }: DownloadOptions,
 ): Promise<OpenedObject | undefined> {
   const md5 = existing.md5 === undefined ? undefined : `"${existing.md5}"`;
-  const ifNoneMatch = ledger?.etagOf(path, existing.sha256) ?? md5;
+  const ifNoneMatch = folder.etagOf(path, existing.sha256) ?? md5;
   const answer = await bucket.open(key, { ifNoneMatch, signal });
   if (answer.kind !== 'object') return undefined;
   if (force || !isDifferent(existing, answer.facts)) return answer;
@@ -165,14 +161,14 @@ async function fill(
   const first = part.known === undefined ? { ...common, opened } : { ...common, known: part.known };
   const { facts, resumed } = await transfer(bucket, key, part, first);
   try {
-    return { facts, hash: await part.verify(facts) };
+    return { facts, hash: part.verify() };
   } catch (error) {
     if (!resumed || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
     watch?.expect(-(facts.size ?? 0));
     watch?.arrive(-part.length);
     part.restart();
     const again = await transfer(bucket, key, part, common);
-    return { facts: again.facts, hash: await part.verify(again.facts) };
+    return { facts: again.facts, hash: part.verify() };
   }
 }
 

@@ -6,20 +6,23 @@ import {
   ftruncateSync,
   openSync,
   rmSync,
+  writeFileSync,
   writeSync,
   writevSync,
 } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import * as z from 'zod/mini';
+import { startMd5 } from '../../kernel/digest.ts';
 import { codeOf } from '../../kernel/errors.ts';
 import { retryWhileInUse } from '../../kernel/files/files.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
-import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
+import { blocksOf, openRegular, readRegular } from '../../kernel/files/regular-file.ts';
+import { tryParseJson } from '../../kernel/json.ts';
 import { localError } from '../archive/local-error.ts';
-import { isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
-import { Digest, type FileHash } from './digest.ts';
-import { type Checkpoint, notePath, type PartOf, readNote, writeCheckpoint, writeNote } from './part-note.ts';
+import { CHECKSUM_ALGORITHMS, isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
+import { corrupt, Digest, type FileHash } from './digest.ts';
 import type { Sink } from './transfer.ts';
 
 /** The size below which a download starts over, because resuming would cost more than it saves. */
@@ -29,8 +32,14 @@ const BUFFER_BYTES = 512 * 1024;
 /** The number of bytes between two checkpoints. */
 const CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
-const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
+const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 const sync = promisify(fsync);
+
+/** The identity of the object in a part file. */
+interface PartOf {
+  bucket: string;
+  key: string;
+}
 
 /**
  * A file that is being downloaded: `NAME.part`. For larger objects, a note next to it has the object's identity, so that a later run can
@@ -85,24 +94,23 @@ export class PartFile implements Sink {
     const note = await readNote(this.path, this.#of);
     if (note === undefined) return this.restart();
     const { facts, checkpoint } = note;
-    if (isProvable(facts)) {
-      // At least one byte is always requested, so that the bucket confirms that the object is still the same.
-      this.length = Math.min(size, Math.max((facts.size ?? 0) - 1, 0));
-    } else if (!(await this.#matches(facts, checkpoint))) return this.restart();
-    ftruncateSync(this.#file, this.length);
-    this.known = facts;
-  }
-
-  /** Returns true if the file starts with the bytes of the checkpoint and has more bytes after them. */
-  async #matches(facts: ObjectFacts, checkpoint: Checkpoint | undefined): Promise<boolean> {
-    if (checkpoint === undefined) return false;
+    // At least one byte is always requested, so that the bucket confirms that the object is still the same.
+    const proven = isProvable(facts) ? Math.max((facts.size ?? 0) - 1, 0) : checkpoint?.bytes;
     const digest = new Digest(this.#of.key, facts);
-    for await (const block of blocksOf(this.#file, checkpoint.bytes)) digest.update(block);
-    if (digest.hashSoFar() !== checkpoint.sha256) return false;
+    const length = Math.min(size, proven ?? 0);
+    try {
+      for await (const block of blocksOf(this.#file, length)) digest.update(block);
+    } catch (error) {
+      if (codeOf(error) === 'STORAGE_CORRUPT') return this.restart();
+      throw error;
+    }
+    if (!isProvable(facts) && digest.hashSoFar() !== checkpoint?.sha256) return this.restart();
     this.#digest = digest;
     this.#size = facts.size;
-    this.#checkedBytes = this.length = checkpoint.bytes;
-    return true;
+    this.length = length;
+    if (!isProvable(facts)) this.#checkedBytes = length;
+    ftruncateSync(this.#file, length);
+    this.known = facts;
   }
 
   begin(facts: ObjectFacts): void {
@@ -173,16 +181,11 @@ export class PartFile implements Sink {
     }
   }
 
-  /**
-   * Compares the bytes with the object's metadata. Reads the file again if an earlier run wrote part of it.
-   * @throws StorageError STORAGE_CORRUPT
-   */
-  async verify(facts: ObjectFacts): Promise<FileHash> {
+  /** Compares the bytes with the object's metadata. @throws StorageError STORAGE_CORRUPT */
+  verify(): FileHash {
     this.#locally(() => this.#flush());
-    if (this.#digest !== undefined) return this.#digest.result();
-    const digest = new Digest(this.#of.key, facts);
-    for await (const block of blocksOf(this.#file)) digest.update(block);
-    return digest.result();
+    if (this.#digest === undefined) throw corrupt(this.#of.key, 'no bytes arrived');
+    return this.#digest.result();
   }
 
   /** Calls `work` with the open file. After `verify`, every byte has been written to it. */
@@ -194,8 +197,9 @@ export class PartFile implements Sink {
   async publish(finalPath: string): Promise<void> {
     await sync(this.#file);
     this.#close();
-    await retryWhileInUse(() => rename(this.path, finalPath));
+    // The note goes first, so that a process killed in between leaves none behind.
     this.#removeNote();
+    await retryWhileInUse(() => rename(this.path, finalPath));
   }
 
   /** Keeps the bytes for a later run if it can use them. */
@@ -230,4 +234,65 @@ function createPart(path: string): number | undefined {
       makeFolder(dirname(path));
     }
   }
+}
+
+/*
+ * `NAME.part.json`: the first line identifies the object in `NAME.part`. If nothing in the bucket's response proves the content, the
+ * following lines are checkpoints of the bytes received so far.
+ */
+
+const objectSchema = z.object({
+  key: z.string(),
+  bucket: z.string(),
+  size: z.number(),
+  etag: z.string(),
+  md5: z.optional(z.string()),
+  checksum: z.optional(z.object({ algorithm: z.enum(CHECKSUM_ALGORITHMS), value: z.string() })),
+});
+/** The length and hash of the first bytes, as received from the bucket. */
+const checkpointSchema = z.object({ bytes: z.number(), sha256: z.string() });
+
+/** The properties of an object that a note doesn't record. */
+const UNKNOWN = {
+  modified: undefined,
+  contentType: undefined,
+  encryption: undefined,
+  storageClass: undefined,
+};
+
+function notePath(partPath: string): string {
+  return `${partPath}.json`;
+}
+
+/** Starts a new note. Removes any existing file of that name first, so that nothing is written through a link. */
+function writeNote(partPath: string, of: PartOf, { size, etag, md5, checksum }: ObjectFacts): void {
+  const text = JSON.stringify({ ...of, size, etag, md5, checksum });
+  rmSync(notePath(partPath), { force: true });
+  writeFileSync(notePath(partPath), `${text}\n`, { mode: 0o600, flag: 'wx' });
+}
+
+function writeCheckpoint(partPath: string, checkpoint: z.infer<typeof checkpointSchema>): void {
+  const file = openSync(notePath(partPath), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    writeSync(file, `${JSON.stringify(checkpoint)}\n`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Reads the note. Returns undefined if it is missing, unreadable, or about another object. */
+async function readNote(partPath: string, of: PartOf) {
+  const text = await readRegular(notePath(partPath), O_RDONLY | O_NOFOLLOW).catch(() => undefined);
+  // A crash can truncate the last line, which is then ignored.
+  const [first = '', ...rest] = (text ?? '').split('\n');
+  const object = objectSchema.safeParse(tryParseJson(first));
+  if (!object.success || object.data.key !== of.key || object.data.bucket !== of.bucket) return undefined;
+  const { size, etag, md5, checksum } = object.data;
+  const checkpoints = rest
+    .map((line) => checkpointSchema.safeParse(tryParseJson(line)))
+    .filter((one) => one.success);
+  return {
+    facts: { ...UNKNOWN, size, etag, md5: startMd5() && md5, checksum },
+    checkpoint: checkpoints.at(-1)?.data,
+  };
 }

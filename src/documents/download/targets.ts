@@ -1,23 +1,55 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { EsignError } from '../../kernel/errors.ts';
+import type { Clock } from '../../kernel/clock.ts';
+import { EsignError, StorageError, UsageError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import type { DocumentKind } from '../../kernel/vocabulary.ts';
-import { defaultFileName } from '../archive/file-names.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { DOCUMENT_KINDS, type DocumentKind, isTerminal } from '../../kernel/vocabulary.ts';
+import { defaultFileName, safeFileName } from '../archive/file-names.ts';
 import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
-import type { FileTarget } from './fetch.ts';
-import { fileOfKey, keyOf, type LocateOptions, locateDocument } from './locate.ts';
+import { LOOKUP_INTERVAL_MS } from '../defaults.ts';
+
+/** A file to download. */
+export interface FileTarget {
+  envelopeId: string | null;
+  what: DocumentKind | null;
+  /** The storage key; null if the envelope has to be read first. */
+  key: string | null;
+  /** The file's name in the folder; null if it can't be determined because of `error`. */
+  fileName: string | null;
+  /** The envelope's status when the service returned the key; null for a bare key, which proves nothing about an envelope. */
+  status: string | null;
+  /** Set if the envelope could not be read. */
+  error?: EsignError;
+}
+
+/** A target whose storage key and file name are known. */
+export interface DocumentFile extends FileTarget {
+  key: string;
+  fileName: string;
+}
+
+/** Options for waiting for files that don't exist yet. */
+export interface LocateOptions {
+  /** Returns the client that reads envelopes. It isn't needed, and doesn't have to be configured, for bare keys. */
+  client(): Promise<Client>;
+  /** When to stop waiting for all files, in ms since the epoch. */
+  until: number;
+  clock: Clock;
+  signal?: AbortSignal;
+  onWait?: (reason: string) => void;
+}
 
 const CONCURRENT_LOOKUPS = 8;
 
 /** Returns the files of bare storage keys. */
-export function targetsOfKeys(keys: readonly string[], template: NameTemplate | undefined): FileTarget[] {
+export function targetsOfKeys(keys: readonly string[], template: NameTemplate | undefined): DocumentFile[] {
   return keys.map((key) => {
     const file = fileOfKey(key);
+    if (template === undefined) return file;
     const { envelopeId, what } = file;
     const values = { key, name: key.split('/').at(-1), envelopeId, what };
-    const fileName = template === undefined ? file.fileName : renderName(template, values);
-    return { envelopeId, what, key, fileName, locate: () => Promise.resolve(file) };
+    return { ...file, fileName: renderName(template, values) };
   });
 }
 
@@ -25,34 +57,25 @@ export interface TargetOptions {
   client: Client;
   kinds: readonly DocumentKind[];
   template: NameTemplate | undefined;
-  waiting: LocateOptions;
+  signal?: AbortSignal | undefined;
 }
 
 /** Returns the documents of envelopes by id. Reads the envelopes first only if a template needs their values. */
 export async function targetsOfIds(ids: readonly string[], options: TargetOptions): Promise<FileTarget[]> {
-  const { client, kinds, template, waiting } = options;
-  if (template === undefined) {
-    return ids.flatMap((id) =>
-      kinds.map((what) => ({
-        envelopeId: id,
-        what,
-        key: null,
-        fileName: defaultFileName(id, what),
-        locate: () => locateDocument(client, id, what, waiting),
-      })),
+  const { client, kinds, template, signal } = options;
+  const unread = (envelopeId: string, fileNameOf: (what: DocumentKind) => string | null) =>
+    kinds.map((what) => ({ envelopeId, what, key: null, fileName: fileNameOf(what), status: null }));
+  if (template === undefined) return ids.flatMap((id) => unread(id, (what) => defaultFileName(id, what)));
+  const read = (id: string) =>
+    client.envelopes.get(id, signal).then(
+      (envelope) => targetsOf(envelope, options),
+      (error: unknown) => {
+        if (signal?.aborted || !(error instanceof EsignError)) throw error;
+        return unread(id, () => null).map((target) => ({ ...target, error }));
+      },
     );
-  }
   const targets: FileTarget[] = [];
-  const look = (id: string) =>
-    client.envelopes.get(id, waiting.signal).catch((error: unknown) => {
-      if (waiting.signal?.aborted || !(error instanceof EsignError)) throw error;
-      return { id, error };
-    });
-  for await (const found of mapInOrder(ids, CONCURRENT_LOOKUPS, look)) {
-    if ('error' in found && found.error instanceof EsignError) {
-      for (const what of kinds) targets.push(unnamed(found.id, what, found.error));
-    } else targets.push(...targetsOf(found, options));
-  }
+  for await (const found of mapInOrder(ids, CONCURRENT_LOOKUPS, read)) targets.push(...found);
   return targets;
 }
 
@@ -89,24 +112,94 @@ function isDue(envelope: Envelope, what: DocumentKind): boolean {
 /** Returns these kinds of documents of an envelope, including those that don't exist yet. */
 export function targetsOf(
   envelope: Envelope,
-  { client, kinds, template, waiting }: TargetOptions,
+  { kinds, template }: Pick<TargetOptions, 'kinds' | 'template'>,
 ): FileTarget[] {
-  // Only the necessary fields are kept, because there can be ten thousand envelopes.
-  const { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey } = envelope;
-  const known = { id, status, documentStorageKey, signedDocumentStorageKey, certificateStorageKey };
+  const { id, status = null } = envelope;
   return kinds.map((what) => {
-    const key = keyOf(known, what);
-    const values = template === undefined ? undefined : valuesOfEnvelope(envelope, what, key);
-    return {
-      envelopeId: id,
-      what,
-      key: key ?? null,
-      fileName: template && values ? renderName(template, values) : defaultFileName(id, what),
-      locate: () => locateDocument(client, id, what, waiting, known),
-    };
+    const key = keyOf(envelope, what);
+    const fileName =
+      template === undefined
+        ? defaultFileName(id, what)
+        : renderName(template, valuesOfEnvelope(envelope, what, key));
+    return { envelopeId: id, what, key: key ?? null, fileName, status };
   });
 }
 
-function unnamed(envelopeId: string, what: DocumentKind, error: EsignError): FileTarget {
-  return { envelopeId, what, key: null, fileName: null, locate: () => Promise.reject(error) };
+/**
+ * Returns the file of a target, whose envelope is read if its key is not known. If a completed envelope has no key yet, reads it again until
+ * it has one or the waiting time is over.
+ * @throws EsignError if the envelope can't be read, or has no such document.
+ */
+export async function locate(target: FileTarget, waiting: LocateOptions): Promise<DocumentFile> {
+  const { envelopeId, what, key, fileName, status, error } = target;
+  if (error !== undefined) throw error;
+  if (key !== null && fileName !== null) return { envelopeId, what, key, fileName, status };
+  if (envelopeId === null || what === null) throw new TypeError('a target without a key needs an envelope');
+  const client = await waiting.client();
+  for (;;) {
+    const envelope = await client.envelopes.get(envelopeId, waiting.signal);
+    const isExpected = what === 'document' || envelope.status === 'COMPLETED';
+    if (keyOf(envelope, what) !== undefined || !isExpected || waiting.clock.now() >= waiting.until) {
+      const file = fileOf(envelope, what);
+      return { ...file, fileName: fileName ?? file.fileName };
+    }
+    waiting.onWait?.(`The ${what} file of ${envelopeId} has no storage key yet. Waiting for it.`);
+    await waiting.clock.sleep(LOOKUP_INTERVAL_MS, waiting.signal);
+  }
+}
+
+/** Returns the storage key of a document from the envelope's field for it (Resources, Envelope). */
+export function keyOf(envelope: Envelope, what: DocumentKind): string | undefined {
+  const key = {
+    document: envelope.documentStorageKey,
+    signed: envelope.signedDocumentStorageKey,
+    certificate: envelope.certificateStorageKey,
+  }[what];
+  return key ?? undefined;
+}
+
+/**
+ * Returns the file of a document.
+ * @throws StorageError STORAGE_NOT_READY until the service has set a key.
+ */
+export function fileOf(envelope: Envelope, what: DocumentKind): DocumentFile {
+  const key = keyOf(envelope, what);
+  if (key === undefined) throw notReady(envelope, what);
+  const status = envelope.status ?? null;
+  return { envelopeId: envelope.id, what, key, fileName: defaultFileName(envelope.id, what), status };
+}
+
+/** Creates the error for a document without a key. The message is the same for both documents of a signed envelope. */
+function notReady({ id, ...envelope }: Envelope, what: DocumentKind): StorageError {
+  const status = envelope.status ?? 'unknown';
+  const error = (message: string, hint: string) => new StorageError('STORAGE_NOT_READY', message, { hint });
+  if (what === 'document')
+    return error(
+      `The document of ${id} has no storage key yet.`,
+      'The service sets it after the envelope is created; try again in a moment.',
+    );
+  if (status === 'COMPLETED')
+    return error(
+      `${id} is COMPLETED, but its signed documents have no storage keys yet.`,
+      'Wait longer with --wait 5m.',
+    );
+  const unsigned = `Unsigned: \`${command('envelopes', 'download', id, '--what', 'document')}\`.`;
+  if (isTerminal(status)) return error(`${id} is ${status}: it will never have signed documents.`, unsigned);
+  const watch = `Wait for COMPLETED: \`${command('envelopes', 'watch', id)}\`.`;
+  return error(`${id} is ${status}: it has no signed documents yet.`, `${watch} ${unsigned}`);
+}
+
+/** Returns the file of a bare storage key. If the key has the documented format, the file name contains the envelope's ID. */
+export function fileOfKey(key: string): DocumentFile {
+  const parts = key.split('/');
+  const last = parts.at(-1) ?? '';
+  if (last === '')
+    throw new UsageError(`The key "${key}" is that of a folder, not a file.`, {
+      hint: 'Pass the key of a file; `esign envelopes get ID` shows them.',
+    });
+  const what = DOCUMENT_KINDS.find((kind) => last === `${kind}.pdf`) ?? null;
+  const envelopeId = parts.at(-2) ?? '';
+  if (what !== null && envelopeId.startsWith('env_'))
+    return { envelopeId, what, key, fileName: defaultFileName(envelopeId, what), status: null };
+  return { envelopeId: null, what, key, fileName: safeFileName(last), status: null };
 }

@@ -5,8 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { Folders } from '../../../src/documents/archive/folders.ts';
-import { Ledger } from '../../../src/documents/archive/ledger.ts';
+import { DownloadFolder } from '../../../src/documents/archive/download-folder.ts';
 import { parseLine, updateManifest } from '../../../src/documents/archive/manifest.ts';
 import { type VerifiedFile, verifyDocuments } from '../../../src/documents/archive/verify.ts';
 import { PdfBytes } from '../../../src/documents/seal/pdf-bytes.ts';
@@ -91,33 +90,31 @@ describe('SHA256SUMS', () => {
   });
 
   it('stores ETags that are not MD5, for exactly the bytes they were received with', async () => {
-    const folders = await Folders.open(dir);
-    const ledger = await Ledger.open(dir, folders);
-    await ledger.record(join(dir, 'a.pdf'), sha256('a'), '"abc-3"');
-    await ledger.record(join(dir, 'b.pdf'), sha256('b'), undefined);
-    await ledger.flush();
-    await folders.close();
-    const later = await Ledger.open(dir, folders);
+    const ledger = await DownloadFolder.open(dir, { hasList: true });
+    await ledger.record(join(dir, 'a.pdf'), { sha256: sha256('a'), etag: '"abc-3"', isNew: false });
+    await ledger.record(join(dir, 'b.pdf'), { sha256: sha256('b'), etag: undefined, isNew: false });
+    await ledger.close();
+    const later = await DownloadFolder.open(dir, { hasList: true });
     expect(later.etagOf(join(dir, 'a.pdf'), sha256('a'))).toBe('"abc-3"');
     expect(later.etagOf(join(dir, 'a.pdf'), sha256('changed'))).toBeUndefined();
     expect(later.etagOf(join(dir, 'b.pdf'), sha256('b'))).toBeUndefined();
+    await later.close();
   });
 });
 
 describe("a list that can't be written", () => {
   it('fails with a message, and contains every file as soon as it can be written', async () => {
-    const folders = await Folders.open(dir);
-    const ledger = await Ledger.open(dir, folders);
+    const ledger = await DownloadFolder.open(dir, { hasList: true });
     await mkdir(join(dir, 'SHA256SUMS', 'in-the-way'), { recursive: true });
     // More than are written together.
-    for (let index = 0; index < 501; index++) await ledger.record(join(dir, `${index}`), sha256('x'), '"e"');
+    for (let index = 0; index < 501; index++)
+      await ledger.record(join(dir, `${index}`), { sha256: sha256('x'), etag: '"e"', isNew: false });
     await expect(ledger.flush()).rejects.toMatchObject({
       code: expect.stringMatching(/STORAGE_LOCAL|USAGE/) as unknown,
     });
     await rm(join(dir, 'SHA256SUMS'), { recursive: true });
-    await ledger.record(join(dir, 'last'), sha256('x'), undefined);
-    await ledger.flush();
-    await folders.close();
+    await ledger.record(join(dir, 'last'), { sha256: sha256('x'), etag: undefined, isNew: false });
+    await ledger.close();
     expect((await list()).trimEnd().split('\n')).toHaveLength(502);
     expect((await readdir(dir)).sort()).toEqual(['.esign-etags.json', 'SHA256SUMS']);
   });
@@ -173,7 +170,8 @@ describe('verify', () => {
 describe('the folder of a run', () => {
   const a = (...folder: string[]) => join(...folder, 'a.pdf');
   const IN_USE = { code: 'STORAGE_LOCAL', message: expect.stringContaining(String(process.pid)) as unknown };
-  const open = (folder: string, onlyFile?: string) => Folders.open(folder, { onlyFile, clock: fakeClock() });
+  const open = (folder: string, onlyFile?: string) =>
+    DownloadFolder.open(folder, { onlyFile, hasList: false, clock: fakeClock() });
 
   it.runIf(hasLinks)(
     'is refused to a second run, also through another path, a parent, or a subfolder',
@@ -186,11 +184,11 @@ describe('the folder of a run', () => {
       await expect(open(join(dir, 'link', 'below'))).rejects.toMatchObject(IN_USE);
       await expect(open(join(real, 'below', 'deep'))).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
       const above = await open(real);
-      expect(await above.mayExist(a(real))).toBe(false);
-      await expect(above.mayExist(a(real, 'below'))).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
+      await above.check(a(real));
+      await expect(above.check(a(real, 'below'))).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
       await Promise.all([one.close(), above.close()]);
       const later = await open(real);
-      expect(await later.mayExist(a(real, 'below', 'deep'))).toBe(false);
+      await later.check(a(real, 'below', 'deep'));
       await later.close();
       expect(await readdir(real)).toEqual(['below']);
     },
@@ -198,11 +196,11 @@ describe('the folder of a run', () => {
 
   it('is shared by runs that write one file each, but no file is', async () => {
     const [one, other] = [await open(dir, 'a.pdf'), await open(dir, 'b.pdf')];
-    expect(await one.mayExist(a(dir))).toBe(false);
+    await one.check(a(dir));
     await expect(open(dir, 'a.pdf')).rejects.toMatchObject(IN_USE);
     const all = await open(dir);
-    await expect(all.mayExist(a(dir))).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
-    expect(await all.mayExist(join(dir, 'c.pdf'))).toBe(false);
+    await expect(all.check(a(dir))).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
+    await all.check(join(dir, 'c.pdf'));
     await expect(open(dir, 'd.pdf')).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
     await Promise.all([one.close(), other.close(), all.close()]);
     expect(await readdir(dir)).toEqual([]);
@@ -215,24 +213,10 @@ describe('the folder of a run', () => {
   });
 
   it('lets a second run wait for a short one', async () => {
-    const first = await Folders.open(dir);
-    const second = Folders.open(dir);
+    const first = await DownloadFolder.open(dir, { hasList: true });
+    const second = DownloadFolder.open(dir, { hasList: true });
     await first.close();
     await (await second).close();
-  });
-
-  it('remembers existing files, and creates no folder below them', async () => {
-    await mkdir(join(dir, 'Old', 'deep'), { recursive: true });
-    await writeFile(join(dir, 'Old', 'A.pdf'), '');
-    const folders = await open(`${dir}/./`);
-    expect(await folders.mayExist(a(dir, 'Old'))).toBe(true);
-    expect(await folders.mayExist(a(dir, 'new', 'deep'))).toBe(false);
-    expect(await folders.mayExist(a(dir, 'old', 'other'))).toBe(false);
-    expect(await folders.mayExist(a(dir))).toBe(false);
-    await mkdir(join(dir, 'new', 'deep'), { recursive: true });
-    folders.renamedIn(join(dir, 'new', 'deep'));
-    await folders.close();
-    expect((await readdir(dir)).sort()).toEqual(['Old', 'new']);
   });
 
   it.runIf(hasLinks)('may be a link, but links inside it are not followed', async () => {
@@ -241,19 +225,10 @@ describe('the folder of a run', () => {
     await symlink(join(dir, 'real'), join(dir, 'in'));
     await symlink(join(dir, 'outside'), join(dir, 'real', 'sub'));
     const folders = await open(join(dir, 'in'));
-    expect(await folders.mayExist(a(dir, 'in'))).toBe(false);
-    await expect(folders.mayExist(a(dir, 'in', 'sub'))).rejects.toMatchObject({ code: 'ELOOP' });
-    await expect(folders.mayExist(a(dir, 'in', 'sub', 'deep'))).rejects.toMatchObject({ code: 'ELOOP' });
+    await folders.check(a(dir, 'in'));
+    await expect(folders.check(a(dir, 'in', 'sub'))).rejects.toMatchObject({ code: 'ELOOP' });
+    await expect(folders.check(a(dir, 'in', 'sub', 'deep'))).rejects.toMatchObject({ code: 'ELOOP' });
     await folders.close();
     expect(await readdir(join(dir, 'outside'))).toEqual([]);
-  });
-
-  it('removes the note of a part file that already has its final name', async () => {
-    await writeFile(a(dir), '');
-    await writeFile(`${a(dir)}.part.json`, '');
-    const folders = await open(dir);
-    expect(await folders.mayExist(a(dir))).toBe(true);
-    await folders.close();
-    expect(await readdir(dir)).toEqual(['a.pdf']);
   });
 });

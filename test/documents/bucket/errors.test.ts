@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openBucket } from '../../../src/documents/bucket/bucket.ts';
-import { fileOfKey } from '../../../src/documents/download/locate.ts';
+import { fileOfKey } from '../../../src/documents/download/targets.ts';
 import { downloadOne } from '../download/download-one.ts';
 
 // Mocked here, and only here: responses that no available bucket can be made to give.

@@ -5,12 +5,11 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { DownloadFolder } from '../../../src/documents/archive/download-folder.ts';
 import { safeFileName } from '../../../src/documents/archive/file-names.ts';
-import { Folders } from '../../../src/documents/archive/folders.ts';
-import { Ledger } from '../../../src/documents/archive/ledger.ts';
 import { openBucket } from '../../../src/documents/bucket/bucket.ts';
 import type { DownloadOptions } from '../../../src/documents/download/file.ts';
-import { fileOfKey } from '../../../src/documents/download/locate.ts';
+import { fileOfKey } from '../../../src/documents/download/targets.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { downloadOne } from './download-one.ts';
@@ -34,7 +33,7 @@ afterEach(async () => {
 async function fetchFrom(
   answer: (response: ServerResponse) => void,
   force = false,
-  run: Partial<Pick<DownloadOptions, 'folders' | 'ledger'>> = {},
+  run: Partial<Pick<DownloadOptions, 'folder'>> = {},
 ) {
   server ??= await startServer((_, response) => answer(response));
   const bucket = await openBucket({
@@ -84,14 +83,14 @@ describe('a download', () => {
     expect(await readFile(path)).toEqual(pdf);
   });
 
-  it('is synced to disk before a list names it', async () => {
-    const folders = await Folders.open(dir);
-    const ledger = await Ledger.open(dir, folders);
-    const [touched, recorded] = [vi.spyOn(folders, 'renamedIn'), vi.spyOn(ledger, 'record')];
-    await fetchFrom(serve(pdf), false, { folders, ledger });
-    await folders.close();
-    expect(touched).toHaveBeenCalledWith(dir);
-    expect(touched.mock.invocationCallOrder[0]).toBeLessThan(recorded.mock.invocationCallOrder[0] ?? 0);
+  it('is recorded in the list, as new only if it was saved', async () => {
+    const folder = await DownloadFolder.open(dir, { hasList: true });
+    const recorded = vi.spyOn(folder, 'record');
+    await fetchFrom(serve(pdf), false, { folder });
+    await fetchFrom(serve(pdf), false, { folder });
+    await folder.close();
+    expect(recorded.mock.calls.map(([, { isNew }]) => isNew)).toEqual([true, false]);
+    expect(await readFile(join(dir, 'SHA256SUMS'), 'utf8')).toContain('env_1.signed.pdf');
   });
 
   it('is signed for the bucket, path style', async () => {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openBucket } from '../../../src/documents/bucket/bucket.ts';
-import { fileOfKey } from '../../../src/documents/download/locate.ts';
+import { fileOfKey } from '../../../src/documents/download/targets.ts';
 import { PdfBytes } from '../../../src/documents/seal/pdf-bytes.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { hasLinks } from '../../support/system.ts';
@@ -78,17 +78,6 @@ describe('an existing entry at the place of a file', () => {
     await symlink('../victim', join(dir, 's.pdf.part'));
     await expect(download()).rejects.toMatchObject({ code: 'STORAGE_LOCAL' });
     expect(await readFile(join(top, 'victim'), 'utf8')).toBe('mine');
-  });
-});
-
-describe('the leftovers of a killed run', () => {
-  it('are deleted if the file has its final name', async () => {
-    await writeFile(join(dir, 's.pdf'), pdf);
-    await writeFile(join(dir, 's.pdf.part.json'), '{}');
-    await server.close();
-    server = await startServer((_, response) => void response.writeHead(304, { etag }).end());
-    expect(await download()).toMatchObject({ status: 'unchanged' });
-    expect(await readdir(dir)).toEqual(['s.pdf']);
   });
 });
 

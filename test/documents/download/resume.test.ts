@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBucket } from '../../../src/documents/bucket/bucket.ts';
-import { fileOfKey } from '../../../src/documents/download/locate.ts';
+import { fileOfKey } from '../../../src/documents/download/targets.ts';
 import { streamObject } from '../../../src/documents/download/to-stream.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { type SeenRequest, startServer, type TestServer } from '../../support/server.ts';

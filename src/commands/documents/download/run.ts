@@ -5,21 +5,31 @@ import { Batch } from '../../../cli/batch.ts';
 import type { Context } from '../../../cli/context.ts';
 import { durationFlag } from '../../../cli/flags.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
+import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
 import { refuseCollisions } from '../../../documents/archive/file-names.ts';
-import { Folders } from '../../../documents/archive/folders.ts';
-import { Ledger } from '../../../documents/archive/ledger.ts';
 import { type NameTemplate, parseNameTemplate } from '../../../documents/archive/name-template.ts';
 import { DOWNLOADS, WAIT_MS } from '../../../documents/defaults.ts';
-import { type FileTarget, sourceOf, waitUntilAvailable } from '../../../documents/download/fetch.ts';
-import type { DownloadOptions } from '../../../documents/download/file.ts';
-import type { LocateOptions } from '../../../documents/download/locate.ts';
-import { targetsOfIds } from '../../../documents/download/targets.ts';
+import {
+  type CheckedFile,
+  type FetchOptions,
+  fetchFiles,
+  sourceOf,
+  waitUntilAvailable,
+} from '../../../documents/download/fetch.ts';
+import {
+  type FileTarget,
+  type LocateOptions,
+  locate,
+  targetsOfIds,
+} from '../../../documents/download/targets.ts';
 import { streamObject } from '../../../documents/download/to-stream.ts';
+import type { SealSource } from '../../../documents/seal/seal-check.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { StorageError, UsageError } from '../../../kernel/errors.ts';
+import { stateDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { type Progress, startProgress } from '../../../output/progress.ts';
-import { type CheckedFile, fetchChecked } from './checked-files.ts';
+import { originOf } from '../signers.ts';
 import { renderFile } from './view.ts';
 
 /** The flags shared by the two download commands. */
@@ -70,6 +80,7 @@ const LARGE_RUN_FILES = 2_000;
 export function waitingOf(flags: { wait?: number | undefined }, context: Context): LocateOptions {
   let isShown = false;
   return {
+    client: () => context.session.client(),
     until: context.session.clock.now() + (flags.wait ?? WAIT_MS),
     clock: context.session.clock,
     signal: context.interrupt.signal,
@@ -183,12 +194,13 @@ function unreliable(problems: number, files: number): StorageError {
 async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: Context): Promise<void> {
   const bucket = await context.session.bucket();
   try {
-    const file = await target.locate();
+    const waiting = waitingOf(flags, context);
+    const file = await locate(target, waiting);
     const write = (chunk: Uint8Array) => context.terminal.out(chunk);
     const { signal } = context.interrupt;
     const { clock } = context.session;
     const stream = () => streamObject(bucket, file, write, { signal, clock });
-    const done = await waitUntilAvailable(stream, waitingOf(flags, context));
+    const done = await waitUntilAvailable(stream, waiting);
     noticeProofs(done.isProvenBySize ? 1 : 0, context.terminal);
     if (!context.terminal.json)
       context.terminal.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');
@@ -202,7 +214,7 @@ export async function* fetchInto(
   targets: readonly FileTarget[],
   flags: DownloadFlagValues,
   context: Context,
-  watch?: DownloadOptions['watch'],
+  watch?: FetchOptions['watch'],
 ): AsyncGenerator<CheckedFile, void, undefined> {
   if (targets.length === 0) return;
   refuseCollisions(
@@ -220,21 +232,23 @@ export async function* fetchInto(
   const onlyFile = output === undefined ? undefined : basename(output);
   const named = onlyFile === undefined ? targets : targets.map((one) => ({ ...one, fileName: onlyFile }));
   const bucket = await context.session.bucket();
-  let folders: Folders | undefined;
+  let folder: DownloadFolder | undefined;
   try {
-    folders = await Folders.open(dir, { onlyFile, signal, clock });
-    const ledger = output === undefined ? await Ledger.open(dir, folders) : undefined;
-    const waiting = waitingOf(flags, context);
-    const options = { dir, force, signal, clock, folders, ledger, watch, waiting, concurrency };
-    try {
-      yield* fetchChecked(bucket, named, options, context);
-    } finally {
-      await ledger?.flush();
-    }
+    folder = await DownloadFolder.open(dir, { onlyFile, hasList: output === undefined, signal, clock });
+    yield* fetchFiles(bucket, named, {
+      ...{ dir, force, signal, clock, folder, watch, concurrency },
+      waiting: waitingOf(flags, context),
+      sealSource: () => sealSourceOf(context),
+    });
   } finally {
     bucket.close();
-    await folders?.close();
+    await folder?.close();
   }
+}
+
+/** Returns where the documents of this run come from, for checking their seals. */
+export async function sealSourceOf({ session }: Context): Promise<SealSource> {
+  return { folder: stateDir(), origin: await originOf(session), clock: session.clock };
 }
 
 /** Downloads the signed PDF and the certificate of a completed envelope to a folder. */
@@ -244,7 +258,7 @@ export async function downloadDocuments(envelopeId: string, dir: string, context
     client: await context.session.client(),
     kinds: ['signed', 'certificate'] as const,
     template: undefined,
-    waiting: waitingOf(flags, context),
+    signal: context.interrupt.signal,
   };
   await downloadAll(await targetsOfIds([envelopeId], options), flags, context);
 }

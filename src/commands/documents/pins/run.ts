@@ -4,7 +4,7 @@ import { acceptPin, forgetPins, type Pin, readPins } from '../../../documents/se
 import { UsageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
 import { type ListFormat, type ListView, writeList } from '../../../output/list.ts';
-import { requireOrigin, wholeFingerprint } from '../seals.ts';
+import { requireOrigin, wholeFingerprint } from '../signers.ts';
 
 export interface PinFlags extends ListFormat {
   accept?: string | undefined;

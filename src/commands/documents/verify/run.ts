@@ -8,7 +8,7 @@ import { StorageError } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { safeLine } from '../../../output/text.ts';
 import { renderVerified } from '../download/view.ts';
-import { knownSigners } from '../seals.ts';
+import { knownSigners } from '../signers.ts';
 
 export interface VerifyFlags {
   trust?: string | undefined;

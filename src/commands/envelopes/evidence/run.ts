@@ -4,10 +4,10 @@ import { type Envelope, envelopeSchema, matches } from '../../../api/schemas.ts'
 import type { Context } from '../../../cli/context.ts';
 import { addKnownSecrets } from '../../../cli/known-secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { Folders } from '../../../documents/archive/folders.ts';
+import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
 import type { Bucket } from '../../../documents/bucket/bucket.ts';
-import { keyOf } from '../../../documents/download/locate.ts';
-import { targetsOf } from '../../../documents/download/targets.ts';
+import { type CheckedFile, fetchFiles } from '../../../documents/download/fetch.ts';
+import { keyOf, targetsOf } from '../../../documents/download/targets.ts';
 import { accountOf, findingOn } from '../../../evidence/findings.ts';
 import { EvidenceFolder } from '../../../evidence/folder.ts';
 import {
@@ -25,8 +25,7 @@ import { redactValue } from '../../../kernel/redaction.ts';
 import { DOCUMENT_KINDS } from '../../../kernel/vocabulary.ts';
 import { jsonText, writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
-import { type CheckedFile, fetchChecked } from '../../documents/download/checked-files.ts';
-import { noticeProofs, waitingOf } from '../../documents/download/run.ts';
+import { noticeProofs, sealSourceOf, waitingOf } from '../../documents/download/run.ts';
 import { renderFile } from '../../documents/download/view.ts';
 import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './page.ts';
 
@@ -79,19 +78,20 @@ async function fetchDocuments(
   const { signal } = context.interrupt;
   const { clock } = context.session;
   setMaxListeners(0, signal);
-  const waiting = waitingOf(flags, context);
-  const client = await context.session.client();
-  const options = { client, kinds: DOCUMENT_KINDS, template: undefined, waiting };
-  const targets = targetsOf(envelope, options);
+  const targets = targetsOf(envelope, { kinds: DOCUMENT_KINDS, template: undefined });
   const files: CheckedFile[] = [];
-  let folders: Folders | undefined;
+  let folder: DownloadFolder | undefined;
   try {
-    folders = await Folders.open(dir, { signal, clock });
-    const fetching = { dir, force, signal, clock, folders, waiting, concurrency: targets.length };
-    for await (const file of fetchChecked(bucket, targets, fetching, context)) files.push(file);
+    folder = await DownloadFolder.open(dir, { hasList: false, signal, clock });
+    const fetching = fetchFiles(bucket, targets, {
+      ...{ dir, force, signal, clock, folder, concurrency: targets.length },
+      waiting: waitingOf(flags, context),
+      sealSource: () => sealSourceOf(context),
+    });
+    for await (const file of fetching) files.push(file);
     noticeProofs(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
   } finally {
-    await folders?.close();
+    await folder?.close();
     bucket.close();
   }
   return files;
