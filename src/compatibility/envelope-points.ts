@@ -1,5 +1,7 @@
 import { isList, isRecord } from '../kernel/json.ts';
-import type { NotePoint } from './open-points.ts';
+
+/** Notes the service's behavior for an open point. */
+export type NotePoint = (point: string, value: string) => void;
 
 const DAY_MS = 24 * 3_600_000;
 /** Two times closer together than this are treated as equal. In ms. */

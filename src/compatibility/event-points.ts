@@ -1,5 +1,5 @@
 import { isRecord } from '../kernel/json.ts';
-import type { NotePoint } from './open-points.ts';
+import type { NotePoint } from './envelope-points.ts';
 
 const MAX_REMEMBERED = 10_000;
 

@@ -1,6 +1,6 @@
+import { OPEN_POINTS, type OpenPoint } from '../kernel/open-points.ts';
 import { DOCUMENT } from './document.ts';
 import { type CompatibilityReport, findingOf, ROLES } from './findings.ts';
-import { OPEN_POINTS, type OpenPoint } from './open-points.ts';
 import type { Places, SeenForm } from './record.ts';
 
 /** The observed behaviors for an open point, most frequent first. */
@@ -16,11 +16,12 @@ const SUMMARY_LACKS = ['signers', 'message', 'metadata', 'webhookUrl'];
 
 /** Adds the open points of the sandbox to a report. Points that responses can't show are listed with the reason. */
 export function openPointsIn(places: Places, report: CompatibilityReport): void {
-  for (const [name, point] of Object.entries(OPEN_POINTS)) {
+  for (const [name, point] of Object.entries<OpenPoint>(OPEN_POINTS)) {
     const { readings } = observed(name, places);
     const what = `${name}: ${point.decides}`;
     if (readings.length === 0) {
-      const why = point.reason === undefined ? what : `${what} (can't be observed: ${point.reason})`;
+      const why =
+        point.unobservable === undefined ? what : `${what} It can't be observed: ${point.unobservable}.`;
       report.neverSeen.push({ what: why, where: point.section });
       continue;
     }
@@ -42,7 +43,7 @@ export function openPointsIn(places: Places, report: CompatibilityReport): void 
 
 /** Returns the observed behaviors that the sandbox supports, by name. `sandbox start --choices` reads them. */
 export function choicesIn(places: Places): Record<string, string> {
-  const chosen = Object.entries(OPEN_POINTS).flatMap(([name, point]) => {
+  const chosen = Object.entries<OpenPoint>(OPEN_POINTS).flatMap(([name, point]) => {
     const value = chosenOf(point, observed(name, places));
     return value === undefined ? [] : [[name, value] as const];
   });

@@ -2,8 +2,7 @@ import type { HttpRequest } from '../api/http.ts';
 import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { ENVELOPE_STATUSES, isInFlight, LIMITS } from '../kernel/vocabulary.ts';
 import { DOCUMENT } from './document.ts';
-import { noteEnvelope } from './envelope-points.ts';
-import type { NotePoint } from './open-points.ts';
+import { type NotePoint, noteEnvelope } from './envelope-points.ts';
 
 /** A response of the service, with its request. */
 export interface Sighting {

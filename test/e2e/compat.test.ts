@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { OPEN_POINTS } from '../../src/compatibility/open-points.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
+import { OPEN_POINTS } from '../../src/kernel/open-points.ts';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home } from '../support/cli.ts';
 import { json } from '../support/server.ts';

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { UsageError } from '../../../src/kernel/errors.ts';
-import { CHOICES } from '../../../src/sandbox/service/base/choices.ts';
+import { OPEN_POINTS } from '../../../src/kernel/open-points.ts';
 import { startReceiver } from './receiver.ts';
 import {
   ada,
@@ -42,7 +42,7 @@ const choicesOf = async (rig: Rig) => viewShape.parse((await rig.control('GET', 
 test('GET /__sandbox/choices lists every choice with value, default, values, effect, and reason', async () => {
   const rig = await started({ 'list-order': 'asc' });
   const listed = await choicesOf(rig);
-  expect(listed.map((one) => one.name)).toEqual(Object.keys(CHOICES));
+  expect(listed.map((one) => one.name)).toEqual(Object.keys(OPEN_POINTS));
   for (const one of listed) {
     expect(one.default).toBe(one.values[0]);
     expect(one.value).toBe(one.name === 'list-order' ? 'asc' : one.default);
@@ -402,7 +402,7 @@ test('finalisation: delayed survives a restart, a failure of the documents, and 
 });
 
 test('With every switch at its other value, an envelope still runs from creation to completion', async () => {
-  const others = Object.entries(CHOICES).flatMap(([name, { values }]): [string, string][] =>
+  const others = Object.entries(OPEN_POINTS).flatMap(([name, { values }]): [string, string][] =>
     name === 'byob' || values.length === 1 ? [] : [[name, values[1]]],
   );
   const rig = await started(Object.fromEntries(others));
@@ -416,7 +416,7 @@ test('With every switch at its other value, an envelope still runs from creation
 
 test('Every choice with a switch is tested here', async () => {
   const source = await readFile(new URL(import.meta.url), 'utf8');
-  const untested = Object.entries(CHOICES)
+  const untested = Object.entries(OPEN_POINTS)
     .filter(([name, { values }]) => values.length > 1 && !source.includes(`('${name}: `))
     .map(([name]) => name);
   expect(untested).toEqual([]);

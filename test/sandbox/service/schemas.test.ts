@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import * as z from 'zod';
+import { OPEN_POINTS } from '../../../src/kernel/open-points.ts';
 import { EVENTS } from '../../../src/kernel/vocabulary.ts';
-import { CHOICES } from '../../../src/sandbox/service/base/choices.ts';
 import { Contract } from './contract.ts';
 import { startReceiver } from './receiver.ts';
 import { ada, bob, DAY, literal, type Reply, type Rig, startRig, twoSigners } from './rig.ts';
@@ -11,7 +11,7 @@ import { ada, bob, DAY, literal, type Reply, type Rig, startRig, twoSigners } fr
 /** Settings that contradict the document: the sandbox has them because they occur in practice. */
 const AGAINST_THE_DOCUMENT = ['payload=type', 'signature=prefixed'];
 
-const settings = Object.entries(CHOICES).flatMap(([name, { values }]) =>
+const settings = Object.entries(OPEN_POINTS).flatMap(([name, { values }]) =>
   values.slice(1).map((value): [string, string] => [name, value]),
 );
 const allowed = settings.filter((pair) => !AGAINST_THE_DOCUMENT.includes(pair.join('=')));

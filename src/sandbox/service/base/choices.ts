@@ -1,210 +1,11 @@
 import { closest } from 'fastest-levenshtein';
 import type { ErrorDetails } from '../../../kernel/errors.ts';
 import { UsageError } from '../../../kernel/errors.ts';
+import { OPEN_POINTS, type OpenPoint } from '../../../kernel/open-points.ts';
 
-interface Choice {
-  /** The allowed values; the first is the default. A single value documents the sandbox's behavior, which can't be changed. */
-  values: readonly [string, ...string[]];
-  decides: string;
-  why: string;
-}
-
-/** Every point that the API document leaves unspecified or ambiguous, and how the sandbox handles it. */
-export const CHOICES = {
-  'list-items': {
-    values: ['full', 'summary'],
-    decides:
-      'The items of the envelope list: complete envelopes, or without signers, message, metadata, webhookUrl, and keys.',
-    why: "The document doesn't show the items of the list. A complete envelope is the simplest interpretation.",
-  },
-  'list-order': {
-    values: ['desc', 'asc'],
-    decides: 'The order of the envelope list by createdAt.',
-    why: "The document doesn't specify an order. Newest first is common.",
-  },
-  'action-reply': {
-    values: ['envelope', 'success', 'empty204'],
-    decides:
-      'The response of send, cancel, and remind: 200 with the envelope, 200 with {"data":{"success":true}}, or 204 without a body.',
-    why: "The document doesn't show the response body. GET returns the envelope.",
-  },
-  'bad-paging': {
-    values: ['error', 'clamp'],
-    decides:
-      'An invalid page, pageSize, or status causes VALIDATION_ERROR, or the nearest valid number is used and an invalid status lists nothing.',
-    why: "The document doesn't specify this. An error is easier to notice.",
-  },
-  'malformed-body': {
-    values: ['validation-error'],
-    decides:
-      'A body that is not JSON, is too large, or has another content type causes VALIDATION_ERROR (400, 413).',
-    why: 'This is the only documented code for an invalid request.',
-  },
-  'unknown-fields': {
-    values: ['validation-error'],
-    decides:
-      'An unknown field in the body of create, cancel, or remind causes VALIDATION_ERROR with its name.',
-    why: "The document doesn't specify this. Misspelled fields should be reported.",
-  },
-  'unknown-route': {
-    values: ['not-found'],
-    decides:
-      'An unknown path returns 404 NOT_FOUND. A known path with another method returns 405 in the same format.',
-    why: "The document doesn't specify this. NOT_FOUND is the closest code.",
-  },
-  'check-order': {
-    values: ['key-rate-permission-id-body-state-quota'],
-    decides:
-      'If several errors apply, the first of these is reported: 401, 429, 403, 404 of the path, 400 of the body, 404 or roles of the template, INVALID_STATE or QUOTA_EXCEEDED.',
-    why: "The document doesn't specify an order. Cheap checks come first.",
-  },
-  'head-requests': {
-    values: ['like-get'],
-    decides: 'HEAD returns the same headers as GET, without a body.',
-    why: "The API document doesn't list HEAD. This is the behavior that HTTP specifies.",
-  },
-  'rate-window': {
-    values: ['fixed'],
-    decides:
-      'Each key has a window that starts with its first request, at the whole second. Every response to a valid key has the three headers.',
-    why: 'The document specifies only "per 15 minutes".',
-  },
-  'retry-after': {
-    values: ['off', 'on'],
-    decides: 'Whether a 429 has Retry-After, in seconds.',
-    why: 'The header is not in the document.',
-  },
-  'reset-header': {
-    values: ['seconds', 'milliseconds'],
-    decides: 'The unit of X-RateLimit-Reset.',
-    why: '"Unix timestamp" usually means seconds.',
-  },
-  byob: {
-    values: ['on', 'off'],
-    decides:
-      "Whether the organization's storage is configured. If it is off, every API call returns 403 FORBIDDEN.",
-    why: "The document requires storage to be configured, but doesn't say what happens otherwise.",
-  },
-  'template-roles': {
-    values: ['shown', 'hidden'],
-    decides: "Whether templates have roles, and their fields the signer's role.",
-    why: 'Signers must match a role of the template, but no documented field contains the roles. Clients should ignore additional fields.',
-  },
-  'free-role': {
-    values: ['next'],
-    decides:
-      "A signer without a role gets the template's next free role, or its last role if none is free. Two signers can have the same role.",
-    why: "role is optional, but the document doesn't say what happens without it.",
-  },
-  'signer-statuses': {
-    values: ['known', 'unknown'],
-    decides:
-      'The statuses of signers: PENDING, SENT, VIEWED, SIGNED, and DECLINED; or AWAITING_TURN instead of PENDING, and DELIVERED instead of VIEWED.',
-    why: 'The document shows only SENT. Clients must accept unknown statuses.',
-  },
-  'sequential-order': {
-    values: ['lowest-first'],
-    decides:
-      'With SEQUENTIAL, the lowest order signs first, and equal orders sign at the same time. A missing order is the position in the list.',
-    why: 'The document specifies only "signing order".',
-  },
-  'default-signing-order': {
-    values: ['parallel', 'sequential'],
-    decides: 'The signingOrder of an envelope created without one.',
-    why: "The field is optional, and the document doesn't specify a default.",
-  },
-  viewed: {
-    values: ['once', 'every'],
-    decides:
-      "Whether envelope.viewed is sent only the first time a signer opens the envelope, or every time. The envelope's status doesn't change.",
-    why: "The document doesn't describe the effect of viewing. Services differ.",
-  },
-  'last-signed': {
-    values: ['in-progress', 'completed'],
-    decides: 'The status in the payload of the last envelope.signed.',
-    why: 'The documented payload has IN_PROGRESS. envelope.completed follows.',
-  },
-  'single-signer': {
-    values: ['sent-to-completed'],
-    decides:
-      'The signature of a single signer changes SENT to COMPLETED, with envelope.signed and envelope.completed.',
-    why: 'IN_PROGRESS is documented for "other signers still pending".',
-  },
-  decline: {
-    values: ['ends-envelope'],
-    decides:
-      'If one signer declines, the envelope becomes DECLINED immediately. The other signers keep their status.',
-    why: "The document doesn't show the transition to DECLINED.",
-  },
-  cancel: {
-    values: ['literal', 'strict'],
-    decides: 'Whether DRAFT and DECLINED can be canceled (literal), or only SENT and IN_PROGRESS (strict).',
-    why: 'The document excludes only COMPLETED, CANCELLED, and EXPIRED, but also requires an active envelope.',
-  },
-  remind: {
-    values: ['active-only'],
-    decides:
-      'Only active envelopes have reminders, and only for signers whose turn it is. An unknown signer is NOT_FOUND, and one who has signed is INVALID_STATE.',
-    why: 'The document specifies only "pending signers".',
-  },
-  'reminder-gap': {
-    values: ['none', '1h', '24h'],
-    decides: 'The minimum time between two reminders to a signer. An earlier one returns INVALID_STATE.',
-    why: "The document doesn't specify a limit. Some services have one.",
-  },
-  'expiry-from': {
-    values: ['creation', 'sending'],
-    decides: 'The start of expiresInDays.',
-    why: "expiresAt is set from creation on, but the document doesn't say what it counts from.",
-  },
-  'draft-expiry': {
-    values: ['never'],
-    decides: "A draft doesn't expire. If it is sent after its expiresAt, it expires immediately.",
-    why: 'Only active envelopes expire.',
-  },
-  'longest-expiry': {
-    values: ['365-days'],
-    decides: 'The largest expiresInDays.',
-    why: "The document doesn't specify a maximum.",
-  },
-  'quota-counts': {
-    values: ['envelopes', 'signers'],
-    decides: 'What the monthly quota counts at creation, by calendar month in UTC. Its size is set at start.',
-    why: 'The document specifies a monthly envelope limit. Some services count signers.',
-  },
-  payload: {
-    values: ['event', 'type'],
-    decides: 'The structure of an event: {event, timestamp, data}, or {id, type, createdAt, data}.',
-    why: 'The first one is documented for envelope.signed. Some services use the second one.',
-  },
-  'event-data': {
-    values: ['by-event'],
-    decides:
-      'The data of undocumented events: envelopeId and status; also signer (viewed, declined), reason (cancelled), or completedAt, signers, and keys (completed).',
-    why: 'The document shows only the payload of envelope.signed.',
-  },
-  signature: {
-    values: ['bare', 'prefixed'],
-    decides: 'Whether X-Service-Signature is plain hex or hex prefixed with sha256=.',
-    why: 'Plain hex is documented. Some services use the prefix.',
-  },
-  delivery: {
-    values: ['at-least-once'],
-    decides:
-      'Webhooks are sent by POST. 2xx within 30 s is success, and redirects are not followed. Retries follow after 10 s, 1 min, 5 min, 30 min, and 2 h of the sandbox clock.',
-    why: "The document doesn't specify retries, timeouts, or expected status codes.",
-  },
-  finalisation: {
-    values: ['at-once', 'delayed'],
-    decides:
-      'The envelope becomes COMPLETED with the last signature, or 5 s of the sandbox clock later and stays IN_PROGRESS until then. The documents exist before that.',
-    why: "The document doesn't say how long completion takes.",
-  },
-} as const satisfies Record<string, Choice>;
-
-export type ChoiceName = keyof typeof CHOICES;
+export type ChoiceName = keyof typeof OPEN_POINTS;
 /** The rules of the service: one value for every choice. */
-export type Rules = { readonly [Name in ChoiceName]: (typeof CHOICES)[Name]['values'][number] };
+export type Rules = { readonly [Name in ChoiceName]: (typeof OPEN_POINTS)[Name]['values'][number] };
 
 /** A choice as shown in lists. */
 export interface ChoiceView {
@@ -216,7 +17,7 @@ export interface ChoiceView {
   why: string;
 }
 
-const LISTED = new Map<string, Choice>(Object.entries(CHOICES));
+const LISTED = new Map<string, OpenPoint>(Object.entries(OPEN_POINTS));
 
 /** The rules if nothing is chosen. */
 export const DEFAULT_RULES: Rules = completed({});
@@ -267,11 +68,8 @@ export class Choices {
 
   list(): ChoiceView[] {
     const values = new Map<string, string>(Object.entries(this.#rules));
-    return [...LISTED].map(([name, choice]) => ({
-      name,
-      value: values.get(name) ?? choice.values[0],
-      default: choice.values[0],
-      ...choice,
+    return [...LISTED].map(([name, { values: all, decides, why }]) => ({
+      ...{ name, value: values.get(name) ?? all[0], default: all[0], values: all, decides, why },
     }));
   }
 }
