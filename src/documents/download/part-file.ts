@@ -95,7 +95,7 @@ export class PartFile implements Sink {
     if (note === undefined) return this.restart();
     const { facts, checkpoint } = note;
     // At least one byte is always requested, so that the bucket confirms that the object is still the same.
-    const proven = isProvable(facts) ? Math.max((facts.size ?? 0) - 1, 0) : checkpoint?.bytes;
+    const proven = isProvable(facts) ? Math.max(facts.size - 1, 0) : checkpoint?.bytes;
     const digest = new Digest(this.#of.key, facts);
     const length = Math.min(size, proven ?? 0);
     try {

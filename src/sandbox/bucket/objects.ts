@@ -69,9 +69,12 @@ function factsOf(call: Call): PutFacts {
 }
 
 function pick(call: Call, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    names.map((name) => [name, header(call, name) ?? '']).filter(([, value]) => value),
-  );
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value = header(call, name);
+    if (value !== undefined) picked[name] = value;
+  }
+  return picked;
 }
 
 /** Writes the status and headers of a read. Returns the bytes to send, or undefined if there are none. */

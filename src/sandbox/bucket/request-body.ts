@@ -18,7 +18,7 @@ export async function* readBody(call: Call): AsyncGenerator<Uint8Array> {
     throw new S3Error('InvalidArgument', 'x-amz-content-sha256 is neither a SHA-256 nor a supported value.');
   const length = declaredLength(header(call, isChunked ? 'x-amz-decoded-content-length' : 'content-length'));
   // Stopping early must not destroy the request, because the client must still get the error.
-  const received = call.request.iterator({ destroyOnReturn: false });
+  const received: AsyncIterable<Buffer> = call.request.iterator({ destroyOnReturn: false });
   const hash = createHash('sha256');
   let size = 0;
   for await (const chunk of isChunked ? unchunk(received) : received) {
@@ -44,9 +44,9 @@ async function* unchunk(received: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   const source = received[Symbol.asyncIterator]();
   let rest: Buffer = Buffer.alloc(0);
   const readMore = async () => {
-    const { done, value } = await source.next();
-    if (done) throw incomplete();
-    rest = rest.length === 0 ? value : Buffer.concat([rest, value]);
+    const next = await source.next();
+    if (next.done === true) throw incomplete();
+    rest = rest.length === 0 ? next.value : Buffer.concat([rest, next.value]);
   };
   const readLine = async () => {
     while (!rest.includes('\r\n')) {
