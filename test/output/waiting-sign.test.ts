@@ -54,7 +54,7 @@ it('counts requests in quick succession as a single wait', () => {
   expect(written).toContain('Waiting for host');
 });
 
-it('is hidden while something else uses the screen, and starts anew afterward', () => {
+it('is hidden while something else uses the screen, and starts again afterward', () => {
   begin();
   wait(500);
   const release = sign.hold();
