@@ -1,5 +1,14 @@
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { watchSignals } from '../../src/cli/interrupt.ts';
+
+// To be stopped by a signal, a process removes all listeners, also those that others added.
+const others = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map(
+  (signal) => [signal, process.listeners(signal)] as const,
+);
+afterAll(() => {
+  for (const [signal, listeners] of others)
+    for (const one of listeners) if (!process.listeners(signal).includes(one)) process.on(signal, one);
+});
 
 it.each([
   ['linux', 'SIGINT', 'raised SIGINT'],

@@ -1,3 +1,4 @@
+import crypto from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -245,11 +246,22 @@ function requireFor(own: NodeJS.Process, harfbuzzjs: unknown): (name: string) =>
   const replaced: Record<string, unknown> = {
     harfbuzzjs,
     process: own,
+    crypto: Object.create(crypto, { pbkdf2Sync: { value: rememberedKey } }),
     v8: { ...v8, setFlagsFromString: () => undefined },
     os: { ...os, homedir: () => own.env.HOME ?? os.homedir() },
     tty: { ...tty, isatty: () => false },
   };
   return (name): unknown => replaced[name.replace(/^node:/, '')] ?? realRequire(name);
+}
+
+const keys = new Map<string, Buffer>();
+
+/** The slow fingerprints of secrets: tests use the same few in many commands. */
+function rememberedKey(...args: Parameters<typeof crypto.pbkdf2Sync>): Buffer {
+  const name = JSON.stringify(args);
+  const key = keys.get(name) ?? crypto.pbkdf2Sync(...args);
+  keys.set(name, key);
+  return key;
 }
 
 class Collected extends Writable {
