@@ -33,8 +33,8 @@ export async function findLate(
   for await (const envelope of envelopes) {
     const turns = turnsOf(envelope);
     for (const turn of turns) history.addTurn(turn, envelope.templateId);
-    const waiting = turns.filter(({ state }) => state === 'open');
-    if (waiting.length > 0 && isSelected(envelope)) open.push(...waiting.map((turn) => ({ envelope, turn })));
+    if (isSelected(envelope))
+      for (const turn of turns) if (turn.state === 'open') open.push({ envelope, turn });
   }
   const usualTime = ({ envelope, turn }: { envelope: Envelope; turn: Turn }): UsualTime =>
     afterMs === undefined

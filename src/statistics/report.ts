@@ -1,5 +1,5 @@
 import type { Envelope } from '../api/schemas.ts';
-import { type TurnFacts, turnsOf } from '../envelopes/turns.ts';
+import { turnsOf } from '../envelopes/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import type { AccountEnvelopes } from './account-envelopes.ts';
@@ -122,7 +122,7 @@ class Groups {
   #of({ key, name }: GroupKey, { createdAt }: Envelope): EnvelopeTally {
     const created = timeOf(createdAt) || 0;
     const group = this.#groups.get(key) ?? { tally: new EnvelopeTally(this.#now), name, namedAt: created };
-    if (created >= group.namedAt && name !== null) Object.assign(group, { name, namedAt: created });
+    if (created >= group.namedAt) Object.assign(group, { name, namedAt: created });
     this.#groups.set(key, group);
     return group.tally;
   }
@@ -135,9 +135,9 @@ class Weeks {
   #first = Number.POSITIVE_INFINITY;
   #last = Number.NEGATIVE_INFINITY;
 
-  add({ status, sentAt, completedAt }: TurnFacts & Pick<Envelope, 'completedAt'>): void {
+  add({ sentAt, completedAt }: Envelope): void {
     this.#count(timeOf(sentAt), 'sent');
-    if (status === 'COMPLETED') this.#count(timeOf(completedAt), 'completed');
+    this.#count(timeOf(completedAt), 'completed');
   }
 
   list(): WeekFigures[] {

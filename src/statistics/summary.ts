@@ -61,7 +61,6 @@ export interface SummaryOptions {
 }
 
 const NOT_ASKED = new Set(['PENDING', 'AWAITING_TURN', 'WAITING', 'CREATED']);
-const SIGNED = 'SIGNED';
 
 /** Summarizes envelopes in one pass. Memory is constant except for completion times, declined envelopes, and replacements. */
 export async function summarize(
@@ -129,7 +128,8 @@ class Tally {
     const isUnopened = asked.length > 0 && asked.every(({ status }) => status === 'SENT');
     if (isUnopened && this.#ageOf(since) >= UNOPENED_AFTER_MS)
       keepAttention(this.#neverOpened, highlight(envelope, since), maxListed);
-    if (envelope.signingOrder === 'SEQUENTIAL' && isStuck(envelope))
+    const isStuck = asked.length > 0 && asked.every(({ status }) => NOT_ASKED.has(status ?? ''));
+    if (envelope.signingOrder === 'SEQUENTIAL' && isStuck)
       addTop(this.#stuck, highlight(envelope, since), maxListed);
   }
 
@@ -169,7 +169,7 @@ class Tally {
 }
 
 function highlight(envelope: Envelope, at: string | null | undefined): HighlightedEnvelope {
-  const open = (envelope.signers ?? []).filter(({ status }) => status !== SIGNED && status !== 'DECLINED');
+  const open = (envelope.signers ?? []).filter(({ status }) => status !== 'SIGNED' && status !== 'DECLINED');
   return {
     id: envelope.id,
     subject: envelope.subject ?? null,
@@ -189,11 +189,4 @@ function addTop(list: HighlightedEnvelope[], one: HighlightedEnvelope, maxListed
   list.push(one);
   list.sort((a, b) => (a.at < b.at ? -1 : 1));
   if (list.length > maxListed) list.pop();
-}
-
-function isStuck(envelope: Envelope): boolean {
-  const open = (envelope.signers ?? []).filter(({ status }) => status !== SIGNED);
-  const turn = Math.min(...open.map(({ order }) => order ?? 0));
-  const next = open.filter(({ order }) => (order ?? 0) === turn);
-  return next.length > 0 && next.every(({ status }) => NOT_ASKED.has(status ?? ''));
 }

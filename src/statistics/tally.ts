@@ -60,7 +60,7 @@ export class EnvelopeTally {
     const sentAt = timeOf(envelope.sentAt);
     this.#count(outcome, sentAt);
     const tookMs = timeOf(envelope.completedAt) - sentAt;
-    if (outcome === 'completed' && tookMs >= 0) this.#toComplete.push(tookMs);
+    if (tookMs >= 0) this.#toComplete.push(tookMs);
     for (const turn of turns) this.#addDuration(turn);
     for (const signer of envelope.signers ?? []) this.#addReason(signer);
     return outcome;

@@ -26,6 +26,12 @@ it('finds no problem in a document with a known seal from the time of completion
   expect(
     codeOf(document('signed', { seal: seal({ time: '2026-03-01T10:59:59.000Z', trust: 'trusted' }) })),
   ).toBeUndefined();
+  expect(codeOf(document('signed', { seal: seal({ time: '2026-03-01T11:00:00.000Z' }) }))).toBeUndefined();
+  expect(codeOf(document('signed', { seal: seal({ time: null }) }))).toBeUndefined();
+  const open = { ...envelope, completedAt: null };
+  expect(findingOn(document('signed', { seal: seal({ time: '2026-03-09T10:00:00.000Z' }) }), open, [])).toBe(
+    null,
+  );
 });
 
 it.each<[string, Partial<DocumentFacts>, string]>([
@@ -40,9 +46,13 @@ it.each<[string, Partial<DocumentFacts>, string]>([
 });
 
 it('finds a problem if two files are the same', () => {
-  expect(codeOf(document('signed', { sha256: 'same' }), [document('document', { sha256: 'same' })])).toBe(
-    'WRONG_DOCUMENT',
-  );
+  const same = document('document', { sha256: 'same' });
+  expect(codeOf(document('signed', { sha256: 'same' }), [same])).toBe('WRONG_DOCUMENT');
+  expect(codeOf(document('signed'), [same])).toBeUndefined();
+  expect(
+    codeOf(document('signed', { sha256: null }), [document('document', { sha256: null })]),
+  ).toBeUndefined();
+  expect(codeOf(document('signed', { what: null, sha256: 'same' }), [same])).toBeUndefined();
 });
 
 it('reads the account from storage keys in the documented form', () => {

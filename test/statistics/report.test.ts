@@ -80,12 +80,12 @@ describe('a report', () => {
       sentThisMonth: 4,
       groups: [],
     });
-    expect(details.weeks.map(({ week, sent }) => [week, sent])).toEqual([
-      ['2026-W02', 2],
-      ['2026-W03', 2],
-      ['2026-W04', 1],
-      ['2026-W05', 2],
-      ['2026-W06', 3],
+    expect(details.weeks.map(({ week, sent, completed }) => [week, sent, completed])).toEqual([
+      ['2026-W02', 2, 1],
+      ['2026-W03', 2, 2],
+      ['2026-W04', 1, 0],
+      ['2026-W05', 2, 0],
+      ['2026-W06', 3, 0],
     ]);
     expect([...details.openAges]).toEqual([(6 * 24 + 14) * HOUR, (7 * 24 + 14) * HOUR]);
   });
@@ -100,6 +100,79 @@ describe('a report', () => {
       [8, 8 * HOUR],
       [5, 24 * HOUR],
     ]);
+    expect(groups.map(({ toComplete }) => [toComplete.samples, toComplete.medianMs])).toEqual([
+      [6, 8.5 * HOUR],
+      [4, 13 * HOUR],
+    ]);
+    expect(groups.map(({ declineReasons }) => declineReasons.map(({ reason }) => reason))).toEqual([
+      [null, 'Too expensive'],
+      ['Too expensive'],
+    ]);
+  });
+
+  it('includes weeks without envelopes, and leaves out times that are missing or in the future', async () => {
+    const of = (sentAt: string | null): Envelope => ({ id: 'x', status: 'SENT', sentAt });
+    const sentAt = ['2026-02-09T00:00Z', '2026-01-18T12:00Z', null, '2026-02-10T00:00Z', '2026-02-10T01:00Z'];
+    const { report, details } = await reportBy(undefined, sentAt.map(of));
+    expect(details.weeks.map(({ week, sent }) => [week, sent])).toEqual([
+      ['2026-W03', 1],
+      ['2026-W04', 0],
+      ['2026-W05', 0],
+      ['2026-W06', 0],
+      ['2026-W07', 3],
+    ]);
+    expect([...details.openAges]).toEqual([0, 24 * HOUR, (22 * 24 + 12) * HOUR]);
+    expect(report).toMatchObject({ sent: 5, open: 5, completionRate: null, sentThisMonth: 3 });
+  });
+
+  it('counts only selected envelopes, and reports the beginning', async () => {
+    const { report } = await measure(
+      { envelopes, isSelected: ({ id }) => id === 'e1' || id === 'draft' },
+      { since: NOW - 24 * HOUR, until: NOW, now: NOW, by: undefined },
+    );
+    expect(report).toMatchObject({ sent: 1, since: '2026-02-09T00:00:00.000Z' });
+  });
+
+  it('counts instant completions, and none with contradictory times', async () => {
+    const of = (completedAt: string): Envelope => {
+      const sentAt = '2026-02-01T00:00:00Z';
+      const signers = [{ role: 'Buyer', signedAt: completedAt }];
+      return { id: 'x', status: 'COMPLETED', sentAt, completedAt, signers };
+    };
+    const all = ['2026-02-01T00:00:00Z', '2026-02-01T02:00:00Z', '2026-01-31T23:59:59Z'].map(of);
+    const { report } = await reportBy({ kind: 'role' }, all);
+    for (const figures of [report, ...report.groups])
+      expect(figures).toMatchObject({
+        completed: 3,
+        toComplete: { samples: 2, medianMs: HOUR },
+        turn: { samples: 2 },
+      });
+  });
+
+  it('lists reasons by frequency and then by text, without spaces around them', async () => {
+    const reasons = ['b', ' a ', 'c', 'c', ' ', 'a', 'b', 'c', null, undefined];
+    const all = reasons.map(
+      (declineReason): Envelope => ({
+        ...{ id: 'x', status: 'DECLINED' },
+        signers: [{ status: 'DECLINED', declineReason }, { status: 'SENT' }],
+      }),
+    );
+    const { report } = await reportBy(undefined, all);
+    expect(report.declineReasons.map(({ reason, count }) => [reason, count])).toEqual([
+      [null, 3],
+      ['c', 3],
+      ['a', 2],
+      ['b', 2],
+    ]);
+  });
+
+  it('counts a turn as declined even if the envelope was canceled later', async () => {
+    const signers = [{ role: 'Buyer', declinedAt: '2026-02-02T00:00:00Z' }, { role: 'Seller' }];
+    const canceled = { id: 'x', status: 'CANCELLED', sentAt: '2026-02-01T00:00:00Z', signers };
+    expect(await groupsBy({ kind: 'role' }, [canceled])).toMatchObject([
+      { key: 'Buyer', declined: 1, cancelled: 0 },
+      { key: 'Seller', declined: 0, cancelled: 1 },
+    ]);
   });
 
   it.each([
@@ -111,15 +184,33 @@ describe('a report', () => {
     expect((await groupsBy({ kind })).flatMap(({ key, sent }) => [key, sent])).toEqual(expected);
   });
 
-  it('groups by a metadata value, and those without one last', async () => {
+  it('groups by a metadata value, the largest group first and those without a value last', async () => {
     const of = (metadata: Envelope['metadata']): Envelope => ({ id: 'x', status: 'SENT', metadata });
-    const all = [{ unit: 7 }, { unit: '7' }, { unit: '' }, {}, null, { unit: 'a.b' }].map(of);
-    const groups = await groupsBy({ kind: 'meta', metadataKey: 'unit' }, all);
-    expect(groups.map(({ key, sent }) => [key, sent])).toEqual([
-      ['7', 2],
-      ['a.b', 1],
-      [null, 3],
+    const units = ['b', '', 7, null, 'a.b', '7', { n: 1 }, 'b', 'b'].map((unit) => of({ unit }));
+    const groups = await groupsBy({ kind: 'meta', metadataKey: 'unit' }, [of({}), ...units, of(null)]);
+    expect(groups.map(({ key, name, sent }) => [key, name, sent])).toEqual([
+      ['b', 'b', 3],
+      ['7', '7', 2],
+      ['a.b', 'a.b', 1],
+      ['{"n":1}', '{"n":1}', 1],
+      [null, null, 4],
     ]);
+  });
+
+  it('groups by the run that created the envelope', async () => {
+    const of = (metadata: Envelope['metadata']): Envelope => ({ id: 'x', status: 'SENT', metadata });
+    const groups = await groupsBy({ kind: 'run' }, [of({}), of({ esignRun: 'run_1' })]);
+    expect(groups.map(({ key, sent }) => [key, sent])).toEqual([
+      ['run_1', 1],
+      [null, 1],
+    ]);
+  });
+
+  it.each(['month', 'week'] as const)('sorts a report by %s by time', async (kind) => {
+    const forwards = await groupsBy({ kind });
+    expect(await groupsBy({ kind }, envelopes.toReversed())).toEqual(forwards);
+    const keys = forwards.map(({ key }) => key);
+    expect(keys).toEqual(keys.toSorted());
   });
 
   it('uses the latest name of a template', async () => {
@@ -130,7 +221,10 @@ describe('a report', () => {
       status: 'SENT',
       createdAt: '2026-02-09',
     };
-    const groups = await groupsBy({ kind: 'template' }, [renamed, ...envelopes]);
-    expect(groups[0]?.name).toBe('New A');
+    for (const all of [
+      [renamed, ...envelopes],
+      [...envelopes, renamed],
+    ])
+      expect((await groupsBy({ kind: 'template' }, all))[0]?.name).toBe('New A');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { summarize } from '../../src/statistics/summary.ts';
+import { namedIn, summarize } from '../../src/statistics/summary.ts';
 import { clientFor } from '../support/client.ts';
 
 const NOW = Date.UTC(2026, 2, 1);
@@ -50,6 +50,26 @@ describe('the summary of envelopes', () => {
     expect(summary.waitingLongest.map(({ id }) => id)).toEqual(['b', 'c']);
     expect(summary.expiringSoon).toMatchObject([{ id: 'b', waitingFor: ['Ada'] }]);
     expect(summary.completion).toEqual({ count: 0, medianMs: null, p90Ms: null });
+    expect(summary.stuck).toEqual([]);
+    expect(namedIn(summary)).toEqual(['b', 'c']);
+  });
+
+  it('names the subject and the signers that an envelope is waiting for, and nothing that is not known', async () => {
+    const signers = [
+      { email: 'ada@b.example' },
+      {},
+      { name: 'Bo', email: 'bo@b.example' },
+      { name: 'Cy', status: 'DECLINED' },
+    ];
+    const { waitingLongest } = await summaryOf([
+      { id: 'a', status: 'SENT', createdAt: ago(2), subject: 'Lease', signers },
+      { id: 'b', status: 'SENT', sentAt: ago(1) },
+      { id: 'no time', status: 'SENT' },
+    ]);
+    expect(waitingLongest).toEqual([
+      { id: 'a', subject: 'Lease', waitingFor: ['ada@b.example', 'Bo'], at: ago(2) },
+      { id: 'b', subject: null, waitingFor: [], at: ago(1) },
+    ]);
   });
 
   it('counts and names envelopes that need attention', async () => {
@@ -57,14 +77,15 @@ describe('the summary of envelopes', () => {
     const summary = await summaryOf([
       { id: 'declined', status: 'DECLINED', signers: [signer('SIGNED'), signer('DECLINED', ago(2))] },
       { id: 'latest', status: 'DECLINED', signers: [signer('DECLINED', ago(1))] },
-      { id: 'third', status: 'DECLINED', signers: [signer('DECLINED', ago(29))] },
+      { id: 'third', status: 'DECLINED', sentAt: ago(30) },
+      { id: 'done', status: 'COMPLETED', createdAt: ago(20) },
       { id: 'long-ago', status: 'DECLINED', signers: [signer('DECLINED', ago(31))] },
       // The replacement is listed first: it is newer.
       { id: 'new', status: 'SENT', sentAt: ago(1), metadata: { replaces: 'old' }, signers: [signer('SENT')] },
       { id: 'old', status: 'DECLINED', signers: [signer('DECLINED', ago(1))] },
       { id: 'unopened', status: 'SENT', sentAt: ago(3), signers: [signer('SENT')] },
       { id: 'opened', status: 'SENT', sentAt: ago(9), signers: [signer('SENT'), signer('VIEWED')] },
-      { id: 'recent', status: 'SENT', sentAt: ago(2), signers: [signer('SENT')] },
+      { id: 'recent', status: 'SENT', sentAt: ago(2), expiresAt: ago(-3), signers: [signer('SENT')] },
       { id: 'unknown', status: 'SENT', sentAt: ago(9) },
       { id: 'draft', status: 'DRAFT', createdAt: ago(7) },
       { id: 'new-draft', status: 'DRAFT', createdAt: ago(6) },
@@ -76,11 +97,50 @@ describe('the summary of envelopes', () => {
     ]);
     expect(found).toEqual([
       ['declined', 3, ['latest', 'declined']],
-      ['expiringSoon', 0, []],
+      ['expiringSoon', 1, ['recent']],
       ['neverOpened', 1, ['unopened']],
       ['forgottenDrafts', 1, ['draft']],
     ]);
     expect(summary.needsAttention.declined.envelopes[1]?.waitingFor).toEqual(['DECLINED']);
+  });
+
+  it.each<[string, boolean, string, [order: number, status: string][]]>([
+    [
+      'the next signer was not asked',
+      true,
+      'SEQUENTIAL',
+      [
+        [1, 'SIGNED'],
+        [2, 'PENDING'],
+        [3, 'SENT'],
+      ],
+    ],
+    [
+      'the next signer was asked',
+      false,
+      'SEQUENTIAL',
+      [
+        [3, 'PENDING'],
+        [2, 'SENT'],
+        [1, 'SIGNED'],
+      ],
+    ],
+    [
+      'one of the next signers was asked',
+      false,
+      'SEQUENTIAL',
+      [
+        [1, 'PENDING'],
+        [1, 'VIEWED'],
+      ],
+    ],
+    ['everyone has signed', false, 'SEQUENTIAL', [[1, 'SIGNED']]],
+    ['signers sign in any order', false, 'PARALLEL', [[1, 'PENDING']]],
+  ])('if %s, an envelope is stuck: %s', async (_, isStuck, signingOrder, people) => {
+    const signers = people.map(([order, status]) => ({ order, status }));
+    const { client, gets } = listing([{ id: 'a', status: 'SENT', sentAt: ago(1), signingOrder, signers }]);
+    const { stuck } = await summarize(client, client.envelopes.list(), { now: () => NOW, maxListed: 2 });
+    expect([stuck.length === 1, gets]).toEqual([isStuck, []]);
   });
 
   it('finds sequential envelopes whose next signer was never asked, and requests signers only for those', async () => {
@@ -125,7 +185,7 @@ describe('the summary of envelopes', () => {
         sentAt: ago(20),
         completedAt: new Date(NOW - 20 * DAY + (i + 1) * 1_000).toISOString(),
       }),
-    );
+    ).toReversed();
     expect((await summaryOf(done)).completion).toEqual({ count: 10, medianMs: 5_500, p90Ms: 9_100 });
   });
 });

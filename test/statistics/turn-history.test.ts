@@ -77,6 +77,56 @@ describe('the usual time of a turn', () => {
     });
   });
 
+  it('is looked up for each template and role', () => {
+    const history = historyOf(
+      times(20, 'tmpl_lease', 'Tenant', 2),
+      times(20, 'tmpl_lease', 'Landlord', 9),
+      times(20, 'tmpl_nda', 'Tenant', 4),
+    );
+    const medianOf = (templateId: string, role: string) =>
+      history.usualTime({ templateId, role }, 50).medianMs;
+    expect(medianOf('tmpl_lease', 'Tenant')).toBe(2 * DAY);
+    expect(medianOf('tmpl_lease', 'Landlord')).toBe(9 * DAY);
+    expect(medianOf('tmpl_nda', 'Tenant')).toBe(4 * DAY);
+    for (const envelope of times(60, 'tmpl_nda', 'Tenant', 6)) history.add(envelope);
+    expect(medianOf('tmpl_nda', 'Tenant')).toBe(6 * DAY);
+  });
+
+  it('uses durations in ascending order, and none that ends before it begins', () => {
+    const history = historyOf(...[9, 0, 1, 8, -1].map((days) => times(5, 'tmpl_lease', 'Tenant', days)));
+    expect(history.samplesOf(kind)).toMatchObject({ durations: { length: 20 } });
+    expect(history.usualTime(kind, 50)).toMatchObject({ medianMs: 4.5 * DAY, samples: 20 });
+    expect(history.usualTime(kind, 100).percentileMs).toBe(9 * DAY);
+  });
+
+  it('counts separately the turns that ended because the envelope expired', () => {
+    const expired = (role: string, expiredAgo: number, status = 'EXPIRED') => ({
+      ...{ templateId: 'tmpl_lease', status, sentAt: new Date(NOW - 200 * DAY).toISOString() },
+      ...{ expiresAt: new Date(NOW - expiredAgo * DAY).toISOString(), signers: [{ role }] },
+    });
+    const history = historyOf(times(19, 'tmpl_lease', 'Tenant', 2), [
+      finished('tmpl_lease', 'Landlord', 4, 10, 'declined'),
+    ]);
+    for (const one of [expired('Tenant', 180), expired('Landlord', 1), expired('Landlord', 2)])
+      history.add(one);
+    for (const one of [expired('Tenant', 181), expired('Tenant', 1, 'CANCELLED')]) history.add(one);
+    // A signature in an envelope that expired later is no expired turn.
+    history.add({
+      ...finished('tmpl_nda', 'Tenant', 2),
+      status: 'EXPIRED',
+      expiresAt: expired('', 1).expiresAt,
+    });
+    expect(history.samplesOf(kind)).toMatchObject({
+      ...{ basis: 'template', ignored: 3, signatures: { length: 19 }, declines: { length: 1 } },
+    });
+    for (const one of times(1, 'tmpl_lease', 'Tenant', 2)) history.add(one);
+    expect(history.samplesOf(kind)).toMatchObject({ basis: 'template+role', ignored: 1 });
+    expect(history.samplesOf({ templateId: null, role: null })).toMatchObject({
+      basis: 'account',
+      ignored: 3,
+    });
+  });
+
   it('counts declines, and no turn that finished more than 180 days ago', () => {
     const declines = Array.from({ length: 5 }, () => finished('tmpl_lease', 'Tenant', 1, 10, 'declined'));
     const history = historyOf(times(15, 'tmpl_lease', 'Tenant', 3, 180), declines);

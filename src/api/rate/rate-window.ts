@@ -170,7 +170,7 @@ export class RateWindow {
     }
     this.#unlimited = false;
     this.#confirmedReset = resetAt;
-    if (counted?.isCheck && (state === undefined || counted.sentAt >= state.writtenAt)) {
+    if (counted?.isCheck && state !== undefined && counted.sentAt >= state.writtenAt) {
       const known = { window: counted.window, limit, resetAt: undefined, foreign: 0 };
       this.#saveState(known, limit, remaining, resetAt);
       return;
@@ -266,7 +266,7 @@ export class RateWindow {
       });
     }
     // The pause may have been ended by the signal of another request. In that case, the loop checks again.
-    await this.#pause.catch(() => signal?.throwIfAborted());
+    await this.#pause.catch(() => undefined);
   }
 }
 
