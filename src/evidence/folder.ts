@@ -109,7 +109,7 @@ export class EvidenceFolder {
       all.set(keyOf(one), one);
     }
     for (const one of now) all.set(keyOf(one), one);
-    return [...all.values()].sort((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));
+    return [...all.values()].sort((a, b) => (order(a) < order(b) ? -1 : 1));
   }
 
   /**

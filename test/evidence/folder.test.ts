@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -113,7 +113,7 @@ describe('an evidence folder', () => {
       'earlier entries',
       async () => {
         await mkdir(join(dir, 'entries.jsonl'));
-        await collect([a]);
+        await (await open()).withEarlier('entries.jsonl', [a], entries);
       },
     ],
     [
@@ -135,6 +135,8 @@ describe('an evidence folder', () => {
 describe('entries of an earlier run', () => {
   it('are kept and updated, in order', async () => {
     expect(await collect([c, a])).toEqual(['a1', 'c3']);
+    // Comments in the list of hashes don't matter.
+    await appendFile(join(dir, 'SHA256SUMS'), '# mine\n');
     expect(await collect([{ key: 'c', value: 4 }, b])).toEqual(['a1', 'b2', 'c4']);
     expect(await collect([])).toEqual(['a1', 'b2', 'c4']);
     expect(await collect([b], { force: true })).toEqual(['b2']);
@@ -181,6 +183,7 @@ describe('when and how the evidence was collected', () => {
 
   async function collectedBy(now: Collection, page = 'same') {
     const folder = await open();
+    await folder.write('other.html', '');
     await folder.write('page.html', page);
     const collection = await folder.collection(now);
     await folder.close();

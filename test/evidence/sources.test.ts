@@ -74,7 +74,7 @@ describe('the webhooks of the evidence', () => {
     ['JSON', payload('env_1', 'a', { key: SECRET }), { data: { envelopeId: 'env_1', key: '[redacted]' } }],
     [
       'JSON with escapes',
-      payload('env_1', 'a', { key: SECRET }).replace('_', String.raw`\u005f`),
+      payload('env_1', 'a', { key: SECRET }).replace('whsec_', String.raw`whsec\u005f`),
       { data: { key: '[redacted]' } },
     ],
     [
@@ -82,6 +82,7 @@ describe('the webhooks of the evidence', () => {
       payload('env_1', 'a', { webhookSecret: 1, password: 'x' }),
       { data: { webhookSecret: 1, password: '[redacted]' } },
     ],
+    ['a repeated key', `{"key":"${SECRET}","key":"other"}`, { key: 'other' }],
     ['other text', `key=${SECRET}`, 'key=[redacted]'],
   ])('never contain a secret in %s', async (_, body, kept) => {
     const [webhook] = await received({ body });
