@@ -29,7 +29,7 @@ async function read(
   const account = await accountEnvelopes(index, { selection, scope, now: () => Date.now() });
   const envelopes = [];
   for await (const one of account.envelopes) envelopes.push(one);
-  await feed.settle();
+  await feed.finish();
   envelopes.sort((a, b) => (a.id < b.id ? -1 : 1));
   return {
     ids: envelopes.map(({ id }) => id),
