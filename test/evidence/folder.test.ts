@@ -51,7 +51,7 @@ describe('an evidence folder', () => {
     folder.list('signed.pdf', 'ab'.repeat(32));
     await folder.close();
     expect(await read('envelope.json')).toBe('{\n  "id": "env_1",\n  "subject": "\\u202e"\n}\n');
-    expect(await read('entries.jsonl')).toBe('{"key":"a","value":1}\n{"key":"b","value":2}\n');
+    expect(await read('entries.jsonl')).toBe(`${JSON.stringify(a)}\n${JSON.stringify(b)}\n`);
     const hashes = [
       ['entries.jsonl', sha256(await read('entries.jsonl'))],
       ['envelope.json', sha256(await read('envelope.json'))],
