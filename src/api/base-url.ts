@@ -13,7 +13,8 @@ export function isLoopback(url: URL): boolean {
  */
 export function normalizeBaseUrl(text: string, options: { insecureHttp?: boolean | undefined } = {}): string {
   const example = 'A base URL looks like https://api.example.com/api/v1.';
-  if (!URL.canParse(text)) throw new UsageError(`The base URL is not a URL: ${text}`, { hint: example });
+  if (!URL.canParse(text))
+    throw new UsageError(`The base URL is not a valid URL: ${text}`, { hint: example });
   const url = new URL(text);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw new UsageError(`The base URL must start with https://, not ${url.protocol}//`, { hint: example });
@@ -25,7 +26,7 @@ export function normalizeBaseUrl(text: string, options: { insecureHttp?: boolean
     throw new UsageError(
       `The base URL ${url.origin} uses plain http, which would send the API key unencrypted.`,
       {
-        hint: 'Use https://, or create the profile with --insecure-http to accept that.',
+        hint: 'Use https://, or create the profile with --insecure-http to allow it.',
       },
     );
   }

@@ -91,8 +91,8 @@ export function createHttp(options: HttpOptions): SendRequest {
   return async (request) => {
     const url = addressOf(options.baseUrl, request);
     if (options.readsOnly && request.method !== 'GET')
-      throw new UsageError(`This command only reads, so ${request.method} ${request.path} was not sent.`, {
-        hint: 'This is a bug: report it with the output of --debug.',
+      throw new UsageError(`This command is read-only, so ${request.method} ${request.path} was not sent.`, {
+        hint: 'This is a bug. Report it with the output of --debug.',
       });
     const counted = await options.window?.acquire(request.signal);
     const requestBody = request.body === undefined ? request.bodyText : JSON.stringify(request.body);
@@ -197,9 +197,9 @@ async function readText(body: AsyncIterable<Uint8Array>, status: number): Promis
   } catch (error) {
     if (!(error instanceof BodyLimitError)) throw error;
     const why = error.limit === 'bytes' ? 'is larger than 64 MiB' : 'arrived in too many small pieces';
-    throw new BadResponseError(`The response ${why} and was not read completely.`, {
+    throw new BadResponseError(`The response ${why}, so esign stopped reading it.`, {
       status,
-      hint: 'Check that the base URL is the API of the e-sign service: `esign profiles show`.',
+      hint: 'Check that the base URL points to the e-signature API: `esign profiles show`.',
     });
   }
 }
@@ -218,7 +218,7 @@ function interpret(raw: RawResponse, body: unknown, rate: RateLimit, url: string
       `${new URL(url).origin} returned ${status} with JSON nested deeper than ${MAX_DEPTH} levels.`,
       {
         status,
-        hint: 'This is not a response of the API. Check the base URL: `esign profiles show`.',
+        hint: 'This is not a response from the API. Check the base URL: `esign profiles show`.',
       },
     );
   if (isRecord(body) && 'error' in body && matches(errorResponseSchema, body)) {
@@ -243,7 +243,7 @@ function redirected(raw: RawResponse, url: string): BadResponseError {
     `${new URL(url).origin} returned a redirect (${raw.status}) to ${target}, which was not followed.`,
     {
       status: raw.status,
-      hint: 'Check the base URL: `esign profiles show`. Redirects are never followed, because the API key would be sent along.',
+      hint: 'Check the base URL: `esign profiles show`. Redirects are never followed, because they could expose the API key.',
     },
   );
 }
@@ -253,7 +253,7 @@ function notTheApi(raw: RawResponse, url: string): BadResponseError {
   const type = raw.headers['content-type'];
   const kind = typeof type === 'string' ? type.split(';')[0] : 'no content type';
   return new BadResponseError(
-    `${new URL(url).origin} returned ${status} with a body that is not the API's JSON (${kind}, ${raw.text.length} characters).`,
+    `${new URL(url).origin} returned ${status} with an unexpected body (${kind}, ${raw.text.length} characters).`,
     {
       status,
       hint:

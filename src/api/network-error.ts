@@ -72,7 +72,7 @@ function ofTunnel(error: unknown, code: string): string | undefined {
 }
 
 function lossOf(error: unknown, code: string): string {
-  return isNotHttp(error) ? 'its response is not HTTP' : (AFTER_SENDING.get(code) ?? messageOf(error));
+  return isNotHttp(error) ? 'the response is not valid HTTP' : (AFTER_SENDING.get(code) ?? messageOf(error));
 }
 
 /** Returns true for undici's parser errors, which are recognized by their name. */
@@ -91,5 +91,5 @@ function hintFor(code: string, proxy: HttpProxy | undefined): string {
   if (proxy !== undefined) return `Check ${proxy.variable} and its password, or add the host to NO_PROXY.`;
   if (code === 'ECONNREFUSED')
     return 'Is it running? Start the sandbox with `esign sandbox start`, or check `esign profiles show`.';
-  return 'Check the network, and the base URL with `esign profiles show`.';
+  return 'Check your network connection, and the base URL with `esign profiles show`.';
 }

@@ -17,13 +17,13 @@ export interface RawCall {
 
 // HEAD is missing because its refusals have no body, so the API's can't be distinguished from those of a proxy.
 export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-const EXAMPLE = 'A path is relative to the base URL, like /esign/envelopes.';
+const EXAMPLE = 'Use a path relative to the base URL, such as /esign/envelopes.';
 
 /** Parses a method in any case. */
 export function callMethod(word: string): Method {
   const method = METHODS.find((known) => known === word.toUpperCase());
   if (method !== undefined) return method;
-  throw new UsageError(`Unknown method "${word}".`, { hint: `Methods: ${METHODS.join(', ')}.` });
+  throw new UsageError(`Unknown method "${word}".`, { hint: `The methods are ${METHODS.join(', ')}.` });
 }
 
 /** Returns true for calls that may change something. */
@@ -38,7 +38,7 @@ export function isWrite(method: Method): boolean {
  */
 export function callPath(text: string, baseUrl: string): string {
   if (/[\s\p{Cc}\\#]/u.test(text))
-    throw new UsageError(`The path "${text}" contains a space, a control character, \\ or #.`, {
+    throw new UsageError(`The path "${text}" contains a space, a control character, a backslash, or #.`, {
       hint: EXAMPLE,
     });
   const path = relativeToBase(text, baseUrl);
@@ -52,8 +52,8 @@ export function callPath(text: string, baseUrl: string): string {
 function relativeToBase(text: string, baseUrl: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text.startsWith('/') ? text : `/${text}`;
   if (text.startsWith(`${baseUrl}/`)) return text.slice(baseUrl.length);
-  throw new UsageError(`${text} is not below ${baseUrl}. The key is sent nowhere else.`, {
-    hint: 'Another service is another profile: `esign profiles add NAME --base-url URL`.',
+  throw new UsageError(`${text} is outside ${baseUrl}. The API key is never sent anywhere else.`, {
+    hint: 'To use a different service, add a profile for it: `esign profiles add NAME --base-url URL`.',
   });
 }
 
@@ -96,7 +96,7 @@ function asUnknownOutcome(error: unknown, call: RawCall): unknown {
   if (!isAmbiguous(error)) return error;
   return new UnknownOutcomeError(`${error.message} The outcome of ${call.method} ${call.path} is unknown.`, {
     cause: error,
-    hint: 'It was sent once. Check the current state before you send it again.',
+    hint: 'The request was sent once. Check the current state before you send it again.',
   });
 }
 
@@ -132,6 +132,6 @@ function textsOf({ items, text }: ApiPage): string[] {
 function firstPage(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new UsageError(`The page "${text}" is not a positive whole number.`, {
-    hint: 'Leave it out for all pages.',
+    hint: 'Leave it out to fetch all pages.',
   });
 }

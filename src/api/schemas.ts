@@ -93,12 +93,12 @@ export function matches<T>(schema: z.ZodMiniType<T, T>, value: unknown): value i
 export function readAs<T>(schema: z.ZodMiniType<T, T>, value: unknown, what: string, status: number): T {
   if (matches(schema, value)) return value;
   const issue = schema.safeParse(value).error?.issues[0];
-  const where = issue?.path.join('.') || 'the reply';
+  const where = issue?.path.join('.') || 'the response body';
   throw new BadResponseError(
-    `The service's response is not ${what}: ${where} is missing or not as documented.`,
+    `The service did not return ${what}: ${where} is missing or doesn't match the API documentation.`,
     {
       status,
-      hint: 'Check that the base URL is the API of the e-sign service: `esign profiles show`.',
+      hint: 'Check that the base URL points to the e-signature API: `esign profiles show`.',
     },
   );
 }

@@ -59,7 +59,7 @@ export async function* readPlan(path: string, total = 0): AsyncGenerator<BulkRow
 
 function unusable(row: number, path: string, why: string): UsageError {
   return new UsageError(`Row ${row} of ${path} is ${why}, so the run can't continue.`, {
-    hint: 'Put the rows that are not done into a new file: `esign bulk export` shows them.',
+    hint: 'Copy the unfinished rows into a new file. `esign bulk export` lists them.',
   });
 }
 

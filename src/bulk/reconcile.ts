@@ -43,7 +43,7 @@ export async function cancelDuplicates(session: BulkSession): Promise<void> {
     Math.min(session.mayAppearUntil - clock.now(), MAX_LIST_LAG_MS),
   );
   if (wait > NOTICE_AFTER_MS)
-    options.observer.notice('Waiting up to a minute for envelopes whose response was lost.', {
+    options.observer.notice('Waiting up to a minute for envelopes whose responses were lost.', {
       waitMs: MAX_LIST_LAG_MS,
     });
   await clock.sleep(wait, session.signal);

@@ -34,8 +34,8 @@ export async function refuseUsedId(
   row: BulkRow,
   id: string | undefined,
 ): Promise<void> {
-  const used = id === undefined ? 'with another template or other signers' : `for ${id}`;
-  const text = `The request ID ${row.requestId ?? ''} was already used ${used}. Use another one for another envelope.`;
+  const used = id === undefined ? 'with a different template or different signers' : `for ${id}`;
+  const text = `The request ID ${row.requestId ?? ''} was already used ${used}. Use a different one for a different envelope.`;
   await session.failed(row, new RequestIdUsedError(text));
 }
 

@@ -181,9 +181,9 @@ async function stop(session: BulkSession): Promise<Ending> {
   return {
     kind: 'stopped',
     error: new UnknownOutcomeError(
-      `The outcome of ${counted(open, 'row')} is unknown: each response was lost.`,
+      `The outcome of ${counted(open, 'row')} is unknown: no response was received.`,
       {
-        hint: 'A resume searches for them first and creates only what does not exist.',
+        hint: '`esign bulk resume` searches for the envelopes first, and creates only the missing ones.',
       },
     ),
   };
@@ -194,7 +194,7 @@ async function saveResults({ run, options }: BulkSession): Promise<boolean> {
     await writeResults(run.state, run.files);
     return true;
   } catch (error) {
-    options.observer.notice(`${run.files.results} can't be written: ${diskReason(error)}.`);
+    options.observer.notice(`Can't write ${run.files.results}: ${diskReason(error)}.`);
     return false;
   }
 }

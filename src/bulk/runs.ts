@@ -211,7 +211,7 @@ async function lock(files: RunFiles, id: string): Promise<() => Promise<void>> {
  */
 export async function withStartLock<T>(root: string, clock: Clock, work: () => Promise<T>): Promise<T> {
   const busy = (pid: string) =>
-    new UsageError(`Another run is just starting (process ${pid}).`, {
+    new UsageError(`Another run is starting (process ${pid}).`, {
       hint: 'Run the command again.',
     });
   const path = join(root, 'start.lock');
@@ -282,8 +282,8 @@ function lockedError(id: string): (pid: string) => UsageError {
 }
 
 function unknownRunError(id: string): UsageError {
-  return new UsageError(`Run ${id} does not exist on this machine.`, {
-    hint: 'See the runs: `esign bulk list`.',
+  return new UsageError(`Run ${id} was not found on this machine.`, {
+    hint: 'List the runs with `esign bulk list`.',
   });
 }
 

@@ -146,7 +146,10 @@ export class BulkSession {
     const { maxRequests } = this.options;
     if (maxRequests !== undefined && this.#spent + requests > maxRequests) {
       this.close(
-        new StoppedError('MAX_REQUESTS', `--max-requests allows only ${counted(maxRequests, 'request')}.`),
+        new StoppedError(
+          'MAX_REQUESTS',
+          `The limit of --max-requests was reached (${counted(maxRequests, 'request')}).`,
+        ),
       );
       return false;
     }

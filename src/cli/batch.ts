@@ -92,6 +92,6 @@ export class Batch {
     if (this.#options.ownError && this.failed === of && this.#first !== undefined) throw this.#first.error;
     this.#release();
     const all = what === undefined ? String(of) : counted(of, what);
-    throw new PartialError(`${this.failed} of ${all} failed; each is reported above.`);
+    throw new PartialError(`${this.failed} of ${all} failed. The errors are shown above.`);
   }
 }

@@ -50,6 +50,6 @@ export abstract class EsignCommand extends Command {
 
 function emptyValue(what: string): UsageError {
   return new UsageError(`${what} is empty.`, {
-    hint: 'If it comes from a variable, the variable may not be set. Nothing was done.',
+    hint: 'If it comes from a variable, check that the variable is set. Nothing was done.',
   });
 }

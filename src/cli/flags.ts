@@ -19,7 +19,7 @@ export function inGroup<F extends Record<string, { helpGroup?: string | undefine
 
 /** The flags of all commands. */
 export const commonFlags = inGroup('GLOBAL', {
-  json: Flags.boolean({ description: 'print JSON; errors become one JSON line on stderr' }),
+  json: Flags.boolean({ description: 'print JSON; errors are printed to stderr as one JSON line' }),
   profile: Flags.string({
     char: 'p',
     description: 'profile to use (default: the current one)',
@@ -92,7 +92,7 @@ export const messageFileFlag = Flags.string({
 
 export const yesFlag = Flags.boolean({ char: 'y', description: 'skip the confirmation prompt' });
 export const confirmFlag = Flags.string({
-  description: 'name of the profile, to confirm a write if the profile requires it',
+  description: 'name of the profile, to confirm writes if the profile requires it',
   helpGroup: 'GUARD',
   helpValue: 'NAME',
 });
@@ -171,8 +171,8 @@ export const kindsFlag = Flags.custom<DocumentKind[]>({
 function readKind(text: string): DocumentKind {
   const kind = DOCUMENT_KINDS.find((known) => known === text.trim().toLowerCase());
   if (kind !== undefined) return kind;
-  throw new UsageError(`Unknown kind of file "${text.trim()}".`, {
-    hint: `An envelope has ${DOCUMENT_KINDS.join(', ')}.`,
+  throw new UsageError(`Unknown document type "${text.trim()}".`, {
+    hint: `The types are ${DOCUMENT_KINDS.join(', ')}.`,
   });
 }
 
@@ -182,7 +182,7 @@ export const shareFlag = Flags.custom<number>({
     const match = /^(\d+(?:\.\d+)?)(%?)$/.exec(text.trim());
     const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
     if (share >= 0 && share <= 0.9) return Promise.resolve(share);
-    throw new UsageError(`--${options.name} "${text}" is not a share from 0% to 90%.`, {
+    throw new UsageError(`--${options.name} "${text}" is not a percentage from 0% to 90%.`, {
       hint: 'Write it like 10% or 0.1.',
     });
   },

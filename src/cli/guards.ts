@@ -57,7 +57,7 @@ export async function gateOf(
     facts: { user: userName(), profile: settings.profileName?.value ?? null, baseUrl, command },
     now: () => session.clock.now(),
     onIncomplete: (error) =>
-      terminal.notice(`The request succeeded, but its entry in the log is incomplete. ${sentenceOf(error)}`),
+      terminal.notice(`The request succeeded, but its log entry is incomplete. ${sentenceOf(error)}`),
   });
 }
 

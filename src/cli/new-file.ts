@@ -17,7 +17,7 @@ export async function writeNewFile(
     const why = diskReason(error);
     throw new UsageError(`Can't write ${path}: ${why}.`, {
       cause: error,
-      hint: force ? 'Choose another name.' : 'Choose another name, or pass --force.',
+      hint: force ? 'Choose a different name.' : 'Choose a different name, or pass --force.',
     });
   }
 }

@@ -40,19 +40,19 @@ export function reportOf(error: unknown, exitCode = exitCodeOf(error)): ErrorRep
     hint:
       (known
         ? (error.hint ?? hintFor(error))
-        : 'Run the command again with --debug, and report the output.') ?? null,
+        : 'This is a bug. Run the command again with --debug and report the output.') ?? null,
     exitCode,
   };
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  UNAUTHORIZED: 'The key is wrong, revoked, or expired. See which one is used: `esign profiles show`.',
+  UNAUTHORIZED: 'The key is wrong, revoked, or expired. To see which key is used, run `esign profiles show`.',
   FORBIDDEN:
-    'The key may lack a scope (esign:write to create, send, cancel, and remind), or the organization a bucket or plan.',
+    'The key may lack a scope (creating, sending, canceling, and reminding need esign:write), or the organization may lack a bucket or a plan with API access.',
   QUOTA_EXCEEDED:
-    "The organization's monthly envelope limit is reached. It resets at the start of the month.",
-  NETWORK: 'Find the cause: `esign doctor`.',
-  VALIDATION_ERROR: 'Fix these values and run the command again. --debug shows the request.',
+    'The organization has reached its monthly envelope limit, which resets at the start of the next month.',
+  NETWORK: 'To find the cause, run `esign doctor`.',
+  VALIDATION_ERROR: 'Fix these values and run the command again. To see the request, add --debug.',
   RATE_LIMITED: 'Wait for the rate limit to reset, or send fewer requests.',
 };
 
@@ -63,16 +63,16 @@ function hintFor(error: EsignError): string | undefined {
   const known = entryOf(HINTS, error.code);
   if (known !== undefined || !(error instanceof ServiceError)) return known;
   return error.status >= 500
-    ? 'The service has a problem. Try again later; `esign doctor` checks whether it responds.'
+    ? 'The service reported an error. Try again later, or check the service with `esign doctor`.'
     : 'Run the command again with --debug to see the request and the response.';
 }
 
 function notFoundHint(subject: Subject | undefined): string {
-  const others = 'A key can access only its own organization: `esign profiles show`.';
+  const others = 'A key can access only its own organization; `esign profiles show` shows the key in use.';
   if (subject === undefined) return `Check the ID. ${others}`;
   const { kind, suggestions = [] } = subject;
-  const guess = suggestions.length === 0 ? 'Check the ID;' : `Did you mean ${suggestions.join(' or ')}?`;
-  return `${guess} \`${command(`${kind}s`, 'list')}\` shows ${kind === 'envelope' ? 'the latest' : 'them'}. ${others}`;
+  const guess = suggestions.length === 0 ? 'Check the ID.' : `Did you mean ${suggestions.join(' or ')}?`;
+  return `${guess} \`${command(`${kind}s`, 'list')}\` lists ${kind === 'envelope' ? 'the latest envelopes' : 'the templates'}. ${others}`;
 }
 
 /** Returns the service's message. If the ID is the problem, the ID is added. */

@@ -14,6 +14,5 @@ export async function requestIdsOf(session: Session): Promise<RequestIds> {
 
 /** Shows on a terminal that the envelope is being searched for. */
 export function showSearch(terminal: CommandTerminal): () => () => void {
-  return () =>
-    terminal.showWaiting('Searching for the envelope, which takes up to a minute', { immediately: true });
+  return () => terminal.showWaiting('Searching for the envelope (up to a minute)', { immediately: true });
 }

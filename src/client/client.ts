@@ -191,7 +191,7 @@ export function createClient(options: EsignOptions): Esign {
 function given(name: 'baseUrl' | 'apiKey', value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
   const actual = value === '' ? 'empty' : value === undefined ? 'undefined' : `a ${typeof value}`;
-  throw new UsageError(`createClient needs ${name}, a string; it is ${actual}.`, {
+  throw new UsageError(`createClient requires ${name} as a string, but got ${actual}.`, {
     hint: 'If it comes from an environment variable, check that the variable is set.',
   });
 }

@@ -18,7 +18,7 @@ export function verifyWebhook(
 ): WebhookEvent {
   const bytes = bytesOf(payload);
   const check = checkSignature(bytes, signature ?? undefined, secretsOf(secrets));
-  if (!check.ok) throw new VerificationError(`The webhook is not verified: ${check.reason}.`);
+  if (!check.ok) throw new VerificationError(`The webhook could not be verified: ${check.reason}.`);
   const read = readPayload(bytes);
   if (read === undefined || read.body === null) {
     throw new VerificationError('The signature is valid, but the body is not a JSON object.');

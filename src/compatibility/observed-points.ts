@@ -73,9 +73,9 @@ function ofForms(forms: Map<string, SeenForm> | undefined, only?: readonly strin
 /** Returns the contradiction if a behavior is an open point in one case but contradicts the document in another. */
 function contradiction(name: string, value: string, forms: readonly SeenForm[]): string | undefined {
   if (name === 'signature' && value === 'prefixed')
-    return `${DOCUMENT.signature.header} begins with sha256=; documented: lowercase hex alone`;
+    return `${DOCUMENT.signature.header} begins with sha256=; documented: only lowercase hex`;
   if (name === 'payload' && value !== 'event' && forms.some((form) => form.in.includes('envelope.signed')))
-    return 'the payload of envelope.signed has another frame; documented: event, timestamp, data';
+    return 'the payload of envelope.signed has a different structure; documented: event, timestamp, data';
   return undefined;
 }
 
@@ -131,6 +131,6 @@ function addOpenWords(places: Places, report: CompatibilityReport): void {
   const seen = [...(places.get(place) ?? [])].filter(([form]) => form === 'string' || form.startsWith('='));
   if (seen.length === 0) return;
   const forms = seen.map(([, form]) => form);
-  const words = seen.map(([form]) => (form === 'string' ? 'another value' : form.slice(1)));
+  const words = seen.map(([form]) => (form === 'string' ? 'a different value' : form.slice(1)));
   report.openPoints.push({ ...findingOf(place, 'Template field', forms), seen: words.sort() });
 }

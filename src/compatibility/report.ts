@@ -160,7 +160,7 @@ function addUndocumented(places: Places, report: CompatibilityReport): void {
     const name = place.slice(at + 1);
     if (properties === undefined || Object.hasOwn(properties, name) || ROLES.includes(place)) continue;
     const seen = [...forms].map(([form]) => describeForm(readForm(form)));
-    const what = name === '*' ? `another property of ${place.slice(0, at)}` : place;
+    const what = name === '*' ? `an undocumented property of ${place.slice(0, at)}` : place;
     report.openPoints.push({ ...findingOf(what, sectionOf(place), [...forms.values()]), seen });
   }
 }

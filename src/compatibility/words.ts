@@ -22,8 +22,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 
 export function describeForm(form: Form, value?: DocumentedValue): string {
   if (form.startsWith('=')) return form.slice(1);
-  if (form === 'string' && value?.words) return 'another value';
-  if (form === 'string' && value?.pattern) return 'a string of another form';
+  if (form === 'string' && value?.words) return 'a different value';
+  if (form === 'string' && value?.pattern) return 'a string in a different format';
   if (form === 'string' && value?.isTimestamp) return 'not a timestamp';
   return DESCRIPTIONS[form] ?? form;
 }
@@ -35,7 +35,7 @@ export function expectationOf(value: DocumentedValue): string {
   if (value.words) return value.words.join(', ');
   if (value.isTimestamp) return `an ISO 8601 UTC timestamp${orNull}`;
   if (value.pattern)
-    return `the form ${value.pattern.replaceAll(/[\^$\\]/g, '').replaceAll('[^/]+', '…')}${orNull}`;
+    return `the format ${value.pattern.replaceAll(/[\^$\\]/g, '').replaceAll('[^/]+', '…')}${orNull}`;
   return `${DESCRIPTIONS[value.type] ?? value.type}${orNull}`;
 }
 

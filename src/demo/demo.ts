@@ -137,7 +137,7 @@ async function* startSandbox(cli: CommandLine, running: Running[]) {
   running.push(process);
   const sandbox = sandboxSchema.parse(await process.line());
   yield {
-    title: 'Start the whole service on this machine',
+    title: 'Start the complete service on this machine',
     command: 'esign sandbox start --ephemeral',
     outcome: [`The API is at ${sandbox.baseUrl}, with a bucket for the documents.`],
   };
@@ -153,7 +153,7 @@ async function* startListener(cli: CommandLine, own: string, running: Running[])
   yield {
     title: 'Start a webhook receiver that accepts only valid signatures',
     command: 'esign listen --secret-file webhook.secret',
-    outcome: [`It listens at ${url}.`],
+    outcome: [`The receiver listens at ${url}.`],
   };
   return { process, url };
 }
@@ -225,7 +225,7 @@ async function* awaitCompletion(watching: Running, id: string) {
   yield {
     title: 'Watch the envelope, in parallel with the steps above',
     command: command('envelopes', 'watch', id),
-    outcome: ['It reported COMPLETED and exited with 0.'],
+    outcome: ['The command reported COMPLETED and exited with 0.'],
   };
 }
 

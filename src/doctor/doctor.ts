@@ -16,7 +16,7 @@ export async function* runChecks(context: DoctorContext): AsyncGenerator<DoctorF
   yield await checkGuards(context, settings.value);
   yield await checkState(context);
   if (settings.value === undefined) {
-    const why = 'the settings are not usable';
+    const why = 'the settings are invalid';
     for (const name of ['base-url', 'proxy', 'key']) yield skipped(name, why);
     yield* [...skipService(why), skipped('bucket', why)];
     return;
@@ -32,7 +32,7 @@ async function readSettings(
     const value = await context.settings();
     const { profileName } = value;
     const message =
-      profileName === undefined ? 'none in use' : `${profileName.value} (${profileName.source})`;
+      profileName === undefined ? 'no profile in use' : `${profileName.value} (${profileName.source})`;
     return { finding: ok('profile', message), value };
   } catch (error) {
     return { finding: failed('profile', error), value: undefined };
@@ -42,7 +42,7 @@ async function readSettings(
 /** Checks the guards of the profile, and whether the policy on this machine can be read. */
 async function checkGuards(context: DoctorContext, settings: Settings | undefined): Promise<DoctorFinding> {
   const name = 'guards';
-  if (settings === undefined) return skipped(name, 'the settings are not usable');
+  if (settings === undefined) return skipped(name, 'the settings are invalid');
   const guards = await context.guards();
   const { policy } = guards;
   if (policy !== null && policy.problem !== null)
@@ -76,7 +76,7 @@ async function checkCompatibility(context: DoctorContext): Promise<DoctorFinding
   const count = await context.contradictions();
   if (count === 0) return [];
   const message = `${counted(count, 'contradiction')} with the API document`;
-  return [warning('compatibility', message, 'Show what differs: `esign compat`.')];
+  return [warning('compatibility', message, 'To see the differences, run `esign compat`.')];
 }
 
 async function checkStorage(context: DoctorContext, { storage }: Settings): Promise<DoctorFinding> {
@@ -85,11 +85,11 @@ async function checkStorage(context: DoctorContext, { storage }: Settings): Prom
     return skipped(name, 'not configured; set it with `esign profiles edit NAME --bucket BUCKET`');
   try {
     const readable = await context.checkBucket(storage, context.signal);
-    if (readable === 'yes') return ok(name, `${storage.bucket} is reachable, files can be read`);
+    if (readable === 'yes') return ok(name, `${storage.bucket} is reachable, and files can be read`);
     return warning(
       name,
-      `${storage.bucket} is reachable, but it is unknown whether files can be read`,
-      'The key needs s3:GetObject. With s3:ListBucket, missing and forbidden files can be distinguished.',
+      `${storage.bucket} is reachable, but it is unknown whether the key can read files`,
+      'The key needs s3:GetObject. With s3:ListBucket, esign can tell missing files from forbidden ones.',
     );
   } catch (error) {
     if (context.signal.aborted) throw error;

@@ -36,7 +36,7 @@ export async function checkPermissions({
     return failed(
       name,
       new UsageError(`Other users can read or change ${storeFile} (mode ${octal(file)}).`),
-      `chmod 600 '${storeFile}', and create a new API key if others use this machine.`,
+      `Run \`chmod 600 '${storeFile}'\`, and create a new API key if other people use this machine.`,
     );
   if ((folder & 0o077) !== 0)
     return warning(
@@ -68,7 +68,7 @@ export async function checkState({ stateDir }: DoctorContext): Promise<DoctorFin
     return failed(
       'state',
       new UsageError(`Can't write in ${stateDir} (${diskReason(error)}).`, { cause: error }),
-      'Fix its permissions, or use another folder: ESIGN_STATE_DIR=/path.',
+      'Fix its permissions, or use a different folder with ESIGN_STATE_DIR=/path.',
     );
   }
 }

@@ -89,7 +89,7 @@ function checkAccess({ error, askedAt, respondedAt }: Probe): [DoctorFinding, Do
   const code = error instanceof ServiceError ? error.code : '';
   if (code === 'UNAUTHORIZED') {
     const fix =
-      'It is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-stdin`.';
+      'The key is wrong, revoked, or expired. Create a new one, then run `esign profiles edit NAME --api-key-stdin`.';
     return [responds, failed('key-accepted', error, fix), skipped('scopes', 'the key is not accepted')];
   }
   if (code === 'FORBIDDEN') {
@@ -101,7 +101,7 @@ function checkAccess({ error, askedAt, respondedAt }: Probe): [DoctorFinding, Do
     const why = 'the rate limit is used up';
     return [responds, skipped('key-accepted', why), skipped('scopes', why)];
   }
-  const why = 'the service did not respond as expected';
+  const why = 'the service returned an unexpected response';
   const fix = code === 'NOT_FOUND' ? 'Check the base URL; usually /api/v1 is missing.' : undefined;
   return [failed('service', error, fix), skipped('key-accepted', why), skipped('scopes', why)];
 }
@@ -114,7 +114,7 @@ function checkClock({ response, askedAt, respondedAt }: Probe, isSandbox: boolea
   const name = 'clock';
   const header = response?.headers.date;
   const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
-  if (Number.isNaN(date)) return skipped(name, 'no response contains the time');
+  if (Number.isNaN(date)) return skipped(name, 'the response has no time');
   const ahead = askedAt - (date + 1_000);
   const behind = date - respondedAt;
   const off = Math.max(0, ahead, behind);
@@ -126,9 +126,9 @@ function checkClock({ response, askedAt, respondedAt }: Probe, isSandbox: boolea
       `the sandbox is ${distance} ${ahead > behind ? 'behind' : 'ahead'}; ages and filters use its clock`,
     );
   const message = `this machine is ${distance} ${ahead > behind ? 'ahead of' : 'behind'} the service`;
-  const fix = 'Set the clock, preferably by NTP: `timedatectl set-ntp true`.';
+  const fix = 'Set the clock, preferably with NTP: `timedatectl set-ntp true`.';
   if (off < HARMFUL_SKEW_MS) return warning(name, message, fix);
-  return failed(name, new Error(`${message}; a bucket rejects such signatures`), fix);
+  return failed(name, new Error(`${message}, so buckets reject its requests`), fix);
 }
 
 function checkRate({ response, error, respondedAt }: Probe): DoctorFinding {
@@ -136,11 +136,11 @@ function checkRate({ response, error, respondedAt }: Probe): DoctorFinding {
   if (error instanceof ServiceError && error.code === 'RATE_LIMITED')
     return failed(name, error, 'Wait for the rate limit to reset, or send fewer requests.');
   const { remaining, limit, resetAt } = readRateLimit(response?.headers ?? {}, respondedAt);
-  if (remaining === undefined) return skipped(name, 'no response contains it');
+  if (remaining === undefined) return skipped(name, 'the response has no rate limit');
   const reset =
     resetAt === undefined ? '' : `, resets in ${durationInWords(Math.max(0, resetAt - respondedAt))}`;
   const message = `${counted(remaining, 'request')} of ${limit === undefined ? '?' : grouped(limit)} left${reset}`;
   if (limit !== undefined && remaining < limit * LOW_QUOTA)
-    return warning(name, message, 'Other programs use the same limit. Wait until it resets.');
+    return warning(name, message, 'Other programs share this limit. Wait until it resets.');
   return ok(name, message);
 }

@@ -21,7 +21,7 @@ const UNUSED_MS = 90 * 86_400_000;
 const LINES_PER_COPY = 200;
 /** Bytes per read. */
 const BLOCK = 1024 * 1024;
-/** How long to wait while another process builds the index. The wait ends early if that process dies. */
+/** How long to wait while another process is building the index. The wait ends early if that process dies. */
 const BUILD_TIMEOUT_MS = 24 * 3_600_000;
 
 /** `waitMs`: how long to wait for another process. */
@@ -120,7 +120,7 @@ export class IndexFile {
         return systemClock.sleep(ms, signal);
       },
     };
-    const taken = () => new Error('another process builds the index');
+    const taken = () => new Error('another process is building the index');
     const release = await lockFile(`${this.path}.lock`, taken, { waitMs, clock });
     try {
       return await work();

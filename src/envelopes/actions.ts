@@ -76,7 +76,7 @@ export async function remindEnvelope(
     throw notKnown(
       `The reminder for ${id} may or may not have been sent`,
       error,
-      'Remind again only if a second email does no harm.',
+      'Send another reminder only if a second email is acceptable.',
     );
   }
 }

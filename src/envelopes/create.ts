@@ -132,7 +132,8 @@ export async function createEnvelope(
 
 const DAMAGED: CreateWarning = {
   code: 'REQUEST_ID_RECORD_DAMAGED',
-  message: "This machine's record of the request ID was damaged. The service's list was searched instead.",
+  message:
+    "The record of the request ID on this machine was damaged, so the service's list was searched instead.",
 };
 
 async function createNew(
@@ -157,7 +158,7 @@ async function createNew(
 function unknownCreate({ error, searchError }: { error: Error; searchError?: Error }, requestId: string) {
   const searched = searchError
     ? `Searching for it failed as well: ${sentenceOf(searchError)}`
-    : 'The list does not show it.';
+    : "It is not in the service's list.";
   return new UnknownOutcomeError(
     `The envelope may or may not have been created (request ID ${requestId}). ${sentenceOf(error)} ${searched}`,
     {
@@ -212,9 +213,9 @@ function idUsed(requestId: string, envelope: Envelope | undefined): RequestIdUse
   const facts = [...names, envelope?.templateId ?? ''].filter((fact) => fact !== '').join(', ');
   const used = envelope
     ? `for ${envelope.id}${facts === '' ? '' : ` (${facts})`}`
-    : 'with another template or other signers';
+    : 'with a different template or different signers';
   return new RequestIdUsedError(`The request ID ${requestId} was already used ${used}.`, {
-    hint: 'Nothing was sent. Use another request ID for another envelope.',
+    hint: 'Nothing was sent. Use a different request ID for a different envelope.',
   });
 }
 
@@ -225,7 +226,7 @@ function refuseEnded(envelope: Envelope, requestId: string): Envelope {
   throw new ServiceError(
     'INVALID_STATE',
     `The request ID ${requestId} belongs to ${envelope.id}, which is ${status}. Nothing was created.`,
-    { status: 400, hint: 'To send a new one, use another request ID.' },
+    { status: 400, hint: 'To create a new envelope, use a different request ID.' },
   );
 }
 

@@ -34,5 +34,5 @@ export function whoseTurn({ signers, signingOrder }: Envelope): Signer[] {
 /** Returns a hint that lists the signers; undefined for an envelope without any. */
 export function signersHint({ signers }: Envelope): string | undefined {
   const known = (signers ?? []).flatMap(({ email }) => email ?? []);
-  return known.length > 0 ? `Its signers: ${known.join(', ')}.` : undefined;
+  return known.length > 0 ? `Its signers are ${known.join(', ')}.` : undefined;
 }

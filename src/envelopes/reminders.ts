@@ -138,7 +138,7 @@ export async function withReminderLog<T>(
 async function takeTurn(folder: string, path: string, clock: Clock): Promise<() => Promise<void>> {
   const busy = (pid: string) =>
     new UsageError(`Another esign process (${pid}) is sending reminders.`, {
-      hint: 'Try again when it has finished.',
+      hint: 'Run the command again when it has finished.',
     });
   try {
     await privateFolder(folder);
@@ -233,9 +233,9 @@ function recently(
   const listOf = (isKnown: boolean) => last.filter((one) => one.isKnown === isKnown).map(({ text }) => text);
   const [known, unknown] = [listOf(true).join(', '), listOf(false).join(', ')];
   const sentences = [
-    known && `Already reminded about ${id} within ${durationInWords(gapMs)}: ${known}.`,
+    known && `Already reminded within the last ${durationInWords(gapMs)} for ${id}: ${known}.`,
     unknown &&
-      `A line of the reminder log is damaged. It may have been a reminder about ${id} to ${unknown}.`,
+      `A line of the reminder log is damaged. A reminder for ${id} may have been sent to ${unknown}.`,
   ];
   return new RemindedRecentlyError(sentences.filter(Boolean).join(' '), {
     hint: 'Nothing was sent. To send another reminder, use a shorter --min-gap.',

@@ -51,7 +51,7 @@ function parseMailbox(mailbox: string, whole: string): { name: string; email: st
   const bracketed = /^(.*)<([^<>]*)>$/s.exec(mailbox);
   const email = (bracketed?.[2] ?? mailbox).trim();
   const name = unquote((bracketed?.[1] ?? '').trim());
-  if (email === '') throw refused(whole, 'it has no address');
+  if (email === '') throw refused(whole, 'it has no email address');
   const problem = addressProblem(email);
   if (problem !== undefined) throw refused(whole, `"${email}" ${problem}`);
   return { name, email };

@@ -32,7 +32,7 @@ export function findingOn(
   const { what, sha256, seal } = document;
   const other = otherEnvelopeIn(document, envelope.id);
   if (other !== undefined)
-    return { code: 'WRONG_DOCUMENT', message: `Its storage key is that of another envelope, ${other}.` };
+    return { code: 'WRONG_DOCUMENT', message: `Its storage key belongs to a different envelope, ${other}.` };
   if (what === null || !SEALED.includes(what)) return null;
   const same = others.find((one) => one.what !== what && sha256 !== null && one.sha256 === sha256);
   if (same !== undefined)
@@ -68,6 +68,6 @@ function timeFinding({ time }: TrustedSeal, { completedAt }: Envelope): Evidence
 
 function signerFinding({ trust, subject }: TrustedSeal): EvidenceFinding | null {
   if (trust === 'pinned' || trust === 'trusted') return null;
-  const message = `It is sealed by ${subject ?? 'someone'}, but that certificate was never confirmed.`;
+  const message = `It was sealed by ${subject ?? 'someone'}, but the certificate was never confirmed.`;
   return { code: 'SEAL_UNKNOWN', message };
 }

@@ -161,9 +161,9 @@ export class EvidenceFolder {
     const path = join(this.#dir, name);
     return new StorageError(
       'STORAGE_LOCAL',
-      `${path} was changed since esign wrote it. It was not overwritten.`,
+      `${path} has changed since esign wrote it. It was not overwritten.`,
       {
-        hint: 'Use another --dir, or --force to write it again from the data on this machine.',
+        hint: 'Use a different --dir, or --force to overwrite it with the data on this machine.',
       },
     );
   }
@@ -171,5 +171,5 @@ export class EvidenceFolder {
 
 function otherEnvelopeError(dir: string, id: string | undefined): UsageError {
   const what = id === undefined ? `an ${ENVELOPE} that esign didn't write` : `the evidence for ${id}`;
-  return new UsageError(`${dir} contains ${what}. Nothing was changed.`, { hint: 'Use another --dir.' });
+  return new UsageError(`${dir} contains ${what}. Nothing was changed.`, { hint: 'Use a different --dir.' });
 }

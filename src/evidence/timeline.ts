@@ -28,7 +28,7 @@ export function timelineOf(
     ...changesOf(envelope),
     ...webhooks.filter(({ duplicate }) => !duplicate).map(momentOf),
     ...reminders.map(({ at, signer }): TimelineEntry => {
-      return { at, what: 'reminder asked for', who: signer ?? "everyone who hadn't signed", ...THIS_MACHINE };
+      return { at, what: 'reminder requested', who: signer ?? "everyone who hadn't signed", ...THIS_MACHINE };
     }),
   ];
   return moments.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
@@ -64,6 +64,6 @@ function changesOf({
 function momentOf({ receivedAt, happenedAt, event, signer, verified }: ReceivedEvent): TimelineEntry {
   const at = happenedAt !== null && !Number.isNaN(Date.parse(happenedAt)) ? happenedAt : receivedAt;
   // Both sources use the same names here: the service uses `envelope.signed` in a webhook, but `signed` in the envelope.
-  const what = event?.replace(/^envelope\./, '') ?? 'an event without a name';
+  const what = event?.replace(/^envelope\./, '') ?? 'unnamed event';
   return { at, what, who: signer, source: 'webhook', verified };
 }

@@ -108,7 +108,7 @@ function tooMany(count: number | undefined, guards: Guards): GuardError {
   const where = sourceInWords(source, guards);
   const message =
     count === undefined
-      ? `The number of emails can't be determined, and ${where} allows ${value} for each command. Nothing was sent.`
-      : `This command would send ${count} emails; ${where} allows ${value} for each command. Nothing was sent.`;
+      ? `The number of emails can't be determined, and ${where} allows ${value} per command. Nothing was sent.`
+      : `This command would send ${count} emails, but ${where} allows ${value} per command. Nothing was sent.`;
   return new GuardError('TOO_MANY_EMAILS', message, { hint: hintFor(guards) });
 }

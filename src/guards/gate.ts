@@ -192,7 +192,7 @@ class GuardedGate {
     if (given !== undefined && !names.includes(given))
       throw notConfirmed(names, `"${given}" is a different name.`);
     if (given !== undefined) this.#confirming = Promise.resolve();
-    else if (ask === undefined) throw notConfirmed(names, "--yes doesn't skip this.");
+    else if (ask === undefined) throw notConfirmed(names, "--yes doesn't skip this check.");
   }
 
   /** Waits for the confirmation if one is required. @throws GuardError when the name is wrong or missing. */
@@ -211,8 +211,8 @@ async function askName({ names, ask }: NameConfirmation): Promise<void> {
 function notConfirmed([name]: NameConfirmation['names'], why: string): GuardError {
   return new GuardError(
     'CONFIRMATION_REQUIRED',
-    `This command emails more than one person, so you have to confirm it with the name ${name}. ${why} Nothing was sent.`,
-    { hint: 'Type the name when you are prompted for it; in scripts, add `--confirm NAME`.' },
+    `This command emails more than one person, so you have to confirm it by entering the profile name ${name}. ${why} Nothing was sent.`,
+    { hint: 'Type the name at the prompt. In scripts, add `--confirm NAME`.' },
   );
 }
 

@@ -75,22 +75,27 @@ export function requireWritable(guards: Guards): void {
   if (policy === null || policy.problem === null) {
     if (readOnly === null) return;
     const where = sourceInWords(readOnly.source, guards);
-    throw new GuardError('READ_ONLY', `Nothing was sent: ${where} allows only reading.`, {
-      hint: hintFor(guards),
-    });
+    throw new GuardError(
+      'READ_ONLY',
+      `Nothing was sent, because ${where} allows only commands that read data.`,
+      {
+        hint: hintFor(guards),
+      },
+    );
   }
   throw new GuardError(
     'POLICY_UNUSABLE',
     `The policy on this machine, ${policy.path}, can't be used: ${policy.problem}. Nothing was sent.`,
     {
-      hint: 'Ask your administrator to fix it: `esign doctor` shows what is wrong. Until then, only commands that read data work.',
+      hint: 'Ask your administrator to fix it; `esign doctor` shows what is wrong. Until then, only commands that read data work.',
     },
   );
 }
 
 /** Returns a hint on how to change guards. */
 export function hintFor({ policy }: Guards): string {
-  const mine = 'See the guards with `esign profiles show`; a profile is changed with `esign profiles edit`.';
+  const mine =
+    "To see the guards, run `esign profiles show`. To change a profile's guards, run `esign profiles edit`.";
   return policy === null ? mine : `${mine} Only an administrator can change the policy.`;
 }
 

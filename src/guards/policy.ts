@@ -71,7 +71,7 @@ async function problemOf(path: string, { platform, owner }: Machine): Promise<st
     return problem === undefined ? undefined : `${path} ${problem}`;
   }
   if (stat.uid !== owner) return `${path} is not owned by root`;
-  if ((stat.mode & 0o022) !== 0) return `${path} can be changed by others`;
+  if ((stat.mode & 0o022) !== 0) return `${path} can be changed by other users`;
   return undefined;
 }
 
@@ -87,6 +87,6 @@ function parsePolicy(text: string, path: string): PolicyReading {
     return unusable(`"${issue?.path.join('.') || 'its content'}" has an invalid value`);
   }
   const invalid = data.onlyTo?.find((pattern) => comparablePattern(pattern) === undefined);
-  if (invalid !== undefined) return unusable(`"${invalid}" in onlyTo is not an address or pattern`);
+  if (invalid !== undefined) return unusable(`"${invalid}" in onlyTo is not an email address or a pattern`);
   return { state: 'set', path, policy: data };
 }

@@ -33,9 +33,9 @@ export function sddlProblem(sddl: string): string | undefined {
   if (owner === undefined || !TRUSTED.has(owner)) return 'is not owned by Administrators';
   const list = /D:(?<flags>[A-Z_]*)(?<entries>(?:\([^)]*\))*)/.exec(sddl)?.groups;
   // Without a list, everyone has all rights.
-  if (list === undefined || list.flags?.includes('NO_ACCESS_CONTROL')) return 'can be changed by others';
+  if (list === undefined || list.flags?.includes('NO_ACCESS_CONTROL')) return 'can be changed by other users';
   const entries = [...(list.entries ?? '').matchAll(/\(([^)]*)\)/g)].map(([, one = '']) => one.split(';'));
-  return entries.some(isWritableByOthers) ? 'can be changed by others' : undefined;
+  return entries.some(isWritableByOthers) ? 'can be changed by other users' : undefined;
 }
 
 function isWritableByOthers([type = '', flags = '', rights = '', , , who = '']: string[]): boolean {

@@ -58,7 +58,7 @@ export class Draft {
     try {
       for (let at = from; at < to; ) {
         const { bytesRead, buffer } = await source.read(Buffer.alloc(Math.min(SLICE, to - at)), 0, null, at);
-        if (bytesRead === 0) throw new Error(`${path} became shorter`);
+        if (bytesRead === 0) throw new Error(`${path} was truncated`);
         await this.append(buffer.subarray(0, bytesRead));
         at += bytesRead;
       }

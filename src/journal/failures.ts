@@ -11,7 +11,7 @@ export function notRecorded(what: string, error: unknown): JournalError | UsageE
   const Kind = isFullDisk(error) ? JournalError : UsageError;
   return new Kind(`${what}: ${diskReason(error)}.`, {
     cause: error,
-    hint: 'Nothing is sent without a record. Free some space, or set ESIGN_STATE_DIR to a writable folder.',
+    hint: 'Nothing is sent unless it can be recorded. Free up disk space, or set ESIGN_STATE_DIR to a writable folder.',
   });
 }
 

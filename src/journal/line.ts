@@ -11,7 +11,7 @@ const BRACE = Buffer.from('}');
 export function writeLine(entry: unknown): string {
   const text = JSON.stringify(entry);
   if (!text.startsWith('{') || text === '{}')
-    throw new TypeError('An entry of a journal is an object with members.');
+    throw new TypeError('A journal entry must be an object with at least one property.');
   return `${text.slice(0, -1)}${tailOf(crc32(text))}\n`;
 }
 

@@ -103,7 +103,7 @@ function skipLine(line: number, reading: JournalReading<unknown>): number {
     return 1;
   }
   throw new UsageError(`Line ${line} of the journal ${reading.path} is damaged. It was left unchanged.`, {
-    hint: 'A disk fault or an editor can cause this. Restore the file from a backup, or move it away.',
+    hint: 'A disk error or an editor can cause this. Restore the file from a backup, or move it away.',
   });
 }
 
@@ -120,8 +120,8 @@ function checkHeader(value: unknown, format: JournalFormat<unknown>, path: strin
   if (header?.journal === format.kind && header.version === format.version) return;
   const why =
     header?.journal === format.kind
-      ? `it was written by another version of esign (format ${String(header.version)}, this one reads ${format.version})`
-      : 'its first line is damaged or it is another file';
+      ? `it was written by a different version of esign (format ${String(header.version)}, this one reads ${format.version})`
+      : 'its first line is damaged, or it is not a journal';
   throw new UsageError(`The journal ${path} can't be used: ${why}. It was left unchanged.`, {
     hint: 'Use the version of esign that wrote it, or move the file away.',
   });

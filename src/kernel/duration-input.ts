@@ -18,7 +18,7 @@ export function readDuration(text: string, name = '', least = 0): number {
 export function readRate(text: string): { requests: number; seconds: number } {
   const rate = parseRate(text);
   if (rate !== undefined) return rate;
-  throw new UsageError(`The rate limit "${text}" does not have the form N/TIME.`, {
+  throw new UsageError(`The rate limit "${text}" must have the form N/TIME.`, {
     hint: 'Write it like 10000/15m or 40/3s.',
   });
 }

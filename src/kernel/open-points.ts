@@ -17,13 +17,13 @@ export const OPEN_POINTS = {
     section: 'Endpoints, Envelopes',
     values: ['full', 'summary'],
     decides:
-      'The items of the envelope list: complete envelopes, or without signers, message, metadata, webhookUrl, and keys.',
+      'The items of the envelope list: complete envelopes, or envelopes without signers, message, metadata, webhookUrl, and keys.',
     why: "The document doesn't show the items of the list. A complete envelope is the simplest interpretation.",
   },
   'list-order': {
     section: 'Endpoints, Envelopes',
     values: ['desc', 'asc'],
-    decides: 'The order of the envelope list by createdAt.',
+    decides: 'The sort order of the envelope list, by createdAt.',
     why: "The document doesn't specify an order. Newest first is common.",
   },
   'action-reply': {
@@ -42,10 +42,10 @@ export const OPEN_POINTS = {
   },
   'malformed-body': {
     section: 'Errors',
-    unobservable: 'esign sends only bodies that are JSON',
+    unobservable: 'esign sends only JSON bodies',
     values: ['validation-error'],
     decides:
-      'A body that is not JSON, is too large, or has another content type causes VALIDATION_ERROR (400, 413).',
+      'A body that is not JSON, is too large, or has a different content type causes VALIDATION_ERROR (400, 413).',
     why: 'This is the only documented code for an invalid request.',
   },
   'unknown-fields': {
@@ -59,15 +59,15 @@ export const OPEN_POINTS = {
     section: 'Errors',
     values: ['not-found'],
     decides:
-      'An unknown path returns 404 NOT_FOUND. A known path with another method returns 405 in the same format.',
+      'An unknown path returns 404 NOT_FOUND. A known path with a different method returns 405 in the same format.',
     why: "The document doesn't specify this. NOT_FOUND is the closest code.",
   },
   'check-order': {
     section: 'Errors',
-    unobservable: 'a response shows one error, not which others the request had',
+    unobservable: 'a response reports only one error',
     values: ['key-rate-permission-id-body-state-quota'],
     decides:
-      'If several errors apply, the first of these is reported: 401, 429, 403, 404 of the path, 400 of the body, 404 or roles of the template, INVALID_STATE or QUOTA_EXCEEDED.',
+      'If several errors apply, the first one in this order is reported: 401, 429, 403, 404 for the path, 400 for the body, 404 or wrong roles for the template, INVALID_STATE or QUOTA_EXCEEDED.',
     why: "The document doesn't specify an order. Cheap checks come first.",
   },
   'head-requests': {
@@ -81,14 +81,14 @@ export const OPEN_POINTS = {
     section: 'Limits',
     values: ['fixed'],
     decides:
-      'Each key has a window that starts with its first request, at the whole second. Every response to a valid key has the three headers.',
+      'Each key has a window that starts with its first request, rounded down to a second. Every response to a valid key has the three headers.',
     why: 'The document specifies only "per 15 minutes".',
   },
   'retry-after': {
     section: 'Limits',
     values: ['off', 'on'],
-    decides: 'Whether a 429 has Retry-After, in seconds.',
-    why: 'The header is not in the document.',
+    decides: 'Whether a 429 response has a Retry-After header, in seconds.',
+    why: "The document doesn't mention the header.",
   },
   'reset-header': {
     section: 'Limits',
@@ -106,7 +106,7 @@ export const OPEN_POINTS = {
   'template-roles': {
     section: 'Template',
     values: ['shown', 'hidden'],
-    decides: "Whether templates have roles, and their fields the signer's role.",
+    decides: 'Whether templates return their roles, and their fields the role of the signer.',
     why: 'Signers must match a role of the template, but no documented field contains the roles. Clients should ignore additional fields.',
   },
   'free-role': {
@@ -121,7 +121,7 @@ export const OPEN_POINTS = {
     section: 'Signer',
     values: ['known', 'unknown'],
     decides:
-      'The statuses of signers: PENDING, SENT, VIEWED, SIGNED, and DECLINED; or AWAITING_TURN instead of PENDING, and DELIVERED instead of VIEWED.',
+      'The statuses of signers: PENDING, SENT, VIEWED, SIGNED, and DECLINED, or AWAITING_TURN instead of PENDING and DELIVERED instead of VIEWED.',
     why: 'The document shows only SENT. Clients must accept unknown statuses.',
   },
   'sequential-order': {
@@ -155,7 +155,7 @@ export const OPEN_POINTS = {
     unobservable: 'the status can change unseen between two responses',
     values: ['sent-to-completed'],
     decides:
-      'The signature of a single signer changes SENT to COMPLETED, with envelope.signed and envelope.completed.',
+      'When the only signer signs, the status changes from SENT to COMPLETED, with the events envelope.signed and envelope.completed.',
     why: 'IN_PROGRESS is documented for "other signers still pending".',
   },
   decline: {
@@ -175,20 +175,20 @@ export const OPEN_POINTS = {
     section: 'Endpoints, Envelopes',
     values: ['active-only'],
     decides:
-      'Only active envelopes have reminders, and only for signers whose turn it is. An unknown signer is NOT_FOUND, and one who has signed is INVALID_STATE.',
+      'Reminders are possible only for active envelopes, and only for signers whose turn it is. An unknown signer returns NOT_FOUND, and a signer who has signed returns INVALID_STATE.',
     why: 'The document specifies only "pending signers".',
   },
   'reminder-gap': {
     section: 'Endpoints, Envelopes',
     unobservable: 'the record contains no IDs, so it has no earlier reminder to compare with',
     values: ['none', '1h', '24h'],
-    decides: 'The minimum time between two reminders to a signer. An earlier one returns INVALID_STATE.',
+    decides: 'The minimum time between two reminders to a signer. An earlier reminder returns INVALID_STATE.',
     why: "The document doesn't specify a limit. Some services have one.",
   },
   'expiry-from': {
     section: 'Create envelope body',
     values: ['creation', 'sending'],
-    decides: 'The start of expiresInDays.',
+    decides: 'The start of the expiresInDays period.',
     why: "expiresAt is set from creation on, but the document doesn't say what it counts from.",
   },
   'draft-expiry': {
@@ -200,27 +200,28 @@ export const OPEN_POINTS = {
   'longest-expiry': {
     section: 'Limits',
     values: ['365-days'],
-    decides: 'The largest expiresInDays.',
+    decides: 'The maximum for expiresInDays.',
     why: "The document doesn't specify a maximum.",
   },
   'quota-counts': {
     section: 'Limits',
-    unobservable: 'no response shows the size of the quota',
+    unobservable: 'no response contains the quota',
     values: ['envelopes', 'signers'],
-    decides: 'What the monthly quota counts at creation, by calendar month in UTC. Its size is set at start.',
+    decides:
+      'Whether the monthly quota counts envelopes or signers when an envelope is created. Months are in UTC, and `sandbox start --quota` sets the size.',
     why: 'The document specifies a monthly envelope limit. Some services count signers.',
   },
   payload: {
     section: 'Events',
     values: ['event', 'type'],
     decides: 'The structure of an event: {event, timestamp, data}, or {id, type, createdAt, data}.',
-    why: 'The first one is documented for envelope.signed. Some services use the second one.',
+    why: 'The first structure is documented for envelope.signed. Some services use the second.',
   },
   'event-data': {
     section: 'Events',
     values: ['by-event'],
     decides:
-      'The data of undocumented events: envelopeId and status; also signer (viewed, declined), reason (cancelled), or completedAt, signers, and keys (completed).',
+      'The data of undocumented events: envelopeId and status, and also signer (viewed, declined), reason (cancelled), or completedAt, signers, and keys (completed).',
     why: 'The document shows only the payload of envelope.signed.',
   },
   signature: {
@@ -234,14 +235,14 @@ export const OPEN_POINTS = {
     unobservable: 'the listener accepts every valid delivery, so none is retried',
     values: ['at-least-once'],
     decides:
-      'Webhooks are sent by POST. 2xx within 30 s is success, and redirects are not followed. Retries follow after 10 s, 1 min, 5 min, 30 min, and 2 h of the sandbox clock.',
+      'Webhooks are sent by POST. A 2xx response within 30 s is a success, and redirects are not followed. Retries follow after 10 s, 1 min, 5 min, 30 min, and 2 h of the sandbox clock.',
     why: "The document doesn't specify retries, timeouts, or expected status codes.",
   },
   finalisation: {
     section: 'States and transitions',
     values: ['at-once', 'delayed'],
     decides:
-      'The envelope becomes COMPLETED with the last signature, or 5 s of the sandbox clock later and stays IN_PROGRESS until then. The documents exist before that.',
+      'The envelope becomes COMPLETED with the last signature, or stays IN_PROGRESS for 5 more seconds of the sandbox clock. The documents exist before that.',
     why: "The document doesn't say how long completion takes.",
   },
 } as const satisfies Record<string, OpenPoint>;

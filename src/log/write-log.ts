@@ -127,7 +127,7 @@ export class WriteLog {
     if (error instanceof EsignError) return error;
     return new JournalError(`Can't write the log in ${this.#folder}: ${diskReason(error)}.`, {
       cause: error,
-      hint: 'Without an entry in the log, nothing is sent. Free some space, or set ESIGN_STATE_DIR to a writable folder.',
+      hint: 'Nothing is sent unless it can be logged. Free up disk space, or set ESIGN_STATE_DIR to a writable folder.',
     });
   }
 }

@@ -100,7 +100,7 @@ export function cannotWrite(error: unknown): OutputError {
   const reason = isClosedPipe(error) ? 'stdout was closed' : diskReason(error);
   return new OutputError('OUTPUT', `Can't write the output: ${reason}.`, {
     cause: error,
-    hint: 'Free up space, or redirect the output. What the command did before is not undone.',
+    hint: 'Free up disk space, or redirect the output. Completed steps are not undone.',
   });
 }
 

@@ -104,7 +104,7 @@ export function checkEndpoint(endpoint: string): void {
   const { username, password } = new URL(endpoint);
   if (username || password)
     throw new UsageError('The endpoint must not contain a user name or password.', {
-      hint: `${example} Credentials: --access-key-id, or the AWS chain.`,
+      hint: `${example} Pass credentials with --access-key-id, or use the AWS default chain.`,
     });
 }
 
@@ -112,7 +112,7 @@ export function checkEndpoint(endpoint: string): void {
 export function addProfile(store: Profiles, name: string, profile: Profile): void {
   if (Object.hasOwn(store.profiles, name)) {
     throw new UsageError(`Profile ${name} already exists.`, {
-      hint: `Change it: \`${command('profiles', 'edit', name)} …\`.`,
+      hint: `To change it, run \`${command('profiles', 'edit', name)} …\`.`,
     });
   }
   store.profiles[name] = profile;

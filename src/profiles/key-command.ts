@@ -38,6 +38,6 @@ export function readKeyFromCommand(command: string, signal?: AbortSignal): Promi
 
 function failed(command: string, why: string): UsageError {
   return new UsageError(`The command for the API key failed: ${why}.`, {
-    hint: `Run it yourself to test it: ${command}`,
+    hint: `To test it, run it yourself: ${command}`,
   });
 }

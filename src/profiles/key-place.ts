@@ -37,7 +37,7 @@ export async function storeKey(
   const apiKey =
     changes.apiKey ?? (held === undefined ? before?.apiKey : await readFromKeychain(held, signal));
   if (apiKey === undefined)
-    throw new UsageError("The key comes from a command, so it is not stored and can't be moved.", {
+    throw new UsageError('The key comes from a command, so there is no stored key to move.', {
       hint: 'Provide the key with --api-key-stdin.',
     });
   if (!(keychain ?? held !== undefined)) return { changes: { ...changes, apiKey } };

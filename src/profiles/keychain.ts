@@ -24,7 +24,7 @@ export async function readFromKeychain(account: string, signal?: AbortSignal): P
   const key = await withTimeout(signal, (entry, timeLimit) => entry(account).getPassword(timeLimit));
   if (key) return key;
   throw new UsageError('The API key is no longer in the keychain.', {
-    hint: 'Store it again: `esign profiles edit NAME --api-key-stdin`.',
+    hint: 'Store it again with `esign profiles edit NAME --api-key-stdin`.',
   });
 }
 

@@ -46,7 +46,7 @@ const UNSENDABLE = /[\s\p{Cc}]|[^\u0000-\u00ff]/u;
 export function resolveSettings(input: ResolveInput): Settings {
   const { flags, env } = input;
   if (flags.profile !== undefined && env.ESIGN_API_KEY) {
-    throw new UsageError('Both --profile and ESIGN_API_KEY are given; it is not clear which key you mean.', {
+    throw new UsageError('Both --profile and ESIGN_API_KEY are set, so it is unclear which key to use.', {
       hint: 'Use only one: `unset ESIGN_API_KEY`, or remove --profile.',
     });
   }
@@ -137,13 +137,13 @@ function refuseMixture(baseUrl: Sourced<string>, apiKey: Sourced<string>, profil
   if (baseUrl.source === 'flag' || baseUrl.source === apiKey.source) return;
   if (apiKey.source === 'profile')
     throw new UsageError(
-      `ESIGN_BASE_URL (${baseUrl.value}) is set, but the key is that of the profile ${profile}: a key is sent only to the base URL it was stored with.`,
+      `ESIGN_BASE_URL (${baseUrl.value}) is set, but the key comes from the profile ${profile}. A key is sent only to the base URL it was stored with.`,
       {
         hint: `Set its key in ESIGN_API_KEY, or \`unset ESIGN_BASE_URL\`. To combine them anyway, pass --base-url ${baseUrl.value}`,
       },
     );
   throw new UsageError(
-    `ESIGN_API_KEY is set, but the base URL is that of the profile ${profile}: a key is sent only to the base URL it was stored with.`,
+    `ESIGN_API_KEY is set, but the base URL comes from the profile ${profile}. A key is sent only to the base URL it was stored with.`,
     {
       hint: `Set its base URL in ESIGN_BASE_URL, or \`unset ESIGN_API_KEY\`. To combine them anyway, pass --base-url ${baseUrl.value}`,
     },

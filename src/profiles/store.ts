@@ -28,7 +28,7 @@ export function readProfiles(folder: string): Profiles {
     if (codeOf(error) === 'ENOENT') return { current: undefined, profiles: {} };
     throw new UsageError(`Can't read the profiles in ${path} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Check its permissions, or use another folder with ESIGN_CONFIG_DIR.',
+      hint: 'Check its permissions, or use a different folder with ESIGN_CONFIG_DIR.',
     });
   }
   return parseStore(text, path);
@@ -39,11 +39,11 @@ function parseStore(text: string, path: string): Profiles {
   if (json === undefined) throw corrupt(path, 'it is not JSON');
   const file = profilesFileSchema.safeParse(json);
   if (!file.success)
-    throw corrupt(path, `${file.error.issues[0]?.path.join('.') || 'its content'} is not as expected`);
+    throw corrupt(path, `${file.error.issues[0]?.path.join('.') || 'its content'} is invalid`);
   const { format, current, profiles = {}, ...others } = file.data;
   if (format !== undefined && format !== STORE_FORMAT)
     throw new UsageError(`The profiles file ${path} was written by a later version of esign.`, {
-      hint: 'Update esign, or use another folder with ESIGN_CONFIG_DIR. The file was left unchanged.',
+      hint: 'Upgrade esign, or use a different folder with ESIGN_CONFIG_DIR. The file was left unchanged.',
     });
   return { current, profiles, ...(Object.keys(others).length > 0 && { others }) };
 }

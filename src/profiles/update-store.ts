@@ -56,7 +56,7 @@ async function writeProfiles(folder: string, { current, profiles, others }: Prof
 export function lockStore(path: string): Promise<() => Promise<void>> {
   const taken = (pid: string) =>
     new UsageError(`Can't change ${path}: another esign process (${pid}) is using it.`, {
-      hint: 'Run the command again when that one is done.',
+      hint: 'Run the command again when it has finished.',
     });
   return lockFile(`${path}.lock`, taken, { waitMs: LOCK_TIMEOUT_MS });
 }
@@ -66,7 +66,7 @@ function unwritable(folder: string, error: unknown): UsageError {
     `Can't write the profiles in ${folder} (${diskReason(error)}). Nothing was changed.`,
     {
       cause: error,
-      hint: 'Check its permissions, or use another folder with ESIGN_CONFIG_DIR.',
+      hint: 'Check its permissions, or use a different folder with ESIGN_CONFIG_DIR.',
     },
   );
 }

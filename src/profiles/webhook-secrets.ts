@@ -37,8 +37,8 @@ export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
   }
-  throw new UsageError(`The file of webhook secrets ${path} can't be read. It was left unchanged.`, {
-    hint: 'Fix it, or move it away. Deliveries of earlier envelopes then can’t be verified.',
+  throw new UsageError(`The webhook secrets file ${path} can't be read. It was left unchanged.`, {
+    hint: "Fix it, or move it away. Deliveries for earlier envelopes then can't be verified.",
   });
 }
 
@@ -54,7 +54,7 @@ export async function saveWebhookSecret(folder: string, entry: WebhookSecret): P
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Can't store a webhook secret in ${pathIn(folder)} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Provide one with --webhook-secret-file, or use another folder with ESIGN_CONFIG_DIR.',
+      hint: 'Provide one with --webhook-secret-file, or use a different folder with ESIGN_CONFIG_DIR.',
     });
   }
 }

@@ -66,7 +66,7 @@ export function readPlan(content: string, path: string): Plan {
   if (result.success) return result.data;
   const where = result.error.issues[0]?.path.join('.') || 'the file';
   throw new UsageError(`${path} is not a plan: ${where} is missing or invalid.`, {
-    hint: 'Write one with `esign bulk rehearse FILE --plan PLAN`. Nothing was sent.',
+    hint: 'Write a plan with `esign bulk rehearse FILE --plan PLAN`. Nothing was sent.',
   });
 }
 

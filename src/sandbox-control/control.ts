@@ -118,7 +118,7 @@ export function sandboxControl(send: SendRequest) {
     /** Loads a seed, with its PDFs in base64. */
     async seed(body: Record<string, unknown>, signal?: AbortSignal): Promise<SeedReply> {
       const request = { method: 'POST', path: '/seed', body, signal } as const;
-      return (await read(seedReplySchema, request, 'the result of a seed')).data;
+      return (await read(seedReplySchema, request, 'the result of loading a seed')).data;
     },
     /** Saves the current state under a name. */
     async saveSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot> {
@@ -175,7 +175,7 @@ async function ask(send: SendRequest, request: HttpRequest): Promise<unknown> {
       error instanceof BadResponseError ||
       (error instanceof ServiceError && /\broute\b/i.test(error.message));
     if (!absent) throw error;
-    throw new UsageError('The server at this address is not a sandbox.', {
+    throw new UsageError('The server at this base URL is not a sandbox.', {
       cause: error,
       hint: 'Start one with `esign sandbox start`, or select its profile with --profile.',
     });

@@ -144,9 +144,9 @@ async function openBucket(options: SandboxOptions, keys: BucketKeys): Promise<Bu
 
 function taken(error: unknown, port: number, flag: string): unknown {
   if (codeOf(error) !== 'EADDRINUSE') return error;
-  return new UsageError(`Port ${port} is already in use, maybe by another sandbox.`, {
+  return new UsageError(`Port ${port} is already in use, possibly by another sandbox.`, {
     cause: error,
-    hint: `Use another port with ${flag}; 0 for any free one.`,
+    hint: `Use a different port with ${flag}, or ${flag} 0 for any free one.`,
   });
 }
 
@@ -175,7 +175,7 @@ async function dataFolder(path: string): Promise<void> {
   } catch (error) {
     throw new UsageError(`The sandbox can't store its data in ${path} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Use another folder with --data or ESIGN_STATE_DIR, or store nothing with --ephemeral.',
+      hint: 'Use a different folder with --data or ESIGN_STATE_DIR, or store nothing with --ephemeral.',
     });
   }
 }

@@ -5,6 +5,6 @@ export function readTime(value: Date | string | number): number {
   const at = new Date(value).getTime();
   if (!Number.isNaN(at)) return at;
   throw new UsageError(`The clock can't start at ${JSON.stringify(value)}.`, {
-    hint: "Give a date like '2026-03-01' or '2026-03-01T09:00:00Z'.",
+    hint: "Use a date such as '2026-03-01' or '2026-03-01T09:00:00Z'.",
   });
 }

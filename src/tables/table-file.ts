@@ -36,7 +36,7 @@ const OLE = [0xd0, 0xcf, 0x11, 0xe0];
 const OTHER_KINDS: readonly (readonly [readonly number[], string])[] = [
   [[0x1f, 0x8b], 'is compressed'],
   [[...Buffer.from('%PDF-')], 'is a PDF'],
-  [[...Buffer.from('{\\rtf')], 'is a text document with formatting (RTF)'],
+  [[...Buffer.from('{\\rtf')], 'is a formatted text document (RTF)'],
   [[...Buffer.from('<html')], 'is a web page'],
   [[...Buffer.from('<!DOCTYPE')], 'is a web page'],
   [[...Buffer.from('<?xml')], 'is XML'],

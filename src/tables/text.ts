@@ -67,7 +67,7 @@ async function decode(
   } catch {
     const what = encoding === 'utf-8' ? 'UTF-8' : encoding;
     if (chunk === undefined)
-      throw new UsageError(`${name}:${line} ends within a ${what} character.`, {
+      throw new UsageError(`${name}:${line} ends in the middle of a ${what} character.`, {
         hint: 'The file may be incomplete. Save or download it again.',
       });
     const readable = withPlainBreaks(new TextDecoder().decode(chunk));

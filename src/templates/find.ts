@@ -23,7 +23,7 @@ export async function findTemplate(
     if (only === undefined) throw error;
     if (others.length === 0) return client.templates.get(only.id, signal);
     throw new UsageError(`${named.length} templates have the name "${idOrName}".`, {
-      hint: `Use the ID of one: ${named.map(({ id }) => id).join(', ')}.`,
+      hint: `Use an ID instead: ${named.map(({ id }) => id).join(', ')}.`,
     });
   }
 }

@@ -23,7 +23,7 @@ export async function openPort(server: Server, { host, port, flag, what }: PortO
   } catch (error) {
     const taken = isPortTaken(error);
     const why = taken ? 'the port is already in use' : messageOf(error);
-    const hint = taken ? `Use another port with ${flag}, or ${flag} 0 for any free one.` : undefined;
+    const hint = taken ? `Use a different port with ${flag}, or ${flag} 0 for any free one.` : undefined;
     throw new UsageError(`Can't ${what} on ${host}:${port}: ${why}.`, { cause: error, hint });
   }
   // From now on, an error means that a connection could not be accepted, which its client notices.

@@ -88,7 +88,7 @@ export async function openTunnel(
 }
 
 const HINT =
-  'Run the command yourself to test it. Or run `esign listen`, and start the tunnel in another terminal.';
+  'To test the command, run it yourself. Or run `esign listen`, and start the tunnel in another terminal.';
 
 /** The output of the command: its address and its last lines. */
 class Output {

@@ -59,9 +59,9 @@ describe('a base URL', () => {
   });
 
   it.each([
-    ['', 'The base URL is not a URL: '],
-    ['api.example.com/api/v1', 'The base URL is not a URL: api.example.com/api/v1'],
-    ['https://', 'The base URL is not a URL: https://'],
+    ['', 'The base URL is not a valid URL: '],
+    ['api.example.com/api/v1', 'The base URL is not a valid URL: api.example.com/api/v1'],
+    ['https://', 'The base URL is not a valid URL: https://'],
     ['ftp://api.example.com', 'The base URL must start with https://, not ftp://'],
     ['file:///etc/passwd', 'The base URL must start with https://, not file://'],
     ['https://ada@api.example.com', 'The base URL must not contain a user name or password.'],

@@ -72,7 +72,7 @@ describe('a request without a response', () => {
     const address = await rawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n\r\n'));
     expect(await failureAt(`http://${address}`)).toMatchObject({
       maybeReceived: true,
-      message: expect.stringMatching(`${address} was lost: .* not HTTP`) as unknown,
+      message: expect.stringMatching(`${address} was lost: .* HTTP`) as unknown,
       hint: BASE_URL_HINT,
     });
   });
@@ -106,7 +106,7 @@ describe('an untrusted certificate', () => {
     const leaf = await certify('service', authority);
     for (const [certified, why] of [
       [authority, 'its TLS certificate is self-signed'],
-      [leaf, 'its TLS certificate is from an unknown authority'],
+      [leaf, 'its TLS certificate is from an untrusted authority'],
     ] as const) {
       const server = createTlsServer(certified);
       await new Promise<void>((resolve) => {
@@ -130,22 +130,22 @@ describe('an error of the HTTP layer', () => {
     Object.assign(new Error('words of a library'), { code }, more);
 
   it.each([
-    ['ENOTFOUND', 'the host was not found (DNS)', 'Check the network'],
-    ['EAI_AGAIN', 'the name server did not respond (DNS)', 'Check the network'],
-    ['EHOSTUNREACH', 'no route to the host', 'Check the network'],
-    ['ENETUNREACH', 'the network is unreachable', 'Check the network'],
-    ['UND_ERR_CONNECT_TIMEOUT', 'it did not accept the connection in time', 'Check the network'],
+    ['ENOTFOUND', 'the host was not found (DNS)', 'network connection'],
+    ['EAI_AGAIN', 'the name server did not respond (DNS)', 'network connection'],
+    ['EHOSTUNREACH', 'no route to the host', 'network connection'],
+    ['ENETUNREACH', 'the network is unreachable', 'network connection'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'it did not accept the connection in time', 'network connection'],
     ['CERT_HAS_EXPIRED', 'its TLS certificate has expired', 'the base URL'],
     [
       'CERT_NOT_YET_VALID',
       "its TLS certificate is not valid yet; check this machine's clock",
       'the base URL',
     ],
-    ['ERR_TLS_CERT_ALTNAME_INVALID', 'its TLS certificate is for another host', 'the base URL'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'its TLS certificate is for a different host', 'the base URL'],
     ['SELF_SIGNED_CERT_IN_CHAIN', 'its TLS certificate chain is self-signed', 'NODE_EXTRA_CA_CERTS'],
     [
       'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-      'its TLS certificate is from an unknown authority',
+      'its TLS certificate is from an untrusted authority',
       'NODE_EXTRA_CA_CERTS',
     ],
   ])('treats %s as never sent', (code, why, hint) => {

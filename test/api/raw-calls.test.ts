@@ -26,17 +26,17 @@ describe('an invalid direct call', () => {
   it('reports the allowed methods', () => {
     expect(refusal(() => callMethod('HEAD'))).toMatchObject({
       message: 'Unknown method "HEAD".',
-      hint: 'Methods: GET, POST, PUT, PATCH, DELETE.',
+      hint: 'The methods are GET, POST, PUT, PATCH, DELETE.',
     });
   });
 
   it.each([
-    ['/a b', 'The path "/a b" contains a space', 'like /esign/envelopes'],
-    ['/../keys', 'The path "/../keys" is outside the API.', 'like /esign/envelopes'],
-    ['//evil.example/x', 'The path "//evil.example/x" is outside the API.', 'like /esign/envelopes'],
+    ['/a b', 'The path "/a b" contains a space', 'such as /esign/envelopes'],
+    ['/../keys', 'The path "/../keys" is outside the API.', 'such as /esign/envelopes'],
+    ['//evil.example/x', 'The path "//evil.example/x" is outside the API.', 'such as /esign/envelopes'],
     [
       'https://evil.example/x',
-      `https://evil.example/x is not below ${base}. The key is sent nowhere else.`,
+      `https://evil.example/x is outside ${base}. The API key is never sent anywhere else.`,
       'esign profiles add NAME',
     ],
   ])('reports the problem with %s and shows a valid form', (path, message, hint) => {
@@ -290,6 +290,6 @@ describe('a direct call with --paginate', () => {
 
   it('rejects a response that is not a list', async () => {
     server = await startServer((_, response) => json(response, 200, { data: { id: 'env_1' } }));
-    await expect(pagesOf(sendTo(server.origin))).rejects.toThrow('not a list: data');
+    await expect(pagesOf(sendTo(server.origin))).rejects.toThrow('a list: data');
   });
 });

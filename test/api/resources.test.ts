@@ -128,8 +128,18 @@ describe('an unexpected response', () => {
   const create = ({ envelopes }: Client) => envelopes.create({ templateId: 't', signers: [] });
 
   it.each<[string, unknown, (client: Client) => Promise<unknown>, string]>([
-    ['a list as an envelope', { data: [] }, ({ envelopes }) => envelopes.get('x'), 'an envelope: the reply'],
-    ['a string as an envelope', '"x"', ({ envelopes }) => envelopes.get('x'), 'an envelope: the reply'],
+    [
+      'a list as an envelope',
+      { data: [] },
+      ({ envelopes }) => envelopes.get('x'),
+      'an envelope: the response body',
+    ],
+    [
+      'a string as an envelope',
+      '"x"',
+      ({ envelopes }) => envelopes.get('x'),
+      'an envelope: the response body',
+    ],
     ['no id', { data: { status: 'SENT' } }, create, 'an envelope: id'],
     ['an id that is a number', { data: { id: 7 } }, create, 'an envelope: id'],
     [
@@ -154,7 +164,7 @@ describe('an unexpected response', () => {
       'an item that is a string',
       { data: ['x'] },
       ({ envelopes }) => envelopes.page(1),
-      'a list of envelopes: the reply',
+      'a list of envelopes: the response body',
     ],
     ['no list', { data: { id: 'x' } }, ({ envelopes }) => all(envelopes.list()), 'a list: data'],
     ['no list of templates', { data: {} }, ({ templates }) => all(templates.list()), 'a list: data'],
@@ -168,15 +178,15 @@ describe('an unexpected response', () => {
       'a template that is a list',
       { data: [] },
       ({ templates }) => templates.get('x'),
-      'a template: the reply',
+      'a template: the response body',
     ],
-    ['a string as a template', '"x"', ({ templates }) => templates.get('x'), 'a template: the reply'],
+    ['a string as a template', '"x"', ({ templates }) => templates.get('x'), 'a template: the response body'],
   ])('is reported with the mismatch: %s', async (_, body, call, what) => {
     const error: unknown = await call(await serviceWith(body)).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(BadResponseError);
     expect(error).toMatchObject({
       status: 200,
-      message: expect.stringContaining(`not ${what} is missing`) as unknown,
+      message: expect.stringContaining(`${what} is missing`) as unknown,
       hint: expect.stringContaining('`esign profiles show`') as unknown,
     });
   });

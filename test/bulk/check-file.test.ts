@@ -315,7 +315,7 @@ describe('a JSON Lines file', () => {
       expect.stringMatching(/^1 signers\.0\.nmae: .* name\?$/),
       expect.stringMatching(/^2 signers: .* no signer/),
       expect.stringMatching(/^3 : the line is not JSON/),
-      expect.stringMatching(/^4 sendImmediately: --send /),
+      expect.stringMatching(/^4 sendImmediately: .*--send /),
       expect.stringContaining('4 webhookSecret: '),
       expect.stringMatching(/^5 metadata\.esignRun: /),
       expect.stringMatching(/^5 expiresInDays: "7" /),

@@ -38,7 +38,7 @@ describe('a limit', () => {
     [0, 20, true],
     [0, 400, false],
   ])('reports whether %i of %i are enough to be sure of a limit of 2 percent', (count, of, areTooFew) => {
-    expect(figureText(figureOf('declined', count, of, 0.02)).includes('too few')).toBe(areTooFew);
+    expect(figureText(figureOf('declined', count, of, 0.02)).includes('too small')).toBe(areTooFew);
   });
 });
 

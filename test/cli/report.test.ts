@@ -65,7 +65,7 @@ describe('the report of an error', () => {
       'Error: env_1: m (INVALID_STATE)\nCheck its status: `esign envelopes get env_1`.\n',
     );
     expect(errorText(invalid, plain)).toBe(
-      'Error: Invalid body (VALIDATION_ERROR)\n  signers.0.role: no such role\n  signers.0.role: pick one\nFix these values and run the command again. --debug shows the request.\n',
+      'Error: Invalid body (VALIDATION_ERROR)\n  signers.0.role: no such role\n  signers.0.role: pick one\nFix these values and run the command again. To see the request, add --debug.\n',
     );
   });
 
@@ -78,7 +78,7 @@ describe('the report of an error', () => {
         message: 'Invalid body',
         status: 400,
         details: invalid.details,
-        hint: 'Fix these values and run the command again. --debug shows the request.',
+        hint: 'Fix these values and run the command again. To see the request, add --debug.',
         exitCode: 6,
       },
     });

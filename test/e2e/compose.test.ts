@@ -132,7 +132,7 @@ describe('envelopes create on a terminal', () => {
     await answer(screen, '? Email subject', 's\r\r\r\r');
     await screen.shows('? What next?');
     await sleep(300);
-    expect(screen.text()).toContain('❯ Save as a draft');
+    expect(screen.text()).toContain('❯ Save as draft');
     screen.type(CTRL_C);
     await screen.ended;
   });
@@ -152,7 +152,7 @@ describe('envelopes create on a terminal', () => {
     await answer(screen, '? Change what?', `${DOWN}${DOWN}\r`);
     await answer(screen, '? Signing order:', `${DOWN}\r`);
     await screen.shows('--signing-order sequential');
-    await answer(screen, '❯ Save as a draft', `${DOWN}\r`);
+    await answer(screen, '❯ Save as draft', `${DOWN}\r`);
     expect((await screen.ended).code).toBe(0);
     const made = (await envelopes()).find((one) => one.subject === 'changed');
     expect(made).toMatchObject({
@@ -208,7 +208,7 @@ describe('envelopes create on a terminal', () => {
   it.each([['--no-input'], ['--json']])('prompts for nothing with %s', async (flag) => {
     const screen = create([flag]);
     expect((await screen.ended).code).toBe(2);
-    await screen.shows('--template is missing');
+    await screen.shows('--template flag is missing');
   });
 });
 

@@ -103,7 +103,7 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
        const far = Math.round((Date.parse(now) - before) / 86_400_000);
        return [viewed.signers[1].status, first.status, all.status, declined.status, far, late];`,
     );
-    const late = { code: 'INVALID_STATE', message: "Envelope is EXPIRED; it is nobody's turn to sign" };
+    const late = { code: 'INVALID_STATE', message: "Envelope is EXPIRED; it is no one's turn to sign" };
     expect(seen).toEqual(['VIEWED', 'IN_PROGRESS', 'COMPLETED', 'DECLINED', 31, late]);
   });
 

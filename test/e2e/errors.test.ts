@@ -138,7 +138,7 @@ describe('a response from something other than the service', () => {
   afterAll(() => server.close());
 
   it.each([
-    ['portal', 'BAD_RESPONSE', /not the API's JSON/],
+    ['portal', 'BAD_RESPONSE', /unexpected body/],
     ['anonymous', 'BAD_RESPONSE', /id is missing/],
     ['cut', 'NETWORK', /was lost/],
     ['html502', 'BAD_RESPONSE', /502/],
@@ -210,12 +210,12 @@ describe('a usage error', () => {
       ['envelopes', 'list', '--csv', '--jsonl'],
       /(--csv and --jsonl|--jsonl and --csv) can't be used together/,
     ],
-    [['envelopes', 'list', '--sort'], /--sort needs a value\./],
+    [['envelopes', 'list', '--sort'], /--sort requires a value\./],
     [
       ['envelopes', 'create', '--signing-order', 'seq'],
-      /--signing-order takes one of sequential, parallel, not seq\./,
+      /--signing-order must be one of sequential, parallel, not seq\./,
     ],
-    [['autocomplete', 'tcsh'], /takes one of bash, .*, not tcsh\./],
+    [['autocomplete', 'tcsh'], /one of bash, .*, not tcsh\./],
     [['listen', '--inspect-port', '9'], /--inspect-port requires --inspect\./],
     [['list'], /Did you mean `esign envelopes list`/],
     [['listen', '--path', 'hooks', '--no-verify'], /must start with a slash/],
@@ -242,7 +242,7 @@ describe('a usage error', () => {
     fails(['envelopes', 'list', '--profile', 'sandbox'], {
       exit: 2,
       code: 'USAGE',
-      says: /not clear which key/,
+      says: /unclear which key/,
       env: { ESIGN_API_KEY: 'sk_0123456789' },
     }));
 
@@ -301,16 +301,16 @@ describe('secrets', () => {
 
 describe('a flag', () => {
   it.each([
-    ['bulk create rows.csv --reserve 95%', '--reserve "95%" is not a share from 0% to 90%.'],
-    ['bulk create rows.csv --reserve lots', '--reserve "lots" is not a share from 0% to 90%.'],
-    ['bulk create rows.csv --reserve=-1', '--reserve "-1" is not a share from 0% to 90%.'],
+    ['bulk create rows.csv --reserve 95%', '--reserve "95%" is not a percentage from 0% to 90%.'],
+    ['bulk create rows.csv --reserve lots', '--reserve "lots" is not a percentage from 0% to 90%.'],
+    ['bulk create rows.csv --reserve=-1', '--reserve "-1" is not a percentage from 0% to 90%.'],
     ['bulk create rows.csv --concurrency many', '--concurrency takes an integer, not many.'],
     ['envelopes list -L 0', '--limit takes an integer greater than or equal to 1, not 0.'],
     ['envelopes list --status complted', 'Unknown status "complted".'],
     ['envelopes list --since soon', '--since "soon" is neither a duration nor a date.'],
     ['envelopes watch env_1 --interval 5parsecs', '--interval "5parsecs" is not a duration.'],
-    ['envelopes download env_1 --what foo', 'Unknown kind of file "foo".'],
-    ['sandbox start --rate-limit x', 'The rate limit "x" does not have the form N/TIME.'],
+    ['envelopes download env_1 --what foo', 'Unknown document type "foo".'],
+    ['sandbox start --rate-limit x', 'The rate limit "x" must have the form N/TIME.'],
   ])('is reported in one sentence and a hint if its value is invalid: %s', async (line, sentence) => {
     const words = line.split(' ');
     const [plain, lines] = [await home.run(words), await home.run`${words} --json`];

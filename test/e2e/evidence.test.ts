@@ -195,7 +195,7 @@ describe('the evidence of a completed envelope', () => {
     expect([code, existsSync(home.path('none'))]).toEqual([9, false]);
   });
 
-  it('is refused in a folder without a name, and in one that can’t be created', async () => {
+  it("is refused in a folder without a name, and in one that can't be created", async () => {
     const { code, stderr } = await home.run`envelopes evidence ${id} --dir ${''}`;
     expect([code, stderr]).toEqual([2, expect.stringContaining('--dir is empty')]);
     await writeFile(home.path('file'), '');
@@ -214,8 +214,8 @@ describe('the evidence of a completed envelope', () => {
     const path = home.path('changed', `${id}.signed.pdf`);
     await writeFile(path, `${await readFile(path, 'latin1')}\n`, 'latin1');
     const { code, stderr } = await esign(`envelopes evidence ${id} --dir changed`);
-    expect([code, stderr]).toEqual([9, expect.stringContaining('exists and is different')]);
-    expect(await read('changed', 'evidence.html')).toContain('exists and is different');
+    expect([code, stderr]).toEqual([9, expect.stringContaining('exists with different content')]);
+    expect(await read('changed', 'evidence.html')).toContain('exists with different content');
   });
 });
 

@@ -96,7 +96,7 @@ describe('profiles', () => {
     expect((await home.run`profiles list --fields name,current`).stdout).toContain('file\ttrue');
     const rehearsed = await home.run`profiles remove file --dry-run`;
     expect([rehearsed.code, rehearsed.stdout]).toEqual([0, 'would remove file\n']);
-    expect((await home.run`profiles remove file --yes`).stdout).toContain('Choose another');
+    expect((await home.run`profiles remove file --yes`).stdout).toContain('esign profiles use');
     expect((await home.run`templates list`).code).toBe(3);
     expect((await home.run`profiles remove file --yes`).code).toBe(2);
   });

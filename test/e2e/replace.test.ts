@@ -164,7 +164,7 @@ describe('envelopes replace', () => {
     const refused = await home.run`envelopes replace ${id} --signer ${RIGHT} --json`;
     expect([refused.code, reportedError(refused)]).toMatchObject([
       5,
-      { code: 'INVALID_STATE', message: expect.stringContaining('Bo has signed') as unknown },
+      { code: 'INVALID_STATE', message: expect.stringContaining('Bo has already signed') as unknown },
     ]);
     expect(reportedError(refused).hint).toContain('--even-if-signed');
     expect([(await get(id)).status, await madeFor(id)]).toEqual(['IN_PROGRESS', []]);
@@ -200,7 +200,7 @@ describe('envelopes replace', () => {
     [
       'no remaining signer',
       ['--remove-signer', 'adda@example.com', '--remove-signer', 'bo@example.com'],
-      'No signer would be left',
+      'would have no signers',
     ],
     ['a role without a signer', ['--remove-signer', 'bo@example.com'], 'Nobody signs as Landlord'],
   ])('exits with 2 and changes nothing: %s', async (_, args, text) => {

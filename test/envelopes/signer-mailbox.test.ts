@@ -19,7 +19,7 @@ describe('a signer on the command line', () => {
   });
 
   it.each([
-    ['', 'has no address'],
+    ['', 'has no email address'],
     ['Ada Lovelace', 'is not an email address'],
     ['Ada <a@b@c>', 'is not an email address'],
     ['a b@c.d', 'is not an email address'],
@@ -28,7 +28,7 @@ describe('a signer on the command line', () => {
     ['a@b.c;order=first', 'is not a whole number'],
     ['a@b.c;colour=red', 'is unknown'],
     ['"Ada <a@b.c>', 'quote is not closed'],
-    ['Ada <>', 'has no address'],
+    ['Ada <>', 'has no email address'],
   ])('refuses %j with a reason', (text, why) => {
     expect(() => parseSigner(text)).toThrow(UsageError);
     expect(() => parseSigner(text)).toThrow(why);

@@ -148,7 +148,7 @@ describe('a journal', () => {
   it('is refused and left unchanged if it is of another version or kind', async () => {
     const one = await written(some(2), reading('refuse', 2));
     const before = await readFile(one.path, 'utf8');
-    await expect(Journal.open(at(one.path, 'refuse', 1))).rejects.toThrow('another version of esign');
+    await expect(Journal.open(at(one.path, 'refuse', 1))).rejects.toThrow('different version of esign');
     await writeFile(`${one.path}.text`, 'hello\nworld\n');
     await expect(Journal.open(at(`${one.path}.text`))).rejects.toThrow("can't be used");
     expect(await readFile(one.path, 'utf8')).toBe(before);

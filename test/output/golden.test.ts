@@ -341,7 +341,7 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
         name: 'key-accepted',
         status: 'failed',
         message: 'The service refused the key: Invalid API key (UNAUTHORIZED), as it says itself',
-        fix: 'The key is wrong, revoked, or expired. See which one is used: `esign profiles show`.',
+        fix: 'The key is wrong, revoked, or expired. To see which key is used, run `esign profiles show`.',
       },
       { name: 'bucket', status: 'skipped', message: 'no bucket is set', fix: null },
     ] as const;

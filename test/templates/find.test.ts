@@ -40,7 +40,7 @@ describe('a template', () => {
     await expect(find(all, 'lease')).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining('"lease"') as unknown,
-      hint: 'Use the ID of one: tmpl_1, tmpl_3.',
+      hint: 'Use an ID instead: tmpl_1, tmpl_3.',
     });
     await expect(find(all, 'lea')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });

@@ -43,7 +43,7 @@ export function endedMessage({
   id,
   status,
 }: Pick<EarlierRow, 'requestId' | 'id' | 'status'>): string {
-  return `The request ID ${requestId ?? ''} belongs to ${id ?? ''}, which is ${status ?? ''}. Use another one.`;
+  return `The request ID ${requestId ?? ''} belongs to ${id ?? ''}, which is ${status ?? ''}. Use a different one.`;
 }
 
 function endedError(row: EarlierRow): RowError {

@@ -82,7 +82,7 @@ async function searchLateRequests(
 }
 
 async function waitForListLag({ options, signal }: BulkSession): Promise<void> {
-  const text = 'Waiting a minute for the list to show everything created so far.';
+  const text = 'Waiting a minute for the service to list everything created so far.';
   options.observer.notice(text, { waitMs: MAX_LIST_LAG_MS });
   await options.client.clock.sleep(MAX_LIST_LAG_MS, signal);
 }
@@ -92,7 +92,7 @@ const POLL_MS = 1_000;
 /** Waits until the list must show what was requested under these IDs. Another process may still get its response. */
 async function waitForResponses(session: BulkSession, ids: readonly string[], msLeft: number): Promise<void> {
   const { observer, client } = session.options;
-  observer.notice('Waiting up to a minute for envelopes whose response was lost.', { waitMs: msLeft });
+  observer.notice('Waiting up to a minute for envelopes whose responses were lost.', { waitMs: msLeft });
   for (
     let pending = { ids, msLeft };
     pending.msLeft > 0;
@@ -165,10 +165,10 @@ async function findDecisivePass(
     }
     session.isListLagging = true;
     if (index === 0)
-      observer.notice('Waiting for the list to show what was just created.', { waitMs: MAX_LIST_LAG_MS });
+      observer.notice('Waiting for the service to list the new envelopes.', { waitMs: MAX_LIST_LAG_MS });
   }
-  throw new StoppedError('UNKNOWN_OUTCOME', "The service's list doesn't show the envelopes of this run.", {
-    hint: 'Nothing more is created until it does.',
+  throw new StoppedError('UNKNOWN_OUTCOME', "The service's list doesn't contain the envelopes of this run.", {
+    hint: 'No more envelopes are created until it does.',
   });
 }
 

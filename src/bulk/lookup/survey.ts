@@ -86,9 +86,9 @@ export function isOf(runId: string, { metadata }: Envelope): boolean {
 function withoutMarkers(id: string): StoppedError {
   return new StoppedError(
     'UNKNOWN_OUTCOME',
-    `The service does not show the metadata that this run gave ${id}.`,
+    `The service does not return the metadata that this run stored with ${id}.`,
     {
-      hint: "Without it, envelopes that were created earlier can't be found, so nothing more is created.",
+      hint: "Without it, envelopes created earlier can't be found, so no more are created.",
     },
   );
 }

@@ -191,7 +191,7 @@ class FileCheck {
       this.report.warnings.add({
         line,
         column: '',
-        text: `the same template goes to the same signers as on line ${alike}`,
+        text: `the template and the signers are the same as on line ${alike}`,
       });
   }
 }
@@ -220,7 +220,7 @@ function suspiciousCells(
 }
 
 function problemOf(cell: string): string | undefined {
-  if (SPREADSHEET_ERROR.test(cell)) return `"${cell}" is an error value of a spreadsheet`;
+  if (SPREADSHEET_ERROR.test(cell)) return `"${cell}" is a spreadsheet error value`;
   if (FORMULA.test(cell)) return `"${cell.slice(0, 60)}" looks like a formula`;
   if (SHORTENED_NUMBER.test(cell)) return `"${cell}" looks like a number shortened by a spreadsheet`;
   return undefined;

@@ -46,7 +46,7 @@ export function checkTemplate(
     report.problems.add({
       line: use.line,
       column: '',
-      text: `template ${id} does not exist${others(use.rows)}; ${guess}\`esign templates list\` shows them`,
+      text: `template ${id} does not exist${others(use.rows)}; ${guess}\`esign templates list\` lists all templates`,
     });
     return;
   }

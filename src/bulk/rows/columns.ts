@@ -133,7 +133,7 @@ function contradictions(columns: readonly SheetColumn[], line: number): TableFin
     problems.push({
       line,
       column: '',
-      text: 'the header has no column email (or signer1_email); the first line names the columns',
+      text: 'the header has no email (or signer1_email) column; the first line names the columns',
     });
   return problems;
 }

@@ -21,12 +21,14 @@ export function fillPlaceholders(text: string, row: RawRow, addProblem: (text: s
 
 function textFor(name: string, row: RawRow, addProblem: (text: string) => void): string {
   if (isAmbiguous(name, row)) {
-    addProblem(`{${name}} could be any signer of the row; write {signer1_${wordOf(name)}}`);
+    addProblem(
+      `{${name}} is ambiguous, because the row has several signers; write {signer1_${wordOf(name)}}`,
+    );
     return '';
   }
   const value = cellNamed(name, row);
   if (value === undefined) addProblem(unknownName(name, row));
-  else if (typeof value === 'object' && value !== null) addProblem(`{${name}} is not a text`);
+  else if (typeof value === 'object' && value !== null) addProblem(`{${name}} is not text`);
   else if (value === null || String(value).trim() === '')
     addProblem(`{${name}} is empty in this row; fill it in, or change the text`);
   else return String(value);

@@ -43,7 +43,7 @@ export function bodyFields(value: Readonly<Record<string, unknown>>): Record<str
 }
 
 const DECIDED_ELSEWHERE: Readonly<Record<string, string>> = {
-  sendImmediately: '--send decides whether rows are sent; remove it',
+  sendImmediately: 'only --send sends rows; remove this field',
   webhookSecret: 'files must not contain secrets; remove it and pass --webhook-secret-file',
 };
 const MAX_REQUEST_ID_LENGTH = 200;
@@ -68,7 +68,8 @@ export interface RowDefaults {
 /** Checks a row against the API document's create body and reports each wrong field. */
 export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProblem): CheckedRow {
   const value = isRecord(raw.value) ? raw.value : {};
-  if (!isRecord(raw.value)) addProblem('', 'the line is not a JSON object; write a create body');
+  if (!isRecord(raw.value))
+    addProblem('', 'the line is not a JSON object; write the body of a create request');
   refuseUnknown(value, FIELDS, '', addProblem);
   const signers = readSigners(value.signers, addProblem);
   const text = (field: string) => readText(value, field, addProblem);
@@ -172,7 +173,7 @@ function readSigner(value: unknown, path: string, addProblem: AddProblem): Signe
   refuseUnknown(record, SIGNER_FIELDS, '', inside);
   const email = readText(record, 'email', inside)?.trim();
   if (email === undefined) {
-    if (!Object.hasOwn(record, 'email')) inside('email', 'the signer has no address; fill it in');
+    if (!Object.hasOwn(record, 'email')) inside('email', 'the signer has no email address; add one');
   } else checkAddress(email, inside);
   const role = readText(record, 'role', inside);
   const { order } = record;
@@ -200,28 +201,28 @@ function readMetadata(value: unknown, addProblem: AddProblem): Record<string, un
   }
   for (const key of RESERVED) {
     if (Object.hasOwn(value, key))
-      addProblem(`metadata.${key}`, 'esign uses this name itself; choose another one');
+      addProblem(`metadata.${key}`, 'this name is reserved for esign; choose a different name');
   }
   return value;
 }
 
 function readUrl(text: string | undefined, addProblem: AddProblem): string | undefined {
   if (text !== undefined && !(URL.canParse(text) && /^https?:/.test(text)))
-    addProblem('webhookUrl', `"${text}" is not a web address; write it like https://example.com/hook`);
+    addProblem('webhookUrl', `"${text}" is not a valid URL; write it like https://example.com/hook`);
   return text;
 }
 
 function readDays(value: unknown, addProblem: AddProblem): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (isWhole(value, 1)) return value;
-  addProblem('expiresInDays', `"${String(value)}" is not a number of days; write a whole number from 1`);
+  addProblem('expiresInDays', `"${String(value)}" is not a number of days; write a whole number, 1 or more`);
   return undefined;
 }
 
 function readOrder(text: string | undefined, addProblem: AddProblem): string | undefined {
   const order = text?.trim().toUpperCase();
   if (order !== undefined && !SIGNING_ORDERS.some((known) => known === order))
-    addProblem('signingOrder', `"${text ?? ''}" is not a signing order; write sequential or parallel`);
+    addProblem('signingOrder', `"${text ?? ''}" is not a valid signing order; write sequential or parallel`);
   return order;
 }
 

@@ -81,11 +81,11 @@ function hasAllCells(cells: readonly string[], columns: number): boolean {
 
 function wrongCount(cells: number, columns: number, delimiter: string | undefined): string {
   if (delimiter === undefined)
-    return `the row has ${cells} cells, the header ${columns}; name the column, or delete its cells`;
+    return `the row has ${cells} cells, but the header has ${columns}; name the column, or delete its cells`;
   const sign = DELIMITER_NAMES[delimiter] ?? `"${delimiter}"`;
   return cells > columns
-    ? `the row has ${cells} cells, the header ${columns}; put a cell that holds a ${sign} in quotes`
-    : `the row has ${cells} cells, the header ${columns}; add the empty ones`;
+    ? `the row has ${cells} cells, but the header has ${columns}; put quotes around a cell that contains a ${sign}`
+    : `the row has ${cells} cells, but the header has ${columns}; add the empty ones`;
 }
 
 /** Builds a row from its cells. Empty cells count as missing, and a signer without any cell is left out. */

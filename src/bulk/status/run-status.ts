@@ -161,7 +161,7 @@ function* linesWithout(
 
 const GONE: RowError = {
   code: 'NOT_FOUND',
-  message: 'The service does not show this envelope.',
+  message: 'The service does not return this envelope.',
   status: 404,
   details: null,
 };

@@ -28,9 +28,9 @@ export async function updateNotice(version: string, now: number): Promise<string
 
 function noticeOf(latest: string, version: string): string {
   const how = isExecutable()
-    ? 'Get it from where you got this version.'
-    : 'Get it with `npm install --global esign-cli`.';
-  return `esign ${latest} is out; this is ${version}. ${how} (ESIGN_NO_UPDATE_NOTICE=1 turns this off.)`;
+    ? 'Download it from the same place as this version.'
+    : 'Upgrade with `npm install --global esign-cli`.';
+  return `esign ${latest} is available; you have ${version}. ${how} (To hide this notice, set ESIGN_NO_UPDATE_NOTICE=1.)`;
 }
 
 function askInBackground(): void {

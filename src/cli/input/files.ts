@@ -52,7 +52,7 @@ export async function* streamFile(
       yield* chunksOf(openUserFile(path));
       const after = await stat(path);
       if (before.isFile() && (before.size !== after.size || before.mtimeMs !== after.mtimeMs))
-        throw new UsageError(`${name} changed while it was read.`, {
+        throw new UsageError(`${name} changed while it was being read.`, {
           hint: 'Run the command again when the file is complete. Nothing was sent.',
         });
     }

@@ -49,7 +49,7 @@ async function read(words: readonly string[], what: string, reading: Reading): P
   const fromStdin = words.includes('-');
   if (words.length === 0) {
     throw new UsageError(`Specify at least one ${what}, or - to read them from stdin.`, {
-      hint: 'List commands print IDs with -q.',
+      hint: 'To get IDs, add -q to a list command.',
     });
   }
   if (ids.length === 0 && !fromStdin)

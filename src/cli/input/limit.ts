@@ -38,7 +38,7 @@ export const limited = {
     if (flags.limit !== undefined || flags.quiet || context.terminal.json) return;
     const shown =
       total === undefined ? `the first ${LIST_LIMIT}; there are more` : `${LIST_LIMIT} of ${grouped(total)}`;
-    context.terminal.notice(`Showing ${shown}. Use --all to see all, or -L to set the number.`);
+    context.terminal.notice(`Showing ${shown}. Use --all to show all of them, or -L N to show more.`);
   },
 
   /** Returns the page size: one more than the limit, to see whether there are more items; or a full page if items are filtered locally. */

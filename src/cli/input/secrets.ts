@@ -48,7 +48,7 @@ export async function readSecretFile(path: string, what: string): Promise<string
     if (error instanceof UsageError || isInterrupted(error)) throw error;
     throw new UsageError(`Can't read the ${what} from ${path} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Check the path and the file permissions.',
+      hint: 'Check the path and its permissions.',
     });
   }
 }

@@ -9,7 +9,7 @@ let reader: string | undefined;
 export function takeStdin(what: string): NodeJS.ReadStream {
   if (reader !== undefined) {
     throw new UsageError(`Only one input can be read from stdin: the ${reader} or the ${what}.`, {
-      hint: 'Read the other one from a file. Nothing was sent.',
+      hint: 'Read one of them from a file. Nothing was sent.',
     });
   }
   reader = what;

@@ -25,11 +25,11 @@ export const selectionFlags = inGroup('FILTER', {
   }),
   search: Flags.string({
     description:
-      'only envelopes with words that begin with TEXT, in ID, subject, signers, template, or metadata values',
+      'only envelopes with words that begin with TEXT in the ID, subject, signers, template, or metadata values',
     helpValue: 'TEXT',
   }),
-  since: sinceFlag({ description: 'only envelopes created since then', helpValue: '7d|DATE' }),
-  'older-than': sinceFlag({ description: 'only envelopes created before then', helpValue: '14d|DATE' }),
+  since: sinceFlag({ description: 'only envelopes created since this time', helpValue: '7d|DATE' }),
+  'older-than': sinceFlag({ description: 'only envelopes created before this time', helpValue: '14d|DATE' }),
   'expiring-in': durationFlag({
     description: 'only SENT or IN_PROGRESS envelopes that expire within this time',
     helpValue: '3d',

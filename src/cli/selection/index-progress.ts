@@ -34,7 +34,8 @@ export class IndexProgressLine {
   }
 
   #text({ step, done, total }: IndexProgress): string {
-    if (step === 'other-process') return 'Another esign process is reading the envelopes. Waiting for it.';
+    if (step === 'other-process')
+      return 'Another esign process is reading the envelopes. Waiting for it to finish.';
     const of = total === undefined ? '' : ` of ${grouped(total)}`;
     const what = step === 'list' ? 'Listing envelopes' : 'Reading envelopes';
     return `${what} for the local index: ${grouped(done)}${of}${this.#left(done, total)}`;

@@ -34,7 +34,7 @@ export async function readNamedOrSelected(
   for await (const one of envelopes) found.set(one.id, one);
   const reasons = leaveOut([...found.values()]);
   const { terminal } = context;
-  if (found.size === 0) terminal.notice('No envelope matches the selection. Nothing was done.');
+  if (found.size === 0) terminal.notice('No envelopes match. Nothing was done.');
   else if (reasons.size > 0) terminal.notice(leftOutText(found.size, reasons));
   const selected = new Map([...found].filter(([id]) => !reasons.has(id)));
   return { ids: { ids: [...selected.keys()], stream: true, fromStdin: false }, selected };
@@ -50,7 +50,7 @@ export function refuseMixture(words: readonly string[], flags: SelectionFlagValu
       ? 'No envelopes are specified.'
       : "IDs, - for stdin, and filter flags can't be used together.",
     {
-      hint: 'Pass envelope IDs, or - to read them from stdin, or flags such as --run last or --status SENT.',
+      hint: 'Pass envelope IDs, - to read them from stdin, or filters such as --run last or --status SENT.',
     },
   );
 }
@@ -60,5 +60,5 @@ function leftOutText(all: number, reasons: ReadonlyMap<string, string>): string 
   for (const reason of reasons.values()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const parts = [...counts].map(([reason, count]) => `${count} ${reason}`);
   const nothing = reasons.size === all ? ' Nothing was done.' : '';
-  return `Left out ${reasons.size} of ${counted(all, 'envelope')}: ${listed(parts)}.${nothing}`;
+  return `Skipped ${reasons.size} of ${counted(all, 'envelope')}: ${listed(parts)}.${nothing}`;
 }

@@ -38,9 +38,12 @@ export async function useProfileOf({ head }: RunState, session: Session): Promis
   const { id, profile, baseUrl } = head;
   const settings = await session.settings(profile === null ? {} : { fallbackProfile: profile });
   if (settings.baseUrl === undefined || settings.baseUrl.value === baseUrl) return;
-  throw new UsageError(`${id} was started at ${baseUrl}, not at ${settings.baseUrl.value}.`, {
-    hint: 'Select its profile with --profile.',
-  });
+  throw new UsageError(
+    `${id} was started with the base URL ${baseUrl}, but the current one is ${settings.baseUrl.value}.`,
+    {
+      hint: 'Select its profile with --profile.',
+    },
+  );
 }
 
 async function hasEnvelopes(run: SelectedRun, context: Context): Promise<boolean> {
@@ -62,7 +65,7 @@ export function noRunsError(): UsageError {
 function unknownRunError(id: string): ServiceError {
   return new ServiceError(
     'NOT_FOUND',
-    `The run ${id} was not found on this machine or in the service's envelopes.`,
+    `Run ${id} was not found on this machine or among the service's envelopes.`,
     {
       status: 404,
       hint: 'List the runs on this machine with `esign bulk list`. For a run on another machine, check the run ID and the profile.',

@@ -61,13 +61,13 @@ function openCall(rawCall: RawCall): OpenWrite {
   return {
     unknown: () =>
       `Stopped before the service responded. The outcome of ${method} ${callTarget(rawCall)} is unknown.`,
-    hint: () => 'It was sent once. Check the current state before you send it again.',
+    hint: () => 'The request was sent once. Check the current state before you send it again.',
   };
 }
 
 function refuseContradictions(rawCall: RawCall, flags: CallFlags): void {
   if (flags.paginate && rawCall.method !== 'GET')
-    throw new UsageError('--paginate can only be used with GET.', { hint: 'Leave it out.' });
+    throw new UsageError('--paginate can only be used with GET.', { hint: 'Remove --paginate, or use GET.' });
   if (flags.body !== undefined && !isWrite(rawCall.method))
     throw new UsageError(`A ${rawCall.method} has no body.`, {
       hint: 'Put the method before the path: `esign api POST PATH --body FILE`.',

@@ -23,5 +23,5 @@ export async function writeCompletionScript(
   const detected = detectShell(process.env, process.platform);
   const shells = detected === undefined ? SHELLS : [detected];
   const lines = shells.map((shell) => `  ${shell.padEnd(12)}${installLine(shell)}\n`);
-  await terminal.out(`To complete esign with Tab, run this once and open a new shell:\n\n${lines.join('')}`);
+  await terminal.out(`To set up tab completion, run this once and open a new shell:\n\n${lines.join('')}`);
 }

@@ -59,7 +59,7 @@ export default class BulkCreate extends EsignCommand {
     ...bulkFlags,
     ...waveFlags,
     again: Flags.boolean({
-      description: 'send rows again that were sent in the last 30 days, except those with a request_id',
+      description: 'resend rows that were sent in the last 30 days, except those with a request_id',
       default: false,
     }),
     'skip-existing': Flags.boolean({

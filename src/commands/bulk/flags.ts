@@ -42,8 +42,8 @@ export const delimiterFlag = Flags.custom<string>({
   parse: (text) => {
     const delimiter = Object.hasOwn(DELIMITERS, text) ? DELIMITERS[text] : undefined;
     if (delimiter !== undefined) return Promise.resolve(delimiter);
-    throw new UsageError(`--delimiter "${text}" is not comma, semicolon, or tab.`, {
-      hint: 'Write it like --delimiter semicolon.',
+    throw new UsageError(`Invalid value for --delimiter: "${text}". Use comma, semicolon, or tab.`, {
+      hint: 'Example: --delimiter semicolon',
     });
   },
 })();

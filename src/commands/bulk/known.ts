@@ -38,7 +38,7 @@ export async function findKnownRows(
 
 /** Returns why a row is refused if its request ID was used for something else. */
 export function otherText({ requestId, id, run }: EarlierRow): string {
-  return `"${requestId ?? ''}" was used for ${id ?? run ?? 'an envelope'} with another template, other signers, or another text; use a new one`;
+  return `"${requestId ?? ''}" was used for ${id ?? run ?? 'an envelope'} with a different template, different signers, or a different text; use a new one`;
 }
 
 /** Refuses a file with rows of an unfinished run, since two runs of the same row would email its signers twice. */
@@ -73,10 +73,10 @@ export function reportKnown(known: KnownRows, { rows }: FileReport, context: Con
   }
   if (draft !== undefined)
     context.terminal.notice(
-      `${counted(drafts.length, 'row')} ${drafts.length === 1 ? 'exists' : 'exist'} as a draft${draft.run === undefined ? '' : ` of ${draft.run}`}; it will be sent.`,
+      `${counted(drafts.length, 'draft')}${draft.run === undefined ? '' : ` of ${draft.run}`} already ${drafts.length === 1 ? 'exists' : 'exist'} and will be sent.`,
     );
   if (ended.length > 0)
     context.terminal.notice(
-      `${counted(ended.length, 'row')} will be refused: the request ID belongs to an envelope that was canceled, declined, or has expired.`,
+      `${counted(ended.length, 'row')} will be refused: the request ID belongs to a canceled, declined, or expired envelope.`,
     );
 }

@@ -55,9 +55,12 @@ export async function requireSamePlan(
   const limits = { now: client.serviceClock.now(), maxAgeMs };
   const differences = planDifferences(plan, await factsOf(planned, report, context), templates, limits);
   if (differences.length === 0) return;
-  throw new UsageError(`This run is not the one of ${path}; nothing was sent.\n${differences.join('\n')}`, {
-    hint: 'Rehearse it again: `esign bulk rehearse FILE --plan PLAN`.',
-  });
+  throw new UsageError(
+    `This run differs from the plan in ${path}, so nothing was sent.\n${differences.join('\n')}`,
+    {
+      hint: 'Write a new plan with `esign bulk rehearse FILE --plan PLAN`.',
+    },
+  );
 }
 
 /** Refuses to replace a file that is not a plan, such as the list itself. @throws UsageError */
@@ -66,7 +69,10 @@ export async function requirePlanPath(path: string): Promise<void> {
   try {
     readPlan(await readText(path, 'plan'), path);
   } catch (error) {
-    throw new UsageError(`${path} exists and is not a plan.`, { cause: error, hint: 'Choose another name.' });
+    throw new UsageError(`${path} already exists and is not a plan.`, {
+      cause: error,
+      hint: 'Choose a different name.',
+    });
   }
 }
 
@@ -95,7 +101,7 @@ export async function writePlan(
   } catch (error) {
     throw new UsageError(`Can't write ${path}: ${diskReason(error)}.`, {
       cause: error,
-      hint: 'Choose another name.',
+      hint: 'Choose a different name.',
     });
   }
 }

@@ -63,7 +63,7 @@ export async function prepareRun(
     return await withStartLock(runsDir(), context.session.clock, async () => {
       const now = await readEarlierRows(checked, await client(), context);
       if (!isSame(now, checked.earlier))
-        throw new UsageError('Another run of the same rows has started in the meantime; nothing was sent.', {
+        throw new UsageError('Another run of the same rows started in the meantime, so nothing was sent.', {
           hint: 'Run the command again.',
         });
       return startRun(draft, request, checked, await client(), context.session);
@@ -126,7 +126,7 @@ async function checkRows(
   if (report.unnamed > 0) {
     const have = report.unnamed === 1 ? 'has' : 'have';
     context.terminal.notice(
-      `${counted(report.unnamed, 'signer')} ${have} no name; the address is used as the name.`,
+      `${counted(report.unnamed, 'signer')} ${have} no name; the email address is used as the name.`,
     );
   }
   if (report.problems.count > 0) throw refused(report);

@@ -171,9 +171,9 @@ function reportProblems(state: RunState, isWave: boolean): void {
   if (messages.length === 0) return;
   const hint =
     failed > 0
-      ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isWave ? ' after the last wave' : ''}: only rows that were not sent are sent.`
-      : `See both envelopes with \`${command('bulk', 'show', id)}\`. Keep one and cancel the other.`;
-  throw new PartialError(`${messages.join('; ')}; each is reported above.`, { hint });
+      ? `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${file} and run the same command again${isWave ? ' after the last wave' : ''}: rows that were already sent are skipped.`
+      : `To see both envelopes, run \`${command('bulk', 'show', id)}\`. Keep one and cancel the other.`;
+  throw new PartialError(`${messages.join('; ')}. The errors are shown above.`, { hint });
 }
 
 function stopped(error: Error, resume: string): Error {
@@ -205,10 +205,12 @@ export async function namedRun(
   { orLast = false } = {},
 ): Promise<string> {
   if (id !== undefined && last)
-    throw new UsageError("A run and --last can't be used together.", { hint: 'See `esign bulk list`.' });
+    throw new UsageError("A run ID and --last can't be used together.", {
+      hint: 'List the runs with `esign bulk list`.',
+    });
   if (id === undefined && !last && !orLast)
-    throw new UsageError('Specify a run, or use --last for the latest one.', {
-      hint: 'See `esign bulk list`.',
+    throw new UsageError('Specify a run ID, or use --last for the latest run.', {
+      hint: 'List the runs with `esign bulk list`.',
     });
   const found = id ?? (await lastRun(runsDir()));
   if (found !== undefined) return found;

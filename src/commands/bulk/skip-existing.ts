@@ -45,6 +45,6 @@ export async function skipCovered(
   if (covered.size === 0) return;
   const are = covered.size === 1 ? 'is' : 'are';
   context.terminal.notice(
-    `${grouped(covered.size)} of ${counted(rows, 'row')} ${are} signed or waiting already, and will be skipped.`,
+    `${grouped(covered.size)} of ${counted(rows, 'row')} ${are} already signed or waiting, and will be skipped.`,
   );
 }

@@ -36,7 +36,7 @@ export default class BulkTemplate extends EsignCommand {
     await writeNewFile(args.file, text, flags.force, context.terminal);
     if (args.file === '-') return;
     context.terminal.notice(
-      `Written: ${args.file}. Fill it in, then: ${command('bulk', 'create', args.file, '--dry-run')}`,
+      `Created ${args.file}. Fill it in, then run \`${command('bulk', 'create', args.file, '--dry-run')}\`.`,
     );
     if (context.terminal.json) await writeJson({ path: args.file }, context.terminal);
   }

@@ -77,14 +77,16 @@ export function writePreflight(plan: Preflight, terminal: Terminal, json: boolea
     const first = { line, subject, message };
     return writeJson({ dryRun: true, file, rows, signers, existing, send, requests, first }, terminal);
   }
-  return terminal.out(`${preflightText(plan, terminal)}${exampleText(plan)}Checked; nothing was sent.\n`);
+  return terminal.out(
+    `${preflightText(plan, terminal)}${exampleText(plan)}Check complete. Nothing was sent.\n`,
+  );
 }
 
 function exampleText({ example }: Preflight): string {
   if (example?.subject === undefined && example?.message === undefined) return '';
   const subject = example.subject === undefined ? [] : [`Subject: ${safeLine(example.subject)}`];
   const message = example.message === undefined ? [] : [safeBlock(example.message)];
-  return `\nThe email of line ${example.line}:\n${[...subject, ...message].join('\n').replaceAll(/^/gm, '  ')}\n\n`;
+  return `\nEmail for line ${example.line}:\n${[...subject, ...message].join('\n').replaceAll(/^/gm, '  ')}\n\n`;
 }
 
 /** The progress of a run. */
@@ -144,9 +146,9 @@ export function summaryText(run: RunDetails): string {
     `${counted(run.done, 'envelope')} ${verb}`,
     ...(run.failed > 0 ? [`${grouped(run.failed)} failed`] : []),
     ...(run.existing > 0 ? [`${grouped(run.existing)} already existed`] : []),
-    ...(missing > 0 ? [`${grouped(missing)} still to do`] : []),
+    ...(missing > 0 ? [`${grouped(missing)} remaining`] : []),
   ];
-  return `${parts.join(', ')}. Each row: ${safeLine(run.results)}\n`;
+  return `${parts.join(', ')}. Results of each row: ${safeLine(run.results)}\n`;
 }
 
 /** Returns the list view of the runs on this machine. */
@@ -201,7 +203,7 @@ function stateColor(run: RunSummary): 'green' | 'yellow' | 'cyan' {
 export function renderRun(run: RunDetails, failures: readonly RowResult[], terminal: Terminal): string {
   const open = [
     run.drafts > 0 ? `${counted(run.drafts, 'draft')} to send` : '',
-    run.unknown > 0 ? `${grouped(run.unknown)} to look for` : '',
+    run.unknown > 0 ? `${grouped(run.unknown)} with unknown outcome` : '',
   ].filter((part) => part !== '');
   const counts = [
     `${grouped(run.done)} of ${grouped(run.total)} done`,

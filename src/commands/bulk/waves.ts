@@ -41,7 +41,7 @@ function readLimit(part: string, text: string): StopLimit {
   const above = Number(percent) / 100;
   if (share !== undefined && above <= 1) return { share, above };
   throw new UsageError(`--stop-if "${text}" is not a list of limits.`, {
-    hint: `Write it like declined>2%,failed>1%. It can limit ${STOP_SHARES.join(', ')}.`,
+    hint: `Write it like declined>2%,failed>1%. The shares are ${STOP_SHARES.join(', ')}.`,
   });
 }
 
@@ -88,9 +88,9 @@ function refuseExceeded({ head, wave }: RunState, figures: readonly ShareFigure[
   if (!figures.some(({ isExceeded }) => isExceeded)) return;
   throw new StoppedError(
     'STOP_IF',
-    `Wave ${wave + 1} of ${head.id} was not sent: a limit of --stop-if is exceeded.\n${figures.map(figureText).join('\n')}`,
+    `Wave ${wave + 1} of ${head.id} was not sent because a --stop-if limit was exceeded.\n${figures.map(figureText).join('\n')}`,
     {
-      hint: `See who declined or is waiting: \`${command('bulk', 'status', head.id)}\`. Send the wave anyway: \`${command('bulk', 'resume', head.id, '--anyway')}\`.`,
+      hint: `To see who declined or is waiting, run \`${command('bulk', 'status', head.id)}\`. To send the wave anyway, run \`${command('bulk', 'resume', head.id, '--anyway')}\`.`,
     },
   );
 }
@@ -105,9 +105,9 @@ export function figureText(figure: ShareFigure): string {
 
 /** Returns what the share among these rows says about the share among all rows. */
 function certaintyText({ limit, isExceeded, range: [low, high] }: ShareFigure): string {
-  const likely = `Among all rows, ${percent(low)} to ${percent(high)} is likely`;
+  const likely = `The share of all rows is probably between ${percent(low)} and ${percent(high)}`;
   const isSure = isExceeded ? low > limit : high <= limit;
-  return isSure ? `${likely}.` : `${likely}, so these rows are too few to be sure.`;
+  return isSure ? `${likely}.` : `${likely}, so this sample is too small to be certain.`;
 }
 
 function percent(share: number): string {

@@ -28,7 +28,7 @@ export async function runCompat(flags: CompatFlags, context: Context): Promise<v
     });
   const path = recordPath(stateDir(), scope);
   const record = await readRecord(path);
-  if (record === 'newer') terminal.notice(`A newer version of esign wrote the record ${path}.`);
+  if (record === 'newer') terminal.notice(`The record ${path} was written by a newer version of esign.`);
   const places: Places = record === 'newer' ? new Map() : record;
   const report = reportOf(places);
   if (flags.share !== undefined) await writeFor(flags.share, shareText(flags.share, report), context);

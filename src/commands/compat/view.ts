@@ -53,9 +53,9 @@ function renderPage(report: CompatibilityReport, path: string, terminal: Termina
   return [
     contradictions.length === 0
       ? `${terminal.style('green', '✓')} No response contradicts the API document.\n`
-      : `${terminal.style('red', counted(contradictions.length, 'contradiction'))} of the API document\n`,
+      : `${terminal.style('red', counted(contradictions.length, 'contradiction'))} with the API document\n`,
     ...contradictions.map((one) => finding(terminal.style('red', '✗'), one, one.what)),
-    ...(openPoints.length === 0 ? [] : [heading('Open points: not in the document')]),
+    ...(openPoints.length === 0 ? [] : [heading('Not specified in the API document')]),
     ...openPoints.map((one) => finding('•', one, withReadings(one))),
     heading('As documented'),
     renderTable(
@@ -69,7 +69,7 @@ function renderPage(report: CompatibilityReport, path: string, terminal: Termina
     ),
     heading(`Never seen: ${neverSeen.length}`),
     `${safeLine(neverSeen.map(({ what }) => what).join(', '))}\n`,
-    `\nThe record is ${safeLine(path)}. Delete it to start from scratch.\n`,
+    `\nThe record is stored in ${safeLine(path)}. Delete it to start over.\n`,
   ].join('');
 }
 

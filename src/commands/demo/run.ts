@@ -24,7 +24,7 @@ function madeFolder(path: string): string {
   } catch (error) {
     throw new UsageError(`Can't create the folder ${path} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Use another folder with --dir.',
+      hint: 'Use a different folder with --dir.',
     });
   }
 }

@@ -55,7 +55,7 @@ class Page {
     const [first, ...others] = this.#pending;
     this.#pending = [];
     if (first === undefined) return;
-    const more = others.length > 0 ? ` (and so for ${counted(others.length, 'other check')})` : '';
+    const more = others.length > 0 ? ` (and for ${counted(others.length, 'other check')})` : '';
     await this.#write({ ...first, message: `${first.message}${more}` });
   }
 }

@@ -11,7 +11,7 @@ import { forEachKey } from './keys.ts';
 export default class DocumentsLink extends EsignCommand {
   static override summary = 'Create a temporary download link (presigned URL) to a file.';
   static override description =
-    'Anyone with the link can read the file until it expires. It is printed to stdout and stored nowhere.';
+    'Anyone with the link can read the file until it expires. It is printed to stdout and not stored.';
   static override examples = [
     '<%= config.bin %> documents link esign/envelopes/org_1/env_123/signed.pdf',
     '<%= config.bin %> documents link env_123 --expires 2h',
@@ -37,7 +37,7 @@ export default class DocumentsLink extends EsignCommand {
     const context = this.context(flags);
     const seconds = Math.round((flags.expires ?? LINK_MS.default) / 1_000);
     if (seconds > LINK_MS.max / 1_000)
-      throw new UsageError('--expires can be at most 7 days: S3 accepts no longer links.', {
+      throw new UsageError('--expires can be at most 7 days, the limit of S3.', {
         hint: 'Use --expires 7d, and send a new link later.',
       });
     const keys = await readKeys(argv.map(String));

@@ -42,7 +42,7 @@ interface SignerFlags {
 export async function requireOrigin(session: Session): Promise<Origin> {
   const origin = await originOf(session);
   if (origin !== undefined) return origin;
-  throw new NoProfileError('Seals are pinned for a profile, and none is in use.', {
+  throw new NoProfileError('Seals are pinned per profile, and no profile is in use.', {
     hint: 'Choose one with --profile. A sandbox started with --ephemeral has no pins.',
   });
 }

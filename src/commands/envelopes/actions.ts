@@ -26,7 +26,9 @@ export async function actionMeans(context: Context): Promise<ActionMeans> {
       clock: session.clock,
       now: () => session.now(),
       onUnrecorded: ({ message }) =>
-        terminal.notice(`This reminder is not recorded for a later --min-gap. ${message}`),
+        terminal.notice(
+          `This reminder was not recorded, so a later --min-gap can't take it into account. ${message}`,
+        ),
     },
   };
 }

@@ -8,7 +8,7 @@ import { ServiceError } from '../../kernel/errors.ts';
 import { type ActCommand, act } from './act.ts';
 
 export default class EnvelopesCancel extends EsignCommand {
-  static override summary = 'Cancel envelopes that are not finished.';
+  static override summary = 'Cancel envelopes that are not finished yet.';
   static override examples = [
     '<%= config.bin %> envelopes cancel env_123 --reason "wrong template"',
     '<%= config.bin %> envelopes cancel env_123 env_456 --yes',
@@ -20,7 +20,7 @@ export default class EnvelopesCancel extends EsignCommand {
   static override flags = {
     reason: Flags.string({ description: 'reason, stored with the envelope', helpValue: 'TEXT' }),
     'even-if-declined': Flags.boolean({
-      description: 'also cancel DECLINED envelopes; they then no longer show as declined',
+      description: 'also cancel DECLINED envelopes, which then no longer show as declined',
       default: false,
     }),
     ...selectionFlags,

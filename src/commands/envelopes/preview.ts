@@ -95,7 +95,7 @@ function showLeftOut(items: readonly PlannedAction[], context: Context): void {
   const left = items.filter(({ refusal }) => refusal !== undefined);
   const lines = left.slice(0, MAX_ROWS).map((one) => {
     const what = hiddenCells(one, context).join('  ').trimEnd();
-    return `Left out: ${what}: ${hidden(reasonOf(one), context)}.`;
+    return `Skipped ${what}: ${hidden(reasonOf(one), context)}.`;
   });
   writeLines([...lines, ...more(left)], context.terminal);
 }

@@ -23,7 +23,7 @@ export default class EventsReplay extends EsignCommand {
   static override flags = {
     to: Flags.string({ description: 'URL to send them to', required: true, helpValue: 'URL' }),
     envelope: Flags.string({ description: 'resend all accepted webhooks of this envelope', helpValue: 'ID' }),
-    since: sinceFlag({ description: 'resend all webhooks accepted since then', helpValue: '1h|DATE' }),
+    since: sinceFlag({ description: 'resend all webhooks accepted since this time', helpValue: '1h|DATE' }),
   };
 
   async run(): Promise<void> {
@@ -41,7 +41,9 @@ export default class EventsReplay extends EsignCommand {
       }))
         if (record.reason === null && !record.duplicate) records.unshift(record);
     if (records.length === 0)
-      throw new UsageError('No received webhooks match.', { hint: 'See `esign events list`.' });
+      throw new UsageError('No received webhooks match.', {
+        hint: 'List the received webhooks with `esign events list`.',
+      });
     await sendAll(records.map(forwardable), url, context);
   }
 }

@@ -48,12 +48,12 @@ export async function sendAll(
   const [first] = failed;
   if (first === undefined) return;
   if (deliveries.length === 1)
-    throw new NetworkError('NETWORK', `${first.url} did not accept it: ${first.error ?? ''}.`, {
+    throw new NetworkError('NETWORK', `${first.url} did not accept the webhook: ${first.error ?? ''}.`, {
       maybeReceived: true,
       hint: hintFor(first.status),
     });
   throw new PartialError(
-    `${failed.length} of ${deliveries.length} were not accepted; each is reported above.`,
+    `${failed.length} of ${deliveries.length} were not accepted. The errors are shown above.`,
   );
 }
 
@@ -61,8 +61,8 @@ function hintFor(status: number | null): string {
   if (status === 401 || status === 403)
     return 'The receiver refused the signature. Set its secret with --secret-file or ESIGN_WEBHOOK_SECRET.';
   return status === null
-    ? 'Check that your application is listening at that address, then run it again.'
-    : "Check the receiver's log, then run it again.";
+    ? 'Check that your application is listening at that address, then run the command again.'
+    : "Check the receiver's log, then run the command again.";
 }
 
 /** Returns a journal record as a delivery to send. @throws UsageError if it is truncated */
@@ -70,7 +70,7 @@ export function forwardable(record: EventRecord): Forwardable {
   const delivery = storedDelivery(record);
   if (delivery.raw.byteLength !== record.bytes)
     throw new UsageError(
-      `${record.deliveryId} was refused, and only its first bytes were stored, so it can't be sent again.`,
+      `${record.deliveryId} was refused, and only its first bytes were stored, so it can't be resent.`,
       { hint: 'Send a test webhook instead: `esign events trigger`.' },
     );
   return delivery;
@@ -82,6 +82,6 @@ export async function findEvent(id: string): Promise<EventRecord> {
     for await (const record of readEvents(eventsDir()))
       if (record.deliveryId.startsWith(id) || record.id === id) return record;
   throw new UsageError(`Delivery ${id} was not found in the journal on this machine.`, {
-    hint: 'See `esign events list`.',
+    hint: 'List the received webhooks with `esign events list`.',
   });
 }

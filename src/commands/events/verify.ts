@@ -10,8 +10,7 @@ import { checkSignature } from '../../webhooks/receive/signature.ts';
 
 export default class EventsVerify extends EsignCommand {
   static override summary = 'Verify the signature of a webhook body, and explain why it is invalid.';
-  static override description =
-    'Exits with 0 if the signature is valid, and 9 if not, like `documents verify`.';
+  static override description = 'Exits with 0 if the signature is valid, and with 9 if not.';
   static override examples = [
     '<%= config.bin %> events verify body.json --signature 5d41… --secret-file webhook.secret',
     'cat body.json | <%= config.bin %> events verify - --signature sha256=5d41…',

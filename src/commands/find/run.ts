@@ -101,7 +101,7 @@ async function successorsOf(
 
 function ageOf({ knownAt }: IndexResult): string {
   if (knownAt === undefined)
-    return 'The local index is incomplete. Leave out --cached to search all envelopes.';
+    return 'The local index is incomplete. To search all envelopes, leave out --cached.';
   const age = Math.max(0, Date.now() - knownAt);
-  return `Results are up to ${durationInWords(age)} old. Leave out --cached to query the service.`;
+  return `Results are up to ${durationInWords(age)} old. To query the service, leave out --cached.`;
 }

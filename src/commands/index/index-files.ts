@@ -20,7 +20,7 @@ export async function showIndex(context: Context): Promise<void> {
   const { terminal } = context;
   if (scope === undefined) {
     if (context.terminal.json) return writeJson({ kept: false }, terminal);
-    return terminal.out('The index is disabled by --no-index of the profile, or by ESIGN_NO_INDEX.\n');
+    return terminal.out("The index is disabled by the profile's --no-index setting or by ESIGN_NO_INDEX.\n");
   }
   const file = new IndexFile(stateDir(), scope);
   const { known, completeness, size, damaged } = await file.read();
@@ -63,7 +63,7 @@ export async function refreshIndex(context: Context): Promise<void> {
       if (why === undefined) throw error;
       throw new UsageError(`${why}.`, {
         cause: error,
-        hint: 'Free some space, or set ESIGN_STATE_DIR to a writable folder. Searches also work without the index.',
+        hint: 'Free up disk space, or set ESIGN_STATE_DIR to a writable folder. Searches also work without the index.',
       });
     } finally {
       await line.stop();

@@ -31,7 +31,7 @@ export async function showLate(flags: LateFlags, context: Context): Promise<void
   const steps = await stepsFor(late, context);
   const rows = steps.map(({ row }) => row);
   await writeList(rows, lateList(session.now()), flags, out);
-  if (rows.length === 0) return terminal.notice('Nobody is late.');
+  if (rows.length === 0) return terminal.notice('No signers are late.');
   const isTable = terminal.outIsTty && !terminal.json && !flags.csv && flags.fields === undefined;
   if (isTable) await out.out(renderNextSteps(steps, terminal));
 }

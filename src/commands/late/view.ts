@@ -80,7 +80,7 @@ export function lateList(now: number): ListView<LateRow> {
 const REASONS: readonly (readonly [NextStep, string])[] = [
   ['remind', 'Not reminded yet. Send a reminder:'],
   ['replace', 'Reminded, but never opened. Check the address, and correct it:'],
-  ['call', 'Already reminded. Call, and check the details first:'],
+  ['call', 'Already reminded. Check the details, then call the signer:'],
 ];
 
 /** Renders the next command for each late signer with the reason, and what applies to all of them. */
@@ -99,7 +99,7 @@ export function renderNextSteps(late: readonly LateStep[], terminal: Terminal): 
 function caveats(late: readonly LateStep[], terminal: Terminal): string {
   const isAny = (holds: (row: LateRow) => boolean) => late.some(({ row }) => holds(row));
   const usual = 'USUAL is 7 days if fewer than 20 turns have finished in the last 180 days.';
-  const opened = 'OPENED is ? unless `esign listen` on this machine received all webhooks of the turn.';
+  const opened = 'OPENED shows ? unless `esign listen` on this machine received all webhooks of the turn.';
   const notes = [
     isAny((row) => row.usual.basis === 'default') ? usual : '',
     isAny((row) => row.opened === null) ? opened : '',

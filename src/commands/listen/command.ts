@@ -9,7 +9,7 @@ import { listenUntilStopped } from './run.ts';
 export default class Listen extends EsignCommand {
   static override summary = 'Receive webhooks on this machine, verify their signatures, and print them.';
   static override description =
-    'Deliveries with a valid signature get a 200 response, others a 401. The reason is printed here and never sent to the sender. The secret is read from files, ESIGN_WEBHOOK_SECRET, or a prompt.';
+    'Deliveries with a valid signature get a 200 response, others a 401. The reason is printed locally and never sent to the sender. The secret is read from files, ESIGN_WEBHOOK_SECRET, or a prompt.';
   static override examples = [
     '<%= config.bin %> listen --secret-file webhook.secret',
     '<%= config.bin %> listen --secret-file new.secret --secret-file old.secret --port 8080 --path /hooks',
@@ -53,7 +53,7 @@ export default class Listen extends EsignCommand {
     ...inGroup('FORWARD', {
       'forward-to': Flags.string({
         description:
-          'forward valid deliveries to this URL, byte for byte; can be repeated (localhost:3000/path works as well)',
+          'forward valid deliveries to this URL, byte for byte; can be repeated (localhost:3000/path also works)',
         multiple: true,
         multipleNonGreedy: true,
         helpValue: 'URL',
@@ -63,7 +63,7 @@ export default class Listen extends EsignCommand {
         helpValue: '30s',
       }),
       drain: durationFlag({
-        description: 'how long to continue forwarding after a stop (default 10s)',
+        description: 'how long to continue forwarding after being stopped (default 10s)',
         helpValue: '10s',
       }),
     }),

@@ -91,15 +91,15 @@ export class ListenView {
       case 'ready':
         return this.#ready(event);
       case 'tunnel':
-        return [notice(`Public URL: ${event.url}. Use it as --webhook-url.`)];
+        return [notice(`Public URL: ${event.url}. Use it as the --webhook-url of an envelope.`)];
       case 'backlog':
-        return [notice(`Pending forwards of an earlier run: ${grouped(event.pending)}.`)];
+        return [notice(`Pending forwards from an earlier run: ${grouped(event.pending)}.`)];
       case 'delivery':
         return [{ to: 'out', text: renderDelivery(event.delivery, terminal) }];
       case 'forward':
         return [{ to: 'out', text: forwardLine(event.result, terminal, false, this.#namesUrl) }];
       case 'removed':
-        return [notice(`Deleted ${counted(event.days, 'old day')} of webhooks.`)];
+        return [notice(`Deleted ${counted(event.days, 'day')} of old webhooks.`)];
       case 'warning':
         return [notice(event.message)];
       case 'draining':
@@ -114,7 +114,7 @@ export class ListenView {
   }
 
   #ready({ url, verify, inspectorUrl, healthUrl }: Extract<ListenEvent, { type: 'ready' }>): Shown[] {
-    const next = this.#startsTunnel ? 'Starting the tunnel.' : 'Use it as --webhook-url of an envelope.';
+    const next = this.#startsTunnel ? 'Starting the tunnel.' : 'Use it as the --webhook-url of an envelope.';
     return [
       notice(`Listening at ${url}. ${next} Press Ctrl-C to stop.`),
       ...(inspectorUrl === undefined
@@ -123,7 +123,11 @@ export class ListenView {
       ...(healthUrl === undefined ? [] : [notice(`Health: ${healthUrl}; metrics are at /metrics.`)]),
       ...(verify
         ? []
-        : [notice('Signatures are not checked: anyone who can reach this address can send made-up events.')]),
+        : [
+            notice(
+              'Signatures are not checked, so anyone who can reach this address can send forged events.',
+            ),
+          ]),
     ];
   }
 }

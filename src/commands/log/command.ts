@@ -11,7 +11,7 @@ import { logList } from './view.ts';
 export default class Log extends EsignCommand {
   static override summary = 'List every write made from this machine, oldest first.';
   static override description =
-    "An entry is stored before each write is sent, and completed when the outcome is known. If it can't be stored, nothing is sent. Requests that a guard refused are also listed. Entries contain no secrets, subjects, messages, or addresses. A bulk run is one entry.";
+    "An entry is stored before each write is sent, and completed when the outcome is known. If the entry can't be stored, nothing is sent. Requests refused by a guard are also listed. Entries contain no secrets, subjects, messages, or addresses. A bulk run is one entry.";
   static override examples = [
     '<%= config.bin %> log --since 1d',
     '<%= config.bin %> log --envelope env_123 --json',
@@ -20,7 +20,7 @@ export default class Log extends EsignCommand {
   static override flags = {
     ...formatFlags,
     ...inGroup('FILTER', {
-      since: sinceFlag({ description: 'only entries since then', helpValue: '7d|DATE' }),
+      since: sinceFlag({ description: 'only entries since this time', helpValue: '7d|DATE' }),
       envelope: Flags.string({ description: 'only entries for this envelope', helpValue: 'ID' }),
     }),
   };
@@ -31,7 +31,9 @@ export default class Log extends EsignCommand {
     const filter = { since: flags.since?.(session.clock.now()), envelopeId: flags.envelope };
     const { entries, damaged } = await entriesOf(logFolder(stateDir()), filter);
     if (damaged > 0)
-      terminal.notice(`${counted(damaged, 'line')} of the log can't be read: \`esign log verify\`.`);
+      terminal.notice(
+        `${counted(damaged, 'line')} of the log can't be read. To check the log, run \`esign log verify\`.`,
+      );
     await writeList(entries, logList(session.clock.now()), flags, terminal);
   }
 }

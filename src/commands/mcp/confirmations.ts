@@ -49,7 +49,7 @@ export class Confirmations<T> {
     const planned = this.#planned.get(value);
     if (planned === undefined || planned.until < this.#now())
       throw refused('This confirmation is unknown or has expired.');
-    if (planned.call !== call) throw refused('This confirmation is for other arguments.');
+    if (planned.call !== call) throw refused('This confirmation was issued for different arguments.');
     this.#planned.delete(value);
     this.#used.add(value);
     dropOldest(this.#used, USED_MAX);

@@ -49,7 +49,7 @@ export async function planCreate(
   const made =
     known.state === 'made'
       ? [
-          `${known.envelopeId} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass another requestId.`,
+          `${known.envelopeId} was already created with this request ID. It is returned, and nothing new is created. For a second envelope, pass a different requestId.`,
         ]
       : [];
   const hint = () =>

@@ -35,8 +35,8 @@ const limit = z.int().min(1).max(LIMITS.pageSize).optional().describe(`default $
 const cursor = z.string().min(1).optional().describe('nextCursor of the previous result');
 const status = z.array(z.enum(ENVELOPE_STATUSES)).optional();
 const filters = {
-  template: z.string().optional().describe('ID or name'),
-  since: z.string().optional().describe('created since: 7d or a date'),
+  template: z.string().optional().describe('template ID or name'),
+  since: z.string().optional().describe('only envelopes created since this time: 7d or a date'),
 };
 
 /** Returns the tools that change nothing except a folder on this machine. */
@@ -51,7 +51,7 @@ function searchTools(context: Context): Tool[] {
       {
         name: 'find',
         description:
-          'Find envelopes by the beginnings of words in the ID, subject, signer name or address, template, or metadata. Newest first, without the fields that only get returns. Use it for questions such as: has Maria signed?',
+          'Find envelopes. Each search term matches the beginning of a word in the ID, subject, signer name or address, template, or metadata. Newest first; some fields are returned only by get. Use it for questions such as: has Maria signed?',
         input: z.strictObject({ text: z.string().min(1), status, limit, cursor }),
         hints: READ_ONLY_HINTS,
         run: async ({ text, status: statuses, limit: most = LIST_LIMIT, cursor: given }) => {
@@ -70,13 +70,13 @@ function searchTools(context: Context): Tool[] {
       {
         name: 'list',
         description:
-          'List envelopes by status, template, signer, or time, without the fields that only get returns.',
+          'List envelopes by status, template, signer, or time. Some fields are returned only by get.',
         input: z.strictObject({
           status,
           ...filters,
-          signer: z.string().optional().describe('part of address or name'),
-          olderThan: z.string().optional().describe('created before: 14d or a date'),
-          expiringIn: z.string().optional().describe('open and expiring within: 3d'),
+          signer: z.string().optional().describe("part of a signer's address or name"),
+          olderThan: z.string().optional().describe('only envelopes created before this time: 14d or a date'),
+          expiringIn: z.string().optional().describe('only open envelopes that expire within this time: 3d'),
           limit,
           cursor,
         }),
@@ -112,7 +112,7 @@ function searchTools(context: Context): Tool[] {
       {
         name: 'summary',
         description:
-          'Summarize all envelopes: counts by status, longest waits, envelopes that expire within 3 days, and stuck ones.',
+          'Summarize all envelopes: counts by status, the longest waiting times, envelopes that expire within 3 days, and stuck envelopes.',
         input: z.strictObject(filters),
         hints: READ_ONLY_HINTS,
         run: async ({ template, since }) => {
@@ -134,7 +134,7 @@ function detailTools(context: Context): Tool[] {
       {
         name: 'get',
         description:
-          'Get one envelope: status, signers and when each opened and signed, dates, storage keys, and metadata.',
+          'Get one envelope: status, dates, storage keys, metadata, and when each signer opened and signed it.',
         input: z.strictObject({ id }),
         hints: READ_ONLY_HINTS,
         run: async (wanted) => ({
@@ -147,7 +147,7 @@ function detailTools(context: Context): Tool[] {
       {
         name: 'history',
         description:
-          'Get one envelope and, as `history`, the events that a listener on this machine received for it. Empty if no listener runs.',
+          'Get one envelope and its `history`: the events that `esign listen` received for it on this machine. The history is empty if no listener was running.',
         input: z.strictObject({ id }),
         hints: READ_ONLY_HINTS,
         run: async (wanted) => {
@@ -194,7 +194,7 @@ function documentTools(context: Context): Tool[] {
           'Check downloaded files on this machine: their SHA256SUMS, and the seal of each PDF (intact, changed, or unsigned, and who sealed it). `error` is null for a valid file.',
         input: z.strictObject({
           paths: z.array(z.string().min(1)).min(1).max(20).describe('folders or files'),
-          requireSeal: z.boolean().optional().describe('a PDF without a seal fails'),
+          requireSeal: z.boolean().optional().describe('fail PDFs without a seal'),
         }),
         hints: { ...READ_ONLY_HINTS, openWorldHint: false },
         run: async ({ paths, requireSeal }) => {
@@ -211,8 +211,12 @@ function documentTools(context: Context): Tool[] {
           "Download an envelope's documents from the customer's bucket to a folder on this machine, verify them, and write SHA256SUMS. Never replaces a different file.",
         input: z.strictObject({
           id,
-          dir: z.string().min(1).describe('folder, as an absolute path'),
-          what: z.array(z.enum(DOCUMENT_KINDS)).min(1).optional().describe('default signed, certificate'),
+          dir: z.string().min(1).describe('absolute path of the folder'),
+          what: z
+            .array(z.enum(DOCUMENT_KINDS))
+            .min(1)
+            .optional()
+            .describe('files to download; default signed, certificate'),
         }),
         // It writes local files, but only reads from the service.
         hints: { ...READ_ONLY_HINTS, readOnlyHint: false },

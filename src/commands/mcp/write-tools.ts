@@ -56,7 +56,7 @@ export function writeTools(context: Context): Tool[] {
     write({
       name: 'create',
       description:
-        'Create an envelope from a template, as a draft, or with `send`, emailed to its signers immediately.',
+        'Create an envelope from a template, as a draft. With `send`, it is emailed to its signers immediately.',
       wanted: z.strictObject({
         template: z.string().min(1).describe('template ID'),
         signers: z.array(signer).min(1).max(LIMITS.signers),
@@ -67,7 +67,11 @@ export function writeTools(context: Context): Tool[] {
         expiresInDays,
         signingOrder: z.enum(SIGNING_ORDERS).optional(),
         allowMissingRoles,
-        requestId: z.string().min(1).optional().describe('the same ID never creates a second envelope'),
+        requestId: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('idempotency key: the same ID never creates a second envelope'),
       }),
       plan: (given) => {
         const { template, signers, allowMissingRoles: allow, requestId, ...more } = given;
@@ -107,7 +111,10 @@ export function writeTools(context: Context): Tool[] {
       name: 'cancel',
       description: 'Cancel an envelope permanently. Its signers are notified.',
       destroys: true,
-      wanted: z.strictObject({ id, reason: z.string().optional().describe('stored with the envelope') }),
+      wanted: z.strictObject({
+        id,
+        reason: z.string().optional().describe('reason, stored with the envelope'),
+      }),
       plan: ({ id: canceled, reason }) => {
         const options = { reason, evenIfDeclined: false };
         return planAction((means) => cancelAction(means, options), canceled, false, context);
@@ -122,13 +129,16 @@ export function writeTools(context: Context): Tool[] {
         id,
         signer: mailboxes.describe("replace a signer: 'old@b.c=Ada Lovelace <a@b.c>'"),
         addSigner: mailboxes,
-        removeSigner: mailboxes.describe('address or ID'),
+        removeSigner: mailboxes.describe('address or ID of a signer to remove'),
         expiresInDays,
         subject: z.string().optional(),
         message: z.string().optional(),
         template: z.string().optional(),
         reason: z.string().optional(),
-        draft: z.boolean().optional().describe('only create the copy, as a draft'),
+        draft: z
+          .boolean()
+          .optional()
+          .describe('only create the copy, as a draft; nothing is sent or canceled'),
         evenIfSigned: z.boolean().optional().describe('only if the user asks for it'),
         allowMissingRoles,
       }),

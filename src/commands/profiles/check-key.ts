@@ -15,11 +15,13 @@ export async function checkKey(profile: Profile, context: Context): Promise<void
     const { message, hint, maybeReceived } = error;
     // The profile is not stored yet, so a hint about `profiles show` would show another one.
     const own =
-      hint === undefined || hint.includes('profiles show') ? 'Check the address and the network.' : hint;
+      hint === undefined || hint.includes('profiles show')
+        ? 'Check the base URL and your network connection.'
+        : hint;
     throw new NetworkError(error.code === 'TIMEOUT' ? 'TIMEOUT' : 'NETWORK', message, {
       cause: error,
       maybeReceived,
-      hint: `${own} Nothing was stored. To store it unchecked, add --no-verify.`,
+      hint: `${own} Nothing was stored. To store the settings without checking them, add --no-verify.`,
     });
   }
 }

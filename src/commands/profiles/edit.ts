@@ -12,7 +12,7 @@ import { notePlace, profileFlags, readProfileChanges } from './flags.ts';
 import { renderProfile, writeProfile } from './view.ts';
 
 export default class ProfilesEdit extends EsignCommand {
-  static override summary = 'Edit a profile. Other settings are unchanged.';
+  static override summary = 'Edit a profile. Settings you leave out are unchanged.';
   static override examples = [
     '<%= config.bin %> profiles edit acme --bucket contracts --region eu-central-1',
     '<%= config.bin %> profiles edit acme --endpoint https://minio.example.com --access-key-id AKID',
@@ -52,7 +52,7 @@ export default class ProfilesEdit extends EsignCommand {
     });
     if (after.index === false) await removeIndexesOf(stateDir(), args.name);
     if (!(await removeKey(before, after)))
-      context.terminal.notice('The earlier key is still in the keychain.');
+      context.terminal.notice('The previous key is still in the keychain.');
     const shown = { name: args.name, current: store.current === args.name, profile: after };
     await writeProfile(shown, context.terminal, () => renderProfile(shown, context.terminal));
   }

@@ -9,7 +9,7 @@ import type { KeyStorage } from '../../profiles/key-place.ts';
 
 /** The flags for guards, which limit writes with the profile. */
 const guardFlags = inGroup('GUARD', {
-  'read-only': Flags.boolean({ description: 'allow only reading', allowNo: true }),
+  'read-only': Flags.boolean({ description: 'refuse all commands that change data', allowNo: true }),
   'only-to': Flags.string({
     description:
       "allow only these recipients: addresses, '*@example.com', '*@*.example.com'; '' allows nobody",
@@ -56,7 +56,7 @@ export const profileFlags = {
   }),
   ...guardFlags,
   ...inGroup('STORAGE', {
-    bucket: Flags.string({ description: 'bucket the signed documents are in', helpValue: 'NAME' }),
+    bucket: Flags.string({ description: 'bucket that contains the signed documents', helpValue: 'NAME' }),
     region: Flags.string({ description: 'region of the bucket', helpValue: 'NAME' }),
     endpoint: Flags.string({
       description: 'URL of an S3-compatible service other than AWS',
@@ -71,7 +71,7 @@ export const profileFlags = {
       helpValue: 'NAME',
     }),
     'access-key-id': Flags.string({
-      description: 'access key ID, if not from the AWS default chain; you are prompted for its secret',
+      description: 'access key ID, instead of the AWS default chain; you are prompted for the secret',
       helpValue: 'ID',
     }),
     'secret-access-key-stdin': Flags.boolean({
@@ -114,7 +114,7 @@ export async function readProfileChanges(
 /** Prints a notice if a key that was meant for the keychain is stored in the file. */
 export function notePlace({ refused }: KeyStorage, terminal: CommandTerminal): void {
   if (refused)
-    terminal.notice(`${refused.message} The key is kept in the profiles file, readable only by you.`);
+    terminal.notice(`${refused.message} The key is stored in the profiles file, which only you can read.`);
 }
 
 async function readGuards(flags: GuardFlagValues): Promise<GuardChanges> {
@@ -132,9 +132,12 @@ async function readPatterns(text: string): Promise<string[]> {
   const { comparablePattern } = await import('../../guards/addresses.ts');
   const invalid = patterns.find((one) => comparablePattern(one) === undefined);
   if (invalid === undefined) return patterns;
-  throw new UsageError(`--only-to "${invalid}" is not an address or pattern.`, {
-    hint: "Write it like ann@example.com, '*@example.com' for a domain, or '*@*.example.com' for its subdomains.",
-  });
+  throw new UsageError(
+    `Invalid value for --only-to: "${invalid}". It must be an email address or a pattern.`,
+    {
+      hint: "Write it like ann@example.com, '*@example.com' for a domain, or '*@*.example.com' for its subdomains.",
+    },
+  );
 }
 
 async function readKey(

@@ -15,7 +15,7 @@ export async function pickProfile(store: Profiles, terminal: Terminal): Promise<
     });
   }
   if (!terminal.canAsk) {
-    throw new UsageError('Missing argument NAME: the profile to use from now on.', {
+    throw new UsageError('Missing argument NAME: the profile to switch to.', {
       hint: `Profiles: ${profiles.map(([name]) => name).join(', ')}.`,
     });
   }

@@ -39,7 +39,7 @@ export default class ProfilesRemove extends EsignCommand {
     await removeRecordsOf(stateDir(), args.name);
     if (!(await removeKey(profile, undefined)))
       context.terminal.notice('The key is still in the keychain, which did not respond.');
-    const next = store.current === undefined ? ' Choose another with `esign profiles use NAME`.' : '';
+    const next = store.current === undefined ? ' Choose a different one with `esign profiles use NAME`.' : '';
     await writeProfile(
       { name: args.name, current: false, profile },
       context.terminal,

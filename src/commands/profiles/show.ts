@@ -20,8 +20,8 @@ export default class ProfilesShow extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ProfilesShow);
     if (args.name !== undefined && flags.profile !== undefined)
-      throw new UsageError('Specify the profile only once: NAME or --profile.', {
-        hint: 'Leave one of the two out.',
+      throw new UsageError('Specify the profile only once, with NAME or --profile.', {
+        hint: 'Remove one of them.',
       });
     const context = this.context({ ...flags, profile: args.name ?? flags.profile });
     const { session } = context;

@@ -16,7 +16,7 @@ export default class ProfilesUse extends EsignCommand {
   ];
   static override args = {
     name: Args.string({
-      description: 'profile to switch to; prompted for on a terminal',
+      description: 'profile to switch to (default: choose from a list on a terminal)',
       ignoreStdin: true,
     }),
   };

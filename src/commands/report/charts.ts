@@ -31,7 +31,7 @@ export function trendChart(weeks: readonly WeekFigures[]): string {
 
 /** Draws how long envelopes took to complete. */
 export function histogramChart(durations: Float64Array): string {
-  if (durations.length === 0) return '<p>None is completed yet.</p>';
+  if (durations.length === 0) return '<p>No envelopes are completed yet.</p>';
   const buckets = distributionOf(durations);
   const max = Math.max(1, ...buckets.map(({ count }) => count));
   const rows = buckets.map(({ label: name, count }, index) => {
@@ -48,7 +48,7 @@ const TOP = 64;
 
 /** Draws how long open envelopes have been open, with the times within which 50%, 85%, and 95% are completed. */
 export function agingChart(ages: Float64Array, { medianMs, p85Ms, p95Ms }: Spread): string {
-  if (ages.length === 0) return '<p>None is open.</p>';
+  if (ages.length === 0) return '<p>No envelopes are open.</p>';
   const limits: [string, number | null][] = [
     ['50%', medianMs],
     ['85%', p85Ms],
@@ -81,7 +81,8 @@ export function agingChart(ages: Float64Array, { medianMs, p85Ms, p95Ms }: Sprea
     return `<line class="mark" x1="${x(ms)}" x2="${x(ms)}" y1="${y - 10}" y2="${BASE}"/><text ${anchor} y="${y}">${name} completed within ${durationText(ms)}</text>`;
   });
   const older = marks.map(
-    ({ name, ms }) => `${grouped(ages.filter((age) => age > ms).length)} are older than the ${name} line`,
+    ({ name, ms }) =>
+      `${grouped(ages.filter((age) => age > ms).length)} are to the right of the ${name} line`,
   );
   const text = `${counted(ages.length, 'open envelope')}${older.length === 0 ? '' : `: ${older.join(', ')}`}.`;
   return `<p>${text}</p>${chart([text], AGING_HEIGHT, [...bars, ...lines])}`;

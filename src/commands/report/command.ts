@@ -8,7 +8,7 @@ import { showReport } from './run.ts';
 export default class Report extends EsignCommand {
   static override summary = 'Report completion rates and times by template, role, month, week, or run.';
   static override description =
-    'Covers envelopes created in the last 90 days unless you select others. The time to complete runs from sending to the last signature. The 85th percentile is the time within which 85% were done. Drafts are not counted. Months and weeks are in UTC.';
+    'Covers envelopes created in the last 90 days unless you select others. The time to complete is measured from sending to the last signature. The 85th percentile is the time within which 85% were completed. Drafts are not counted. Months and weeks are in UTC.';
   static override examples = [
     '<%= config.bin %> report',
     '<%= config.bin %> report --by template --since 1y',

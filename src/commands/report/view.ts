@@ -118,10 +118,12 @@ export function figurePairs(report: StatisticsReport): [string, string][] {
     ['Status', counts.join(', ')],
     [
       'Completion rate',
-      completionRate === null ? 'none has ended yet' : `${percentText(completionRate)} of those that ended`,
+      completionRate === null
+        ? 'none have finished yet'
+        : `${percentText(completionRate)} of finished envelopes`,
     ],
     ['Time to complete', spreadText(toComplete)],
-    ['A signer’s turn', spreadText(turn)],
+    ["A signer's turn", spreadText(turn)],
     ['Sent this month', grouped(report.sentThisMonth)],
   ];
 }

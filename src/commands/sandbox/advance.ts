@@ -23,6 +23,8 @@ export default class SandboxAdvance extends EsignCommand {
     const sandbox = await context.session.sandbox();
     const now = await sandbox.advance(ms, context.interrupt.signal);
     if (context.terminal.json) return writeJson({ now }, context.terminal);
-    await context.terminal.out(`${durationInWords(ms)} later: it is now ${exactTime(now)} in the sandbox.\n`);
+    await context.terminal.out(
+      `Advanced the clock by ${durationInWords(ms)}. It is now ${exactTime(now)} in the sandbox.\n`,
+    );
   }
 }

@@ -13,7 +13,9 @@ export async function standInsOf(
   const client = await session.clientOf(profileNamed(readProfiles(configDir()), profile));
   const { templates, skipped } = await readStandIns(client, interrupt.signal);
   if (skipped.length > 0)
-    terminal.notice(`Left out, because the sandbox can't have templates with these IDs: ${listed(skipped)}.`);
+    terminal.notice(
+      `The sandbox doesn't support these template IDs, so they were skipped: ${listed(skipped)}.`,
+    );
   if (templates.length === 0) terminal.notice(`The account of ${profile} has no active templates.`);
   return templates;
 }

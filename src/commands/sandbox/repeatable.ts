@@ -5,14 +5,14 @@ import { inGroup } from '../../cli/flags.ts';
 /** The flags that make runs of a sandbox repeatable. */
 export const repeatableFlags = inGroup('SERVICE', {
   ids: Flags.string({
-    description: 'random IDs, or IDs that count up per kind, such as env_1',
+    description: 'random IDs, or numbered IDs such as env_1',
     options: ['random', 'counted'],
     default: 'random',
     helpValue: 'random|counted',
   }),
   freeze: Flags.boolean({ description: 'stop the clock; only `sandbox advance` moves it' }),
   clock: Flags.string({
-    description: 'time at which the clock starts, such as 2026-03-01T09:00:00Z',
+    description: 'start time of the clock, such as 2026-03-01T09:00:00Z',
     helpValue: 'AT',
   }),
 });

@@ -17,7 +17,7 @@ export default class SandboxReset extends EsignCommand {
     const { flags } = await this.parse(SandboxReset);
     const context = this.context(flags);
     const sandbox = await context.session.sandbox();
-    const question = 'Delete every envelope in the sandbox?';
+    const question = 'Delete all envelopes in the sandbox?';
     await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
     await sandbox.reset(context.interrupt.signal);
     await removeIndex(context.session);

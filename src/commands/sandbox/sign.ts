@@ -8,7 +8,7 @@ import { asSigner } from './as-signer.ts';
 import { renderNextSigner } from './views.ts';
 
 export default class SandboxSign extends EsignCommand {
-  static override summary = 'Sign an envelope in the sandbox, as the next signer or a specific one.';
+  static override summary = 'Sign an envelope in the sandbox, as the next signer or a specific signer.';
   static override examples = [
     '<%= config.bin %> sandbox sign env_123',
     '<%= config.bin %> sandbox sign env_123 --signer ada@example.com',
@@ -19,7 +19,7 @@ export default class SandboxSign extends EsignCommand {
   };
   static override flags = {
     signer: Flags.string({
-      description: 'signer who signs (default: the next one)',
+      description: 'signer who signs (default: the next signer)',
       helpValue: 'EMAIL|ID',
       exclusive: ['all'],
     }),

@@ -17,7 +17,7 @@ export default class TemplatesList extends EsignCommand {
   static override flags = {
     ...listFlags,
     search: Flags.string({
-      description: 'only templates with words that begin with TEXT, in name, description, or ID',
+      description: 'only templates with words that begin with TEXT in the name, description, or ID',
       helpValue: 'TEXT',
     }),
   };

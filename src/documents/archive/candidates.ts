@@ -35,8 +35,8 @@ export async function candidatesAt(place: string, lists: HashLists): Promise<Arc
       for (const line of (await lists.of(dir)).lines) found.addBelow(base, line);
   const candidates = found.candidates;
   if (candidates.length > 0) return candidates;
-  throw new UsageError(`${place} contains no PDF, and no ${MANIFEST_NAME} with a file in it.`, {
-    hint: 'A download writes it: `esign envelopes download … --dir DIR`.',
+  throw new UsageError(`${place} contains no PDFs, and no ${MANIFEST_NAME} that lists files.`, {
+    hint: '`esign envelopes download ID --dir DIR` writes both.',
   });
 }
 

@@ -196,7 +196,7 @@ function lockPathOf(path: string): string {
 function inUse(folder: string, pid = ''): StorageError {
   const owner = pid === '' ? 'Another esign process' : `Another esign process (${pid})`;
   return new StorageError('STORAGE_LOCAL', `${owner} is downloading into ${folder}.`, {
-    hint: 'Wait until it is done, or use another folder with --dir.',
+    hint: 'Wait until it has finished, or use a different folder with --dir.',
   });
 }
 

@@ -73,7 +73,7 @@ function collision(one: NamedSource, other: NamedSource): UsageError {
   return new UsageError(
     `${other.source} and ${one.source} would be saved under the same name (${where}). Nothing was downloaded.`,
     {
-      hint: 'Use a --name-template that gives each file its own name, with {envelopeId} and {what}, or {key}.',
+      hint: 'Use a --name-template that gives each file a unique name, with {envelopeId} and {what}, or with {key}.',
     },
   );
 }

@@ -6,6 +6,6 @@ export function localError(error: unknown, path: string): EsignError {
   if (error instanceof EsignError) return error;
   return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${diskReason(error)}.`, {
     cause: error,
-    hint: 'Fix that or use another --dir, then run the command again: it continues where it stopped.',
+    hint: 'Fix the problem or use a different --dir. Then run the command again: it continues where it stopped.',
   });
 }

@@ -99,7 +99,7 @@ function lockManifest(dir: string): Promise<() => Promise<void>> {
   const path = join(dir, `.${MANIFEST_NAME}.lock`);
   const taken = (pid: string) =>
     new StorageError('STORAGE_LOCAL', `Another esign process (${pid}) is using ${path}.`, {
-      hint: 'Wait until it is done and run the command again, or use another folder with --dir.',
+      hint: 'Wait until it has finished and run the command again, or use a different folder with --dir.',
     });
   return lockFile(path, taken, { waitMs: LOCK_TIMEOUT_MS });
 }

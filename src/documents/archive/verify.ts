@@ -77,7 +77,7 @@ async function verifyOne(
       ? verifySeal(await checkSeal(opened), options.known, rule)
       : { seal: null, problem: rule === 'required' ? NOT_A_PDF : null };
     if (stateOf(opened) !== state)
-      return failed(`${name} was changed or replaced while it was checked.`, { sha256 });
+      return failed(`${name} was changed or replaced while it was being checked.`, { sha256 });
     const other = expected.find((one) => one.sha256 !== sha256);
     if (other !== undefined) return failed(mismatch(name, other), { sha256, seal });
     const found = { path, sha256, list: expected.length === 0 ? 'unlisted' : 'ok', seal } as const;
@@ -97,7 +97,7 @@ function stateOf(file: number): string {
 }
 
 function mismatch(name: string, { dir }: ExpectedHash): string {
-  return `${name} was changed: its SHA-256 is not the one in ${join(dir, MANIFEST_NAME)}.`;
+  return `${name} was changed: its SHA-256 does not match ${join(dir, MANIFEST_NAME)}.`;
 }
 
 function problemWithList(
@@ -106,7 +106,7 @@ function problemWithList(
   { requireList }: ArchiveVerifyOptions,
 ): VerifiedFile['error'] {
   if (list !== 'unlisted' || !requireList) return null;
-  return { code: 'NOT_LISTED', message: `${name} is in no ${MANIFEST_NAME}.` };
+  return { code: 'NOT_LISTED', message: `${name} is not in any ${MANIFEST_NAME}.` };
 }
 
 const ORIGINAL = /\.document\.pdf$/i;

@@ -53,7 +53,7 @@ export async function openBucket(settings: BucketSettings, options: ConnectOptio
   const name = settings.bucket;
   if (name === undefined) {
     throw new StorageError('STORAGE_NOT_CONFIGURED', 'No bucket is configured.', {
-      hint: 'Set it: `esign profiles edit NAME --bucket BUCKET [--endpoint URL] [--region REGION]`, or ESIGN_BUCKET without a profile.',
+      hint: "Set one with `esign profiles edit NAME --bucket BUCKET [--endpoint URL] [--region REGION]`, or with ESIGN_BUCKET if you don't use a profile.",
     });
   }
   const sdk = await import('./s3-sdk.ts');

@@ -20,7 +20,7 @@ interface Cause {
   hint: string;
 }
 
-const SEE_SETTINGS = 'Compare with `esign profiles show`.';
+const SEE_SETTINGS = 'Check your settings with `esign profiles show`.';
 
 const MISSING: Cause = {
   code: 'STORAGE_NOT_FOUND',
@@ -41,12 +41,12 @@ const EXPIRED: Cause = {
 const CLOCK: Cause = {
   code: 'STORAGE_CREDENTIALS',
   why: "this machine's clock is wrong",
-  hint: 'Set the clock: S3 requests are valid for only a few minutes.',
+  hint: 'Correct the clock. S3 requests are valid for only a few minutes.',
 };
 const SLOW: Cause = {
   code: 'STORAGE_UNREACHABLE',
   why: 'the bucket received too many requests',
-  hint: 'Try again later, with a lower --concurrency.',
+  hint: 'Try again later with a lower --concurrency.',
 };
 
 /** Causes by the name of the bucket's error. Names are used because messages vary, and some servers omit them. */
@@ -57,18 +57,18 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
   InvalidBucketName: {
     code: 'STORAGE_NOT_CONFIGURED',
     why: 'it is not a valid bucket name',
-    hint: 'Set it: `esign profiles edit NAME --bucket BUCKET`.',
+    hint: 'Set it with `esign profiles edit NAME --bucket BUCKET`.',
   },
   AccessDenied: DENIED,
   AllAccessDisabled: DENIED,
   InvalidObjectState: {
     code: 'STORAGE_NOT_READY',
     why: 'the object is archived (Glacier) and must be restored first',
-    hint: 'Restore it first: `aws s3api restore-object`.',
+    hint: 'Restore it with `aws s3api restore-object`.',
   },
   InvalidAccessKeyId: {
     code: 'STORAGE_CREDENTIALS',
-    why: 'the access key ID is unknown to the bucket',
+    why: 'the access key ID does not exist',
     hint: `Check that it belongs to this endpoint and account. ${SEE_SETTINGS}`,
   },
   SignatureDoesNotMatch: {
@@ -93,7 +93,7 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
   MethodNotAllowed: {
     code: 'STORAGE_UNREACHABLE',
     why: 'the endpoint is not an S3 service',
-    hint: 'The endpoint is the address of the S3 API, without the bucket: `esign profiles edit NAME --endpoint URL`.',
+    hint: 'The endpoint must be the URL of the S3 API, without the bucket. Set it with `esign profiles edit NAME --endpoint URL`.',
   },
 };
 
@@ -130,7 +130,8 @@ function otherRegion(error: unknown, name: string, status: number | undefined): 
   if (!moved && !(status === 400 && region !== undefined)) return undefined;
   return {
     code: 'STORAGE_UNREACHABLE',
-    why: region === undefined ? 'the bucket is in another region' : `the bucket is in the region ${region}`,
+    why:
+      region === undefined ? 'the bucket is in a different region' : `the bucket is in the region ${region}`,
     hint: `Set it: \`${command('profiles', 'edit', 'NAME', '--region', region ?? 'REGION')}\`.`,
   };
 }
@@ -166,7 +167,7 @@ function byStatus(status: number | undefined): Cause | undefined {
     return {
       code: 'STORAGE_UNREACHABLE',
       why: 'the bucket refused the request (400)',
-      hint: `Usually the region is wrong, or path style (--path-style, --no-path-style). ${SEE_SETTINGS}`,
+      hint: `Usually the region or the path style (--path-style, --no-path-style) is wrong. ${SEE_SETTINGS}`,
     };
   }
   if (status === 405 || status === 501) return BY_NAME.MethodNotAllowed;
@@ -210,9 +211,9 @@ function byConnection(error: unknown, where: Where): Cause {
     };
   }
   if (code === 'ERR_INVALID_URL' || message.includes('Invalid URL'))
-    return unreachable(`the endpoint ${at} is not a URL`, 'Start it with https://.');
+    return unreachable(`the endpoint ${at} is not a URL`, 'Start the URL with https://.');
   if (UNKNOWN_ISSUER.has(code)) {
-    return unreachable(`${at} has a certificate from an unknown authority (${code})`, unknownIssuerHint());
+    return unreachable(`${at} has a certificate from an untrusted authority (${code})`, unknownIssuerHint());
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return unreachable(
@@ -220,7 +221,7 @@ function byConnection(error: unknown, where: Where): Cause {
       'If the bucket name contains dots, or for a custom endpoint, use --path-style.',
     );
   if (code === 'CERT_HAS_EXPIRED')
-    return unreachable(`the certificate of ${at} has expired`, 'Its operator must renew it.');
+    return unreachable(`the certificate of ${at} has expired`, 'The operator of the server must renew it.');
   if (code === 'EPROTO')
     return unreachable(
       `${at} does not support TLS`,
@@ -229,7 +230,7 @@ function byConnection(error: unknown, where: Where): Cause {
   if (code === 'ENOTFOUND')
     return unreachable(
       `unknown host (${hostOf(error) ?? at})`,
-      `If the host starts with the bucket's name, try --path-style; otherwise check --endpoint and --region. ${SEE_SETTINGS}`,
+      `If the host name starts with the bucket's name, try --path-style. Otherwise, check --endpoint and --region. ${SEE_SETTINGS}`,
     );
   if (code.startsWith('PROXY_'))
     return unreachable(

@@ -65,9 +65,9 @@ export class Digest {
       throw corrupt(this.#key, `${this.bytes} of ${size} bytes arrived`);
     this.#judgeHead();
     if (this.#checksum !== undefined && this.#checksum.digest().toString('base64') !== checksum?.value)
-      throw corrupt(this.#key, `its checksum (${checksum?.algorithm ?? ''}) is wrong`);
+      throw corrupt(this.#key, `its checksum (${checksum?.algorithm ?? ''}) does not match`);
     if (this.#md5 !== undefined && this.#md5.digest('hex') !== md5)
-      throw corrupt(this.#key, 'its checksum (ETag) is wrong');
+      throw corrupt(this.#key, 'its checksum (ETag) does not match');
     return { bytes: this.bytes, sha256: this.#sha256.digest('hex') };
   }
 }

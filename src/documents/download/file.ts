@@ -191,9 +191,13 @@ function isDifferent(file: ExistingHash, facts: ObjectFacts): boolean {
 }
 
 function differs(path: string): StorageError {
-  return new StorageError('STORAGE_LOCAL', `${path} exists and is different. It was not replaced.`, {
-    hint: 'Use --force to replace it, or --dir for another folder.',
-  });
+  return new StorageError(
+    'STORAGE_LOCAL',
+    `${path} already exists with different content. It was not replaced.`,
+    {
+      hint: 'Use --force to replace it, or --dir to use a different folder.',
+    },
+  );
 }
 
 /** Opens a file. Returns undefined if it doesn't exist. */

@@ -176,16 +176,16 @@ function notReady({ id, ...envelope }: Envelope, what: DocumentKind): StorageErr
   if (what === 'document')
     return error(
       `The document of ${id} has no storage key yet.`,
-      'The service sets it after the envelope is created; try again in a moment.',
+      'The service sets the key after the envelope is created. Try again in a moment.',
     );
   if (status === 'COMPLETED')
     return error(
       `${id} is COMPLETED, but its signed documents have no storage keys yet.`,
-      'Wait longer with --wait 5m.',
+      'To wait longer, use --wait 5m.',
     );
   const unsigned = `Unsigned: \`${command('envelopes', 'download', id, '--what', 'document')}\`.`;
   if (isTerminal(status)) return error(`${id} is ${status}: it will never have signed documents.`, unsigned);
-  const watch = `Wait for COMPLETED: \`${command('envelopes', 'watch', id)}\`.`;
+  const watch = `To wait until it is completed, run \`${command('envelopes', 'watch', id)}\`.`;
   return error(`${id} is ${status}: it has no signed documents yet.`, `${watch} ${unsigned}`);
 }
 
@@ -194,8 +194,8 @@ export function fileOfKey(key: string): DocumentFile {
   const parts = key.split('/');
   const last = parts.at(-1) ?? '';
   if (last === '')
-    throw new UsageError(`The key "${key}" is that of a folder, not a file.`, {
-      hint: 'Pass the key of a file; `esign envelopes get ID` shows them.',
+    throw new UsageError(`The key "${key}" belongs to a folder, not a file.`, {
+      hint: 'Pass the key of a file. `esign envelopes get ID` shows the keys.',
     });
   const what = DOCUMENT_KINDS.find((kind) => last === `${kind}.pdf`) ?? null;
   const envelopeId = parts.at(-2) ?? '';

@@ -129,7 +129,7 @@ async function attempt(
     options.watch?.arrive(chunk.byteLength);
   }
   const { size } = state.facts;
-  if (size !== undefined && sink.length < size) throw new Error('the connection ended early');
+  if (size !== undefined && sink.length < size) throw new Error('the connection was closed early');
   return true;
 }
 
@@ -169,13 +169,13 @@ async function startOver(
   if (++state.restarts > MAX_RESTARTS && unresumed)
     throw new StorageError(
       'STORAGE_UNREACHABLE',
-      `The download of ${key} stopped ${MAX_RESTARTS + 1} times, and the bucket can't resume it.`,
-      { hint: 'Try again over a better connection.' },
+      `The download of ${key} stopped ${MAX_RESTARTS + 1} times, and the bucket doesn't support resuming it.`,
+      { hint: 'Try again with a better connection.' },
     );
   if (state.restarts > MAX_RESTARTS)
     throw corrupt(
       key,
-      'it kept changing during the download, or the bucket reports it differently each time',
+      'it kept changing during the download, or the bucket returns different metadata each time',
     );
   options.watch?.arrive(-sink.length);
   options.watch?.expect(-(state.facts?.size ?? 0));
@@ -185,7 +185,7 @@ async function startOver(
 }
 
 function wholeOf({ facts, resumed }: State, key: string) {
-  if (facts === undefined) throw corrupt(key, 'the bucket sent no information about it');
+  if (facts === undefined) throw corrupt(key, 'the bucket sent no metadata for it');
   return { facts, resumed };
 }
 
@@ -197,7 +197,7 @@ function refuseUnproven({ facts, cancel }: OpenedObject, key: string): void {
   if (etag === undefined)
     throw corrupt(
       key,
-      'it has no ETag, so the response is probably from a proxy or a login page, not from a bucket',
+      'it has no ETag, so the response probably comes from a proxy or a login page, not from a bucket',
     );
   throw corrupt(key, 'the bucket did not send its length');
 }

@@ -78,9 +78,9 @@ export function isValidSignature(
 
 /** Checks a key. @throws UnreadableSignatureError if it isn't safe, or if other programs refuse it for this kind of signature. */
 function requireUsable(key: KeyObject, kind: string): void {
-  if (!isLongEnough(key)) throw unreadable('its key is too short to be safe');
+  if (!isLongEnough(key)) throw unreadable('its key is too short to be secure');
   if (kind === 'rsa' && key.asymmetricKeyType === 'rsa-pss')
-    throw unreadable('its key is for RSA-PSS, but its signature is of another kind');
+    throw unreadable('its key is for RSA-PSS, but its signature is not');
 }
 
 /** Returns true if a certificate's signature algorithm (AlgorithmIdentifier) uses a hash that is still safe. */
@@ -106,7 +106,7 @@ function pssOf(algorithm: Element): { hash: string; saltLength: number } {
   const parameters = algorithm.parts[1]?.as('sequence').parts ?? [];
   const inside = (tag: number) => parameters.find(({ context }) => context === tag)?.part(0);
   const [hash, generator, salt, trailer] = [inside(0), inside(1), inside(2), inside(3)];
-  if (hash === undefined || generator === undefined) throw unreadable('its hash is not safe (SHA-1)');
+  if (hash === undefined || generator === undefined) throw unreadable('its hash is not secure (SHA-1)');
   const name = hashOf(algorithmOf(hash));
   const isKnown =
     generator.as('sequence').part(0).oid === MGF1 &&

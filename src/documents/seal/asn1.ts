@@ -23,7 +23,7 @@ export class Element {
   /** Reads the element at the start of the bytes, and returns its length in bytes as well. */
   static readFirst(bytes: Buffer): { element: Element; length: number } {
     const found = definite(bytes, 0, bytes.length, { depth: 0, left: { values: MAX_VALUES } });
-    if (found === undefined) throw unreadable('its CMS can’t be read');
+    if (found === undefined) throw unreadable("its CMS can't be read");
     let block: Block | undefined;
     try {
       const { offset, result } = fromBER(found.der, { maxNodes: MAX_VALUES });
@@ -31,7 +31,7 @@ export class Element {
     } catch {
       // Malicious bytes can make the reader throw any error; all of them mean that the bytes are unreadable.
     }
-    if (block === undefined || block.error !== '') throw unreadable('its CMS can’t be read');
+    if (block === undefined || block.error !== '') throw unreadable("its CMS can't be read");
     return { element: new Element(block), length: found.to };
   }
 
@@ -96,7 +96,7 @@ export class Element {
   /** Returns the part at an index. @throws UnreadableSignatureError if it doesn't exist */
   part(index: number): Element {
     const found = this.parts[index];
-    if (found === undefined) throw unreadable('its CMS is not complete');
+    if (found === undefined) throw unreadable('its CMS is incomplete');
     return found;
   }
 }

@@ -51,7 +51,7 @@ export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeSta
   const announced = hashes?.as('set').parts.map((one) => algorithmOf(one).part(0).oid);
   const isAnnounced = announced?.includes(signer.part(2).part(0).oid);
   if (!isAnnounced || ![1, 3, 4, 5].includes(version?.integer ?? 0))
-    throw unreadable('its CMS contradicts itself');
+    throw unreadable('its CMS is inconsistent');
   const certificates = (rest.find(({ context }) => context === 0)?.parts ?? []).map(certificateOf);
   return kind === 'signature'
     ? overContent(content, signer, certificates)
@@ -59,7 +59,7 @@ export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeSta
 }
 
 function overContent(content: Element, signer: Element, certificates: Certificate[]): SignedContent {
-  if (content.parts.length > 1) throw unreadable('its CMS contains its own content');
+  if (content.parts.length > 1) throw unreadable('its CMS includes the signed content');
   const info = readSigner(signer, content.part(0).oid, OID.data, certificates);
   const { attributes } = info;
   return {
@@ -74,7 +74,7 @@ function timeStamp(content: Element, signer: Element, certificates: Certificate[
   const token = content.part(1).part(0).octets;
   const info = readSigner(signer, content.part(0).oid, OID.timeStamp, certificates);
   const [, , imprint, , time] = Element.read(token).parts;
-  if (imprint === undefined) throw unreadable('its time stamp is not complete');
+  if (imprint === undefined) throw unreadable('its timestamp is incomplete');
   const stamped = imprint.part(1).octets;
   const isSigned = info.signs(createHash(info.hash).update(token).digest());
   return {
@@ -101,8 +101,8 @@ function readSigner(
   const [version, who, digestAlgorithm, signed, algorithm, value, more] = signer.as('sequence').parts;
   if (who === undefined || digestAlgorithm === undefined || signed?.context !== 0)
     throw unreadable('its CMS has no signed attributes');
-  if (algorithm === undefined || value === undefined) throw unreadable('its CMS is not complete');
-  if (version?.integer !== (who.context === 0 ? 3 : 1)) throw unreadable('its CMS contradicts itself');
+  if (algorithm === undefined || value === undefined) throw unreadable('its CMS is incomplete');
+  if (version?.integer !== (who.context === 0 ? 3 : 1)) throw unreadable('its CMS is inconsistent');
   if (who.context !== 0) who.as('sequence');
   const attributes = attributesOf(signed);
   const own = certificates.find((one) => isSigner(one, who));
@@ -138,7 +138,7 @@ function attributesOf(signed: Element): Map<string, Element> {
     const { oid } = attribute.part(0);
     const values = attribute.part(1).parts;
     const [value] = values;
-    if (attributes.has(oid)) throw unreadable('a signed attribute occurs twice');
+    if (attributes.has(oid)) throw unreadable('a signed attribute is repeated');
     if (value !== undefined && values.length === 1) attributes.set(oid, value);
   }
   return attributes;
@@ -169,7 +169,7 @@ function certificateOf(element: Element): Certificate {
     const x509 = new X509Certificate(element.raw);
     return { x509, key: x509.publicKey, element };
   } catch {
-    throw unreadable('an included certificate can’t be read');
+    throw unreadable("an included certificate can't be read");
   }
 }
 

@@ -45,7 +45,7 @@ export function readChain(file: PdfBytes): CrossReferences[] {
   const chain: CrossReferences[] = [];
   const seen = new Set<number>();
   for (let at: number | undefined = lastStart(file); at !== undefined; ) {
-    if (seen.has(at)) throw new UnreadablePdfError('The cross-references of the file form a cycle.');
+    if (seen.has(at)) throw new UnreadablePdfError('The cross-references in the file form a cycle.');
     if (seen.size > MAX_REVISIONS) throw new UnreadablePdfError('The file has too many revisions.');
     seen.add(at);
     const revision = withHybrid(file, readSection(file, at));
@@ -79,7 +79,7 @@ function lastStart(file: PdfBytes): number {
   const offset = /^startxref\s+(\d{1,15})\s/.exec(
     tail.slice(Math.max(0, tail.lastIndexOf('startxref'))),
   )?.[1];
-  if (offset === undefined) throw new UnreadablePdfError('The file has no startxref at its end.');
+  if (offset === undefined) throw new UnreadablePdfError('The file does not end with startxref.');
   return Number(offset);
 }
 
@@ -121,7 +121,7 @@ function readTable(file: PdfBytes, at: number): Section {
   const subsections: Subsection[] = [];
   let next = file.parse(at, (parser) => {
     if (parser.word() !== 'xref')
-      throw new UnreadablePdfError('The file has no cross-references where it says.');
+      throw new UnreadablePdfError('The cross-references are not at the given offset.');
     return parser.position;
   });
   for (;;) {
@@ -167,15 +167,15 @@ function tableEntry(file: PdfBytes, at: number): ObjectPlace {
 function readStream(file: PdfBytes, at: number): Section {
   const { value } = file.parse(at, (parser) => parser.object());
   if (!(value instanceof PdfStream) || nameOf(value.dict.get('Type')) !== 'XRef')
-    throw new UnreadablePdfError('The file has no cross-references where it says.');
+    throw new UnreadablePdfError('The cross-references are not at the given offset.');
   const { dict } = value;
   if (countOf(dict.get('Length')) === undefined)
-    throw new UnreadablePdfError('The cross-references of the file have no length.');
+    throw new UnreadablePdfError('A cross-reference stream has no length.');
   const bytes = unpack(file, value);
   const widths = [dict.get('W')].flat().map(countOf);
   const [type, second, third] = widths;
   if (type === undefined || second === undefined || third === undefined || Math.max(type, second, third) > 8)
-    throw new UnreadablePdfError('The cross-references of the file have no widths.');
+    throw new UnreadablePdfError('A cross-reference stream has no field widths.');
   const width = type + second + third;
   const subsections = subsectionsOf(dict, width);
   file.keep(bytes.length + subsections.length * SUBSECTION_BYTES);
@@ -208,7 +208,7 @@ function subsectionsOf(dict: PdfDict, width: number): Subsection[] {
   const index = dict.get('Index') === null ? [0, size ?? -1] : [dict.get('Index')].flat();
   const numbers = index.map((value: PdfValue) => countOf(value));
   if (numbers.length % 2 !== 0 || numbers.length > 2 * MAX_SUBSECTIONS)
-    throw new UnreadablePdfError('The cross-references of the file have no index.');
+    throw new UnreadablePdfError('A cross-reference stream has no index.');
   const subsections: Subsection[] = [];
   let at = 0;
   for (let place = 0; place < numbers.length; place += 2) {
@@ -240,6 +240,6 @@ function overlap(subsections: readonly Subsection[]): boolean {
 
 function offsetOf(value: PdfValue): number {
   const offset = countOf(value);
-  if (offset === undefined) throw new UnreadablePdfError('The file points to an offset outside itself.');
+  if (offset === undefined) throw new UnreadablePdfError('The file refers to an offset beyond its end.');
   return offset;
 }

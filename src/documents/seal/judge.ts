@@ -61,12 +61,9 @@ function problemWith(seal: TrustedSeal, { isSigned }: CheckedSeal, isRequired: b
     return problem('SEAL_CHANGED', reason ?? 'The file was changed after it was sealed.');
   if (coverage === 'partial') return problem('SEAL_PARTIAL', 'The seal does not cover the whole file.');
   if (coverage === 'extended')
-    return problem(
-      'SEAL_EXTENDED',
-      `Something was added after the file was sealed (${seal.addedBytes} bytes).`,
-    );
+    return problem('SEAL_EXTENDED', `Data was added after the file was sealed (${seal.addedBytes} bytes).`);
   if (state === 'unreadable' && (isSigned || isRequired))
-    return problem('SEAL_UNREADABLE', reason ?? 'The seal can’t be read.');
+    return problem('SEAL_UNREADABLE', reason ?? "The seal can't be read.");
   if (state === 'unsigned' && isRequired) return problem('SEAL_MISSING', reason ?? 'The file has no seal.');
   return null;
 }
@@ -81,17 +78,17 @@ function problemWithSigner(
   if (sealedBy.length > 0 && !sealedBy.includes(fingerprint ?? ''))
     return {
       code: 'SEAL_UNTRUSTED',
-      message: `The seal is by ${name}, whose certificate is not the required one (its SHA-256 is ${fingerprint ?? ''}).`,
+      message: `The file was sealed by ${name}, but not with the required certificate (its SHA-256 is ${fingerprint ?? ''}).`,
     };
   if (trust === 'other')
     return {
       code: 'SEAL_OTHER',
-      message: `The seal is by ${name}, which is not the seal first seen with this profile.`,
+      message: `The file was sealed by ${name}, whose certificate is not pinned for this profile.`,
     };
   if (trust === 'unknown' && authorities.length > 0)
     return {
       code: 'SEAL_UNTRUSTED',
-      message: `The seal is by ${name}, who is not certified by a trusted authority.`,
+      message: `The file was sealed by ${name}, whose certificate is not from a trusted authority.`,
     };
   return null;
 }

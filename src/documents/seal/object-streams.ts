@@ -19,24 +19,25 @@ export function packedObjects(
 ): readonly { number: number; value: PdfValue }[] {
   const { dict } = stream;
   const [count, first] = [countOf(dict.get('N')), countOf(dict.get('First'))];
-  require([...dict.entries.keys()].every((key) => KEYS.has(key)), 'another kind of object stream');
+  require([...dict.entries.keys()].every((key) => KEYS.has(key)), 'unsupported object stream');
   require(nameOf(dict.get('Type')) === 'ObjStm' &&
     count !== undefined &&
-    first !== undefined, 'no object stream');
+    first !== undefined, 'missing object stream');
   const data = unpack(bytes, stream);
   const text = data.toString('latin1');
   const index = `${text.slice(0, first)} `;
   require(count <= MAX_OBJECTS &&
     INDEX.test(index) &&
-    !HIDDEN_STRUCTURE.test(text), 'no plain object stream');
+    !HIDDEN_STRUCTURE.test(text), 'unsupported object stream');
   const numbers = index
     .trim()
     .split(/[ \r\n]+/)
     .map(Number);
-  require(numbers.length === 2 * count, 'an object stream with another count');
+  require(numbers.length === 2 * count, 'wrong number of objects in an object stream');
   const parser = new PdfParser(ended(data), { at: first, isStrict: true });
   const skipTo = (at: number) =>
-    require(parser.position <= at && WHITESPACE.test(text.slice(parser.position, at)), 'gaps');
+    require(parser.position <= at &&
+      WHITESPACE.test(text.slice(parser.position, at)), 'gaps in an object stream');
   const found = Array.from({ length: count }, (_, place) => {
     skipTo(first + (numbers[2 * place + 1] ?? 0));
     return { number: numbers[2 * place] ?? 0, value: complete(() => parser.value()) };
@@ -50,7 +51,7 @@ export function complete<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    if (error instanceof CutShortError) throw refused('an object that is cut short');
+    if (error instanceof CutShortError) throw refused('incomplete object');
     throw error;
   }
 }
@@ -60,5 +61,5 @@ export function require(condition: boolean, what: string): asserts condition {
 }
 
 function refused(what: string): UnreadablePdfError {
-  return new UnreadablePdfError(`What was added is not a plain update: ${what}.`);
+  return new UnreadablePdfError(`The additions are not a supported update: ${what}.`);
 }

@@ -143,7 +143,7 @@ export class PdfBytes {
   /** Parses a value at an offset, reading as much of the file as needed. @throws UnreadablePdfError. */
   parse<T>(at: number, parse: (parser: PdfParser) => T): T {
     if (at < 0 || at >= this.size)
-      throw new UnreadablePdfError('The file points to an offset outside itself.');
+      throw new UnreadablePdfError('The file refers to an offset beyond its end.');
     for (let window = FIRST_WINDOW_BYTES; window <= MAX_WINDOW_BYTES; window *= 4) {
       const bytes = this.read(at, window);
       const isWhole = at + bytes.length >= this.size;
@@ -151,15 +151,16 @@ export class PdfBytes {
       const parsed = attempt(() => parse(parser));
       this.work(parser.position - at);
       if (parsed !== undefined) return parsed.value;
-      if (isWhole) throw new UnreadablePdfError('The file is cut short.');
+      if (isWhole) throw new UnreadablePdfError('The file is incomplete.');
     }
-    throw new UnreadablePdfError('An object of the file is too large.');
+    throw new UnreadablePdfError('An object is too large.');
   }
 
   /** Returns the object at an offset. @throws UnreadablePdfError if its number is different. */
   object(at: number, number: number): PdfValue {
     const found = this.parse(at, (parser) => parser.object());
-    if (found.number !== number) throw new UnreadablePdfError(`Object ${number} is not where the file says.`);
+    if (found.number !== number)
+      throw new UnreadablePdfError(`The cross-reference of object ${number} is wrong.`);
     return found.value;
   }
 }

@@ -46,7 +46,7 @@ export class PdfFile {
   resolve(value: PdfValue, revision: number): PdfValue {
     let found = value;
     for (let hops = 0; found instanceof PdfRef; hops++) {
-      if (hops > MAX_HOPS) throw new UnreadablePdfError('References of the file form a cycle.');
+      if (hops > MAX_HOPS) throw new UnreadablePdfError('The references in the file form a cycle.');
       found = this.object(found.number, revision);
     }
     return found;
@@ -77,7 +77,7 @@ export class PdfFile {
     try {
       return parser.value();
     } catch (error) {
-      if (error instanceof CutShortError) throw new UnreadablePdfError('An object of the file is cut short.');
+      if (error instanceof CutShortError) throw new UnreadablePdfError('An object is incomplete.');
       throw error;
     } finally {
       this.bytes.work(parser.position - at);
@@ -86,12 +86,12 @@ export class PdfFile {
 
   #objectsIn(container: number, revision: number): UnpackedObjects {
     const place = this.placeOf(container, revision);
-    if (place?.kind !== 'plain') throw new UnreadablePdfError('An object stream of the file is missing.');
+    if (place?.kind !== 'plain') throw new UnreadablePdfError('An object stream is missing.');
     const known = this.#unpacked.get(place.at);
     if (known) return known;
     const stream = this.bytes.object(place.at, container);
     if (!(stream instanceof PdfStream) || nameOf(stream.dict.get('Type')) !== 'ObjStm')
-      throw new UnreadablePdfError('An object stream of the file has another type.');
+      throw new UnreadablePdfError('An object stream has the wrong type.');
     const objects = indexed(this.unpack(stream, revision), stream);
     this.#keep(place.at, objects);
     return objects;
@@ -111,7 +111,7 @@ export class PdfFile {
 function indexed(bytes: Buffer, { dict }: PdfStream): UnpackedObjects {
   const [count, first] = [countOf(dict.get('N')), countOf(dict.get('First'))];
   if (count === undefined || first === undefined || first > bytes.length || count > MAX_PACKED)
-    throw new UnreadablePdfError('An object stream of the file has no index.');
+    throw new UnreadablePdfError('An object stream has no index.');
   const offsets = new Map<number, number>();
   const order: number[] = [];
   const words = bytes

@@ -189,7 +189,7 @@ export class PdfParser {
     const end = this.#bytes.indexOf(62, from);
     if (end < 0) throw new CutShortError();
     const digits = this.#bytes.toString('latin1', from + 1, end).replace(/[\0\t\n\f\r ]/g, '');
-    if (!/^[0-9a-f]*$/i.test(digits)) throw invalidSyntax('a hexadecimal string has other characters');
+    if (!/^[0-9a-f]*$/i.test(digits)) throw invalidSyntax('a hexadecimal string has invalid characters');
     this.#at = end + 1;
     const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `${digits}0`, 'hex');
     return new PdfString(bytes, { isHex: true, start: this.#offset + from, end: this.position });
@@ -233,7 +233,7 @@ export class PdfParser {
   /** Skips white space and comments. */
   #skip(): void {
     for (let byte = this.#bytes[this.#at]; byte !== undefined; byte = this.#bytes[this.#at]) {
-      if (this.#isStrict && RARE.has(byte)) throw invalidSyntax('it has a comment or rare white space');
+      if (this.#isStrict && RARE.has(byte)) throw invalidSyntax('it has a comment or unusual white space');
       if (byte === COMMENT) this.#skipLine();
       else if (WHITESPACE.has(byte)) this.#at++;
       else return;
@@ -261,5 +261,5 @@ function isLineEnd(byte: number | undefined): boolean {
 }
 
 function invalidSyntax(what: string): UnreadablePdfError {
-  return new UnreadablePdfError(`The file can't be read as PDF: ${what}.`);
+  return new UnreadablePdfError(`The file can't be read as a PDF: ${what}.`);
 }

@@ -34,8 +34,8 @@ export async function readPins(folder: string): Promise<Pin[]> {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
   }
-  throw new UsageError(`The file of pinned seals ${path} can't be read. It was left unchanged.`, {
-    hint: 'Fix it, or move it away. The next download then pins a seal again.',
+  throw new UsageError(`The pinned seals file ${path} can't be read. It was left unchanged.`, {
+    hint: 'Fix it, or move it away. The next download then pins the seal again.',
   });
 }
 
@@ -65,7 +65,7 @@ export function forgetPins(folder: string, origin: Origin, fingerprint: string):
 async function change(folder: string, edit: (pins: Pin[]) => Pin[]): Promise<Pin[]> {
   await privateFolder(folder);
   const taken = (pid: string) =>
-    new UsageError(`The pinned seals are being changed by process ${pid}.`, { hint: 'Try again.' });
+    new UsageError(`Another esign process (${pid}) is changing the pinned seals.`, { hint: 'Try again.' });
   const release = await lockFile(`${pathIn(folder)}.lock`, taken, { waitMs: LOCK_WAIT_MS });
   try {
     const before = await readPins(folder);

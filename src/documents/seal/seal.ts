@@ -111,7 +111,7 @@ async function check(bytes: PdfBytes): Promise<CheckedSeal> {
     reason:
       wrong === undefined
         ? null
-        : 'The file was changed after it was sealed: its digest or its signature does not match.',
+        : 'The file was changed after it was sealed: its digest or signature does not match.',
   };
   return { seal, signer: last.content, isSigned: true };
 }
@@ -119,7 +119,7 @@ async function check(bytes: PdfBytes): Promise<CheckedSeal> {
 /** Returns the result for a file whose form has no signature. The file may still contain a signature that was removed from the form. */
 async function withoutSignature(bytes: PdfBytes): Promise<CheckedSeal> {
   if (await holdsSignature(bytes))
-    return unreadable('The file contains a signature that is not in its form.', true);
+    return unreadable('The file contains a signature that is not part of its form.', true);
   return { seal: NONE, signer: null, isSigned: false };
 }
 
@@ -132,7 +132,7 @@ async function checkOne(digests: Digests, signature: Signature): Promise<Checked
     signature.problem?.startsWith('its dictionary') ||
     signature.contents.length === 0
   )
-    throw new UnreadableSignatureError(signature.problem ?? 'it is not complete');
+    throw new UnreadableSignatureError(signature.problem ?? 'it is incomplete');
   const content = readSignedContent(signature.contents, isTimeStamp(signature) ? 'timeStamp' : 'signature');
   const digest = await digests.of(content.hash, signature.range);
   return { signature, content, isGood: content.isGood(digest) };
@@ -146,7 +146,7 @@ function coverageOf(file: PdfFile, last: Signature, signatures: readonly Signatu
   if (sealed === undefined) return 'extended';
   const ambiguity = ambiguityOf(sealed);
   if (ambiguity !== undefined)
-    throw new UnreadableSignatureError(`readers could show its content differently (${ambiguity})`);
+    throw new UnreadableSignatureError(`PDF readers could show its content differently (${ambiguity})`);
   return rough === 'whole' || addsOnlyValidationData(file.bytes, sealed, signatures) ? 'whole' : 'extended';
 }
 
@@ -187,7 +187,7 @@ function unreadable(reason: string, isSigned: boolean): CheckedSeal {
 /** Returns the message of an error caused by the bytes. Rethrows any other error. */
 function reasonOf(error: unknown): string {
   if (error instanceof UnreadablePdfError) return error.message;
-  if (error instanceof UnreadableSignatureError) return `The signature can’t be checked: ${error.message}.`;
+  if (error instanceof UnreadableSignatureError) return `The signature can't be checked: ${error.message}.`;
   throw error;
 }
 

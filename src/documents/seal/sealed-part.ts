@@ -10,11 +10,12 @@ export function ambiguityOf(sealed: PdfFile): string | undefined {
   for (const [revision, { sections }] of sealed.revisions.entries()) {
     for (const { trailer, repeats, isHybrid } of sections) {
       if (trailer.repeated.size > 0) return 'a trailer repeats a key';
-      if (repeats) return 'a cross-reference section names an object twice';
+      if (repeats) return 'a cross-reference section lists an object twice';
       if (isHybrid && contradictsTables(sealed, revision))
         return 'a hybrid cross-reference stream contradicts the tables';
     }
-    if (repeatsPacked(sealed, revision)) return 'an object stream names an object twice, or not where it is';
+    if (repeatsPacked(sealed, revision))
+      return 'an object stream lists an object twice, or at the wrong offset';
   }
   return undefined;
 }
@@ -84,7 +85,7 @@ export function missingIn(sealed: PdfFile): ReadonlySet<number> {
       waiting.push(value.dict);
     } else if (value instanceof PdfDict) {
       // Only the last value of a repeated key is kept here, but other readers may use another one.
-      if (value.repeated.size > 0) throw new UnreadablePdfError('A dictionary of the file repeats a key.');
+      if (value.repeated.size > 0) throw new UnreadablePdfError('A dictionary repeats a key.');
       waiting.push(...value.entries.values());
     } else if (Array.isArray(value)) waiting.push(...value);
   }
@@ -101,5 +102,5 @@ export function isInUse(sealed: PdfFile, number: number): boolean {
 function requireEnd(sealed: PdfFile, { dict, start }: PdfStream): void {
   const length = countOf(sealed.resolve(dict.get('Length'), 0));
   const after = length === undefined ? '' : sealed.bytes.read(start + length, 16).toString('latin1');
-  if (!/^\s*endstream/.test(after)) throw new UnreadablePdfError('A stream of the file has a wrong length.');
+  if (!/^\s*endstream/.test(after)) throw new UnreadablePdfError('A stream has the wrong length.');
 }

@@ -70,7 +70,7 @@ function* signatureDictionaries(file: PdfFile, revision: number): Generator<[num
     if (dict === null) continue;
     const isPlain = value instanceof PdfRef && file.placeOf(value.number, revision)?.kind === 'plain';
     if (!isPlain || !(dict instanceof PdfDict))
-      throw new UnreadableSignatureError('it is not a plain object of the file');
+      throw new UnreadableSignatureError('it is not a direct object of the file');
     yield [value.number, dict];
   }
 }
@@ -87,7 +87,7 @@ function* fieldsOf(file: PdfFile, revision: number): Generator<{ field: PdfDict;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (isKnown(next.value, seen)) continue;
     if (seen.size + waiting.length > MAX_FIELDS)
-      throw new UnreadablePdfError('The form of the file has too many fields.');
+      throw new UnreadablePdfError('The form in the file has too many fields.');
     const field = file.resolve(next.value, revision);
     if (!(field instanceof PdfDict)) continue;
     const type = nameOf(file.resolve(field.get('FT'), revision)) ?? next.type;
@@ -144,10 +144,10 @@ function problemWith(dict: PdfDict, range: Signature['range'], size: number): st
   if (dict.repeated.size > 0) return `its dictionary has ${[...dict.repeated].join(', ')} more than once`;
   const contents = dict.get('Contents');
   if (!(contents instanceof PdfString) || !contents.isHex || contents.bytes.length === 0)
-    return 'it has no Contents that could be checked';
-  if (range === undefined) return 'its ByteRange is not two parts that start at the beginning of the file';
-  if (range.end > size || range.gapEnd > range.end) return 'its ByteRange reaches beyond the file';
+    return 'it has no Contents to check';
+  if (range === undefined) return 'its ByteRange does not have two parts, the first at the start of the file';
+  if (range.end > size || range.gapEnd > range.end) return 'its ByteRange extends beyond the file';
   if (range.gapStart !== contents.start || range.gapEnd !== contents.end)
-    return 'its ByteRange leaves out something other than its Contents';
+    return 'its ByteRange excludes more than its Contents';
   return undefined;
 }

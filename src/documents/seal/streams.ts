@@ -4,7 +4,7 @@ import { countOf, nameOf, PdfDict, type PdfStream, type PdfValue, UnreadablePdfE
 
 /** The maximum size of an unpacked stream, in bytes. */
 const MAX_UNPACKED_BYTES = 16 * 1024 * 1024;
-const UNKNOWN = 'A stream of the file uses an unsupported filter.';
+const UNKNOWN = 'A stream uses an unsupported filter.';
 
 /**
  * Unpacks a stream's data. `resolve` resolves references, which a cross-reference stream must not have.
@@ -17,7 +17,7 @@ export function unpack(
 ): Buffer {
   const length = countOf(resolve(dict.get('Length')));
   if (length === undefined || length > MAX_UNPACKED_BYTES || start + length > bytes.size)
-    throw new UnreadablePdfError('A stream of the file has an invalid length.');
+    throw new UnreadablePdfError('A stream has an invalid length.');
   const filters = [resolve(dict.get('Filter'))].flat().filter((one) => one !== null);
   const packed = bytes.read(start, length);
   bytes.work(length);
@@ -34,7 +34,7 @@ function inflated(packed: Buffer): Buffer {
   try {
     return inflateSync(packed, { maxOutputLength: MAX_UNPACKED_BYTES });
   } catch {
-    throw new UnreadablePdfError('A stream of the file can’t be unpacked, or is too large unpacked.');
+    throw new UnreadablePdfError("A stream can't be decompressed, or is too large when decompressed.");
   }
 }
 

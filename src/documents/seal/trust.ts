@@ -27,11 +27,11 @@ export async function readAuthorities(path: string): Promise<X509Certificate[]> 
     if (error instanceof UsageError || codeOf(error) === undefined) throw error;
     throw new UsageError(`Can't read the authorities from ${path}.`, {
       cause: error,
-      hint: 'Check the path and its permissions. The file must be PEM.',
+      hint: 'Check the path and its permissions. The file must be in PEM format.',
     });
   }
   throw new UsageError(`${path} contains no certificate.`, {
-    hint: 'It must be PEM: -----BEGIN CERTIFICATE-----.',
+    hint: 'It must be in PEM format (-----BEGIN CERTIFICATE-----).',
   });
 }
 

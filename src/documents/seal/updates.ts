@@ -49,13 +49,13 @@ export function readUpdates(bytes: PdfBytes, sealedEnd: number, sealed: CrossRef
   require(bytes.size - sealedEnd <= MAX_ADDED_BYTES, 'too much');
   const before = bytes.read(sealedEnd - 64, 64).toString('latin1');
   const [, startxref, lineEnd] = SEALED_END.exec(before) ?? [];
-  require(Number(startxref) === sealed.at, 'after a part that does not end with its startxref');
+  require(Number(startxref) === sealed.at, 'the earlier part does not end with its startxref');
   const tail = new Tail(bytes, sealedEnd);
   if (lineEnd === undefined) tail.expect('lineEnd');
   const updates: Update[] = [];
   for (let [at, trailer] = [sealed.at, sealed.trailer]; !tail.isAtEnd; ) {
     tail.take('gap');
-    require(!tail.isAtEnd, 'only white space');
+    require(!tail.isAtEnd, 'nothing but white space');
     const { section, update } = readUpdate(bytes, tail, { at, trailer });
     updates.push(update);
     [at, trailer] = [section.at, section.trailer];
@@ -71,7 +71,7 @@ interface Previous {
 function readUpdate(bytes: PdfBytes, tail: Tail, previous: Previous): { section: Section; update: Update } {
   const added = new Map<number, Added>();
   for (let one = tail.object(); one !== undefined; one = tail.object()) {
-    require(!added.has(one.number) && added.size < MAX_OBJECTS, 'an object twice, or too many');
+    require(!added.has(one.number) && added.size < MAX_OBJECTS, 'duplicate objects, or too many objects');
     added.set(one.number, one);
   }
   const table = tail.position;
@@ -80,8 +80,8 @@ function readUpdate(bytes: PdfBytes, tail: Tail, previous: Previous): { section:
   const isStream = last?.value instanceof PdfStream && nameOf(last.value.dict.get('Type')) === 'XRef';
   const at = isTable ? table : (last?.at ?? -1);
   const hasPlainNumbers = isTable ? tail.table() : last?.hasPlainNumbers === true;
-  require(hasPlainNumbers && isTable !== isStream, 'no plain cross-reference section');
-  require(Number(tail.expect('end')[1]) === at, 'a startxref to another section');
+  require(hasPlainNumbers && isTable !== isStream, 'unsupported cross-reference section');
+  require(Number(tail.expect('end')[1]) === at, 'startxref points to a different section');
   const end = tail.position;
   if (!tail.isAtEnd) tail.expect('lineEnd');
   tail.take('lineEnd');
@@ -102,20 +102,22 @@ interface Listing {
 
 /** Returns the objects of an update. Its cross-references must list every one of them. */
 function listedObjects(bytes: PdfBytes, { section, added, own }: Listing): Listed {
-  require(section.isComplete && !section.repeats, 'an object twice, or cross-references of another size');
+  require(section.isComplete && !section.repeats, 'duplicate objects, or a wrong cross-reference size');
   const objects = new Map<number, PdfValue>();
   const packed = new Map<number, Packed[]>();
   for (const [number, place] of section.entries()) {
     if (place.kind === 'plain') {
       const found = added.get(number);
-      require(found?.at === place.at && place.generation === 0, 'an object that is elsewhere');
+      require(found?.at === place.at && place.generation === 0, 'object listed at the wrong offset');
       objects.set(number, found.value);
     } else if (place.kind === 'packed') {
-      require(!added.has(number), 'an object that is elsewhere');
+      require(!added.has(number), 'object listed at the wrong offset');
       packed.set(place.container, [...(packed.get(place.container) ?? []), { number, index: place.index }]);
-    } else require(number === 0, 'a freed object');
+    } else require(number === 0, 'deleted object');
   }
-  require([...added.keys()].every((number) => number === own || objects.has(number)), 'an unlisted object');
+  require([...added.keys()].every(
+    (number) => number === own || objects.has(number),
+  ), 'object without a cross-reference');
   const containers = new Set([...packed.keys(), ...(own === undefined ? [] : [own])]);
   for (const [container, entries] of packed)
     unpackInto(objects, { bytes, entries, holder: added.get(container) });
@@ -133,12 +135,12 @@ function unpackInto(
   objects: Map<number, PdfValue>,
   { bytes, entries, holder }: { bytes: PdfBytes; entries: readonly Packed[]; holder: Added | undefined },
 ): void {
-  require(holder?.value instanceof PdfStream && holder.hasPlainNumbers, 'no object stream');
+  require(holder?.value instanceof PdfStream && holder.hasPlainNumbers, 'missing object stream');
   const found = packedObjects(bytes, holder.value);
-  require(found.length === entries.length, 'an object stream with other objects');
+  require(found.length === entries.length, 'unexpected objects in an object stream');
   for (const { number, index } of entries) {
     const one = found[index];
-    require(one?.number === number && !objects.has(number), 'an object stream with other objects');
+    require(one?.number === number && !objects.has(number), 'unexpected objects in an object stream');
     objects.set(number, one.value);
   }
 }
@@ -157,11 +159,11 @@ function checkTrailer(
 ): void {
   const allowed = isStream ? STREAM_KEYS : TRAILER_KEYS;
   const size = Math.max(countOf(previous.trailer.get('Size')) ?? 0, highest + 1);
-  require([...trailer.entries.keys()].every((key) => allowed.has(key)), 'another key in the trailer');
-  require(trailer.get('Prev') === previous.at && trailer.get('Size') === size, 'another Prev or Size');
-  require(isSame(trailer.get('Root'), previous.trailer.get('Root')), 'another Root');
-  require(isSame(trailer.get('Info'), previous.trailer.get('Info')), 'another Info');
-  require(isIdentifier(trailer.get('ID')), 'another form of ID');
+  require([...trailer.entries.keys()].every((key) => allowed.has(key)), 'unexpected key in the trailer');
+  require(trailer.get('Prev') === previous.at && trailer.get('Size') === size, 'unexpected Prev or Size');
+  require(isSame(trailer.get('Root'), previous.trailer.get('Root')), 'changed Root');
+  require(isSame(trailer.get('Info'), previous.trailer.get('Info')), 'changed Info');
+  require(isIdentifier(trailer.get('ID')), 'invalid ID');
 }
 
 function isIdentifier(value: PdfValue): boolean {
@@ -203,7 +205,7 @@ class Tail {
 
   expect(name: keyof typeof GRAMMAR): RegExpExecArray {
     const found = this.take(name);
-    require(found !== undefined, `no ${name} in a required place`);
+    require(found !== undefined, `missing ${name}`);
     return found;
   }
 
@@ -223,7 +225,7 @@ class Tail {
     }
     const length = countOf(value.get('Length'));
     const start = this.position;
-    require(length !== undefined, 'a stream without a length');
+    require(length !== undefined, 'stream without a length');
     this.#requirePlain(this.#at, this.#at + length);
     this.#at += length;
     this.expect('endstream');
@@ -263,6 +265,6 @@ class Tail {
 
   #requirePlain(from: number, to: number): void {
     const isPlain = to <= this.#text.length && !HIDDEN_STRUCTURE.test(this.#text.slice(from, to));
-    require(isPlain, 'structure inside an object');
+    require(isPlain, 'file structure inside an object');
   }
 }

@@ -130,7 +130,7 @@ function refuseUnrelated({ envelope, by }: Created, old: Envelope, requestId: st
   if (by !== 'earlier' || !showsMarker(envelope) || replacedBy(envelope) === old.id) return;
   throw new RequestIdUsedError(
     `The request ID ${requestId} was already used for ${envelope.id}, which does not replace ${old.id}.`,
-    { hint: 'Nothing was sent. Use another request ID.' },
+    { hint: 'Nothing was sent. Use a different request ID.' },
   );
 }
 

@@ -120,7 +120,7 @@ async function takeTurn(
 ): Promise<() => Promise<void>> {
   const busy = (pid: string) =>
     new UsageError(`Another esign process (${pid}) is replacing ${old}.`, {
-      hint: 'Run this command again when it has finished.',
+      hint: 'Run the command again when it has finished.',
     });
   try {
     await privateFolder(folder);

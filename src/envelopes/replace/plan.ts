@@ -96,7 +96,7 @@ export function refuse(
   const signed = (old.signers ?? []).filter(hasSigned);
   if (signed.length === 0 || evenIfSigned) return;
   throw notPossible(
-    `${listed(signed.map(({ name, email, id }) => name || email || id || 'a signer'))} ${signed.length === 1 ? 'has' : 'have'} signed ${old.id} already, and would have to sign again.`,
+    `${listed(signed.map(({ name, email, id }) => name || email || id || 'a signer'))} ${signed.length === 1 ? 'has' : 'have'} already signed ${old.id} and would have to sign again.`,
     `To replace it anyway, add --even-if-signed.${draft}`,
   );
 }

@@ -49,7 +49,7 @@ const OWN_KEYS: readonly string[] = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY, REPLACES_
 export function buildReplacement(old: Envelope, changes: ReplacementChanges): Replacement {
   const templateId = changes.templateId ?? old.templateId;
   if (!templateId)
-    throw new UsageError(`The service doesn't return the template used for ${old.id}.`, {
+    throw new UsageError(`The service doesn't return the template of ${old.id}.`, {
       hint: 'Set it with --template.',
     });
   const signers = changeSigners(old, changes);
@@ -109,7 +109,7 @@ function changeSigners(old: Envelope, { signers, added, removed }: ReplacementCh
   const both = [...left].find((one) => replaced.has(one));
   if (both)
     throw new UsageError(`${nameIn(both)} can't be both replaced and removed.`, {
-      hint: 'Remove --signer or --remove-signer for this signer.',
+      hint: 'Use either --signer or --remove-signer for this signer.',
     });
   const kept = (old.signers ?? []).map((before): SignerChange => {
     if (left.has(before)) return { before };
@@ -118,7 +118,8 @@ function changeSigners(old: Envelope, { signers, added, removed }: ReplacementCh
   });
   const all = [...kept, ...newSigners(added ?? [], old)];
   const count = all.filter(({ after }) => after !== undefined).length;
-  if (count === 0) throw new UsageError('No signer would be left.', { hint: 'Add one with --add-signer.' });
+  if (count === 0)
+    throw new UsageError('The new envelope would have no signers.', { hint: 'Add one with --add-signer.' });
   if (count > LIMITS.signers)
     throw new UsageError(`The new envelope would have ${counted(count, 'signer')}.`, {
       hint: `An envelope can have up to ${counted(LIMITS.signers, 'signer')}.`,
@@ -137,7 +138,7 @@ function parseReplacement(text: string, old: Envelope): { name: string; mailbox:
   const at = lengths.length > 0 ? Math.max(...lengths) : text.indexOf('=');
   const [name, mailbox] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
   if (at > 0 && name !== '' && mailbox !== '') return { name, mailbox };
-  throw new UsageError(`--signer "${text}" is not of the form OLD=MAILBOX.`, {
+  throw new UsageError(`Invalid value for --signer: "${text}". It must be OLD=MAILBOX.`, {
     hint: `Write it like --signer old@example.com='Ada Lovelace <ada@example.com>'. ${signersHint(old) ?? ''}`.trim(),
   });
 }
@@ -147,9 +148,12 @@ function onlySigner(old: Envelope, name: string): Signer {
   const [first, ...others] = signersNamed(old, name);
   if (first !== undefined && others.length === 0) return first;
   const ids = [first, ...others].flatMap((one) => one?.id ?? []);
-  throw new UsageError(`${old.id} has ${counted(others.length + 1, 'signer')} with the address ${name}.`, {
-    hint: `Use the ID instead of the address: ${ids.join(', ')}.`,
-  });
+  throw new UsageError(
+    `${old.id} has ${counted(others.length + 1, 'signer')} with the email address ${name}.`,
+    {
+      hint: `Use the ID instead of the email address: ${ids.join(', ')}.`,
+    },
+  );
 }
 
 function asInput({ email, name, role, order }: Signer): SignerInput {

@@ -68,7 +68,7 @@ export function recordsIn(stateFolder: string, account: string, clock: Clock): R
     async lock(requestId, signal) {
       const busy = (pid: string) =>
         new UsageError(`Another esign process (${pid}) is using the request ID ${requestId}.`, {
-          hint: 'Run this again when it has finished.',
+          hint: 'Run the command again when it has finished.',
         });
       try {
         await privateFolder(folder);

@@ -3,7 +3,7 @@ import { codeOf, messageOf } from '../errors.ts';
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'the file does not exist',
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
+  EDQUOT: 'the disk quota is exceeded',
   EFBIG: 'the file would be too large',
   EACCES: 'permission denied',
   EPERM: 'permission denied',

@@ -100,7 +100,7 @@ async function removeIfStale(path: string, owner: string, options: LockOptions):
   if (pidOf(owner) === undefined) await (options.clock ?? systemClock).sleep(WRITE_TIMEOUT_MS);
   else if (await isAlive(owner, options.read)) return false;
   const cleanupOptions = { ...options, waitMs: CLEANUP_TIMEOUT_MS };
-  const timeoutError = (pid: string) => new Error(`process ${pid} is taking too long to clear ${path}`);
+  const timeoutError = (pid: string) => new Error(`process ${pid} is taking too long to release ${path}`);
   const release = await lockFile(`${path}.${shortDigest(owner)}`, timeoutError, cleanupOptions);
   try {
     if ((await ownerOf(path)) === owner) await unlink(path);

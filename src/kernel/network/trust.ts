@@ -35,6 +35,6 @@ function isSystemIgnored(): boolean {
 /** Returns how to fix a certificate whose issuer is unknown. */
 export function unknownIssuerHint(): string {
   if (isSystemIgnored())
-    return "ESIGN_NO_SYSTEM_CA turns off the system's certificates. Unset it, or set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.";
-  return "A company's proxy that inspects TLS causes this. Add its authority to the system's certificates, or set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.";
+    return "ESIGN_NO_SYSTEM_CA disables the system's certificates. Unset it, or set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.";
+  return "This can be caused by a company proxy that inspects TLS. Add its certificate authority to the system's certificates, or set NODE_EXTRA_CA_CERTS=/path/to/ca.pem.";
 }

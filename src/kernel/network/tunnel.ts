@@ -80,7 +80,7 @@ function sendConnectRequest(proxy: HttpProxy, { hostname, port }: TunnelTarget, 
       refuse(`it refused a tunnel to ${path} (${statusCode})`);
     });
     request.once('error', (error) => {
-      if (/^(ECONNRESET|EPIPE|HPE_.*)$/.test(codeOf(error) ?? '')) refuse('its response is not from a proxy');
+      if (/^(ECONNRESET|EPIPE|HPE_.*)$/.test(codeOf(error) ?? '')) refuse('the response is not from a proxy');
       else reject(error);
     });
     request.end();

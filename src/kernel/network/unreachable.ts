@@ -10,7 +10,7 @@ export const NEVER_SENT: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-const UNKNOWN_AUTHORITY = 'its TLS certificate is from an unknown authority';
+const UNKNOWN_AUTHORITY = 'its TLS certificate is from an untrusted authority';
 
 /** Errors of certificates whose issuer is not trusted. */
 export const UNKNOWN_ISSUER: ReadonlyMap<string, string> = new Map(
@@ -29,6 +29,6 @@ export const CERTIFICATE: ReadonlyMap<string, string> = new Map([
   ...Object.entries({
     CERT_HAS_EXPIRED: 'its TLS certificate has expired',
     CERT_NOT_YET_VALID: "its TLS certificate is not valid yet; check this machine's clock",
-    ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for another host',
+    ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for a different host',
   }),
 ]);

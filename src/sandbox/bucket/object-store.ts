@@ -99,7 +99,7 @@ export class ObjectStore implements ObjectWriter {
     properties: PutFacts,
   ): Promise<StoredObjectFacts> {
     if (Buffer.byteLength(key) > MAX_KEY_BYTES)
-      throw new S3Error('KeyTooLongError', 'Your key is too long: 1024 bytes of UTF-8 are allowed.');
+      throw new S3Error('KeyTooLongError', 'Your key is too long. It must be at most 1024 bytes of UTF-8.');
     const temporary = join(this.#folder, `.${randomBytes(8).toString('hex')}.tmp`);
     try {
       const modifiedAt = new Date(this.#now()).toISOString();

@@ -29,7 +29,7 @@ export async function* readBody(call: Call): AsyncGenerator<Uint8Array> {
   }
   if (size !== length) throw incomplete();
   if (!isChunked && call.payload !== UNSIGNED && hash.digest('hex') !== call.payload)
-    throw new S3Error('XAmzContentSHA256Mismatch', 'The body is not the one that was signed.');
+    throw new S3Error('XAmzContentSHA256Mismatch', 'The body does not match the signed checksum.');
 }
 
 function declaredLength(text: string | undefined): number {

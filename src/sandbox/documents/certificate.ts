@@ -22,7 +22,7 @@ export async function drawCertificate(input: CertificateInput): Promise<Uint8Arr
   const pdf = createPdf();
   const flow = createFlow(pdf, type);
   const signers = inSigningOrder(envelope.signers);
-  flow.title(TITLE, 'A record of how the envelope below was sent, viewed, and signed');
+  flow.title(TITLE, 'A record of how this envelope was sent, viewed, and signed');
   drawEnvelope(flow, input);
   drawDigests(flow, input);
   drawSignerTable(flow, signers, input.template.fields);
@@ -43,7 +43,7 @@ export async function drawCertificate(input: CertificateInput): Promise<Uint8Arr
 function drawEnvelope(flow: Flow, { envelope, template }: CertificateInput): void {
   const order =
     envelope.signingOrder === 'SEQUENTIAL'
-      ? 'Sequential: each signer was asked to sign after the previous one had signed'
+      ? 'Sequential: each signer was asked to sign after the previous signer signed'
       : 'Parallel: all signers were asked at the same time';
   flow.heading('Envelope', 60);
   flow.fact('Envelope ID', [quoted(envelope.id)], { mono: true });

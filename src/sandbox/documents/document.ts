@@ -63,7 +63,7 @@ function drawFooter(sheet: Sheet, type: Typesetter, name: string, page: string):
 function drawStandInMark(sheet: Sheet, type: Typesetter): void {
   const style = { ...STYLES.title, size: 30, color: COLORS.warning };
   drawLine(sheet, type, 'STAND-IN', style, { x: sheet.width / 2, y: 168, align: 'center' });
-  const note = 'The fields are those of your template. Signers will see the pages of the real document.';
+  const note = 'The fields come from your template. Signers will see the pages of the real document.';
   drawLine(sheet, type, note, STYLES.small, { x: sheet.width / 2, y: 182, align: 'center' });
   sheet.box(PAGE.left - 8, 138, PAGE.width + 16, 50, { stroke: COLORS.warning, width: 0.8 });
 }
@@ -130,7 +130,7 @@ function drawRegion(sheet: Sheet, type: Typesetter, region: Region): void {
     top = drawBlock(sheet, type, block, column, endsList ? top + 4 : top);
   }
   if (top > region.bottom) {
-    throw new Error(`The text of a region overruns it by ${(top - region.bottom).toFixed(1)} points.`);
+    throw new Error(`The text exceeds its region by ${(top - region.bottom).toFixed(1)} points.`);
   }
 }
 

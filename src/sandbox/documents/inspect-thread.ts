@@ -25,7 +25,7 @@ export function inspectInWorker(bytes: Uint8Array): Promise<Inspection> {
       resolve(inspection);
       void worker.terminate();
     };
-    const problem = 'The PDF cannot be read: it is damaged, or far too complex.';
+    const problem = 'The PDF cannot be read: it is damaged or too complex.';
     const timeout = setTimeout(() => end({ problem }), TIMEOUT_MS);
     worker.once('message', (inspection: Inspection) => end(inspection));
     worker.once('error', () => end({ problem }));

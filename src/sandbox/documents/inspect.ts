@@ -28,10 +28,13 @@ async function tryDocuments(bytes: Uint8Array): Promise<void> {
 
 function problemWith(pdf: PDF): Inspection | undefined {
   if (pdf.isEncrypted)
-    return { problem: 'The PDF is protected. Save it without a password or restrictions, and upload that.' };
+    return {
+      problem: 'The PDF is protected. Save it without a password or restrictions, and upload the new file.',
+    };
   if (pdf.recoveredViaBruteForce)
     return {
-      problem: 'The PDF is damaged or incomplete. Open it in a viewer, save it again, and upload that.',
+      problem:
+        'The PDF is damaged or incomplete. Open it in a PDF viewer, save it again, and upload the new file.',
     };
   if (
     pdf
@@ -40,7 +43,8 @@ function problemWith(pdf: PDF): Inspection | undefined {
       .some((field) => field.isSigned()) === true
   )
     return {
-      problem: 'The PDF is signed already, and fields would break that signature. Upload an unsigned one.',
+      problem:
+        'The PDF is already signed, and adding fields would break the signature. Upload an unsigned PDF.',
     };
   return undefined;
 }

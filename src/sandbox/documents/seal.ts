@@ -9,7 +9,7 @@ export async function sealPdf(bytes: Uint8Array, key: SealKey, at: string): Prom
   const pdf = await PDF.load(bytes);
   const sealed = await pdf.sign({
     signer: new CryptoKeySigner(key.privateKey, key.certificate, 'RSA', 'RSASSA-PKCS1-v1_5'),
-    reason: 'Sealed when the last signer had signed',
+    reason: 'Sealed after the last signer signed',
     signingTime: new Date(at),
     fieldName: 'EsignSeal',
     subFilter: 'ETSI.CAdES.detached',

@@ -37,7 +37,7 @@ export function dashboard(records: StoreState, context: { origin: string; now: s
         <span>${dateTime(context.now)}</span>
         ${[...CLOCK_STEPS.keys()].map((step) => postButton(`/clock/${step}`, `+${step}`, context.form))}
       </div>
-      <p class="quiet">Moving the clock forward expires envelopes and retries webhooks.</p>
+      <p class="quiet">When you advance the clock, envelopes expire and webhooks are retried.</p>
     </section>
     <h2>Latest envelopes</h2>
     ${envelopeTable(items, NO_ENVELOPES)}

@@ -16,7 +16,7 @@ export const UPLOAD_PATH = '/templates';
 
 export function pageNotFound(c: ServiceContext) {
   const body = html`<h1>Page not found</h1>
-    <p>The link is incomplete, or the sandbox was reset since. Current links are in the <a href="/mailbox">mailbox</a>.</p>`;
+    <p>The link is incomplete, or the sandbox has been reset. You can find current links in the <a href="/mailbox">mailbox</a>.</p>`;
   return page(c, { title: 'Not found', body, status: 404 });
 }
 
@@ -37,7 +37,7 @@ export function errorPage(c: ServiceContext, thrown: unknown) {
 export async function requireForm(c: ServiceContext, form: string): Promise<Record<string, unknown>> {
   const body = await c.req.parseBody({ all: true });
   if (body.form !== form) {
-    throw new ApiError('FORBIDDEN', 'The form is out of date: reload the page and try again');
+    throw new ApiError('FORBIDDEN', 'This form is out of date. Reload the page and try again');
   }
   return body;
 }
@@ -48,14 +48,14 @@ export function refusedFile(reason: string, status?: 413): ApiError {
 }
 
 export function fileTooLarge(): ApiError {
-  return refusedFile(`The PDF is larger than ${UPLOAD.bytes / 1_000_000} MB.`, 413);
+  return refusedFile(`The PDF must not be larger than ${UPLOAD.bytes / 1_000_000} MB.`, 413);
 }
 
 /** Returns middleware that rejects other host names (DNS rebinding) and forms that are too large. */
 export function ownAddressOnly({ host, engine, clock }: PagesOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     if (!isLocalHost(c.env.incoming, host))
-      throw new ApiError('FORBIDDEN', 'Open this page at its own address');
+      throw new ApiError('FORBIDDEN', 'This page is available only at its own address');
     refuseLarge(c.env.incoming.headers, c.req.path === UPLOAD_PATH);
     await engine.catchUp();
     c.set('now', isoTime(clock.now()));

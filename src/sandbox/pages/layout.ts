@@ -58,7 +58,7 @@ export async function page(c: ServiceContext, content: PageContent): Promise<Res
         ${script === undefined ? '' : html`<script type="module" src="/assets/${script}"></script>`}
       </head>
       <body class="${isForSigner ? 'signer' : ''}" data-now="${c.var.now ?? ''}">
-        <a class="skip" href="#main">Skip to the content</a>
+        <a class="skip" href="#main">Skip to content</a>
         ${isForSigner ? signerHeader() : header(c)}
         <main id="main" tabindex="-1">${await content.body}</main>
         <footer>

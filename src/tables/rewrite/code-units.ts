@@ -25,7 +25,7 @@ export interface CodeUnits {
 export async function codeUnitsOf(encoding: string, delimiter: string): Promise<CodeUnits> {
   if (NOT_REWRITABLE.includes(encoding) || (delimiter === '|' && MULTI_BYTE.includes(encoding)))
     throw new UsageError(
-      `A file in ${encoding}${delimiter === '|' ? ' with bars' : ''} can't be written back.`,
+      `A file in ${encoding}${delimiter === '|' ? ', delimited by |,' : ''} can't be written back.`,
       {
         hint: 'Save it as "CSV UTF-8" in your spreadsheet program.',
       },

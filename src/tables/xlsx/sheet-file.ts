@@ -135,13 +135,13 @@ class SheetCheck {
     for (const range of this.#reader.merged) this.#checkMerged(range);
     if (this.#hiddenRows > 0) {
       const are = this.#hiddenRows === 1 ? 'is' : 'are';
-      const text = `${counted(this.#hiddenRows, 'row')} ${are} hidden and ${are} included; delete the ones you don't want`;
+      const text = `${counted(this.#hiddenRows, 'row')} ${are} hidden but included; delete the ones you don\'t want`;
       this.#findings.warning({ line: this.#firstHidden, column: '', text });
     }
     for (const [column, cell] of this.#header.entries()) {
       const isHidden = this.#reader.hiddenColumns.some(([from, to]) => column >= from && column <= to);
       if (!isHidden || cell.trim() === '') continue;
-      const text = `column ${columnLetters(column)} is hidden and is included`;
+      const text = `column ${columnLetters(column)} is hidden but included`;
       this.#findings.warning({ line: this.#headerRow, column: cell.trim(), text });
     }
   }
@@ -149,7 +149,7 @@ class SheetCheck {
   #checkMerged({ text, from, to }: Range): void {
     if (from.row > this.#lastRow || to.row < this.#headerRow || from.column >= this.width) return;
     const isHeader = from.row <= this.#headerRow;
-    const what = isHeader ? 'unmerge them, and name each column' : 'unmerge them, and fill in each cell';
+    const what = isHeader ? 'unmerge them and name each column' : 'unmerge them and fill in each cell';
     this.#findings.problem({ line: from.row, column: '', text: `the cells ${text} are merged; ${what}` });
   }
 }

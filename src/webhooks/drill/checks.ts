@@ -86,7 +86,7 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
         requestOf(raw, signature.slice(0, 32), 'first half only'),
         requestOf(raw, 'not a signature', 'not hex'),
       ],
-      advice: 'compare all 64 digits, check the length first, and respond with 401',
+      advice: 'check the length, compare all 64 digits, and respond with 401',
     },
     {
       name: 'upper-case-signature',
@@ -115,7 +115,7 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
       name: 'unknown-event',
       expects: 'accepted',
       requests: [signed(bytes({ ...body(), event: 'envelope.drilled' }))],
-      advice: 'the service may add events: respond to unknown ones with 200',
+      advice: 'the service may add events: respond to unknown events with 200',
     },
     {
       name: 'extra-fields',
@@ -125,7 +125,7 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
           bytes({ ...extended, apiVersion: '2030-01', data: { ...extended.data, esignDrill: { a: [1] } } }),
         ),
       ],
-      advice: 'the service may add fields: ignore unknown ones',
+      advice: 'the service may add fields: ignore unknown fields',
     },
     {
       name: 'payload-shape',

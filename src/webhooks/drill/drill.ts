@@ -69,7 +69,10 @@ export async function* drill(run: DrillRun): AsyncGenerator<CheckResult, void, u
 function compareWithValid(result: CheckResult, good: CheckResult): CheckResult {
   const { ok, status, finding } = result;
   if (ok || finding === null || good.ok || status === null || status !== good.status) return result;
-  return { ...result, finding: `${finding.replace(/; .*/, '')}, like the valid delivery: fix that first` };
+  return {
+    ...result,
+    finding: `${finding.replace(/; .*/, '')}, like the valid delivery; fix that problem first`,
+  };
 }
 
 async function checkOne(check: DrillCheck, run: DrillRun): Promise<CheckResult> {
@@ -118,7 +121,7 @@ async function checkSlow(check: DrillCheck, run: DrillRun): Promise<CheckResult>
   const result = judge(check, [{ label: '', answer: { ...answer, ms: Math.max(0, answer.ms - slowly.ms) } }]);
   if (!early)
     return isHeldUp && result.ok ? { ...result, notice: 'one slow sender blocks all others' } : result;
-  const finding = `responded with ${answer.status} before it had the whole body: ${check.advice}`;
+  const finding = `responded with ${answer.status} before the whole body had arrived: ${check.advice}`;
   return { ...result, ok: false, finding };
 }
 
@@ -205,10 +208,10 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Returns a likely cause that is more specific than the advice of the check. */
 function reason(name: string, { status, error }: Answer): string | undefined {
-  if (error === TIMED_OUT) return 'respond first, and process the event after that';
+  if (error === TIMED_OUT) return 'respond first, and then process the event';
   if (name !== 'good') return undefined;
   if (status === 401 || status === 403)
-    return 'it has a different secret, or verifies the signature over something other than the raw body';
+    return 'it has a different secret, or does not verify the signature over the raw body';
   if (status === 404 || status === 405) return 'it does not accept webhooks at this path';
   return undefined;
 }
@@ -221,10 +224,10 @@ function isUnreachable({ status, error }: Answer): boolean {
 function unreachable(url: string, error: string): NetworkError {
   const isNotHttp = error.startsWith('HPE_');
   const why =
-    NEVER_SENT.get(error) ?? CERTIFICATE.get(error) ?? (isNotHttp ? 'it does not speak HTTP' : error);
+    NEVER_SENT.get(error) ?? CERTIFICATE.get(error) ?? (isNotHttp ? "it isn't an HTTP server" : error);
   return new NetworkError('NETWORK', `No response from ${shownUrl(url)}: ${why}.`, {
     maybeReceived: false,
-    hint: 'Start your application, check the address, and run it again.',
+    hint: 'Start your application, check the address, and run the command again.',
   });
 }
 

@@ -155,7 +155,7 @@ export class Health {
 
   #droppedConnections(): string | undefined {
     if (Math.abs(this.#clock.now() - this.#droppedAt) >= REPORT_DROPPED_MS) return undefined;
-    return `Too many connections: ${grouped(this.counts.dropped)} were closed since the start.`;
+    return `Too many connections: ${grouped(this.counts.dropped)} have been closed since the start.`;
   }
 }
 

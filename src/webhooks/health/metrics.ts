@@ -23,7 +23,7 @@ export function metricsText(health: Health, reasons: readonly Reason[]): string 
     ...metric(
       'unhealthy',
       'gauge',
-      '1 for each problem.',
+      '1 for each current problem.',
       CODES.map((code) => [`{reason="${code}"}`, isWrong(code)]),
     ),
     ...metric('deliveries_total', 'counter', 'Webhooks stored in the journal.', [
@@ -31,8 +31,8 @@ export function metricsText(health: Health, reasons: readonly Reason[]): string 
       ['{result="unverified"}', counts.unverified],
       ['{result="refused"}', counts.refused],
     ]),
-    ...metric('duplicates_total', 'counter', 'Webhooks received again.', [['', counts.duplicates]]),
-    ...metric('failed_total', 'counter', 'Webhooks answered with 500.', [['', counts.failed]]),
+    ...metric('duplicates_total', 'counter', 'Duplicate webhooks received.', [['', counts.duplicates]]),
+    ...metric('failed_total', 'counter', 'Webhooks that got a 500 response.', [['', counts.failed]]),
     ...metric('dropped_connections_total', 'counter', 'Connections closed because too many were open.', [
       ['', counts.dropped],
     ]),
@@ -50,7 +50,9 @@ export function metricsText(health: Health, reasons: readonly Reason[]): string 
     ...metric('tunnel_failures_total', 'counter', 'Number of times the tunnel stopped.', [
       ['', counts.tunnelRestarts],
     ]),
-    ...metric('start_time_seconds', 'gauge', 'Time of the start.', [['', startedAt / 1_000]]),
+    ...metric('start_time_seconds', 'gauge', 'Time when the listener was started.', [
+      ['', startedAt / 1_000],
+    ]),
     ...(verifiedAt === undefined
       ? []
       : metric('last_verified_time_seconds', 'gauge', 'Time of the last valid webhook.', [

@@ -167,11 +167,11 @@ interface Verdict {
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [
     /header is missing/,
-    'The service signs deliveries if the envelope has a webhook secret. Create it with one, or find out who else posts to this address.',
+    'The service signs deliveries if the envelope has a webhook secret. Create the envelope with a secret, or find out who else sends requests to this address.',
   ],
   [
     /more than one/,
-    'A proxy duplicated the header or joined two. Forward only the one that the service sent.',
+    'A proxy duplicated or joined the header. Forward only the header that the service sent.',
   ],
   [/upper ?case/, 'Write the hex digits in lowercase when you sign.'],
   [
@@ -186,9 +186,12 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /secret of another envelope/,
     'Each envelope can have its own secret. Sign with the one this envelope was created with.',
   ],
-  [/line break/, 'The file with the secret on the signing side ends with a line break. Remove it there.'],
-  [/parsed and /, 'Take the bytes before a framework or gateway parses the JSON, and send exactly those.'],
-  [/decoded from base64/, 'A gateway passed the body in base64. Sign and send the decoded bytes.'],
+  [/line break/, "The sender's secret file ends with a line break. Remove the line break there."],
+  [
+    /parsed and /,
+    'Use the raw bytes, before a framework or gateway parses the JSON, and send them unchanged.',
+  ],
+  [/decoded from base64/, 'A gateway encoded the body in base64. Sign and send the decoded bytes.'],
   [
     /does not match/,
     'Compare the secret with the one the envelope was created with. Test it with `esign events verify BODY --signature HEX`.',
@@ -208,11 +211,11 @@ function verdictOf({ verified, reason, duplicate }: EventRecord): Verdict {
     return {
       state: 'unchecked',
       why: 'signatures are not checked',
-      advice: 'The listener was started with --no-verify: anyone who can reach it can send made-up events.',
+      advice: 'The listener was started with --no-verify, so anyone who can reach it can send forged events.',
     };
   return {
     state: 'verified',
     why: 'the signature is the HMAC-SHA256 of these bytes with a known secret',
-    advice: duplicate ? 'It was received before: the sender repeats a delivery until it gets a 200.' : null,
+    advice: duplicate ? 'It was received before. The sender repeats a delivery until it gets a 200.' : null,
   };
 }

@@ -61,7 +61,7 @@ export function scanEvents(
 /** Returns the warning about a damaged file. */
 export function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
   const found = lines === 1 ? '1 damaged line was' : `${lines} damaged lines were`;
-  return `${found} skipped in ${path}; the webhooks in them are lost.`;
+  return `${found} skipped in ${path}. The webhooks they contained are lost.`;
 }
 
 /** Returns the record at a place in the journal, or undefined if it was deleted. */

@@ -214,7 +214,7 @@ const WORDS: Readonly<Record<number, string>> = {
   200: 'ok',
   400: 'the body is not JSON',
   401: 'invalid signature',
-  403: 'web pages are refused',
+  403: 'browser requests are refused',
   404: 'not found',
   405: 'use POST',
   413: 'the body is larger than 1 MiB, or arrives in too many small pieces',

@@ -6,7 +6,7 @@ export type SignatureFailure = 'missing' | 'several' | 'malformed' | 'mismatch';
 export type SignatureCheck = { ok: true } | { ok: false; failure: SignatureFailure; reason: string };
 
 export const MISMATCH =
-  'the signature does not match: a different secret, or the body was changed in transit';
+  'the signature does not match: it was made with a different secret, or the body was changed in transit';
 
 /** Returns the lowercase hex HMAC-SHA256 of the raw payload (API document, Events, Signature). */
 export function sign(payload: Uint8Array, secret: string): string {

@@ -11,7 +11,7 @@ function made() {
 it('allows a confirmed call once, with identical arguments', async () => {
   const { all } = made();
   const value = all.issue('send env_1', () => Promise.resolve('sent'));
-  expect(() => all.redeem(value, 'send env_2')).toThrow(/other arguments/);
+  expect(() => all.redeem(value, 'send env_2')).toThrow(/different arguments/);
   expect(await all.redeem(value, 'send env_1')()).toBe('sent');
   const used = (() => {
     try {

@@ -50,7 +50,7 @@ describe('pinned seals', () => {
     expect(new Set(all.map((pins) => pinnedFor(pins, origin).join())).size).toBe(1);
   });
 
-  it('are left unchanged if they can’t be read', async () => {
+  it("are left unchanged if they can't be read", async () => {
     await writeFile(join(folder, 'seals.json'), 'broken');
     await expect(pinFirst(folder, pin('aa'))).rejects.toThrow('left unchanged');
     expect(await readFile(join(folder, 'seals.json'), 'utf8')).toBe('broken');

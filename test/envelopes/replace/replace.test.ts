@@ -48,7 +48,7 @@ describe('events during a replacement', () => {
     const client = meanwhile('create', () => rig.control.sign(id, { signer: 'bo@example.com' }));
     await expect(runWith(client, id)).rejects.toMatchObject({
       code: 'INVALID_STATE',
-      message: expect.stringContaining('Bo has signed') as unknown,
+      message: expect.stringContaining('Bo has already signed') as unknown,
       hint: expect.stringMatching(/--even-if-signed.*esign envelopes cancel env_/) as unknown,
     });
     expect(await statusOf(id)).toBe('IN_PROGRESS');

@@ -127,7 +127,7 @@ describe('the documents of an uploaded template', needsReader, () => {
       const document = await sealing.document(of);
       const signed = await sealing.signed({ template: of, envelope: envelope(of, [signer(1)]), document });
       const inspection = await maker.inspect(signed);
-      expect('problem' in inspection && inspection.problem).toContain('signed already');
+      expect('problem' in inspection && inspection.problem).toContain('already signed');
     } finally {
       await rm(sealFolder, { recursive: true, force: true });
     }

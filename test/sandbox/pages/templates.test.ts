@@ -185,7 +185,7 @@ describe('a template from a PDF', () => {
     [
       'an unknown role',
       form([{ ...signature, role: 'X' }, color]),
-      'Field 1 (Signature): its role must be one of the template.',
+      'Field 1 (Signature): its role must be a role of the template.',
     ],
     [
       'an unknown type',
@@ -193,16 +193,20 @@ describe('a template from a PDF', () => {
       'the type must be one of SIGNATURE',
     ],
     ['no label', form([{ ...signature, label: '' }, color]), 'Field 1 (SIGNATURE): the label must have'],
-    ['no choices', form([signature, { ...color, options: '\r\n' }]), 'a dropdown has from 1 to 50 choices'],
+    [
+      'no choices',
+      form([signature, { ...color, options: '\r\n' }]),
+      'a dropdown must have from 1 to 50 choices',
+    ],
     [
       'a field that leaves the page',
       form([{ ...signature, x: '500' }, color]),
-      'it must lie within page 1, which is 595 points wide',
+      'it must fit on page 1, which is 595 points wide',
     ],
     [
       'a field that is too small',
       form([{ ...signature, width: '20' }, color]),
-      'it must be at least 60 points wide and 24 high',
+      'it must be at least 60 points wide and 24 points high',
     ],
     [
       'a page that does not exist',
@@ -210,8 +214,8 @@ describe('a template from a PDF', () => {
       'the page must be from 1 to 2',
     ],
     ['page 0', form([{ ...signature, page: '0' }, color]), 'the page must be from 1 to 2'],
-    ['invalid numbers', form([{ ...signature, x: '-1' }, color]), 'page, position and size must be numbers'],
-    ['an exponent', form([{ ...signature, x: '1e2' }, color]), 'page, position and size must be numbers'],
+    ['invalid numbers', form([{ ...signature, x: '-1' }, color]), 'page, position, and size must be numbers'],
+    ['an exponent', form([{ ...signature, x: '1e2' }, color]), 'page, position, and size must be numbers'],
     ['a fraction as a page', form([{ ...signature, page: '1.5' }, color]), 'the page must be from 1 to 2'],
     [
       'too many fields',

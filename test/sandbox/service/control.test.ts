@@ -110,8 +110,8 @@ test('sign refuses invalid values, and changes nothing', async () => {
   };
   const error = errorIn(await rig.control('POST', `/envelopes/${id}/sign`, { values }));
   expect(error.details).toEqual({
-    'values.landlord_sig': ['Not a field of Tenant'],
-    'values.nothing': ['Not a field of Tenant'],
+    'values.landlord_sig': ['Unknown field for Tenant'],
+    'values.nothing': ['Unknown field for Tenant'],
     'values.tenant_term': [expect.stringContaining('1 year, 2 years')],
     'values.tenant_agrees': [expect.stringContaining('true or false')],
     'values.tenant_sig': ['Tenant signature is required'],

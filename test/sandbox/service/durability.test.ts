@@ -178,7 +178,7 @@ test('Damage inside the journal is reported with path and line, and nothing is c
       `Line 2 of the journal ${path} is damaged.`,
       [header, lines[0]?.replace('NDA', 'NDB'), ...lines.slice(1)],
     ],
-    [`The journal ${path} can't be used: its first line is damaged or it is another file.`, ['{"a":1}']],
+    [`The journal ${path} can't be used: its first line is damaged, or it is not a journal.`, ['{"a":1}']],
     // A journal of version 0.1 is migrated, but not with a line missing.
     [
       `Line 2 of the journal ${path} is damaged.`,

@@ -190,13 +190,13 @@ test('Impossible values are refused by field, and nothing is stored', async () =
     [{ envelope: [] }, { envelope: ['Unknown field'] }],
     [{ envelopes: [{ status: 'SENT' }] }, { 'envelopes.0.id': ['id is required'] }],
     [{ templates: [{ id: 't' }] }, { 'templates.0.name': ['name is required'] }],
-    [envelopes({ id: '../x' }), { 'envelopes.0.id': ['Must be letters, digits, _ and -, at most 64'] }],
+    [envelopes({ id: '../x' }), { 'envelopes.0.id': ['Must be at most 64 letters, digits, _, and -'] }],
     [envelopes({}, { template: 'nope' }), { 'envelopes.1.template': ['Template nope not found'] }],
     [envelopes({ organisation: 'acme' }), { 'envelopes.0.organisation': ['Organization acme not found'] }],
     [envelopes({ id: 'a' }, { id: 'a' }), { 'envelopes.1.id': ['a is listed twice'] }],
     [
       envelopes({ createdAt: 'soon' }),
-      { 'envelopes.0.createdAt': ['Must be a date, an ISO 8601 timestamp, or how long ago, like 9d'] },
+      { 'envelopes.0.createdAt': ['Must be a date, an ISO 8601 timestamp, or a duration ago, such as 9d'] },
     ],
     [
       envelopes({ status: 'SENT', signers: signed }),
@@ -204,7 +204,7 @@ test('Impossible values are refused by field, and nothing is stored', async () =
     ],
     [
       envelopes({ status: 'DRAFT', signers: signed }),
-      { 'envelopes.0.signers.0.status': ['Envelope is DRAFT; nobody can sign it now'] },
+      { 'envelopes.0.signers.0.status': ["Envelope is DRAFT; it can't be signed now"] },
     ],
     [
       envelopes({ template: 'tmpl_nda', signers: [{ name: 'A', role: 'King' }] }),

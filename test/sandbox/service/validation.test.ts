@@ -48,7 +48,7 @@ const cases: [string, unknown, Record<string, string>][] = [
     (number): [string, unknown, Record<string, string>] => [
       number,
       JSON.stringify(twoSigners).replace(/}$/, `,"metadata":{"n":[${number}]}}`),
-      { body: `The number ${number} cannot be represented exactly; send it as a string` },
+      { body: `The number ${number} would lose precision; send it as a string` },
     ],
   ),
   ['an empty name', signer({ name: '  ' }), { 'signers.0.name': 'Name is required' }],

@@ -114,7 +114,7 @@ describe('a drill', () => {
     const port = portOf(server);
     await expect(drillAt(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({
       code: 'NETWORK',
-      message: expect.stringContaining('it does not speak HTTP') as unknown,
+      message: expect.stringContaining("it isn't an HTTP server") as unknown,
     });
     server.close();
   });

@@ -158,7 +158,7 @@ describe('the webhook receiver', () => {
   ])('accepts nothing unverified from a web page: %o', async (headers) => {
     const url = await start({ verify: false });
     const reply = await request(url, { method: 'POST', body, headers });
-    expect([reply.statusCode, await reply.body.text()]).toEqual([403, 'web pages are refused\n']);
+    expect([reply.statusCode, await reply.body.text()]).toEqual([403, 'browser requests are refused\n']);
     expect(seen).toMatchObject([
       { verified: false, reason: expect.stringContaining('a web page') as unknown, answer: 403 },
     ]);

@@ -5,7 +5,7 @@ import { openRewritable, type RewritableFile } from '../../../bulk/rewrite/sourc
 import { readRun } from '../../../bulk/runs.ts';
 import type { Context } from '../../../cli/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
-import { counted, grouped } from '../../../kernel/duration.ts';
+import { counted } from '../../../kernel/duration.ts';
 import { PartialError, UsageError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { safeLine } from '../../../output/text.ts';
@@ -31,8 +31,8 @@ export async function exportInto(flags: IntoFlags, context: Context): Promise<vo
   const state = await readRun(runsDir(), id);
   const rows = await RunRows.read(runsDir(), id);
   if (!rows.isKnown)
-    throw new UsageError(`${id} was started by an earlier version, so its rows can't be matched.`, {
-      hint: 'Print its results by row number: `esign bulk export --csv`.',
+    throw new UsageError(`${id} was started by an earlier version of esign, so its rows can't be matched.`, {
+      hint: 'To print its results by row number, run `esign bulk export --csv`.',
     });
   const source = sourceOf(flags.into);
   const before = state.head.source;
@@ -47,8 +47,10 @@ export async function exportInto(flags: IntoFlags, context: Context): Promise<vo
   reportReplaced(file.replaced(), source.name, context.terminal);
   if (unmatched === 0) return;
   throw new PartialError(
-    `${grouped(unmatched)} of the rows of ${source.name} ${unmatched === 1 ? 'matches' : 'match'} no row of ${id}.`,
-    { hint: 'They were added or changed after the run, or belong to another run: see `esign bulk list`.' },
+    `${counted(unmatched, 'row')} of ${source.name} ${unmatched === 1 ? "doesn't" : "don't"} match any row of ${id}.`,
+    {
+      hint: 'They were added or changed after the run, or belong to another run. To list the runs, run `esign bulk list`.',
+    },
   );
 }
 
@@ -69,7 +71,7 @@ async function writeParts(
     const row = part.row === undefined ? undefined : rows.find(part.row.value);
     if (part.row !== undefined && row === undefined) {
       unmatched++;
-      terminal.err(`${safeLine(`${name}:${part.line}: matches no row of ${id}.`)}\n`);
+      terminal.err(`${safeLine(`${name}:${part.line}: doesn't match any row of ${id}.`)}\n`);
     }
     const cells = (row === undefined ? undefined : results.get(row)) ?? NO_RESULT;
     const hasFailed = row !== undefined && cells.esign_envelope_id === '';
@@ -83,6 +85,6 @@ function reportReplaced(count: number, name: string, terminal: CommandTerminal):
   if (count === 0) return;
   const were = count === 1 ? 'was' : 'were';
   terminal.notice(
-    `${counted(count, 'character')} can't be written in the encoding of ${name}, and ${were} replaced.`,
+    `${counted(count, 'character')} can't be represented in the encoding of ${name} and ${were} replaced.`,
   );
 }

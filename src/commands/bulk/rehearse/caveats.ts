@@ -65,37 +65,37 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
     isHistoryRead
       ? undefined
       : [
-          "This key can't list envelopes, so the signers follow default times.",
+          "This key can't list envelopes, so default signing times were used.",
           'Rehearse with a key that can read envelopes.',
         ],
   chance: () => [
-    'Which signers are late, decline, or never sign is drawn at random. Only the numbers are an estimate.',
-    'Rehearse with another `--random-seed` to see how much they vary.',
+    'Which signers are late, decline, or never sign is random. Only the totals are estimates.',
+    'Rehearse with a different `--random-seed` to see how much the results vary.',
   ],
   addresses: () => [
-    'Only the form of the addresses was checked. Emails that bounce are not rehearsed.',
-    'Send a first wave, and check the late signers for addresses that are wrong.',
+    'Only the format of the addresses was checked. Bounced emails are not simulated.',
+    'Send a first wave, and check the addresses of late signers.',
   ],
   'stand-ins': () => [
     'The pages of the rehearsal are placeholders. Only the fields come from your templates.',
-    'Send one envelope to yourself and read the real document.',
+    'Send one envelope to yourself and review the real document.',
   ],
   'roles-unknown': ({ withoutRoles }) =>
     withoutRoles.length === 0
       ? undefined
       : [
-          `The service does not show the roles of ${listed(withoutRoles)}. Those of the list were used, so a wrong role would not be found.`,
+          `The service does not return the roles of ${listed(withoutRoles)}. The roles in your file were used, so a wrong role would not be detected.`,
           `Compare them with earlier envelopes: \`${command('templates', 'get', withoutRoles[0] ?? '')}\`.`,
         ],
   'rate-assumed': ({ hasRate }) =>
     hasRate
       ? undefined
       : [
-          `No response showed a rate limit. ${counted(DEFAULT_RATE.requests, 'request')} in 15 minutes were assumed.`,
-          'Ask your provider for the limit of your account.',
+          `The service returned no rate limit, so ${counted(DEFAULT_RATE.requests, 'request')} per 15 minutes were assumed.`,
+          "Ask your provider for your account's limit.",
         ],
   'quota-unknown': ({ sentThisMonth }) => [
-    'The service does not show the monthly quota, so it is not rehearsed.',
+    'The service does not return the monthly quota, so the quota is not simulated.',
     `Make sure that your quota allows ${counted(sentThisMonth, 'envelope')} this month.`,
   ],
   webhooks: ({ sendable }) =>

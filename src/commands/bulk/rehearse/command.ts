@@ -13,7 +13,7 @@ const { yes, 'dry-run': dryRun, 'plan-age': planAge, ...createFlags } = BulkCrea
 export default class BulkRehearse extends EsignCommand {
   static override summary = 'Rehearse a run: see what would be sent, and when it would be signed.';
   static override description =
-    "Starts a private sandbox with stand-ins for the account's templates and its rate limit, and runs `bulk create` there. Simulated signers behave as signers did in this account, and the sandbox's clock runs ahead. Only GET requests reach the service, and no run is left behind. With --plan, writes a plan file, and `bulk create --plan` sends exactly what was rehearsed. Takes the flags of `bulk create`. Rows are always rehearsed as if they were sent.";
+    "Starts a private sandbox with stand-ins for the account's templates and its rate limit, and runs `bulk create` there. Simulated signers behave like the signers of this account, and the sandbox's clock runs fast. Only GET requests are sent to the service, and no run is stored. With --plan, writes a plan file, and `bulk create --plan` sends exactly what was rehearsed. Accepts the flags of `bulk create`. Rows are always rehearsed as if they were sent.";
   static override examples = [
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --days 60 --random-seed 7',

@@ -47,12 +47,8 @@ function card({ templateId, subject, message, rows }: Email, names: ReadonlyMap<
   );
   const list = `<ul>${recipients.join('')}</ul>`;
   const isOpen = recipients.length <= OPEN_RECIPIENTS ? ' open' : '';
-  const title = subject
-    ? htmlText(subject)
-    : '<span class="none">The subject is chosen by the service</span>';
-  const text = message
-    ? `<p class="text">${multiline(message)}</p>`
-    : '<p class="text none">No message of your own</p>';
+  const title = subject ? htmlText(subject) : '<span class="none">Default subject of the service</span>';
+  const text = message ? `<p class="text">${multiline(message)}</p>` : '<p class="text none">No message</p>';
   const document = names.get(templateId);
   const about = document === undefined ? templateId : `${document} (${templateId})`;
   return `<article class="email"><h3>${title}</h3>${text}<p class="dim">Document: ${htmlText(about)}</p><details${isOpen}><summary>${counted(recipients.length, 'recipient')}</summary>${list}</details></article>`;

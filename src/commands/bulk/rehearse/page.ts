@@ -35,7 +35,7 @@ function heading({ envelopes, signers, at, baseUrl }: RehearsalResult, { file }:
     envelopes === 0
       ? 'Nothing would be sent'
       : `${counted(envelopes, 'envelope')} to ${counted(signers, 'signer')}`;
-  return `<header><p class="kind">Rehearsal, nothing was sent</p><h1>${title}</h1>
+  return `<header><p class="kind">Rehearsal. Nothing was sent.</p><h1>${title}</h1>
 <p class="dim">${htmlText(file)}, rehearsed <time datetime="${iso}">${exactTime(iso)}</time> for ${htmlText(baseUrl)}</p></header>`;
 }
 
@@ -43,7 +43,7 @@ function verdict({ rows, failed, existing, caveats }: RehearsalResult): string {
   const skipped =
     existing === 0
       ? ''
-      : ` ${counted(existing, 'row')} ${existing === 1 ? 'is' : 'are'} skipped, because the envelopes exist.`;
+      : ` ${counted(existing, 'row')} ${existing === 1 ? 'is' : 'are'} skipped, because the envelopes already exist.`;
   const guard = caveats.find(({ code }) => code === 'guards');
   if (guard !== undefined) return `<p class="verdict bad">${htmlText(guard.text)}</p>`;
   return failed.length === 0
@@ -57,7 +57,7 @@ function tiles(result: RehearsalResult, request: RehearseRequest): string {
     ['half complete', dayText(expected.day50, request)],
     ['90% complete', dayText(expected.day90, request)],
     ['later than usual', counted(late.length, 'signer')],
-    ['sent this month afterwards', counted(sentThisMonth, 'envelope')],
+    ['this month, including this run', counted(sentThisMonth, 'envelope')],
   ];
   return `<ul class="tiles">${figures.map(([label, figure]) => `<li><strong>${figure}</strong><span>${label}</span></li>`).join('')}</ul>`;
 }
@@ -82,7 +82,7 @@ function problems({ failed, late, caveats }: RehearsalResult): string {
           failed.map(({ line, error }) => [grouped(line), htmlText(error.message)]),
         )}`;
   const list = caveats.map(({ text, action }) => `<li><p>${words(text)}</p><p>${words(action)}</p></li>`);
-  return `${refused}${lateTable(late)}<h3>Why the real run may differ, and what to do</h3><ul class="caveats">${list.join('')}</ul>`;
+  return `${refused}${lateTable(late)}<h3>Why the actual run may differ, and what to do</h3><ul class="caveats">${list.join('')}</ul>`;
 }
 
 function lateTable(late: readonly SlowRow[]): string {
@@ -107,12 +107,12 @@ function costs(result: RehearsalResult): string {
     ['Requests', `${grouped(requests)}, ${timeText(result)}`],
     [
       'Rate limit',
-      `${counted(rate.requests, 'request')} in 15 minutes; ${share}% of them are left for your other systems`,
+      `${counted(rate.requests, 'request')} in 15 minutes; ${share}% of them are reserved for your other systems`,
     ],
     ['Invitations', grouped(emails)],
     [
       'Envelopes this month',
-      `${grouped(sentThisMonth - envelopes)} sent before, ${grouped(sentThisMonth)} afterwards`,
+      `${grouped(sentThisMonth - envelopes)} before this run, ${grouped(sentThisMonth)} after it`,
     ],
   ];
   return `<dl>${facts.map(([label, text]) => `<div><dt>${label}</dt><dd>${text}</dd></div>`).join('')}</dl>`;
@@ -126,7 +126,7 @@ function sheets({ pages }: RehearsalResult): string {
       (page) =>
         `<figure class="sheet">${sheetDrawing(page)}<figcaption>${htmlText(page.name)} <span class="dim">${htmlText(page.id)}, page ${page.page} of ${page.pageCount}</span></figcaption></figure>`,
     );
-  return `<p>The first pages of each template, as stand-ins. The fields are real; their places and the text are not.</p><div class="pages">${figures.join('')}</div>`;
+  return `<p>The first pages of each template, as placeholders. The fields are real, but their positions and the text are not.</p><div class="pages">${figures.join('')}</div>`;
 }
 
 function footer({ failed, rows }: RehearsalResult, { file, plan }: RehearseRequest): string {

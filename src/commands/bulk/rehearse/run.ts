@@ -33,8 +33,8 @@ export async function showRehearsal(request: RehearseRequest, context: Context):
   if (request.plan !== undefined) terminal.notice(`Plan written: ${request.plan}`);
   const failed = result.failed.length;
   if (failed === 0) return;
-  throw new PartialError(`${counted(failed, 'row')} would not be sent; each is listed above.`, {
-    hint: `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${request.file} and rehearse it again.`,
+  throw new PartialError(`${counted(failed, 'row')} would not be sent, as shown above.`, {
+    hint: `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${request.file} and run the rehearsal again.`,
   });
 }
 

@@ -50,7 +50,7 @@ export function figuresOf(result: RehearsalResult, request: RehearseRequest): [s
   const { expected, envelopes, existing, drafts } = result;
   const open = envelopes - expected.completed - expected.declined - expected.expired;
   const skipped = existing === 0 ? [] : [`${counted(existing, 'row')} skipped: already sent`];
-  const ofDrafts = drafts === 0 ? [] : [`${counted(drafts, 'draft')} of an earlier run sent`];
+  const ofDrafts = drafts === 0 ? [] : [`${counted(drafts, 'draft')} from an earlier run sent`];
   return [
     [
       'Sent',
@@ -81,7 +81,7 @@ export function timeText({ seconds }: RehearsalResult): string {
 
 /** Returns text such as `in 2.5 days`. */
 export function dayText(day: number | null, { days }: RehearseRequest): string {
-  if (day === null) return `later than ${counted(days, 'day')}, if at all`;
+  if (day === null) return `after more than ${counted(days, 'day')}, if ever`;
   return day === 1 ? 'in 1 day' : `in ${day} days`;
 }
 

@@ -17,11 +17,11 @@ export default class BulkRoster extends EsignCommand {
   static override flags = {
     template: Flags.string({ description: 'template to look for', helpValue: 'ID', required: true }),
     since: sinceFlag({
-      description: 'only envelopes created since then (default: all)',
+      description: 'only envelopes created since this time (default: all)',
       helpValue: '90d|DATE',
     }),
     missing: Flags.boolean({
-      description: 'print the unchanged rows that are neither signed nor waiting',
+      description: 'print the original rows that are neither signed nor waiting',
       default: false,
       exclusive: ['json', 'csv', 'fields'],
     }),

@@ -59,7 +59,7 @@ export async function statusOfRun(id: string, context: Context): Promise<AsyncIt
   const run = state ? { id, envelopeIds: state.envelopeIds() } : await selectedRun(id, context);
   if (state === undefined)
     terminal.notice(
-      `This machine has no journal of ${id}. Rows that failed or were not created are not shown.`,
+      `This machine has no journal of ${id}, so rows that failed or were not created are not shown.`,
     );
   const { envelopes } = await select({ run }, {}, context);
   const client = await session.client();
@@ -87,7 +87,7 @@ export function readStates(text: string): SignerState[] {
     if (state !== undefined) return state;
     const suggestion = nearest(word, SIGNER_STATES);
     const all = `The states are ${SIGNER_STATES.join(', ')}.`;
-    throw new UsageError(`"${part.trim()}" is not a state.`, {
+    throw new UsageError(`Unknown state "${part.trim()}".`, {
       hint: suggestion === undefined ? all : `Did you mean ${suggestion}? ${all}`,
     });
   });

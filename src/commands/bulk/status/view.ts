@@ -98,7 +98,7 @@ export function statusList(now: () => number): ListView<StatusLine> {
   };
   return {
     id: (line) => line.envelopeId ?? '',
-    empty: 'No signer is in one of these states.',
+    empty: 'No signers are in these states.',
     columns: [
       row,
       text('requestId', 'REQUEST ID'),

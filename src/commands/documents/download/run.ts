@@ -186,7 +186,7 @@ export function noticeProofs(bySize: number, terminal: CommandTerminal): void {
 function unreliable(problems: number, files: number): StorageError {
   return new StorageError(
     'STORAGE_CORRUPT',
-    `${problems} of ${counted(files, 'file')} failed the seal check; each is reported above. The files were kept.`,
+    `${problems} of ${counted(files, 'file')} failed the seal check, as shown above. The files were kept.`,
     { hint: "Don't rely on them; contact the service. `esign documents pins` lists the pinned seals." },
   );
 }

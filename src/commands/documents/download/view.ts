@@ -29,7 +29,7 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
     return `${columns.map(safeLine).join('\t')}\n`;
   }
   const facts = [
-    ...(list === 'unlisted' ? ['not in the list'] : []),
+    ...(list === 'unlisted' ? ['not in SHA256SUMS'] : []),
     ...(seal === null ? [] : [safeLine(sealInWords(seal))]),
   ].join('  ');
   const head = `${terminal.style('green', '✓')} ${safeLine(path ?? '')}`;
@@ -48,7 +48,7 @@ function sealInWords({ state, subject, time, trust, coverage }: TrustedSeal): st
 const TRUST: Readonly<Record<NonNullable<TrustedSeal['trust']>, string>> = {
   pinned: 'pinned',
   trusted: 'trusted',
-  other: 'not the pinned sealer',
+  other: 'not the pinned certificate',
   unknown: 'trust unknown',
 };
 

@@ -22,7 +22,7 @@ const pinList: ListView<Pin> = {
   ],
   id: ({ fingerprint }) => fingerprint,
   empty:
-    'No seal is pinned yet. The first download of a signed document with its certificate pins their seal.',
+    'No seals are pinned yet. The first download of a signed document together with its certificate pins their seal.',
 };
 
 /** Lists the pinned seals. If requested, first accepts or forgets one. */

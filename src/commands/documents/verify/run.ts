@@ -48,7 +48,7 @@ export async function verifyAll(
   if (batch.failed > 0) {
     throw new StorageError(
       'STORAGE_CORRUPT',
-      `${batch.failed} of ${counted(counts.files, 'file')} failed the check; each is reported above.`,
+      `${batch.failed} of ${counted(counts.files, 'file')} failed the check. The errors are shown above.`,
       { hint: 'Download them again: `esign envelopes download ID --dir DIR --force`.' },
     );
   }
@@ -59,7 +59,7 @@ export async function verifyAll(
 function summary({ files, unlisted }: { files: number; unlisted: number }): string {
   const checked = `${counted(files, 'file')} checked`;
   if (unlisted === 0) return `${checked}; ${files === 1 ? 'it matches' : 'all match'} ${MANIFEST_NAME}.`;
-  const inNone = `${unlisted === 1 ? '1 is' : `${unlisted} are`} in no ${MANIFEST_NAME}`;
+  const inNone = `${unlisted === 1 ? '1 is' : `${unlisted} are`} not in any ${MANIFEST_NAME}`;
   const listed = files - unlisted;
   if (listed === 0) return `${checked}; ${inNone}.`;
   return `${checked}; ${listed === 1 ? '1 matches' : `${listed} match`} ${MANIFEST_NAME}, ${inNone}.`;

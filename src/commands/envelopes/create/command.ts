@@ -12,7 +12,7 @@ import {
 import { createFromFlags } from './run.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
-  static override summary = 'Create an envelope from a template, as a draft or sent immediately with --send.';
+  static override summary = 'Create an envelope from a template, as a draft or sent immediately.';
   static override description =
     "A signer is an email address with options: a@b.c, 'Ada Lovelace <a@b.c>', or 'Ada Lovelace <a@b.c>;role=Tenant;order=1'. On a terminal, you are prompted for anything the flags leave out. Running the command again with the same --request-id never creates a second envelope.";
   static override examples = [
@@ -74,7 +74,7 @@ export default class EnvelopesCreate extends EsignCommand {
       helpValue: 'sequential|parallel',
       helpGroup: 'SIGNER',
     }),
-    send: Flags.boolean({ description: 'send it to its signers immediately' }),
+    send: Flags.boolean({ description: 'send the envelope to its signers immediately' }),
     'request-id': Flags.string({
       description: 'idempotency key: the same ID never creates a second envelope',
       helpValue: 'KEY',

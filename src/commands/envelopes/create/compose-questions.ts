@@ -46,7 +46,7 @@ async function askTemplate(
   const chosen = await conversation.search(
     'Template:',
     (typed) => choices.filter(({ value }) => matches([value.name, value.id, value.description], typed)),
-    () => 'No template matches. Type part of its name, ID, or description.',
+    () => 'No templates match. Type part of a name, ID, or description.',
   );
   setTemplate(composition, chosen, known.recent);
 }
@@ -186,7 +186,8 @@ function signerChoices(
 }
 
 function contactChoice({ email, name, roles }: Contact): Choice<SignerInput> {
-  const description = roles.length > 0 ? `signed as ${roles.map(safeLine).join(', ')} before` : undefined;
+  const description =
+    roles.length > 0 ? `previously signed as ${roles.map(safeLine).join(', ')} before` : undefined;
   return signerChoice({ email, name }, undefined, description);
 }
 
@@ -245,7 +246,7 @@ function turns({ signers }: Composition): Choice<Turns>[] {
   return [
     { value: 'all', name: 'Everyone at the same time' },
     { value: 'listed', name: 'One after the other', description: oneLine(names) },
-    { value: 'asked', name: 'One after the other, in another order' },
+    { value: 'asked', name: 'One after the other, in a different order' },
   ];
 }
 

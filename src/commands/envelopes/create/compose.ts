@@ -156,12 +156,12 @@ function decisions(envelope: EnvelopeInput, { dryRun }: ComposeInput): Choice<De
   const people = counted(envelope.signers.length, 'signer');
   const draft: Choice<Decision> = {
     value: 'draft',
-    name: 'Save as a draft',
+    name: 'Save as draft',
     description: 'No one is emailed.',
   };
   const send: Choice<Decision> = {
     value: 'send',
-    name: 'Send it now',
+    name: 'Send now',
     description: `Emails ${people}. Same as the flag --send.`,
   };
   const show: Choice<Decision> = {
@@ -172,7 +172,7 @@ function decisions(envelope: EnvelopeInput, { dryRun }: ComposeInput): Choice<De
   const likely = dryRun ? [show] : envelope.send ? [send, draft] : [draft, send];
   return [
     ...likely,
-    { value: 'change', name: 'Change an answer' },
+    { value: 'change', name: 'Edit an answer' },
     { value: 'discard', name: 'Discard', description: 'Nothing is created.' },
   ];
 }

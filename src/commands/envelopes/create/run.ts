@@ -164,7 +164,7 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Cr
   const hasSigners = flags.signer !== undefined || flags['signers-file'] !== undefined;
   const asks = (templateId === undefined || !hasSigners) && context.terminal.canAsk && !context.terminal.json;
   if (templateId === undefined && !asks) {
-    throw new UsageError('The flag --template is missing.', {
+    throw new UsageError('The --template flag is missing.', {
       hint: 'List the templates with `esign templates list`. On a terminal, you are prompted for it.',
     });
   }

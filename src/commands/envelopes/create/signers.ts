@@ -21,7 +21,7 @@ export async function readSigners(
   for (const { signer, nameIsAddress } of parsed) {
     if (!nameIsAddress) continue;
     terminal.notice(
-      `${signer.email} has no name; the address is used as the name. To set one, write 'Ada Lovelace <${signer.email}>'.`,
+      `${signer.email} has no name; the email address is used as the name. To set one, write 'Ada Lovelace <${signer.email}>'.`,
     );
   }
   return parsed.map(({ signer }) => signer);
@@ -109,7 +109,7 @@ export async function readMetadata(
   // A request ID in a file may be copied from another envelope, so it is ignored.
   if (Object.hasOwn(given, REQUEST_ID_KEY))
     throw new UsageError(`The metadata key ${REQUEST_ID_KEY} is reserved for esign.`, {
-      hint: `Use another key, or pass --request-id ${given[REQUEST_ID_KEY] || 'KEY'}.`,
+      hint: `Use a different key, or pass --request-id ${given[REQUEST_ID_KEY] || 'KEY'}.`,
     });
   const fromFile = file === undefined ? {} : await readJsonObject(file, 'metadata file');
   return { ...fromFile, ...given };

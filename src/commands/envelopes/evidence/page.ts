@@ -41,7 +41,7 @@ export interface EvidenceFacts {
 export function evidencePage(facts: EvidenceFacts, files: ReadonlyMap<string, string>): string {
   const { envelope, documents, webhooks, reminders, writes, collection } = facts;
   const title = envelope.subject || envelope.templateName || envelope.id;
-  const body = `<header><p class="kind">Evidence of an envelope</p><h1>${htmlText(title)}</h1>
+  const body = `<header><p class="kind">Evidence for an envelope</p><h1>${htmlText(title)}</h1>
 <p class="id">${htmlText(envelope.id)} <span class="status">${htmlText(envelope.status ?? 'unknown')}</span></p></header>
 ${verdict(facts)}
 ${htmlSection('Envelope', pairs(envelopeFacts(envelope)))}
@@ -58,7 +58,7 @@ ${htmlSection(
   ),
 )}
 ${htmlSection('How this was collected', pairs(collectionFacts(collection)))}
-${htmlSection('How to check this', CHECKS)}`;
+${htmlSection('How to verify this', CHECKS)}`;
   return htmlPage({ title: `Evidence: ${title}`, style: PAGE_STYLE, body });
 }
 
@@ -73,7 +73,7 @@ function verdict({ documents, missing, envelope }: EvidenceFacts): string {
   const isProven = wrong.length === 0 && missing.length === 0;
   const outcome = isProven ? proofOf(documents) : reasons.join(' ');
   const tone = wrong.length > 0 ? 'bad' : isProven ? 'good' : 'open';
-  const heading = { bad: 'Do not rely on these documents.', open: '', good: '' }[tone];
+  const heading = { bad: "Don't rely on these documents.", open: '', good: '' }[tone];
   const lines = [...signatures, heading, outcome].filter((line) => line !== '');
   return `<div class="verdict ${tone}">${lines.map((line) => `<p>${htmlText(line)}</p>`).join('')}</div>`;
 }
@@ -88,7 +88,7 @@ function signatureOf({ name, email, status, signedAt, declinedAt }: Signer): str
 function proofOf(documents: readonly EvidenceDocument[]): string {
   const sealed = documents.filter(({ what }) => what !== null && SEALED.includes(what));
   const names = [...new Set(sealed.map(({ seal }) => sealerName(seal?.subject ?? '')))].join('; ');
-  return `The signed document and the certificate are sealed by ${names}. Nothing was changed or added afterwards.`;
+  return `The signed document and the certificate were sealed by ${names}. Nothing was changed or added afterwards.`;
 }
 
 /** Returns the name of a document. */
@@ -177,7 +177,7 @@ function collectionFacts({ account, baseUrl, collectedAt, version }: Collection)
   const facts: [string, string | null][] = [
     ['Account', account],
     ['Service', baseUrl],
-    ['Collected', `${exactTime(collectedAt)}, by this machine’s clock`],
+    ['Collected', `${exactTime(collectedAt)}, by this machine's clock`],
     ['With', `esign ${version}`],
   ];
   return facts.flatMap(([label, value]): [string, string][] =>
@@ -187,8 +187,8 @@ function collectionFacts({ account, baseUrl, collectedAt, version }: Collection)
 
 function sealWords({ state, coverage, addedBytes, reason }: TrustedSeal): string {
   if (state === 'unsigned') return 'none';
-  if (state === 'unreadable') return `can’t be checked: ${reason ?? ''}`;
-  const is = state === 'intact' ? 'intact: the document is as it was sealed' : `changed: ${reason ?? ''}`;
+  if (state === 'unreadable') return `can't be checked: ${reason ?? ''}`;
+  const is = state === 'intact' ? 'intact: unchanged since it was sealed' : `changed: ${reason ?? ''}`;
   if (coverage === 'extended') return `${is}; ${addedBytes ?? 'some'} bytes were added after it`;
   return coverage === 'partial' ? `${is}; it does not cover the whole file` : is;
 }
@@ -208,18 +208,18 @@ function timeline(moments: readonly TimelineEntry[], all: readonly Signer[]): st
     const signed = verified === null ? '' : verified ? ', valid signature' : ', signature not checked';
     return [exactTime(at), what, named(who), `${SOURCES[source]}${signed}`].map(htmlText);
   });
-  return htmlTable(['When', 'What', 'Who', 'According to'], rows);
+  return htmlTable(['When', 'What', 'Who', 'Source'], rows);
 }
 
 function received(webhooks: readonly EvidenceWebhook[]): string {
-  if (webhooks.length === 0) return '<p>None are stored on this machine.</p>';
+  if (webhooks.length === 0) return '<p>No webhooks are stored on this machine.</p>';
   const rows = webhooks.map(({ receivedAt, event, deliveryId, verified, duplicate, headers, sha256 }) => {
     const signature = headers.find(([name]) => /signature/i.test(name))?.[1] ?? 'none';
     const words = `${verified ? 'valid' : 'not checked'}${duplicate ? ', duplicate' : ''}`;
     const proof = `<dl class="tight"><dt>Delivery</dt><dd>${code(deliveryId)}</dd><dt>Signature</dt><dd>${code(signature)}</dd><dt>SHA-256 of the body</dt><dd>${code(sha256)}</dd></dl>`;
     return [htmlText(exactTime(receivedAt)), htmlText(event ?? ''), words, proof];
   });
-  return htmlTable(['Received', 'Event', 'Signature', 'To check it'], rows);
+  return htmlTable(['Received', 'Event', 'Signature', 'How to verify it'], rows);
 }
 
 function logged(writes: readonly EvidenceWrite[]): string {
@@ -230,17 +230,17 @@ function logged(writes: readonly EvidenceWrite[]): string {
     htmlText(error === null ? outcome : `${outcome}: ${error}`),
     code(id),
   ]);
-  return htmlTable(['When', 'Command', 'User', 'Outcome', 'Entry in the log'], rows);
+  return htmlTable(['When', 'Command', 'User', 'Outcome', 'Log entry'], rows);
 }
 
 const CHECKS = `<ol>
-<li>To check that no file was changed, run <code>sha256sum -c SHA256SUMS</code> in this folder.</li>
-<li>To check a seal with another program, run <code>pdfsig -nocert FILE.pdf</code> (poppler), or open the file in a PDF reader that
+<li>To verify that no file was changed, run <code>sha256sum -c SHA256SUMS</code> in this folder.</li>
+<li>To verify a seal with a different program, run <code>pdfsig -nocert FILE.pdf</code> (poppler), or open the file in a PDF reader that
 shows signatures. It reports “Signature is Valid”, and “Total document signed” unless validation data was added later.</li>
-<li>To check that a webhook came from the service, compute the HMAC-SHA256 of its body (<code>bodyBase64</code> in
+<li>To verify that a webhook came from the service, compute the HMAC-SHA256 of its body (<code>bodyBase64</code> in
 <code>webhooks.jsonl</code>) with the secret of the envelope, and compare it with the signature above. The secret is not in this
 folder.</li>
-<li>To check whose certificate sealed a document, ask the service for its fingerprint over another channel.</li>
+<li>To verify which certificate sealed a document, ask the service for its fingerprint through a separate channel.</li>
 </ol>`;
 
 /** Labels with values that are HTML already. */

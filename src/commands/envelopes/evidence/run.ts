@@ -224,6 +224,6 @@ function throwProblems(documents: readonly CheckedFile[]): void {
   if (wrong.length === 0) return;
   const said = wrong.map(({ result, problem }) => `${result.path}: ${problem?.message}`);
   throw new StorageError('STORAGE_CORRUPT', `Don't rely on the documents in this folder. ${said.join(' ')}`, {
-    hint: 'The page in the folder lists the problems, too. To check the files again, run `esign documents verify DIR`.',
+    hint: 'The page in the folder also lists the problems. To check the files again, run `esign documents verify DIR`.',
   });
 }

@@ -90,7 +90,7 @@ async function* sorting(
   const missing = check.notice();
   if (missing !== undefined)
     throw new UsageError(`Can't sort by "${field}". ${missing}`, {
-      hint: 'Sort by one of them: `--sort createdAt`.',
+      hint: 'Sort by one field, such as `--sort createdAt`.',
     });
   yield* sortedBy(all, field);
 }

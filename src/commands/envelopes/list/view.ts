@@ -136,11 +136,11 @@ function noMatches(selection: Selection): string {
   const without = others.length > 0 ? `leave out ${others.join(', ')}` : undefined;
   if (search !== undefined) {
     const tries = ['try fewer words or their first letters', without].filter(Boolean).join(', or ');
-    return `No envelope has words that begin with "${search}" in its ID, subject, signers, template, or metadata. To find more, ${tries}.`;
+    return `No envelopes match "${search}" by ID, subject, signers, template, or metadata. To find more, ${tries}.`;
   }
   if (signer !== undefined) {
-    const tries = ['try a part of the name or address', without].filter(Boolean).join(', or ');
-    return `No envelope has a signer with "${signer}" in the name or address. To find more, ${tries}.`;
+    const tries = ['try part of the name or address', without].filter(Boolean).join(', or ');
+    return `No envelopes have a signer whose name or email address contains "${signer}". To find more, ${tries}.`;
   }
   if (without !== undefined)
     return `No envelopes match. To find more, ${without}. To count all envelopes, run \`esign envelopes summary\`.`;

@@ -12,7 +12,7 @@ const several = (description: string, helpValue: string) =>
 export default class EnvelopesReplace extends EsignCommand {
   static override summary = 'Correct a signer, text, or date by replacing the envelope.';
   static override description =
-    "An envelope can't be changed after it is created. This command creates a draft copy with your changes, cancels the original, and then sends the copy. If it is interrupted, run the same command again to continue. The two are never active at the same time, and the replacement is emailed only once. Works for EXPIRED, DECLINED, and CANCELLED envelopes, too.";
+    "An envelope can't be changed after it is created. This command creates a draft copy with your changes, cancels the original, and then sends the copy. If it is interrupted, run the same command again to continue. The two are never active at the same time, and the replacement is emailed only once. EXPIRED, DECLINED, and CANCELLED envelopes can also be replaced.";
   static override examples = [
     "<%= config.bin %> envelopes replace env_123 --signer adda@example.com='Ada Lovelace <ada@example.com>'",
     '<%= config.bin %> envelopes replace env_123 --remove-signer bo@example.com --add-signer "Cy <cy@example.com>;role=Landlord"',
@@ -23,9 +23,12 @@ export default class EnvelopesReplace extends EsignCommand {
     id: Args.string({ description: 'ID of the envelope to replace', required: true, ignoreStdin: true }),
   };
   static override flags = {
-    signer: several('replace the signer with this address or ID; can be repeated', 'OLD=MAILBOX'),
-    'add-signer': several('add a signer; can be repeated', 'MAILBOX'),
-    'remove-signer': several('remove the signer with this address or ID; can be repeated', 'OLD'),
+    signer: several(
+      'signer to replace, by email address or ID, and the new signer; can be repeated',
+      'OLD=MAILBOX',
+    ),
+    'add-signer': several('signer to add; can be repeated', 'MAILBOX'),
+    'remove-signer': several('email address or ID of a signer to remove; can be repeated', 'OLD'),
     'expires-in-days': Flags.integer({
       description: 'days until it expires (default: the same period as the original)',
       min: 1,
@@ -39,7 +42,7 @@ export default class EnvelopesReplace extends EsignCommand {
       helpGroup: 'EMAIL',
     }),
     'message-file': messageFileFlag,
-    template: text('use this template instead', 'ID'),
+    template: text('template to use instead of the original one', 'ID'),
     'webhook-secret-file': text(
       'file with the secret that signs the webhooks; or ESIGN_WEBHOOK_SECRET (default: the stored secret)',
       'FILE',

@@ -57,7 +57,7 @@ export class ReplaceProgress {
 
   /** Returns a hint with the command that continues. */
   hint(): string {
-    return `To continue, run \`${this.#retryCommand()}\`. It finds completed steps and doesn't repeat them.`;
+    return `To continue, run \`${this.#retryCommand()}\`. Completed steps are not repeated.`;
   }
 
   /** Adds the progress and a hint to an error. */

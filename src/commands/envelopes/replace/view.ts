@@ -32,7 +32,7 @@ export function notesOn(
     if (keepsName)
       return `${after.email} keeps the name ${after.name}. To change it, pass 'Ada Lovelace <${after.email}>'.`;
     return nameIsAddress
-      ? `${after.email} has no name; the address is used as the name. To set one, write 'Ada Lovelace <${after.email}>'.`
+      ? `${after.email} has no name; the email address is used as the name. To set one, write 'Ada Lovelace <${after.email}>'.`
       : [];
   });
   const isUnsaid = !isKept && wanted.webhookUrl !== undefined && wanted.webhookSecret === undefined;
@@ -41,7 +41,7 @@ export function notesOn(
     ...signedLines(old),
     ...(isUnsaid
       ? [
-          `The webhook secret of ${old.id} is not stored on this machine. The replacement gets a new one, which is stored for \`esign listen\`. To keep the old one, pass --webhook-secret-file.`,
+          `The webhook secret of ${old.id} is not stored on this machine. The replacement gets a new one, which is stored for \`esign listen\`. To keep the old secret, pass --webhook-secret-file.`,
         ]
       : []),
   ];

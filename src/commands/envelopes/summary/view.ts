@@ -25,7 +25,7 @@ export function renderSummary(summary: StatisticsSummary, terminal: Terminal, no
   const times =
     medianMs === null || p90Ms === null
       ? ''
-      : `\n${indented(`${counted(count, 'envelope')} completed: half within ${durationInWords(medianMs)}, nine of ten within ${durationInWords(p90Ms)}`, 2, terminal)}\n`;
+      : `\n${indented(`${counted(count, 'envelope')} completed: 50% within ${durationInWords(medianMs)}, 90% within ${durationInWords(p90Ms)}`, 2, terminal)}\n`;
   const parts = [
     `${terminal.style('bold', counted(summary.total, 'envelope'))}\n${renderPairs(bars, terminal, '  ')}`,
     needsAttention(summary.needsAttention, terminal, now),

@@ -26,7 +26,7 @@ export interface DisplayOptions {
   title: string;
 }
 
-const RECOVERED = 'The service is back.';
+const RECOVERED = 'The service is responding again.';
 /** Redraws relative times. */
 const REDRAW_MS = 5_000;
 /** The number of notices to repeat when the screen is restored. */

@@ -61,7 +61,7 @@ export class ExecHook {
     };
     try {
       const { code, signal } = await runCommand(this.#line, stdin, env, this.#showsOutput ? show : undefined);
-      return code === 0 ? undefined : `ended with ${signal ?? code ?? 'an error'}`;
+      return code === 0 ? undefined : `exited with ${signal ?? code ?? 'an error'}`;
     } catch (error) {
       return `could not be run: ${messageOf(error)}`;
     }

@@ -105,7 +105,7 @@ function titleOf(
   discover: readonly string[] | undefined,
   until: readonly string[],
 ): string {
-  if (discover !== undefined) return `Watching what is ${discover.join(' or ')}`;
+  if (discover !== undefined) return `Watching envelopes that are ${discover.join(' or ')}`;
   return `Waiting for ${until.join(' or ')}${ids.length > 1 ? `, ${counted(ids.length, 'envelope')}` : ''}`;
 }
 

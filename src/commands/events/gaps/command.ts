@@ -16,7 +16,7 @@ export default class EventsGaps extends EsignCommand {
   static override flags = {
     ...formatFlags,
     since: sinceFlag({
-      description: 'check changes and events since then (default 24h)',
+      description: 'check changes and events since this time (default 24h)',
       helpValue: '24h|DATE',
     }),
     grace: durationFlag({

@@ -31,8 +31,8 @@ export async function reportGaps(flags: GapFlags, context: Context): Promise<voi
   await writeList(gaps, gapList(now), flags, context.terminal);
   if (gaps.length === 0) return;
   throw new PartialError(
-    `${counted(gaps.length, 'gap')} in ${counted(checked, 'envelope')} with webhooks; each is shown above.`,
-    { hint: 'The service does not resend missed events. Read the envelopes instead.' },
+    `${counted(gaps.length, 'gap')} in ${counted(checked, 'envelope')} with webhooks, as shown above.`,
+    { hint: "The service doesn't resend missed events. Read the envelopes from the API instead." },
   );
 }
 

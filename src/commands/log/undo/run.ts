@@ -59,7 +59,7 @@ async function findWrite(id: string): Promise<LoggedWrite> {
   if (found !== undefined) return found;
   throw new ServiceError('NOT_FOUND', `The log has no entry ${id}.`, {
     status: 404,
-    hint: 'See the entries with `esign log`.',
+    hint: 'List the entries with `esign log`.',
   });
 }
 
@@ -68,9 +68,12 @@ async function clientOf({ entry }: LoggedWrite, { session }: Context): Promise<C
   const settings = await session.settings(entry.profile === null ? {} : { fallbackProfile: entry.profile });
   const baseUrl = settings.baseUrl?.value;
   if (baseUrl !== undefined && baseUrl !== entry.baseUrl)
-    throw new UsageError(`${entry.id} was written to ${entry.baseUrl}, not to ${baseUrl}.`, {
-      hint: 'Select its profile with --profile.',
-    });
+    throw new UsageError(
+      `${entry.id} is a write to ${entry.baseUrl}, but the current base URL is ${baseUrl}.`,
+      {
+        hint: 'Select its profile with --profile.',
+      },
+    );
   return session.client();
 }
 
@@ -98,7 +101,7 @@ async function envelopesOf(
 
 function nothingToUndo(id: string, envelopes: readonly Envelope[]): ServiceError {
   const states = envelopes.slice(0, SHOWN_MAX).map((one) => `${one.id} is ${one.status ?? 'unknown'}`);
-  const why = states.length === 0 ? 'it created and sent nothing' : listed(states);
+  const why = states.length === 0 ? "it didn't create or send anything" : listed(states);
   return new ServiceError('INVALID_STATE', `Nothing to undo in ${id}: ${why}.`, {
     status: 400,
     hint: 'Only envelopes that an entry created or sent, and that are still open, can be canceled.',
@@ -120,6 +123,6 @@ function showEnvelopes(open: readonly Envelope[], all: readonly Envelope[], { te
 
 function cellsOf({ id, status, subject, templateName, signers }: Envelope): string[] {
   const signed = (signers ?? []).filter((one) => one.status === 'SIGNED' || one.signedAt).map(nameOf);
-  const who = signed.length === 0 ? 'nobody has signed' : `signed by ${listed(signed)}`;
+  const who = signed.length === 0 ? 'no one has signed' : `signed by ${listed(signed)}`;
   return [id, status ?? '', subject || templateName || '', who];
 }

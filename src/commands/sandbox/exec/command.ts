@@ -5,9 +5,9 @@ import { repeatableFlags } from '../repeatable.ts';
 import { runInSandbox } from './run.ts';
 
 export default class SandboxExec extends EsignCommand {
-  static override summary = 'Run a command with a temporary sandbox, such as your tests.';
+  static override summary = 'Run a command, such as your tests, with a temporary sandbox.';
   static override description =
-    "The command's environment has ESIGN_BASE_URL, ESIGN_API_KEY, ESIGN_SANDBOX_URL, ESIGN_BUCKET, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, and AWS_REGION, but no other settings of the service or the bucket. Exits with the command's exit code and deletes the sandbox. Processes that the command left running are stopped, except on a terminal.";
+    "The command's environment has ESIGN_BASE_URL, ESIGN_API_KEY, ESIGN_SANDBOX_URL, ESIGN_BUCKET, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, and AWS_REGION, but no other settings for the service or the bucket. Exits with the command's exit code and deletes the sandbox. Processes that the command left running are stopped, except on a terminal.";
   static override examples = [
     '<%= config.bin %> sandbox exec -- npm test',
     '<%= config.bin %> sandbox exec --seed seed.yaml -- pytest -q',

@@ -15,7 +15,7 @@ export default class SandboxMails extends EsignCommand {
     to: Flags.string({ description: 'only emails to this address', helpValue: 'EMAIL' }),
     envelope: Flags.string({ description: 'only emails about this envelope', helpValue: 'ID' }),
     wait: durationFlag({
-      description: 'wait up to this long for the first email; exit with 124 if none arrives',
+      description: 'maximum time to wait for the first email; exits with 124 if none arrives',
       helpValue: '5s',
     }),
     ...formatFlags,

@@ -5,7 +5,7 @@ import { chosenSource, seedSandbox, seedStandIns } from './run.ts';
 
 export default class SandboxSeed extends EsignCommand {
   static override summary =
-    'Load templates, organizations, keys, and envelopes from a file into the sandbox.';
+    'Load templates, organizations, keys, and envelopes into the sandbox from a file.';
   static override description =
     'The file is YAML or JSON; see docs/testing.md for its format. Existing items with the same ID are replaced. Envelopes can have any status. If the file has an error, its line and field are shown and nothing is loaded. With --from, loads stand-ins for the templates of an account: the same names, roles, and fields, on pages marked STAND-IN. No envelopes or signer data are copied.';
   static override examples = [
@@ -22,7 +22,7 @@ export default class SandboxSeed extends EsignCommand {
   };
   static override flags = {
     from: Flags.string({
-      description: "load stand-ins for the active templates of this profile's account; only reads from it",
+      description: "load stand-ins for the active templates of this profile's account (read-only)",
       helpValue: 'PROFILE',
     }),
     out: Flags.string({

@@ -73,7 +73,7 @@ async function showResult(result: SeedReply, terminal: CommandTerminal): Promise
 function inWords({ templates, organisations, envelopes, keys }: SeedReply): string {
   const parts = [
     counted(templates, 'template'),
-    counted(organisations, 'organisation'),
+    counted(organisations, 'organization'),
     counted(keys.length, 'key'),
     counted(envelopes, 'envelope'),
   ];

@@ -20,7 +20,7 @@ export async function runSnapshot(
       hint: `Example: \`${command('sandbox', 'snapshot', action, 'before')}\`. \`esign sandbox snapshot list\` lists them.`,
     });
   if (action === 'list' && name !== undefined)
-    throw new UsageError('`snapshot list` takes no name.', {
+    throw new UsageError("`snapshot list` doesn't take a name.", {
       hint: 'Remove the name.',
     });
   const sandbox = await context.session.sandbox();

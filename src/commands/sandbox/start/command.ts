@@ -66,8 +66,7 @@ export default class SandboxStart extends EsignCommand {
         helpValue: 'FILE',
       }),
       like: Flags.string({
-        description:
-          "begin with stand-ins for the active templates of this profile's account; only reads from it",
+        description: "start with stand-ins for the active templates of this profile's account (read-only)",
         exclusive: ['seed'],
         helpValue: 'PROFILE',
       }),

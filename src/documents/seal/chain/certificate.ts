@@ -70,11 +70,11 @@ interface Extension {
 /** Reads a certificate. @throws UnreadableSignatureError if it isn't a certificate or repeats an extension. */
 export function readCertificate(x509: X509Certificate): Certificate {
   const [tbs, algorithm] = Element.read(x509.raw).parts;
-  if (tbs === undefined || algorithm === undefined) throw unreadable('a certificate is not complete');
+  if (tbs === undefined || algorithm === undefined) throw unreadable('a certificate is incomplete');
   // Version 1 certificates omit the version field [0].
   const fields = tbs.parts[0]?.context === 0 ? tbs.parts.slice(1) : tbs.parts;
   const [, , issuer, , subject] = fields;
-  if (issuer === undefined || subject === undefined) throw unreadable('a certificate is not complete');
+  if (issuer === undefined || subject === undefined) throw unreadable('a certificate is incomplete');
   const extensions = extensionsOf(fields);
   const extensionOf = (oid: string) => extensions.get(oid)?.value;
   const basic = extensionOf(OID.basicConstraints);
@@ -109,7 +109,7 @@ function extensionsOf(fields: readonly Element[]): Map<string, Extension> {
     const { oid } = extension.part(0);
     if (found.has(oid)) throw unreadable('a certificate repeats an extension');
     const value = extension.parts.at(-1);
-    if (value === undefined) throw unreadable('a certificate is not complete');
+    if (value === undefined) throw unreadable('a certificate is incomplete');
     const isCritical = extension.parts.length === 3 && extension.part(1).raw.equals(TRUE);
     // An unknown extension isn't parsed, because its value can be anything.
     if (KNOWN.has(oid)) found.set(oid, { isCritical, value: Element.read(value.octets) });

@@ -33,7 +33,7 @@ export function generalNameOf(element: Element): GeneralName {
 export function nameConstraintsOf(value: Element): NameConstraints {
   const subtrees = (tag: number) =>
     (value.parts.find(({ context }) => context === tag)?.parts ?? []).map((subtree) => {
-      if (subtree.parts.length !== 1) throw unreadable('a name constraint has a depth');
+      if (subtree.parts.length !== 1) throw unreadable('a name constraint has an unsupported depth');
       return generalNameOf(subtree.part(0));
     });
   return { permitted: subtrees(0), excluded: subtrees(1) };

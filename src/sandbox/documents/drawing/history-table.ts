@@ -25,7 +25,7 @@ export function drawHistoryTable(
   const hashes = hashChain(history);
   flow.heading(`History (${history.length})`, 70);
   flow.note(
-    'Each line’s hash is the SHA-256 of the hash before it and the line itself, so no line can be changed, removed, or moved without changing all lines after it. The first 16 of 64 digits are shown.',
+    'The hash of each line is the SHA-256 of the previous hash and the line itself, so changing, removing, or moving a line would change all hashes after it. The first 16 of 64 digits are shown.',
   );
   drawHeads(flow);
   for (const [index, entry] of history.entries())

@@ -37,7 +37,7 @@ export function openFaces(folder: string = fontFolder()): Faces {
   };
   const byUse = (use: Use): Face => {
     const entry = list.faces.find((candidate) => candidate.use === use);
-    if (!entry) throw new Error(`The font folder has no face for ${use}.`);
+    if (!entry) throw new Error(`The font folder has no font for ${use}.`);
     return face(entry.file);
   };
   return {

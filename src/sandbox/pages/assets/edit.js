@@ -278,4 +278,4 @@ drawPages(pages, (element, number, size) => {
   sheets.set(number, { element, size });
   if (!isLocked) drawOn(element, number, size);
   for (const row of boxes.keys()) show(row);
-}).catch(() => pages.append('The pages could not be drawn here; place the fields by numbers.'));
+}).catch(() => pages.append('The pages could not be shown. Enter the positions of the fields as numbers.'));

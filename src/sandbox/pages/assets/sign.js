@@ -216,5 +216,5 @@ if (form) {
   document.querySelector('[data-opens="decline"]').addEventListener('click', () => dialog.showModal());
   document.querySelector('[data-closes="decline"]').addEventListener('click', () => dialog.close());
   if (location.hash === '#decline') dialog.showModal();
-  showDocument().catch(() => pages.append('The pages can’t be shown here. Open the PDF instead.'));
+  showDocument().catch(() => pages.append("The pages can't be shown here. Open the PDF instead."));
 }

@@ -111,7 +111,7 @@ function words({ name, description, roles }: TemplateForm) {
 function toolbox() {
   return html`<div class="card toolbox" hidden>
     <h2>Place a field</h2>
-    <p class="quiet">Drag on a page or tap it. Move and resize fields with the mouse or the arrow keys.</p>
+    <p class="quiet">Drag or tap on a page. Move and resize fields with the mouse or the arrow keys.</p>
     <div class="pair">
       <div class="field"><label for="tool">Type</label> <select id="tool">${types('SIGNATURE')}</select></div>
       <div class="field"><label for="for">For</label> <select id="for"></select></div>

@@ -115,7 +115,7 @@ export function readFields(
   });
   const idle = roles.filter((role) => !rows.some((row) => row.role === role));
   if (rows.length > 0)
-    problems.push(...idle.map((role) => `The role ${role} has no field: add one, or remove the role.`));
+    problems.push(...idle.map((role) => `The role ${role} has no fields. Add one, or remove the role.`));
   return { fields: fields.toSorted((a, b) => a.page - b.page || a.y - b.y || a.x - b.x), problems };
 }
 
@@ -132,11 +132,11 @@ function problemsWith(row: FormRow, template: TemplateRecord, roles: readonly st
   if (!isType(type)) problems.push(`the type must be one of ${FIELD_TYPES.join(', ')}`);
   if (label === '' || label.length > LIMITS.text)
     problems.push(`the label must have from 1 to ${LIMITS.text} characters`);
-  if (!roles.includes(role)) problems.push('its role must be one of the template');
+  if (!roles.includes(role)) problems.push('its role must be a role of the template');
   if (type === 'DROPDOWN') {
     const options = optionsIn(row);
     if (options.length === 0 || options.length > LIMITS.options)
-      problems.push(`a dropdown has from 1 to ${LIMITS.options} choices`);
+      problems.push(`a dropdown must have from 1 to ${LIMITS.options} choices`);
     if (options.some((option) => option.length > LIMITS.text))
       problems.push(`a choice must have at most ${LIMITS.text} characters`);
   }
@@ -146,15 +146,15 @@ function problemsWith(row: FormRow, template: TemplateRecord, roles: readonly st
 function problemsWithPlace(row: FormRow, { upload, pageCount }: TemplateRecord): string[] {
   const [page = 0, x = 0, y = 0, width = 0, height = 0] = placeOf(row);
   if ([row.page, row.x, row.y, row.width, row.height].some((text) => !/^\d{1,5}(\.\d{1,3})?$/.test(text)))
-    return ['page, position and size must be numbers'];
+    return ['page, position, and size must be numbers'];
   const size = upload?.pages[page - 1];
   if (size === undefined) return [`the page must be from 1 to ${pageCount}`];
   const [leastWidth, leastHeight] = isType(row.type) ? SIZES[row.type].least : [8, 8];
   if (width < leastWidth || height < leastHeight)
-    return [`it must be at least ${leastWidth} points wide and ${leastHeight} high`];
+    return [`it must be at least ${leastWidth} points wide and ${leastHeight} points high`];
   // Page sizes are rounded, and positions may be, too.
   if (x + width > size.width + 0.01 || y + height > size.height + 0.01)
-    return [`it must lie within page ${page}, which is ${size.width} points wide and ${size.height} high`];
+    return [`it must fit on page ${page}, which is ${size.width} points wide and ${size.height} points high`];
   return [];
 }
 

@@ -20,7 +20,7 @@ export async function readJson(incoming: IncomingMessage, most = MAX_BYTES): Pro
   const [inexact] = inexactNumbers(text);
   if (inexact === undefined) return value;
   const shown = inexact.length > 40 ? `${inexact.slice(0, 40)}…` : inexact;
-  throw invalidBody({ body: [`The number ${shown} cannot be represented exactly; send it as a string`] });
+  throw invalidBody({ body: [`The number ${shown} would lose precision; send it as a string`] });
 }
 
 function parsed(bytes: Buffer): { text: string; value: unknown } {
@@ -39,7 +39,7 @@ async function readBytes(incoming: IncomingMessage, most: number): Promise<Buffe
   } catch (error) {
     if (!(error instanceof BodyLimitError)) throw invalidBody({ body: ['The body was cut short'] });
     if (error.limit === 'bytes') throw tooLarge(most);
-    throw invalidBody({ body: ['Must not arrive in thousands of tiny pieces'] }, error.message, 413);
+    throw invalidBody({ body: ['Must not arrive in thousands of small pieces'] }, error.message, 413);
   }
 }
 

@@ -40,7 +40,9 @@ function frozen(time: number): Clock {
       ms <= 0
         ? Promise.resolve()
         : new Promise((_resolve, reject) => {
-            signal?.addEventListener('abort', () => reject(new Error('the wait was ended')), { once: true });
+            signal?.addEventListener('abort', () => reject(new Error('the wait was canceled')), {
+              once: true,
+            });
           }),
   };
 }

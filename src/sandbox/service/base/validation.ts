@@ -79,7 +79,7 @@ export type CreateBody = z.infer<typeof createSchema>;
 /** "A date, or never" (Authentication 6). A date means the start of that day in UTC. */
 export const expiry = z.union(
   [z.iso.datetime({ offset: true }), z.iso.date(), z.literal('never').transform(() => null), z.null()],
-  { error: 'Must be a date, an ISO 8601 timestamp or never' },
+  { error: 'Must be a date, an ISO 8601 timestamp, or never' },
 );
 
 export const bodies = {
@@ -108,7 +108,7 @@ export const bodies = {
     expiresAt: expiry.optional(),
     orgId: z
       .string()
-      .regex(/^org_[A-Za-z0-9]{1,40}$/, { error: 'Must look like org_ and up to 40 letters and digits' })
+      .regex(/^org_[A-Za-z0-9]{1,40}$/, { error: 'Must be org_ followed by up to 40 letters and digits' })
       .optional(),
   }),
 };

@@ -46,7 +46,7 @@ export function wrongMethod(app: Hono<ServiceEnv>): MiddlewareHandler<ServiceEnv
       c.header('Allow', allowed.join(', '));
       return replyError(
         c,
-        new ApiError('NOT_FOUND', `${c.req.method} is not possible here`, { status: 405 }),
+        new ApiError('NOT_FOUND', `${c.req.method} is not supported at this path`, { status: 405 }),
       );
     },
   });

@@ -126,7 +126,7 @@ export class ControlPlane {
   async saveSnapshot(name = `snapshot-${this.#options.randomId(5)}`): Promise<SnapshotInfo> {
     const { snapshots, store, resets, realClock } = this.#options;
     if (!SNAPSHOT_NAME.test(name))
-      throw invalidBody({ name: ['Must be letters, digits, _, - and ., at most 64'] });
+      throw invalidBody({ name: ['Must be at most 64 letters, digits, _, -, and .'] });
     return resets.exclusive(async () => {
       await store.whenIdle();
       const changes = [...store.state.changes()];

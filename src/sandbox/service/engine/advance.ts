@@ -22,7 +22,7 @@ export async function advanceClock(
   catchUp: () => Promise<void>,
 ): Promise<number> {
   if (clock.offsetMs + ms > MAX_OFFSET_MS)
-    throw invalidBody({ ms: ['The clock would be more than a century ahead'] });
+    throw invalidBody({ ms: ['The clock can be advanced by at most a century'] });
   const deadline = realClock.now() + MAX_WAIT_MS;
   const deliveriesDone = () => waitForDeliveries(deadline, realClock, sender);
   const moveTo = async (offset: number) => {

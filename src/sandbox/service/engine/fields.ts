@@ -41,7 +41,7 @@ export function fillFields(
   const details: [string, string[]][] = [];
   for (const fieldId of given.keys()) {
     if (!fields.some((field) => field.fieldId === fieldId))
-      details.push([`values.${fieldId}`, [`Not a field of ${signer.role}`]]);
+      details.push([`values.${fieldId}`, [`Unknown field for ${signer.role}`]]);
   }
   const isDrawn = ({ fieldId }: FieldRecord) => Object.hasOwn(drawings, fieldId);
   for (const field of fields) {

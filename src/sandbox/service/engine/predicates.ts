@@ -46,7 +46,7 @@ export function signerOf(envelope: EnvelopeRecord, signerId: string): SignerReco
 /** Returns a signer of an active envelope who can view, sign, or decline now. Throws NOT_FOUND or INVALID_STATE otherwise. */
 export function requireOpen(envelope: EnvelopeRecord, signerId: string): SignerRecord {
   const signer = signerOf(envelope, signerId);
-  if (!isActive(envelope)) throw invalidState(`Envelope is ${envelope.status}; nobody can sign it now`);
+  if (!isActive(envelope)) throw invalidState(`Envelope is ${envelope.status}; it can't be signed now`);
   return requireTurn(envelope, signer);
 }
 
@@ -56,7 +56,7 @@ export function requireTurn(envelope: EnvelopeRecord, signer: SignerRecord): Sig
   if (signer.status === 'SIGNED') throw invalidState(`${signer.name} has already signed`);
   if (signer.status === 'DECLINED') throw invalidState(`${signer.name} has declined`);
   const first = nextSigner(envelope);
-  throw invalidState(`It is not the turn of ${signer.name} yet${first ? `: ${first.name} comes first` : ''}`);
+  throw invalidState(`It is not ${signer.name}'s turn yet${first ? `: ${first.name} signs first` : ''}`);
 }
 
 /**
@@ -67,7 +67,7 @@ export function findSigner(envelope: EnvelopeRecord, who: string | null): string
   if (who === null) {
     const next = nextSigner(envelope);
     if (!next || !isActive(envelope))
-      throw invalidState(`Envelope is ${envelope.status}; it is nobody's turn to sign`);
+      throw invalidState(`Envelope is ${envelope.status}; it is no one's turn to sign`);
     return next.id;
   }
   const address = who.toLowerCase();

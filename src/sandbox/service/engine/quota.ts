@@ -26,7 +26,7 @@ export class Quota {
     if (this.#limit !== null && used + asked > this.#limit)
       throw new ApiError(
         'QUOTA_EXCEEDED',
-        `Monthly envelope limit reached: ${used} of ${this.#limit} ${unit} used, ${asked} more requested`,
+        `Monthly envelope limit reached: ${used} of ${this.#limit} ${unit} used, and ${asked} more requested`,
       );
     this.#add(orgId, asked);
     return () => this.#add(orgId, -asked);

@@ -22,7 +22,7 @@ const onRequests = {
     .string()
     .max(500)
     .regex(/^(?:[A-Z]+|(?:[A-Z]+ )?\/\S*)$/, {
-      error: 'Must be a method, a path or both, like POST /esign/envelopes',
+      error: 'Must be a method, a path, or both, such as POST /esign/envelopes',
     })
     .optional(),
 };
@@ -58,7 +58,7 @@ const settingsSchema = z.strictObject({
     })
     .refine(({ ms, reads }) => ms !== undefined || reads !== undefined, {
       path: ['ms'],
-      error: 'Set ms, reads, or both; the first one counts',
+      error: 'Set ms, reads, or both; whichever comes first applies',
     })
     .optional(),
   /** A sealed document in the bucket is tampered with. */

@@ -11,7 +11,7 @@ const SIGNER_STATUSES = ['PENDING', 'SENT', 'VIEWED', 'SIGNED', 'DECLINED'] as c
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 const id = filled('id', 64).refine((value) => value.trim() === '' || ID.test(value), {
-  error: 'Must be letters, digits, _ and -, at most 64',
+  error: 'Must be at most 64 letters, digits, _, and -',
 });
 const name = (most: number) => filled('name', most);
 const listOf = <T extends z.ZodType>(item: T) => z.array(item, { error: 'Must be a list' });
@@ -23,7 +23,7 @@ const time = text(40).refine(
   (value) =>
     (/^\d{4}-\d{2}-\d{2}/.test(value) && !Number.isNaN(Date.parse(value))) ||
     parseDuration(value) !== undefined,
-  { error: 'Must be a date, an ISO 8601 timestamp, or how long ago, like 9d' },
+  { error: 'Must be a date, an ISO 8601 timestamp, or a duration ago, such as 9d' },
 );
 
 /** The format of a seed. A PDF is a string: its path, or its bytes in base64. */

@@ -61,7 +61,8 @@ function plainOf(document: Document, name: string): unknown {
     return document.toJS({ maxAliasCount: 100 }) ?? {};
   } catch (error) {
     const unknown = /^Unresolved alias.*: (.+)$/.exec(messageOf(error))?.[1];
-    const why = unknown === undefined ? 'its aliases repeat too much' : `the alias *${unknown} has no anchor`;
+    const why =
+      unknown === undefined ? 'its aliases expand to too much data' : `the alias *${unknown} has no anchor`;
     throw new UsageError(`${name} can't be read: ${why}.`, { cause: error });
   }
 }
@@ -88,7 +89,7 @@ async function pdfsOf(
     });
     if (bytes === undefined) throw failed('file not found');
     if (bytes.toString('latin1', 0, 5) !== '%PDF-') throw mistakes({ [field]: [`${path} is not a PDF`] });
-    if (bytes.length > UPLOAD.bytes) throw mistakes({ [field]: [`${path} has more than 10 MB`] });
+    if (bytes.length > UPLOAD.bytes) throw mistakes({ [field]: [`${path} is larger than 10 MB`] });
     pdfs.set(id, bytes);
   }
   return pdfs;

@@ -109,7 +109,7 @@ function lockFolder(folder: string): Promise<() => Promise<void>> {
     join(folder, 'service.lock'),
     (pid) =>
       new UsageError(`Another sandbox (process ${pid}) is using ${folder}`, {
-        hint: 'Stop it first, or give this one another folder.',
+        hint: 'Stop it first, or use a different folder for this sandbox.',
       }),
   );
 }

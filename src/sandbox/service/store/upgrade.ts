@@ -31,7 +31,7 @@ async function rewrite(path: string, draft: string): Promise<void> {
       const entry = entryIn(bytes.toString('utf8'));
       if (entry === undefined)
         throw new UsageError(`Line ${number} of the journal ${path} is damaged. It was left unchanged.`, {
-          hint: 'Version 0.1 of esign wrote it. Move the file away to start with an empty sandbox.',
+          hint: 'It was written by esign 0.1. To start with an empty sandbox, move the file away.',
         });
       await file.appendFile(writeLine(entry));
     }

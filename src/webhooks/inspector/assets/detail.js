@@ -141,14 +141,14 @@ export class Detail {
     const results = reply?.ok ? await reply.json() : null;
     const failed = results?.filter(({ error }) => error !== null).length;
     say(
-      results === null ? 'Could not send it' : failed === 0 ? 'Replayed' : `Replayed, ${failed} not accepted`,
+      results === null ? 'Could not be sent' : failed === 0 ? 'Replayed' : `Replayed, ${failed} not accepted`,
     );
     const now = this.element.querySelector('[data-key="replay"]');
     if (!now) return;
     now.removeAttribute('aria-disabled');
     now.textContent = 'Replay';
     const note = this.element.querySelector('#replay-note');
-    if (results === null && note) note.textContent = 'Could not send it.';
+    if (results === null && note) note.textContent = 'The delivery could not be sent.';
   }
 
   bodyOf(delivery) {
@@ -188,7 +188,7 @@ export class Detail {
     );
     const notes = [
       !isText && 'The body is not UTF-8.',
-      !isWhole && `Refused deliveries are truncated. The body had ${sized(bytes)}.`,
+      !isWhole && `Refused deliveries are truncated. The size of the body was ${sized(bytes)}.`,
     ].filter(Boolean);
     return el(
       'section',
@@ -197,7 +197,7 @@ export class Detail {
         'div',
         { class: 'bar' },
         el('h3', {}, 'Body'),
-        el('div', { class: 'switch', role: 'group', 'aria-label': 'Form of the body' }, buttons),
+        el('div', { class: 'switch', role: 'group', 'aria-label': 'Body format' }, buttons),
         copyBody,
       ),
       notes.length > 0 && el('p', { class: 'quiet' }, notes.join(' ')),

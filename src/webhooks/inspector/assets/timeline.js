@@ -18,7 +18,7 @@ function step({ at, title, note, tone }) {
 
 function happened({ happenedAt }) {
   if (happenedAt === null) return null;
-  return step({ at: happenedAt, title: 'Happened at the service', note: null, tone: 'plain' });
+  return step({ at: happenedAt, title: 'Time at the service', note: null, tone: 'plain' });
 }
 
 function received({ happenedAt, receivedAt, answer, answeredInMs, duplicate, verdict }) {
