@@ -135,7 +135,7 @@ class SheetCheck {
     for (const range of this.#reader.merged) this.#checkMerged(range);
     if (this.#hiddenRows > 0) {
       const are = this.#hiddenRows === 1 ? 'is' : 'are';
-      const text = `${counted(this.#hiddenRows, 'row')} ${are} hidden but included; delete the ones you don\'t want`;
+      const text = `${counted(this.#hiddenRows, 'row')} ${are} hidden but included; delete the ones you don't want`;
       this.#findings.warning({ line: this.#firstHidden, column: '', text });
     }
     for (const [column, cell] of this.#header.entries()) {
