@@ -156,7 +156,10 @@ function refuse(error: unknown, request: IncomingMessage, response: ServerRespon
   const known =
     error instanceof S3Error
       ? error
-      : new S3Error('InternalError', `The sandbox could not complete the request (${codeOf(error) ?? 'unexpected'}).`);
+      : new S3Error(
+          'InternalError',
+          `The sandbox could not complete the request (${codeOf(error) ?? 'unexpected'}).`,
+        );
   if (request.method === 'HEAD') {
     response.writeHead(known.status).end();
     return;
