@@ -57,7 +57,9 @@ export default defineConfig({
           retry,
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          maxWorkers: availableParallelism(),
+          // Some of them wait for real time. One worker more costs seconds of loading, so there aren't as many as below.
+          maxWorkers: availableParallelism() + 1,
+          maxConcurrency: 10,
         },
       },
       {

@@ -9,8 +9,6 @@ import { portOf } from '../../support/server.ts';
 
 const CHECKS = drillChecks({ secret: DRILL_SECRET, events: EVENTS, now: 0 }).map(({ name }) => name);
 
-/** Under wine an early response can be lost. */
-
 async function drillAt(url: string, events: readonly string[] = EVENTS): Promise<CheckResult[]> {
   const { signal } = new AbortController();
   const results: CheckResult[] = [];
@@ -40,27 +38,6 @@ describe('a drill', () => {
     expect(names(await findings(steps, ['envelope.completed']))).toEqual([]);
   });
 
-  it('sends a body of exactly 1 MiB', async () => {
-    const sizes: number[] = [];
-    await findings({
-      take: (_, raw) => {
-        sizes.push(raw.byteLength);
-        return 200;
-      },
-    });
-    expect(Math.max(...sizes)).toBe(1024 * 1024);
-  });
-
-  it('reports receivers that accept uppercase or process sequentially, but only as information', async () => {
-    const lenient = await findings(GOOD[1]?.steps);
-    expect(lenient.find(({ check }) => check === 'upper-case-signature')).toMatchObject({
-      ok: true,
-      finding: null,
-      notice: expect.stringContaining('uppercase hex') as unknown,
-    });
-    expect(lenient.filter(({ notice }) => notice !== undefined)).toHaveLength(1);
-  });
-
   it.concurrent('takes at most ten seconds, even without any response', async () => {
     const { url, close } = await serve((request) => request.resume());
     const started = performance.now();
@@ -73,7 +50,28 @@ describe('a drill', () => {
     );
   });
 
-  it('names the first fix if even the valid delivery is refused', async () => {
+  it.concurrent('sends a body of exactly 1 MiB', async () => {
+    const sizes: number[] = [];
+    await findings({
+      take: (_, raw) => {
+        sizes.push(raw.byteLength);
+        return 200;
+      },
+    });
+    expect(Math.max(...sizes)).toBe(1024 * 1024);
+  });
+
+  it.concurrent('reports receivers that accept uppercase or process sequentially, but only as information', async () => {
+    const lenient = await findings(GOOD[1]?.steps);
+    expect(lenient.find(({ check }) => check === 'upper-case-signature')).toMatchObject({
+      ok: true,
+      finding: null,
+      notice: expect.stringContaining('uppercase hex') as unknown,
+    });
+    expect(lenient.filter(({ notice }) => notice !== undefined)).toHaveLength(1);
+  });
+
+  it.concurrent('names the first fix if even the valid delivery is refused', async () => {
     const results = await findings({ trusts: () => false });
     expect(results.filter(({ ok }) => !ok).slice(0, 2)).toMatchObject([
       {
@@ -84,7 +82,7 @@ describe('a drill', () => {
     ]);
   });
 
-  it('reports that a receiver is gone after an event ended it', async () => {
+  it.concurrent('reports that a receiver is gone after an event ended it', async () => {
     const { url, close } = await serve(
       receiver({
         take: (body) => {
