@@ -175,7 +175,7 @@ describe('the evidence of a completed envelope', () => {
     const refused = await esign(`envelopes evidence ${id} --dir edited`);
     expect([refused.code, refused.stderr]).toEqual([
       9,
-      expect.stringContaining('webhooks.jsonl was changed'),
+      expect.stringContaining('webhooks.jsonl has changed'),
     ]);
     expect(await read('edited', 'webhooks.jsonl')).toBe(forged);
     expect((await esign(`envelopes evidence ${id} --dir edited --force`)).code).toBe(0);
