@@ -32,7 +32,7 @@ export function drawHistoryTable(
     drawEntry(flow, entry, index + 1, hashes[index] ?? '', signers);
   const last = hashes.at(-1);
   flow.top += 6;
-  if (last !== undefined) flow.fact('Last hash in full', [last], { mono: true });
+  if (last !== undefined) flow.fact('Full last hash', [last], { mono: true });
 }
 
 function drawHeads(flow: Flow): void {
