@@ -40,7 +40,7 @@ export class FieldCheck {
   notice(): string | undefined {
     if (this.#seen === 0 || this.#missing.size === 0) return undefined;
     const names = [...this.#missing].map((path) => `"${path}"`).join(', ');
-    return `No item has ${names}. The fields are ${[...this.#known].join(', ')}.`;
+    return `No item has ${names}. Fields: ${[...this.#known].join(', ')}.`;
   }
 }
 

@@ -341,7 +341,7 @@ describe('a bulk run', () => {
     const elsewhere = await home.run(argv`bulk resume --last --json`, {
       env: { ESIGN_BASE_URL: 'http://127.0.0.1:9/v1', ESIGN_API_KEY: 'sk_0123456789' },
     });
-    expect(reportedError(elsewhere).message).toContain('was started at');
+    expect(reportedError(elsewhere).message).toContain('was started with');
     expect((await home.run`bulk resume --last`).code).toBe(0);
     expect((await holdingsOf(sandbox)).perSigner.size).toBe(200);
   });
@@ -446,7 +446,7 @@ describe('a bulk run', () => {
     expect(run.stderr).toMatch(/^said\.csv:2: .*ada@gmial\.com.* gmail\.com\?$/m);
     expect(run.stderr).toMatch(/^said\.csv: 2 envelopes for 2 signers .*tmpl_nda/m);
     expect(run.stderr).toMatch(/4 requests; .*\([\d,]+ left; 10% of 1,000,000 /);
-    expect(run.stderr).toMatch(/2 envelopes sent\. Each row: .*results\.csv\n/);
+    expect(run.stderr).toMatch(/2 envelopes sent\. .*: .*results\.csv\n/);
     expect(linesOf(run.stdout).sort()).toEqual([
       expect.stringMatching(/^1\trun-[\w-]+-1\tenv_\w+\tSENT\t$/),
       expect.stringMatching(/^2\trun-[\w-]+-2\tenv_\w+\tSENT\t$/),

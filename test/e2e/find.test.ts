@@ -68,7 +68,7 @@ describe('find', () => {
   it('finds nothing: exits with 0, an empty list, and a suggestion', async () => {
     const { code, stdout, stderr } = await find('nobody', '--json');
     expect([code, parseJson(stdout)]).toEqual([0, []]);
-    expect(stderr).toMatch(/^No envelope .*"nobody"/);
+    expect(stderr).toMatch(/^No envelopes .*"nobody"/);
     expect(linesOf(stderr)).toHaveLength(1);
     expect((await find(' ')).code).toBe(2);
   });

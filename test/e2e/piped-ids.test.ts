@@ -83,7 +83,7 @@ describe('--dry-run on a terminal', () => {
     const screen = shell(`printf '%s\\n' ${first} ${second} | esign envelopes cancel - --dry-run`);
     await screen.shows('exit 0');
     expect(screen.text()).toContain(`would cancel ${first}  Flat 1  for Ada Lovelace`);
-    expect(screen.text()).toContain(`Left out: ${second}  Flat 2`);
+    expect(screen.text()).toContain(`Skipped ${second}  Flat 2`);
     expect(screen.text()).not.toContain(`would cancel ${second}`);
     expect(await statusOf(first)).toBe('SENT');
   });

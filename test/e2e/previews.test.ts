@@ -36,8 +36,8 @@ describe('several envelopes', () => {
     const text = screen.text();
     expect(text).toContain(`${ids[0]}  Flat 1  for Ada Lovelace`);
     expect(text).toContain(`${ids[1]}  Flat 2  for Ada Lovelace`);
-    expect(text).toMatch(new RegExp(`Left out: ${ids[2]}  Flat 3 .*: it is CANCELLED`));
-    expect(text).toContain('Left out: env_none: Envelope not found.');
+    expect(text).toMatch(new RegExp(`Skipped ${ids[2]}  Flat 3 .*: it is CANCELLED`));
+    expect(text).toContain('Skipped env_none: Envelope not found.');
     screen.type('y\r');
     expect((await screen.ended).code).toBe(0);
     expect(await Promise.all(ids.map(statusOf))).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);

@@ -10,7 +10,7 @@ import { openScreen } from '../support/pty.ts';
 import { json, portOf, startServer, type TestServer } from '../support/server.ts';
 
 const NEWER = '999.1.0';
-const NOTICE = `esign ${NEWER} is out`;
+const NOTICE = `esign ${NEWER} is available`;
 const HOUR = 60 * 60_000;
 
 let home: Home;
@@ -71,10 +71,10 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 
 describe('the notice of a newer version', () => {
   it('is fetched in the background of one run, shown by the next, and only once', async () => {
-    expect(await atTerminal()).not.toContain('is out');
+    expect(await atTerminal()).not.toContain('is available');
     await until(async () => (await record()).latest === NEWER);
     expect(await atTerminal()).toContain(NOTICE);
-    expect(await atTerminal()).not.toContain('is out');
+    expect(await atTerminal()).not.toContain('is available');
     expect(registry.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /npm/esign-cli/latest',
     ]);
@@ -86,7 +86,7 @@ describe('the notice of a newer version', () => {
     await known({ askedAt: now, latest: NEWER, toldAt: now - 25 * HOUR });
     expect(await atTerminal()).toContain(NOTICE);
     await known({ askedAt: now, latest: '0.0.1' });
-    expect(await atTerminal()).not.toContain('is out');
+    expect(await atTerminal()).not.toContain('is available');
     expect(registry.seen).toEqual([]);
   });
 
@@ -95,16 +95,16 @@ describe('the notice of a newer version', () => {
     ['CI', { CI: 'true' }],
   ])('is disabled by %s', async (_name, off) => {
     await known({ latest: NEWER });
-    expect(await atTerminal(off)).not.toContain('is out');
+    expect(await atTerminal(off)).not.toContain('is available');
     expect(await record()).toEqual({ latest: NEWER });
   });
 
   it('is disabled by --json and by setting', async () => {
     await known({ latest: NEWER });
-    expect(await atTerminal({}, ['profiles', 'list', '--json'])).not.toContain('is out');
+    expect(await atTerminal({}, ['profiles', 'list', '--json'])).not.toContain('is available');
     await mkdir(home.path('config'), { recursive: true });
     await writeFile(home.path('config', 'settings.json'), '{"updateNotice": false}');
-    expect(await atTerminal()).not.toContain('is out');
+    expect(await atTerminal()).not.toContain('is available');
     expect(await record()).toEqual({ latest: NEWER });
   });
 
@@ -114,7 +114,7 @@ describe('the notice of a newer version', () => {
     expect(await atTerminal()).not.toContain('9.9.9');
     await writeFile(home.path('file'), '');
     expect(await atTerminal({ ESIGN_STATE_DIR: home.path('file', 'no') })).not.toMatch(
-      /is out|Error|ENOTDIR/,
+      /is available|Error|ENOTDIR/,
     );
   });
 });
@@ -185,7 +185,7 @@ describe.skipIf(PACKAGE === undefined)('the connections and processes of a run',
     const { options, opened } = await watched();
     const { code, stderr } = await home.run(argv`profiles list`, { env: { ...env, ...options } });
     expect(code).toBe(0);
-    expect(stderr).not.toContain('is out');
+    expect(stderr).not.toContain('is available');
     expect(await opened()).toEqual([]);
     expect(await record()).toEqual({ latest: NEWER, askedAt: 0 });
   });

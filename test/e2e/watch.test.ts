@@ -140,7 +140,7 @@ describe('a watch', () => {
     expect(code).toBe(0);
     expect(stdout.split('\n')).toHaveLength(3);
     expect(stderr).toContain('503');
-    expect(stderr).toContain('is back');
+    expect(stderr).toContain('responding again');
     await server.close();
   });
 

@@ -46,7 +46,8 @@ describe('an ID that does not exist', () => {
   });
 
   it('is reported with the closest template in the list; JSON and the exit code stay the same', async () => {
-    const said = 'tmpl_nd: Template not found. Did you mean tmpl_nda? `esign templates list` shows them.';
+    const said =
+      'tmpl_nd: Template not found. Did you mean tmpl_nda? `esign templates list` lists the templates.';
     for (const more of ['', ' -q', ' --csv', ' --status SENT', ' --signer ada']) {
       const { code, stderr } = await fails(`envelopes list --template tmpl_nd${more}`);
       expect([more, code, stderr]).toEqual([more, 0, expect.stringContaining(said)]);
@@ -80,7 +81,7 @@ describe('an invalid state', () => {
     async (command) => {
       const { stderr } = await fails(`${command} ENV --signer bob@example.com`);
       expect(stderr).toMatch(new RegExp(`bob@example\\.com .*${id}`));
-      expect(stderr).toContain('Its signers: ada@example.com.');
+      expect(stderr).toContain('Its signers are ada@example.com.');
     },
   );
 
