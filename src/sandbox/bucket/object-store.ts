@@ -83,6 +83,11 @@ export class ObjectStore implements ObjectWriter {
     return store;
   }
 
+  /** Returns when the bucket was created. */
+  createdAt(): Date {
+    return statSync(this.#folder).birthtime;
+  }
+
   /** Returns the objects in S3's listing order: by the UTF-8 bytes of the keys. */
   list(): StoredObjectFacts[] {
     return [...this.#objects.values()].sort((a, b) => compareKeys(a.key, b.key));

@@ -144,10 +144,10 @@ function headBucket({ response, region }: Call): void {
   response.writeHead(200, { 'x-amz-bucket-region': region }).end();
 }
 
-function listBuckets({ response, ownBucket }: Call): void {
+function listBuckets({ response, ownBucket, store }: Call): void {
   writeXml(response, 200, 'ListAllMyBucketsResult', {
     Owner: { ID: 'sandbox', DisplayName: 'sandbox' },
-    Buckets: { Bucket: [{ Name: ownBucket, CreationDate: new Date(0).toISOString() }] },
+    Buckets: { Bucket: [{ Name: ownBucket, CreationDate: store.createdAt().toISOString() }] },
   });
 }
 

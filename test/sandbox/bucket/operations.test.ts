@@ -183,6 +183,7 @@ describe('buckets', () => {
     const client = rig.client();
     const { Buckets } = await client.send(new ListBucketsCommand());
     expect(Buckets?.map(({ Name }) => Name)).toEqual([BUCKET]);
+    expect(Date.now() - (Buckets?.[0]?.CreationDate?.getTime() ?? 0)).toBeLessThan(600_000);
     const head = await client.send(new HeadBucketCommand({ Bucket }));
     expect(head.BucketRegion).toBe(REGION);
   });
