@@ -1,8 +1,8 @@
 import type { Envelope } from '../api/schemas.ts';
 import { markedEnvelopes, readIfExists } from '../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../envelopes/markers.ts';
-import { contentOf, isOtherContent, type KnownRequest } from '../envelopes/request-ids/request-ids.ts';
-import { isMadeFrom } from '../envelopes/request-ids/same-content.ts';
+import type { KnownRequest } from '../envelopes/request-ids/request-ids.ts';
+import { contentOf, isMadeFrom, isOtherContent } from '../envelopes/request-ids/same-content.ts';
 import { msUntilListed, searchUntilListed } from '../envelopes/request-ids/search.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import { isTerminal, isVoid } from '../kernel/vocabulary.ts';

@@ -1,7 +1,7 @@
 import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { createBody } from '../envelopes/create.ts';
-import { contentOf } from '../envelopes/request-ids/request-ids.ts';
+import { contentOf } from '../envelopes/request-ids/same-content.ts';
 import { actWithOutcome } from '../envelopes/write-outcome.ts';
 import { EsignError, isAmbiguous, isRefusedByState, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../kernel/vocabulary.ts';

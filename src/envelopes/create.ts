@@ -16,14 +16,8 @@ import { isTerminal, LIMITS, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import { sendEnvelope } from './actions.ts';
 import { readIfExists } from './marked-envelopes.ts';
 import { requestIdOf } from './markers.ts';
-import {
-  checkRequestId,
-  contentOf,
-  isOtherContent,
-  type LockedRequestId,
-  type RequestIds,
-} from './request-ids/request-ids.ts';
-import { isMadeFrom } from './request-ids/same-content.ts';
+import { checkRequestId, type LockedRequestId, type RequestIds } from './request-ids/request-ids.ts';
+import { contentOf, isMadeFrom, isOtherContent } from './request-ids/same-content.ts';
 import { msUntilListed, type Searching, searchUntilListed } from './request-ids/search.ts';
 import type { SignerInput } from './signer-mailbox.ts';
 import { createWithOutcome, readQuietly } from './write-outcome.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEnvelope } from '../../src/envelopes/create.ts';
-import { contentOf } from '../../src/envelopes/request-ids/request-ids.ts';
+import { contentOf } from '../../src/envelopes/request-ids/same-content.ts';
 import { Runs } from './rig.ts';
 
 let runs: Runs;

@@ -7,12 +7,11 @@ import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   checkRequestId,
-  contentOf,
-  isOtherContent,
   type RequestIds,
   requestIdsIn,
   requestIdsInMemory,
 } from '../../src/envelopes/request-ids/request-ids.ts';
+import { contentOf, isOtherContent } from '../../src/envelopes/request-ids/same-content.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { RequestContent } from '../../envelopes/request-ids/request-ids.ts';
+import type { RequestContent } from '../../envelopes/request-ids/same-content.ts';
 import { readLine } from '../../journal/line.ts';
 import { linesOf } from '../../journal/lines.ts';
 import { isNotFound } from '../../kernel/errors.ts';

@@ -3,13 +3,8 @@ import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { markedEnvelopes, readIfExists } from '../../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../../envelopes/markers.ts';
-import {
-  contentOf,
-  isOtherContent,
-  type KnownRequest,
-  type RequestIds,
-} from '../../envelopes/request-ids/request-ids.ts';
-import { isMadeFrom } from '../../envelopes/request-ids/same-content.ts';
+import type { KnownRequest, RequestIds } from '../../envelopes/request-ids/request-ids.ts';
+import { contentOf, isMadeFrom, isOtherContent } from '../../envelopes/request-ids/same-content.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';

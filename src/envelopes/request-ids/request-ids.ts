@@ -1,22 +1,54 @@
 import { hash } from 'node:crypto';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { notRecorded } from '../../journal/failures.ts';
+import { readLine, writeLine } from '../../journal/line.ts';
 import { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
+import { dropOldest } from '../../kernel/bounded.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import type { SignerInput } from '../signer-mailbox.ts';
-import {
-  type KnownRequest,
-  memoryRecords,
-  type RequestRecord,
-  type RequestRecords,
-  recordsIn,
-} from './records.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { privateFolder, syncFolder, writeFileAtomic } from '../../kernel/files/files.ts';
+import { isLocked, lockFile } from '../../kernel/files/lock.ts';
+import { readRegularBytes } from '../../kernel/files/regular-file.ts';
 
 /*
  * The API has no idempotency key. A create carries a request ID in its metadata, and this module remembers each ID on this
  * machine: what it was used for, whether the service was asked, and the envelope it returned.
  */
 
-export type { KnownRequest } from './records.ts';
+const facts = {
+  /** When it was recorded: ms since the epoch by this machine's clock, and by the service's. */
+  at: z.number(),
+  serviceAt: z.number(),
+  /** A hash of what the ID is used for. */
+  content: z.string(),
+};
+const recordSchema = z.discriminatedUnion('state', [
+  /** Written before the request. The response is not known. */
+  z.object({ state: z.literal('asked'), ...facts }),
+  z.object({ state: z.literal('made'), ...facts, envelopeId: z.string().check(z.minLength(1)) }),
+]);
+const fileSchema = z.object({ version: z.literal(1), requestId: z.string(), record: recordSchema });
+
+type RequestRecord = z.infer<typeof recordSchema>;
+
+/** The record of a request ID. `damaged`: it can't be parsed; `at` is when it was last written. */
+export type KnownRequest =
+  | { state: 'new' }
+  | RequestRecord
+  | { state: 'damaged'; at: number; serviceAt: number; path: string };
+
+/** Where the records of an account are kept. */
+interface RequestRecords {
+  read(requestId: string): Promise<KnownRequest>;
+  /** The record is on disk when this resolves. */
+  write(requestId: string, record: RequestRecord): Promise<void>;
+  remove(requestId: string): Promise<void>;
+  /** Waits until no other process uses the ID; returns the release. */
+  lock(requestId: string, signal: AbortSignal | undefined): Promise<() => Promise<void>>;
+}
 
 /** A request ID that no other process or call can use until it is released. */
 export interface LockedRequestId {
@@ -139,24 +171,94 @@ export function checkRequestId(requestId: unknown): string {
   });
 }
 
-/** The content that a request ID stands for. */
-export interface RequestContent {
-  templateId: string;
-  signers: readonly Readonly<SignerInput>[];
+const DAY_MS = 86_400_000;
+const RETENTION_MS = 30 * DAY_MS;
+/** How long to wait for another process, in ms. After a lost response, it searches the list for a minute. */
+const LOCK_TIMEOUT_MS = 3 * 60_000;
+
+/** One small file per request ID. It is replaced as a whole, so a crash or a full disk leaves the previous record. */
+function recordsIn(stateFolder: string, account: string, clock: Clock): RequestRecords {
+  const folder = join(stateFolder, 'requests', account);
+  const pathOf = (requestId: string) => join(folder, `${hash('sha256', requestId).slice(0, 32)}.json`);
+  return {
+    read: (requestId) => readRecord(pathOf(requestId), requestId),
+    async write(requestId, record) {
+      const line = writeLine({ version: 1, requestId, record });
+      await writeFileAtomic(pathOf(requestId), line).catch((error: unknown) => {
+        throw notRecorded(`The request ID can't be recorded in ${folder}`, error);
+      });
+    },
+    async remove(requestId) {
+      await rm(pathOf(requestId), { force: true });
+      await syncFolder(folder);
+    },
+    async lock(requestId, signal) {
+      const busy = (pid: string) =>
+        new UsageError(`Another esign process (${pid}) is using the request ID ${requestId}.`, {
+          hint: 'Run the command again when it has finished.',
+        });
+      try {
+        await privateFolder(folder);
+        await removeOld(folder, clock.now());
+        return await lockFile(`${pathOf(requestId)}.lock`, busy, { waitMs: LOCK_TIMEOUT_MS, clock, signal });
+      } catch (error) {
+        if (error instanceof UsageError || signal?.aborted) throw error;
+        throw notRecorded(`The request ID can't be recorded in ${folder}`, error);
+      }
+    },
+  };
 }
 
-/**
- * Returns a hash of the template and the signers (address, name, role, order). The case of an address and the sequence of the
- * signers don't matter.
- */
-export function contentOf({ templateId, signers }: RequestContent): string {
-  const people = signers.map(({ email, name, role, order }) =>
-    JSON.stringify([email.trim().toLowerCase(), name.trim(), role ?? null, order ?? null]),
-  );
-  return hash('sha256', JSON.stringify([1, templateId, people.sort()])).slice(0, 32);
+async function readRecord(path: string, requestId: string): Promise<KnownRequest> {
+  const bytes = await readRegularBytes(path).catch((error: unknown) => {
+    throw new UsageError(`The record of the request ID ${requestId} can't be read: ${diskReason(error)}.`, {
+      cause: error,
+      hint: `Make ${path} readable.`,
+    });
+  });
+  if (bytes === undefined) return { state: 'new' };
+  const file = fileSchema.safeParse(readLine(bytes.subarray(0, -1)));
+  if (file.success && file.data.requestId === requestId) return file.data.record;
+  const { mtimeMs } = await stat(path);
+  return { state: 'damaged', at: mtimeMs, serviceAt: mtimeMs, path };
 }
 
-/** Returns true if the ID was used for other content. A damaged record doesn't show its content. */
-export function isOtherContent(known: KnownRequest, content: string): boolean {
-  return 'content' in known && known.content !== '' && known.content !== content;
+/** Removes records older than 30 days, at most once a day. Failures are ignored until the next time. */
+async function removeOld(folder: string, now: number): Promise<void> {
+  const marker = join(folder, '.cleaned');
+  try {
+    const cleaned = await stat(marker).catch(() => undefined);
+    if (cleaned !== undefined && now - cleaned.mtimeMs < DAY_MS) return;
+    await writeFile(marker, '', { mode: 0o600 });
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      const file = await stat(path).catch(() => undefined);
+      if (file === undefined || now - file.mtimeMs < RETENTION_MS) continue;
+      if (!(await isLocked(name.endsWith('.json') ? `${path}.lock` : path))) await rm(path, { force: true });
+    }
+  } catch {
+    // Cleaning up must not stop a create.
+  }
+}
+
+/** The records that are kept in memory, by account and ID, oldest first. */
+const remembered = new Map<string, RequestRecord>();
+/** Limits the memory of a server. The service's list shows an envelope long before this many others are created. */
+const MAX_REMEMBERED = 100_000;
+
+/** Records that are kept in this process only. Calls take turns, so there is nothing to lock. */
+function memoryRecords(account: string): RequestRecords {
+  const keyOf = (requestId: string) => `${account}\n${requestId}`;
+  return {
+    read: async (requestId) => remembered.get(keyOf(requestId)) ?? { state: 'new' },
+    async write(requestId, record) {
+      remembered.delete(keyOf(requestId));
+      remembered.set(keyOf(requestId), record);
+      dropOldest(remembered, MAX_REMEMBERED);
+    },
+    async remove(requestId) {
+      remembered.delete(keyOf(requestId));
+    },
+    lock: async () => async () => undefined,
+  };
 }

@@ -1,6 +1,29 @@
+import { hash } from 'node:crypto';
 import type { Envelope } from '../../api/schemas.ts';
 import type { SignerInput } from '../signer-mailbox.ts';
-import type { RequestContent } from './request-ids.ts';
+import type { KnownRequest } from './request-ids.ts';
+
+/** The content that a request ID stands for. */
+export interface RequestContent {
+  templateId: string;
+  signers: readonly Readonly<SignerInput>[];
+}
+
+/**
+ * Returns a hash of the template and the signers (address, name, role, order). The case of an address and the sequence of the
+ * signers don't matter.
+ */
+export function contentOf({ templateId, signers }: RequestContent): string {
+  const people = signers.map(({ email, name, role, order }) =>
+    JSON.stringify([email.trim().toLowerCase(), name.trim(), role ?? null, order ?? null]),
+  );
+  return hash('sha256', JSON.stringify([1, templateId, people.sort()])).slice(0, 32);
+}
+
+/** Returns true if the ID was used for other content. A damaged record doesn't show its content. */
+export function isOtherContent(known: KnownRequest, content: string): boolean {
+  return 'content' in known && known.content !== '' && known.content !== content;
+}
 
 /** Returns true if an envelope has this template and these signers, as far as the service shows them. Orders may be renumbered. */
 export function isMadeFrom(made: Envelope, content: RequestContent): boolean {
