@@ -77,6 +77,7 @@ export default defineConfig({
       {
         test: {
           name: 'rgw',
+          globalSetup: ['scripts/in-process.js'],
           include: ['test/rgw/**/*.test.ts'],
           env,
           retry,
@@ -89,6 +90,7 @@ export default defineConfig({
       {
         test: {
           name: 'faults',
+          globalSetup: ['scripts/in-process.js'],
           include: ['test/faults/**/*.test.ts'],
           setupFiles: ['test/support/fence.ts'],
           testTimeout: 600_000,
