@@ -1,12 +1,15 @@
+import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Wakeable } from '../kernel/async/wakeable.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { dayFiles } from './day-journal.ts';
+import { dayFiles, dayOf } from './day-journal.ts';
 import { readLine } from './line.ts';
 import { linesOf } from './lines.ts';
 import type { JournalFormat } from './scan.ts';
 
-/** The interval for checking the files. */
-const POLL_MS = 250;
+/** The interval for checking the files if the system doesn't report changes. */
+const POLL_MS = 1_000;
 const DAY_MS = 86_400_000;
 
 /**
@@ -20,14 +23,19 @@ export async function* followDays<T>(
 ): AsyncGenerator<T, void, undefined> {
   const ends = new Map<string, number>();
   for (const path of await recentFiles(folder, clock)) ends.set(path, await sizeOf(path));
-  while (!signal.aborted) {
-    for (const path of await recentFiles(folder, clock)) {
-      for await (const line of linesAfter(path, ends)) {
-        const entry = format.read(readLine(line));
-        if (entry !== undefined) yield entry;
+  const changes = new FolderWatch(folder, clock, signal);
+  try {
+    while (!signal.aborted) {
+      for (const path of await recentFiles(folder, clock)) {
+        for await (const line of linesAfter(path, ends)) {
+          const entry = format.read(readLine(line));
+          if (entry !== undefined) yield entry;
+        }
       }
+      await changes.changed();
     }
-    await clock.sleep(POLL_MS, signal).catch(() => undefined);
+  } finally {
+    changes.close();
   }
 }
 
@@ -38,6 +46,50 @@ async function* linesAfter(path: string, ends: Map<string, number>): AsyncGenera
   for await (const { bytes, end } of linesOf(path, from)) {
     ends.set(path, end);
     yield bytes;
+  }
+}
+
+/** Wakes when something changes in today's folder, and regularly in case the system doesn't report it. */
+class FolderWatch {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #pause: Wakeable;
+  #watcher: FSWatcher | undefined;
+  #day = '';
+
+  constructor(folder: string, clock: Clock, signal: AbortSignal) {
+    this.#folder = folder;
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#pause = new Wakeable(clock);
+  }
+
+  /** Resolves at the next change or when the signal aborts. */
+  async changed(): Promise<void> {
+    this.#lookAt(dayOf(this.#clock.now()));
+    await this.#pause.wait(POLL_MS, this.#signal).catch(() => undefined);
+  }
+
+  close(): void {
+    this.#watcher?.close();
+  }
+
+  #lookAt(day: string): void {
+    if (this.#watcher !== undefined && this.#day === day) return;
+    this.#watcher?.close();
+    this.#day = day;
+    const forget = () => {
+      this.#watcher?.close();
+      this.#watcher = undefined;
+    };
+    try {
+      const onChange = () => this.#pause.wake();
+      this.#watcher = watch(join(this.#folder, day), { persistent: false }, onChange).on('error', forget);
+    } catch {
+      // The folder is missing, or there are no more file watches: poll instead.
+      this.#watcher = undefined;
+    }
   }
 }
 
