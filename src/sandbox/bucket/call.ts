@@ -27,7 +27,12 @@ export function header({ request }: Call, name: string): string | undefined {
 }
 
 /** Responds with an XML document. */
-export function writeXml(response: ServerResponse, status: number, root: string, content: Xml): void {
+export function writeXml(
+  response: ServerResponse,
+  status: number,
+  root: string,
+  content: Xml | string,
+): void {
   const body = Buffer.from(xmlDocument(root, content));
   response.writeHead(status, { 'content-type': 'application/xml', 'content-length': body.length }).end(body);
 }

@@ -13,19 +13,19 @@ interface Page {
   next: string | undefined;
 }
 
-/** Returns a page of a bucket's objects, given in order, for ListObjectsV2. */
+/** Returns a page of a bucket's objects, given in order, for ListObjectsV2, or for ListObjects, which some programs still use. */
 export function listResult(
   bucket: string,
   objects: Iterable<StoredObjectFacts>,
   query: ReadonlyMap<string, string>,
 ): Xml {
-  if (query.get('list-type') !== '2')
-    throw new S3Error('NotImplemented', 'Lists are supported with list-type=2 only.');
+  const isFirst = query.get('list-type') !== '2';
   const shown = (text: string) =>
     query.get('encoding-type') === 'url' ? text.split('/').map(encode).join('/') : text;
   const [prefix, delimiter] = [query.get('prefix') ?? '', query.get('delimiter') ?? ''];
   const [token, startAfter] = [query.get('continuation-token'), query.get('start-after')];
-  const after = token === undefined ? (startAfter ?? '') : Buffer.from(token, 'base64url').toString('utf8');
+  const start = (isFirst ? query.get('marker') : startAfter) ?? '';
+  const after = token === undefined ? start : Buffer.from(token, 'base64url').toString('utf8');
   const limit = maxKeys(query.get('max-keys'));
   const { contents, prefixes, next } = pageOf(objects, { prefix, delimiter, after, limit });
   return {
@@ -35,10 +35,14 @@ export function listResult(
     MaxKeys: limit,
     EncodingType: query.get('encoding-type'),
     IsTruncated: next !== undefined,
-    KeyCount: contents.length + prefixes.length,
-    StartAfter: startAfter === undefined ? undefined : shown(startAfter),
-    ContinuationToken: token,
-    NextContinuationToken: next === undefined ? undefined : Buffer.from(next).toString('base64url'),
+    ...(isFirst
+      ? { Marker: shown(start), NextMarker: next === undefined ? undefined : shown(next) }
+      : {
+          KeyCount: contents.length + prefixes.length,
+          StartAfter: startAfter === undefined ? undefined : shown(startAfter),
+          ContinuationToken: token,
+          NextContinuationToken: next === undefined ? undefined : Buffer.from(next).toString('base64url'),
+        }),
     Contents: contents.map((object) => ({
       Key: shown(object.key),
       LastModified: object.modifiedAt,

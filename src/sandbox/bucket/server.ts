@@ -121,7 +121,7 @@ const OBJECT: Readonly<Record<string, Handler>> = {
 };
 /** The query parameters of the supported operations. Any other one selects an operation that is not supported. */
 const PARAMETERS =
-  /^(X-Amz-.*|x-id|response-.*|list-type|prefix|delimiter|max-keys|start-after|continuation-token|encoding-type|fetch-owner)$/i;
+  /^(X-Amz-.*|x-id|response-.*|list-type|prefix|delimiter|max-keys|marker|start-after|continuation-token|encoding-type|fetch-owner|location)$/i;
 
 /** Returns the handler of a request. @throws S3Error NoSuchBucket, or NotImplemented for all other operations of S3. */
 function handlerOf({ method, bucket, ownBucket, key, query }: Call): Handler {
@@ -136,7 +136,11 @@ function handlerOf({ method, bucket, ownBucket, key, query }: Call): Handler {
   return handler;
 }
 
-function listObjects({ response, store, bucket, query }: Call): void {
+function listObjects({ response, store, bucket, region, query }: Call): void {
+  if (query.has('location')) {
+    writeXml(response, 200, 'LocationConstraint', region);
+    return;
+  }
   writeXml(response, 200, 'ListBucketResult', listResult(bucket, store.list(), query));
 }
 
