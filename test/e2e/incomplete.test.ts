@@ -194,6 +194,7 @@ describe('bulk create', () => {
     const args = await given('one.csv', `${HEAD}\na@b.c,Tenant,,\n`);
     const screen = openScreen(COMMAND[0], [...COMMAND.slice(1), ...args.with(2, home.path('one.csv'))], {
       env: home.env,
+      columns: 200,
     });
     await screen.shows('Create 1 draft?');
     expect(screen.text()).toContain('nobody signs as Landlord');
