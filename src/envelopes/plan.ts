@@ -40,7 +40,9 @@ export interface ActionMeans {
 
 export function sendAction({ client, signal, rolesOf }: ActionMeans): EnvelopeAction {
   return {
-    ...{ name: 'send', done: 'sent', isPossible: canBeSent },
+    name: 'send',
+    done: 'sent',
+    isPossible: canBeSent,
     writeFor: (envelopeId) => ({ action: 'send', envelopeId }),
     signersOf: ({ signers }) => signers ?? [],
     async findProblems(_, read) {
@@ -64,7 +66,9 @@ export function cancelAction(
   { reason, evenIfDeclined }: { reason: string | undefined; evenIfDeclined: boolean },
 ): EnvelopeAction {
   return {
-    ...{ name: 'cancel', done: 'canceled', isPossible: (status) => isCancellable(status, evenIfDeclined) },
+    name: 'cancel',
+    done: 'canceled',
+    isPossible: (status) => isCancellable(status, evenIfDeclined),
     writeFor: (envelopeId) => ({ action: 'cancel', envelopeId }),
     signersOf: ({ signers }) => signers ?? [],
     async findProblems(id, read) {
@@ -83,22 +87,23 @@ export function cancelAction(
   };
 }
 
+interface RemindOptions {
+  signer: string | undefined;
+  gapMs: number;
+  /** Reports reminders of the last hour. */
+  reportsRecent: boolean;
+}
+
 export function remindAction(
   { client, signal, reminders }: ActionMeans,
-  {
-    signer,
-    gapMs,
-    reportsRecent,
-  }: {
-    signer: string | undefined;
-    gapMs: number /** Reports reminders of the last hour. */;
-    reportsRecent: boolean;
-  },
+  { signer, gapMs, reportsRecent }: RemindOptions,
 ): EnvelopeAction {
   let reading: Promise<ReminderTimes | undefined> | undefined;
   let firstRead: Promise<unknown> | undefined;
   return {
-    ...{ name: 'remind', done: 'reminded', isPossible: canBeReminded },
+    name: 'remind',
+    done: 'reminded',
+    isPossible: canBeReminded,
     writeFor: (envelopeId) => ({ action: 'remind', envelopeId, signer }),
     signersOf: (envelope) =>
       signer === undefined ? (envelope.signers ?? []).filter(isOpen) : signersNamed(envelope, signer),
