@@ -81,16 +81,16 @@ below, and \`npm run bench -- --write\` updates this page. Machines differ, so m
 the same run. Programs that aren't installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out. \`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')})
 runs one part, \`--quick\` uses small numbers, and \`--json FILE\` writes JSON.
 
-\`figure\` is the median of all runs, and \`range\` spans the lowest to the highest. Ignore differences that are smaller than the range. \`x\` means
-a ratio to the program in the row. \`target\` is the goal for the figure, and the next column shows whether it was met. \`details\` contains the
-absolute values of this run.
+\`figure\` is the median of all runs, and \`range\` spans the lowest to the highest. Ignore differences that are smaller than the range.
+\`x\` means the ratio to the program in the row. \`target\` is the goal for the figure, and the next column shows whether it was met.
+\`details\` contains the absolute values from this run.
 
 ## How costs grow
 
-The chart shows the processor time per item, including program startup, for 10 and 100 times as many items as in the smallest run. If a line is
-flat or falling, the cost per item doesn't grow with the number of items. If it rises, it does.
+The chart shows the processor time per item, including program startup, for 10 and 100 times as many items as in the smallest run. If a line
+is flat or falling, the cost per item doesn't grow with the number of items. If the line rises, the cost grows.
 
-![Cost per item at 1, 10, and 100 times the number, for each kind of work](benchmarks-growth.svg)
+![Cost per item at 1, 10, and 100 times the number of items, for each kind of work](benchmarks-growth.svg)
 
 ## Figures
 
