@@ -76,10 +76,11 @@ function page(current) {
   const separately = word('only') === undefined ? '' : ' Some parts were measured separately.';
   return `# Benchmarks
 
-Measure the speed and memory use of \`esign\` on your machine. \`npm run bench\` takes less than 20 minutes on two cores to measure every figure
-below, and \`npm run bench -- --write\` updates this page. Machines differ, so most figures are ratios to another program, measured alternately in
-the same run. Programs that aren't installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out. \`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')})
-runs one part, \`--quick\` uses small numbers, and \`--json FILE\` writes JSON.
+Measure the speed and memory use of \`esign\` on your machine. \`npm run bench\` measures every figure below in less than 20 minutes on two
+cores, and \`npm run bench -- --write\` updates this page. Machines differ, so most figures are ratios to another program, measured
+alternately in the same run. Programs that aren't installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out.
+\`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')}) runs one part, \`--quick\` uses small numbers, and \`--json FILE\` writes
+JSON.
 
 \`figure\` is the median of all runs, and \`range\` spans the lowest to the highest. Ignore differences that are smaller than the range.
 \`x\` means the ratio to the program in the row. \`target\` is the goal for the figure, and the next column shows whether it was met.
