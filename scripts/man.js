@@ -7,8 +7,8 @@ const root = join(import.meta.dirname, '..');
 const folder = join(root, 'dist/man');
 const ENVIRONMENT = [
   ['ESIGN_PROFILE', 'The profile to use.'],
-  ['ESIGN_BASE_URL', "The base URL of the API, instead of the profile's."],
-  ['ESIGN_API_KEY', "The API key, instead of the profile's."],
+  ['ESIGN_BASE_URL', "The API base URL (overrides the profile's)."],
+  ['ESIGN_API_KEY', "The API key (overrides the profile's)."],
   ['ESIGN_TIMEOUT', 'The timeout of a request, such as 30s.'],
   ['ESIGN_WEBHOOK_SECRET', 'The secret for webhook signatures.'],
   ['ESIGN_CONFIG_DIR', 'The folder for profiles and settings.'],

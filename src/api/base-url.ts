@@ -20,7 +20,7 @@ export function normalizeBaseUrl(text: string, options: { insecureHttp?: boolean
     throw new UsageError(`The base URL must start with https://, not ${url.protocol}//`, { hint: example });
   }
   if (url.username || url.password) {
-    throw new UsageError('The base URL must not contain a user name or password.', { hint: example });
+    throw new UsageError('The base URL must not contain a username or password.', { hint: example });
   }
   if (url.protocol === 'http:' && !isLoopback(url) && !options.insecureHttp) {
     throw new UsageError(

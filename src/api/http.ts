@@ -259,7 +259,7 @@ function notTheApi(raw: RawResponse, url: string): BadResponseError {
       hint:
         status === 407
           ? 'The proxy requires a username and password. Set HTTP_PROXY=http://user:password@host:port.'
-          : 'A login page, a proxy, or a wrong base URL can cause this. Check the base URL with `esign profiles show`.',
+          : 'A login page, a proxy, or the wrong base URL can cause this. Check the base URL with `esign profiles show`.',
     },
   );
 }

@@ -95,7 +95,7 @@ export function readAs<T>(schema: z.ZodMiniType<T, T>, value: unknown, what: str
   const issue = schema.safeParse(value).error?.issues[0];
   const where = issue?.path.join('.') || 'the response body';
   throw new BadResponseError(
-    `The service did not return ${what}: ${where} is missing or doesn't match the API documentation.`,
+    `The service did not return ${what}: ${where} is missing or doesn't match the API document.`,
     {
       status,
       hint: 'Check that the base URL points to the e-signature API: `esign profiles show`.',

@@ -148,7 +148,7 @@ export class BulkSession {
       this.close(
         new StoppedError(
           'MAX_REQUESTS',
-          `The limit of --max-requests was reached (${counted(maxRequests, 'request')}).`,
+          `The --max-requests limit was reached (${counted(maxRequests, 'request')}).`,
         ),
       );
       return false;

@@ -26,13 +26,17 @@ export const commonFlags = inGroup('GLOBAL', {
     helpValue: 'NAME',
   }),
   'base-url': Flags.string({
-    description: "base URL of the API, instead of the profile's",
+    description: "API base URL (overrides the profile's)",
     helpValue: 'URL',
   }),
   timeout: Flags.string({ description: 'time limit for each request (default 30s)', helpValue: '30s' }),
   'no-input': Flags.boolean({ description: 'disable prompts' }),
-  'no-spinner': Flags.boolean({ description: 'disable spinners and live updates; or ESIGN_NO_SPINNER=1' }),
-  'no-wait': Flags.boolean({ description: 'exit with 7 instead of waiting for the rate limit to reset' }),
+  'no-spinner': Flags.boolean({
+    description: 'disable spinners and live updates (or set ESIGN_NO_SPINNER=1)',
+  }),
+  'no-wait': Flags.boolean({
+    description: 'exit with code 7 instead of waiting for the rate limit to reset',
+  }),
   debug: Flags.boolean({ description: 'print each request and response to stderr, without secrets' }),
 });
 
@@ -69,16 +73,16 @@ export const listFlags = {
 /** The flags for reading a file of rows. */
 export const readFlags = inGroup('FILE', {
   encoding: Flags.string({
-    description: 'encoding of the file, such as windows-1252 (default: utf-8, or by its byte order mark)',
+    description: 'file encoding, such as windows-1252 (default: utf-8, or detected from the byte order mark)',
     helpValue: 'NAME',
   }),
-  sheet: Flags.string({ description: 'sheet of an .xlsx file (default: the first one)', helpValue: 'NAME' }),
+  sheet: Flags.string({ description: 'sheet in an .xlsx file (default: the first one)', helpValue: 'NAME' }),
 });
 
 /** The argument for a file of rows. */
 export const rowsFile = {
   file: Args.string({
-    description: 'CSV, .xlsx, or JSON Lines, or - for stdin',
+    description: 'CSV, .xlsx, or JSON Lines, or `-` for stdin',
     required: true,
     ignoreStdin: true,
   }),
@@ -92,7 +96,7 @@ export const messageFileFlag = Flags.string({
 
 export const yesFlag = Flags.boolean({ char: 'y', description: 'skip the confirmation prompt' });
 export const confirmFlag = Flags.string({
-  description: 'name of the profile, to confirm writes if the profile requires it',
+  description: 'profile name, to confirm writes if the profile requires it',
   helpGroup: 'GUARD',
   helpValue: 'NAME',
 });
@@ -101,7 +105,7 @@ export const dryRunFlag = Flags.boolean({
 });
 
 export const missingRolesFlag = Flags.boolean({
-  description: 'continue even if a role of the template has no signer',
+  description: 'continue even if a role in the template has no signer',
   default: false,
 });
 
@@ -124,7 +128,7 @@ export function momentOf(text: string, name: string): Moment {
   const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(at)) return () => at;
   throw new UsageError(`${name} "${text}" is neither a duration nor a date.`, {
-    hint: 'Write it like 7d, yesterday, 2026-11-01, or 2026-11-01T10:00:00Z.',
+    hint: 'Examples: 7d, yesterday, 2026-11-01, 2026-11-01T10:00:00Z',
   });
 }
 
@@ -183,7 +187,7 @@ export const shareFlag = Flags.custom<number>({
     const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
     if (share >= 0 && share <= 0.9) return Promise.resolve(share);
     throw new UsageError(`--${options.name} "${text}" is not a percentage from 0% to 90%.`, {
-      hint: 'Write it like 10% or 0.1.',
+      hint: 'Use a percentage or a decimal, such as 10% or 0.1.',
     });
   },
 });

@@ -221,7 +221,7 @@ async function* sign(cli: CommandLine, id: string, signer: DemoSigner) {
 
 async function* awaitCompletion(watching: Running, id: string) {
   const code = await watching.ended();
-  if (code !== 0) throw new Error(`watching ended with exit code ${code}`);
+  if (code !== 0) throw new Error(`envelopes watch exited with code ${code}`);
   yield {
     title: 'Watch the envelope, in parallel with the steps above',
     command: command('envelopes', 'watch', id),

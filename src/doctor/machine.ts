@@ -63,11 +63,11 @@ function octal(mode: number): string {
 export async function checkState({ stateDir }: DoctorContext): Promise<DoctorFinding> {
   try {
     await tryWriting(stateDir);
-    return ok('state', `${stateDir} can be written`);
+    return ok('state', `${stateDir} is writable`);
   } catch (error) {
     return failed(
       'state',
-      new UsageError(`Can't write in ${stateDir} (${diskReason(error)}).`, { cause: error }),
+      new UsageError(`Can't write to ${stateDir} (${diskReason(error)}).`, { cause: error }),
       'Fix its permissions, or use a different folder with ESIGN_STATE_DIR=/path.',
     );
   }

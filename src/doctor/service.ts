@@ -94,7 +94,7 @@ function checkAccess({ error, askedAt, respondedAt }: Probe): [DoctorFinding, Do
   }
   if (code === 'FORBIDDEN') {
     const fix =
-      'The key needs the scope esign:read; the organization needs a plan with API access, and a bucket.';
+      'The key needs the esign:read scope, and the organization needs a bucket and a plan with API access.';
     return [responds, ok('key-accepted', 'yes'), failed('scopes', error, fix)];
   }
   if (code === 'RATE_LIMITED') {

@@ -35,7 +35,7 @@ export function findProblems(parties: readonly Party[], roles: KnownRoles): Enve
         roles.inferred
           ? {
               weight: 'odd',
-              text: `Nobody signs as ${role}, but earlier envelopes of this template had a signer with this role.`,
+              text: `Nobody signs as ${role}, but earlier envelopes from this template had a signer with this role.`,
             }
           : { weight: 'incomplete', text: `Nobody signs as ${role}.` },
     ),

@@ -127,7 +127,7 @@ export async function createEnvelope(
 const DAMAGED: CreateWarning = {
   code: 'REQUEST_ID_RECORD_DAMAGED',
   message:
-    "The record of the request ID on this machine was damaged, so the service's list was searched instead.",
+    "This machine's record for the request ID was damaged, so esign searched the service's list instead.",
 };
 
 async function createNew(

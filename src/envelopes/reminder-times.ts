@@ -126,7 +126,7 @@ export function recentReminders(
   return times.since(envelopeId, now - RECENT_REMINDER_MS, email).map(({ signer, at }) => {
     const ago = `${durationInWords(now - at)} ago`;
     if (signer === UNKNOWN_SIGNER)
-      return `Someone may have been reminded ${ago}: a line of the reminder log is damaged.`;
+      return `Someone may have been reminded ${ago}: a line in the reminder log is damaged.`;
     return `${signer === ALL_PENDING ? 'Everyone who had not signed' : signer} was reminded ${ago}.`;
   });
 }

@@ -235,7 +235,7 @@ function recently(
   const sentences = [
     known && `Already reminded within the last ${durationInWords(gapMs)} for ${id}: ${known}.`,
     unknown &&
-      `A line of the reminder log is damaged. A reminder for ${id} may have been sent to ${unknown}.`,
+      `A line in the reminder log is damaged. A reminder for ${id} may have been sent to ${unknown}.`,
   ];
   return new RemindedRecentlyError(sentences.filter(Boolean).join(' '), {
     hint: 'Nothing was sent. To send another reminder, use a shorter --min-gap.',

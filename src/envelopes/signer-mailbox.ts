@@ -17,7 +17,7 @@ export interface ParsedSigner {
   nameIsAddress: boolean;
 }
 
-const EXAMPLE = `Write it like a@b.c, 'Ada Lovelace <a@b.c>' or 'Ada Lovelace <a@b.c>;role=Tenant;order=1'.`;
+const EXAMPLE = `Examples: a@b.c, 'Ada Lovelace <a@b.c>', 'Ada Lovelace <a@b.c>;role=Tenant;order=1'.`;
 
 /**
  * Parses a signer: a mailbox, then options after semicolons. A quoted name may contain any character; a semicolon outside
@@ -109,7 +109,7 @@ export function parseSigners(texts: readonly string[]): ParsedSigner[] {
     throw new UsageError('An envelope needs at least one signer.', { hint: `Pass --signer. ${EXAMPLE}` });
   if (texts.length > LIMITS.signers) {
     throw new UsageError(
-      `An envelope can have up to ${counted(LIMITS.signers, 'signer')}, but ${texts.length} are given.`,
+      `An envelope can have up to ${counted(LIMITS.signers, 'signer')}, but this one has ${texts.length}.`,
       {
         hint: 'Remove some, or create several envelopes.',
       },

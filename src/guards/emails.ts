@@ -84,7 +84,7 @@ function checkRecipients(to: readonly string[] | undefined, guards: Guards): voi
   if (to === undefined)
     throw new GuardError(
       'RECIPIENT_NOT_ALLOWED',
-      `The recipients of this write can't be read, and ${where} limits who may be emailed. Nothing was sent.`,
+      `The recipients can't be determined, and ${where} limits who may be emailed. Nothing was sent.`,
       {
         hint: 'Use a command such as `esign envelopes create`, or send only documented fields.',
       },

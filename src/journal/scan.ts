@@ -103,7 +103,7 @@ function skipLine(line: number, reading: JournalReading<unknown>): number {
     return 1;
   }
   throw new UsageError(`Line ${line} of the journal ${reading.path} is damaged. It was left unchanged.`, {
-    hint: 'A disk error or an editor can cause this. Restore the file from a backup, or move it away.',
+    hint: 'A disk error or an editor can cause this. Restore the file from a backup, or move it out of the way.',
   });
 }
 
@@ -123,6 +123,6 @@ function checkHeader(value: unknown, format: JournalFormat<unknown>, path: strin
       ? `it was written by a different version of esign (format ${String(header.version)}, this one reads ${format.version})`
       : 'its first line is damaged, or it is not a journal';
   throw new UsageError(`The journal ${path} can't be used: ${why}. It was left unchanged.`, {
-    hint: 'Use the version of esign that wrote it, or move the file away.',
+    hint: 'Use the version of esign that wrote it, or move the file out of the way.',
   });
 }

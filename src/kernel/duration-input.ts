@@ -10,7 +10,7 @@ export function readDuration(text: string, name = '', least = 0): number {
   if (ms !== undefined && ms >= least) return ms;
   const why = ms === undefined ? 'is not a duration' : 'is too short';
   throw new UsageError(`${name} "${text}" ${why}.`.trimStart(), {
-    hint: 'Write it like 90s, 15m, 2h, or 7d.',
+    hint: 'Examples: 90s, 15m, 2h, 7d',
   });
 }
 
@@ -19,6 +19,6 @@ export function readRate(text: string): { requests: number; seconds: number } {
   const rate = parseRate(text);
   if (rate !== undefined) return rate;
   throw new UsageError(`The rate limit "${text}" must have the form N/TIME.`, {
-    hint: 'Write it like 10000/15m or 40/3s.',
+    hint: 'Examples: 10000/15m, 40/3s',
   });
 }

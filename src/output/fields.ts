@@ -7,7 +7,7 @@ export function fieldColumns<T>(list: string): TableColumn<T>[] {
   const paths = list.split(',').map((path) => path.trim());
   if (paths.some((path) => path === '')) {
     throw new UsageError(`--fields "${list}" has an empty field name.`, {
-      hint: 'Write it like --fields id,status,signers.0.email.',
+      hint: 'Example: --fields id,status,signers.0.email',
     });
   }
   return paths.map((path) => ({

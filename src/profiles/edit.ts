@@ -103,7 +103,7 @@ export function checkEndpoint(endpoint: string): void {
     throw new UsageError(`The endpoint "${endpoint}" is not a URL.`, { hint: example });
   const { username, password } = new URL(endpoint);
   if (username || password)
-    throw new UsageError('The endpoint must not contain a user name or password.', {
+    throw new UsageError('The endpoint must not contain a username or password.', {
       hint: `${example} Pass credentials with --access-key-id, or use the AWS default chain.`,
     });
 }

@@ -28,7 +28,7 @@ export function readKeyFromCommand(command: string, signal?: AbortSignal): Promi
     child.on('error', (error) => reject(failed(command, error.message)));
     child.on('close', (code) => {
       const key = printed.trim();
-      if (code !== 0) reject(failed(command, `it ended with exit code ${code ?? 'none'}`));
+      if (code !== 0) reject(failed(command, `it exited with code ${code ?? 'none'}`));
       else if (key === '' || /\s/.test(key))
         reject(failed(command, 'it printed no key, or more than one word'));
       else resolve(key);

@@ -137,13 +137,13 @@ function refuseMixture(baseUrl: Sourced<string>, apiKey: Sourced<string>, profil
   if (baseUrl.source === 'flag' || baseUrl.source === apiKey.source) return;
   if (apiKey.source === 'profile')
     throw new UsageError(
-      `ESIGN_BASE_URL (${baseUrl.value}) is set, but the key comes from the profile ${profile}. A key is sent only to the base URL it was stored with.`,
+      `ESIGN_BASE_URL (${baseUrl.value}) is set, but the key comes from profile ${profile}. A key is sent only to the base URL it was stored with.`,
       {
         hint: `Set its key in ESIGN_API_KEY, or \`unset ESIGN_BASE_URL\`. To combine them anyway, pass --base-url ${baseUrl.value}`,
       },
     );
   throw new UsageError(
-    `ESIGN_API_KEY is set, but the base URL comes from the profile ${profile}. A key is sent only to the base URL it was stored with.`,
+    `ESIGN_API_KEY is set, but the base URL comes from profile ${profile}. A key is sent only to the base URL it was stored with.`,
     {
       hint: `Set its base URL in ESIGN_BASE_URL, or \`unset ESIGN_API_KEY\`. To combine them anyway, pass --base-url ${baseUrl.value}`,
     },

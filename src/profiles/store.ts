@@ -50,7 +50,7 @@ function parseStore(text: string, path: string): Profiles {
 
 function corrupt(path: string, why: string): UsageError {
   return new UsageError(`The profiles file ${path} can't be used: ${why}. It was left unchanged.`, {
-    hint: `Fix it with an editor, or move it away (mv '${path}' '${path}.broken') and add the profiles again.`,
+    hint: `Fix it with an editor, or move it out of the way (mv '${path}' '${path}.broken') and add the profiles again.`,
   });
 }
 

@@ -38,7 +38,7 @@ export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[
     if (codeOf(error) === 'ENOENT') return [];
   }
   throw new UsageError(`The webhook secrets file ${path} can't be read. It was left unchanged.`, {
-    hint: "Fix it, or move it away. Deliveries for earlier envelopes then can't be verified.",
+    hint: "Fix it, or move it out of the way. If you move it, deliveries for earlier envelopes can't be verified.",
   });
 }
 

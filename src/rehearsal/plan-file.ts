@@ -114,7 +114,7 @@ function ageProblems({ createdAt }: Plan, { now, maxAgeMs }: PlanLimits): string
   if (ageMs < -SKEW_MS) return [`The plan's time, ${createdAt}, is in the future.`];
   if (ageMs <= maxAgeMs) return [];
   return [
-    `The plan is ${durationInWords(ageMs)} old, from ${createdAt}; --plan-age allows ${durationInWords(maxAgeMs)}.`,
+    `The plan is ${durationInWords(ageMs)} old (created ${createdAt}); --plan-age allows up to ${durationInWords(maxAgeMs)}.`,
   ];
 }
 

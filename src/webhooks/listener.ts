@@ -155,7 +155,7 @@ class Listener {
     return retryWhilePortIsTaken(start, { clock, signal }, (message) => {
       this.#health.port(message);
       const at = this.#healthServer?.url ?? '';
-      if (!isReported) this.#warn(`${message} Retrying every second; health is at ${at}.`);
+      if (!isReported) this.#warn(`${message} Retrying every second; health check: ${at}.`);
       isReported = true;
     });
   }

@@ -64,9 +64,9 @@ describe('a base URL', () => {
     ['https://', 'The base URL is not a valid URL: https://'],
     ['ftp://api.example.com', 'The base URL must start with https://, not ftp://'],
     ['file:///etc/passwd', 'The base URL must start with https://, not file://'],
-    ['https://ada@api.example.com', 'The base URL must not contain a user name or password.'],
-    ['https://:secret@api.example.com', 'The base URL must not contain a user name or password.'],
-    ['https://ada:secret@api.example.com', 'The base URL must not contain a user name or password.'],
+    ['https://ada@api.example.com', 'The base URL must not contain a username or password.'],
+    ['https://:secret@api.example.com', 'The base URL must not contain a username or password.'],
+    ['https://ada:secret@api.example.com', 'The base URL must not contain a username or password.'],
   ])('refuses %j and gives a valid example', (given, message) => {
     const error = refusal(given);
     expect(error).toBeInstanceOf(UsageError);

@@ -159,7 +159,7 @@ describe('bulk create', () => {
     [
       'bad address',
       'email\nnope\n',
-      /rows\.csv:2 email: "nope" is not an email address; write it like a@b\.c/,
+      /rows\.csv:2 email: "nope" is not an email address; use an address such as a@b\.c/,
     ],
     [
       'semicolons',

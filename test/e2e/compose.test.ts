@@ -94,7 +94,7 @@ describe('envelopes create on a terminal', () => {
     const screen = create();
     await answer(screen, '? Template:', 'lease\r');
     await answer(screen, '? Landlord:', 'max@example.com\r');
-    await answer(screen, '? Name of max@example.com:', 'Max Mustermann\r');
+    await answer(screen, '? Name for max@example.com:', 'Max Mustermann\r');
     await answer(screen, '? Tenant:', 'MAX@example.com\r');
     await screen.shows('? Signing order:');
     expect(screen.text()).toContain('✔ Tenant: Max Mustermann <MAX@example.com>');
@@ -198,7 +198,7 @@ describe('envelopes create on a terminal', () => {
     const before = (await envelopes()).length;
     const screen = create(['--dry-run', '--template', 'tmpl_nda', '--subject', 's', '--message', 'm']);
     await answer(screen, '? Signer:', 'yan@example.com\r');
-    await answer(screen, '? Name of yan@example.com:', 'Yan\r');
+    await answer(screen, '? Name for yan@example.com:', 'Yan\r');
     await answer(screen, '❯ Show the request', '\r');
     expect((await screen.ended).code).toBe(0);
     await screen.shows('"name": "Yan"');

@@ -572,7 +572,7 @@ const actionOnEach = { ...eachEnvelope, dryRun: lines(envelopeDryRun, '--dry-run
 /** By command, then by a name for the case. */
 export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> = {
   api: {
-    reply: value(z.unknown(), 'what the service answered'),
+    reply: value(z.unknown(), "the service's response"),
     dryRun: value(
       z.object({ dryRun: z.literal(true), method: text, url: text, body: z.unknown() }),
       '--dry-run',
@@ -599,7 +599,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     ),
     fields,
   },
-  'bulk:resume': { rows: lines(row, 'the rows this resume settled') },
+  'bulk:resume': { rows: lines(row, 'the rows that this command processed') },
   'bulk:show': { run: value(runDetails) },
   'bulk:status': { signers: value(z.array(statusLine)), fields },
   'bulk:template': { path: value(z.object({ path: text })) },
@@ -627,7 +627,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   },
   'envelopes:download': { files: lines(file) },
   'envelopes:evidence': { evidence: value(evidence) },
-  'envelopes:get': { ...eachEnvelope, history: value(history, '--history: the envelope, and besides') },
+  'envelopes:get': { ...eachEnvelope, history: value(history, '--history: the envelope with its history') },
   'envelopes:list': { list: value(z.array(envelope)), fields },
   'envelopes:remind': actionOnEach,
   'envelopes:replace': {
@@ -643,7 +643,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
         new: z.nullable(envelope),
         body: z.record(z.string(), z.unknown()),
       }),
-      '--dry-run; envelopes: how many of the quota it takes',
+      '--dry-run; envelopes is the number it uses from the quota',
     ),
   },
   'envelopes:send': actionOnEach,
@@ -668,7 +668,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   log: { list: value(z.array(logEntry)), fields },
   'log:undo': actionOnEach,
   'log:verify': { result: value(z.object({ ok: z.literal(true), entries: count, files: count })) },
-  mcp: { messages: lines(z.looseObject({ jsonrpc: z.literal('2.0') }), 'the protocol alone') },
+  mcp: { messages: lines(z.looseObject({ jsonrpc: z.literal('2.0') }), 'MCP messages') },
   'profiles:add': { profile: value(profile) },
   'profiles:edit': { profile: value(profile) },
   'profiles:list': { list: value(z.array(profile)), fields },
@@ -688,7 +688,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
       z.object({ settings: z.record(z.string(), z.unknown()), hits: z.record(z.string(), z.unknown()) }),
     ),
   },
-  'sandbox:exec': { command: value(z.unknown(), 'whatever the command prints') },
+  'sandbox:exec': { command: value(z.unknown(), "the command's output") },
   'sandbox:mails': { list: value(z.array(sandboxMail)), fields },
   'sandbox:reset': { done: value(z.object({ reset: z.literal(true) })) },
   'sandbox:seed': { result: value(seeded) },
@@ -699,7 +699,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     fields: value(z.array(z.record(z.string(), z.unknown())), 'list --fields'),
     removed: value(z.object({ name: text, removed: z.literal(true) }), 'remove'),
   },
-  'sandbox:start': { ready: lines(sandbox, 'one line, as soon as it is ready') },
+  'sandbox:start': { ready: lines(sandbox, 'one line when the sandbox is ready') },
   'sandbox:view': { envelope: value(envelope) },
   schema: { schema: value(z.looseObject({ $schema: text, title: text })) },
   'templates:get': { template: value(template) },

@@ -107,7 +107,7 @@ describe('settings', () => {
     const named = resolveSettings({ flags: {}, env: { ESIGN_BUCKET: 'documents' }, store });
     expect(named).toMatchObject({ storage: { bucket: 'b' }, storageSource: 'profile' });
     const endpoint = { ...env, ESIGN_BUCKET_ENDPOINT: 'https://u:p@s3.example' };
-    expect(() => resolveSettings({ flags: {}, env: endpoint, store })).toThrow('user name or password');
+    expect(() => resolveSettings({ flags: {}, env: endpoint, store })).toThrow('username or password');
   });
 
   it('use the sandbox profile for sandbox commands by default', () => {

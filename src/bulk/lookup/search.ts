@@ -167,9 +167,13 @@ async function findDecisivePass(
     if (index === 0)
       observer.notice('Waiting for the service to list the new envelopes.', { waitMs: MAX_LIST_LAG_MS });
   }
-  throw new StoppedError('UNKNOWN_OUTCOME', "The service's list doesn't contain the envelopes of this run.", {
-    hint: 'No more envelopes are created until it does.',
-  });
+  throw new StoppedError(
+    'UNKNOWN_OUTCOME',
+    "The service's list doesn't contain the envelopes from this run.",
+    {
+      hint: 'No more envelopes are created until it does.',
+    },
+  );
 }
 
 /** Creates one of the rows as a draft. Returns false when none was certainly created. */

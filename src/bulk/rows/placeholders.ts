@@ -14,16 +14,14 @@ export function fillPlaceholders(text: string, row: RawRow, addProblem: (text: s
     if (match === '{{') return '{';
     if (match === '}}') return '}';
     if (name !== undefined) return textFor(name.trim(), row, addProblem);
-    addProblem('a { is not closed; close it, or write {{ for a literal brace');
+    addProblem('a { is not closed; close it, or use {{ for a literal brace');
     return match;
   });
 }
 
 function textFor(name: string, row: RawRow, addProblem: (text: string) => void): string {
   if (isAmbiguous(name, row)) {
-    addProblem(
-      `{${name}} is ambiguous, because the row has several signers; write {signer1_${wordOf(name)}}`,
-    );
+    addProblem(`{${name}} is ambiguous, because the row has several signers; use {signer1_${wordOf(name)}}`);
     return '';
   }
   const value = cellNamed(name, row);
@@ -53,5 +51,5 @@ function unknownName(name: string, row: RawRow): string {
   const metadata = valueAt(row.value, 'metadata');
   const names = ['name', 'email', 'role', ...(isRecord(metadata) ? Object.keys(metadata) : [])];
   const suggestion = nearest(name, names);
-  return `the file has no column for {${name}}; ${suggestion === undefined ? 'write {{ }} for literal braces' : `did you mean {${suggestion}}?`}`;
+  return `the file has no column for {${name}}; ${suggestion === undefined ? 'use {{ }} for literal braces' : `did you mean {${suggestion}}?`}`;
 }

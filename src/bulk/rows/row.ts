@@ -69,7 +69,7 @@ export interface RowDefaults {
 export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProblem): CheckedRow {
   const value = isRecord(raw.value) ? raw.value : {};
   if (!isRecord(raw.value))
-    addProblem('', 'the line is not a JSON object; write the body of a create request');
+    addProblem('', 'the line is not a JSON object; it must be the body of a create request');
   refuseUnknown(value, FIELDS, '', addProblem);
   const signers = readSigners(value.signers, addProblem);
   const text = (field: string) => readText(value, field, addProblem);
@@ -168,7 +168,7 @@ function readSigners(value: unknown, addProblem: AddProblem): { signers: SignerI
 function readSigner(value: unknown, path: string, addProblem: AddProblem): SignerInput {
   const record = isRecord(value) ? value : {};
   if (!isRecord(value))
-    addProblem(path.slice(0, -1), 'it is not an object; write {"email":"a@b.c","name":"Ada"}');
+    addProblem(path.slice(0, -1), 'it is not an object; use {"email":"a@b.c","name":"Ada"}');
   const inside: AddProblem = (field, text) => addProblem(`${path}${field}`, text);
   refuseUnknown(record, SIGNER_FIELDS, '', inside);
   const email = readText(record, 'email', inside)?.trim();
@@ -179,7 +179,7 @@ function readSigner(value: unknown, path: string, addProblem: AddProblem): Signe
   const { order } = record;
   const hasOrder = order !== undefined && order !== null;
   if (hasOrder && !isWhole(order, 0))
-    inside('order', `"${String(order)}" is not a whole number; write 1, 2, 3`);
+    inside('order', `"${String(order)}" is not a whole number; use 1, 2, 3`);
   return {
     email: email ?? '',
     name: readText(record, 'name', inside) ?? email ?? '',
@@ -190,13 +190,13 @@ function readSigner(value: unknown, path: string, addProblem: AddProblem): Signe
 
 function checkAddress(email: string, addProblem: AddProblem): void {
   const problem = addressProblem(email);
-  if (problem !== undefined) addProblem('email', `"${email}" ${problem}; write it like a@b.c`);
+  if (problem !== undefined) addProblem('email', `"${email}" ${problem}; use an address such as a@b.c`);
 }
 
 function readMetadata(value: unknown, addProblem: AddProblem): Record<string, unknown> | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isRecord(value)) {
-    addProblem('metadata', 'it is not an object; write {"deal":"4711"}');
+    addProblem('metadata', 'it is not an object; use {"deal":"4711"}');
     return undefined;
   }
   for (const key of RESERVED) {
@@ -208,21 +208,21 @@ function readMetadata(value: unknown, addProblem: AddProblem): Record<string, un
 
 function readUrl(text: string | undefined, addProblem: AddProblem): string | undefined {
   if (text !== undefined && !(URL.canParse(text) && /^https?:/.test(text)))
-    addProblem('webhookUrl', `"${text}" is not a valid URL; write it like https://example.com/hook`);
+    addProblem('webhookUrl', `"${text}" is not a valid URL; use one such as https://example.com/hook`);
   return text;
 }
 
 function readDays(value: unknown, addProblem: AddProblem): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (isWhole(value, 1)) return value;
-  addProblem('expiresInDays', `"${String(value)}" is not a number of days; write a whole number, 1 or more`);
+  addProblem('expiresInDays', `"${String(value)}" is not a number of days; use a whole number of 1 or more`);
   return undefined;
 }
 
 function readOrder(text: string | undefined, addProblem: AddProblem): string | undefined {
   const order = text?.trim().toUpperCase();
   if (order !== undefined && !SIGNING_ORDERS.some((known) => known === order))
-    addProblem('signingOrder', `"${text ?? ''}" is not a valid signing order; write sequential or parallel`);
+    addProblem('signingOrder', `"${text ?? ''}" is not a valid signing order; use sequential or parallel`);
   return order;
 }
 

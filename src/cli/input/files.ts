@@ -60,7 +60,7 @@ export async function* streamFile(
     if (error instanceof EsignError || isInterrupted(error)) throw error;
     throw new UsageError(`Can't read ${name} (${diskReason(error)}).`, {
       cause: error,
-      hint: 'Check the path and its permissions; - reads stdin.',
+      hint: 'Check the path and its permissions. To read from stdin, use `-`.',
     });
   }
 }
@@ -76,7 +76,7 @@ export async function readJsonObject(path: string, what: string): Promise<Record
     });
   if (isRecord(value)) return value;
   throw new UsageError(`The ${what} ${path === '-' ? 'on stdin' : path} is not a JSON object.`, {
-    hint: 'Write it like {"name":"value"}.',
+    hint: 'Example: {"name":"value"}',
   });
 }
 

@@ -48,13 +48,13 @@ async function read(words: readonly string[], what: string, reading: Reading): P
   }
   const fromStdin = words.includes('-');
   if (words.length === 0) {
-    throw new UsageError(`Specify at least one ${what}, or - to read them from stdin.`, {
+    throw new UsageError(`Specify at least one ${what}, or \`-\` to read them from stdin.`, {
       hint: 'To get IDs, add -q to a list command.',
     });
   }
   if (ids.length === 0 && !fromStdin)
     throw new UsageError(`The ${what} is empty.`, {
-      hint: 'Specify one, or - to read several from stdin.',
+      hint: 'Specify one, or `-` to read several from stdin.',
     });
   return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin };
 }

@@ -16,8 +16,8 @@ export function readPairList(pairs: readonly string[] | undefined, what: string)
   return (pairs ?? []).map((pair) => {
     const equals = pair.indexOf('=');
     if (equals < 1)
-      throw new UsageError(`The ${what} "${pair}" is not of the form name=value.`, {
-        hint: 'Write it like deal=4711.',
+      throw new UsageError(`The ${what} "${pair}" is not in the form name=value.`, {
+        hint: 'Example: deal=4711',
       });
     return [pair.slice(0, equals), pair.slice(equals + 1)];
   });

@@ -71,7 +71,7 @@ export async function readWebhookSecret(
     file === undefined ? fromEnvironment || undefined : await readSecretFile(file, 'webhook secret');
   if (secret === undefined && required)
     throw new UsageError('No webhook secret is set.', {
-      hint: 'Use --secret-file FILE or ESIGN_WEBHOOK_SECRET.',
+      hint: 'Use --secret-file FILE, or set ESIGN_WEBHOOK_SECRET.',
     });
   terminal.redactor.add(secret);
   return secret;

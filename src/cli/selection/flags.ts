@@ -10,7 +10,7 @@ import { selectedRun } from './run.ts';
 /** The argument of commands that accept envelopes by ID or by selection flags. */
 export const idsOrFilters = {
   id: Args.string({
-    description: 'envelope IDs, or - to read them from stdin; omit with filters',
+    description: 'envelope IDs, or `-` to read them from stdin; omit with filters',
     ignoreStdin: true,
   }),
 };
@@ -18,7 +18,7 @@ export const idsOrFilters = {
 /** The flags that select envelopes, for all commands that act on several. */
 export const selectionFlags = inGroup('FILTER', {
   status: statusesFlag({ description: 'only envelopes with one of these statuses', helpValue: 'A,B' }),
-  template: Flags.string({ description: 'only envelopes of this template', helpValue: 'ID|NAME' }),
+  template: Flags.string({ description: 'only envelopes from this template', helpValue: 'ID|NAME' }),
   signer: Flags.string({
     description: 'only envelopes with a signer whose address or name contains this text',
     helpValue: 'EMAIL',
@@ -41,7 +41,7 @@ export const selectionFlags = inGroup('FILTER', {
     multipleNonGreedy: true,
   }),
   run: Flags.string({
-    description: 'only envelopes of this bulk run; "last" is the latest run on this machine',
+    description: 'only envelopes from this bulk run; "last" is the latest run on this machine',
     helpValue: 'RUN|last',
   }),
 });

@@ -34,7 +34,7 @@ export async function indexOrService<T>(
     const why = unusableReason(error);
     if (why === undefined) throw error;
     await line.stop();
-    terminal.notice(`${why}; all envelopes are read from the service.`);
+    terminal.notice(`${why}. Reading all envelopes from the service.`);
     return await read.service();
   } finally {
     await line.stop();

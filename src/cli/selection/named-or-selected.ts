@@ -47,10 +47,10 @@ export function refuseMixture(words: readonly string[], flags: SelectionFlagValu
   if (ways.length === 1) return;
   throw new UsageError(
     ways.length === 0
-      ? 'No envelopes are specified.'
-      : "IDs, - for stdin, and filter flags can't be used together.",
+      ? 'No envelopes specified.'
+      : "Envelope IDs, `-` (stdin), and filter flags can't be used together.",
     {
-      hint: 'Pass envelope IDs, - to read them from stdin, or filters such as --run last or --status SENT.',
+      hint: 'Pass envelope IDs, `-` to read them from stdin, or filters such as --run last or --status SENT.',
     },
   );
 }

@@ -60,7 +60,7 @@ function openCall(rawCall: RawCall): OpenWrite {
   const { method } = rawCall;
   return {
     unknown: () =>
-      `Stopped before the service responded. The outcome of ${method} ${callTarget(rawCall)} is unknown.`,
+      `Interrupted before the service responded. The outcome of ${method} ${callTarget(rawCall)} is unknown.`,
     hint: () => 'The request was sent once. Check the current state before you send it again.',
   };
 }

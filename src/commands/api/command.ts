@@ -34,7 +34,7 @@ export default class Api extends EsignCommand {
       multipleNonGreedy: true,
       helpValue: 'K=V',
     }),
-    body: Flags.string({ description: 'JSON body from a file, or - for stdin', helpValue: 'FILE|-' }),
+    body: Flags.string({ description: 'JSON body from a file, or `-` for stdin', helpValue: 'FILE|-' }),
     paginate: Flags.boolean({ description: 'fetch all pages of a list and print one array' }),
     include: Flags.boolean({
       char: 'i',

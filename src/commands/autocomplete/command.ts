@@ -6,7 +6,7 @@ import { writeCompletionScript } from './script.ts';
 export default class Autocomplete extends EsignCommand {
   static override summary = 'Print a completion script for your shell.';
   static override description =
-    'Completes commands, flags, statuses, profile names, and the IDs of envelopes and templates that recent commands have shown. Without SHELL, prints how to install it.';
+    'Completes commands, flags, statuses, profile names, and the IDs of envelopes and templates that recent commands have shown. Without SHELL, prints installation instructions.';
   static override examples = [
     '<%= config.bin %> autocomplete',
     'eval "$(<%= config.bin %> autocomplete bash)"',

@@ -40,11 +40,11 @@ export default class BulkCreate extends EsignCommand {
     ...readFlags,
     ...inGroup('EMAIL', {
       subject: Flags.string({
-        description: 'subject of the email for rows without one; can contain {column}',
+        description: 'email subject for rows without one; can contain {column}',
         helpValue: 'TEXT',
       }),
       message: Flags.string({
-        description: 'message in the email for rows without one; can contain {column}',
+        description: 'email message for rows without one; can contain {column}',
         helpValue: 'TEXT',
         exclusive: ['message-file'],
       }),
@@ -70,7 +70,7 @@ export default class BulkCreate extends EsignCommand {
     ...inGroup('PLAN', {
       plan: Flags.string({
         description:
-          'plan of `bulk rehearse`; nothing is sent if the rows, flags, templates, base URL, or key differ',
+          'plan from `bulk rehearse`; nothing is sent if the rows, flags, templates, base URL, or key differ',
         helpValue: 'PLAN',
       }),
       'plan-age': durationFlag({

@@ -26,7 +26,7 @@ export const bulkFlags = {
   }),
   confirm: confirmFlag,
   'webhook-secret-file': Flags.string({
-    description: 'file with the webhook secret for rows with a webhook_url; or ESIGN_WEBHOOK_SECRET',
+    description: 'file with the webhook secret for rows with a webhook_url (or set ESIGN_WEBHOOK_SECRET)',
     helpValue: 'FILE',
   }),
 };
@@ -36,7 +36,7 @@ const DELIMITERS: Readonly<Record<string, string>> = { comma: ',', semicolon: ';
 /** The delimiter of CSV that is created from an .xlsx file. */
 export const delimiterFlag = Flags.custom<string>({
   description:
-    'delimiter of the CSV output for an .xlsx file: comma, semicolon, or tab (default: by your locale)',
+    'CSV output delimiter for an .xlsx file: comma, semicolon, or tab (default: depends on your locale)',
   helpValue: 'NAME',
   helpGroup: 'FILE',
   parse: (text) => {

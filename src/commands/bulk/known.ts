@@ -50,7 +50,7 @@ export function refuseUnfinished({ unfinished }: KnownRows, session: Session): v
     ? ''
     : ' To send them anyway, add --again.';
   throw new UsageError(
-    `${counted(unfinished.length, 'row')} of this file ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${when} and has not finished.`,
+    `${counted(unfinished.length, 'row')} in this file ${unfinished.length === 1 ? 'belongs' : 'belong'} to ${first.run ?? ''}, which started ${when} and has not finished.`,
     { hint: `Resume it: \`${command('bulk', 'resume', first.run ?? '--last')}\`.${anyway}` },
   );
 }
@@ -73,7 +73,7 @@ export function reportKnown(known: KnownRows, { rows }: FileReport, context: Con
   }
   if (draft !== undefined)
     context.terminal.notice(
-      `${counted(drafts.length, 'draft')}${draft.run === undefined ? '' : ` of ${draft.run}`} already ${drafts.length === 1 ? 'exists' : 'exist'} and will be sent.`,
+      `${counted(drafts.length, 'draft')}${draft.run === undefined ? '' : ` from ${draft.run}`} already ${drafts.length === 1 ? 'exists' : 'exist'} and will be sent.`,
     );
   if (ended.length > 0)
     context.terminal.notice(

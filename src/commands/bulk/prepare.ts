@@ -63,7 +63,7 @@ export async function prepareRun(
     return await withStartLock(runsDir(), context.session.clock, async () => {
       const now = await readEarlierRows(checked, await client(), context);
       if (!isSame(now, checked.earlier))
-        throw new UsageError('Another run of the same rows started in the meantime, so nothing was sent.', {
+        throw new UsageError('Another run with the same rows started in the meantime, so nothing was sent.', {
           hint: 'Run the command again.',
         });
       return startRun(draft, request, checked, await client(), context.session);

@@ -27,7 +27,7 @@ export default class BulkResume extends EsignCommand {
   static override flags = {
     last: Flags.boolean({ description: 'the latest run' }),
     anyway: Flags.boolean({
-      description: 'send the next wave even if a limit of --stop-if is exceeded',
+      description: 'send the next wave even if a --stop-if limit is exceeded',
       default: false,
     }),
     ...bulkFlags,

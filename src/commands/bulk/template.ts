@@ -16,7 +16,7 @@ export default class BulkTemplate extends EsignCommand {
   ];
   static override args = {
     file: Args.string({
-      description: 'file to write: CSV, or JSON Lines if it ends in .jsonl; - for stdout',
+      description: 'file to write: CSV, or JSON Lines if it ends in .jsonl; `-` for stdout',
       required: true,
       ignoreStdin: true,
     }),

@@ -148,7 +148,7 @@ export function summaryText(run: RunDetails): string {
     ...(run.existing > 0 ? [`${grouped(run.existing)} already existed`] : []),
     ...(missing > 0 ? [`${grouped(missing)} remaining`] : []),
   ];
-  return `${parts.join(', ')}. Results of each row: ${safeLine(run.results)}\n`;
+  return `${parts.join(', ')}. Results for each row: ${safeLine(run.results)}\n`;
 }
 
 /** Returns the list view of the runs on this machine. */

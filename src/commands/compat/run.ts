@@ -54,7 +54,7 @@ function reportPage({ contradictions, openPoints, documented, neverSeen }: Compa
   const lines = [
     '# Compatibility with the E-Sign Service API v1',
     '',
-    'Differences between the responses of the service and its API document. This file contains shapes only: no IDs, names, or addresses.',
+    "Differences between the service's responses and its API document. This file contains shapes only: no IDs, names, or addresses.",
     '',
     `## Contradictions (${contradictions.length})`,
     '',
@@ -62,7 +62,7 @@ function reportPage({ contradictions, openPoints, documented, neverSeen }: Compa
     '',
     `## Open points (${openPoints.length})`,
     '',
-    'The document does not mention these.',
+    'The API document does not mention these.',
     '',
     ...openPoints.flatMap((one) => itemOf(one, `${one.what}: ${one.seen.join('; ')}`)),
     '',

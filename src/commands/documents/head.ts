@@ -14,7 +14,7 @@ export default class DocumentsHead extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    key: Args.string({ description: 'storage keys, or - to read them from stdin', ignoreStdin: true }),
+    key: Args.string({ description: 'storage keys, or `-` to read them from stdin', ignoreStdin: true }),
   };
 
   async run(): Promise<void> {

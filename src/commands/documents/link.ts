@@ -20,7 +20,7 @@ export default class DocumentsLink extends EsignCommand {
   static override strict = false;
   static override args = {
     key: Args.string({
-      description: 'storage keys, or envelope IDs for their signed documents; - to read from stdin',
+      description: 'storage keys, or envelope IDs for their signed documents; `-` to read from stdin',
       ignoreStdin: true,
     }),
   };
@@ -37,7 +37,7 @@ export default class DocumentsLink extends EsignCommand {
     const context = this.context(flags);
     const seconds = Math.round((flags.expires ?? LINK_MS.default) / 1_000);
     if (seconds > LINK_MS.max / 1_000)
-      throw new UsageError('--expires can be at most 7 days, the limit of S3.', {
+      throw new UsageError('--expires can be at most 7 days, the S3 limit.', {
         hint: 'Use --expires 7d, and send a new link later.',
       });
     const keys = await readKeys(argv.map(String));

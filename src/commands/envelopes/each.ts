@@ -156,7 +156,7 @@ class BatchWork<T extends Done> {
     const open = this.#idsIn('begun');
     const unreported = this.#idsIn('done');
     return [
-      `Quit before the service responded.`,
+      `Interrupted before the service responded.`,
       ...(open.length > 0 ? [`${listed(open)} may or may not have been ${done}.`] : []),
       ...(unreported.length > 0
         ? [`The result for ${listed(unreported)} was received but not printed.`]

@@ -24,7 +24,7 @@ async function readTemplate(
   } catch (error) {
     // Some keys can write but not read.
     if (!(error instanceof ServiceError) || error.code !== 'FORBIDDEN') throw error;
-    terminal.notice(`The roles of ${id} are not checked because the key can't read templates.`);
+    terminal.notice(`The roles in ${id} were not checked because the key can't read templates.`);
     return undefined;
   }
 }

@@ -20,7 +20,7 @@ export default class EventsList extends EsignCommand {
     ...listFlags,
     ...inGroup('FILTER', {
       events: Flags.string({ description: 'only these events', helpValue: 'A,B' }),
-      envelope: Flags.string({ description: 'only events of this envelope', helpValue: 'ID' }),
+      envelope: Flags.string({ description: 'only events for this envelope', helpValue: 'ID' }),
       since: sinceFlag({ description: 'only webhooks received since this time', helpValue: '7d|DATE' }),
       verified: Flags.boolean({
         description: 'only webhooks with a valid signature',

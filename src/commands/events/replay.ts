@@ -18,11 +18,14 @@ export default class EventsReplay extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'delivery IDs, or - to read them from stdin', ignoreStdin: true }),
+    id: Args.string({ description: 'delivery IDs, or `-` to read them from stdin', ignoreStdin: true }),
   };
   static override flags = {
     to: Flags.string({ description: 'URL to send them to', required: true, helpValue: 'URL' }),
-    envelope: Flags.string({ description: 'resend all accepted webhooks of this envelope', helpValue: 'ID' }),
+    envelope: Flags.string({
+      description: 'resend all accepted webhooks for this envelope',
+      helpValue: 'ID',
+    }),
     since: sinceFlag({ description: 'resend all webhooks accepted since this time', helpValue: '1h|DATE' }),
   };
 

@@ -59,7 +59,7 @@ export async function sendAll(
 
 function hintFor(status: number | null): string {
   if (status === 401 || status === 403)
-    return 'The receiver refused the signature. Set its secret with --secret-file or ESIGN_WEBHOOK_SECRET.';
+    return 'The receiver refused the signature. Set its secret with --secret-file FILE, or set ESIGN_WEBHOOK_SECRET.';
   return status === null
     ? 'Check that your application is listening at that address, then run the command again.'
     : "Check the receiver's log, then run the command again.";

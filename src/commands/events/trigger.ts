@@ -24,7 +24,7 @@ export default class EventsTrigger extends EsignCommand {
   static override flags = {
     to: Flags.string({ description: 'URL to send it to', required: true, helpValue: 'URL' }),
     'secret-file': Flags.string({
-      description: 'file with the webhook secret; or ESIGN_WEBHOOK_SECRET',
+      description: 'file with the webhook secret (or set ESIGN_WEBHOOK_SECRET)',
       helpValue: 'FILE',
     }),
     envelope: Flags.string({

@@ -9,7 +9,7 @@ import { explainMismatch } from '../../webhooks/receive/explain.ts';
 import { checkSignature } from '../../webhooks/receive/signature.ts';
 
 export default class EventsVerify extends EsignCommand {
-  static override summary = 'Verify the signature of a webhook body, and explain why it is invalid.';
+  static override summary = 'Verify the signature of a webhook body. If it is invalid, explain why.';
   static override description = 'Exits with 0 if the signature is valid, and with 9 if not.';
   static override examples = [
     '<%= config.bin %> events verify body.json --signature 5d41… --secret-file webhook.secret',
@@ -18,7 +18,7 @@ export default class EventsVerify extends EsignCommand {
   ];
   static override args = {
     file: Args.string({
-      description: 'file with the raw body, or - for stdin',
+      description: 'file with the raw body, or `-` for stdin',
       required: true,
       ignoreStdin: true,
     }),
@@ -30,7 +30,7 @@ export default class EventsVerify extends EsignCommand {
       helpValue: 'HEX',
     }),
     'secret-file': Flags.string({
-      description: 'file with the webhook secret; or ESIGN_WEBHOOK_SECRET',
+      description: 'file with the webhook secret (or set ESIGN_WEBHOOK_SECRET)',
       helpValue: 'FILE',
     }),
   };

@@ -12,7 +12,7 @@ export default class IndexClear extends EsignCommand {
   ];
   static override flags = {
     all: Flags.boolean({
-      description: 'delete the indexes of all profiles, including removed ones',
+      description: 'delete the indexes for all profiles, including removed ones',
       default: false,
     }),
     'dry-run': dryRunFlag,

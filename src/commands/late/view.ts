@@ -99,7 +99,8 @@ export function renderNextSteps(late: readonly LateStep[], terminal: Terminal): 
 function caveats(late: readonly LateStep[], terminal: Terminal): string {
   const isAny = (holds: (row: LateRow) => boolean) => late.some(({ row }) => holds(row));
   const usual = 'USUAL is 7 days if fewer than 20 turns have finished in the last 180 days.';
-  const opened = 'OPENED shows ? unless `esign listen` on this machine received all webhooks of the turn.';
+  const opened =
+    'OPENED shows ? unless `esign listen` on this machine received all webhooks during the turn.';
   const notes = [
     isAny((row) => row.usual.basis === 'default') ? usual : '',
     isAny((row) => row.opened === null) ? opened : '',

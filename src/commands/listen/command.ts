@@ -68,7 +68,7 @@ export default class Listen extends EsignCommand {
       }),
     }),
     exec: Flags.string({
-      description: 'command to run for each new delivery, with its JSON on stdin',
+      description: 'command to run for each new delivery; it gets the delivery as JSON on stdin',
       helpValue: 'CMD',
     }),
     ...inGroup('WAIT', {
@@ -105,7 +105,7 @@ export default class Listen extends EsignCommand {
       description: 'show deliveries live on a local web page, and print its link',
     }),
     'inspect-port': Flags.integer({
-      description: 'port of the --inspect page (default: any free port)',
+      description: 'port for the --inspect page (default: any free port)',
       min: 0,
       max: 65_535,
       dependsOn: ['inspect'],

@@ -25,7 +25,7 @@ export async function listenSecrets(
   const stored = storedSecrets(context.terminal);
   if (given.length === 0 && (await stored()).all.length === 0) {
     const hint =
-      'Use --secret-file FILE or ESIGN_WEBHOOK_SECRET, create the envelope with --webhook-url first, or accept unverified webhooks with --no-verify.';
+      'Use --secret-file FILE, set ESIGN_WEBHOOK_SECRET, create the envelope with --webhook-url first, or accept unverified webhooks with --no-verify.';
     given.push(await readSecret({ what: 'webhook secret', hint }, context.terminal));
   }
   for (const secret of given) {

@@ -91,7 +91,7 @@ export class ListenView {
       case 'ready':
         return this.#ready(event);
       case 'tunnel':
-        return [notice(`Public URL: ${event.url}. Use it as the --webhook-url of an envelope.`)];
+        return [notice(`Public URL: ${event.url}. Use it as an envelope's --webhook-url.`)];
       case 'backlog':
         return [notice(`Pending forwards from an earlier run: ${grouped(event.pending)}.`)];
       case 'delivery':
@@ -114,7 +114,7 @@ export class ListenView {
   }
 
   #ready({ url, verify, inspectorUrl, healthUrl }: Extract<ListenEvent, { type: 'ready' }>): Shown[] {
-    const next = this.#startsTunnel ? 'Starting the tunnel.' : 'Use it as the --webhook-url of an envelope.';
+    const next = this.#startsTunnel ? 'Starting the tunnel.' : "Use it as an envelope's --webhook-url.";
     return [
       notice(`Listening at ${url}. ${next} Press Ctrl-C to stop.`),
       ...(inspectorUrl === undefined

@@ -32,7 +32,7 @@ export default class Log extends EsignCommand {
     const { entries, damaged } = await entriesOf(logFolder(stateDir()), filter);
     if (damaged > 0)
       terminal.notice(
-        `${counted(damaged, 'line')} of the log can't be read. To check the log, run \`esign log verify\`.`,
+        `${counted(damaged, 'line')} in the log can't be read. To check the log, run \`esign log verify\`.`,
       );
     await writeList(entries, logList(session.clock.now()), flags, terminal);
   }

@@ -13,7 +13,7 @@ export default class Mcp extends EsignCommand {
   ];
   static override flags = {
     'allow-write': Flags.boolean({
-      description: 'also allow create, send, remind, cancel, and replace, each with a confirmation',
+      description: 'also allow create, send, remind, cancel, and replace; each requires a confirmation',
     }),
   };
 

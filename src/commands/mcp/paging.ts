@@ -64,7 +64,7 @@ export function cursorFrom(text: string | undefined): Cursor | undefined {
   const [time, ...anchors] = text.split('.');
   if (!/^\d{0,16}(?:\.[\da-f]{16}){1,3}$/.test(text))
     throw new UsageError('The cursor is not valid.', {
-      hint: 'Pass `nextCursor` of the previous result unchanged, with the same arguments, or leave it out to start over.',
+      hint: 'Pass `nextCursor` from the previous result unchanged, with the same arguments, or leave it out to start over.',
     });
   return { createdAt: time ? Number(time) : undefined, anchors };
 }

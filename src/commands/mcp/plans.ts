@@ -79,7 +79,7 @@ export async function planAction(
   if (refusal !== undefined) throw refusal;
   await refuseProblems(problems, allowMissing, context);
   const write = {
-    unknown: () => `Quit before the service responded. ${id} may or may not have been ${action.done}.`,
+    unknown: () => `Interrupted before the service responded. ${id} may or may not have been ${action.done}.`,
     hint: () => `Check the status of ${id} before you retry.`,
   };
   return {

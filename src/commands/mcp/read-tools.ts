@@ -32,7 +32,7 @@ const CONCURRENCY = 4;
 
 const id = z.string().min(1).describe('envelope ID');
 const limit = z.int().min(1).max(LIMITS.pageSize).optional().describe(`default ${LIST_LIMIT}`);
-const cursor = z.string().min(1).optional().describe('nextCursor of the previous result');
+const cursor = z.string().min(1).optional().describe('nextCursor from the previous result');
 const status = z.array(z.enum(ENVELOPE_STATUSES)).optional();
 const filters = {
   template: z.string().optional().describe('template ID or name'),
@@ -191,10 +191,10 @@ function documentTools(context: Context): Tool[] {
       {
         name: 'verify',
         description:
-          'Check downloaded files on this machine: their SHA256SUMS, and the seal of each PDF (intact, changed, or unsigned, and who sealed it). `error` is null for a valid file.',
+          'Check downloaded files on this machine: their SHA256SUMS, and the seal in each PDF (intact, changed, or unsigned, and who sealed it). `error` is null for a valid file.',
         input: z.strictObject({
           paths: z.array(z.string().min(1)).min(1).max(20).describe('folders or files'),
-          requireSeal: z.boolean().optional().describe('fail PDFs without a seal'),
+          requireSeal: z.boolean().optional().describe('reject PDFs without a seal'),
         }),
         hints: { ...READ_ONLY_HINTS, openWorldHint: false },
         run: async ({ paths, requireSeal }) => {
@@ -211,7 +211,7 @@ function documentTools(context: Context): Tool[] {
           "Download an envelope's documents from the customer's bucket to a folder on this machine, verify them, and write SHA256SUMS. Never replaces a different file.",
         input: z.strictObject({
           id,
-          dir: z.string().min(1).describe('absolute path of the folder'),
+          dir: z.string().min(1).describe('absolute path to the folder'),
           what: z
             .array(z.enum(DOCUMENT_KINDS))
             .min(1)
@@ -222,7 +222,7 @@ function documentTools(context: Context): Tool[] {
         hints: { ...READ_ONLY_HINTS, readOnlyHint: false },
         run: async ({ id: envelopeId, dir, what }) => {
           if (!isAbsolute(dir))
-            throw new UsageError(`The folder ${dir} is not an absolute path.`, {
+            throw new UsageError(`The folder path ${dir} is not absolute.`, {
               hint: 'Use an absolute path, such as /home/ada/contracts.',
             });
           const flags = { dir, force: false, concurrency: CONCURRENCY, wait: WAIT_MS };

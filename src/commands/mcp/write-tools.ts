@@ -33,7 +33,7 @@ const UNASKED = { yes: true, quiet: false, 'dry-run': false };
 const metadata = z.preprocess(
   (value, { addIssue }) => {
     if (isRecord(value) && Object.hasOwn(value, '__proto__'))
-      addIssue({ code: 'custom', message: 'metadata must not have the key __proto__' });
+      addIssue({ code: 'custom', message: 'metadata must not have a __proto__ key' });
     return value;
   },
   z.record(z.string(), z.string()),

@@ -22,7 +22,7 @@ export default class ProfilesAdd extends EsignCommand {
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --bucket contracts --region eu-central-1',
   ];
   static override args = {
-    name: Args.string({ description: 'name of the profile', required: true, ignoreStdin: true }),
+    name: Args.string({ description: 'profile name', required: true, ignoreStdin: true }),
   };
   static override flags = {
     ...profileFlags,

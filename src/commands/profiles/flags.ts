@@ -57,7 +57,7 @@ export const profileFlags = {
   ...guardFlags,
   ...inGroup('STORAGE', {
     bucket: Flags.string({ description: 'bucket that contains the signed documents', helpValue: 'NAME' }),
-    region: Flags.string({ description: 'region of the bucket', helpValue: 'NAME' }),
+    region: Flags.string({ description: 'bucket region', helpValue: 'NAME' }),
     endpoint: Flags.string({
       description: 'URL of an S3-compatible service other than AWS',
       helpValue: 'URL',
@@ -135,7 +135,7 @@ async function readPatterns(text: string): Promise<string[]> {
   throw new UsageError(
     `Invalid value for --only-to: "${invalid}". It must be an email address or a pattern.`,
     {
-      hint: "Write it like ann@example.com, '*@example.com' for a domain, or '*@*.example.com' for its subdomains.",
+      hint: "Examples: ann@example.com, '*@example.com' for a domain, '*@*.example.com' for its subdomains.",
     },
   );
 }

@@ -16,7 +16,7 @@ export default class SandboxDecline extends EsignCommand {
   };
   static override flags = {
     signer: Flags.string({
-      description: 'signer who declines (default: the next signer)',
+      description: 'signer to decline as (default: the next signer)',
       helpValue: 'EMAIL|ID',
     }),
     reason: Flags.string({ description: 'reason', default: 'Declined in the sandbox', helpValue: 'TEXT' }),

@@ -12,7 +12,7 @@ export default class SandboxDeliveries extends EsignCommand {
     '<%= config.bin %> sandbox deliveries --json',
   ];
   static override flags = {
-    envelope: Flags.string({ description: 'only webhooks of this envelope', helpValue: 'ID' }),
+    envelope: Flags.string({ description: 'only webhooks for this envelope', helpValue: 'ID' }),
     ...formatFlags,
   };
 

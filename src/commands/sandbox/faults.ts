@@ -5,9 +5,9 @@ import { readJsonObject } from '../../cli/input/files.ts';
 import { writeJson } from '../../output/json.ts';
 
 export default class SandboxFaults extends EsignCommand {
-  static override summary = 'Inject faults: lost responses, 500s, wrong webhooks, tampered documents.';
+  static override summary = 'Inject faults: lost responses, 500s, faulty webhooks, tampered documents.';
   static override description =
-    'Reads a JSON object from a file or stdin (-) and replaces the active faults. Without an argument, shows them. See docs/sandbox.md for the list.';
+    'Reads a JSON object from a file or stdin (`-`) and replaces the active faults. Without an argument, shows them. See docs/sandbox.md for the list.';
   static override examples = [
     '<%= config.bin %> sandbox faults',
     'echo \'{"lostReply":{"rate":0.2,"match":"POST /esign/envelopes$"}}\' | <%= config.bin %> sandbox faults -',
@@ -16,7 +16,7 @@ export default class SandboxFaults extends EsignCommand {
     '<%= config.bin %> sandbox faults --clear',
   ];
   static override args = {
-    file: Args.string({ description: 'JSON file, or - for stdin', ignoreStdin: true }),
+    file: Args.string({ description: 'JSON file, or `-` for stdin', ignoreStdin: true }),
   };
   static override flags = { clear: Flags.boolean({ description: 'remove all faults' }) };
 

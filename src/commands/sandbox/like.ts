@@ -16,6 +16,6 @@ export async function standInsOf(
     terminal.notice(
       `The sandbox doesn't support these template IDs, so they were skipped: ${listed(skipped)}.`,
     );
-  if (templates.length === 0) terminal.notice(`The account of ${profile} has no active templates.`);
+  if (templates.length === 0) terminal.notice(`The account for profile ${profile} has no active templates.`);
   return templates;
 }

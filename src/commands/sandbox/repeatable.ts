@@ -12,7 +12,7 @@ export const repeatableFlags = inGroup('SERVICE', {
   }),
   freeze: Flags.boolean({ description: 'stop the clock; only `sandbox advance` moves it' }),
   clock: Flags.string({
-    description: 'start time of the clock, such as 2026-03-01T09:00:00Z',
+    description: 'start time for the clock, such as 2026-03-01T09:00:00Z',
     helpValue: 'AT',
   }),
 });

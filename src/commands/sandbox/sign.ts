@@ -19,7 +19,7 @@ export default class SandboxSign extends EsignCommand {
   };
   static override flags = {
     signer: Flags.string({
-      description: 'signer who signs (default: the next signer)',
+      description: 'signer to sign as (default: the next signer)',
       helpValue: 'EMAIL|ID',
       exclusive: ['all'],
     }),

@@ -16,7 +16,7 @@ export default class SandboxView extends EsignCommand {
   };
   static override flags = {
     signer: Flags.string({
-      description: 'signer who opens it (default: the next signer)',
+      description: 'signer to open it as (default: the next signer)',
       helpValue: 'EMAIL|ID',
     }),
   };

@@ -12,7 +12,7 @@ export function templateList(now: () => number, search?: string): ListView<Templ
     id: (one) => one.id,
     empty:
       search === undefined
-        ? 'No templates yet. Create one in the web dashboard of the service.'
+        ? "No templates yet. Create one in the service's web dashboard."
         : `No templates match "${search}". To list all, run \`esign templates list\`.`,
     columns: [
       { key: 'id', header: 'ID', value: (one) => one.id, fixed: true },

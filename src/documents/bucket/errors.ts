@@ -102,7 +102,7 @@ export function storageError(error: unknown, where: Where): StorageError | Usage
   // An invalid setting that is unrelated to the bucket, such as the URL of a proxy.
   if (error instanceof UsageError) return error;
   const { code, why, hint } = causeOf(error, where);
-  const what = `Can't ${where.action} ${where.key} in the bucket ${where.bucket}: ${why}.`;
+  const what = `Can't ${where.action} ${where.key} in bucket ${where.bucket}: ${why}.`;
   return new StorageError(code, what, { hint, cause: error });
 }
 
@@ -130,8 +130,7 @@ function otherRegion(error: unknown, name: string, status: number | undefined): 
   if (!moved && !(status === 400 && region !== undefined)) return undefined;
   return {
     code: 'STORAGE_UNREACHABLE',
-    why:
-      region === undefined ? 'the bucket is in a different region' : `the bucket is in the region ${region}`,
+    why: region === undefined ? 'the bucket is in a different region' : `the bucket is in region ${region}`,
     hint: `Set it: \`${command('profiles', 'edit', 'NAME', '--region', region ?? 'REGION')}\`.`,
   };
 }
@@ -217,11 +216,14 @@ function byConnection(error: unknown, where: Where): Cause {
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return unreachable(
-      `the certificate of ${at} is for a different host`,
+      `the certificate presented by ${at} is for a different host`,
       'If the bucket name contains dots, or for a custom endpoint, use --path-style.',
     );
   if (code === 'CERT_HAS_EXPIRED')
-    return unreachable(`the certificate of ${at} has expired`, 'The operator of the server must renew it.');
+    return unreachable(
+      `the certificate presented by ${at} has expired`,
+      "The server's operator must renew it.",
+    );
   if (code === 'EPROTO')
     return unreachable(
       `${at} does not support TLS`,

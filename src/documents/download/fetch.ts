@@ -69,7 +69,7 @@ async function openSealCheck({ sealSource }: FetchOptions): Promise<SealCheck> {
 
 /** Returns where a target comes from, for messages. */
 export function sourceOf(target: FileTarget): string {
-  return target.key ?? `the ${target.what ?? ''} file of ${target.envelopeId ?? ''}`;
+  return target.key ?? `the ${target.what ?? ''} file for ${target.envelopeId ?? ''}`;
 }
 
 /** Retries while the object doesn't exist, until the waiting time is over. */

@@ -143,7 +143,7 @@ export async function locate(target: FileTarget, waiting: LocateOptions): Promis
       const file = fileOf(envelope, what);
       return { ...file, fileName: fileName ?? file.fileName };
     }
-    waiting.onWait?.(`The ${what} file of ${envelopeId} has no storage key yet. Waiting for it.`);
+    waiting.onWait?.(`The ${what} file for ${envelopeId} has no storage key yet. Waiting for it.`);
     await waiting.clock.sleep(LOOKUP_INTERVAL_MS, waiting.signal);
   }
 }
@@ -175,7 +175,7 @@ function notReady({ id, ...envelope }: Envelope, what: DocumentKind): StorageErr
   const error = (message: string, hint: string) => new StorageError('STORAGE_NOT_READY', message, { hint });
   if (what === 'document')
     return error(
-      `The document of ${id} has no storage key yet.`,
+      `The document for ${id} has no storage key yet.`,
       'The service sets the key after the envelope is created. Try again in a moment.',
     );
   if (status === 'COMPLETED')
@@ -195,7 +195,7 @@ export function fileOfKey(key: string): DocumentFile {
   const last = parts.at(-1) ?? '';
   if (last === '')
     throw new UsageError(`The key "${key}" belongs to a folder, not a file.`, {
-      hint: 'Pass the key of a file. `esign envelopes get ID` shows the keys.',
+      hint: "Pass a file's key. `esign envelopes get ID` shows the keys.",
     });
   const what = DOCUMENT_KINDS.find((kind) => last === `${kind}.pdf`) ?? null;
   const envelopeId = parts.at(-2) ?? '';

@@ -23,7 +23,7 @@ export class Element {
   /** Reads the element at the start of the bytes, and returns its length in bytes as well. */
   static readFirst(bytes: Buffer): { element: Element; length: number } {
     const found = definite(bytes, 0, bytes.length, { depth: 0, left: { values: MAX_VALUES } });
-    if (found === undefined) throw unreadable("its CMS can't be read");
+    if (found === undefined) throw unreadable("its CMS structure can't be read");
     let block: Block | undefined;
     try {
       const { offset, result } = fromBER(found.der, { maxNodes: MAX_VALUES });
@@ -31,7 +31,7 @@ export class Element {
     } catch {
       // Malicious bytes can make the reader throw any error; all of them mean that the bytes are unreadable.
     }
-    if (block === undefined || block.error !== '') throw unreadable("its CMS can't be read");
+    if (block === undefined || block.error !== '') throw unreadable("its CMS structure can't be read");
     return { element: new Element(block), length: found.to };
   }
 
@@ -53,7 +53,7 @@ export class Element {
 
   /** Returns this element if it has the expected tag. @throws UnreadableSignatureError. */
   as(kind: keyof typeof TAGS): Element {
-    if (this.raw[0] !== TAGS[kind]) throw unreadable('its CMS has an unexpected structure');
+    if (this.raw[0] !== TAGS[kind]) throw unreadable('its CMS structure is not as expected');
     return this;
   }
 
@@ -72,17 +72,17 @@ export class Element {
 
   get oid(): string {
     if (!(this.#block instanceof ObjectIdentifier))
-      throw unreadable('its CMS lacks a required object identifier');
+      throw unreadable('its CMS structure lacks a required object identifier');
     return this.#block.getValue();
   }
 
   get octets(): Buffer {
-    if (!(this.#block instanceof OctetString)) throw unreadable('its CMS lacks required bytes');
+    if (!(this.#block instanceof OctetString)) throw unreadable('its CMS structure lacks required bytes');
     return Buffer.from(this.#block.getValue());
   }
 
   get integer(): number {
-    if (!(this.#block instanceof Integer)) throw unreadable('its CMS lacks a required number');
+    if (!(this.#block instanceof Integer)) throw unreadable('its CMS structure lacks a required number');
     return this.#block.valueBlock.valueDec;
   }
 
@@ -96,7 +96,7 @@ export class Element {
   /** Returns the part at an index. @throws UnreadableSignatureError if it doesn't exist */
   part(index: number): Element {
     const found = this.parts[index];
-    if (found === undefined) throw unreadable('its CMS is incomplete');
+    if (found === undefined) throw unreadable('its CMS structure is incomplete');
     return found;
   }
 }

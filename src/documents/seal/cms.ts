@@ -39,9 +39,9 @@ export interface SignedContent {
 export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeStamp'): SignedContent {
   const { element: outer, length } = Element.readFirst(contents);
   if (contents.subarray(length).some((byte) => byte !== 0))
-    throw unreadable('something other than zeros follows its CMS');
+    throw unreadable('nonzero data follows its CMS structure');
   if (outer.as('sequence').part(0).oid !== OID.signedData || outer.part(1).context !== 0)
-    throw unreadable('its CMS is not SignedData');
+    throw unreadable('its CMS structure is not SignedData');
   const [version, hashes, content, ...rest] = outer.part(1).part(0).as('sequence').parts;
   const signers = rest.at(-1)?.as('set').parts ?? [];
   const [signer] = signers;
@@ -51,7 +51,7 @@ export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeSta
   const announced = hashes?.as('set').parts.map((one) => algorithmOf(one).part(0).oid);
   const isAnnounced = announced?.includes(signer.part(2).part(0).oid);
   if (!isAnnounced || ![1, 3, 4, 5].includes(version?.integer ?? 0))
-    throw unreadable('its CMS is inconsistent');
+    throw unreadable('its CMS structure is inconsistent');
   const certificates = (rest.find(({ context }) => context === 0)?.parts ?? []).map(certificateOf);
   return kind === 'signature'
     ? overContent(content, signer, certificates)
@@ -59,7 +59,7 @@ export function readSignedContent(contents: Buffer, kind: 'signature' | 'timeSta
 }
 
 function overContent(content: Element, signer: Element, certificates: Certificate[]): SignedContent {
-  if (content.parts.length > 1) throw unreadable('its CMS includes the signed content');
+  if (content.parts.length > 1) throw unreadable('its CMS structure includes the signed content');
   const info = readSigner(signer, content.part(0).oid, OID.data, certificates);
   const { attributes } = info;
   return {
@@ -100,13 +100,13 @@ function readSigner(
 ): SignerFacts {
   const [version, who, digestAlgorithm, signed, algorithm, value, more] = signer.as('sequence').parts;
   if (who === undefined || digestAlgorithm === undefined || signed?.context !== 0)
-    throw unreadable('its CMS has no signed attributes');
-  if (algorithm === undefined || value === undefined) throw unreadable('its CMS is incomplete');
-  if (version?.integer !== (who.context === 0 ? 3 : 1)) throw unreadable('its CMS is inconsistent');
+    throw unreadable('its CMS structure has no signed attributes');
+  if (algorithm === undefined || value === undefined) throw unreadable('its CMS structure is incomplete');
+  if (version?.integer !== (who.context === 0 ? 3 : 1)) throw unreadable('its CMS structure is inconsistent');
   if (who.context !== 0) who.as('sequence');
   const attributes = attributesOf(signed);
   const own = certificates.find((one) => isSigner(one, who));
-  if (own === undefined) throw unreadable('its CMS does not contain the certificate of its signer');
+  if (own === undefined) throw unreadable("its CMS structure does not contain its signer's certificate");
   const hash = hashOf(algorithmOf(digestAlgorithm));
   const { x509, key } = own;
   // The signature covers the attributes with the tag of a SET, not with the tag they have in the SignerInfo (RFC 5652, 5.4).

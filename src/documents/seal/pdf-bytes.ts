@@ -50,12 +50,13 @@ class OpenFile {
 
   work(units: number): void {
     this.#work += units;
-    if (this.#work > MAX_WORK) throw new UnreadablePdfError('Reading the file takes too much work.');
+    if (this.#work > MAX_WORK) throw new UnreadablePdfError('The file is too complex to read.');
   }
 
   keep(bytes: number): void {
     this.#kept += bytes;
-    if (this.#kept > MAX_KEPT_BYTES) throw new UnreadablePdfError('Reading the file takes too much memory.');
+    if (this.#kept > MAX_KEPT_BYTES)
+      throw new UnreadablePdfError('Reading the file would take too much memory.');
   }
 
   page(number: number): Buffer {
@@ -160,7 +161,7 @@ export class PdfBytes {
   object(at: number, number: number): PdfValue {
     const found = this.parse(at, (parser) => parser.object());
     if (found.number !== number)
-      throw new UnreadablePdfError(`The cross-reference of object ${number} is wrong.`);
+      throw new UnreadablePdfError(`The cross-reference for object ${number} is wrong.`);
     return found.value;
   }
 }

@@ -35,7 +35,7 @@ export async function readPins(folder: string): Promise<Pin[]> {
     if (codeOf(error) === 'ENOENT') return [];
   }
   throw new UsageError(`The pinned seals file ${path} can't be read. It was left unchanged.`, {
-    hint: 'Fix it, or move it away. The next download then pins the seal again.',
+    hint: 'Fix it, or move it out of the way. The next download will pin the seal again.',
   });
 }
 

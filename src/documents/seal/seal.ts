@@ -240,7 +240,7 @@ export class Digests {
 
   async #hash(hash: Hash, start: number, end: number): Promise<void> {
     this.#left -= Math.max(0, Math.min(end, this.#bytes.size) - start);
-    if (this.#left < 0) throw new UnreadablePdfError('Checking the signatures takes too much work.');
+    if (this.#left < 0) throw new UnreadablePdfError('The signatures are too complex to check.');
     for await (const block of this.#bytes.blocks(start, end)) hash.update(block);
   }
 }

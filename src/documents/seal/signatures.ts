@@ -70,7 +70,7 @@ function* signatureDictionaries(file: PdfFile, revision: number): Generator<[num
     if (dict === null) continue;
     const isPlain = value instanceof PdfRef && file.placeOf(value.number, revision)?.kind === 'plain';
     if (!isPlain || !(dict instanceof PdfDict))
-      throw new UnreadableSignatureError('it is not a direct object of the file');
+      throw new UnreadableSignatureError('it is not a direct object in the file');
     yield [value.number, dict];
   }
 }

@@ -102,7 +102,7 @@ interface Listing {
 
 /** Returns the objects of an update. Its cross-references must list every one of them. */
 function listedObjects(bytes: PdfBytes, { section, added, own }: Listing): Listed {
-  require(section.isComplete && !section.repeats, 'duplicate objects, or a wrong cross-reference size');
+  require(section.isComplete && !section.repeats, 'duplicate objects, or an incorrect cross-reference size');
   const objects = new Map<number, PdfValue>();
   const packed = new Map<number, Packed[]>();
   for (const [number, place] of section.entries()) {

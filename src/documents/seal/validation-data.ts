@@ -258,7 +258,7 @@ class UpdateReview {
 }
 
 function disallowedChange(): UnreadablePdfError {
-  return new UnreadablePdfError('The additions are not only validation data.');
+  return new UnreadablePdfError('The additions contain more than validation data.');
 }
 
 function require(condition: boolean): asserts condition {

@@ -49,7 +49,7 @@ const OWN_KEYS: readonly string[] = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY, REPLACES_
 export function buildReplacement(old: Envelope, changes: ReplacementChanges): Replacement {
   const templateId = changes.templateId ?? old.templateId;
   if (!templateId)
-    throw new UsageError(`The service doesn't return the template of ${old.id}.`, {
+    throw new UsageError(`The service doesn't return the template for ${old.id}.`, {
       hint: 'Set it with --template.',
     });
   const signers = changeSigners(old, changes);
@@ -139,7 +139,7 @@ function parseReplacement(text: string, old: Envelope): { name: string; mailbox:
   const [name, mailbox] = [text.slice(0, at).trim(), text.slice(at + 1).trim()];
   if (at > 0 && name !== '' && mailbox !== '') return { name, mailbox };
   throw new UsageError(`Invalid value for --signer: "${text}". It must be OLD=MAILBOX.`, {
-    hint: `Write it like --signer old@example.com='Ada Lovelace <ada@example.com>'. ${signersHint(old) ?? ''}`.trim(),
+    hint: `Example: --signer old@example.com='Ada Lovelace <ada@example.com>'. ${signersHint(old) ?? ''}`.trim(),
   });
 }
 

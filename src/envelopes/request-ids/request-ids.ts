@@ -194,7 +194,7 @@ function recordsIn(stateFolder: string, account: string, clock: Clock): RequestR
     },
     async lock(requestId, signal) {
       const busy = (pid: string) =>
-        new UsageError(`Another esign process (${pid}) is using the request ID ${requestId}.`, {
+        new UsageError(`Another esign process (${pid}) is using request ID ${requestId}.`, {
           hint: 'Run the command again when it has finished.',
         });
       try {
@@ -211,7 +211,7 @@ function recordsIn(stateFolder: string, account: string, clock: Clock): RequestR
 
 async function readRecord(path: string, requestId: string): Promise<KnownRequest> {
   const bytes = await readRegularBytes(path).catch((error: unknown) => {
-    throw new UsageError(`The record of the request ID ${requestId} can't be read: ${diskReason(error)}.`, {
+    throw new UsageError(`The record for request ID ${requestId} can't be read: ${diskReason(error)}.`, {
       cause: error,
       hint: `Make ${path} readable.`,
     });

@@ -31,7 +31,7 @@ export function proxyOf(env: Environment, protocol: string): HttpProxy | undefin
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.port === '0')
     throw new UsageError(`${variable} is not a valid HTTP proxy URL.`, {
-      hint: 'Write it like http://proxy.example:3128, or unset it.',
+      hint: 'Set it to a URL such as http://proxy.example:3128, or unset it.',
     });
   return { url, variable, port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) };
 }

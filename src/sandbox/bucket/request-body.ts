@@ -76,5 +76,5 @@ async function* unchunk(received: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
 }
 
 function incomplete(): S3Error {
-  return new S3Error('IncompleteBody', 'The body is not complete, or not as long as its headers say.');
+  return new S3Error('IncompleteBody', "The body is incomplete, or its length doesn't match its headers.");
 }

@@ -117,7 +117,7 @@ function epochOf(time: string): number {
 
 function checkScope({ scope, expires }: Claim, region: string): void {
   if (scope.region === region && scope.service === 's3') return;
-  const message = `The scope names ${scope.region}/${scope.service}; expecting ${region}/s3.`;
+  const message = `The credential scope is ${scope.region}/${scope.service}; expected ${region}/s3.`;
   throw malformed(expires !== undefined, message, { Region: region });
 }
 

@@ -52,7 +52,9 @@ async function readStored(path: string): Promise<SealKey | undefined> {
   if (text === undefined) return undefined;
   const file = fileSchema.safeParse(parseJson(text));
   if (!file.success)
-    throw new UsageError(`${path} is damaged.`, { hint: 'Move it away. A new key is then created.' });
+    throw new UsageError(`${path} is damaged.`, {
+      hint: 'Move it somewhere else, and a new key will be created.',
+    });
   const privateKey = await importKey(Buffer.from(file.data.privateKey, 'base64'));
   return { privateKey, certificate: Buffer.from(file.data.certificate, 'base64') };
 }

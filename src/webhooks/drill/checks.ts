@@ -109,7 +109,7 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
       expects: 'accepted',
       requests: [signed(Buffer.from(reformatted(body())))],
       advice:
-        'the signature is valid, but JSON.stringify would write other bytes: verify it over the raw bytes',
+        'the signature is valid, but JSON.stringify would write different bytes: verify it over the raw bytes',
     },
     {
       name: 'unknown-event',
@@ -145,7 +145,7 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
       expects: 'accepted',
       requests: [signed(bytes(body())), signed(bytes(body()))],
       isSlow: true,
-      advice: 'the body took a second to arrive: wait for at least 10 s',
+      advice: 'the body took 1 s to arrive: allow at least 10 s',
     },
   ];
 }

@@ -113,7 +113,7 @@ export class Forwarding {
     const why = end === 'refused' ? 'was refused repeatedly' : `was not accepted within ${DAY}`;
     const { event, envelopeId, deliveryId } = pending;
     this.#warn(
-      `${event ?? 'An event'} of ${envelopeId ?? 'no envelope'} (${deliveryId}) ${why} by ${shownUrl(url)} and won't be retried. To send it again, run \`${command('events', 'replay', deliveryId, '--to', 'URL')}\`.`,
+      `${event ?? 'An event'} for ${envelopeId ?? 'no envelope'} (${deliveryId}) ${why} by ${shownUrl(url)} and won't be retried. To send it again, run \`${command('events', 'replay', deliveryId, '--to', 'URL')}\`.`,
     );
   }
 }

@@ -163,7 +163,7 @@ function pendingReason(held: OldestPending | undefined): string | undefined {
   if (held === undefined || held.ms <= PENDING_TOO_LONG_MS) return undefined;
   const { url, ms, error, behind } = held;
   const why = error === null ? '' : ` (${error})`;
-  const rest = behind === 0 ? '' : `; ${behind} more of its envelope ${behind === 1 ? 'is' : 'are'} queued`;
+  const rest = behind === 0 ? '' : `; ${behind} more for its envelope ${behind === 1 ? 'is' : 'are'} queued`;
   return `A forward to ${shownUrl(url)} has been pending for ${durationInWords(ms)}${why}${rest}.`;
 }
 

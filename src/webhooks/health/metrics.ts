@@ -44,7 +44,7 @@ export function metricsText(health: Health, reasons: readonly Reason[]): string 
     ...metric(
       'forward_held_back_seconds',
       'gauge',
-      'Time since the first attempt of the oldest pending forward.',
+      'Time since the oldest pending forward was first attempted.',
       [['', pendingMs / 1_000]],
     ),
     ...metric('tunnel_failures_total', 'counter', 'Number of times the tunnel stopped.', [

@@ -21,7 +21,7 @@ export function explainMismatch(
   const given = header.trim().replace(/^sha256=/, '');
   const isBy = (secrets: readonly string[], bytes: Uint8Array) =>
     secrets.some((secret) => sign(bytes, secret) === given);
-  if (isBy(known.others, payload)) return 'the signature was made with the secret of a different envelope';
+  if (isBy(known.others, payload)) return "the signature was made with a different envelope's secret";
   const trimmed = known.secrets.flatMap((secret) => [`${secret}\n`, secret.trim(), ` ${secret}`]);
   if (isBy(trimmed, payload))
     return 'the signature was made with this secret plus or minus a space or line break';

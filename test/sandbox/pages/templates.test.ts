@@ -185,7 +185,7 @@ describe('a template from a PDF', () => {
     [
       'an unknown role',
       form([{ ...signature, role: 'X' }, color]),
-      'Field 1 (Signature): its role must be a role of the template.',
+      'Field 1 (Signature): its role must be a role in the template.',
     ],
     [
       'an unknown type',

@@ -196,7 +196,7 @@ test('Impossible values are refused by field, and nothing is stored', async () =
     [envelopes({ id: 'a' }, { id: 'a' }), { 'envelopes.1.id': ['a is listed twice'] }],
     [
       envelopes({ createdAt: 'soon' }),
-      { 'envelopes.0.createdAt': ['Must be a date, an ISO 8601 timestamp, or a duration ago, such as 9d'] },
+      { 'envelopes.0.createdAt': ['Must be a date, an ISO 8601 timestamp, or an age, such as 9d'] },
     ],
     [
       envelopes({ status: 'SENT', signers: signed }),

@@ -198,7 +198,7 @@ describe('the health of a listener', () => {
     expect(await codes(one)).toEqual([]);
     one.held.ms = 41 * SECOND;
     const message =
-      'A forward to http://localhost:3000/hooks has been pending for 41 seconds (responded with 500); 2 more of its envelope are queued.';
+      'A forward to http://localhost:3000/hooks has been pending for 41 seconds (responded with 500); 2 more for its envelope are queued.';
     expect(await one.health.reasons()).toEqual([{ code: 'forward', message }]);
   });
 

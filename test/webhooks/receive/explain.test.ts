@@ -13,7 +13,7 @@ afterEach(() => {
 
 describe('the reason for a signature mismatch', () => {
   it.each<[string, string | Buffer, string, string]>([
-    ['the secret of another envelope', body, known.others[0] ?? '', 'secret of a different envelope'],
+    ['the secret of another envelope', body, known.others[0] ?? '', "different envelope's secret"],
     ['a line break after the secret', body, `${secret}\n`, 'a space or line break'],
     ['compact', JSON.stringify(value), secret, 'parsed and serialized again'],
     ['indented', JSON.stringify(value, null, 4), secret, 'parsed and serialized again'],

@@ -29,7 +29,7 @@ export default class BulkExport extends EsignCommand {
     last: Flags.boolean({ description: 'the latest run' }),
     csv: Flags.boolean({ description: 'print CSV (default)', exclusive: ['json'] }),
     into: Flags.string({
-      description: 'source file of the run, printed with the results added; - for stdin',
+      description: "the run's source file, printed with the results added; `-` for stdin",
       helpValue: 'FILE',
       exclusive: ['json', 'csv'],
     }),

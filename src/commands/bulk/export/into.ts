@@ -47,7 +47,7 @@ export async function exportInto(flags: IntoFlags, context: Context): Promise<vo
   reportReplaced(file.replaced(), source.name, context.terminal);
   if (unmatched === 0) return;
   throw new PartialError(
-    `${counted(unmatched, 'row')} of ${source.name} ${unmatched === 1 ? "doesn't" : "don't"} match any row of ${id}.`,
+    `${counted(unmatched, 'row')} in ${source.name} ${unmatched === 1 ? "doesn't" : "don't"} match any row in ${id}.`,
     {
       hint: 'They were added or changed after the run, or belong to another run. To list the runs, run `esign bulk list`.',
     },
@@ -71,7 +71,7 @@ async function writeParts(
     const row = part.row === undefined ? undefined : rows.find(part.row.value);
     if (part.row !== undefined && row === undefined) {
       unmatched++;
-      terminal.err(`${safeLine(`${name}:${part.line}: doesn't match any row of ${id}.`)}\n`);
+      terminal.err(`${safeLine(`${name}:${part.line}: doesn't match any row in ${id}.`)}\n`);
     }
     const cells = (row === undefined ? undefined : results.get(row)) ?? NO_RESULT;
     const hasFailed = row !== undefined && cells.esign_envelope_id === '';
@@ -85,6 +85,6 @@ function reportReplaced(count: number, name: string, terminal: CommandTerminal):
   if (count === 0) return;
   const were = count === 1 ? 'was' : 'were';
   terminal.notice(
-    `${counted(count, 'character')} can't be represented in the encoding of ${name} and ${were} replaced.`,
+    `${counted(count, 'character')} can't be represented in ${name}'s encoding and ${were} replaced.`,
   );
 }

@@ -77,14 +77,14 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
     'Send a first wave, and check the addresses of late signers.',
   ],
   'stand-ins': () => [
-    'The pages of the rehearsal are placeholders. Only the fields come from your templates.',
+    'The pages in the rehearsal are placeholders. Only the fields come from your templates.',
     'Send one envelope to yourself and review the real document.',
   ],
   'roles-unknown': ({ withoutRoles }) =>
     withoutRoles.length === 0
       ? undefined
       : [
-          `The service does not return the roles of ${listed(withoutRoles)}. The roles in your file were used, so a wrong role would not be detected.`,
+          `The service does not return the roles in ${listed(withoutRoles)}. The roles in your file were used, so a wrong role would not be detected.`,
           `Compare them with earlier envelopes: \`${command('templates', 'get', withoutRoles[0] ?? '')}\`.`,
         ],
   'rate-assumed': ({ hasRate }) =>

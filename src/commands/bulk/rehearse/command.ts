@@ -13,7 +13,7 @@ const { yes, 'dry-run': dryRun, 'plan-age': planAge, ...createFlags } = BulkCrea
 export default class BulkRehearse extends EsignCommand {
   static override summary = 'Rehearse a run: see what would be sent, and when it would be signed.';
   static override description =
-    "Starts a private sandbox with stand-ins for the account's templates and its rate limit, and runs `bulk create` there. Simulated signers behave like the signers of this account, and the sandbox's clock runs fast. Only GET requests are sent to the service, and no run is stored. With --plan, writes a plan file, and `bulk create --plan` sends exactly what was rehearsed. Accepts the flags of `bulk create`. Rows are always rehearsed as if they were sent.";
+    "Starts a private sandbox with the account's rate limit and stand-ins for its templates, and runs `bulk create` there. Simulated signers behave like the signers in this account, and the sandbox's clock runs fast. Only GET requests are sent to the service, and no run is stored. With --plan, writes a plan file, and `bulk create --plan` sends exactly what was rehearsed. Accepts the `bulk create` flags. Rows are always rehearsed as if they were going to be sent.";
   static override examples = [
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk rehearse leases.csv --template tmpl_lease --days 60 --random-seed 7',
@@ -36,13 +36,13 @@ export default class BulkRehearse extends EsignCommand {
         helpValue: 'N',
       }),
       'random-seed': Flags.integer({
-        description: 'seed of the random numbers; the same seed gives the same result (default 1)',
+        description: 'random number seed; the same seed gives the same result (default 1)',
         min: 0,
         max: 4_294_967_295,
         helpValue: 'N',
       }),
       html: Flags.string({
-        description: 'also write an HTML page to this file, for someone who approves the list',
+        description: 'also write an HTML page to this file, for whoever approves the list',
         helpValue: 'FILE',
       }),
       plan: Flags.string({

@@ -47,7 +47,7 @@ function card({ templateId, subject, message, rows }: Email, names: ReadonlyMap<
   );
   const list = `<ul>${recipients.join('')}</ul>`;
   const isOpen = recipients.length <= OPEN_RECIPIENTS ? ' open' : '';
-  const title = subject ? htmlText(subject) : '<span class="none">Default subject of the service</span>';
+  const title = subject ? htmlText(subject) : '<span class="none">The service\'s default subject</span>';
   const text = message ? `<p class="text">${multiline(message)}</p>` : '<p class="text none">No message</p>';
   const document = names.get(templateId);
   const about = document === undefined ? templateId : `${document} (${templateId})`;

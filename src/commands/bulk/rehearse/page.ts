@@ -134,7 +134,7 @@ function footer({ failed, rows }: RehearsalResult, { file, plan }: RehearseReque
   const send =
     plan === undefined
       ? 'To send exactly this, rehearse it with <code>--plan</code>.'
-      : `To send exactly this: <code>${htmlText(command('bulk', 'create', file, '--plan', plan, '--send'))}</code>, with the flags of the rehearsal.`;
+      : `To send exactly this: <code>${htmlText(command('bulk', 'create', file, '--plan', plan, '--send'))}</code>, with the same flags as the rehearsal.`;
   return `<footer><p>${send}</p></footer>`;
 }
 

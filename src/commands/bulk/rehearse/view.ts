@@ -9,9 +9,9 @@ const MAX_FAILED = 20;
 const MAX_LATE = 10;
 /** The source of a rehearsal's times, in words. */
 export const BASIS_TEXTS = {
-  'template+role': 'earlier turns of the same template and role',
-  template: 'earlier turns of the same template',
-  account: 'earlier turns of this account',
+  'template+role': 'earlier turns for the same template and role',
+  template: 'earlier turns for the same template',
+  account: 'earlier turns in this account',
   default: 'default times, because this account has fewer than 20 finished turns',
 } as const;
 

@@ -7,7 +7,7 @@ import { showRoster } from './run.ts';
 export default class BulkRoster extends EsignCommand {
   static override summary = 'Show who on a list has signed a template.';
   static override description =
-    'Prints one line for each signer of each row: signed, waiting (an envelope is open), declined, expired, cancelled, or never. Finds envelopes by template and address, no matter who created them. With --missing, prints the rows of FILE with signers who have neither signed nor been asked, ready for `bulk create`.';
+    'Prints one line for each signer in each row: signed, waiting (an envelope is open), declined, expired, cancelled, or never. Finds envelopes by template and address, no matter who created them. With --missing, prints the rows of FILE with signers who have neither signed nor been asked, ready for `bulk create`.';
   static override examples = [
     '<%= config.bin %> bulk roster staff.csv --template tmpl_policy',
     '<%= config.bin %> bulk roster staff.xlsx --template tmpl_policy --since 2026-01-01 --csv > signed.csv',

@@ -7,7 +7,7 @@ import { readStates, showStatus } from './run.ts';
 export default class BulkStatus extends EsignCommand {
   static override summary = 'Show who has signed, who is waiting, and what failed in a run.';
   static override description =
-    'Prints one line for each signer, with the current state: signed, waiting (it is their turn), later (someone before them has not signed), declined, expired, cancelled, draft, failed (the row was refused), pending (not created yet), or replaced. Envelopes that can no longer change are not requested again. Runs from other machines are found by the metadata of their envelopes.';
+    "Prints one line for each signer, with the current state: signed, waiting (it is their turn), later (someone before them has not signed), declined, expired, cancelled, draft, failed (the row was refused), pending (not created yet), or replaced. Envelopes that can no longer change are not requested again. Runs from other machines are found by their envelopes' metadata.";
   static override examples = [
     '<%= config.bin %> bulk status',
     '<%= config.bin %> bulk status --last --only waiting',

@@ -59,7 +59,7 @@ export async function statusOfRun(id: string, context: Context): Promise<AsyncIt
   const run = state ? { id, envelopeIds: state.envelopeIds() } : await selectedRun(id, context);
   if (state === undefined)
     terminal.notice(
-      `This machine has no journal of ${id}, so rows that failed or were not created are not shown.`,
+      `This machine has no journal for ${id}, so rows that failed or were not created are not shown.`,
     );
   const { envelopes } = await select({ run }, {}, context);
   const client = await session.client();

@@ -13,7 +13,7 @@ export default class DocumentsDownload extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    key: Args.string({ description: 'storage keys, or - to read them from stdin', ignoreStdin: true }),
+    key: Args.string({ description: 'storage keys, or `-` to read them from stdin', ignoreStdin: true }),
   };
   static override flags = downloadFlags;
 

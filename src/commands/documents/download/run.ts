@@ -41,13 +41,13 @@ export const downloadFlags = {
     exclusive: ['output'],
   }),
   'name-template': Flags.string({
-    description: "path of each file in the folder, such as '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
+    description: "path for each file in the folder, such as '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
     helpValue: 'TEXT',
     exclusive: ['output'],
   }),
   output: Flags.string({
     char: 'o',
-    description: 'output file for a single download; - for stdout',
+    description: 'output file for a single download; `-` for stdout',
     helpValue: 'FILE',
   }),
   force: Flags.boolean({ description: 'replace existing files whose content differs' }),

@@ -6,7 +6,7 @@ import { changePins } from './run.ts';
 export default class DocumentsPins extends EsignCommand {
   static override summary = 'Manage trusted seal certificates: list, accept, or remove pins.';
   static override description =
-    'The first download of both the signed document and the certificate of a completed envelope pins the certificate that sealed them, for this profile and base URL. From then on, documents with another seal, or without one, fail. Accept a new certificate only after the service has confirmed it.';
+    'The first download of both the signed document and the certificate for a completed envelope pins the certificate that sealed them, for this profile and base URL. From then on, documents with another seal, or without one, fail. Accept a new certificate only after the service has confirmed it.';
   static override examples = [
     '<%= config.bin %> documents pins',
     '<%= config.bin %> documents pins --accept 3f7a…',

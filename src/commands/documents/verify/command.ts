@@ -21,8 +21,8 @@ export default class DocumentsVerify extends EsignCommand {
     }),
   };
   static override flags = {
-    'require-seal': Flags.boolean({ description: 'fail files that are not sealed PDFs' }),
-    'require-list': Flags.boolean({ description: 'fail files that are not listed in any SHA256SUMS' }),
+    'require-seal': Flags.boolean({ description: 'reject files that are not sealed PDFs' }),
+    'require-list': Flags.boolean({ description: 'reject files that are not listed in any SHA256SUMS' }),
     trust: Flags.string({
       description: 'PEM file with accepted certificate authorities; other seals fail',
       helpValue: 'FILE',

@@ -40,9 +40,9 @@ export default class EnvelopesCreate extends EsignCommand {
     encoding: { ...readFlags.encoding, dependsOn: ['signers-file'] },
     sheet: { ...readFlags.sheet, dependsOn: ['signers-file'] },
     ...inGroup('EMAIL', {
-      subject: Flags.string({ description: 'subject of the email', helpValue: 'TEXT' }),
+      subject: Flags.string({ description: 'email subject', helpValue: 'TEXT' }),
       message: Flags.string({
-        description: 'message in the email',
+        description: 'email message',
         helpValue: 'TEXT',
         exclusive: ['message-file'],
       }),
@@ -59,7 +59,7 @@ export default class EnvelopesCreate extends EsignCommand {
       'webhook-url': Flags.string({ description: 'URL to deliver webhook events to', helpValue: 'URL' }),
       'webhook-secret-file': Flags.string({
         description:
-          'file with the secret that signs the webhooks; or ESIGN_WEBHOOK_SECRET (default: a new one, stored for `listen`)',
+          'file with the secret that signs the webhooks (or set ESIGN_WEBHOOK_SECRET; default: a new one, stored for `listen`)',
         helpValue: 'FILE',
       }),
     }),

@@ -138,7 +138,7 @@ async function askSigner(
   if (chosen === NO_ONE) return undefined;
   const name =
     chosen.name === chosen.email
-      ? await conversation.line(`Name of ${safeLine(chosen.email)}:`)
+      ? await conversation.line(`Name for ${safeLine(chosen.email)}:`)
       : chosen.name;
   return {
     ...(role === undefined ? {} : { role }),

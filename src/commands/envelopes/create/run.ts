@@ -101,7 +101,7 @@ export async function executeCreate(
     searching: showSearch(context.terminal),
   };
   const unknown = () =>
-    `Stopped before the service responded. The envelope may have been created${wanted.send ? ' and sent' : ''}. Its request ID is ${requestId}.`;
+    `Interrupted before the service responded. The envelope may have been created${wanted.send ? ' and sent' : ''}. Its request ID is ${requestId}.`;
   return withOutcomeCheck({ unknown, hint }, context, async () => {
     const own = await withOwnSecret(wanted, requestId, context);
     try {

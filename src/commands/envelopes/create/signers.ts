@@ -21,7 +21,7 @@ export async function readSigners(
   for (const { signer, nameIsAddress } of parsed) {
     if (!nameIsAddress) continue;
     terminal.notice(
-      `${signer.email} has no name; the email address is used as the name. To set one, write 'Ada Lovelace <${signer.email}>'.`,
+      `${signer.email} has no name; the email address is used as the name. To set one, use 'Ada Lovelace <${signer.email}>'.`,
     );
   }
   return parsed.map(({ signer }) => signer);

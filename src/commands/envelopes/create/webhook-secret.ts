@@ -96,7 +96,7 @@ export async function bindSecret(
 async function bind(entry: WebhookSecret & { envelopeId: string }, context: SecretContext): Promise<void> {
   await saveWebhookSecret(configDir(), entry).catch((error: unknown) =>
     context.terminal.notice(
-      `The webhook secret of ${entry.envelopeId} is not available to \`listen\` yet: ${messageOf(error)} To fix this, run the same command with --request-id ${entry.requestId}.`,
+      `The webhook secret for ${entry.envelopeId} is not available to \`listen\` yet: ${messageOf(error)} To fix this, run the same command with --request-id ${entry.requestId}.`,
     ),
   );
 }

@@ -238,7 +238,7 @@ const CHECKS = `<ol>
 <li>To verify a seal with a different program, run <code>pdfsig -nocert FILE.pdf</code> (poppler), or open the file in a PDF reader that
 shows signatures. It reports “Signature is Valid”, and “Total document signed” unless validation data was added later.</li>
 <li>To verify that a webhook came from the service, compute the HMAC-SHA256 of its body (<code>bodyBase64</code> in
-<code>webhooks.jsonl</code>) with the secret of the envelope, and compare it with the signature above. The secret is not in this
+<code>webhooks.jsonl</code>) with the envelope's secret, and compare it with the signature above. The secret is not in this
 folder.</li>
 <li>To verify which certificate sealed a document, ask the service for its fingerprint through a separate channel.</li>
 </ol>`;

@@ -51,7 +51,7 @@ export async function gatherEvidence(id: string, flags: EvidenceFlags, context: 
   const bucket = await context.session.bucket();
   const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
   const fetched = () =>
-    context.terminal.waiting(`Downloading the documents of ${id}`, () =>
+    context.terminal.waiting(`Downloading the documents for ${id}`, () =>
       fetchDocuments(bucket, first, flags, context),
     );
   const sortedFiles = separateMissing(await fetched(), first);

@@ -15,7 +15,7 @@ export default class EnvelopesGet extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'envelope IDs, or - to read them from stdin', ignoreStdin: true }),
+    id: Args.string({ description: 'envelope IDs, or `-` to read them from stdin', ignoreStdin: true }),
   };
   static override flags = {
     csv: formatFlags.csv,
@@ -27,7 +27,7 @@ export default class EnvelopesGet extends EsignCommand {
     }),
     quiet: formatFlags.quiet,
     history: Flags.boolean({
-      description: 'also show its history, with the webhooks that `listen` received on this machine',
+      description: 'also show its history, including the webhooks that `listen` received on this machine',
     }),
   };
 

@@ -17,7 +17,7 @@ export default class EnvelopesList extends EsignCommand {
     ...listFlags,
     ...selectionFlags,
     sort: Flags.string({
-      description: 'field to sort by; -FIELD for descending order',
+      description: 'field to sort by; `-FIELD` for descending order',
       helpValue: 'FIELD',
       helpGroup: 'OUTPUT',
     }),

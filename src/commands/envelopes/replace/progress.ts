@@ -52,7 +52,7 @@ export class ReplaceProgress {
 
   /** Returns what is known if the process ends now. */
   unknown(): string {
-    return `Quit before the service responded. ${this.#open()}`;
+    return `Interrupted before the service responded. ${this.#open()}`;
   }
 
   /** Returns a hint with the command that continues. */

@@ -32,7 +32,7 @@ export function notesOn(
     if (keepsName)
       return `${after.email} keeps the name ${after.name}. To change it, pass 'Ada Lovelace <${after.email}>'.`;
     return nameIsAddress
-      ? `${after.email} has no name; the email address is used as the name. To set one, write 'Ada Lovelace <${after.email}>'.`
+      ? `${after.email} has no name; the email address is used as the name. To set one, use 'Ada Lovelace <${after.email}>'.`
       : [];
   });
   const isUnsaid = !isKept && wanted.webhookUrl !== undefined && wanted.webhookSecret === undefined;
@@ -41,7 +41,7 @@ export function notesOn(
     ...signedLines(old),
     ...(isUnsaid
       ? [
-          `The webhook secret of ${old.id} is not stored on this machine. The replacement gets a new one, which is stored for \`esign listen\`. To keep the old secret, pass --webhook-secret-file.`,
+          `The webhook secret for ${old.id} is not stored on this machine. The replacement gets a new one, which is stored for \`esign listen\`. To keep the old secret, pass --webhook-secret-file.`,
         ]
       : []),
   ];
@@ -95,11 +95,11 @@ function party({ name, email, role }: Signer | SignerInput): string {
 
 function stepLines({ old, wanted, made, steps }: ReplacementPlan): string[] {
   const lines = {
-    make: 'Create a draft of the replacement. This uses one more envelope from your monthly quota.',
+    make: 'Create a draft replacement. This uses one more envelope from your monthly quota.',
     cancel: `Cancel ${old.id}.`,
     send: `Send ${made?.id ?? 'the replacement'}, which emails ${listed(wanted.signers.map(({ name }) => name))}.`,
   };
-  const found = made ? [`A draft of the replacement already exists: ${made.id}.`] : [];
+  const found = made ? [`A draft replacement already exists: ${made.id}.`] : [];
   const left = steps.includes('cancel') || isTerminal(old.status ?? '') ? [] : [`Keep ${old.id} unchanged.`];
   return [...found, ...steps.map((step) => lines[step]), ...left];
 }

@@ -27,7 +27,7 @@ export default class EnvelopesWatch extends EsignCommand {
     }),
     exec: Flags.string({
       description:
-        'command to run when an envelope reaches one of the --until statuses, with the change as JSON on stdin',
+        'command to run when an envelope reaches one of the --until statuses; it gets the change as JSON on stdin',
       helpValue: 'CMD',
     }),
     notify: Flags.boolean({
@@ -35,7 +35,7 @@ export default class EnvelopesWatch extends EsignCommand {
     }),
     // Unlike the global flag, this is the maximum wait, not the timeout of a request.
     timeout: durationFlag({
-      description: 'give up after this long, with exit code 124',
+      description: 'give up after this long and exit with code 124',
       helpValue: '2h',
       least: 1,
     }),

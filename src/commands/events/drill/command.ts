@@ -13,9 +13,9 @@ export default class EventsDrill extends EsignCommand {
     'ESIGN_WEBHOOK_SECRET=… <%= config.bin %> events drill --to http://localhost:3000/hook --json | jq "select(.ok | not)"',
   ];
   static override flags = {
-    to: Flags.string({ description: 'URL of the receiver', required: true, helpValue: 'URL' }),
+    to: Flags.string({ description: 'receiver URL', required: true, helpValue: 'URL' }),
     'secret-file': Flags.string({
-      description: 'file with the webhook secret of the receiver; or ESIGN_WEBHOOK_SECRET',
+      description: "file with the receiver's webhook secret (or set ESIGN_WEBHOOK_SECRET)",
       helpValue: 'FILE',
     }),
     events: Flags.string({ description: 'events the receiver handles (default: all)', helpValue: 'A,B' }),

@@ -5,7 +5,7 @@ import { dryRunFlag, yesFlag } from '../../../cli/flags.ts';
 import { undoEntry } from './run.ts';
 
 export default class LogUndo extends EsignCommand {
-  static override summary = 'Cancel the envelopes that an entry of the log created or sent.';
+  static override summary = 'Cancel the envelopes that a log entry created or sent.';
   static override description =
     "Shows the envelopes and who has signed, asks for confirmation, and cancels them. Completed envelopes are not changed. Emails can't be taken back.";
   static override examples = [
@@ -14,7 +14,7 @@ export default class LogUndo extends EsignCommand {
     '<%= config.bin %> log undo log_0123456789ab --dry-run',
   ];
   static override args = {
-    id: Args.string({ description: 'ID of the entry, from `esign log`', required: true, ignoreStdin: true }),
+    id: Args.string({ description: 'entry ID, from `esign log`', required: true, ignoreStdin: true }),
   };
   static override flags = {
     reason: Flags.string({ description: 'reason, stored with the envelopes', helpValue: 'TEXT' }),

@@ -104,7 +104,7 @@ function endOf(
     stop.addEventListener('abort', pass, { once: true });
     if (stop.aborted) pass();
     child.once('error', (error) => {
-      const hint = 'Use a program on PATH, or the path of a program. For a shell command, use sh -c "…".';
+      const hint = 'Use a program on PATH, or the path to a program. For a shell command, use sh -c "…".';
       reject(new UsageError(`Can't run ${file} (${diskReason(error)}).`, { cause: error, hint }));
     });
     child.once('exit', (code, signal) => {

@@ -7,7 +7,7 @@ export default class SandboxSeed extends EsignCommand {
   static override summary =
     'Load templates, organizations, keys, and envelopes into the sandbox from a file.';
   static override description =
-    'The file is YAML or JSON; see docs/testing.md for its format. Existing items with the same ID are replaced. Envelopes can have any status. If the file has an error, its line and field are shown and nothing is loaded. With --from, loads stand-ins for the templates of an account: the same names, roles, and fields, on pages marked STAND-IN. No envelopes or signer data are copied.';
+    "The file is YAML or JSON; see docs/testing.md for its format. Existing items with the same ID are replaced. Envelopes can have any status. If the file has an error, its line and field are shown and nothing is loaded. With --from, loads stand-ins for an account's templates: the same names, roles, and fields, on pages marked STAND-IN. No envelopes or signer data are copied.";
   static override examples = [
     '<%= config.bin %> sandbox seed seed.yaml',
     '<%= config.bin %> sandbox seed seed.json --json',
@@ -16,7 +16,7 @@ export default class SandboxSeed extends EsignCommand {
   ];
   static override args = {
     file: Args.string({
-      description: 'YAML or JSON file, or - for stdin',
+      description: 'YAML or JSON file, or `-` for stdin',
       ignoreStdin: true,
     }),
   };
@@ -26,7 +26,7 @@ export default class SandboxSeed extends EsignCommand {
       helpValue: 'PROFILE',
     }),
     out: Flags.string({
-      description: 'write the stand-ins to a seed file instead; - for stdout',
+      description: 'write the stand-ins to a seed file instead; `-` for stdout',
       dependsOn: ['from'],
       helpValue: 'FILE',
     }),

@@ -4,9 +4,9 @@ import { formatFlags } from '../../../cli/flags.ts';
 import { runSnapshot, SNAPSHOT_ACTIONS } from './run.ts';
 
 export default class SandboxSnapshot extends EsignCommand {
-  static override summary = 'Save the state of the sandbox as a snapshot, and restore it later.';
+  static override summary = "Save the sandbox's state as a snapshot, and restore it later.";
   static override description =
-    'save stores envelopes, emails, keys, documents, and the clock, and replaces a snapshot of the same name. load restores it and discards everything since then. Snapshots are stored in the folder of the sandbox and deleted with it.';
+    "save stores envelopes, emails, keys, documents, and the clock, and replaces any snapshot with the same name. load restores it and discards everything since then. Snapshots are stored in the sandbox's folder and deleted with it.";
   static override examples = [
     '<%= config.bin %> sandbox snapshot save before',
     '<%= config.bin %> sandbox snapshot load before',
@@ -20,7 +20,7 @@ export default class SandboxSnapshot extends EsignCommand {
       required: true,
       ignoreStdin: true,
     }),
-    name: Args.string({ description: 'name of the snapshot', ignoreStdin: true }),
+    name: Args.string({ description: 'snapshot name', ignoreStdin: true }),
   };
   static override flags = formatFlags;
 

@@ -16,7 +16,7 @@ export async function runSnapshot(
   context: Context,
 ): Promise<void> {
   if (action !== 'list' && name === undefined)
-    throw new UsageError(`\`snapshot ${action}\` requires the name of a snapshot.`, {
+    throw new UsageError(`\`snapshot ${action}\` requires a snapshot name.`, {
       hint: `Example: \`${command('sandbox', 'snapshot', action, 'before')}\`. \`esign sandbox snapshot list\` lists them.`,
     });
   if (action === 'list' && name !== undefined)

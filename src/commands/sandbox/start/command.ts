@@ -7,7 +7,7 @@ import { runSandbox } from './run.ts';
 export default class SandboxStart extends EsignCommand {
   static override summary = 'Run the complete e-signature service on this machine. No account needed.';
   static override description =
-    'Runs the complete API, an S3-compatible bucket for the documents, webhooks, and its own clock, until you stop it. Adds a profile `sandbox`, which becomes the current one if you have none.';
+    'Runs the complete API, an S3-compatible bucket for the documents, webhooks, and its own clock, until you stop it. Adds a `sandbox` profile, which becomes the current one if you have none.';
   static override examples = [
     '<%= config.bin %> sandbox start',
     '<%= config.bin %> sandbox start --ephemeral --port 0 --json',
@@ -17,14 +17,14 @@ export default class SandboxStart extends EsignCommand {
   ];
   static override flags = {
     port: Flags.integer({
-      description: 'port of the API; 0 for any free port',
+      description: 'API port; 0 for any free port',
       default: 4010,
       helpValue: 'N',
       min: 0,
       max: 65_535,
     }),
     'bucket-port': Flags.integer({
-      description: 'port of the bucket (default: --port plus 1000)',
+      description: 'bucket port (default: --port plus 1000)',
       helpValue: 'N',
       min: 0,
       max: 65_535,
@@ -73,7 +73,7 @@ export default class SandboxStart extends EsignCommand {
     }),
     ...repeatableFlags,
     'save-profile': Flags.boolean({
-      description: 'add or update the profile `sandbox`',
+      description: 'add or update the `sandbox` profile',
       default: true,
       allowNo: true,
     }),

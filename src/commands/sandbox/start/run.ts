@@ -94,7 +94,7 @@ async function choicesIn(file: string | undefined): Promise<Record<string, strin
     entries.map(([name, value]) => {
       if (typeof value === 'string') return [name, value];
       throw new UsageError(`The value of ${name} in ${file} is not a string.`, {
-        hint: 'Write it like {"list-items":"summary"}. `esign compat --choices FILE` writes such a file.',
+        hint: 'Example: {"list-items":"summary"}. To write such a file, run `esign compat --choices FILE`.',
       });
     }),
   );

@@ -22,7 +22,7 @@ export function fontFolder(from: string = fileURLToPath(import.meta.url)): strin
     }
     if (folder === dirname(folder)) break;
   }
-  throw new Error('The fonts of the sandbox are missing: run "node scripts/fonts.mjs" to prepare them.');
+  throw new Error("The sandbox's fonts are missing: run `node scripts/fonts.mjs` to prepare them.");
 }
 
 /** Reads the list of a font folder. Throws if scripts/fonts.mjs didn't write it. */

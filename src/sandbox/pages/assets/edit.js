@@ -67,7 +67,7 @@ function show(row) {
   const kind = type.selectedOptions[0]?.textContent ?? '';
   box.setAttribute(
     'aria-label',
-    `${label}, ${kind} of ${role}, page ${page}. Arrow keys move, with Shift they resize, Delete removes.`,
+    `${label}, ${kind} for ${role}, page ${page}. Arrow keys move, with Shift they resize, Delete removes.`,
   );
 }
 
@@ -278,4 +278,4 @@ drawPages(pages, (element, number, size) => {
   sheets.set(number, { element, size });
   if (!isLocked) drawOn(element, number, size);
   for (const row of boxes.keys()) show(row);
-}).catch(() => pages.append('The pages could not be shown. Enter the positions of the fields as numbers.'));
+}).catch(() => pages.append('The pages could not be shown. Enter the field positions as numbers.'));

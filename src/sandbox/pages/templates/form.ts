@@ -132,7 +132,7 @@ function problemsWith(row: FormRow, template: TemplateRecord, roles: readonly st
   if (!isType(type)) problems.push(`the type must be one of ${FIELD_TYPES.join(', ')}`);
   if (label === '' || label.length > LIMITS.text)
     problems.push(`the label must have from 1 to ${LIMITS.text} characters`);
-  if (!roles.includes(role)) problems.push('its role must be a role of the template');
+  if (!roles.includes(role)) problems.push('its role must be a role in the template');
   if (type === 'DROPDOWN') {
     const options = optionsIn(row);
     if (options.length === 0 || options.length > LIMITS.options)

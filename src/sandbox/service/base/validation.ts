@@ -130,7 +130,7 @@ const pageNumber = (most: number, error: string) =>
     .refine((value) => value >= 1 && value <= most, { error });
 
 const listSchema = z.object({
-  page: pageNumber(Number.MAX_SAFE_INTEGER, 'Must be a whole number from 1').optional(),
+  page: pageNumber(Number.MAX_SAFE_INTEGER, 'Must be a whole number of at least 1').optional(),
   pageSize: pageNumber(LIMITS.pageSize, `Must be a whole number from 1 to ${LIMITS.pageSize}`).optional(),
   status: z.enum(ENVELOPE_STATUSES, { error: oneOf(ENVELOPE_STATUSES) }).optional(),
 });

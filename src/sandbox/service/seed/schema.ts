@@ -23,7 +23,7 @@ const time = text(40).refine(
   (value) =>
     (/^\d{4}-\d{2}-\d{2}/.test(value) && !Number.isNaN(Date.parse(value))) ||
     parseDuration(value) !== undefined,
-  { error: 'Must be a date, an ISO 8601 timestamp, or a duration ago, such as 9d' },
+  { error: 'Must be a date, an ISO 8601 timestamp, or an age, such as 9d' },
 );
 
 /** The format of a seed. A PDF is a string: its path, or its bytes in base64. */

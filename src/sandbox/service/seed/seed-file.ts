@@ -100,7 +100,7 @@ async function textOf(path: string): Promise<string> {
     return (await readUserFile(path)).toString('utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     if (error instanceof UsageError || codeOf(error) === undefined) throw error;
-    throw new UsageError(`Can't read the seed ${path} (${diskReason(error)}).`, {
+    throw new UsageError(`Can't read the seed file ${path} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check the path and its permissions.',
     });
@@ -122,7 +122,7 @@ function seedError(
   const more = all.length - shown.length;
   return new UsageError(
     `${name} can't be used: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`,
-    { hint: 'docs/testing.md describes seeds. Nothing was loaded.' },
+    { hint: 'For the seed file format, see docs/testing.md. Nothing was loaded.' },
   );
 }
 

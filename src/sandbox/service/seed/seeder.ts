@@ -96,7 +96,7 @@ export class Seeder {
       const orgId = this.#organisation(seed, wanted.organisation, `keys.${index}`, report);
       const scopes = [...new Set(wanted.scopes ?? SCOPES)];
       const expiresAt = wanted.expiresAt == null ? null : isoTime(Date.parse(wanted.expiresAt));
-      const name = `Key ${index + 1} of the seed`;
+      const name = `Key ${index + 1} in the seed`;
       const facts = { orgId, name, description: '', scopes, expiresAt };
       const { key, record } = makeKey(facts, clock.now(), this.#ids(`key ${index} ${orgId}`));
       keys.push({ id: record.id, organisation: orgId, key, scopes, expiresAt });

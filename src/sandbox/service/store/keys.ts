@@ -54,7 +54,7 @@ export function authenticate(header: string | undefined, state: StoreState, now:
 
 /** Throws FORBIDDEN if the key lacks the permission (Authentication 3 and 4). */
 export function requireScope(key: KeyRecord, scope: Scope): void {
-  if (!key.scopes.includes(scope)) throw new ApiError('FORBIDDEN', `The API key lacks the scope ${scope}`);
+  if (!key.scopes.includes(scope)) throw new ApiError('FORBIDDEN', `The API key lacks the ${scope} scope`);
 }
 
 /**

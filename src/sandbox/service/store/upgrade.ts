@@ -31,7 +31,7 @@ async function rewrite(path: string, draft: string): Promise<void> {
       const entry = entryIn(bytes.toString('utf8'));
       if (entry === undefined)
         throw new UsageError(`Line ${number} of the journal ${path} is damaged. It was left unchanged.`, {
-          hint: 'It was written by esign 0.1. To start with an empty sandbox, move the file away.',
+          hint: 'It was written by esign 0.1. To start with an empty sandbox, move the file out of the way.',
         });
       await file.appendFile(writeLine(entry));
     }

@@ -188,7 +188,7 @@ export class Detail {
     );
     const notes = [
       !isText && 'The body is not UTF-8.',
-      !isWhole && `Refused deliveries are truncated. The size of the body was ${sized(bytes)}.`,
+      !isWhole && `Refused deliveries are truncated. The body size was ${sized(bytes)}.`,
     ].filter(Boolean);
     return el(
       'section',
