@@ -289,7 +289,7 @@ function compareWindow(
 }
 
 function rateLimitReached(resetAt: number): ServiceError {
-  return new ServiceError('RATE_LIMITED', 'The rate limit of this API key has been reached.', {
+  return new ServiceError('RATE_LIMITED', 'The rate limit for this API key has been reached.', {
     status: 429,
     resetAt,
   });

@@ -131,7 +131,5 @@ export function exitsOf(id: string): Record<string, string> {
   const cut = ['writes', 'mails', 'deletes'].includes(COMMAND_EFFECTS[id] ?? '') ? [EXIT.partial] : [];
   const codes = new Set([...COMMON_CODES, ...(OFFLINE.includes(id) ? [] : ASKING), ...own, ...cut]);
   const meanings = Object.fromEntries([...codes].map((code) => [code, EXIT_MEANINGS[code] ?? '']));
-  return id === 'sandbox:exec'
-    ? { ...meanings, '*': 'any other code: the exit code of the command' }
-    : meanings;
+  return id === 'sandbox:exec' ? { ...meanings, '*': "any other code: the command's exit code" } : meanings;
 }

@@ -74,7 +74,7 @@ export default class BulkCreate extends EsignCommand {
         helpValue: 'PLAN',
       }),
       'plan-age': durationFlag({
-        description: 'maximum age of the plan (default 24h)',
+        description: 'maximum plan age (default 24h)',
         helpValue: '24h',
         dependsOn: ['plan'],
       }),

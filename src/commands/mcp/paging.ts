@@ -106,7 +106,7 @@ async function* after<T extends Item>(
     } else if (isPast) yield item;
   }
   if (!isPast)
-    throw new UsageError('The list has changed: the last items of the previous page are gone.', {
+    throw new UsageError('The list has changed: the last items on the previous page are gone.', {
       hint: 'Start over without `cursor`.',
     });
 }

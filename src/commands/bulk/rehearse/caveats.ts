@@ -73,7 +73,7 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
     'Rehearse with a different `--random-seed` to see how much the results vary.',
   ],
   addresses: () => [
-    'Only the format of the addresses was checked. Bounced emails are not simulated.',
+    'Only the address format was checked. Bounced emails are not simulated.',
     'Send a first wave, and check the addresses of late signers.',
   ],
   'stand-ins': () => [
