@@ -52,7 +52,7 @@ for (const [at, name] of parts.entries()) {
   rows.push(...some);
 }
 process.stderr.write(`Total: ${((Date.now() - began) / 60_000).toFixed(1)} minutes.\n`);
-const machine = `Node ${process.version}, ${cpus().length} cores of ${cpus()[0]?.model ?? 'an unknown kind'}`;
+const machine = `Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'an unknown kind'}`;
 if (word('json')) await writeFile(word('json'), `${JSON.stringify({ machine, rows }, null, 2)}\n`);
 const growths = rows.flatMap(({ growth = [] }) => growth);
 if (process.argv.includes('--write')) {

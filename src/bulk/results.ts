@@ -74,7 +74,7 @@ export function secondResult(state: RunState, { row, id, status }: SecondEnvelop
     status,
     error: {
       code: 'SECOND_ENVELOPE',
-      message: `Row ${row} has a second envelope, ${id} (${what})${kept === undefined ? '' : `, next to ${kept}`}.`,
+      message: `Row ${row} has a second envelope, ${id} (${what})${kept === undefined ? '' : `, in addition to ${kept}`}.`,
       status: null,
       details: null,
     },

@@ -73,7 +73,7 @@ function ofForms(forms: Map<string, SeenForm> | undefined, only?: readonly strin
 /** Returns the contradiction if a behavior is an open point in one case but contradicts the document in another. */
 function contradiction(name: string, value: string, forms: readonly SeenForm[]): string | undefined {
   if (name === 'signature' && value === 'prefixed')
-    return `${DOCUMENT.signature.header} begins with sha256=; documented: only lowercase hex`;
+    return `${DOCUMENT.signature.header} begins with sha256=, but is documented as lowercase hex only`;
   if (name === 'payload' && value !== 'event' && forms.some((form) => form.in.includes('envelope.signed')))
     return 'the payload of envelope.signed has a different structure; documented: event, timestamp, data';
   return undefined;

@@ -96,7 +96,7 @@ function addOtherCodes(places: Places, report: CompatibilityReport): void {
   for (const [place, forms] of places) {
     const code = /^code (.+)$/.exec(place)?.[1];
     if (code === undefined || Object.hasOwn(DOCUMENT.errorStatuses, code)) continue;
-    const what = code === '*' ? 'an error code in an unusual form' : `the error code ${code}`;
+    const what = code === '*' ? 'an error code in an unexpected format' : `the error code ${code}`;
     const finding = findingOf(what, 'Errors', [...forms.values()]);
     report.openPoints.push({ ...finding, seen: [...forms.keys()].map((status) => `status ${status}`) });
   }

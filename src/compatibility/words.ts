@@ -8,7 +8,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   null: 'null',
   boolean: 'a boolean',
   integer: 'an integer',
-  number: 'a number with a fraction',
+  number: 'a number with a fractional part',
   array: 'an array',
   object: 'an object',
   string: 'a string',

@@ -76,7 +76,7 @@ export function cancelAction(
       if (envelope?.status !== 'DECLINED') return [];
       const decliner = envelope.signers?.find((one) => one.status === 'DECLINED');
       const by = decliner ? ` by ${decliner.name || decliner.email || 'a signer'}` : '';
-      const text = `${id} was declined${by}. A canceled envelope no longer shows that.`;
+      const text = `${id} was declined${by}. Once it is canceled, it no longer shows that it was declined.`;
       return [{ weight: 'incomplete', text }];
     },
     run: (work) =>

@@ -209,7 +209,7 @@ export const OPEN_POINTS = {
     values: ['envelopes', 'signers'],
     decides:
       'Whether the monthly quota counts envelopes or signers when an envelope is created. Months are in UTC, and `sandbox start --quota` sets the size.',
-    why: 'The API document specifies a monthly envelope limit. Some services count signers.',
+    why: 'The API document specifies a monthly envelope limit, but some services count signers instead.',
   },
   payload: {
     section: 'Events',

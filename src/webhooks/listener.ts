@@ -272,7 +272,7 @@ class Listener {
 
   #drop(): void {
     this.#coverage.interrupt();
-    if (this.#health.dropped()) this.#warn('Too many open connections: new ones are closed.');
+    if (this.#health.dropped()) this.#warn('Too many open connections. New connections are being closed.');
   }
 
   async #drain(): Promise<void> {

@@ -179,7 +179,7 @@ function readSigner(value: unknown, path: string, addProblem: AddProblem): Signe
   const { order } = record;
   const hasOrder = order !== undefined && order !== null;
   if (hasOrder && !isWhole(order, 0))
-    inside('order', `"${String(order)}" is not a whole number; use 1, 2, 3`);
+    inside('order', `"${String(order)}" is not a whole number; use 1, 2, 3, and so on`);
   return {
     email: email ?? '',
     name: readText(record, 'name', inside) ?? email ?? '',

@@ -41,7 +41,7 @@ function readLimit(part: string, text: string): StopLimit {
   const above = Number(percent) / 100;
   if (share !== undefined && above <= 1) return { share, above };
   throw new UsageError(`--stop-if "${text}" is not a list of limits.`, {
-    hint: `Example: declined>2%,failed>1%. The shares are ${STOP_SHARES.join(', ')}.`,
+    hint: `Example: declined>2%,failed>1%. You can limit ${STOP_SHARES.join(', ')}.`,
   });
 }
 

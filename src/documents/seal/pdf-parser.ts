@@ -233,7 +233,7 @@ export class PdfParser {
   /** Skips white space and comments. */
   #skip(): void {
     for (let byte = this.#bytes[this.#at]; byte !== undefined; byte = this.#bytes[this.#at]) {
-      if (this.#isStrict && RARE.has(byte)) throw invalidSyntax('it has a comment or unusual white space');
+      if (this.#isStrict && RARE.has(byte)) throw invalidSyntax('it has a comment or unusual whitespace');
       if (byte === COMMENT) this.#skipLine();
       else if (WHITESPACE.has(byte)) this.#at++;
       else return;

@@ -109,7 +109,7 @@ function nothingToChange({ id, status }: Envelope): UsageError {
   return new UsageError(
     `Nothing would change. ${id} is ${status ?? 'unknown'}, and the new envelope would be the same.`,
     {
-      hint: 'Pass what to change, such as --signer OLD=MAILBOX or --subject. If you corrected the template, pass --template.',
+      hint: 'Specify what to change, for example with --signer OLD=MAILBOX or --subject. If you corrected the template, pass --template.',
     },
   );
 }
@@ -118,7 +118,7 @@ export function alreadyReplacedError(old: Envelope, made: Envelope): ServiceErro
   const isDraft = made.status === 'DRAFT';
   return notPossible(
     isDraft
-      ? `There is already a draft that replaces ${old.id}, with other changes: ${made.id}.`
+      ? `A draft that replaces ${old.id} with different changes already exists: ${made.id}.`
       : `${old.id} was already replaced by ${made.id}, which is ${made.status ?? 'unknown'}.`,
     isDraft
       ? `To see it, run \`${command('envelopes', 'get', made.id)}\`. To continue with it, run the command that created it. To start over, first cancel it: \`${command('envelopes', 'cancel', made.id)}\`.`

@@ -102,7 +102,7 @@ export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[]
         requestOf(bytes(renamed), signature, 'event changed'),
         requestOf(Buffer.from(JSON.stringify(original, null, 2)), signature, 'spaces added'),
       ],
-      advice: 'verify the signature over all raw bytes before you parse them',
+      advice: 'verify the signature against the raw bytes of the body before you parse it',
     },
     {
       name: 'raw-bytes',

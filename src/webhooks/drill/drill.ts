@@ -108,7 +108,7 @@ async function sendInOrder(requests: readonly DrillRequest[], run: DrillRun): Pr
 /** Sends one request in pieces and another at the same time, to find out whether the slow one blocks the other. */
 async function checkSlow(check: DrillCheck, run: DrillRun): Promise<CheckResult> {
   const [slow, beside] = check.requests;
-  if (slow === undefined || beside === undefined) throw new Error('a slow check has two requests');
+  if (slow === undefined || beside === undefined) throw new Error('a slow check makes two requests');
   const slowly = writeSlowly(slow.raw, run);
   const [answer, isHeldUp] = await Promise.all([
     send(slow, run, slowly.write),

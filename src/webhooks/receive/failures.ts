@@ -25,7 +25,7 @@ export class FailureReports {
     // If the clock was set back, failures must still be reported.
     if (Math.abs(now - this.#toldAt) < REPORT_INTERVAL_MS) return;
     this.#warn(
-      `${deliveriesText(this.#unreported)} answered with 500, so that the sender retries: ${messageOf(error)}`,
+      `Can't store webhooks: ${messageOf(error)}. ${deliveriesText(this.#unreported)} answered with 500 so that the sender retries.`,
     );
     this.#toldAt = now;
     this.#unreported = 0;
@@ -34,7 +34,7 @@ export class FailureReports {
   /** Records that a delivery was stored. */
   succeeded(): void {
     if (this.#count > 0)
-      this.#warn(`Deliveries are stored again. Until now, ${deliveriesText(this.#count)} answered with 500.`);
+      this.#warn(`Deliveries are being stored again. In the meantime, ${deliveriesText(this.#count)} answered with 500.`);
     this.#count = 0;
     this.#unreported = 0;
     this.#toldAt = Number.NEGATIVE_INFINITY;

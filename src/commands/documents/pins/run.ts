@@ -22,7 +22,7 @@ const pinList: ListView<Pin> = {
   ],
   id: ({ fingerprint }) => fingerprint,
   empty:
-    'No seals are pinned yet. The first download of a signed document together with its certificate pins their seal.',
+    'No seals are pinned yet. The seal is pinned the first time you download a signed document together with its certificate.',
 };
 
 /** Lists the pinned seals. If requested, first accepts or forgets one. */

@@ -187,7 +187,7 @@ function signerChoices(
 
 function contactChoice({ email, name, roles }: Contact): Choice<SignerInput> {
   const description =
-    roles.length > 0 ? `previously signed as ${roles.map(safeLine).join(', ')} before` : undefined;
+    roles.length > 0 ? `previously signed as ${roles.map(safeLine).join(', ')}` : undefined;
   return signerChoice({ email, name }, undefined, description);
 }
 

@@ -174,7 +174,7 @@ function sizes({ upload }: TemplateRecord): string {
   const isUniform = pages.every(({ width, height }) => width === first.width && height === first.height);
   const words = ({ width, height }: { width: number; height: number }) => `${width} × ${height}`;
   if (isUniform) return `${pages.length === 1 ? 'The page is' : 'Each page is'} ${words(first)}.`;
-  return `Pages: ${pages.map((page, index) => `${index + 1} is ${words(page)}`).join(', ')}.`;
+  return `Page sizes: ${pages.map((page, index) => `${words(page)} (page ${index + 1})`).join(', ')}.`;
 }
 
 function endings({ template, token }: EditorView) {

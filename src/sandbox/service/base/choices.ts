@@ -28,7 +28,7 @@ export function problemsIn(wanted: Record<string, string>): ErrorDetails {
     const choice = LISTED.get(name);
     if (!choice) {
       const near = closest(name, [...LISTED.keys()]);
-      return [[name, [`Unknown choice ${JSON.stringify(name)}; the closest is ${near}`]]];
+      return [[name, [`Unknown choice ${JSON.stringify(name)}; did you mean ${near}?`]]];
     }
     if (choice.values.includes(value)) return [];
     return [
