@@ -42,6 +42,6 @@ export function bindInvocation<T extends object>(config: T, invocation: Invocati
 /** @throws Error for a config that was not passed to `bindInvocation`. */
 export function invocationOf(config: object): Invocation {
   const invocation = byConfig.get(config);
-  if (invocation === undefined) throw new Error('The command was started without an invocation.');
+  if (invocation === undefined) throw new Error('The command was started without its context.');
   return invocation;
 }

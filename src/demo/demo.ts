@@ -58,7 +58,7 @@ const SIGNERS: readonly DemoSigner[] = [
     email: 'lukasz@example.com',
     values: {
       lease_landlord: 'Łukasz Řehoř, Náměstí Míru 3, Brno',
-      lease_address: 'Harbour Street 12, flat 4',
+      lease_address: '12 Harbor Street, Apt 4',
       lease_rent: 'EUR 980',
       lease_deposit: 'EUR 1,960',
     },
@@ -182,7 +182,7 @@ async function* createDraft(cli: CommandLine, own: string, url: string) {
     '--webhook-secret-file',
     join(own, 'webhook.secret'),
     '--subject',
-    'Your lease for Harbour Street 12',
+    'Your lease for 12 Harbor Street',
   );
   for (const signer of SIGNERS) args.push('--signer', signer.mailbox);
   const envelope = envelopeSchema.parse(await cli.run([...args, '--json']));

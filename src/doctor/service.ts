@@ -114,7 +114,7 @@ function checkClock({ response, askedAt, respondedAt }: Probe, isSandbox: boolea
   const name = 'clock';
   const header = response?.headers.date;
   const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
-  if (Number.isNaN(date)) return skipped(name, 'the response has no time');
+  if (Number.isNaN(date)) return skipped(name, 'the response has no date');
   const ahead = askedAt - (date + 1_000);
   const behind = date - respondedAt;
   const off = Math.max(0, ahead, behind);

@@ -48,7 +48,7 @@ export class EvidenceFolder {
 
   /**
    * Opens the folder, which is created if missing.
-   * @throws UsageError if it contains the evidence of another envelope.
+   * @throws UsageError if it contains evidence for another envelope.
    */
   static async open(dir: string, envelopeId: string, options: FolderOptions): Promise<EvidenceFolder> {
     try {

@@ -37,7 +37,7 @@ export const OPEN_POINTS = {
     section: 'Pagination parameters',
     values: ['error', 'clamp'],
     decides:
-      'An invalid page, pageSize, or status causes VALIDATION_ERROR, or the nearest valid number is used and an invalid status lists nothing.',
+      'An invalid page, pageSize, or status returns VALIDATION_ERROR. Some services use the nearest valid number instead, and list nothing for an invalid status.',
     why: "The API document doesn't specify this. An error is easier to notice.",
   },
   'malformed-body': {
@@ -121,7 +121,7 @@ export const OPEN_POINTS = {
     section: 'Signer',
     values: ['known', 'unknown'],
     decides:
-      'The statuses of signers: PENDING, SENT, VIEWED, SIGNED, and DECLINED, or AWAITING_TURN instead of PENDING and DELIVERED instead of VIEWED.',
+      'Signer statuses: PENDING, SENT, VIEWED, SIGNED, and DECLINED. Some services use AWAITING_TURN for PENDING and DELIVERED for VIEWED.',
     why: 'The API document shows only SENT. Clients must accept unknown statuses.',
   },
   'sequential-order': {
@@ -182,7 +182,8 @@ export const OPEN_POINTS = {
     section: 'Endpoints, Envelopes',
     unobservable: 'the record contains no IDs, so it has no earlier reminder to compare with',
     values: ['none', '1h', '24h'],
-    decides: 'The minimum time between two reminders to a signer. An earlier reminder returns INVALID_STATE.',
+    decides:
+      'The minimum time between reminders to the same signer. Sending one sooner returns INVALID_STATE.',
     why: "The API document doesn't specify a limit. Some services have one.",
   },
   'expiry-from': {

@@ -59,7 +59,7 @@ describe('a write whose response is lost', () => {
     const done = await run([...create, 'Ada <ada@example.com>'], { HTTPS_PROXY: proxy.address });
     proxy.close();
     expect(done.code).toBe(0);
-    expect(done.stderr).toContain('created and found');
+    expect(done.stderr).toContain('response was lost');
     const all = JSON.stringify(await home.json`envelopes list --all`);
     expect(all.match(/"case":"tunnel"/g)).toHaveLength(1);
   });

@@ -84,7 +84,7 @@ describe('a stopped create', () => {
     service.hold(CREATE);
     const { stdout, stderr, signal } = await stopped(create('lookup', '--json'));
     expect(signal).toBe('SIGTERM');
-    expect(stderr).toContain('created and found');
+    expect(stderr).toContain('response was lost');
     expect(envelopesOf('lookup')).toEqual([parseJson(stdout)]);
   });
 

@@ -41,7 +41,7 @@ function readLimit(part: string, text: string): StopLimit {
   const above = Number(percent) / 100;
   if (share !== undefined && above <= 1) return { share, above };
   throw new UsageError(`--stop-if "${text}" is not a list of limits.`, {
-    hint: `Example: declined>2%,failed>1%. You can limit ${STOP_SHARES.join(', ')}.`,
+    hint: `Example: declined>2%,failed>1%. The names are ${STOP_SHARES.join(', ')}.`,
   });
 }
 
@@ -105,7 +105,7 @@ export function figureText(figure: ShareFigure): string {
 
 /** Returns what the share among these rows says about the share among all rows. */
 function certaintyText({ limit, isExceeded, range: [low, high] }: ShareFigure): string {
-  const likely = `The share of all rows is probably between ${percent(low)} and ${percent(high)}`;
+  const likely = `The share among all rows is probably between ${percent(low)} and ${percent(high)}`;
   const isSure = isExceeded ? low > limit : high <= limit;
   return isSure ? `${likely}.` : `${likely}, so this sample is too small to be certain.`;
 }

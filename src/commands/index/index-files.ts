@@ -42,7 +42,7 @@ export async function showIndex(context: Context): Promise<void> {
     ['Envelopes', grouped(facts.envelopes)],
     ['Can change', `${grouped(facts.canChange)}, each rechecked before it is shown`],
     ...unread,
-    ['All known', completeAt === null ? 'not yet: `esign index refresh`' : exactTime(completeAt)],
+    ['All known', completeAt === null ? 'not yet; run `esign index refresh`' : exactTime(completeAt)],
     ['File', `${file.path} (${bytesInWords(size)})`],
   ] as const;
   await terminal.out(renderPairs(pairs, terminal));

@@ -6,7 +6,7 @@ import { DEFAULT_PERCENTILE } from '../../statistics/defaults.ts';
 import { showLate } from './run.ts';
 
 export default class Late extends EsignCommand {
-  static override summary = 'Show signers who take longer than usual, and what to do next.';
+  static override summary = 'Show signers who are taking longer than usual, and what to do next.';
   static override description =
     'The usual time is taken from turns that finished in the last 180 days: first those for the same template and role, if there are at least 20, otherwise those for the template, and then those for the account. With less history, it is 7 days. A signer\'s turn begins when the envelope is sent, or when the previous signer has signed. "Opened" is unknown unless `esign listen` received the envelope\'s webhooks on this machine for the whole turn.';
   static override examples = [

@@ -29,7 +29,7 @@ export default class LogVerify extends EsignCommand {
 const REASONS: Readonly<Record<Break['reason'], string>> = {
   changed: 'the line was changed',
   'not chained': 'it does not follow from the entry before it',
-  'missing file': 'the file before it is missing',
+  'missing file': 'the file before this one is missing',
   shortened: 'later entries are missing',
 };
 

@@ -199,5 +199,5 @@ function refuseUnproven({ facts, cancel }: OpenedObject, key: string): void {
       key,
       'it has no ETag, so the response probably comes from a proxy or a login page, not from a bucket',
     );
-  throw corrupt(key, 'the bucket did not send its length');
+  throw corrupt(key, 'the bucket did not return its size');
 }

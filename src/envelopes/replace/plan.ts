@@ -118,7 +118,7 @@ export function alreadyReplacedError(old: Envelope, made: Envelope): ServiceErro
   const isDraft = made.status === 'DRAFT';
   return notPossible(
     isDraft
-      ? `A draft that replaces ${old.id} with different changes already exists: ${made.id}.`
+      ? `${old.id} already has a replacement draft with different changes: ${made.id}.`
       : `${old.id} was already replaced by ${made.id}, which is ${made.status ?? 'unknown'}.`,
     isDraft
       ? `To see it, run \`${command('envelopes', 'get', made.id)}\`. To continue with it, run the command that created it. To start over, first cancel it: \`${command('envelopes', 'cancel', made.id)}\`.`

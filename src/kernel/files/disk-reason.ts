@@ -8,7 +8,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EPERM: 'permission denied',
   EROFS: 'the disk is read-only',
-  EIO: 'the disk reports an error',
+  EIO: 'the disk reported an error',
   EEXIST: 'it already exists',
   ENOTDIR: 'part of the path is not a folder',
   EISDIR: 'it is a folder',

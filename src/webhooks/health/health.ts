@@ -207,7 +207,7 @@ class SignatureWatch {
     const enough = this.#verifiedAt === undefined ? 1 : MIN_FAILURES;
     if (this.#refused < enough || Math.abs(now - this.#refusedAt) > FAILURE_WINDOW_MS) return undefined;
     const since = durationInWords(Math.max(0, now - (this.#verifiedAt ?? this.#startedAt)));
-    return `No signature was valid for ${since}, and ${deliveriesText(this.#refused)} refused: ${this.#why}.`;
+    return `There was no valid signature for ${since}, and ${deliveriesText(this.#refused)} refused: ${this.#why}.`;
   }
 }
 

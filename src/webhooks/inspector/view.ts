@@ -171,7 +171,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /more than one/,
-    'A proxy duplicated or joined the header. Forward only the header that the service sent.',
+    'A proxy duplicated the header, or combined several into one. Forward only the header that the service sent.',
   ],
   [/upper ?case/, 'Write the hex digits in lowercase when you sign.'],
   [

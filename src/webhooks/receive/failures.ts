@@ -34,7 +34,9 @@ export class FailureReports {
   /** Records that a delivery was stored. */
   succeeded(): void {
     if (this.#count > 0)
-      this.#warn(`Deliveries are being stored again. In the meantime, ${deliveriesText(this.#count)} answered with 500.`);
+      this.#warn(
+        `Deliveries are being stored again. In the meantime, ${deliveriesText(this.#count)} answered with 500.`,
+      );
     this.#count = 0;
     this.#unreported = 0;
     this.#toldAt = Number.NEGATIVE_INFINITY;

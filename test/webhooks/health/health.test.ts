@@ -207,7 +207,7 @@ describe('the health of a listener', () => {
     one.clock.time += 5 * MINUTE;
     one.health.received(delivery(one.clock, 0, 'forged'));
     const message =
-      'No signature was valid for 5 minutes, and 1 delivery was refused: the signature does not match.';
+      'There was no valid signature for 5 minutes, and 1 delivery was refused: the signature does not match.';
     expect(await one.health.reasons()).toEqual([{ code: 'signature', message }]);
     one.health.received(delivery(one.clock, 0));
     expect(await codes(one)).toEqual([]);

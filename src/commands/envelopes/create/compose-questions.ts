@@ -186,8 +186,7 @@ function signerChoices(
 }
 
 function contactChoice({ email, name, roles }: Contact): Choice<SignerInput> {
-  const description =
-    roles.length > 0 ? `previously signed as ${roles.map(safeLine).join(', ')}` : undefined;
+  const description = roles.length > 0 ? `previously signed as ${roles.map(safeLine).join(', ')}` : undefined;
   return signerChoice({ email, name }, undefined, description);
 }
 

@@ -10,7 +10,7 @@ import { safeLine } from '../../../output/text.ts';
 export function explainCreated({ envelope: { id }, by, warning }: Created): string[] {
   const found = {
     reply: [],
-    lookup: [`The response was lost, but the envelope was created and found: ${id}.`],
+    lookup: [`The response was lost, but the envelope was created: ${id}.`],
     earlier: [
       `An earlier run with this request ID already created the envelope ${id}. Nothing new was created.`,
     ],

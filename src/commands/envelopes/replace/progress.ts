@@ -39,12 +39,10 @@ export class ReplaceProgress {
   explain(event: ReplaceEvent): string | undefined {
     const { type, envelope } = event;
     if (type === 'superseded')
-      return `${this.#old} was also replaced from elsewhere. Your draft ${event.ownId} was canceled in favor of ${envelope.id}.`;
+      return `Another person or process also replaced ${this.#old}. Your draft ${event.ownId} was canceled in favor of ${envelope.id}.`;
     if (event.by === 'reply') return undefined;
     const what =
-      type === 'made'
-        ? 'the draft was created and found'
-        : `the request succeeded: it is ${envelope.status ?? type}`;
+      type === 'made' ? 'the draft was created' : `the request succeeded: it is ${envelope.status ?? type}`;
     return type === 'cancelled' && envelope.status !== 'CANCELLED'
       ? `${envelope.id} ended in the meantime: it is ${envelope.status ?? 'unknown'}.`
       : `The response for ${envelope.id} was lost, but ${what}.`;
