@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { Home, type LongRunning, linesOf } from '../support/cli.ts';
 
 const SECRET = 'canary-secret-0123456789';
 const DAY = 86_400_000;
-const home = new Home({ ESIGN_WEBHOOK_SECRET: SECRET });
+let home: Home;
 let listening: LongRunning;
 let url: string;
 
@@ -20,13 +20,15 @@ async function late(...flags: string[]) {
 }
 const ofEnvelope = async (id: string) => (await late()).find(({ envelopeId }) => envelopeId === id);
 
-beforeAll(async () => {
+// Each test advances the clock, and its signatures change what is usual.
+beforeEach(async () => {
+  home = new Home({ ESIGN_WEBHOOK_SECRET: SECRET });
   await home.sandbox();
   await writeFile(home.path('secret'), SECRET);
   listening = home.background`listen --port 0 --json`;
   url = String((await listening.object()).url);
 });
-afterAll(() => home.close());
+afterEach(() => home.close());
 
 describe('late', () => {
   it('shows a signer after the usual time, and the next step until the turn ends', async () => {

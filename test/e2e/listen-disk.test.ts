@@ -1,4 +1,5 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readEvents } from '../../src/webhooks/journal/event-journal.ts';
 import { Home, reportedError } from '../support/cli.ts';
@@ -34,7 +35,8 @@ describe('a temporarily full disk', needsInjection, () => {
       'strace -D -f -qq --seccomp-bpf -o /dev/null -e trace=fdatasync --inject=fdatasync:error=ENOSPC:when=3..5'.split(
         ' ',
       );
-    const listening = home.start(LISTEN, { under, env });
+    const state = home.path('full');
+    const listening = home.start(LISTEN, { under, env: { ...env, ESIGN_STATE_DIR: state } });
     const { url } = await listening.object();
     await listening.object();
     const answers = [];
@@ -54,7 +56,7 @@ describe('a temporarily full disk', needsInjection, () => {
     ]);
     await listening.stop();
     const kept = [];
-    for await (const { envelopeId } of readEvents(home.path('state', 'events'))) kept.unshift(envelopeId);
+    for await (const { envelopeId } of readEvents(join(state, 'events'))) kept.unshift(envelopeId);
     expect(kept).toEqual(['env_1', 'env_2', 'env_3']);
   });
 });

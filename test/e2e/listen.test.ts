@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError } from '../support/cli.ts';
@@ -195,6 +195,9 @@ describe('a response of listen', () => {
   it('accepts both payload shapes and both signature formats of the service, and reports contradictions', async () => {
     const listening = home.background`listen --port 0 --secret-file new --secret-file old --json`;
     const { url } = await listening.object();
+    onTestFinished(async () => {
+      await home.run`sandbox choices payload=event signature=bare`;
+    });
     await home.run`sandbox choices payload=type signature=prefixed`;
     const send = (secret: string) =>
       home.run([

@@ -198,7 +198,7 @@ async function rehearsed(
 }
 
 describe('with --allow-write', () => {
-  const signers = ['Maria Rossi <maria@example.com>;role=Signer'];
+  const signers = ['Bea Conti <bea@example.com>;role=Signer'];
 
   it.each(['create', 'send', 'remind', 'cancel'])(
     'shows %s first, then executes it once, and sends email',
@@ -206,12 +206,12 @@ describe('with --allow-write', () => {
       const args: Record<string, unknown> =
         name === 'create'
           ? { template: 'tmpl_nda', signers, send: true }
-          : { id: await created('Maria <maria@example.com>', ...(name === 'send' ? [] : ['--send'])) };
+          : { id: await created('Bea <bea@example.com>', ...(name === 'send' ? [] : ['--send'])) };
       const before = await mails();
       const [confirmation, would] = await rehearsed(name, args);
       expect(would).toMatchObject({
         effect: 'mails',
-        envelope: { signers: [{ email: 'maria@example.com' }] },
+        envelope: { signers: [{ email: 'bea@example.com' }] },
       });
       expect(await mails()).toBe(before);
       const refused = { isError: true, reply: { error: { code: 'USAGE' } } };
@@ -263,13 +263,13 @@ describe('with --allow-write', () => {
 
   it('corrects a wrong signer once with replace', async () => {
     const id = await created('Mario <mario@example.com>;role=Signer', '--send');
-    const args = { id, signer: ['mario@example.com=Maria Rossi <maria@example.com>'] };
+    const args = { id, signer: ['mario@example.com=Bea Conti <bea@example.com>'] };
     const before = await mails();
     const [confirmation, would] = await rehearsed('replace', args);
     expect(would).toMatchObject({
       action: 'replace: make, cancel, send',
       effect: 'mails',
-      envelope: { old: { id }, new: { signers: [{ email: 'maria@example.com', role: 'Signer' }] } },
+      envelope: { old: { id }, new: { signers: [{ email: 'bea@example.com', role: 'Signer' }] } },
     });
     expect((await writer.call('replace', args)).isError).toBe(true);
     expect(await mails()).toBe(before);
@@ -284,7 +284,7 @@ describe('with --allow-write', () => {
   });
 
   it('reminds nobody twice within a day', async () => {
-    const id = await created('Maria <maria@example.com>', '--send');
+    const id = await created('Bea <bea@example.com>', '--send');
     const remind = async (more: Record<string, unknown>) => {
       const [confirmation] = await rehearsed('remind', { id, ...more });
       return writer.call('remind', { id, ...more, confirmation });

@@ -1,18 +1,23 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, reportedError, type Sandbox } from '../support/cli.ts';
 import { json, startServer } from '../support/server.ts';
 
-const home = new Home();
+const service = new Home();
+let home: Home;
 const canary = 'sk_canary_0123456789abcdef';
 let sandbox: Sandbox;
 
 beforeAll(async () => {
-  sandbox = await home.sandbox(['--no-save-profile']);
+  sandbox = await service.sandbox(['--no-save-profile']);
 });
-afterAll(() => home.close());
+afterAll(() => service.close());
+beforeEach(() => {
+  home = new Home();
+});
+afterEach(() => home.close());
 
 const add = (name: string, ...args: string[]) =>
   home.run(argv`profiles add ${name} --base-url ${sandbox.baseUrl} --api-key-stdin ${args}`, {
@@ -39,6 +44,7 @@ describe('profiles', () => {
   });
 
   it('are not stored when the key is refused', async () => {
+    await add('acme');
     const refused = await home.run(argv`profiles add wrong --base-url ${sandbox.baseUrl} --api-key-stdin`, {
       input: canary,
     });
@@ -59,10 +65,11 @@ describe('profiles', () => {
     expect([file.code, env.code, command.code]).toEqual([0, 0, 0]);
     expect((await home.run`templates list -p command -q`).code).toBe(0);
     const stored = await readFile(home.path('config', 'profiles.json'), 'utf8');
-    expect(stored.split(sandbox.apiKey)).toHaveLength(4);
+    expect(stored.split(sandbox.apiKey)).toHaveLength(3);
   });
 
   it('show the source of each value', async () => {
+    await add('acme', '--bucket', 'contracts', '--region', 'eu-central-1');
     const shown = await home.object`profiles show acme`;
     expect(shown).toMatchObject({
       profile: { value: 'acme', source: 'flag' },
@@ -88,17 +95,19 @@ describe('profiles', () => {
   });
 
   it('can be edited, used, and removed', async () => {
+    await add('acme', '--bucket', 'contracts', '--region', 'eu-central-1');
+    await add('other');
     await home.run(['profiles', 'edit', 'acme', '--endpoint', 'https://minio.example.com', '--region', '']);
     expect(await home.object`profiles show acme`).toMatchObject({
       storage: { bucket: 'contracts', region: null, endpoint: 'https://minio.example.com', pathStyle: true },
     });
-    await home.run`profiles use file`;
-    expect((await home.run`profiles list --fields name,current`).stdout).toContain('file\ttrue');
-    const rehearsed = await home.run`profiles remove file --dry-run`;
-    expect([rehearsed.code, rehearsed.stdout]).toEqual([0, 'would remove file\n']);
-    expect((await home.run`profiles remove file --yes`).stdout).toContain('esign profiles use');
+    await home.run`profiles use other`;
+    expect((await home.run`profiles list --fields name,current`).stdout).toContain('other\ttrue');
+    const rehearsed = await home.run`profiles remove other --dry-run`;
+    expect([rehearsed.code, rehearsed.stdout]).toEqual([0, 'would remove other\n']);
+    expect((await home.run`profiles remove other --yes`).stdout).toContain('esign profiles use');
     expect((await home.run`templates list`).code).toBe(3);
-    expect((await home.run`profiles remove file --yes`).code).toBe(2);
+    expect((await home.run`profiles remove other --yes`).code).toBe(2);
   });
 
   it('keep all other values when they are edited, including secrets', async () => {
@@ -130,6 +139,7 @@ describe('profiles', () => {
   });
 
   it('are chosen by flag, then environment, then the current one; never guessed', async () => {
+    await add('acme');
     await add('second');
     const show = async (args: string[], env: Record<string, string> = {}) =>
       home.object(argv`profiles show ${args}`, { env });
@@ -166,6 +176,8 @@ describe('profiles', () => {
   });
 
   it('send their key only to their own address', async () => {
+    await add('acme');
+    await add('second');
     const elsewhere = await startServer((_request, response) => json(response, 200, { data: [] }));
     const url = `${elsewhere.origin}/api/v1`;
     const mixtures = [
@@ -220,6 +232,7 @@ describe('profiles', () => {
   });
 
   it('have unique names', async () => {
+    await add('acme');
     const runs = await Promise.all(['acme', '../evil', ''].map((name) => add(name, '--json')));
     expect(runs.map((one) => one.code)).toEqual([2, 2, 2]);
     for (const one of runs) expect(reportedError(one).code).toBe('USAGE');

@@ -1,36 +1,31 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { COMMAND } from '../support/cli.ts';
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { argv } from '../support/argv.ts';
+import { COMMAND, Home } from '../support/cli.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
 import { json } from '../support/server.ts';
 import { fakeService } from './fake-service.ts';
 
 const DOWN = '\u001b[B';
 const key = 'sk_canary_0123456789abcdef';
-let folder: string;
+let home: Home;
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'esign-prompts-'));
+beforeEach(() => {
+  home = new Home();
 });
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => home.close());
 
 function run(args: string[], env: Record<string, string> = {}): Screen {
-  const own = {
-    PATH: process.env.PATH ?? '',
-    HOME: folder,
-    ESIGN_CONFIG_DIR: folder,
-    ESIGN_STATE_DIR: folder,
-    ...env,
-  };
   const [file, ...before] = COMMAND;
-  return openScreen(file, [...before, ...args], { env: own });
+  return openScreen(file, [...before, ...args], { env: { ...home.env, ...env } });
 }
 
-const store = () => readFile(join(folder, 'profiles.json'), 'utf8');
+const store = () => readFile(home.path('config', 'profiles.json'), 'utf8');
+
+async function add(name: string): Promise<void> {
+  const words = argv`profiles add ${name} --base-url https://api.example.com/api/v1 --api-key-stdin --no-verify`;
+  expect((await home.run(words, { input: key })).code).toBe(0);
+}
 
 describe('prompts on a terminal', () => {
   it('read the key without echo, and store it', async () => {
@@ -71,6 +66,7 @@ describe('prompts on a terminal', () => {
     ['Ctrl-C', '\u0003'],
     ['Ctrl-D', '\u0004'],
   ])('store nothing without a key: %s', async (_, keys) => {
+    await add('acme');
     const screen = run(['profiles', 'add', 'left', '--base-url', 'https://api.example.com/api/v1']);
     await screen.shows('API key:');
     screen.type(`sk_half${keys}`);
@@ -79,17 +75,19 @@ describe('prompts on a terminal', () => {
   });
 
   it('list the profiles, with the current one first', async () => {
+    await add('acme');
+    await add('second');
     const screen = run(['profiles', 'use']);
     await screen.shows('Which profile?');
     await screen.shows('❯ acme');
     screen.resize(60, 24);
     screen.type(`${DOWN}`);
-    await screen.shows('❯ pasted');
+    await screen.shows('❯ second');
     screen.type('\r');
     expect((await screen.ended).code).toBe(0);
-    await screen.shows('pasted is now the current profile.');
+    await screen.shows('second is now the current profile.');
     const again = run(['profiles', 'use']);
-    await again.shows('❯ pasted');
+    await again.shows('❯ second');
     again.type('\u0003');
     expect(await again.ended).toMatchObject({ signal: 2 });
   });
@@ -113,6 +111,7 @@ describe('prompts on a terminal', () => {
   });
 
   it('remove nothing on Enter, because no is the default', async () => {
+    await add('acme');
     const screen = run(['profiles', 'remove', 'acme']);
     await screen.shows('Remove acme and its key?');
     screen.type('\r');
@@ -122,6 +121,7 @@ describe('prompts on a terminal', () => {
   });
 
   it('exit by SIGINT on Ctrl-C and change nothing', async () => {
+    await add('acme');
     const screen = run(['profiles', 'remove', 'acme']);
     await screen.shows('Remove acme and its key?');
     screen.type('\u0003');
@@ -143,6 +143,7 @@ describe('prompts on a terminal', () => {
   });
 
   it('remove the profile on yes', async () => {
+    await add('acme');
     const screen = run(['profiles', 'remove', 'acme']);
     await screen.shows('Remove acme and its key?');
     screen.type('y\r');

@@ -1,4 +1,5 @@
 import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
@@ -215,9 +216,11 @@ describe('envelopes replace', () => {
   });
 
   it('reports a wrong ID, and stores nothing about it', async () => {
-    const run = await home.run`envelopes replace env_none --json`;
+    // A killed replacement leaves its lock, so this one has its own state.
+    const state = home.path('state-of-none');
+    const run = await home.run(argv`envelopes replace env_none --json`, { env: { ESIGN_STATE_DIR: state } });
     expect([run.code, reportedError(run).message]).toEqual([4, expect.stringContaining('env_none')]);
-    const kept = await readdir(home.path('state', 'replacements'));
+    const kept = await readdir(join(state, 'replacements'));
     expect(kept.filter((name) => name.endsWith('.lock'))).toEqual([]);
   });
 

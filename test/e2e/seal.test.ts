@@ -1,4 +1,4 @@
-import { copyFile, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord } from '../../src/kernel/json.ts';
@@ -14,7 +14,7 @@ const lines = (text: string): unknown[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line): unknown => JSON.parse(line));
-const esign = (words: string) => home.run(words.split(' '));
+const esign = (words: string, env: Record<string, string> = {}) => home.run(words.split(' '), { env });
 const file = (what: string) => join(FOLDER, `${id}.${what}.pdf`);
 
 beforeAll(async () => {
@@ -25,16 +25,21 @@ beforeAll(async () => {
   );
   id = String(created.id);
   await home.run`sandbox sign ${id}`;
+  expect((await esign(`envelopes download ${id} --dir ${FOLDER}`)).code).toBe(0);
+  expect((await esign(`envelopes download ${id} --dir ${FOLDER} --what document`)).code).toBe(0);
+  await copyFile(home.path(file('document')), home.path('copy.pdf'));
 });
 afterAll(() => home.close());
 
-async function verified(words: string) {
-  const { code, stdout } = await esign(`documents verify ${words} --json`);
+async function verified(words: string, env: Record<string, string> = {}) {
+  const { code, stdout } = await esign(`documents verify ${words} --json`, env);
   return { code, files: lines(stdout) };
 }
 
 describe('the seals of downloaded documents', () => {
   it('are pinned from the signed document and the certificate together, and from nothing else', async () => {
+    const env = { ESIGN_STATE_DIR: home.path('new-pins') };
+    const pins = () => home.json(['documents', 'pins'], { env });
     const envelope = await home.object`envelopes get ${id}`;
     const keys = [envelope.signedDocumentStorageKey, envelope.certificateStorageKey].map(String);
     for (const words of [
@@ -43,13 +48,13 @@ describe('the seals of downloaded documents', () => {
       `envelopes download ${id} --what certificate,document`,
       `documents download ${keys.join(' ')}`,
     ]) {
-      const { code, stdout } = await esign(`${words} --dir alone --json`);
+      const { code, stdout } = await esign(`${words} --dir alone --json`, env);
       expect([words, code]).toEqual([words, 0]);
       for (const line of lines(stdout).filter(isRecord))
         if (isRecord(line.seal) && line.what !== 'document') expect(line.seal.trust).toBe('unknown');
-      expect(await home.json`documents pins`).toEqual([]);
+      expect(await pins()).toEqual([]);
     }
-    const { code, stdout } = await esign(`envelopes download ${id} --dir ${FOLDER} --json`);
+    const { code, stdout } = await esign(`envelopes download ${id} --dir whole --json`, env);
     expect([code, lines(stdout)]).toMatchObject([
       0,
       [
@@ -57,10 +62,9 @@ describe('the seals of downloaded documents', () => {
         { what: 'certificate', seal: { trust: 'pinned' } },
       ],
     ]);
-    expect(await home.json`documents pins`).toMatchObject([
+    expect(await pins()).toMatchObject([
       { profile: 'sandbox', fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as unknown },
     ]);
-    expect((await esign(`envelopes download ${id} --dir ${FOLDER} --what document`)).code).toBe(0);
   });
 
   it("are in the document behind an envelope's link, for up to 7 days", async () => {
@@ -92,28 +96,32 @@ describe('the seals of downloaded documents', () => {
       }),
     );
     expect((await verified(`${FOLDER} --require-seal --require-list`)).code).toBe(0);
-    await copyFile(home.path(file('document')), home.path('copy.pdf'));
     const required = await verified('copy.pdf --require-seal');
     expect(required).toMatchObject({ code: 9, files: [{ error: { code: 'SEAL_MISSING' } }] });
     expect((await verified(`${file('signed')} --require-seal`)).code).toBe(0);
   });
 
   it('are reported for a new signer until that signer is accepted', async () => {
-    const pins = await home.json`documents pins`;
+    const env = { ESIGN_STATE_DIR: home.path('other-pins') };
+    await cp(home.path('state'), env.ESIGN_STATE_DIR, { recursive: true });
+    const pins = await home.json(['documents', 'pins'], { env });
     const [pin] = isList(pins) ? pins : [];
     const real = isRecord(pin) ? String(pin.fingerprint) : '';
     expect(real).toMatch(/^[0-9a-f]{64}$/);
-    expect((await esign(`documents pins --accept ${'ab'.repeat(32)}`)).code).toBe(0);
-    expect((await esign(`documents pins --forget ${real.slice(0, 12)}`)).code).toBe(0);
-    const other = await verified(file('signed'));
+    expect((await esign(`documents pins --accept ${'ab'.repeat(32)}`, env)).code).toBe(0);
+    expect((await esign(`documents pins --forget ${real.slice(0, 12)}`, env)).code).toBe(0);
+    const other = await verified(file('signed'), env);
     expect(other).toMatchObject({
       code: 9,
       files: [{ seal: { trust: 'other' }, error: { code: 'SEAL_OTHER' } }],
     });
-    expect((await esign(`documents pins --accept ${real}`)).code).toBe(0);
-    expect(await verified(file('signed'))).toMatchObject({ code: 0, files: [{ seal: { trust: 'pinned' } }] });
-    expect((await esign(`documents pins --forget ${'cd'.repeat(32)}`)).code).toBe(2);
-    expect((await esign('documents pins --accept abc')).code).toBe(2);
+    expect((await esign(`documents pins --accept ${real}`, env)).code).toBe(0);
+    expect(await verified(file('signed'), env)).toMatchObject({
+      code: 0,
+      files: [{ seal: { trust: 'pinned' } }],
+    });
+    expect((await esign(`documents pins --forget ${'cd'.repeat(32)}`, env)).code).toBe(2);
+    expect((await esign('documents pins --accept abc', env)).code).toBe(2);
   });
 
   it('must be made by the required signer, even without a pin', async () => {

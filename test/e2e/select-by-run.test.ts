@@ -1,17 +1,19 @@
 import { writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, linesOf, reportedError } from '../support/cli.ts';
 
-/* One run of three rows, one of which is replaced later, next to an envelope that no run created. */
-const home = new Home();
-const elsewhere = { ESIGN_STATE_DIR: home.path('elsewhere') };
+/* One run of three rows, next to an envelope that no run created. */
+let home: Home;
+let elsewhere: Record<string, string>;
 let run = '';
 let ids: string[] = [];
 let other = '';
 
-beforeAll(async () => {
+async function open(): Promise<void> {
+  home = new Home();
+  elsewhere = { ESIGN_STATE_DIR: home.path('elsewhere') };
   await home.sandbox();
   await writeFile(
     home.path('people.csv'),
@@ -24,8 +26,8 @@ beforeAll(async () => {
   other = String(
     (await home.object`envelopes create --template tmpl_nda --signer a@b.c --metadata deal=4711`).id,
   );
-});
-afterAll(() => home.close());
+}
+const close = () => home.close();
 
 const selected = async (words: readonly string[], env: Record<string, string> = {}) => {
   const { code, stdout } = await home.run(argv`${words} -q --all`, { env });
@@ -34,6 +36,9 @@ const selected = async (words: readonly string[], env: Record<string, string> = 
 const list = (...words: string[]) => selected(['envelopes', 'list', ...words]);
 
 describe('a selection by run', () => {
+  beforeAll(open);
+  afterAll(close);
+
   it('contains the envelopes of the run, by its journal or by their metadata', async () => {
     const all = [0, ids.toSorted()];
     expect(await list('--run', 'last')).toEqual(all);
@@ -56,29 +61,6 @@ describe('a selection by run', () => {
     expect(await selected(['find', 'bo', '--metadata', 'deal=4711'])).toEqual([0, []]);
   });
 
-  it.each([
-    ['in a list of whole envelopes', 'full'],
-    ['in a list of summaries', 'summary'],
-  ])('also contains what replaced an envelope of the run, %s', async (_, items) => {
-    await home.run`sandbox choices list-items=${items}`;
-    const flags = argv`--template tmpl_nda --send --yes --again --json`;
-    const sent = await home.run(argv`bulk create people.csv ${flags}`);
-    const rows = linesOf(sent.stdout).map(parseJson).filter(isRecord);
-    const id = String(rows[0]?.run);
-    const old = rows.map((row) => String(row.envelopeId));
-    const replaced = await home.object`envelopes replace ${old[1] ?? ''} --subject Corrected --yes`;
-    const made = isRecord(replaced.new) ? String(replaced.new.id) : '';
-    const again = await home.object`envelopes replace ${made} --subject Again --yes`;
-    const last = isRecord(again.new) ? String(again.new.id) : '';
-    const all = [0, [...old, made, last].sort()];
-    expect(await list('--run', id)).toEqual(all);
-    for (const env of [{ ESIGN_NO_INDEX: '1' }, elsewhere, { ...elsewhere, ESIGN_NO_INDEX: '1' }])
-      expect(await selected(argv`envelopes list --run ${id}`, env)).toEqual(all);
-    const open = [old[0], old[2], last].sort();
-    expect(await list('--run', id, '--status', 'SENT')).toEqual([0, open]);
-    await home.run`sandbox choices list-items=full`;
-  });
-
   it('refuses a run that is neither on this machine nor in any metadata', async () => {
     for (const line of [
       argv`envelopes list --run run-x`,
@@ -99,5 +81,32 @@ describe('a selection by run', () => {
   ])('refuses %s "%s"', async (flag, value) => {
     const { code, stdout } = await home.run(['envelopes', 'list', flag, value]);
     expect([code, stdout]).toEqual([2, '']);
+  });
+});
+
+describe('a selection by a run with replaced envelopes', () => {
+  beforeEach(open);
+  afterEach(close);
+
+  it.each([
+    ['in a list of whole envelopes', 'full'],
+    ['in a list of summaries', 'summary'],
+  ])('contains what replaced an envelope of the run, %s', async (_, items) => {
+    await home.run`sandbox choices list-items=${items}`;
+    const flags = argv`--template tmpl_nda --send --yes --again --json`;
+    const sent = await home.run(argv`bulk create people.csv ${flags}`);
+    const rows = linesOf(sent.stdout).map(parseJson).filter(isRecord);
+    const id = String(rows[0]?.run);
+    const old = rows.map((row) => String(row.envelopeId));
+    const replaced = await home.object`envelopes replace ${old[1] ?? ''} --subject Corrected --yes`;
+    const made = isRecord(replaced.new) ? String(replaced.new.id) : '';
+    const again = await home.object`envelopes replace ${made} --subject Again --yes`;
+    const last = isRecord(again.new) ? String(again.new.id) : '';
+    const all = [0, [...old, made, last].sort()];
+    expect(await list('--run', id)).toEqual(all);
+    for (const env of [{ ESIGN_NO_INDEX: '1' }, elsewhere, { ...elsewhere, ESIGN_NO_INDEX: '1' }])
+      expect(await selected(argv`envelopes list --run ${id}`, env)).toEqual(all);
+    const current = [old[0], old[2], last].sort();
+    expect(await list('--run', id, '--status', 'SENT')).toEqual([0, current]);
   });
 });

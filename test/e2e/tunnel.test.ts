@@ -1,5 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Home, jsonLines } from '../support/cli.ts';
 
 const home = new Home();
@@ -16,6 +16,7 @@ echo "connection lost" >&2
 exit 4
 `;
 beforeAll(() => writeFile(home.path('fake'), FAKE, { mode: 0o755 }));
+afterEach(() => rm(home.path('break'), { force: true }));
 afterAll(() => home.close());
 
 const start = () =>
