@@ -30,7 +30,7 @@ const archive = (...more: string[]) => ['envelopes', 'download', '--status', 'CO
 const files = async (dir: string) => (await readdir(home.path(dir), { recursive: true })).sort();
 
 describe('an archive', () => {
-  it('contains the documents of all matching envelopes, listed for sha256sum', async () => {
+  it('contains the documents of all matching envelopes, listed for sha256sum, and is not downloaded again', async () => {
     const { code, stdout } = await home.run(archive('--since', '1d', '--dir', 'archive', '--json'));
     expect(code).toBe(0);
     expect(jsonLines(stdout)).toHaveLength(4);
@@ -38,9 +38,7 @@ describe('an archive', () => {
     const check = await home.shell('cd archive && sha256sum -c --strict SHA256SUMS');
     expect(check).toMatchObject({ code: 0 });
     expect(linesOf(check.stdout)).toHaveLength(4);
-  });
-
-  it('is not downloaded again: the bucket returns 304 for each file', async () => {
+    // The bucket returns 304 for each file.
     const again = await home.run(archive('--dir', 'archive', '--debug'));
     expect(linesOf(again.stdout).map((line) => line.split('\t')[0])).toEqual(Array(4).fill('unchanged'));
     expect(again.stderr.match(/← 304/g)).toHaveLength(4);

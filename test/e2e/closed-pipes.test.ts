@@ -45,7 +45,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   emails.clear();
   free = 0;
-  await rm(closed, { force: true });
+  // The state contains when each envelope was last reminded.
+  for (const path of [closed, home.path('state')]) await rm(path, { recursive: true, force: true });
 });
 afterAll(async () => {
   await home.close();

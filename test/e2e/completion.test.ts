@@ -254,17 +254,6 @@ for (const { name, args, setUp } of SHELLS)
       await screen.shows('<envelopes><create><--message-file><only one.txt>');
     });
 
-    it.skipIf(name !== 'bash')('suggests files in the bash of macOS, which has no compopt', async () => {
-      await writeFile(home.path('only one.txt'), '');
-      const line = 'esign envelopes create --message-file onl';
-      const found = await home.shell(
-        `enable -n compopt; source ./completion.bash; COMP_LINE='${line}' COMP_POINT=${line.length} COMP_WORDS=(${line}) COMP_CWORD=4
-         _esign; printf '%s\n' "\${COMPREPLY[@]}"`,
-        env,
-      );
-      expect(found).toMatchObject({ stdout: 'only\\ one.txt\n', stderr: '' });
-    });
-
     it('works for the value of a flag, and inside quotes', async () => {
       screen.type('esign envelopes create --template=a1\t\r');
       await screen.shows('<envelopes><create><--template=a1 $(touch pwned)>');
@@ -284,8 +273,22 @@ for (const { name, args, setUp } of SHELLS)
       expect(screen.text()).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
       expect(screen.text()).not.toContain('zz');
       expect(existsSync(home.path('pwned'))).toBe(false);
+      // Ctrl-U clears the line for the other tests in this shell.
+      screen.type('\u0015');
     });
   });
+
+it('suggests files in the bash of macOS, which has no compopt', needs('bash'), async () => {
+  await writeFile(home.path('macos.bash'), (await home.run`autocomplete bash`).stdout);
+  await writeFile(home.path('only one.txt'), '');
+  const line = 'esign envelopes create --message-file onl';
+  const found = await home.shell(
+    `enable -n compopt; source ./macos.bash; COMP_LINE='${line}' COMP_POINT=${line.length} COMP_WORDS=(${line}) COMP_CWORD=4
+     _esign; printf '%s\n' "\${COMPREPLY[@]}"`,
+    env,
+  );
+  expect(found).toMatchObject({ stdout: 'only\\ one.txt\n', stderr: '' });
+});
 
 it('loads the zsh script as a file in its fpath, too', needs('zsh'), async () => {
   await mkdir(home.path('functions'), { recursive: true });

@@ -1,13 +1,13 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { isList, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home, linesOf } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 
 /* For questions on the phone: find an envelope by any part of it. */
-const home = new Home();
+let home: Home;
 const ROWS = [
   'signer1_email,signer1_name,signer2_email,signer2_name,subject,meta.deal',
   'lr@example.com,Łukasz Řehoř,ada@example.org,Ada Lovelace,Contract 1377,D-1',
@@ -18,14 +18,15 @@ const ROWS = [
 /** The IDs in the order of the file. */
 let ids: string[] = [];
 
-beforeAll(async () => {
+async function setUp(): Promise<void> {
+  home = new Home();
   await home.sandbox();
   await writeFile(home.path('rows.csv'), ROWS);
   const create = ['bulk', 'create', home.path('rows.csv'), '--template', 'tmpl_nda', '--send', '--yes'];
   expect((await home.run(create)).code).toBe(0);
   ids = linesOf((await home.run`envelopes list --sort subject -q`).stdout);
-});
-afterAll(() => home.close());
+}
+const tearDown = () => home.close();
 
 const find = (...words: string[]) => home.run`find ${words}`;
 const foundBy = async (...words: string[]) => linesOf((await find(...words, '-q')).stdout).sort();
@@ -41,6 +42,9 @@ function open(...args: string[]) {
 }
 
 describe('find', () => {
+  beforeAll(setUp);
+  afterAll(tearDown);
+
   it.each<[string[], number[]]>([
     [['lukasz'], [0, 1]],
     [['REHOR', '1377'], [0]],
@@ -93,7 +97,12 @@ describe('find', () => {
 });
 
 describe('a result', () => {
+  beforeAll(setUp);
+  afterAll(tearDown);
+
   it('is always current, unless --cached shows its age', async () => {
+    // The index has to contain every envelope.
+    await find('1379');
     await home.run`sandbox sign ${ids[2] ?? ''} --all`;
     const cached = await find('1379', '--cached', '--fields', 'status');
     expect(cached.stdout).toBe('SENT\n');
@@ -104,6 +113,9 @@ describe('a result', () => {
     expect(await requestsOf('envelopes', 'list', '--signer', 'zoe@')).toBe(1);
     // Active ones are on the page that was just read.
     expect(await requestsOf('find', 'lukasz')).toBe(1);
+    onTestFinished(async () => {
+      await home.run`sandbox choices list-items=full`;
+    });
     await home.run`sandbox choices list-items=summary`;
     expect(await requestsOf('find', 'lukasz')).toBe(3);
     expect(await requestsOf('find', 'lukasz', '--cached')).toBe(0);
@@ -155,10 +167,13 @@ describe('a result', () => {
 
 describe('an index', () => {
   const files = () => readdir(join(home.env.ESIGN_STATE_DIR ?? '', 'index'));
+  beforeEach(setUp);
+  afterEach(tearDown);
 
   it('can be shown, refreshed, and cleared', async () => {
-    expect(await home.object`index refresh`).toMatchObject({ kept: true, envelopes: 5, unread: 0 });
-    expect((await home.run`index show`).stdout).toMatch(/^Envelopes\s+5\nCan change\s+2, /);
+    await home.run`sandbox sign ${ids[2] ?? ''} --all`;
+    expect(await home.object`index refresh`).toMatchObject({ kept: true, envelopes: 3, unread: 0 });
+    expect((await home.run`index show`).stdout).toMatch(/^Envelopes\s+3\nCan change\s+2, /);
     expect(await home.object`index clear --dry-run`).toMatchObject({ dryRun: true });
     expect(await files()).toHaveLength(1);
     await home.run`index clear`;
@@ -167,6 +182,7 @@ describe('an index', () => {
   });
 
   it('is not stored if it is disabled; searches return the same', async () => {
+    await home.run`index clear`;
     const env = { ESIGN_NO_INDEX: '1' };
     const found = await home.run(argv`find lukasz -q`, { env });
     expect(linesOf(found.stdout).sort()).toEqual(some(0, 1));

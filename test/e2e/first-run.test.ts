@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND, Home, reportedError } from '../support/cli.ts';
 import { openScreen } from '../support/pty.ts';
 
-const home = new Home();
-afterAll(() => home.close());
-
 describe('without any configuration', () => {
+  const home = new Home();
+  afterAll(() => home.close());
+
   it('explains both solutions in four lines', async () => {
     const { code, stdout, stderr } = await home.run`envelopes list`;
     expect([code, stdout]).toEqual([3, '']);
@@ -38,6 +38,8 @@ describe('without any configuration', () => {
 });
 
 describe('choosing a profile', () => {
+  const home = new Home();
+  afterAll(() => home.close());
   const folder = home.path('config');
   const store = () => readFile(home.path('config', 'profiles.json'), 'utf8');
 

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 import { Home, jsonLines, type LongRunning } from '../support/cli.ts';
 import { portOf } from '../support/server.ts';
 
 const SECRET = 'canary-secret-0123456789';
-const home = new Home({ ESIGN_WEBHOOK_SECRET: SECRET });
+let home: Home;
 
 /** The application behind `--forward-to`, which is temporarily unavailable. */
 const got: { id: string; body: string }[] = [];
@@ -36,10 +36,13 @@ beforeAll(async () => {
   await down();
   to = ['--forward-to', `http://127.0.0.1:${port}/app?token=canary-token`];
 });
-afterAll(async () => {
+beforeEach(async () => {
   await down();
-  await home.close();
+  got.length = 0;
+  home = new Home({ ESIGN_WEBHOOK_SECRET: SECRET });
 });
+afterEach(() => home.close());
+afterAll(down);
 
 const body = (n: number, envelopeId: string) =>
   `{ "event":"envelope.sent",  "n":${n}, "data":{"envelopeId":"${envelopeId}"} }`;
@@ -96,7 +99,6 @@ describe("deliveries that the application couldn't receive", () => {
   });
 
   it('are listed when it stops, and belong to the running listener', async () => {
-    await down();
     const first = listen(...to);
     const { url } = await first.object();
     expect(await post(url, body(4, 'env_c'))).toBe(200);
@@ -110,7 +112,6 @@ describe("deliveries that the application couldn't receive", () => {
     expect(warning?.message).toMatch(/^1 delivery .*--forward-to .* 24 hours/);
     await stopped;
     await up(port);
-    got.length = 0;
     // The default scheme is http.
     const other = listen('--forward-to', `127.0.0.1:${port}/other`);
     await other.object();

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { COMMAND_EFFECTS } from '../../src/kernel/vocabulary.ts';
 import { Home, reportedError } from '../support/cli.ts';
@@ -103,6 +103,10 @@ beforeAll(async () => {
     { input: 'sk_guard_0123456789' },
   );
 });
+beforeEach(() => {
+  // A test sees only its own requests.
+  writes();
+});
 afterAll(async () => {
   await service.server.close();
   await home.close();
@@ -115,7 +119,6 @@ describe('a read-only profile', () => {
     const apart = /^(demo|sandbox:(start|exec)|profiles:(add|edit|remove|use))$/;
     const all = (await commands()).filter(([id]) => !apart.test(id));
     expect(all.length).toBeGreaterThan(55);
-    writes();
     const codes = new Map<string, unknown>();
     for (const [id, command] of all) {
       const more = id === 'envelopes:replace' ? ['--subject', 'Other'] : [];
@@ -166,7 +169,8 @@ describe('allowed recipients', () => {
     expect(await home.run([...words, '--no-input'])).toMatchObject({ code: 0 });
     expect(writes().length).toBeGreaterThan(0);
   };
-  beforeAll(() => guard('--only-to', '*@Example.com, ann@x.org'));
+  const restrict = () => guard('--only-to', '*@Example.com, ann@x.org');
+  beforeAll(restrict);
 
   it('are compared as mail servers do', async () => {
     await allowed(create('ADA@EXAMPLE.COM', 'Ann@X.org'));
@@ -220,6 +224,7 @@ describe('allowed recipients', () => {
   });
 
   it('can be nobody', async () => {
+    onTestFinished(restrict);
     await guard('--only-to', '');
     expect(await refused(create('ada@example.com'))).toBe('RECIPIENT_NOT_ALLOWED');
     await allowed(['envelopes', 'cancel', 'env_ada']);
@@ -273,19 +278,18 @@ describe('a confirmation by name', () => {
   it('is also required for a create with --yes', async () => {
     const both = ['--signer', 'Ada <ada@example.com>', '--signer', 'Bo <bo@example.com>'];
     const create = ['envelopes', 'create', '--template', 'tmpl_1', ...both, '--send', '--yes'];
-    writes();
     expect(await refused(create)).toBe('CONFIRMATION_REQUIRED');
     expect(await home.run([...create, '--confirm', 'acme'])).toMatchObject({ code: 0 });
   });
 
   it('replaces --yes', async () => {
     const named = ['envelopes', 'send', 'env_ada', 'env_bo', '--confirm'];
-    writes();
     expect(await refused([...named, 'other'])).toBe('CONFIRMATION_REQUIRED');
+    expect(await home.run([...named, 'acme'])).toMatchObject({ code: 0 });
+    writes();
+    onTestFinished(() => guard('--confirm-name'));
     await guard('--no-confirm-name');
     expect(await refused([...named, 'acme'])).toBe('USAGE');
-    await guard('--confirm-name');
-    expect(await home.run([...named, 'acme'])).toMatchObject({ code: 0 });
   });
 });
 
@@ -306,7 +310,6 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
   beforeAll(() => guard('--max-emails', '5'));
 
   it('applies to every profile, and without one, whatever the environment contains', async () => {
-    writes();
     const readOnly = withPolicy({ readOnly: true });
     expect(await codeUnder(readOnly)).toBe('READ_ONLY');
     expect(await codeUnder(readOnly, send, { ...service.env, ESIGN_CONFIG_DIR: home.path('none') })).toBe(

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, type RunnerTask } from 'vitest';
 import { outputSchemaOf } from '../../src/cli/describe/schema.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { nameOf } from '../output-contract/schemas.ts';
@@ -17,6 +17,11 @@ const home = new Home();
 const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, keywords: ['x-form'] });
 /** The output of each case: `envelopes:get/several`. */
 const seen = new Set<string>();
+const CASES = Object.entries(SHAPES).flatMap(([id, shapes]) =>
+  Object.keys(shapes).map((occasion) => `${id}/${occasion}`),
+);
+/** The tests of this file. */
+let tests: readonly RunnerTask[] = [];
 let listener: LongRunning;
 let url = '';
 
@@ -87,7 +92,15 @@ beforeAll(async () => {
   listener = home.background`listen --port 0 --secret-file secret --json`;
   url = String((await listener.object()).url);
 });
-afterAll(() => home.close());
+beforeEach(({ task }) => {
+  tests = task.suite?.tasks ?? [];
+});
+afterAll(async () => {
+  await home.close();
+  // A run of some of the tests covers only some of the cases.
+  if (tests.every(({ result }) => result?.state === 'pass'))
+    expect(CASES.filter((name) => !seen.has(name))).toEqual([]);
+});
 
 describe('the --json output', () => {
   it('validates the output of envelopes, from draft to documents', async () => {
@@ -187,6 +200,8 @@ describe('the --json output', () => {
   });
 
   it('validates the output of the log and undo', async () => {
+    await writeFile(home.path('logged.csv'), 'email\nada@example.com\nbo@example.com\n');
+    await run('bulk:create', 'rows', ['logged.csv', '--template', 'tmpl_nda']);
     await draft();
     const entries = parseJson(await run('log', 'list', []));
     const ids = (isList(entries) ? entries : []).filter(isRecord).flatMap(({ id, envelopeIds }) => {
@@ -257,13 +272,5 @@ describe('the --json output', () => {
       expect(error.exitCode).toBe(finished.code);
       expect(valid({ error }), `${ajv.errorsText(valid.errors)}\n${finished.stderr}`).toBe(true);
     }
-  });
-
-  it('covers every case', async () => {
-    await listener.stop('SIGINT');
-    const all = Object.entries(SHAPES).flatMap(([id, shapes]) =>
-      Object.keys(shapes).map((occasion) => `${id}/${occasion}`),
-    );
-    expect(all.filter((occasion) => !seen.has(occasion))).toEqual([]);
   });
 });
