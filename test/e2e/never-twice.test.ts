@@ -32,7 +32,7 @@ describe('a lost response', () => {
     await faults({ lostReply: { match: 'POST /esign/envelopes$', times: 1 } });
     const { code, stdout, stderr } = await home.run(create('--metadata', 'case=lost', '--json'));
     expect(code).toBe(0);
-    expect(stderr).toContain('created and found');
+    expect(stderr).toContain('response was lost');
     const all = await envelopes('lost');
     expect(all).toEqual([parseJson(stdout)]);
   });

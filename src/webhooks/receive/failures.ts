@@ -25,7 +25,7 @@ export class FailureReports {
     // If the clock was set back, failures must still be reported.
     if (Math.abs(now - this.#toldAt) < REPORT_INTERVAL_MS) return;
     this.#warn(
-      `Can't store webhooks: ${messageOf(error)}. ${deliveriesText(this.#unreported)} answered with 500 so that the sender retries.`,
+      `${deliveriesText(this.#unreported)} answered with 500, so that the sender retries: ${messageOf(error)}`,
     );
     this.#toldAt = now;
     this.#unreported = 0;

@@ -149,7 +149,9 @@ afterAll(() => rm(dirname(program), { recursive: true }));
 
 /** Another process that holds the lock until it is killed. */
 async function holder(options: LockOptions): Promise<ChildProcess> {
-  const child = fork(program, [lock, options.read ? 'no' : 'yes']);
+  // A killed process leaves its socket in the temporary folder until another process finds it.
+  const env = { ...process.env, TMPDIR: dirname(program), TEMP: dirname(program) };
+  const child = fork(program, [lock, options.read ? 'no' : 'yes'], { env });
   await once(child, 'message');
   return child;
 }
