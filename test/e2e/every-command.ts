@@ -35,6 +35,7 @@ const MORE: Readonly<Record<string, string>> = {
   'envelopes:watch': '--until COMPLETED',
   'envelopes:remind': '--min-gap 1d',
   'sandbox:decline': '--reason no',
+  demo: '--dir demo',
 };
 /** These commands run until they are stopped. */
 export const ENDLESS = ['listen', 'sandbox:start'];

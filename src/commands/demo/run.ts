@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import type { Context } from '../../cli/context.ts';
@@ -49,6 +49,8 @@ export async function showDemo(dir: string | undefined, context: Context): Promi
     // If the demo is left early, stops what it has started.
     await steps.return(noSummary);
     await rm(own, { recursive: true, force: true });
+    // Removes the new temporary folder if it is still empty.
+    if (dir === undefined) await rmdir(folder).catch(() => undefined);
   }
 }
 

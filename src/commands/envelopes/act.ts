@@ -50,7 +50,7 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
   const clearance = await client.checkWrites(ids.ids.map(action.writeFor));
   const isPreviewed = ids.ids.length > 1 && !flags.yes && !clearance.isConfirmed;
   const chosen = isPreviewed ? await confirmBatch(ids, preview, context) : ids;
-  const asks = !flags.yes && canAsk(context.terminal, ids.fromStdin);
+  const asks = !flags.yes && !context.terminal.json && canAsk(context.terminal, ids.fromStdin);
   const [only] = ids.ids.length === 1 && (asks || !ids.stream) ? ids.ids : [];
   if (only !== undefined) await check(only, asks);
   await clearance.confirm();

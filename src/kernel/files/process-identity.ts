@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { lstat, rm } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ export async function isAlive(identity: string, read: StatReader = readStat): Pr
   const pid = pidOf(identity);
   const [, proof = ''] = identity.split(' ');
   if (pid === undefined) return false;
-  if (!/^\d*$/.test(proof)) return isListening(decodeURIComponent(proof));
+  if (!/^\d*$/.test(proof)) return isListening(proof);
   return isRunning(pid) && (proof === '' || hasStartTime(proof, pid, read));
 }
 
@@ -78,6 +78,16 @@ function startTimeOf(pid: number, read: StatReader): string | undefined {
   return /[ZX]/.test(state) ? '' : rest[18];
 }
 
+/** Returns the decoded path, or undefined if it isn't the path of a socket that `openSocket` names. */
+function socketPath(encoded: string): string | undefined {
+  try {
+    const path = decodeURIComponent(encoded);
+    return /[\\/]esign-[0-9a-f-]{36}$/.test(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Opens the socket. Returns undefined if that fails; the identity then has only the process id. */
 async function openSocket(id: string): Promise<{ path: string; server: Server } | undefined> {
   const { createServer } = await import('node:net');
@@ -91,17 +101,29 @@ async function openSocket(id: string): Promise<{ path: string; server: Server } 
   }
 }
 
-/** Returns true if a process listens at the socket. Removes the socket of a killed process. */
-async function isListening(path: string): Promise<boolean> {
+/**
+ * Returns true if a process listens at the socket. Removes the socket of a killed process. Anyone may have written the file with the
+ * path, so nothing else is ever removed.
+ */
+async function isListening(encodedPath: string): Promise<boolean> {
+  const path = socketPath(encodedPath);
+  if (path === undefined) return false;
   const { connect } = await import('node:net');
   const socket = connect(path);
   try {
     await once(socket, 'connect');
     return true;
   } catch (error) {
-    if (codeOf(error) === 'ECONNREFUSED') await rm(path, { force: true });
+    if (codeOf(error) === 'ECONNREFUSED' && (await isSocket(path))) await rm(path, { force: true });
     return !['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '');
   } finally {
     socket.destroy();
   }
+}
+
+function isSocket(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (stat) => stat.isSocket(),
+    () => false,
+  );
 }

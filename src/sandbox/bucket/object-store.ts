@@ -64,6 +64,7 @@ export class ObjectStore implements ObjectWriter {
   readonly #folder: string;
   readonly #now: () => number;
   readonly #objects = new Map<string, StoredObjectFacts>();
+  #sorted: readonly StoredObjectFacts[] | undefined;
   readonly #missListeners: ((key: string) => Promise<boolean>)[] = [];
 
   private constructor(folder: string, now: () => number) {
@@ -89,8 +90,9 @@ export class ObjectStore implements ObjectWriter {
   }
 
   /** Returns the objects in S3's listing order: by the UTF-8 bytes of the keys. */
-  list(): StoredObjectFacts[] {
-    return [...this.#objects.values()].sort((a, b) => compareKeys(a.key, b.key));
+  list(): readonly StoredObjectFacts[] {
+    this.#sorted ??= [...this.#objects.values()].sort((a, b) => compareKeys(a.key, b.key));
+    return this.#sorted;
   }
 
   async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
@@ -181,11 +183,13 @@ export class ObjectStore implements ObjectWriter {
 
   #index(facts: StoredObjectFacts): void {
     this.#objects.set(facts.key, facts);
+    this.#sorted = undefined;
   }
 
   #delete(key: string): void {
     rmSync(this.#pathOf(key), { force: true });
     this.#objects.delete(key);
+    this.#sorted = undefined;
   }
 
   #pathOf(key: string): string {

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -93,6 +94,17 @@ describe('a lock', () => {
   it('remains if the system has no information about its owner', async () => {
     expect(await isAlive(`${process.pid} 1 x`, withoutProc)).toBe(true);
     expect(await isAlive(`${process.pid}  x`)).toBe(true);
+  });
+
+  it('never removes a file that it names, except a socket of its own', async () => {
+    for (const name of ['notes.txt', `esign-${randomUUID()}`]) {
+      const file = join(folder, name);
+      await writeFile(file, 'mine');
+      await writeFile(lock, `1 ${encodeURIComponent(file)} x`);
+      expect(await isLocked(lock)).toBe(false);
+      expect(await readFile(file, 'utf8')).toBe('mine');
+    }
+    expect(await isAlive('1 %zz x')).toBe(false);
   });
 
   it('is awaited by counted time, so that a clock that is set back has no effect', async () => {
