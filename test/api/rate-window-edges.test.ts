@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RateLimit } from '../../src/api/rate/rate-limit.ts';
 import { RateWindow, type RateWindowOptions } from '../../src/api/rate/rate-window.ts';
 import { WindowFile } from '../../src/api/rate/window-file.ts';
 import { abortReason, type Clock } from '../../src/kernel/clock.ts';
 import { ServiceError } from '../../src/kernel/errors.ts';
 import { fakeClock } from '../support/clock.ts';
+import { eventually } from '../support/eventually.ts';
 
 let folder: string;
 let number = 0;
@@ -173,10 +174,10 @@ describe('the end of a window', () => {
     const controller = new AbortController();
     const first = window.acquire(controller.signal);
     const others = [window.acquire(new AbortController().signal), window.acquire()];
-    await vi.waitFor(() => expect(clock.sleepers).toHaveLength(1));
+    await eventually(() => expect(clock.sleepers).toHaveLength(1));
     controller.abort(new Error('enough'));
     await expect(first).rejects.toThrow('enough');
-    await vi.waitFor(() => expect(clock.sleepers).toHaveLength(2));
+    await eventually(() => expect(clock.sleepers).toHaveLength(2));
     clock.sleepers[1]?.();
     expect(await Promise.all(others)).toMatchObject([
       { window: { kind: 'after' } },

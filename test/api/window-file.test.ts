@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readlinkSync, symlinkSync, writeFil
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RateState } from '../../src/api/rate/rate-window.ts';
 import { WindowFile } from '../../src/api/rate/window-file.ts';
+import { eventually } from '../support/eventually.ts';
 import { isPrivate } from '../support/private.ts';
 
 const URL_HERE = 'https://api.example.com/api/v1';
@@ -54,10 +55,10 @@ describe('a counter in files', () => {
     expect(other().read()).toEqual(standing);
     expect(other(URL_HERE, 'sk_live_other').read()).toBeUndefined();
     // A recent reading can be reused: the file isn't read for each of a thousand requests.
-    await vi.waitFor(() => expect(late.read()).toEqual(standing));
+    await eventually(() => expect(late.read()).toEqual(standing));
     const open = { ...standing, resetAt: undefined };
     other().write(open);
-    await vi.waitFor(() => expect(late.read()).toEqual(open));
+    await eventually(() => expect(late.read()).toEqual(open));
   });
 
   it('uses its own report immediately', () => {

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { COMMAND, Home, jsonLines, linesOf } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
 import { json, type SeenRequest, startServer } from '../support/server.ts';
 import { type FakeService, fakeService } from './fake-service.ts';
 
@@ -133,9 +134,8 @@ describe('listen', () => {
     fetch(url, { method: 'POST', body: '{"event":"envelope.sent","data":{"envelope":{"id":"env_1"}}}' });
   const listen = 'esign listen --no-verify --port 0 --json';
   const urlIn = async (file: string) => {
-    const ready = await vi.waitFor(
-      async () => parseJson(linesOf(await readFile(home.path(file), 'utf8'))[0] ?? ''),
-      20_000,
+    const ready = await eventually(async () =>
+      parseJson(linesOf(await readFile(home.path(file), 'utf8'))[0] ?? ''),
     );
     return isRecord(ready) ? String(ready.url) : '';
   };
@@ -146,9 +146,9 @@ describe('listen', () => {
     await close();
     const program = `${COMMAND.join(' ')} listen --no-verify --path / --port ${new URL(origin).port}`;
     const ended = shell(`(exec ${program} > lines 2> >(exec <&-; touch ${closed})) & echo $! > pid; wait $!`);
-    await vi.waitFor(() => expect(existsSync(closed)).toBe(true), 20_000);
+    await eventually(() => expect(existsSync(closed)).toBe(true));
     const statuses = [];
-    statuses.push((await vi.waitFor(() => post(origin), 20_000)).status);
+    statuses.push((await eventually(() => post(origin))).status);
     statuses.push((await post(origin)).status);
     expect(statuses).toEqual([200, 200]);
     process.kill(Number(await readFile(home.path('pid'), 'utf8')));
@@ -157,7 +157,7 @@ describe('listen', () => {
 
   it('exits with 1 when the reader of stdout goes away', async () => {
     const ended = shell(`${listen} | { head -1 > first; exec <&-; touch ${closed}; }; ${CODES}`);
-    await vi.waitFor(() => expect(existsSync(closed)).toBe(true), 20_000);
+    await eventually(() => expect(existsSync(closed)).toBe(true));
     expect((await post(await urlIn('first'))).status).toBe(200);
     const run = await ended;
     expect(run.stdout).toBe('exit codes 1 0\n');

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { Home, reportedError } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
 
 const home = new Home();
 afterAll(() => home.close());
@@ -54,7 +55,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe', () => {
     execFileSync('mkfifo', [path]);
     const command = home.start(words.replace('PIPE', path).split(' '));
     // Opening it to write succeeds when somebody reads.
-    const writer = await vi.waitFor(() => openSync(path, constants.O_WRONLY | constants.O_NONBLOCK), 15_000);
+    const writer = await eventually(() => openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
     const began = Date.now();
     expect((await command.stop('SIGINT')).signal).toBe('SIGINT');
     expect(Date.now() - began).toBeLessThan(12_000);

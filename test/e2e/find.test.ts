@@ -1,9 +1,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { isList, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home, linesOf } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
 import { openScreen } from '../support/pty.ts';
 
 /* For questions on the phone: find an envelope by any part of it. */
@@ -131,7 +132,7 @@ describe('a result', () => {
     const cached = async () => (await find('olga', '--cached', '--fields', 'status')).stdout;
     expect(await cached()).toBe('SENT\n');
     await home.run`sandbox sign ${id}`;
-    await vi.waitFor(async () => expect(await cached()).toBe('COMPLETED\n'), 20_000);
+    await eventually(async () => expect(await cached()).toBe('COMPLETED\n'));
     await listener.stop();
     await home.run`envelopes cancel ${id} --yes`;
   });

@@ -4,6 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { rowsOf } from '../support/bulk-check.ts';
 import { COMMAND, Home, reportedError } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
 import { openScreen } from '../support/pty.ts';
 
 let home: Home;
@@ -52,10 +53,10 @@ describe('the log of writes', () => {
     await rows(60);
     const run = home.start([...bulk, '--concurrency', '1']);
     const folder = home.path('state', 'bulk');
-    await vi.waitFor(async () => {
+    await eventually(async () => {
       const [id = ''] = await readdir(folder);
       expect(await readFile(join(folder, id, 'journal.jsonl'), 'utf8')).toContain('"created"');
-    }, 20_000);
+    });
     await run.stop('SIGKILL');
     expect(await home.object`log verify`).toMatchObject({ ok: true, entries: 1 });
     const entries = await home.json`log`;

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home } from '../support/cli.ts';
 import { canMount } from '../support/disk-faults.ts';
+import { eventually } from '../support/eventually.ts';
 import { payload, post, signed } from '../support/webhooks.ts';
 
 const SECRET = 'canarysecret-0123456789';
@@ -13,15 +14,14 @@ afterAll(() => home.close());
 
 const LISTEN = 'listen --port 0 --secret-file webhook.secret --health-port 0 --json'.split(' ');
 
-/** Polls until the response is this one; returns its body. */
-async function health(url: unknown, status: number): Promise<Record<string, unknown>> {
-  for (const end = Date.now() + 10_000; Date.now() < end; ) {
+/** Waits for a response with this status; returns its body. */
+function health(url: unknown, status: number): Promise<Record<string, unknown>> {
+  return eventually(async () => {
     const reply = await fetch(String(url));
     const body: unknown = await reply.json();
     if (reply.status === status && isRecord(body)) return body;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`not ${status} within 10 s`);
+    throw new Error(`${reply.status}, not ${status}`);
+  });
 }
 
 describe('listen --health-port', () => {

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 import { canMount, onSmallDisk } from '../support/disk-faults.ts';
+import { eventually } from '../support/eventually.ts';
 import { json } from '../support/server.ts';
 import { fakeService } from './fake-service.ts';
 
@@ -165,7 +166,7 @@ describe('without an entry', () => {
     try {
       Object.assign(own.env, service.env);
       const running = own.start`api POST /esign/envelopes/env_1/cancel`;
-      await vi.waitFor(() => expect(asked).toBe(true), { timeout: 20_000 });
+      await eventually(() => expect(asked).toBe(true));
       await running.stop('SIGKILL');
       expect(existsSync(own.path('state', 'log', 'head.json'))).toBe(true);
       expect(await own.json`log`).toMatchObject([

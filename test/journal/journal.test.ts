@@ -2,10 +2,11 @@ import { appendFile, chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Journal } from '../../src/journal/journal.ts';
 import { type JournalReading, scan } from '../../src/journal/scan.ts';
 import { isRecord } from '../../src/kernel/json.ts';
+import { eventually } from '../support/eventually.ts';
 import { isPrivate } from '../support/private.ts';
 import { isWindows } from '../support/system.ts';
 
@@ -87,7 +88,7 @@ describe('a journal', () => {
     const one = reading();
     const journal = await Journal.open(one);
     journal.note({ n: 1, text: 'noted' });
-    await vi.waitFor(async () => expect(await entriesOf(one)).toHaveLength(1), { timeout: 5_000 });
+    await eventually(async () => expect(await entriesOf(one)).toHaveLength(1));
     journal.note({ n: 2, text: 'with' });
     await journal.append({ n: 3, text: 'the next' });
     expect((await entriesOf(one)).map(({ n }) => n)).toEqual([1, 2, 3]);

@@ -5,13 +5,14 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   encodeFacts,
   ObjectStore,
   type StoredObjectFacts,
 } from '../../../src/sandbox/bucket/object-store.ts';
 import { startBucket } from '../../../src/sandbox/bucket/server.ts';
+import { eventually } from '../../support/eventually.ts';
 import { BUCKET, bytes, owner, REGION, send, signed, startRig } from './rig.ts';
 import { sha256 } from './witness.ts';
 
@@ -114,9 +115,6 @@ describe('10,000 objects', () => {
   });
 });
 
-/** A slow machine may take longer than Vitest's timeout. */
-const PATIENCE = { timeout: 15_000 };
-
 describe('uploads to one key', () => {
   it('never mix when they run at the same time: bytes, ETag, and metadata come from one of them', async () => {
     const rig = await startRig();
@@ -163,9 +161,9 @@ describe('uploads to one key', () => {
     socket.write(`PUT ${target} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
     socket.write(body.subarray(0, 600_000));
     // The upload is in progress once its temporary file exists.
-    await vi.waitFor(async () => expect(await rig.tree()).not.toEqual(before), PATIENCE);
+    await eventually(async () => expect(await rig.tree()).not.toEqual(before));
     socket.resetAndDestroy();
-    await vi.waitFor(async () => expect(await rig.tree()).toEqual(before), PATIENCE);
+    await eventually(async () => expect(await rig.tree()).toEqual(before));
     expect((await rig.server.objects.get('k'))?.toString()).toBe('old');
   });
 
@@ -181,7 +179,7 @@ describe('uploads to one key', () => {
       return once(request, 'error');
     });
     const all = before.length + uploads.length;
-    await vi.waitFor(async () => expect(await rig.tree()).toHaveLength(all), PATIENCE);
+    await eventually(async () => expect(await rig.tree()).toHaveLength(all));
     await rig.server.close();
     expect(readdirSync(join(rig.dir, BUCKET))).toEqual([]);
     await Promise.all(uploads);

@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { UsageError } from '../../../src/kernel/errors.ts';
 import { OPEN_POINTS } from '../../../src/kernel/open-points.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startReceiver } from './receiver.ts';
 import {
   ada,
@@ -328,7 +329,7 @@ test('payload: type sends {id, type, createdAt, data}; retries and replays keep 
   const rig = await started({ payload: 'type' });
   const { id, sentAt } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
   await receiver.count(1);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     await rig.control('POST', '/clock/advance', { ms: 10_000 });
     expect(receiver.received.length).toBeGreaterThan(1);
   });

@@ -6,9 +6,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { DocumentMaker } from '../../../src/sandbox/model.ts';
 import { Store } from '../../../src/sandbox/service/store/store.ts';
+import { eventually } from '../../support/eventually.ts';
 import { isPrivate } from '../../support/private.ts';
 import { portOf } from '../../support/server.ts';
 import { startReceiver } from './receiver.ts';
@@ -118,7 +119,7 @@ test('Events that were due while the sandbox was stopped happen at the start, on
   slow = false;
   const second = await startRig({ dataDir: first.dataDir, clock });
   await receiver.count(3);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const states = (await deliveriesOf(second, id)).map((one) => [one.event, one.state, one.attempts.length]);
     expect(states).toEqual([
       ['envelope.sent', 'delivered', 1],

@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { connect } from 'node:net';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { UsageError } from '../../../src/kernel/errors.ts';
 import { type FaultSettings, Faults } from '../../../src/sandbox/service/faults/faults.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startReceiver } from './receiver.ts';
 import { ada, deliveriesOf, errorIn, listIn, MemoryObjects, type Rig, startRig, twoSigners } from './rig.ts';
 
@@ -138,12 +139,12 @@ test('delay processes the request even if the client is gone, and closing ends t
     signal: leaving.signal,
   });
   reply.catch(() => undefined);
-  await vi.waitFor(() => expect(sleeping).toContain(3_600_000));
+  await eventually(() => expect(sleeping).toContain(3_600_000));
   leaving.abort();
   await expect(reply).rejects.toThrow();
   expect(await countOf(rig)).toBe(1);
   await rig.service.close();
-  await vi.waitFor(() => expect(sleeping).not.toContain(3_600_000));
+  await eventually(() => expect(sleeping).not.toContain(3_600_000));
 });
 
 test('match selects a method and a path prefix, a final $ ends the path, and times and skip count matching requests', async () => {
@@ -243,7 +244,7 @@ test('missingObject sets the key and stores the object later, even after a resta
   expect(rig.objects.text(done.documentStorageKey)).toMatch(/^%PDF/);
   expect(done.signedDocumentStorageKey).not.toBeNull();
   expect(rig.objects.text(done.signedDocumentStorageKey)).toBeUndefined();
-  await vi.waitFor(() => expect(rig.objects.text(done.signedDocumentStorageKey)).toMatch(/^%PDF/));
+  await eventually(() => expect(rig.objects.text(done.signedDocumentStorageKey)).toMatch(/^%PDF/));
   await rig.control('POST', '/faults', { missingObject: { ms: 3_600_000 } });
   const other = await rig.create({ sendImmediately: true });
   const signed = await rig.act(other.id, 'sign', { all: true });
@@ -272,7 +273,7 @@ test('missingObject with ms and reads uses whichever comes first, and is refused
   expect(await rig.objects.read(key)).toMatch(/^%PDF/);
   await rig.control('POST', '/faults', { missingObject: { ms: 1, reads: 1_000 } });
   const soon = await rig.create();
-  await vi.waitFor(() => expect(rig.objects.text(soon.documentStorageKey)).toMatch(/^%PDF/));
+  await eventually(() => expect(rig.objects.text(soon.documentStorageKey)).toMatch(/^%PDF/));
   const error = errorIn(await rig.control('POST', '/faults', { missingObject: { times: 1 } }));
   expect([error.is, Object.keys(error.details ?? {})]).toEqual([
     '400 VALIDATION_ERROR',
@@ -325,7 +326,7 @@ test('webhooks.duplicate sends the same bytes twice', async () => {
     'envelope.signed',
     'envelope.completed',
   ]);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const states = (await deliveriesOf(rig, id)).map((got) => `${got.state} ${got.attempts.length}`);
     expect(states).toEqual(['delivered 1', 'delivered 1', 'delivered 2', 'delivered 1']);
   });

@@ -1,7 +1,8 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { OPEN_POINTS } from '../../../src/kernel/open-points.ts';
 import { EVENTS } from '../../../src/kernel/vocabulary.ts';
+import { eventually } from '../../support/eventually.ts';
 import { Contract } from './contract.ts';
 import { startReceiver } from './receiver.ts';
 import { ada, bob, DAY, literal, type Reply, type Rig, startRig, twoSigners } from './rig.ts';
@@ -156,7 +157,7 @@ test('Events are as described, with a signature as described', async () => {
   const receiver = await startReceiver();
   const { rig, call } = await judged(contract);
   await tour(rig, call, receiver.url);
-  await vi.waitFor(() => expect(new Set(receiver.events()).size).toBe(EVENTS.length));
+  await eventually(() => expect(new Set(receiver.events()).size).toBe(EVENTS.length));
   for (const { raw, headers, event } of receiver.received) {
     expect([event, contract.problemsOf('Event', JSON.parse(raw))]).toEqual([event, []]);
     expect(headers['x-service-signature']).toMatch(/^[0-9a-f]{64}$/);
@@ -168,7 +169,7 @@ test('The two settings that contradict the document do contradict it', async () 
   const receiver = await startReceiver();
   const { rig, call } = await judged(contract, { choices: { payload: 'type', signature: 'prefixed' } });
   await tour(rig, call, receiver.url);
-  await vi.waitFor(() => expect(receiver.events()).toContain('envelope.signed'));
+  await eventually(() => expect(receiver.events()).toContain('envelope.signed'));
   for (const { raw, headers } of receiver.received) {
     expect(contract.problemsOf('SignedEvent', JSON.parse(raw))).toContainEqual(
       expect.stringContaining('event'),

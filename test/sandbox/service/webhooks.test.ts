@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { postWebhook, RESPONSE_TIMEOUT_MS } from '../../../src/sandbox/service/webhooks/post.ts';
+import { eventually } from '../../support/eventually.ts';
 import { startReceiver } from './receiver.ts';
 import { ada, bob, DAY, deliveriesOf, errorIn, type Rig, startRig } from './rig.ts';
 
@@ -137,7 +138,7 @@ test.each([301, 302, 307, 404])('A %i is not a success, and a redirect is not fo
   const receiver = await startReceiver(() => status);
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const [delivery] = await deliveriesOf(rig, id);
     expect(delivery).toMatchObject({ state: 'pending', attempts: [{ status, error: null }] });
   });
@@ -147,7 +148,7 @@ test.each([301, 302, 307, 404])('A %i is not a success, and a redirect is not fo
 test('A missing receiver is recorded with the reason', async () => {
   const rig = await startRig();
   const { id } = await rig.create({ sendImmediately: true, webhookUrl: 'http://127.0.0.1:9/' });
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const [delivery] = await deliveriesOf(rig, id);
     expect(delivery?.attempts[0]).toMatchObject({ status: null });
     expect(delivery?.attempts[0]?.error).toMatch(/ECONNREFUSED/);
@@ -194,7 +195,7 @@ test('close does not wait for a slow receiver, and pending deliveries are sent a
     'envelope.signed',
     'envelope.completed',
   ]);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const states = (await deliveriesOf(again, id)).map((one) => one.state);
     expect(states).toEqual(Array(6).fill('delivered'));
   });
