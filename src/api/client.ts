@@ -5,6 +5,7 @@ import { createHttp, type HttpOptions, isRead, type SendRequest } from './http.t
 import { RateWindow } from './rate/rate-window.ts';
 import { WindowFile } from './rate/window-file.ts';
 import { type RetryOptions, withRetries } from './retry.ts';
+import type { Envelope, Template } from './schemas.ts';
 import { ServiceClock } from './service-clock.ts';
 import type { FindSimilarIds } from './subject.ts';
 import { type TemplatesApi, templatesApi } from './templates.ts';
@@ -22,6 +23,9 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   onWait?: RetryOptions['onWait'];
   /** Finds existing ids that are similar to a missing one. Without it, errors show only the missing id. */
   findSimilarIds?: FindSimilarIds | undefined;
+  /** Receives every envelope and template that the methods return. `alone`: the envelope was requested by its ID. */
+  onEnvelope?: ((seen: Envelope, alone: boolean) => void) | undefined;
+  onTemplate?: ((seen: Template) => void) | undefined;
   /** Loads the gate that every write passes, at the first write. Without it, all writes are sent. */
   gate?: (() => Promise<OpenGate>) | undefined;
 }
@@ -69,11 +73,9 @@ export function createClient(options: ClientOptions): Client {
   const send: SendRequest = async (request) =>
     isRead(request.method) ? sendNow(request) : (await writes()).pass(request);
   const checkWrites: Client['checkWrites'] = async (planned) => (await writes()).check(planned);
-  const { clock, graceMs = 0 } = options;
-  const [templates, envelopes] = [
-    templatesApi(send, options.findSimilarIds),
-    envelopesApi(send, options.findSimilarIds),
-  ];
+  const { clock, graceMs = 0, findSimilarIds } = options;
+  const templates = templatesApi(send, findSimilarIds, options.onTemplate);
+  const envelopes = envelopesApi(send, findSimilarIds, options.onEnvelope);
   const account = accountOf(options.baseUrl, options.apiKey);
   return { account, templates, envelopes, send, writes, checkWrites, clock, serviceClock, graceMs, window };
 }

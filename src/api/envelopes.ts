@@ -1,8 +1,9 @@
-import type { SendRequest } from './http.ts';
+import type { Subject } from '../kernel/errors.ts';
+import type { HttpRequest, SendRequest } from './http.ts';
 import { readPage, walkPages } from './pages.ts';
 import { walkRecent } from './recent-pages.ts';
 import { type Envelope, envelopeSchema, matches, readAs, resourceResponseSchema } from './schemas.ts';
-import { type FindSimilarIds, withSubject } from './subject.ts';
+import { type FindSimilarIds, throwAbout } from './subject.ts';
 
 /** The request body of Create envelope (API document). */
 export interface CreateEnvelopeBody {
@@ -55,64 +56,73 @@ export interface EnvelopesApi {
   remind(id: string, signerId?: string, signal?: AbortSignal): Promise<Envelope | undefined>;
 }
 
-/** Creates the methods for the endpoints of the API document's section Envelopes. */
-export function envelopesApi(send: SendRequest, findSimilarIds?: FindSimilarIds): EnvelopesApi {
+/**
+ * Creates the methods for the endpoints of the API document's section Envelopes. `onEnvelope` receives everything they return;
+ * `alone` is true if the envelope was requested by its ID.
+ */
+export function envelopesApi(
+  send: SendRequest,
+  findSimilarIds?: FindSimilarIds,
+  onEnvelope: (seen: Envelope, alone: boolean) => void = () => undefined,
+): EnvelopesApi {
   const pathOf = (id: string, action = '') => `/esign/envelopes/${encodeURIComponent(id)}${action}`;
 
-  async function one(request: Parameters<SendRequest>[0]): Promise<Envelope> {
+  async function one(request: HttpRequest): Promise<Envelope> {
     const response = await send(request);
     const { data } = readAs(resourceResponseSchema, response.body, 'an envelope', response.status);
-    return readAs(envelopeSchema, data, 'an envelope', response.status);
+    const envelope = readAs(envelopeSchema, data, 'an envelope', response.status);
+    // The response to a write may contain only a part of the envelope.
+    onEnvelope(envelope, request.method === 'GET');
+    return envelope;
   }
 
   async function act(id: string, action: string, body?: Record<string, string>, signal?: AbortSignal) {
-    const response = await send({
-      method: 'POST',
-      path: pathOf(id, action),
-      ...(body ? { body } : {}),
-      signal,
-    });
+    const request = { method: 'POST', path: pathOf(id, action), ...(body ? { body } : {}), signal } as const;
+    const response = await send(request).catch(throwFor('envelope', id));
     if (!matches(resourceResponseSchema, response.body)) return undefined;
     const { data } = response.body;
-    return matches(envelopeSchema, data) && data.id === id ? data : undefined;
+    if (!matches(envelopeSchema, data) || data.id !== id) return undefined;
+    onEnvelope(data, false);
+    return data;
   }
 
-  const withEnvelope = <T>(id: string, work: () => Promise<T>) =>
-    withSubject({ kind: 'envelope', id }, findSimilarIds, work);
+  const throwFor = (kind: Subject['kind'], id: string) => (error: unknown) =>
+    throwAbout({ kind, id }, error, findSimilarIds);
 
   const readItem = (item: unknown, status: number) =>
     readAs(envelopeSchema, item, 'a list of envelopes', status);
 
+  async function* noting(items: AsyncIterable<Envelope>): AsyncGenerator<Envelope, void, undefined> {
+    for await (const item of items) {
+      onEnvelope(item, false);
+      yield item;
+    }
+  }
+
   return {
-    list: (options = {}) =>
-      walkPages(
-        send,
-        {
-          path: '/esign/envelopes',
-          ...(options.status === undefined ? {} : { query: { status: options.status } }),
-          ...(options.pageSize === undefined ? {} : { pageSize: options.pageSize }),
-          signal: options.signal,
-          onTotal: options.onTotal,
-          isThorough: options.isThorough,
-        },
-        readItem,
-      ),
+    list: ({ status, ...options } = {}) => {
+      const query = status === undefined ? {} : { query: { status } };
+      return noting(walkPages(send, { ...options, path: '/esign/envelopes', ...query }, readItem));
+    },
     async page(number, { status, signal } = {}) {
       const query = status === undefined ? {} : { query: { status } };
       const page = await readPage(send, { path: '/esign/envelopes', ...query, signal }, number);
       const { status: code, totalPages, total } = page;
-      return { items: page.items.map((item) => readItem(item, code)), totalPages, total };
+      const items = page.items.map((item) => readItem(item, code));
+      for (const item of items) onEnvelope(item, false);
+      return { items, totalPages, total };
     },
-    recent: (since, signal) => walkRecent(send, { path: '/esign/envelopes', signal }, readItem, since),
-    get: (id, signal) => withEnvelope(id, () => one({ method: 'GET', path: pathOf(id), signal })),
+    recent: (since, signal) =>
+      noting(walkRecent(send, { path: '/esign/envelopes', signal }, readItem, since)),
+    get: async (id, signal) =>
+      one({ method: 'GET', path: pathOf(id), signal }).catch(throwFor('envelope', id)),
     create: (body, signal) =>
-      withSubject({ kind: 'template', id: body.templateId }, findSimilarIds, () =>
-        one({ method: 'POST', path: '/esign/envelopes', body, signal }),
+      one({ method: 'POST', path: '/esign/envelopes', body, signal }).catch(
+        throwFor('template', body.templateId),
       ),
-    send: (id, signal) => withEnvelope(id, () => act(id, '/send', undefined, signal)),
-    cancel: (id, reason, signal) =>
-      withEnvelope(id, () => act(id, '/cancel', reason === undefined ? undefined : { reason }, signal)),
+    send: (id, signal) => act(id, '/send', undefined, signal),
+    cancel: (id, reason, signal) => act(id, '/cancel', reason === undefined ? undefined : { reason }, signal),
     remind: (id, signerId, signal) =>
-      withEnvelope(id, () => act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal)),
+      act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal),
   };
 }

@@ -3,11 +3,10 @@ import type { Client, ClientOptions } from '../api/client.ts';
 import { ServiceClock } from '../api/service-clock.ts';
 import type { OpenGate } from '../api/write-gate.ts';
 import { recordPath } from '../compatibility/record-path.ts';
-import { noting } from '../completion/recent.ts';
+import { noteEnvelope, noteTemplate } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
 import type { EnvelopeIndex } from '../envelope-index/envelope-index.ts';
 import { Feed } from '../envelope-index/feed.ts';
-import { observed } from '../envelope-index/observed.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
@@ -130,18 +129,23 @@ export class Session {
     const settings = await this.settings();
     const { baseUrl, apiKey } = requireConnection(settings);
     const { observations } = this.#invocation;
+    const { recents } = observations;
     observations.scope = scopeOf(settings);
-    const client = await this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
+    const scope = indexScopeOf(settings);
+    if (scope !== undefined) observations.feed ??= new Feed(stateDir(), scope);
+    const { feed } = observations;
+    return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
       windowFolder: join(stateDir(), 'rate'),
       findSimilarIds: similarIdsFinder(() => this.client(), observations),
+      onEnvelope: (seen, alone) => {
+        feed?.envelope(seen, alone);
+        noteEnvelope(recents, seen);
+      },
+      onTemplate: (seen) => noteTemplate(recents, seen),
       onResponse: await this.#onResponse(),
       gate: () => (this.#gate ??= this.#openGate()),
     });
-    const scope = indexScopeOf(settings);
-    if (scope === undefined) return observed(client, [noting(observations.recents)]);
-    observations.feed ??= new Feed(stateDir(), scope);
-    return observed(client, [observations.feed, noting(observations.recents)]);
   }
 
   /** Loads the guards and the log at the first write, because most commands only read. */
@@ -211,8 +215,7 @@ export class Session {
     baseUrl: string,
     apiKey: NonNullable<Settings['apiKey']>,
     timeoutMs: number,
-    options: Pacing &
-      Pick<ClientOptions, 'windowFolder' | 'findSimilarIds' | 'onResponse' | 'gate' | 'readsOnly'> = {},
+    options: Pacing & Partial<Omit<ClientOptions, keyof Pacing>> = {},
   ): Promise<Client> {
     const key = await readKey(apiKey, this.#invocation.interrupt.signal);
     this.#invocation.redactor.add(key);

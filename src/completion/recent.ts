@@ -1,4 +1,4 @@
-import type { Observer } from '../envelope-index/observed.ts';
+import type { Envelope, Template } from '../api/schemas.ts';
 
 /** An item that can be completed by its ID, with a description. */
 export interface Recent {
@@ -23,13 +23,12 @@ export function createRecents(): Recents {
   return { envelopes: new Map(), templates: new Map() };
 }
 
-/** Returns an observer that records what a client reads. */
-export function noting(recents: Recents): Observer {
-  return {
-    envelope: ({ id, subject, templateName, status }) =>
-      note(recents.envelopes, { id, label: subject ?? templateName ?? '', status: status ?? undefined }),
-    template: ({ id, name }) => note(recents.templates, { id, label: name ?? '' }),
-  };
+export function noteEnvelope({ envelopes }: Recents, { id, subject, templateName, status }: Envelope): void {
+  note(envelopes, { id, label: subject ?? templateName ?? '', status: status ?? undefined });
+}
+
+export function noteTemplate({ templates }: Recents, { id, name }: Template): void {
+  note(templates, { id, label: name ?? '' });
 }
 
 function note(known: Map<string, Recent>, one: Recent): void {

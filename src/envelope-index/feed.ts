@@ -1,31 +1,18 @@
 import { crc32 } from 'node:zlib';
-import type { Client } from '../api/client.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { entryOf, type IndexEntry, type IndexEvent } from './entry.ts';
 import { type IndexScope, IndexWriter } from './index-writer.ts';
-import { type Observer, observed } from './observed.ts';
 
 /** Lines per write. A killed process loses at most this many. */
 const LINES_PER_WRITE = 50;
 /** Each time the file has grown by this much, it is checked for lines to remove. */
 const CHECK_INTERVAL_BYTES = 32 * 1024 * 1024;
 
-/** Returns the feed of a scope's index, and a client that adds every response to it. */
-export function openFeed(
-  stateDir: string,
-  scope: IndexScope,
-  client: Client,
-  ...others: Observer[]
-): { feed: Feed; client: Client } {
-  const feed = new Feed(stateDir, scope);
-  return { feed, client: observed(client, [feed, ...others]) };
-}
-
 /**
  * Adds what is read from the service to the index. An envelope is added again only if it has changed. If the disk can't be
  * written, the command continues and the index misses these lines.
  */
-export class Feed implements Pick<Observer, 'envelope'> {
+export class Feed {
   readonly #stateDir: string;
   readonly #scope: IndexScope;
   readonly #file: IndexWriter;
@@ -47,6 +34,7 @@ export class Feed implements Pick<Observer, 'envelope'> {
     return this.#hasFailed;
   }
 
+  /** `alone`: the envelope was requested by its ID. */
   envelope(seen: Envelope, alone: boolean): void {
     const entry = entryOf(seen, alone, Date.now());
     const sum = crc32(JSON.stringify(seen), entry.known === 'part' ? 0 : 1);

@@ -1,7 +1,7 @@
-import { type Client, createClient } from '../../src/api/client.ts';
+import { type Client, type ClientOptions, createClient } from '../../src/api/client.ts';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { EnvelopeIndex } from '../../src/envelope-index/envelope-index.ts';
-import { openFeed } from '../../src/envelope-index/feed.ts';
+import { Feed } from '../../src/envelope-index/feed.ts';
 import { queryIndex } from '../../src/envelope-index/query.ts';
 import { type Selection, selectionFilter } from '../../src/envelopes/select.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -55,8 +55,9 @@ export class ModelService {
     return this.#server.seen.length;
   }
 
-  client(): Client {
+  client(onEnvelope?: ClientOptions['onEnvelope']): Client {
     return createClient({
+      onEnvelope,
       baseUrl: `${this.#server.origin}/api/v1`,
       apiKey: 'sk_test_0123456789',
       timeoutMs: 5_000,
@@ -162,6 +163,7 @@ export async function ask(
 /** The index of a folder, with the client that it reads from. */
 export function indexOf(service: ModelService, folder: string) {
   const scope = { baseUrl: 'http://127.0.0.1/api/v1', profile: 'acme', apiKey: 'sk_test_0123456789' };
-  const fed = openFeed(folder, scope, service.client());
-  return { ...fed, index: new EnvelopeIndex(folder, scope, fed) };
+  const feed = new Feed(folder, scope);
+  const client = service.client((seen, alone) => feed.envelope(seen, alone));
+  return { feed, client, index: new EnvelopeIndex(folder, scope, { feed, client }) };
 }
