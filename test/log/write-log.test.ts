@@ -2,6 +2,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/kernel/clock.ts';
 import type { LogRecord } from '../../src/log/entry.ts';
 import { readLog, verifyLog } from '../../src/log/read-log.ts';
 import { WriteLog } from '../../src/log/write-log.ts';
@@ -65,7 +66,7 @@ describe('the log', () => {
   });
 
   it('keeps its chain across files and writers', async () => {
-    const writers = [1, 2, 3].map(() => new WriteLog(folder, fakeClock(), { rotateBytes: 2_000 }));
+    const writers = [1, 2, 3].map(() => new WriteLog(folder, systemClock, { rotateBytes: 2_000 }));
     await Promise.all(
       writers.flatMap((log, number) =>
         Array.from({ length: 12 }, (_, i) => log.append(begin(`${number}-${i}`))),
