@@ -1,3 +1,4 @@
+import type { Searching } from '../envelopes/request-ids/search.ts';
 import { EsignError, UnknownOutcomeError } from '../kernel/errors.ts';
 import type { Context } from './context.ts';
 import { errorText } from './report.ts';
@@ -10,6 +11,12 @@ export interface OpenWrite {
   hint: () => string;
 }
 
+/** What a write needs: the signal of Ctrl-C, and how to show that its envelope is being searched for. */
+export interface RunningWrite {
+  signal: AbortSignal;
+  searching: Searching;
+}
+
 /** Stops that take less time than this are not announced. */
 const NOTICE_DELAY_MS = 300;
 
@@ -20,7 +27,7 @@ const NOTICE_DELAY_MS = 300;
 export async function withOutcomeCheck<T>(
   write: OpenWrite,
   context: Context,
-  work: () => Promise<T>,
+  work: (running: RunningWrite) => Promise<T>,
 ): Promise<T> {
   const { terminal, interrupt } = context;
   const { json, redactor, styleErr: style } = terminal;
@@ -29,6 +36,8 @@ export async function withOutcomeCheck<T>(
     const error = new UnknownOutcomeError(write.unknown(), { hint: write.hint() });
     return errorText(error, { json, redactor, style, exitCode });
   });
+  const searching = () =>
+    terminal.showWaiting('Searching for the envelope (up to a minute)', { immediately: true });
   let noticeTimer: NodeJS.Timeout | undefined;
   const onStop = () => {
     noticeTimer = setTimeout(
@@ -42,7 +51,7 @@ export async function withOutcomeCheck<T>(
   // With --json, stderr contains only the error.
   if (!json) signal.addEventListener('abort', onStop, { once: true });
   try {
-    return await work();
+    return await work({ signal, searching });
   } catch (error) {
     if (error instanceof UnknownOutcomeError) throw withHint(error, write.hint());
     if (signal.aborted && !(error instanceof EsignError) && !json)

@@ -2,7 +2,7 @@ import { normalizeBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient as createApiClient } from '../api/client.ts';
 import { REQUEST_TIMEOUT_MS } from '../api/defaults.ts';
 import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../envelopes/actions.ts';
-import { createEnvelope, newRequestId } from '../envelopes/create.ts';
+import { createBody, createEnvelope, newRequestId } from '../envelopes/create.ts';
 import { type RequestIds, requestIdsIn, requestIdsInMemory } from '../envelopes/request-ids/request-ids.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError } from '../kernel/errors.ts';
@@ -179,11 +179,8 @@ export function createClient(options: EsignOptions): Esign {
     userAgent: options.userAgent ?? 'esign-cli-client',
     clock: systemClock,
   });
-  const time = { clock: systemClock, serviceNow: () => client.serviceClock.now() };
-  const ids =
-    options.stateDir === undefined
-      ? requestIdsInMemory(client.account, time)
-      : requestIdsIn(options.stateDir, client.account, time);
+  const { stateDir } = options;
+  const ids = stateDir === undefined ? requestIdsInMemory(client) : requestIdsIn(stateDir, client);
   return { templates: templatesOf(client), envelopes: envelopesOf(client, ids) };
 }
 
@@ -220,8 +217,11 @@ function envelopesOf(client: Client, ids: RequestIds): EsignEnvelopes {
       checkOptionNames('envelopes.create', input, ENVELOPE_FIELDS);
       for (const signer of input.signers) checkOptionNames('A signer', signer, SIGNER_FIELDS);
       const requestId = given ?? newRequestId();
-      const options = { requestId, ids, rerun: given !== undefined, signal };
-      return { ...(await outcomeOf(createEnvelope(client, input, options))), requestId };
+      const options = { ids, rerun: given !== undefined, signal };
+      return {
+        ...(await outcomeOf(createEnvelope(client, createBody(input, requestId), options))),
+        requestId,
+      };
     },
     send: (id, { signal } = {}) => outcomeOf(sendEnvelope(client, id, signal)),
     cancel: (id, { reason, signal } = {}) => outcomeOf(cancelEnvelope(client, id, reason, signal)),

@@ -16,7 +16,7 @@ import { isTerminal, LIMITS, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import { sendEnvelope } from './actions.ts';
 import { readIfExists } from './marked-envelopes.ts';
 import { requestIdOf } from './markers.ts';
-import { checkRequestId, type LockedRequestId, type RequestIds } from './request-ids/request-ids.ts';
+import type { KnownRequest, LockedRequestId, RequestIds } from './request-ids/request-ids.ts';
 import { contentOf, isMadeFrom, isOtherContent } from './request-ids/same-content.ts';
 import { msUntilListed, type Searching, searchUntilListed } from './request-ids/search.ts';
 import type { SignerInput } from './signer-mailbox.ts';
@@ -86,7 +86,6 @@ export interface CreateWarning {
 }
 
 export interface CreateOptions {
-  requestId: string;
   ids: RequestIds;
   /** The ID may have been used before, on any machine: the list is searched first. */
   rerun: boolean;
@@ -97,30 +96,32 @@ export interface CreateOptions {
 }
 
 /**
- * Creates an envelope, at most once for a request ID. The envelope of an earlier run under the same ID is returned; it is
+ * Creates an envelope (`createBody`), at most once for a request ID. The envelope of an earlier run under the same ID is returned; it is
  * found by this machine's record of the ID or, with `rerun`, by searching the list.
  * @throws UnknownOutcomeError when the response was lost and the envelope was not found; RequestIdUsedError when the ID was used
  *   for another template or other signers; ServiceError INVALID_STATE when its envelope was canceled, declined, or expired.
  */
 export async function createEnvelope(
   client: Client,
-  input: EnvelopeInput,
+  body: CreateEnvelopeBody,
   options: CreateOptions,
 ): Promise<Created> {
   const { ids, signal } = options;
-  const requestId = checkRequestId(options.requestId);
-  const body = createBody(input, requestId);
+  const requestId = requestIdOf(body) ?? '';
   return ids.use(requestId, { signal }, async (request) => {
+    const content = contentOf(body);
     const warning = request.known.state === 'damaged' ? { warning: DAMAGED } : {};
-    const earlier = await findEarlier(client, input, request, options);
+    const earlier = await findEarlier(client, body, { requestId, content, known: request.known }, options);
     if (earlier) {
-      await request.made(earlier.id, contentOf(input));
-      const envelope = await sendIfRequested(client, earlier, input, signal);
+      await request.made(earlier.id, content);
+      // An earlier run may have died between creating a draft and sending it.
+      const isUnsent = body.sendImmediately && earlier.status === 'DRAFT';
+      const envelope = isUnsent ? (await sendEnvelope(client, earlier.id, signal)).envelope : earlier;
       return { envelope, by: 'earlier', ...warning };
     }
     await options.check?.();
-    await request.asked(contentOf(input));
-    return { ...warning, ...(await createNew(client, body, request, options)) };
+    await request.asked(content);
+    return { ...warning, ...(await createNew(client, { requestId, body }, request, options)) };
   });
 }
 
@@ -132,9 +133,9 @@ const DAMAGED: CreateWarning = {
 
 async function createNew(
   client: Client,
-  body: CreateEnvelopeBody,
+  { requestId, body }: { requestId: string; body: CreateEnvelopeBody },
   request: LockedRequestId,
-  { requestId, signal, searching }: CreateOptions,
+  { signal, searching }: CreateOptions,
 ): Promise<Created> {
   const outcome = await createWithOutcome(client, body, requestId, { signal, searching }).catch(
     async (error: unknown) => {
@@ -185,12 +186,12 @@ function notEchoed(requestId: string): CreateWarning {
 /** Returns the envelope that an earlier run created with this request ID. */
 async function findEarlier(
   client: Client,
-  input: EnvelopeInput,
-  { known }: LockedRequestId,
-  { requestId, rerun, signal, searching }: CreateOptions,
+  body: CreateEnvelopeBody,
+  { requestId, content, known }: { requestId: string; content: string; known: KnownRequest },
+  { rerun, signal, searching }: CreateOptions,
 ): Promise<Envelope | undefined> {
   const made = known.state === 'made' ? await readIfExists(client, known.envelopeId, signal) : undefined;
-  if (isOtherContent(known, contentOf(input))) throw idUsed(requestId, made);
+  if (isOtherContent(known, content)) throw idUsed(requestId, made);
   if (made) return refuseEnded(made, requestId);
   if (known.state === 'new' && !rerun) return undefined;
   const msLeft = () => (known.state === 'new' ? 0 : msUntilListed(client, known));
@@ -198,7 +199,7 @@ async function findEarlier(
   if (found === undefined) return undefined;
   // This machine's record is exact; without one, the envelope itself shows what the ID was used for.
   const isRecorded = known.state !== 'new' && known.state !== 'damaged';
-  if (!isRecorded && !isMadeFrom(found, input)) throw idUsed(requestId, found);
+  if (!isRecorded && !isMadeFrom(found, body)) throw idUsed(requestId, found);
   return refuseEnded(found, requestId);
 }
 
@@ -222,15 +223,4 @@ function refuseEnded(envelope: Envelope, requestId: string): Envelope {
     `The request ID ${requestId} belongs to ${envelope.id}, which is ${status}. Nothing was created.`,
     { status: 400, hint: 'To create a new envelope, use a different request ID.' },
   );
-}
-
-/** An earlier run may have died between creating a draft and sending it. */
-async function sendIfRequested(
-  client: Client,
-  envelope: Envelope,
-  input: EnvelopeInput,
-  signal?: AbortSignal,
-): Promise<Envelope> {
-  if (!input.send || envelope.status !== 'DRAFT') return envelope;
-  return (await sendEnvelope(client, envelope.id, signal)).envelope;
 }

@@ -121,7 +121,7 @@ async function sendRows(service: RehearsalService, facts: RehearsalFacts): Promi
   try {
     const ending = await workOnRun(run, {
       client,
-      ids: requestIdsIn(folder, client.account, { clock, serviceNow: () => client.serviceClock.now() }),
+      ids: requestIdsIn(folder, client),
       concurrency: facts.concurrency,
       maxOutageMs: OUTAGE_TIMEOUT_MS,
       signal: facts.signal,

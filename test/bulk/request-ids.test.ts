@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEnvelope } from '../../src/envelopes/create.ts';
+import { createBody, createEnvelope } from '../../src/envelopes/create.ts';
 import { contentOf } from '../../src/envelopes/request-ids/same-content.ts';
 import { Runs } from './rig.ts';
 
@@ -34,11 +34,10 @@ describe('a request ID in the file', () => {
       service.behavior = { lagMs };
       const id = await runs.begin(6, 'two-step', { requestIds: true });
       const creates = [2, 4, 6].map((row) =>
-        createEnvelope(
-          client,
-          { ...contentOfRow(row), send: true },
-          { requestId: `own-${row}`, ids, rerun: true },
-        ),
+        createEnvelope(client, createBody({ ...contentOfRow(row), send: true }, `own-${row}`), {
+          ids,
+          rerun: true,
+        }),
       );
       const [{ ending }] = await Promise.all([runs.work(id), ...creates]);
       expect(ending).toEqual({ kind: 'finished' });

@@ -240,8 +240,8 @@ export class Runs {
   }
 
   /** The local request IDs. */
-  ids({ account, clock, serviceClock }: Client): RequestIds {
-    return requestIdsIn(this.root, account, { clock, serviceNow: () => serviceClock.now() });
+  ids(client: Client): RequestIds {
+    return requestIdsIn(this.root, client);
   }
 
   /** Works on a run in the process that began it. Later calls work like other processes. */

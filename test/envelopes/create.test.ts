@@ -14,14 +14,16 @@ const wanted: EnvelopeInput = {
   signers: [{ email: 'a@b.c', name: 'Ada' }],
   metadata: { deal: '4711' },
 };
-const time = { clock: fakeClock(), serviceNow: () => fakeClock().now() };
+const time = { clock: fakeClock(), serviceClock: fakeClock() };
 /** A separate state folder for each test. */
 let tests = 0;
-const freshIds = () => requestIdsInMemory(`account-${tests++}`, time);
-const options = { requestId: 'req-1', rerun: false, ids: freshIds() };
+const freshIds = () => requestIdsInMemory({ account: `account-${tests++}`, ...time });
+const options = { rerun: false, ids: freshIds() };
 beforeEach(() => {
   options.ids = freshIds();
 });
+
+const body = createBody(wanted, 'req-1');
 
 interface StoredEnvelope {
   id: string;
@@ -100,7 +102,7 @@ describe('creating an envelope', () => {
 
   it('takes one request if nothing fails', async () => {
     const { client, stored, counts } = await service({});
-    expect(await createEnvelope(client, wanted, options)).toMatchObject({
+    expect(await createEnvelope(client, body, options)).toMatchObject({
       by: 'reply',
       envelope: { id: 'env_1' },
     });
@@ -109,7 +111,7 @@ describe('creating an envelope', () => {
 
   it('finds the envelope after a lost response, and never creates a second', async () => {
     const { client, stored } = await service({ lose: () => true });
-    expect(await createEnvelope(client, wanted, options)).toMatchObject({
+    expect(await createEnvelope(client, body, options)).toMatchObject({
       by: 'lookup',
       envelope: { id: 'env_1' },
     });
@@ -118,7 +120,7 @@ describe('creating an envelope', () => {
 
   it('finds it if list items have no metadata, and if the list lags', async () => {
     const { client, stored } = await service({ lose: () => true, summary: true, listed: (n) => n > 1 });
-    expect(await createEnvelope(client, wanted, options)).toMatchObject({
+    expect(await createEnvelope(client, body, options)).toMatchObject({
       by: 'lookup',
       envelope: { id: 'env_1' },
     });
@@ -127,7 +129,7 @@ describe('creating an envelope', () => {
 
   it('reports an unknown outcome if nothing is found, and how to continue', async () => {
     const { client, counts } = await service({ fail: () => true });
-    const error: unknown = await createEnvelope(client, wanted, options).catch((thrown: unknown) => thrown);
+    const error: unknown = await createEnvelope(client, body, options).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(UnknownOutcomeError);
     expect(error).toMatchObject({ hint: expect.stringContaining('--request-id req-1') as unknown });
     expect(counts.creates).toBe(1);
@@ -135,8 +137,8 @@ describe('creating an envelope', () => {
 
   it('returns the existing envelope on a rerun with the same request ID', async () => {
     const { client, stored } = await service({});
-    await createEnvelope(client, wanted, options);
-    expect(await createEnvelope(client, wanted, { ...options, rerun: true })).toMatchObject({
+    await createEnvelope(client, body, options);
+    expect(await createEnvelope(client, body, { ...options, rerun: true })).toMatchObject({
       by: 'earlier',
       envelope: { id: 'env_1' },
     });
@@ -145,8 +147,11 @@ describe('creating an envelope', () => {
 
   it('sends the draft of an earlier run on a rerun with --send', async () => {
     const { client, stored } = await service({});
-    await createEnvelope(client, wanted, options);
-    const again = await createEnvelope(client, { ...wanted, send: true }, { ...options, rerun: true });
+    await createEnvelope(client, body, options);
+    const again = await createEnvelope(client, createBody({ ...wanted, send: true }, 'req-1'), {
+      ...options,
+      rerun: true,
+    });
     expect(again).toMatchObject({ by: 'earlier', envelope: { status: 'SENT' } });
     expect(stored).toHaveLength(1);
   });
@@ -154,8 +159,7 @@ describe('creating an envelope', () => {
   it('creates one envelope per call when every fifth response is lost', async () => {
     const { client, stored } = await service({ lose: (n) => n % 5 === 0 });
     const calls = Number(process.env.CREATE_CALLS ?? 200);
-    for (let i = 0; i < calls; i++)
-      await createEnvelope(client, wanted, { ...options, requestId: `req-${i}` });
+    for (let i = 0; i < calls; i++) await createEnvelope(client, createBody(wanted, `req-${i}`), options);
     const ids = stored.map((one) => (isRecord(one.metadata) ? one.metadata[REQUEST_ID_KEY] : undefined));
     expect(stored).toHaveLength(calls);
     expect(new Set(ids).size).toBe(calls);

@@ -46,9 +46,8 @@ function run(
   }: { machine?: string; time?: Clock } & Partial<EnvelopeInput> = {},
 ): Promise<Created> {
   const client = on.client(time);
-  const serviceNow = () => client.serviceClock.now();
-  const ids = requestIdsIn(join(folder, machine), client.account, { clock: time, serviceNow });
-  return createEnvelope(client, { ...wanted, ...more }, { requestId: 'order-1', ids, rerun: true });
+  const ids = requestIdsIn(join(folder, machine), client);
+  return createEnvelope(client, createBody({ ...wanted, ...more }, 'order-1'), { ids, rerun: true });
 }
 
 const codeOf = (doing: Promise<unknown>) =>
@@ -120,7 +119,7 @@ describe('a request ID', () => {
   it('is awaited after a kill directly after the request, by either clock', async () => {
     const on = await start({ listLagMs: 55_000 });
     const client = on.client();
-    const ids = requestIdsIn(join(folder, 'one'), client.account, { clock, serviceNow: () => clock.now() });
+    const ids = requestIdsIn(join(folder, 'one'), { account: client.account, clock, serviceClock: clock });
     await ids.use('order-1', {}, (request) => request.asked(contentOf(wanted)));
     await client.envelopes.create(createBody(wanted, 'order-1'));
     // The local clock is set 2 hours ahead before the rerun.
@@ -196,8 +195,8 @@ describe('a request ID', () => {
   it('is refused if it is empty, before anything is sent', async () => {
     const on = await start();
     const client = on.client();
-    const ids = requestIdsIn(folder, client.account, { clock, serviceNow: () => clock.now() });
-    await expect(createEnvelope(client, wanted, { requestId: '', ids, rerun: true })).rejects.toMatchObject({
+    const ids = requestIdsIn(folder, client);
+    await expect(createEnvelope(client, createBody(wanted, ''), { ids, rerun: true })).rejects.toMatchObject({
       code: 'USAGE',
     });
     expect(on.seen).toEqual([]);

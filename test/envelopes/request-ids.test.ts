@@ -18,7 +18,7 @@ import { UsageError } from '../../src/kernel/errors.ts';
 const DAY_MS = 86_400_000;
 const ada = { email: 'ada@example.com', name: 'Ada' };
 const content = contentOf({ templateId: 'tmpl_1', signers: [ada] });
-const time = { clock: systemClock, serviceNow: () => 5 };
+const time = { clock: systemClock, serviceClock: { now: () => 5 } };
 
 let folder: string;
 beforeEach(async () => {
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const open = (account = 'account') => requestIdsIn(folder, account, time);
+const open = (account = 'account') => requestIdsIn(folder, { account, ...time });
 const create = (ids: RequestIds, requestId: string, envelopeId: string) =>
   ids.use(requestId, {}, async (request) => {
     await request.asked(content);
@@ -38,7 +38,7 @@ const fileOf = async () => join(folder, 'requests', 'account', (await files())[0
 
 describe.each([
   ['on disk', () => open()],
-  ['in memory', () => requestIdsInMemory(folder, time)],
+  ['in memory', () => requestIdsInMemory({ account: folder, ...time })],
 ])('request IDs %s', (_, ids) => {
   it('are stored with their content and envelope after a create', async () => {
     await create(ids(), 'order-1', 'env_1');
@@ -142,7 +142,7 @@ describe('two processes with one request ID', () => {
       import { requestIdsIn } from ${source('envelopes/request-ids/request-ids.ts')};
       import { systemClock } from ${source('kernel/clock.ts')};
       const [, , folder, id] = process.argv;
-      await requestIdsIn(folder, 'account', { clock: systemClock, serviceNow: Date.now }).use(id, {}, async (request) => {
+      await requestIdsIn(folder, { account: 'account', clock: systemClock, serviceClock: Date }).use(id, {}, async (request) => {
         await request.asked('content');
         process.send('asked');
         await new Promise((resolve) => setTimeout(resolve, 1_000_000));
@@ -171,7 +171,7 @@ describe('two processes with one request ID', () => {
   it('stop waiting when the caller aborts', async () => {
     const controller = new AbortController();
     await open().use('order-1', {}, async () => {
-      const other = requestIdsIn(folder, 'account', time).use(
+      const other = requestIdsIn(folder, { account: 'account', ...time }).use(
         'order-1',
         { signal: controller.signal },
         async () => 1,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Client, createClient } from '../../src/api/client.ts';
-import { createEnvelope } from '../../src/envelopes/create.ts';
+import { createBody, createEnvelope } from '../../src/envelopes/create.ts';
 import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { UnknownOutcomeError } from '../../src/kernel/errors.ts';
@@ -68,10 +68,7 @@ describe('an unreliable network', () => {
       method === 'POST' ? { lost: 0.2, reset: 0.1 } : {},
     );
     let reruns = 0;
-    const ids = requestIdsIn(folder, client.account, {
-      clock: systemClock,
-      serviceNow: () => client.serviceClock.now(),
-    });
+    const ids = requestIdsIn(folder, client);
     await forAll(async (index) => {
       const wanted = {
         templateId: 'tmpl_nda',
@@ -81,7 +78,7 @@ describe('an unreliable network', () => {
       // As a script would: the same request ID until the outcome is known.
       for (let rerun = false; ; rerun = true) {
         const id = `fault-${SEED}-${index}`;
-        const done = await createEnvelope(client, wanted, { requestId: id, rerun, ids }).catch(
+        const done = await createEnvelope(client, createBody(wanted, id), { rerun, ids }).catch(
           (error: unknown) => {
             if (error instanceof UnknownOutcomeError) return undefined;
             throw error;

@@ -292,8 +292,8 @@ class Course {
 }
 
 /** The request IDs of a machine are stored next to its runs, so they are restored with them. */
-function idsOf(folder: string, { account, clock, serviceClock }: Client): RequestIds {
-  return requestIdsIn(folder, account, { clock, serviceNow: () => serviceClock.now() });
+function idsOf(folder: string, client: Client): RequestIds {
+  return requestIdsIn(folder, client);
 }
 
 function rowOf(row: number, hasRequestId: boolean): BulkRow {

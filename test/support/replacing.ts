@@ -89,8 +89,7 @@ export async function replaceOnce(
     const plan = await planReplacement(client, request, memory.known);
     const { askedAt, requestId: known } = memory.known;
     const requestId = (askedAt === undefined ? undefined : known) ?? newRequestId();
-    const { clock, serviceClock, account } = client;
-    const ids = requestIdsIn(folder, account, { clock, serviceNow: () => serviceClock.now() });
+    const ids = requestIdsIn(folder, client);
     const doing = carryOut(plan, request, { client, memory: around(memory), requestId, ids });
     for (;;) {
       const next = await doing.next();

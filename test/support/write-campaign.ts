@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { createEnvelope, type EnvelopeInput } from '../../src/envelopes/create.ts';
+import { createBody, createEnvelope, type EnvelopeInput } from '../../src/envelopes/create.ts';
 import { replacedBy } from '../../src/envelopes/replace/find.ts';
 import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
@@ -109,9 +109,8 @@ export function createThroughFaults(seed: number): Promise<void> {
       random() < 0.5 ? (FATES[Math.floor(random() * FATES.length)] ?? 'ok') : 'ok';
     const run = (folder: string, time: Clock) => {
       const client = service.client(time);
-      const serviceNow = () => client.serviceClock.now();
-      const ids = requestIdsIn(folder, client.account, { clock: time, serviceNow });
-      return createEnvelope(client, WANTED, { requestId: 'order-1', ids, rerun: true });
+      const ids = requestIdsIn(folder, client);
+      return createEnvelope(client, createBody(WANTED, 'order-1'), { ids, rerun: true });
     };
     for (let steps = 0; steps < 8; steps++) {
       await step(run);

@@ -6,11 +6,11 @@ import { type KnownRows, sortKnown } from '../../bulk/lookup/known-rows.ts';
 import { SKIPPED } from '../../bulk/results.ts';
 import type { FileReport } from '../../bulk/rows/check-file.ts';
 import type { Context } from '../../cli/context.ts';
-import { requestIdsOf } from '../../cli/request-ids.ts';
 import type { Session } from '../../cli/session.ts';
+import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { runsDir } from '../../kernel/files/paths.ts';
+import { runsDir, stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { relativeTime } from '../../output/time.ts';
 
@@ -30,9 +30,9 @@ export async function findKnownRows(
   mode: Mode,
   { rows, earlier }: { rows: NewRows; earlier: ReadonlyMap<number, EarlierRow> },
   client: Client,
-  { session, interrupt }: Context,
+  { interrupt }: Context,
 ): Promise<KnownRows> {
-  const ids = await requestIdsOf(session);
+  const ids = requestIdsIn(stateDir(), client);
   return sortKnown((await findIdentifiedRows(client, ids, rows, earlier, interrupt.signal)).values(), mode);
 }
 

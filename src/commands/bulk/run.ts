@@ -13,10 +13,10 @@ import { Batch, type ItemResult } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Interrupt } from '../../cli/interrupt.ts';
 import { reportOf } from '../../cli/report.ts';
-import { requestIdsOf } from '../../cli/request-ids.ts';
 import { noRunsError, useProfileOf } from '../../cli/selection/run.ts';
 import type { Session } from '../../cli/session.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
+import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import {
   EsignError,
@@ -26,7 +26,7 @@ import {
   sentenceOf,
   UsageError,
 } from '../../kernel/errors.ts';
-import { runsDir } from '../../kernel/files/paths.ts';
+import { runsDir, stateDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { BulkProgress } from './progress.ts';
@@ -81,7 +81,7 @@ export async function runToCompletion(
     if (!run.resumed || wasFinished) await reportKnown(run, 'failed', report);
     ending = await workOnRun(run, {
       client: work.client,
-      ids: await requestIdsOf(context.session),
+      ids: requestIdsIn(stateDir(), work.client),
       concurrency: flags.concurrency,
       maxRequests: flags['max-requests'],
       stopOnError: flags['stop-on-error'],

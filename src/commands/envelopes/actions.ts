@@ -6,7 +6,7 @@ import type { ActionMeans, EnvelopeAction } from '../../envelopes/plan.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { BatchAction } from './each.ts';
-import { rolesShownBy, templateReader } from './problems.ts';
+import { rolesReader } from './problems.ts';
 
 /** The most IDs to show in a command that is meant to be copied. */
 const MAX_IDS = 20;
@@ -15,11 +15,10 @@ const MAX_IDS = 20;
 export async function actionMeans(context: Context): Promise<ActionMeans> {
   const { session, terminal, interrupt } = context;
   const { baseUrl } = await session.settings();
-  const readTemplate = templateReader(context);
   return {
     client: await session.client(),
     signal: interrupt.signal,
-    rolesOf: async (id) => rolesShownBy(await readTemplate(id)),
+    rolesOf: rolesReader(context),
     reminders: {
       folder: stateDir(),
       account: baseUrl?.value ?? '',

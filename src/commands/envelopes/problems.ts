@@ -1,20 +1,22 @@
 import type { Template } from '../../api/schemas.ts';
 import type { Context } from '../../cli/context.ts';
 import { canAsk, confirmed } from '../../cli/input/confirm.ts';
-import type { EnvelopeProblem, KnownRoles } from '../../envelopes/completeness.ts';
+import { type EnvelopeProblem, findProblems, type KnownRoles } from '../../envelopes/completeness.ts';
+import type { EnvelopeInput } from '../../envelopes/create.ts';
 import { type EsignError, ServiceError, UsageError } from '../../kernel/errors.ts';
 import { sentRoles } from '../../templates/roles.ts';
 
-/** Returns a function that reads templates, each once. It returns undefined if the key can't read them. */
-export function templateReader(context: Context): (id: string) => Promise<Template | undefined> {
+/** Returns a function that returns the roles of templates, each of which is read once. */
+export function rolesReader(context: Context): (templateId: string) => Promise<KnownRoles> {
   const templates = new Map<string, Promise<Template | undefined>>();
-  return (id) => {
+  return async (id) => {
     const template = templates.get(id) ?? readTemplate(id, context);
     templates.set(id, template);
-    return template;
+    return rolesShownBy(await template);
   };
 }
 
+/** Returns undefined if the key can't read templates. */
 async function readTemplate(
   id: string,
   { session, terminal, interrupt }: Context,
@@ -30,7 +32,7 @@ async function readTemplate(
 }
 
 /** Returns the roles that the template defines; none without a template. */
-export function rolesShownBy(template: Template | undefined): KnownRoles {
+function rolesShownBy(template: Template | undefined): KnownRoles {
   return { names: template === undefined ? [] : sentRoles(template), inferred: false };
 }
 
@@ -50,6 +52,18 @@ export interface ProblemOptions {
   fromStdin?: boolean;
   /** Returns the error for problems that have to be confirmed, where no terminal can ask. */
   refusal?: (text: string) => EsignError;
+}
+
+/** Confirms the problems of an envelope's signers before it is created. Returns them, and the template. @throws as `confirmProblems` */
+export async function checkSigners(
+  { templateId, signers }: EnvelopeInput,
+  options: ProblemOptions,
+  context: Context,
+): Promise<{ problems: EnvelopeProblem[]; template: Template | undefined }> {
+  const template = await readTemplate(templateId, context);
+  const problems = findProblems(signers, rolesShownBy(template));
+  await confirmProblems(problems, options, context);
+  return { problems, template };
 }
 
 /**

@@ -1,19 +1,23 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import type { Context } from '../../cli/context.ts';
-import { requestIdsOf } from '../../cli/request-ids.ts';
 import { withOutcomeCheck } from '../../cli/write.ts';
-import { type EnvelopeProblem, findProblems, type Party } from '../../envelopes/completeness.ts';
+import type { Party } from '../../envelopes/completeness.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
 import { type ActionMeans, type EnvelopeAction, planAction as plan } from '../../envelopes/plan.ts';
+import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
 import { actionMeans } from '../envelopes/actions.ts';
 import { executeCreate } from '../envelopes/create/run.ts';
 import { withWarning } from '../envelopes/create/view.ts';
 import { keptSecretOf } from '../envelopes/create/webhook-secret.ts';
-import { confirmProblems, rolesShownBy, templateReader } from '../envelopes/problems.ts';
+import { checkSigners, confirmProblems } from '../envelopes/problems.ts';
 import { checkedPlan, type ReplaceFlags, replaceEnvelope, writesOf } from '../envelopes/replace/run.ts';
 import { costOf, notesOn } from '../envelopes/replace/view.ts';
+
+/** Problems are refused, because nobody can be asked. */
+const REFUSING = { asks: false, question: '', otherwise: 'nothing was done' };
 
 /** A planned action: its description for the user, and the function that runs it. */
 export interface PlannedCall {
@@ -41,11 +45,9 @@ export async function planCreate(
   context: Context,
 ): Promise<PlannedCall> {
   const { requestId, rerun, allowMissing } = given;
-  const { webhookSecret: _, ...body } = createBody(wanted, requestId);
-  const roles = rolesShownBy(await templateReader(context)(wanted.templateId));
-  const problems = findProblems(wanted.signers, roles);
-  await refuseProblems(problems, allowMissing, context);
-  const known = await (await requestIdsOf(context.session)).read(requestId);
+  const body = createBody(wanted, requestId);
+  const { problems } = await checkSigners(wanted, { ...REFUSING, allowMissing }, context);
+  const known = await requestIdsIn(stateDir(), await context.session.client()).read(requestId);
   const made =
     known.state === 'made'
       ? [
@@ -59,10 +61,10 @@ export async function planCreate(
       action: wanted.send ? 'create and send' : 'create a draft',
       effect: wanted.send ? 'mails' : 'writes',
       remarks: [...problems.map(({ text }) => text), ...made],
-      envelope: body,
+      envelope: { ...body },
     },
     writes: [plannedCreate(wanted)],
-    act: async () => withWarning(await executeCreate(wanted, { requestId, rerun, hint }, context)),
+    act: async () => withWarning(await executeCreate(body, { requestId, rerun, hint }, context)),
   };
 }
 
@@ -77,7 +79,7 @@ export async function planAction(
   const action = actionOf(means);
   const { envelope, refusal, problems } = await plan(action, id, means);
   if (refusal !== undefined) throw refusal;
-  await refuseProblems(problems, allowMissing, context);
+  await confirmProblems(problems, { ...REFUSING, allowMissing }, context);
   const write = {
     unknown: () => `Interrupted before the service responded. ${id} may or may not have been ${action.done}.`,
     hint: () => `Check the status of ${id} before you retry.`,
@@ -111,16 +113,6 @@ export async function planReplace(id: string, flags: ReplaceFlags, context: Cont
     writes: writesOf(plan),
     act: () => replaceEnvelope(id, flags, context),
   };
-}
-
-/** @throws UsageError if the service would refuse the envelope, or a role has no signer. */
-function refuseProblems(
-  problems: readonly EnvelopeProblem[],
-  allowMissing: boolean,
-  context: Context,
-): Promise<void> {
-  const options = { allowMissing, asks: false, question: '', otherwise: 'nothing was done' };
-  return confirmProblems(problems, options, context);
 }
 
 /** Returns the fields that identify an envelope, and its signers. */

@@ -3,7 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import { EsignError, isAmbiguous, isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import { cancelEnvelope, sendEnvelope } from '../actions.ts';
-import { type Created, createEnvelope, type EnvelopeInput } from '../create.ts';
+import { type Created, createBody, createEnvelope, type EnvelopeInput } from '../create.ts';
 import { readIfExists } from '../marked-envelopes.ts';
 import { showsMarker } from '../markers.ts';
 import type { RequestIds } from '../request-ids/request-ids.ts';
@@ -113,10 +113,10 @@ async function preferredTo(
 async function make(input: EnvelopeInput, old: Envelope, means: ReplaceContext): Promise<Created> {
   const { client, memory, requestId, ids, signal, searching } = means;
   // A request of a run whose response was lost may have created it; that run's version may not have recorded the ID.
-  const options = { requestId, ids, rerun: memory.known.askedAt !== undefined, signal, searching };
+  const options = { ids, rerun: memory.known.askedAt !== undefined, signal, searching };
   await memory.asked(requestId);
   try {
-    const created = await createEnvelope(client, input, options);
+    const created = await createEnvelope(client, createBody(input, requestId), options);
     refuseUnrelated(created, old, requestId);
     return created;
   } catch (error) {

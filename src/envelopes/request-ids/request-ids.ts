@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import type { Client } from '../../api/client.ts';
 import { notRecorded } from '../../journal/failures.ts';
 import { readLine, writeLine } from '../../journal/line.ts';
 import { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
@@ -91,31 +92,21 @@ export interface RequestIds {
 /** Shared by all clients of the process, because two clients for the same key must not create the same envelope. */
 const queue = new KeyedQueue();
 
-/**
- * Opens the request IDs of an account, kept for 30 days in a folder that all processes on this machine share. `serviceNow`
- * returns the service's time in ms.
- */
-export function requestIdsIn(
-  folder: string,
-  account: string,
-  time: { clock: Clock; serviceNow: () => number },
-): RequestIds {
-  return requestIds(recordsIn(folder, account, time.clock), account, time);
+/** The account that request IDs belong to, and its clocks. */
+type IdClient = Pick<Client, 'account' | 'clock'> & { serviceClock: Pick<Client['serviceClock'], 'now'> };
+
+/** Opens the request IDs of a client's account, kept for 30 days in a folder that all processes on this machine share. */
+export function requestIdsIn(folder: string, client: IdClient): RequestIds {
+  return requestIds(recordsIn(folder, client.account, client.clock), client);
 }
 
 /** Like `requestIdsIn`, but in memory: shared by all callers in this process until it ends. */
-export function requestIdsInMemory(
-  account: string,
-  time: { clock: Clock; serviceNow: () => number },
-): RequestIds {
-  return requestIds(memoryRecords(account), account, time);
+export function requestIdsInMemory(client: IdClient): RequestIds {
+  return requestIds(memoryRecords(client.account), client);
 }
 
-function requestIds(
-  records: RequestRecords,
-  account: string,
-  { clock, serviceNow }: { clock: Clock; serviceNow: () => number },
-): RequestIds {
+function requestIds(records: RequestRecords, { account, clock, serviceClock }: IdClient): RequestIds {
+  const stamp = () => ({ at: clock.now(), serviceAt: serviceClock.now() });
   return {
     read: async (requestId) => records.read(checkRequestId(requestId)),
     async use(requestId, { signal }, work) {
@@ -123,7 +114,7 @@ function requestIds(
       const alone = async () => {
         const release = await records.lock(requestId, signal);
         try {
-          return await work(await openRequest(requestId, records, () => stamp(clock, serviceNow)));
+          return await work(await openRequest(requestId, records, stamp));
         } finally {
           await release();
         }
@@ -131,10 +122,6 @@ function requestIds(
       return queue.run(`${account}\n${requestId}`, alone, signal);
     },
   };
-}
-
-function stamp(clock: Clock, serviceNow: () => number) {
-  return { at: clock.now(), serviceAt: serviceNow() };
 }
 
 async function openRequest(

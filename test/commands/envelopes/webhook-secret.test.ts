@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { withOwnSecret } from '../../../src/commands/envelopes/create/webhook-secret.ts';
+import { ownSecret } from '../../../src/commands/envelopes/create/webhook-secret.ts';
 import type { EnvelopeInput } from '../../../src/envelopes/create.ts';
 import { NetworkError, ServiceError } from '../../../src/kernel/errors.ts';
 import { readWebhookSecrets } from '../../../src/profiles/webhook-secrets.ts';
@@ -35,9 +35,9 @@ afterEach(async () => {
 
 /** Creates with the webhook secret that is sent, or fails; returns the secret. */
 async function create(requestId: string, error?: Error): Promise<string | undefined> {
-  const own = await withOwnSecret(wanted, requestId, context);
-  await (error ? own.discard(error) : own.link('env_1'));
-  return own.wanted.webhookSecret;
+  const own = await ownSecret(wanted, requestId, context);
+  await (error ? own?.discard(error) : own?.link('env_1'));
+  return own?.secret;
 }
 
 it('sends the same webhook secret again after a lost response, and links it to the envelope', async () => {

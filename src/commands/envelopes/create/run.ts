@@ -1,11 +1,10 @@
+import type { CreateEnvelopeBody } from '../../../api/envelopes.ts';
 import type { Template } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { readMessage } from '../../../cli/input/message.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
-import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
 import { hasFlag, rebuildCommand } from '../../../cli/rerun.ts';
 import { withOutcomeCheck } from '../../../cli/write.ts';
-import { findProblems } from '../../../envelopes/completeness.ts';
 import {
   type Created,
   type CreateOptions,
@@ -15,14 +14,15 @@ import {
   newRequestId,
   plannedCreate,
 } from '../../../envelopes/create.ts';
-import { checkRequestId } from '../../../envelopes/request-ids/request-ids.ts';
+import { requestIdsIn } from '../../../envelopes/request-ids/request-ids.ts';
 import { UsageError } from '../../../kernel/errors.ts';
+import { stateDir } from '../../../kernel/files/paths.ts';
 import { writeJson } from '../../../output/json.ts';
-import { confirmProblems, rolesShownBy, templateReader } from '../problems.ts';
+import { checkSigners, type ProblemOptions } from '../problems.ts';
 import { accountOf, equivalentCommand, renderComposition } from './compose-view.ts';
 import { readMetadata, readSigners } from './signers.ts';
 import { explainCreated, renderCreated, withWarning } from './view.ts';
-import { withOwnSecret } from './webhook-secret.ts';
+import { ownSecret } from './webhook-secret.ts';
 
 interface CreateFlags {
   template?: string | undefined;
@@ -56,31 +56,27 @@ interface CreateFlags {
  */
 export async function createFromFlags(flags: CreateFlags, context: Context): Promise<void> {
   const { wanted, command, isChecked } = await readNewEnvelope(flags, context);
-  const requestId = checkRequestId(flags['request-id'] ?? newRequestId());
+  const requestId = flags['request-id'] ?? newRequestId();
   const body = createBody(wanted, requestId);
   const client = await context.session.client();
-  const readTemplate = templateReader(context);
-  const check = async () => {
-    if (!isChecked) await checkSigners(wanted, flags, await readTemplate(wanted.templateId), context);
-    if (flags['dry-run']) return;
-    await (await client.checkWrites([plannedCreate(wanted)])).confirm();
-  };
-  const rerun = flags['request-id'] !== undefined && !flags['dry-run'];
-  // If an earlier run created the envelope, there is nothing left to check.
-  if (!rerun) await check();
   if (flags['dry-run']) {
+    const checked = isChecked ? undefined : await checkSigners(wanted, problemOptions(flags), context);
     // On a terminal, the user has seen the summary and chose to see the request.
     if (context.terminal.json || !context.terminal.outIsTty || isChecked)
       return writeJson({ dryRun: true, body }, context.terminal.hidingSecrets());
-    return showDryRun(wanted, await readTemplate(wanted.templateId), flags, context);
+    return showDryRun(wanted, checked?.template, flags, context);
   }
+  const check = async () => {
+    if (!isChecked) await checkSigners(wanted, problemOptions(flags), context);
+    await (await client.checkWrites([plannedCreate(wanted)])).confirm();
+  };
+  const rerun = flags['request-id'] !== undefined;
+  // If an earlier run created the envelope, there is nothing left to check.
+  if (!rerun) await check();
   const hint = () =>
     `Run \`${command(requestId)}\`. It searches first, and creates the envelope only if it doesn't exist.`;
-  const created = await executeCreate(
-    wanted,
-    { requestId, rerun, hint, ...(rerun ? { check } : {}) },
-    context,
-  );
+  const options = { requestId, rerun, check: rerun ? check : undefined, hint };
+  const created = await executeCreate(body, options, context);
   for (const sentence of explainCreated(created)) context.terminal.notice(sentence);
   const out = context.terminal.hidingSecrets();
   if (context.terminal.json) return writeJson(withWarning(created), out);
@@ -89,45 +85,39 @@ export async function createFromFlags(flags: CreateFlags, context: Context): Pro
 
 /** Creates a planned envelope, with a webhook secret if it needs one. When interrupted, reports that it may exist. */
 export async function executeCreate(
-  wanted: EnvelopeInput,
-  { hint, ...options }: Pick<CreateOptions, 'requestId' | 'rerun' | 'check'> & { hint: () => string },
+  body: CreateEnvelopeBody,
+  {
+    requestId,
+    hint,
+    ...options
+  }: Pick<CreateOptions, 'rerun' | 'check'> & { requestId: string; hint: () => string },
   context: Context,
 ): Promise<Created> {
-  const { requestId } = options;
   const client = await context.session.client();
-  const more = {
-    ids: await requestIdsOf(context.session),
-    signal: context.interrupt.signal,
-    searching: showSearch(context.terminal),
-  };
+  const ids = requestIdsIn(stateDir(), client);
   const unknown = () =>
-    `Interrupted before the service responded. The envelope may have been created${wanted.send ? ' and sent' : ''}. Its request ID is ${requestId}.`;
-  return withOutcomeCheck({ unknown, hint }, context, async () => {
-    const own = await withOwnSecret(wanted, requestId, context);
+    `Interrupted before the service responded. The envelope may have been created${body.sendImmediately ? ' and sent' : ''}. Its request ID is ${requestId}.`;
+  return withOutcomeCheck({ unknown, hint }, context, async (running) => {
+    const own = await ownSecret(body, requestId, context);
     try {
-      const created = await createEnvelope(client, own.wanted, { ...options, ...more });
-      await own.link(created.envelope.id);
+      const wanted = own ? { ...body, webhookSecret: own.secret } : body;
+      const created = await createEnvelope(client, wanted, { ...options, ...running, ids });
+      await own?.link(created.envelope.id);
       return created;
     } catch (error) {
-      await own.discard(error);
+      await own?.discard(error);
       throw error;
     }
   });
 }
 
-async function checkSigners(
-  { signers }: EnvelopeInput,
-  flags: CreateFlags,
-  template: Template | undefined,
-  context: Context,
-): Promise<void> {
-  const passing = {
+function problemOptions(flags: CreateFlags): ProblemOptions {
+  return {
     allowMissing: flags['allow-missing-roles'],
-    asks: flags['dry-run'] ? ('later' as const) : !flags.yes,
+    asks: flags['dry-run'] ? 'later' : !flags.yes,
     question: `${flags.send ? 'Create and send' : 'Create'} it anyway?`,
     otherwise: 'nothing was created',
   };
-  await confirmProblems(findProblems(signers, rolesShownBy(template)), passing, context);
 }
 
 /** On a terminal, a dry run shows a summary instead of the request. */

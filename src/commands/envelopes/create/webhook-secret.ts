@@ -22,29 +22,27 @@ interface SecretContext {
   terminal: { redactor: Pick<Redactor, 'add'>; notice(text: string): void };
 }
 
-/** An envelope about to be created, with its webhook secret. */
-export interface WithSecret {
-  wanted: EnvelopeInput;
-  /** Links the secret to the envelope that was created with it. */
+/** The webhook secret of an envelope about to be created. */
+export interface OwnSecret {
+  secret: string;
+  /** Links it to the envelope that was created with it. */
   link(envelopeId: string): Promise<void>;
-  /** Removes the secret if the error shows that no envelope has it. */
+  /** Removes it if the error shows that no envelope has it. */
   discard(error: unknown): Promise<void>;
 }
 
 /**
- * Creates a secret for an envelope with a webhook URL and no secret. It is stored on this machine so that `listen` can
+ * Creates a secret for an envelope with a webhook URL and no secret; otherwise returns undefined. It is stored on this machine so that `listen` can
  * verify its deliveries; the service never returns it. A rerun uses the same secret, and a replacement that of the
  * replaced envelope (`inherited`).
  */
-export async function withOwnSecret(
-  wanted: EnvelopeInput,
+export async function ownSecret(
+  { webhookUrl, webhookSecret }: Pick<EnvelopeInput, 'webhookUrl' | 'webhookSecret'>,
   requestId: string,
   context: SecretContext,
   inherited?: string,
-): Promise<WithSecret> {
-  const nothing = () => Promise.resolve();
-  if (wanted.webhookUrl === undefined || wanted.webhookSecret !== undefined)
-    return { wanted, link: nothing, discard: nothing };
+): Promise<OwnSecret | undefined> {
+  if (webhookUrl === undefined || webhookSecret !== undefined) return undefined;
   const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
   const isForRequest = (one: { requestId: string; baseUrl: string }) =>
     one.requestId === requestId && one.baseUrl === baseUrl;
@@ -56,7 +54,7 @@ export async function withOwnSecret(
   // An earlier run with this request ID may already have sent this secret.
   let isUsed = earlier !== undefined;
   return {
-    wanted: { ...wanted, webhookSecret: secret },
+    secret,
     async link(envelopeId) {
       isUsed = true;
       await bind({ ...entry, envelopeId }, context);

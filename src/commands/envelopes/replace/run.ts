@@ -4,11 +4,9 @@ import type { Context } from '../../../cli/context.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
 import { readMessage } from '../../../cli/input/message.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
-import { requestIdsOf, showSearch } from '../../../cli/request-ids.ts';
 import type { Session } from '../../../cli/session.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { withOutcomeCheck } from '../../../cli/write.ts';
-import { findProblems } from '../../../envelopes/completeness.ts';
 import { createBody, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
 import { carryOut, type ReplaceResult } from '../../../envelopes/replace/carry-out.ts';
 import { openMemory, type ReplaceMemory, readMemory } from '../../../envelopes/replace/memory.ts';
@@ -17,9 +15,11 @@ import {
   type ReplacementPlan,
   type ReplaceRequest,
 } from '../../../envelopes/replace/plan.ts';
+import { requestIdsIn } from '../../../envelopes/request-ids/request-ids.ts';
+import { stateDir } from '../../../kernel/files/paths.ts';
 import { writeJson } from '../../../output/json.ts';
-import { bindSecret, keptSecretOf, type WithSecret, withOwnSecret } from '../create/webhook-secret.ts';
-import { confirmProblems, rolesShownBy, templateReader } from '../problems.ts';
+import { bindSecret, keptSecretOf, type OwnSecret, ownSecret } from '../create/webhook-secret.ts';
+import { checkSigners } from '../problems.ts';
 import { replacementsFolder } from './folder.ts';
 import { ReplaceProgress } from './progress.ts';
 import { costOf, notesOn, renderPlan, renderReplaced, wasDone } from './view.ts';
@@ -164,17 +164,12 @@ async function confirmAndReplace(
   const kept = made ? undefined : await keptSecretOf(request.id, context);
   const progress = new ReplaceProgress(plan, requestId, context.session.words);
   const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
-  const means = {
-    client,
-    memory,
-    requestId,
-    ids: await requestIdsOf(context.session),
-    signal: context.interrupt.signal,
-    searching: showSearch(context.terminal),
-  };
-  return withOutcomeCheck(open, context, async () => {
-    const own = made ? undefined : await withOwnSecret(plan.wanted, requestId, context, kept);
-    const events = carryOut(own ? { ...plan, wanted: own.wanted } : plan, request, means);
+  const ids = requestIdsIn(stateDir(), client);
+  return withOutcomeCheck(open, context, async (running) => {
+    const own = made ? undefined : await ownSecret(plan.wanted, requestId, context, kept);
+    const wanted = own ? { ...plan.wanted, webhookSecret: own.secret } : plan.wanted;
+    const means = { client, memory, requestId, ids, ...running };
+    const events = carryOut({ ...plan, wanted }, request, means);
     try {
       return await runSteps(events, { own, progress }, context.terminal);
     } catch (error) {
@@ -187,7 +182,7 @@ async function confirmAndReplace(
 /** Follows a replacement and reports what is not obvious. */
 async function runSteps(
   events: ReturnType<typeof carryOut>,
-  { own, progress }: { own: WithSecret | undefined; progress: ReplaceProgress },
+  { own, progress }: { own: OwnSecret | undefined; progress: ReplaceProgress },
   terminal: CommandTerminal,
 ): Promise<ReplaceResult> {
   for (;;) {
@@ -226,14 +221,13 @@ async function check(
     const isKept = (await keptSecretOf(old.id, context)) !== undefined;
     for (const note of notesOn(old, signers, { wanted, isKept })) context.terminal.notice(note);
   }
-  const roles = rolesShownBy(await templateReader(context)(wanted.templateId));
   const passing = {
     allowMissing: flags['allow-missing-roles'],
     asks: flags.yes ? false : ('later' as const),
     question: '',
     otherwise: 'nothing was created, canceled, or sent',
   };
-  await confirmProblems(findProblems(wanted.signers, roles), passing, context);
+  await checkSigners(wanted, passing, context);
 }
 
 async function showDryRun(
