@@ -45,25 +45,24 @@ export async function gateOf(
 ): Promise<OpenGate> {
   const settings = await session.settings();
   const { baseUrl } = requireConnection(settings);
-  const log = new WriteLog(logFolder(stateDir()), session.clock);
   return guardedGate({
-    guards: () => guardsOf(session),
+    guards: await guardsOf(session),
     confirmation: {
       names: namesOf(settings),
       given: confirm,
       ask: terminal.canAsk && !terminal.json ? askName : undefined,
     },
-    append: (record) => log.append(record),
+    log: new WriteLog(logFolder(stateDir()), session.clock),
     facts: { user: userName(), profile: settings.profileName?.value ?? null, baseUrl, command },
-    now: () => session.clock.now(),
+    clock: session.clock,
     onIncomplete: (error) =>
       terminal.notice(`The request succeeded, but its log entry is incomplete. ${sentenceOf(error)}`),
   });
 }
 
 /** Creates the gate for the controls of a sandbox, which are not part of the service. */
-export function sandboxGateOf(session: Connection): OpenGate {
-  return readOnlyGate(() => guardsOf(session));
+export async function sandboxGateOf(session: Connection): Promise<OpenGate> {
+  return readOnlyGate(await guardsOf(session));
 }
 
 async function askName(name: string): Promise<string> {

@@ -35,8 +35,7 @@ interface NameConfirmation {
 }
 
 interface GateOptions extends RecorderOptions {
-  /** Returns the guards. Called at the first write. */
-  guards: () => Promise<Guards>;
+  guards: Guards;
   confirmation: NameConfirmation;
 }
 
@@ -52,13 +51,11 @@ export function guardedGate(options: GateOptions): OpenGate {
 }
 
 /** Creates gates for writes that only a sandbox offers. They are not logged, and refused only if nothing may be written. */
-export function readOnlyGate(guards: () => Promise<Guards>): OpenGate {
-  let reading: Promise<Guards> | undefined;
+export function readOnlyGate(guards: Guards): OpenGate {
   return (send) => ({
     ...openGate(send),
     async pass(request) {
-      reading ??= guards();
-      requireWritable(await reading);
+      requireWritable(guards);
       return send(request);
     },
   });
@@ -68,7 +65,6 @@ export function readOnlyGate(guards: () => Promise<Guards>): OpenGate {
 class GuardedGate {
   readonly recorder: LogRecorder;
   readonly #options: GateOptions;
-  #guards: Promise<Guards> | undefined;
   #tally = new EmailTally();
   /** Writes whose emails were counted. A retry emails nobody else. */
   readonly #counted = new Set<string>();
@@ -95,14 +91,15 @@ class GuardedGate {
       envelopeIds: planned.flatMap((one) => (one.action === 'create' ? [] : one.envelopeId)),
       requestId: undefined,
     };
-    await this.#recordingRefusal(facts, async (guards) => {
+    const { guards, confirmation } = this.#options;
+    await this.#recordingRefusal(facts, async () => {
       if (!hasLimits(guards)) return;
       const tally = new EmailTally();
       const emailsOf = (one: PlannedWrite) => this.#emailsOf(one, send);
       for await (const emails of mapInOrder(planned, READ_CONCURRENCY, emailsOf)) tally.add(emails, guards);
-      this.#requireConfirmation(tally, guards);
+      this.#requireConfirmation(tally);
     });
-    const isConfirmed = this.#mustConfirm && this.#options.confirmation.given !== undefined;
+    const isConfirmed = this.#mustConfirm && confirmation.given !== undefined;
     return { isConfirmed, confirm: () => this.#confirm() };
   }
 
@@ -112,14 +109,14 @@ class GuardedGate {
     const write = readWrite(request);
     const { action, effect, envelopeId, requestId } = write;
     const facts = { action, effect, envelopeIds: envelopeId === undefined ? [] : [envelopeId], requestId };
-    const guards = await this.#recordingRefusal(facts, (current) => this.#allow(write, current, send));
+    await this.#recordingRefusal(facts, () => this.#allow(write, send));
     const sendNow = (onSend?: () => void) => send({ ...request, onSend });
     await beginRun?.();
     const reply = await (beginRun === undefined
       ? this.recorder.record(facts, sendNow, envelopeIn)
       : sendNow());
     const id = envelopeId ?? envelopeIn(reply);
-    if (id !== undefined && hasLimits(guards)) {
+    if (id !== undefined && hasLimits(this.#options.guards)) {
       if (action === 'send') this.#drafts.delete(id);
       if (action === 'create' && write.emails !== undefined) this.#drafts.set(id, write.emails);
     }
@@ -141,13 +138,10 @@ class GuardedGate {
   }
 
   /** Makes a decision by the guards, and records it if it is a refusal. */
-  async #recordingRefusal(write: WriteFacts, decide: (guards: Guards) => Promise<void>): Promise<Guards> {
-    this.#guards ??= this.#options.guards();
-    const guards = await this.#guards;
+  async #recordingRefusal(write: WriteFacts, decide: () => Promise<void>): Promise<void> {
     try {
-      requireWritable(guards);
-      await decide(guards);
-      return guards;
+      requireWritable(this.#options.guards);
+      await decide();
     } catch (error) {
       if (error instanceof GuardError) await this.recorder.refused(write, error.code);
       throw error;
@@ -158,14 +152,15 @@ class GuardedGate {
    * Checks a write immediately before it is sent. The envelope is read again: a prompt may have taken a while since all writes
    * were checked, and a draft may have been sent in the meantime. @throws GuardError
    */
-  async #allow(write: Write, guards: Guards, send: SendRequest): Promise<void> {
+  async #allow(write: Write, send: SendRequest): Promise<void> {
+    const { guards } = this.#options;
     const { action, envelopeId, requestId } = write;
     if (action === 'cancel' || !hasLimits(guards)) return;
     const key = `${action} ${envelopeId ?? requestId ?? randomBytes(8).toString('hex')}`;
     if (this.#counted.has(key)) return;
     this.#tally.add(await this.#emailsOfWrite(write, send), guards);
     this.#counted.add(key);
-    if (this.#confirming === undefined) this.#requireConfirmation(this.#tally, guards);
+    if (this.#confirming === undefined) this.#requireConfirmation(this.#tally);
     await this.#confirm();
   }
 
@@ -185,10 +180,11 @@ class GuardedGate {
     return emailsOfEnvelope(await readEnvelope(planned.envelopeId, send), planned);
   }
 
-  #requireConfirmation(tally: EmailTally, guards: Guards): void {
+  #requireConfirmation(tally: EmailTally): void {
+    const { guards, confirmation } = this.#options;
     this.#mustConfirm = guards.confirmName !== null && tally.emailsSeveral;
     if (!this.#mustConfirm) return;
-    const { given, ask, names } = this.#options.confirmation;
+    const { given, ask, names } = confirmation;
     if (given !== undefined && !names.includes(given))
       throw notConfirmed(names, `"${given}" is a different name.`);
     if (given !== undefined) this.#confirming = Promise.resolve();

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import type { Clock } from '../kernel/clock.ts';
 import { EsignError, isAmbiguous } from '../kernel/errors.ts';
-import type { BeginRecord, EndRecord, LogRecord } from './entry.ts';
+import type { BeginRecord, EndRecord } from './entry.ts';
+import type { WriteLog } from './write-log.ts';
 
 export interface RecorderOptions {
-  append: (record: LogRecord) => Promise<void>;
+  log: Pick<WriteLog, 'append'>;
   /** The facts about this process that each entry contains. */
   facts: Pick<BeginRecord, 'user' | 'profile' | 'baseUrl' | 'command'>;
-  now: () => number;
+  clock: Pick<Clock, 'now'>;
   /** Called when a write was sent but its entry could not be completed. */
   onIncomplete: (error: Error) => void;
 }
@@ -39,7 +41,7 @@ export class LogRecorder {
   /** Records a write that a guard refused. If the log can't be written, the refusal is still reported. */
   async refused(write: WriteFacts, code: string): Promise<void> {
     const record = { ...this.#begin(write), outcome: 'refused', error: code } as const;
-    await this.#options.append(record).catch(() => undefined);
+    await this.#options.log.append(record).catch(() => undefined);
   }
 
   /**
@@ -54,7 +56,7 @@ export class LogRecorder {
   ): Promise<T> {
     const begin = this.#begin(write);
     const { id } = begin;
-    await this.#options.append(begin);
+    await this.#options.log.append(begin);
     const progress = { isSent: false };
     try {
       const result = await send(() => {
@@ -90,7 +92,7 @@ export class LogRecorder {
   async beginRun(run: string, sends: boolean): Promise<(result: RunResult) => Promise<void>> {
     const effect = sends ? 'mails' : 'writes';
     const begin = this.#begin({ action: 'create', effect, envelopeIds: [], requestId: undefined });
-    await this.#options.append({ ...begin, run });
+    await this.#options.log.append({ ...begin, run });
     return ({ envelopeIds, error, ...result }) =>
       this.#complete({
         type: 'end',
@@ -102,7 +104,7 @@ export class LogRecorder {
   }
 
   #begin({ action, effect, envelopeIds, requestId }: WriteFacts): BeginRecord {
-    const at = new Date(this.#options.now()).toISOString();
+    const at = new Date(this.#options.clock.now()).toISOString();
     return {
       ...{ type: 'begin', id: `log_${randomBytes(6).toString('hex')}`, at, ...this.#options.facts },
       ...{ action, effect, envelopeIds: knownIds(envelopeIds) },
@@ -114,7 +116,7 @@ export class LogRecorder {
   /** Completes an entry. A failure is only reported, because the write has already been sent. */
   async #complete(record: EndRecord): Promise<void> {
     try {
-      await this.#options.append(record);
+      await this.#options.log.append(record);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       this.#options.onIncomplete(error);

@@ -20,15 +20,17 @@ describe('the entry of a write that is stopped', () => {
     });
     const records: LogRecord[] = [];
     const gate = guardedGate({
-      guards: () => Promise.resolve(combineGuards(undefined, { state: 'none' })),
+      guards: combineGuards(undefined, { state: 'none' }),
       confirmation: { names: ['acme'], given: undefined, ask: undefined },
-      append: (record) => {
-        if (record.type === stopAt) stop.abort();
-        records.push(record);
-        return Promise.resolve();
+      log: {
+        append: (record) => {
+          if (record.type === stopAt) stop.abort();
+          records.push(record);
+          return Promise.resolve();
+        },
       },
       facts: { user: 'ada', profile: null, baseUrl: server.origin, command: 'envelopes remind' },
-      now: () => 0,
+      clock: { now: () => 0 },
       onIncomplete: () => undefined,
     });
     const client = clientFor(server.origin, { gate: () => Promise.resolve(gate) });

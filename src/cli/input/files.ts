@@ -23,6 +23,15 @@ export async function readText(path: string, what: string): Promise<string> {
   }
 }
 
+/** Returns the message from --message or --message-file. */
+export async function readMessage(flags: {
+  message?: string | undefined;
+  'message-file'?: string | undefined;
+}): Promise<string | undefined> {
+  const file = flags['message-file'];
+  return file === undefined ? flags.message : readText(file, 'message file');
+}
+
 /** Reads the exact bytes of a file that the user named. `-` is stdin. @throws UsageError for more than 64 MiB. */
 export async function readBytes(path: string, what: string): Promise<Buffer> {
   try {

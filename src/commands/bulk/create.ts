@@ -12,7 +12,7 @@ import {
   rowsFile,
   yesFlag,
 } from '../../cli/flags.ts';
-import { readMessage } from '../../cli/input/message.ts';
+import { readMessage } from '../../cli/input/files.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
 import { checkRun, prepareRun } from './prepare.ts';

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { RESERVE } from '../../../api/defaults.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import { inGroup } from '../../../cli/flags.ts';
-import { readMessage } from '../../../cli/input/message.ts';
+import { readMessage } from '../../../cli/input/files.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { DEFAULT_DAYS } from '../../../rehearsal/defaults.ts';
 import BulkCreate from '../create.ts';

@@ -1,7 +1,8 @@
 import type { CreateEnvelopeBody } from '../../../api/envelopes.ts';
 import type { Template } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
-import { readMessage } from '../../../cli/input/message.ts';
+import { readJsonObject, readMessage } from '../../../cli/input/files.ts';
+import { readPairs } from '../../../cli/input/pairs.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { hasFlag, rebuildCommand } from '../../../cli/rerun.ts';
 import { withOutcomeCheck } from '../../../cli/write.ts';
@@ -17,10 +18,11 @@ import {
 import { requestIdsIn } from '../../../envelopes/request-ids/request-ids.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
+import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
 import { writeJson } from '../../../output/json.ts';
 import { checkSigners, type ProblemOptions } from '../problems.ts';
 import { accountOf, equivalentCommand, renderComposition } from './compose-view.ts';
-import { readMetadata, readSigners } from './signers.ts';
+import { readSigners } from './signers.ts';
 import { explainCreated, renderCreated, withWarning } from './view.ts';
 import { ownSecret } from './webhook-secret.ts';
 
@@ -194,6 +196,21 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Cr
     isChecked: true,
     command: (id) => equivalentCommand({ envelope: wanted, options: [...kept, ...send, ['request-id', id]] }),
   };
+}
+
+/** Returns the JSON object of a file, overridden by `k=v` pairs. */
+async function readMetadata(
+  pairs: readonly string[] | undefined,
+  file: string | undefined,
+): Promise<Record<string, unknown>> {
+  const given = readPairs(pairs, 'metadata');
+  // A request ID in a file may be copied from another envelope, so it is ignored.
+  if (Object.hasOwn(given, REQUEST_ID_KEY))
+    throw new UsageError(`The metadata key ${REQUEST_ID_KEY} is reserved for esign.`, {
+      hint: `Use a different key, or pass --request-id ${given[REQUEST_ID_KEY] || 'KEY'}.`,
+    });
+  const fromFile = file === undefined ? {} : await readJsonObject(file, 'metadata file');
+  return { ...fromFile, ...given };
 }
 
 function commandWithRequestId(words: readonly string[], requestId: string): string {

@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream';
-import { readJsonObject, streamFile } from '../../../cli/input/files.ts';
-import { readPairs } from '../../../cli/input/pairs.ts';
+import { streamFile } from '../../../cli/input/files.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { parseSigners, type SignerInput } from '../../../envelopes/signer-mailbox.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { isList, isRecord, tryParseJson } from '../../../kernel/json.ts';
-import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
 import { type TableFinding, UnreadableRow } from '../../../tables/finding.ts';
 import type { TableRecord } from '../../../tables/record.ts';
 import { openTableFile, type ReadOptions } from '../../../tables/table-file.ts';
@@ -98,19 +96,4 @@ function toMailbox(row: unknown, where: string): string {
     row[key] === undefined || row[key] === '' ? [] : [`;${key}=${quote(row[key])}`],
   );
   return `${row.name ? `${quote(row.name)} <${row.email}>` : row.email}${options.join('')}`;
-}
-
-/** Returns the JSON object of a file, overridden by `k=v` pairs. */
-export async function readMetadata(
-  pairs: readonly string[] | undefined,
-  file: string | undefined,
-): Promise<Record<string, unknown>> {
-  const given = readPairs(pairs, 'metadata');
-  // A request ID in a file may be copied from another envelope, so it is ignored.
-  if (Object.hasOwn(given, REQUEST_ID_KEY))
-    throw new UsageError(`The metadata key ${REQUEST_ID_KEY} is reserved for esign.`, {
-      hint: `Use a different key, or pass --request-id ${given[REQUEST_ID_KEY] || 'KEY'}.`,
-    });
-  const fromFile = file === undefined ? {} : await readJsonObject(file, 'metadata file');
-  return { ...fromFile, ...given };
 }

@@ -2,7 +2,7 @@ import type { Client } from '../../../api/client.ts';
 import type { PlannedWrite } from '../../../api/write-gate.ts';
 import type { Context } from '../../../cli/context.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
-import { readMessage } from '../../../cli/input/message.ts';
+import { readMessage } from '../../../cli/input/files.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import type { Session } from '../../../cli/session.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
