@@ -125,7 +125,6 @@ const entrySchema = z.discriminatedUnion('type', [
 ]);
 export type RunEntry = z.infer<typeof entrySchema>;
 
-/** The journal of a run. */
 export const RUN_FORMAT: JournalFormat<RunEntry> = {
   kind: 'bulk',
   version: 1,

@@ -10,7 +10,6 @@ import type { RunState } from './run-state.ts';
 export const RETENTION_MS = 30 * 86_400_000;
 const NAME = 'failed.jsonl';
 
-/** A signer of a failed row. */
 export interface FailedSigner {
   email: string;
   name: string;

@@ -9,7 +9,6 @@ import { readPlan } from './plan.ts';
 import { derivedRequestId, type RunState, type SecondEnvelope } from './run-state.ts';
 import type { RunFiles } from './runs.ts';
 
-/** The result of a row. */
 export interface RowResult {
   run: string;
   row: number;
@@ -96,7 +95,6 @@ export async function* resultsOf(
   for (; row <= state.head.total; row++) yield resultOf(state, row, undefined, signers?.get(row));
 }
 
-/** The columns of results.csv. */
 export const RESULT_COLUMNS = ['row', 'request_id', 'envelope_id', 'status', 'error'];
 
 /** Returns the cells of a result, in the order of these columns. */

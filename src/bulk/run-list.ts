@@ -2,7 +2,6 @@ import { type RowResult, resultsOf } from './results.ts';
 import type { RunState, SecondEnvelope } from './run-state.ts';
 import { filesOf, type RunStatus, readRun, runIds, runStatusOf } from './runs.ts';
 
-/** A run in `bulk list`. */
 export interface RunSummary {
   id: string;
   file: string;

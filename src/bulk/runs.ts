@@ -15,7 +15,6 @@ import { PlanWriter, readPlan } from './plan.ts';
 import type { BulkRow } from './rows/row.ts';
 import { RunState } from './run-state.ts';
 
-/** The files of a run. */
 export interface RunFiles {
   folder: string;
   journal: string;

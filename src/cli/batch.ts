@@ -5,7 +5,6 @@ import { safeLine } from '../output/text.ts';
 import type { Context } from './context.ts';
 import { errorText, reportOf } from './report.ts';
 
-/** The result of one item. */
 export interface ItemResult {
   /** Its line with --json. */
   json: unknown;

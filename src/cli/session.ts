@@ -189,18 +189,18 @@ export class Session {
   }
 
   /** Returns a client for another profile, such as one that isn't stored yet. */
-  clientOf(profile: Profile, pacing: Pacing = {}): Promise<Client> {
+  clientOf(profile: Profile): Promise<Client> {
     const settings = resolveSettings({
       flags: { timeout: this.#flags.timeout, profile: 'given' },
       env: { ESIGN_TIMEOUT: process.env.ESIGN_TIMEOUT },
       store: { current: undefined, profiles: { given: profile } },
     });
     const { baseUrl, apiKey } = requireConnection(settings);
-    return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, pacing);
+    return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value);
   }
 
   /** Returns the controls of a running sandbox, by default the one of the profile `sandbox`. */
-  async sandbox(): Promise<SandboxControl> {
+  async sandbox(signal?: AbortSignal): Promise<SandboxControl> {
     const settings = await this.settings({ fallbackProfile: 'sandbox' });
     const { baseUrl, apiKey } = requireConnection(settings);
     const { controlUrl, sandboxControl } = await import('../sandbox-control/control.ts');
@@ -208,7 +208,7 @@ export class Session {
       gate: async () => (await import('./guards.ts')).sandboxGateOf(this),
       readsOnly: false,
     });
-    return sandboxControl(client.send);
+    return sandboxControl(client.send, signal);
   }
 
   async #clientFor(

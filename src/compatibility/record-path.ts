@@ -8,7 +8,6 @@ export interface RecordScope {
   baseUrl: string;
 }
 
-/** Returns the folder of all records. */
 export function recordFolder(stateDir: string): string {
   return join(stateDir, 'compatibility');
 }

@@ -16,7 +16,6 @@ import {
 } from './snapshot.ts';
 import { walkNew } from './walk.ts';
 
-/** Progress of an update of the index. */
 export interface IndexProgress {
   /** Reading the list, reading envelopes one by one, or waiting for another process that does either. */
   step: 'list' | 'each' | 'other-process';

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Envelope } from '../api/schemas.ts';
 import { entryOf, type IndexEntry, type IndexEvent } from './entry.ts';
-import { type IndexScope, IndexWriter } from './index-writer.ts';
+import { appendToIndex, type IndexScope, indexPath } from './index-writer.ts';
 
 /** Lines per write. A killed process loses at most this many. */
 const LINES_PER_WRITE = 50;
@@ -15,7 +15,6 @@ const CHECK_INTERVAL_BYTES = 32 * 1024 * 1024;
 export class Feed {
   readonly #stateDir: string;
   readonly #scope: IndexScope;
-  readonly #file: IndexWriter;
   /** A checksum of the last line added for each envelope. */
   readonly #taken = new Map<string, number>();
   #waiting: (IndexEntry | IndexEvent)[] = [];
@@ -26,7 +25,6 @@ export class Feed {
   constructor(stateDir: string, scope: IndexScope) {
     this.#stateDir = stateDir;
     this.#scope = scope;
-    this.#file = new IndexWriter(stateDir, scope);
   }
 
   /** True once a write has failed; later reads are missing from the file. */
@@ -65,7 +63,7 @@ export class Feed {
     this.#waiting = [];
     if (this.#hasFailed || entries.length === 0) return;
     try {
-      const { added, size } = this.#file.append(entries);
+      const { added, size } = appendToIndex(indexPath(this.#stateDir, this.#scope), entries);
       this.#hasGrown ||=
         Math.floor(size / CHECK_INTERVAL_BYTES) > Math.floor((size - added) / CHECK_INTERVAL_BYTES);
     } catch {

@@ -168,7 +168,6 @@ export async function removeIndexesOf(stateDir: string, profile: string): Promis
   for (const { path } of await indexFiles(stateDir, { profile })) await rm(path, { force: true });
 }
 
-/** The open file of an index. */
 export class OpenIndexFile {
   readonly #file: number;
 

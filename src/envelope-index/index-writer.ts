@@ -22,7 +22,6 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 /** The last bytes of a nearly full disk are left for the journals: an index can be rebuilt, a journal can't. */
 const MIN_FREE_BYTES = 16 * 1024 * 1024;
 
-/** The folder of all indexes. */
 export function indexFolder(stateDir: string): string {
   return join(stateDir, 'index');
 }
@@ -38,52 +37,44 @@ export function indexPath(stateDir: string, { baseUrl, profile, apiKey }: IndexS
   return join(indexFolder(stateDir), `${indexPrefix(profile)}${name}.jsonl`);
 }
 
-/** Appends to the file of an index. Several processes may do so at the same time. */
-export class IndexWriter {
-  readonly #path: string;
-  readonly #stateDir: string;
-
-  constructor(stateDir: string, scope: IndexScope) {
-    this.#stateDir = stateDir;
-    this.#path = indexPath(stateDir, scope);
+/**
+ * Appends lines to an index, and returns their size and that of the file, in bytes. Several processes may do so at the same time. A
+ * process that is killed in the meantime leaves at most one incomplete line.
+ */
+export function appendToIndex(
+  path: string,
+  entries: readonly (IndexEntry | IndexEvent)[],
+): { added: number; size: number } {
+  if (isNearlyFull(dirname(dirname(path)))) throw new Error('the disk is nearly full');
+  // The line break ends a line that another process left incomplete.
+  const text = `\n${entries.map(writeLine).join('')}`;
+  const added = Buffer.byteLength(text);
+  try {
+    return { added, size: write(path, APPEND, text) };
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    makeFolder(dirname(path), 0o700);
+    create(path);
+    return { added, size: write(path, APPEND, text) };
   }
+}
 
-  /**
-   * Appends lines, and returns their size and that of the file, in bytes. A process that is killed in the meantime leaves at most one
-   * incomplete line.
-   */
-  append(entries: readonly (IndexEntry | IndexEvent)[]): { added: number; size: number } {
-    if (isNearlyFull(this.#stateDir)) throw new Error('the disk is nearly full');
-    // The line break ends a line that another process left incomplete.
-    const text = `\n${entries.map(writeLine).join('')}`;
-    const added = Buffer.byteLength(text);
-    try {
-      return { added, size: this.#write(APPEND, text) };
-    } catch (error) {
-      if (codeOf(error) !== 'ENOENT') throw error;
-      makeFolder(dirname(this.#path), 0o700);
-      this.#create();
-      return { added, size: this.#write(APPEND, text) };
-    }
+function create(path: string): void {
+  try {
+    write(path, CREATE, writeLine(HEADER));
+  } catch (error) {
+    // Another process created it first.
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
+}
 
-  #create(): void {
-    try {
-      this.#write(CREATE, writeLine(HEADER));
-    } catch (error) {
-      // Another process created it first.
-      if (codeOf(error) !== 'EEXIST') throw error;
-    }
-  }
-
-  #write(mode: number, text: string): number {
-    const file = openSync(this.#path, mode, 0o600);
-    try {
-      writeSync(file, text);
-      return fstatSync(file).size;
-    } finally {
-      closeSync(file);
-    }
+function write(path: string, mode: number, text: string): number {
+  const file = openSync(path, mode, 0o600);
+  try {
+    writeSync(file, text);
+    return fstatSync(file).size;
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -29,7 +29,6 @@ export interface IndexQuery {
   run?: SelectedRun | undefined;
 }
 
-/** An envelope in the index. */
 export interface IndexedEnvelope extends Omit<EntryHead, 'created'> {
   /** In ms; NaN if the service left it out. */
   created: number;

@@ -1,6 +1,5 @@
 import { truncate } from './text.ts';
 
-/** A wait to show. */
 export interface Sign {
   text: string;
   /** Whether the line is animated and later removed. Otherwise, it is printed once. */

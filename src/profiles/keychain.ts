@@ -29,8 +29,8 @@ export async function readFromKeychain(account: string, signal?: AbortSignal): P
 }
 
 /** Removes the key stored under an account, if there is one. */
-export async function removeFromKeychain(account: string, signal?: AbortSignal): Promise<void> {
-  await withTimeout(signal, (entry, timeLimit) => entry(account).deletePassword(timeLimit));
+export async function removeFromKeychain(account: string): Promise<void> {
+  await withTimeout(undefined, (entry, timeLimit) => entry(account).deletePassword(timeLimit));
 }
 
 async function withTimeout<T>(

@@ -22,7 +22,6 @@ interface SignerAction {
 
 /** A turn that takes longer than usual. */
 export interface SlowTurn {
-  /** The number of the row. */
   row: number;
   email: string;
   name: string;

@@ -69,86 +69,71 @@ interface AsSigner {
 
 /**
  * Creates a client for the actions of a running sandbox that aren't part of the API, such as signing, declining, and moving the clock. The
- * base URL of `send` must be `controlUrl`.
+ * base URL of `send` must be `controlUrl`. `signal` aborts the requests.
  */
-export function sandboxControl(send: SendRequest) {
-  const read = async <T>(schema: z.ZodMiniType<T, T>, request: HttpRequest, what: string, status = 200) =>
-    readAs(schema, await ask(send, request), what, status);
-  const act = async (id: string, action: string, body: object, signal?: AbortSignal): Promise<Envelope> => {
-    const path = `/envelopes/${encodeURIComponent(id)}/${action}`;
-    const { data } = await read(
-      resourceResponseSchema,
-      { method: 'POST', path, body, signal },
-      'an envelope',
-    );
+export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
+  const get = async <T>(path: string, schema: z.ZodMiniType<T, T>, what: string, query: Query = {}) =>
+    readAs(schema, await ask(send, { method: 'GET', path, query: given(query), signal }), what, 200);
+  const post = (path: string, body: object) => ask(send, { method: 'POST', path, body, signal });
+  const act = async (id: string, action: string, body: object): Promise<Envelope> => {
+    const reply = await post(`/envelopes/${encodeURIComponent(id)}/${action}`, body);
+    const { data } = readAs(resourceResponseSchema, reply, 'an envelope', 200);
     return readAs(envelopeSchema, data, 'an envelope', 200);
   };
   return {
     /** Signs. With `all`, signs as all remaining signers in order. */
-    sign: (
-      id: string,
-      { all, ...wanted }: AsSigner & { all?: boolean; values?: Record<string, string> },
-      signal?: AbortSignal,
-    ) => act(id, 'sign', { ...wanted, all: all || undefined }, signal),
-    view: (id: string, signer: string | undefined, signal?: AbortSignal) =>
-      act(id, 'view', { signer }, signal),
-    decline: (id: string, wanted: AsSigner & { reason: string }, signal?: AbortSignal) =>
-      act(id, 'decline', wanted, signal),
+    sign: (id: string, { all, ...wanted }: AsSigner & { all?: boolean; values?: Record<string, string> }) =>
+      act(id, 'sign', { ...wanted, all: all || undefined }),
+    view: (id: string, signer: string | undefined) => act(id, 'view', { signer }),
+    decline: (id: string, wanted: AsSigner & { reason: string }) => act(id, 'decline', wanted),
     /** Moves the sandbox's clock forward. Returns the new time, ISO 8601. */
-    async advance(ms: number, signal?: AbortSignal): Promise<string> {
-      const request = { method: 'POST', path: '/clock/advance', body: { ms }, signal } as const;
-      return (await read(nowSchema, request, "the sandbox's time")).now;
+    async advance(ms: number): Promise<string> {
+      return readAs(nowSchema, await post('/clock/advance', { ms }), "the sandbox's time", 200).now;
     },
-    async deliveries(envelopeId: string | undefined, signal?: AbortSignal) {
-      const request = { method: 'GET', path: '/deliveries', query: given({ envelopeId }), signal } as const;
-      return (await read(deliveriesSchema, request, 'a list of deliveries')).data;
+    async deliveries(envelopeId: string | undefined) {
+      return (await get('/deliveries', deliveriesSchema, 'a list of deliveries', { envelopeId })).data;
     },
     /** Returns the emails sent so far. If none exist, waits up to 60 s for one. */
-    async mails(
-      {
-        waitMs,
-        ...filter
-      }: { to?: string | undefined; envelopeId?: string | undefined; waitMs?: number | undefined },
-      signal?: AbortSignal,
-    ) {
-      const query = given({ ...filter, waitMs: waitMs?.toString() });
-      return (await read(mailsSchema, { method: 'GET', path: '/mails', query, signal }, 'a list of emails'))
-        .data;
+    async mails(filter: {
+      to?: string | undefined;
+      envelopeId?: string | undefined;
+      waitMs?: number | undefined;
+    }) {
+      const query = { ...filter, waitMs: filter.waitMs?.toString() };
+      return (await get('/mails', mailsSchema, 'a list of emails', query)).data;
     },
     /** Loads a seed, with its PDFs in base64. */
-    async seed(body: Record<string, unknown>, signal?: AbortSignal): Promise<SeedReply> {
-      const request = { method: 'POST', path: '/seed', body, signal } as const;
-      return (await read(seedReplySchema, request, 'the result of loading a seed')).data;
+    async seed(body: Record<string, unknown>): Promise<SeedReply> {
+      return readAs(seedReplySchema, await post('/seed', body), 'the result of loading a seed', 200).data;
     },
     /** Saves the current state under a name. */
-    async saveSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot> {
-      const request = { method: 'POST', path: '/snapshots', body: { name }, signal } as const;
-      return (await read(snapshotReplySchema, request, 'a snapshot', 201)).data;
+    async saveSnapshot(name: string): Promise<SandboxSnapshot> {
+      return readAs(snapshotReplySchema, await post('/snapshots', { name }), 'a snapshot', 201).data;
     },
     /** Restores a saved state. */
-    async restoreSnapshot(name: string, signal?: AbortSignal): Promise<SandboxSnapshot> {
-      const path = `/snapshots/${encodeURIComponent(name)}/restore`;
-      return (await read(snapshotReplySchema, { method: 'POST', path, body: {}, signal }, 'a snapshot')).data;
+    async restoreSnapshot(name: string): Promise<SandboxSnapshot> {
+      const reply = await post(`/snapshots/${encodeURIComponent(name)}/restore`, {});
+      return readAs(snapshotReplySchema, reply, 'a snapshot', 200).data;
     },
-    async snapshots(signal?: AbortSignal): Promise<SandboxSnapshot[]> {
-      const request = { method: 'GET', path: '/snapshots', signal } as const;
-      return (await read(snapshotsSchema, request, 'a list of snapshots')).data;
+    async snapshots(): Promise<SandboxSnapshot[]> {
+      return (await get('/snapshots', snapshotsSchema, 'a list of snapshots')).data;
     },
-    async removeSnapshot(name: string, signal?: AbortSignal): Promise<void> {
+    async removeSnapshot(name: string): Promise<void> {
       await ask(send, { method: 'DELETE', path: `/snapshots/${encodeURIComponent(name)}`, signal });
     },
-    async reset(signal?: AbortSignal): Promise<void> {
-      await ask(send, { method: 'POST', path: '/reset', body: {}, signal });
+    async reset(): Promise<void> {
+      await post('/reset', {});
     },
     /** Changes the choices in `wanted`. Returns all choices for ambiguities of the API document. */
-    async choices(wanted: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<SandboxChoice[]> {
-      const change = Object.keys(wanted).length === 0 ? GET : ({ method: 'POST', body: wanted } as const);
-      return (await read(choicesSchema, { ...change, path: '/choices', signal }, 'a list of choices')).data;
+    async choices(wanted: Readonly<Record<string, string>>): Promise<SandboxChoice[]> {
+      if (Object.keys(wanted).length === 0)
+        return (await get('/choices', choicesSchema, 'a list of choices')).data;
+      return readAs(choicesSchema, await post('/choices', wanted), 'a list of choices', 200).data;
     },
     /** Returns the active faults. `set` replaces all of them; an empty object removes them. */
-    async faults(set: Record<string, unknown> | undefined, signal?: AbortSignal) {
-      const change = set === undefined ? GET : ({ method: 'POST', body: set } as const);
-      return (await read(faultsSchema, { ...change, path: '/faults', signal }, 'the faults')).data;
+    async faults(set: Record<string, unknown> | undefined) {
+      if (set === undefined) return (await get('/faults', faultsSchema, 'the faults')).data;
+      return readAs(faultsSchema, await post('/faults', set), 'the faults', 200).data;
     },
   };
 }
@@ -156,10 +141,10 @@ export function sandboxControl(send: SendRequest) {
 /** The actions of a running sandbox. */
 export type SandboxControl = ReturnType<typeof sandboxControl>;
 
-const GET = { method: 'GET' } as const;
+type Query = Readonly<Record<string, string | undefined>>;
 
 /** Returns the parameters of a query that have a value. */
-function given(query: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function given(query: Query): Record<string, string> {
   const entries = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value]],
   );

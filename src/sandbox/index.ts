@@ -67,7 +67,6 @@ export interface Sandbox {
   dataDir: string;
   /** The keys of the seed. */
   keys: SeededKey[];
-  /** The control plane. */
   control: ControlPlane;
   /** Stops listening and finishes pending writes. Resolves when the state is on disk. */
   close(): Promise<void>;

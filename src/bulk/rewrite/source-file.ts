@@ -102,7 +102,10 @@ async function* jsonParts(
 async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   let rest = '';
   for await (const piece of pieces) {
-    const lines = `${rest}${piece}`.split(/(?<=\n)/);
+    rest += piece;
+    // A huge line is only split once it is complete.
+    if (!piece.includes('\n')) continue;
+    const lines = rest.split(/(?<=\n)/);
     rest = lines.at(-1)?.endsWith('\n') ? '' : (lines.pop() ?? '');
     yield* lines;
   }

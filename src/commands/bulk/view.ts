@@ -89,7 +89,6 @@ function exampleText({ example }: Preflight): string {
   return `\nEmail for line ${example.line}:\n${[...subject, ...message].join('\n').replaceAll(/^/gm, '  ')}\n\n`;
 }
 
-/** The progress of a run. */
 export interface RunProgress {
   total: number;
   done: number;
@@ -151,7 +150,6 @@ export function summaryText(run: RunDetails): string {
   return `${parts.join(', ')}. Results for each row: ${safeLine(run.results)}\n`;
 }
 
-/** Returns the list view of the runs on this machine. */
 export function runList(now: number): ListView<RunSummary> {
   const id: TableColumn<RunSummary> = { key: 'id', header: 'RUN', value: (run) => run.id, fixed: true };
   const state: TableColumn<RunSummary> = {

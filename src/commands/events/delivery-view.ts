@@ -89,7 +89,6 @@ function shortId(id: string): string {
   return id.length > 12 ? `${id.slice(0, 8)}…` : id;
 }
 
-/** Returns the list of a sandbox's deliveries. */
 export function sandboxDeliveryList(now: number): ListView<Record<string, unknown>> {
   return {
     id: (one) => text(one.id),

@@ -4,7 +4,6 @@ import type { Context } from '../../cli/context.ts';
 import { addKnownSecrets } from '../../cli/known-secrets.ts';
 import { failure, resultOf } from './reply.ts';
 
-/** A tool of the MCP server. */
 export interface Tool {
   name: string;
   register: (server: McpServer) => void;

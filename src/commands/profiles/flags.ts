@@ -7,7 +7,6 @@ import { UsageError } from '../../kernel/errors.ts';
 import type { GuardChanges, ProfileChanges } from '../../profiles/edit.ts';
 import type { KeyStorage } from '../../profiles/key-place.ts';
 
-/** The flags for guards, which limit writes with the profile. */
 const guardFlags = inGroup('GUARD', {
   'read-only': Flags.boolean({ description: 'refuse all commands that change data', allowNo: true }),
   'only-to': Flags.string({

@@ -24,7 +24,6 @@ const MAX_WEEKS = 13;
 const MAX_REASONS = 5;
 const WIDEST_BAR = 30;
 
-/** Returns the groups of a report as a list. */
 export function figuresList(by: GroupBy | undefined): ListView<GroupFigures> {
   return { id: ({ key }) => key ?? '', columns: columnsBy(by) };
 }

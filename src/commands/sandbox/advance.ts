@@ -20,8 +20,8 @@ export default class SandboxAdvance extends EsignCommand {
     const { args, flags } = await this.parse(SandboxAdvance);
     const context = this.context(flags);
     const ms = readDuration(args.time, '', 1);
-    const sandbox = await context.session.sandbox();
-    const now = await sandbox.advance(ms, context.interrupt.signal);
+    const sandbox = await context.session.sandbox(context.interrupt.signal);
+    const now = await sandbox.advance(ms);
     if (context.terminal.json) return writeJson({ now }, context.terminal);
     await context.terminal.out(
       `Advanced the clock by ${durationInWords(ms)}. It is now ${exactTime(now)} in the sandbox.\n`,

@@ -25,10 +25,10 @@ export default class SandboxDecline extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxDecline);
     const context = this.context(flags);
-    const sandbox = await context.session.sandbox();
+    const sandbox = await context.session.sandbox(context.interrupt.signal);
     const { signer, reason } = flags;
     const declined = await asSigner(args.envelope, signer, context, () =>
-      sandbox.decline(args.envelope, { signer, reason }, context.interrupt.signal),
+      sandbox.decline(args.envelope, { signer, reason }),
     );
     await writeEnvelopeAction('Declined', declined, context.terminal);
   }

@@ -16,10 +16,10 @@ export default class SandboxReset extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(SandboxReset);
     const context = this.context(flags);
-    const sandbox = await context.session.sandbox();
+    const sandbox = await context.session.sandbox(context.interrupt.signal);
     const question = 'Delete all envelopes in the sandbox?';
     await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
-    await sandbox.reset(context.interrupt.signal);
+    await sandbox.reset();
     await removeIndex(context.session);
     if (context.terminal.json) return writeJson({ reset: true }, context.terminal);
     await context.terminal.out('The sandbox was reset.\n');

@@ -36,11 +36,11 @@ export default class SandboxSign extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxSign);
     const context = this.context(flags);
-    const sandbox = await context.session.sandbox();
+    const sandbox = await context.session.sandbox(context.interrupt.signal);
     const values = readPairs(flags.value, 'value');
     const options = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
     const signed = await asSigner(args.envelope, flags.signer, context, () =>
-      sandbox.sign(args.envelope, options, context.interrupt.signal),
+      sandbox.sign(args.envelope, options),
     );
     if (flags.quiet) return writeIds([signed.id], context.terminal);
     await writeEnvelopeAction('Signed', signed, context.terminal);

@@ -8,7 +8,6 @@ export type ListLine =
   | { file: PathLike; entry: ManifestEntry; problem?: undefined }
   | { file?: undefined; problem: string };
 
-/** The list of hashes of one folder. */
 export interface HashList {
   dir: string;
   lines: readonly ListLine[];

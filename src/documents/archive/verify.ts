@@ -14,7 +14,6 @@ import { beginsPdf } from './pdf-head.ts';
 
 const CONCURRENCY = 4;
 
-/** The result of verifying a file. */
 export interface VerifiedFile {
   path: string | null;
   sha256: string | null;

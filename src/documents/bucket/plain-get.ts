@@ -41,7 +41,6 @@ type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
 
 const PLAIN: readonly number[] = [200, 206, 304, 412, 416];
 
-/** Sends GETs to one bucket. */
 export class PlainGets {
   readonly #client: S3Client;
   readonly #trace: ((exchange: BucketExchange) => void) | undefined;

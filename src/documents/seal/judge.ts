@@ -13,7 +13,6 @@ export type SealErrorCode =
   | 'SEAL_UNREADABLE'
   | 'SEAL_MISSING';
 
-/** A problem with a seal. */
 export interface SealProblem {
   code: SealErrorCode;
   message: string;

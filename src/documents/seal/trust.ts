@@ -9,7 +9,6 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 /** Whether the signer is known: pinned when first seen with a profile, as SSH does with hosts, or certified by an authority. */
 export type SignerTrust = 'pinned' | 'trusted' | 'unknown' | 'other';
 
-/** The trusted signers. */
 export interface TrustedSigners {
   authorities: readonly X509Certificate[];
   /** The fingerprints pinned for the profile. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, open, rename, rm, stat } from 'node:fs/promises';
+import { chmod, open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { codeOf } from '../errors.ts';
@@ -27,15 +27,7 @@ export async function writeFileAtomic(
   mode = 0o600,
   system: System = SYSTEM,
 ): Promise<void> {
-  const write = async (draft: string) => {
-    const file = await open(draft, 'wx', mode);
-    try {
-      await file.writeFile(content);
-    } finally {
-      await file.close();
-    }
-  };
-  await replaceAtomic(path, write, system);
+  await replaceAtomic(path, (draft) => writeFile(draft, content, { flag: 'wx', mode }), system);
 }
 
 /** Replaces a file in the same way. `write` writes it, and receives the path of the temporary file. */

@@ -11,7 +11,6 @@ export function listenOn(server: Server, port: number, host: string): Promise<vo
   });
 }
 
-/** Returns the origin of a listening server. */
 export function originOf(server: Server, host: string): string {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;

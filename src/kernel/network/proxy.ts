@@ -47,7 +47,6 @@ export function nameOf({ url, variable }: HttpProxy): string {
   return `${url.origin} (${variable})`;
 }
 
-/** Returns the Proxy-Authorization header. */
 export function authorization({ url }: HttpProxy): Readonly<Record<string, string>> {
   if (url.username === '' && url.password === '') return {};
   const user = `${decoded(url.username)}:${decoded(url.password)}`;

@@ -26,7 +26,6 @@ export function header({ request }: Call, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Responds with an XML document. */
 export function writeXml(
   response: ServerResponse,
   status: number,

@@ -59,7 +59,6 @@ const TEMPORARY = /^\.[0-9a-f]{16}\.tmp$/;
 const FILES_PER_TICK = 64;
 const MAX_KEY_BYTES = 1024;
 
-/** The objects of the bucket. */
 export class ObjectStore implements ObjectWriter {
   readonly #folder: string;
   readonly #now: () => number;

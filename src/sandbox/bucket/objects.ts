@@ -17,7 +17,6 @@ const KEPT_HEADERS = [
 const UNSUPPORTED =
   /^if-|^x-amz-(tagging$|object-lock-|server-side-encryption|website-redirect-location|grant-|copy-source)/;
 
-/** Handles PutObject. */
 export async function putObject(call: Call): Promise<void> {
   refuseUnsupported(call);
   const { etag, checksums } = await call.store.upload(call.key, readBody(call), factsOf(call));

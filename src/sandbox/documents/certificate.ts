@@ -29,8 +29,8 @@ export async function drawCertificate(input: CertificateInput): Promise<Uint8Arr
   drawHistoryTable(flow, envelope.history, signers);
 
   for (const [index, sheet] of pdf.sheets.entries()) {
-    drawFlowFooter(sheet, type, TITLE, `Page ${index + 1} of ${pdf.sheets.length}`);
-    drawSandboxMark(sheet, type, envelope.id);
+    drawFlowFooter({ sheet, type }, TITLE, `Page ${index + 1} of ${pdf.sheets.length}`);
+    drawSandboxMark({ sheet, type }, envelope.id);
   }
   return pdf.save({
     title: `${TITLE} for envelope ${envelope.id}`,

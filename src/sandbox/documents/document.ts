@@ -1,10 +1,10 @@
 import type { FieldRecord, TemplateRecord } from '../model.ts';
-import { baseline, COLORS, drawFitted, drawLine, drawParagraph, STYLES } from './drawing/pen.ts';
+import { baseline, COLORS, drawFitted, drawLine, drawParagraph, type Pen, STYLES } from './drawing/pen.ts';
 import { createPdf, openPdf, type PdfInfo } from './pdf/pdf.ts';
 import type { Sheet } from './pdf/sheet.ts';
 import { BUILT_IN } from './templates/all.ts';
 import { type Block, PAGE, type Region } from './templates/design.ts';
-import { createTypesetter, type Typesetter } from './text/typesetter.ts';
+import { createTypesetter } from './text/typesetter.ts';
 import { plain, quoted } from './text/untrusted.ts';
 
 /**
@@ -16,12 +16,12 @@ export async function drawDocument(template: TemplateRecord): Promise<Uint8Array
   const known = template.standIn ? undefined : BUILT_IN.find(({ record }) => record.id === template.id);
   const count = Math.max(1, template.pageCount);
   for (let page = 1; page <= count; page++) {
-    const sheet = pdf.addSheet();
-    for (const region of known?.pages[page - 1] ?? []) drawRegion(sheet, type, region);
-    if (!known && page === 1) drawRegion(sheet, type, nameOnly(template));
-    for (const field of fieldsOn(template, page)) drawEmptyField(sheet, type, field);
-    if (template.standIn) drawStandInMark(sheet, type);
-    drawFooter(sheet, type, template.name, `Page ${page} of ${count}`);
+    const pen = { sheet: pdf.addSheet(), type };
+    for (const region of known?.pages[page - 1] ?? []) drawRegion(pen, region);
+    if (!known && page === 1) drawRegion(pen, nameOnly(template));
+    for (const field of fieldsOn(template, page)) drawEmptyField(pen, field);
+    if (template.standIn) drawStandInMark(pen);
+    drawFooter(pen, template.name, `Page ${page} of ${count}`);
   }
   return pdf.save(infoOf(template));
 }
@@ -53,33 +53,33 @@ function nameOnly(template: TemplateRecord): Region {
   };
 }
 
-function drawFooter(sheet: Sheet, type: Typesetter, name: string, page: string): void {
-  sheet.line([PAGE.left, 790], [PAGE.right, 790], { color: COLORS.hairline, width: 0.5 });
-  drawFitted(sheet, type, quoted(name), STYLES.footer, { x: PAGE.left, y: 801, width: 340 });
-  drawLine(sheet, type, page, STYLES.footer, { x: PAGE.right, y: 801, align: 'right' });
+function drawFooter(pen: Pen, name: string, page: string): void {
+  pen.sheet.line([PAGE.left, 790], [PAGE.right, 790], { color: COLORS.hairline, width: 0.5 });
+  drawFitted(pen, quoted(name), STYLES.footer, { x: PAGE.left, y: 801, width: 340 });
+  drawLine(pen, page, STYLES.footer, { x: PAGE.right, y: 801, align: 'right' });
 }
 
 /** Marks a page that replaces one from another account, so that it can't be mistaken for the page that signers will see. */
-function drawStandInMark(sheet: Sheet, type: Typesetter): void {
+function drawStandInMark(pen: Pen): void {
   const style = { ...STYLES.title, size: 30, color: COLORS.warning };
-  drawLine(sheet, type, 'STAND-IN', style, { x: sheet.width / 2, y: 168, align: 'center' });
+  drawLine(pen, 'STAND-IN', style, { x: pen.sheet.width / 2, y: 168, align: 'center' });
   const note = 'The fields come from your template. Signers will see the pages of the real document.';
-  drawLine(sheet, type, note, STYLES.small, { x: sheet.width / 2, y: 182, align: 'center' });
-  sheet.box(PAGE.left - 8, 138, PAGE.width + 16, 50, { stroke: COLORS.warning, width: 0.8 });
+  drawLine(pen, note, STYLES.small, { x: pen.sheet.width / 2, y: 182, align: 'center' });
+  pen.sheet.box(PAGE.left - 8, 138, PAGE.width + 16, 50, { stroke: COLORS.warning, width: 0.8 });
 }
 
 /** Draws an empty field: its box, and its label above it or, for a checkbox, next to it. */
-function drawEmptyField(sheet: Sheet, type: Typesetter, field: FieldRecord): void {
-  drawLabel(sheet, type, field);
+function drawEmptyField(pen: Pen, field: FieldRecord): void {
+  drawLabel(pen, field);
   const { x, y, width, height } = field;
   if (field.type === 'CHECKBOX') {
-    sheet.box(x, y, width, height, { fill: [1, 1, 1], stroke: COLORS.grey, width: 0.75 });
+    pen.sheet.box(x, y, width, height, { fill: [1, 1, 1], stroke: COLORS.grey, width: 0.75 });
     return;
   }
-  sheet.box(x, y, width, height, { fill: COLORS.tint });
-  sheet.line([x, y + height], [x + width, y + height], { color: COLORS.grey, width: 0.6 });
+  pen.sheet.box(x, y, width, height, { fill: COLORS.tint });
+  pen.sheet.line([x, y + height], [x + width, y + height], { color: COLORS.grey, width: 0.6 });
   if (field.type === 'SIGNATURE') {
-    drawLine(sheet, type, '×', { ...STYLES.body, color: COLORS.faint }, { x: x + 5, y: y + height - 24 });
+    drawLine(pen, '×', { ...STYLES.body, color: COLORS.faint }, { x: x + 5, y: y + height - 24 });
   }
   if (field.type === 'DROPDOWN') {
     const middle = y + height / 2;
@@ -89,7 +89,7 @@ function drawEmptyField(sheet: Sheet, type: Typesetter, field: FieldRecord): voi
       [right - 3.5, middle + 1.8],
       [right, middle - 2],
     ] as const;
-    sheet.stroke(chevron, { color: COLORS.faint, width: 0.9 });
+    pen.sheet.stroke(chevron, { color: COLORS.faint, width: 0.9 });
   }
 }
 
@@ -99,17 +99,17 @@ function drawFieldPlace(sheet: Sheet, { x, y, width, height, type }: FieldRecord
   sheet.box(x, y, width, height, { stroke: COLORS.faint, width: 0.5, dash });
 }
 
-function drawLabel(sheet: Sheet, type: Typesetter, field: FieldRecord): void {
+function drawLabel(pen: Pen, field: FieldRecord): void {
   const text = quoted(field.label);
   if (field.type === 'CHECKBOX') {
     const left = field.x + field.width + 8;
     const middle = field.y + field.height / 2 + 3.3;
-    drawLine(sheet, type, text, { ...STYLES.body, size: 9.2 }, { x: left, y: middle });
+    drawLine(pen, text, { ...STYLES.body, size: 9.2 }, { x: left, y: middle });
     return;
   }
   const mark = field.required ? '' : ' (optional)';
   const width = Math.max(field.width, 70);
-  drawFitted(sheet, type, text + mark, STYLES.label, { x: field.x, y: field.y - 4, width, smallest: 5 });
+  drawFitted(pen, text + mark, STYLES.label, { x: field.x, y: field.y - 4, width, smallest: 5 });
 }
 
 /** The indent of a clause's text from its number, in points. */
@@ -121,35 +121,35 @@ interface Column {
 }
 
 /** Draws a region's blocks. Throws if they don't fit, because there are fields below the region. */
-function drawRegion(sheet: Sheet, type: Typesetter, region: Region): void {
+function drawRegion(pen: Pen, region: Region): void {
   const column = { x: region.x ?? PAGE.left, width: region.width ?? PAGE.width };
   let top = region.top;
   for (const [index, block] of region.blocks.entries()) {
     const before = region.blocks[index - 1];
     const endsList = isSubclause(before) && !isSubclause(block);
-    top = drawBlock(sheet, type, block, column, endsList ? top + 4 : top);
+    top = drawBlock(pen, block, column, endsList ? top + 4 : top);
   }
   if (top > region.bottom) {
     throw new Error(`The text exceeds its region by ${(top - region.bottom).toFixed(1)} points.`);
   }
 }
 
-function drawBlock(sheet: Sheet, type: Typesetter, block: Block, { x, width }: Column, top: number): number {
+function drawBlock(pen: Pen, block: Block, { x, width }: Column, top: number): number {
   switch (block.kind) {
     case 'title': {
-      const below = drawParagraph(sheet, type, block.text, STYLES.title, { x, top, width });
-      const end = drawParagraph(sheet, type, block.subtitle, STYLES.small, { x, top: below + 1, width });
-      sheet.line([x, end + 9], [x + width, end + 9], { color: COLORS.hairline, width: 0.75 });
-      sheet.line([x, end + 9], [x + 42, end + 9], { color: COLORS.accent, width: 1.5 });
+      const below = drawParagraph(pen, block.text, STYLES.title, { x, top, width });
+      const end = drawParagraph(pen, block.subtitle, STYLES.small, { x, top: below + 1, width });
+      pen.sheet.line([x, end + 9], [x + width, end + 9], { color: COLORS.hairline, width: 0.75 });
+      pen.sheet.line([x, end + 9], [x + 42, end + 9], { color: COLORS.accent, width: 1.5 });
       return end + 22;
     }
     case 'heading': {
       // The number is aligned with those of the clauses.
       const [, number = '', text = ''] = /^(?:(\d+) {2})?(.*)$/su.exec(block.text) ?? [];
       const indent = number === '' ? 0 : INDENT;
-      drawLine(sheet, type, number, STYLES.heading, { x, y: baseline(top + 10, STYLES.heading) });
+      drawLine(pen, number, STYLES.heading, { x, y: baseline(top + 10, STYLES.heading) });
       return (
-        drawParagraph(sheet, type, text, STYLES.heading, {
+        drawParagraph(pen, text, STYLES.heading, {
           x: x + indent,
           top: top + 10,
           width: width - indent,
@@ -157,15 +157,15 @@ function drawBlock(sheet: Sheet, type: Typesetter, block: Block, { x, width }: C
       );
     }
     case 'paragraph':
-      return drawParagraph(sheet, type, block.text, STYLES.body, { x, top, width }) + 6;
+      return drawParagraph(pen, block.text, STYLES.body, { x, top, width }) + 6;
     case 'note':
-      return drawParagraph(sheet, type, block.text, STYLES.small, { x, top, width }) + 6;
+      return drawParagraph(pen, block.text, STYLES.small, { x, top, width }) + 6;
     case 'clause': {
       const indent = block.depth === 1 ? 2 * INDENT - 6 : INDENT;
       const numberAt = block.depth === 1 ? INDENT : 0;
-      drawLine(sheet, type, block.number, STYLES.body, { x: x + numberAt, y: baseline(top, STYLES.body) });
+      drawLine(pen, block.number, STYLES.body, { x: x + numberAt, y: baseline(top, STYLES.body) });
       const place = { x: x + indent, top, width: width - indent };
-      return drawParagraph(sheet, type, block.text, STYLES.body, place) + (block.depth === 1 ? 1 : 5);
+      return drawParagraph(pen, block.text, STYLES.body, place) + (block.depth === 1 ? 1 : 5);
     }
   }
 }

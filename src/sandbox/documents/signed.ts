@@ -36,10 +36,10 @@ export async function drawSigned({ template, envelope, document }: SignedInput):
     drawAppendix(createFlow(pdf, type), template, others, entries);
     const appended = pdf.sheets.length - own;
     for (const [index, sheet] of pdf.sheets.slice(own).entries()) {
-      drawFlowFooter(sheet, type, envelope.templateName, `Appended page ${index + 1} of ${appended}`);
+      drawFlowFooter({ sheet, type }, envelope.templateName, `Appended page ${index + 1} of ${appended}`);
     }
   }
-  for (const sheet of pdf.sheets) drawSandboxMark(sheet, type, envelope.id);
+  for (const sheet of pdf.sheets) drawSandboxMark({ sheet, type }, envelope.id);
   return pdf.save({
     title: `${plain(envelope.templateName)} (signed)`,
     subject: `Envelope ${envelope.id}: ${plain(envelope.subject)}`,
@@ -63,7 +63,7 @@ function drawFields(
     const signer = holders.get(field.role);
     if (!signer) return [];
     const sheet = pdf.sheets[field.page - 1];
-    if (sheet && drawFilledField(sheet, type, field, signer)) return [];
+    if (sheet && drawFilledField({ sheet, type }, field, signer)) return [];
     const value = signer.drawings?.[field.fieldId] ?? fieldValue(field, signer);
     return [{ signer, label: field.label, value }];
   });
@@ -103,7 +103,7 @@ function drawAppendix(
       flow.top += 6;
       const style = { ...STYLES.body, use: 'strong' } as const;
       const line = { x: FLOW.left, y: baseline(flow.top, style), width: FLOW.width };
-      drawFitted(flow.sheet, flow.type, `${quoted(signer.name)}, ${quoted(signer.role)}`, style, line);
+      drawFitted(flow, `${quoted(signer.name)}, ${quoted(signer.role)}`, style, line);
       flow.top += style.leading + 2;
       last = signer;
     }
@@ -120,10 +120,10 @@ function drawSignatures(flow: Flow, fields: readonly FieldRecord[], signers: rea
   for (const [index, signer] of signers.entries()) {
     const isLeft = index % 2 === 0;
     if (isLeft) flow.ensureSpace(CARD.height);
-    const { sheet, type, top } = flow;
+    const { sheet, top } = flow;
     const x = isLeft ? FLOW.left : CARD.second;
     const name = { ...STYLES.body, use: 'strong' } as const;
-    drawFitted(sheet, type, quoted(signer.name), name, {
+    drawFitted(flow, quoted(signer.name), name, {
       x,
       y: baseline(top, name),
       width: CARD.width,
@@ -131,14 +131,14 @@ function drawSignatures(flow: Flow, fields: readonly FieldRecord[], signers: rea
     });
     const about = `${quoted(signer.role)} · ${quoted(signer.email)}`;
     const line = { x, y: baseline(top + 13, STYLES.small), width: CARD.width, smallest: 4.5 };
-    drawFitted(sheet, type, about, STYLES.small, line);
+    drawFitted(flow, about, STYLES.small, line);
     const box = { x, y: top + 30, width: CARD.width, height: CARD.signature };
     sheet.box(box.x, box.y, box.width, box.height, { fill: COLORS.tint });
     sheet.line([x, box.y + box.height], [x + box.width, box.y + box.height], {
       color: COLORS.grey,
       width: 0.6,
     });
-    drawSignature(sheet, type, box, signer, signatureOf(fields, signer));
+    drawSignature(flow, box, signer, signatureOf(fields, signer));
     if (!isLeft || index === signers.length - 1) flow.top += CARD.height;
   }
 }

@@ -49,10 +49,6 @@ export class Package {
   reading<T>(work: () => Promise<T>): Promise<T> {
     return readable(this.#name, work);
   }
-
-  damaged(cause: unknown): Error {
-    return damaged(this.#name, cause);
-  }
 }
 
 async function bufferOf(bytes: AsyncIterable<Uint8Array>, name: string): Promise<Buffer> {

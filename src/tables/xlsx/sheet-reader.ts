@@ -27,6 +27,7 @@ export interface Range {
 }
 
 const EMPTY: SheetCell = { text: '' };
+const NO_CELL = { column: -1, type: '', style: 0, value: '', hasValue: false, hasFormula: false };
 /** Limit of stored ranges. More aren't needed, since only the first ones are reported. */
 const MAX_RANGES = 1_000;
 const LONG_NUMBER = /^-?\d{16,}$/;
@@ -40,7 +41,7 @@ export class SheetReader implements XmlHandler {
   readonly #context: { strings: readonly string[]; styles: readonly NumberKind[]; is1904: boolean };
   readonly #item = new StringItem();
   #row: SheetRow = { number: 0, cells: [], isHidden: false };
-  #cell = { column: -1, type: '', style: 0, value: '', hasValue: false, hasFormula: false };
+  #cell = { ...NO_CELL };
   #tag = '';
 
   constructor(context: { strings: readonly string[]; styles: readonly NumberKind[]; is1904: boolean }) {
@@ -74,7 +75,7 @@ export class SheetReader implements XmlHandler {
   #openRow(attribute: (name: string) => string | undefined): void {
     const number = Number(attribute('r') ?? this.#row.number + 1);
     this.#row = { number, cells: [], isHidden: isTrue(attribute('hidden')) };
-    this.#cell.column = -1;
+    this.#cell = { ...NO_CELL };
   }
 
   #openCell(attribute: (name: string) => string | undefined): void {
@@ -82,14 +83,7 @@ export class SheetReader implements XmlHandler {
     if (column >= SHEET_LIMITS.columns)
       throw new Error(`row ${this.#row.number} has more than ${SHEET_LIMITS.columns} columns`);
     const style = Number(attribute('s') ?? 0);
-    this.#cell = {
-      column,
-      type: attribute('t') ?? 'n',
-      style,
-      value: '',
-      hasValue: false,
-      hasFormula: false,
-    };
+    this.#cell = { ...NO_CELL, column, type: attribute('t') ?? 'n', style };
   }
 
   #closeCell(): void {

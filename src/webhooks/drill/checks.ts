@@ -3,7 +3,6 @@ import { EVENTS, SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { sign } from '../receive/signature.ts';
 import { sampleBody, sampleEnvelopeId } from '../sample.ts';
 
-/** One request of a check. */
 export interface DrillRequest {
   /** Distinguishes the requests of a check. Empty if there is only one. */
   label: string;
@@ -39,8 +38,7 @@ const MINUTE_MS = 60_000;
 /** Returns all checks in the order in which they run. The envelopes and people in them are made up. */
 export function drillChecks({ secret, events, now }: DrillOptions): DrillCheck[] {
   const [first = 'envelope.signed'] = events;
-  const body = (event = first, envelopeId = sampleEnvelopeId('drill'), at = now) =>
-    sampleBody(event, { envelopeId, now: at });
+  const body = (event = first) => sampleBody(event, { envelopeId: sampleEnvelopeId('drill'), now });
   const signed = (raw: Buffer, label = '') => requestOf(raw, sign(raw, secret), label);
   const good = events.map((event) => signed(bytes(body(event)), event));
   const original = body();

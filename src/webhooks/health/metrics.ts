@@ -1,16 +1,5 @@
 import type { Health } from './health.ts';
-import type { Reason } from './reason.ts';
-
-const CODES: readonly Reason['code'][] = [
-  'journal',
-  'tunnel',
-  'forward',
-  'signature',
-  'clock',
-  'port',
-  'connections',
-  'stopping',
-];
+import { REASON_CODES, type Reason } from './reason.ts';
 
 /** Returns the metrics in the Prometheus text format. */
 export function metricsText(health: Health, reasons: readonly Reason[]): string {
@@ -24,7 +13,7 @@ export function metricsText(health: Health, reasons: readonly Reason[]): string 
       'unhealthy',
       'gauge',
       '1 for each current problem.',
-      CODES.map((code) => [`{reason="${code}"}`, isWrong(code)]),
+      REASON_CODES.map((code) => [`{reason="${code}"}`, isWrong(code)]),
     ),
     ...metric('deliveries_total', 'counter', 'Webhooks stored in the journal.', [
       ['{result="verified"}', counts.verified],

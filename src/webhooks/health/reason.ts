@@ -1,5 +1,16 @@
+export const REASON_CODES = [
+  'journal',
+  'tunnel',
+  'forward',
+  'signature',
+  'clock',
+  'port',
+  'connections',
+  'stopping',
+] as const;
+
 /** A problem of a listener. */
 export interface Reason {
-  code: 'journal' | 'tunnel' | 'forward' | 'signature' | 'clock' | 'port' | 'connections' | 'stopping';
+  code: (typeof REASON_CODES)[number];
   message: string;
 }

@@ -19,27 +19,23 @@ function sandboxWith(arrivesAt: number) {
     waits.push(waitMs);
     return waits.length >= arrivesAt ? [MAIL] : [];
   };
-  const context = {
-    session: { sandbox: () => Promise.resolve({ mails }) },
-    interrupt: { signal: new AbortController().signal },
-  };
-  return { waits, context };
+  return { waits, sandbox: { mails } };
 }
 
 it('waits for an email longer than the 5 seconds of one request', async () => {
-  const { waits, context } = sandboxWith(3);
-  expect(await readMails({ wait: 60_000 }, context)).toEqual([MAIL]);
+  const { waits, sandbox } = sandboxWith(3);
+  expect(await readMails({ wait: 60_000 }, sandbox)).toEqual([MAIL]);
   expect(waits).toEqual([5000, 5000, 5000]);
 });
 
 it('sends one request for a shorter wait, and reports that no email arrived', async () => {
-  const { waits, context } = sandboxWith(2);
-  await expect(readMails({ wait: 3000 }, context)).rejects.toMatchObject({ code: 'WAIT_TIMEOUT' });
+  const { waits, sandbox } = sandboxWith(2);
+  await expect(readMails({ wait: 3000 }, sandbox)).rejects.toMatchObject({ code: 'WAIT_TIMEOUT' });
   expect(waits).toHaveLength(1);
 });
 
 it("doesn't wait without --wait", async () => {
-  const { waits, context } = sandboxWith(2);
-  expect(await readMails({}, context)).toEqual([]);
+  const { waits, sandbox } = sandboxWith(2);
+  expect(await readMails({}, sandbox)).toEqual([]);
   expect(waits).toEqual([undefined]);
 });

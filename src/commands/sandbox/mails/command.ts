@@ -23,14 +23,12 @@ export default class SandboxMails extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(SandboxMails);
-    const context = this.context(flags);
-    const mails = await readMails(flags, context);
-    const { terminal } = context;
+    const { terminal, session, interrupt } = this.context(flags);
+    const mails = await readMails(flags, await session.sandbox(interrupt.signal));
     const { json } = terminal;
     const isForPerson =
       terminal.outIsTty && !json && !flags.csv && !flags.quiet && flags.fields === undefined;
-    if (isForPerson && mails.length > 0)
-      return terminal.out(renderMails(mails, terminal, context.session.now()));
-    await writeList(mails, mailList(context.session.now()), flags, context.terminal);
+    if (isForPerson && mails.length > 0) return terminal.out(renderMails(mails, terminal, session.now()));
+    await writeList(mails, mailList(session.now()), flags, terminal);
   }
 }

@@ -21,19 +21,15 @@ export interface MailFlags {
  */
 export async function readMails(
   { to, envelope, wait }: MailFlags,
-  context: {
-    session: { sandbox(): Promise<Pick<SandboxControl, 'mails'>> };
-    interrupt: { signal: AbortSignal };
-  },
+  sandbox: Pick<SandboxControl, 'mails'>,
 ): Promise<ListedMail[]> {
-  const sandbox = await context.session.sandbox();
   const filter = { to, envelopeId: envelope };
-  if (wait === undefined) return sandbox.mails(filter, context.interrupt.signal);
+  if (wait === undefined) return sandbox.mails(filter);
   const until = performance.now() + wait;
   for (;;) {
     const left = Math.max(0, Math.round(until - performance.now()));
     const waitMs = Math.min(left, MAX_REQUEST_WAIT_MS);
-    const mails = await sandbox.mails({ ...filter, waitMs }, context.interrupt.signal);
+    const mails = await sandbox.mails({ ...filter, waitMs });
     if (mails.length > 0) return mails;
     if (left <= waitMs) break;
   }

@@ -34,8 +34,8 @@ export async function seedStandIns(
   const { terminal } = context;
   const templates = await standInsOf(profile, context);
   if (out === undefined) {
-    const sandbox = await context.session.sandbox();
-    return showResult(await sandbox.seed({ templates }, context.interrupt.signal), terminal);
+    const sandbox = await context.session.sandbox(context.interrupt.signal);
+    return showResult(await sandbox.seed({ templates }), terminal);
   }
   await writeNewFile(out, `${JSON.stringify({ templates }, null, 2)}\n`, force, terminal);
   if (out === '-') return;
@@ -53,12 +53,9 @@ export async function seedSandbox(path: string, context: Context): Promise<void>
     const pdf = pdfs.get(one.id);
     return pdf === undefined ? one : { ...one, pdf: Buffer.from(pdf).toString('base64') };
   });
-  const sandbox = await context.session.sandbox();
+  const sandbox = await context.session.sandbox(context.interrupt.signal);
   try {
-    const result = await sandbox.seed(
-      { ...seed, ...(templates ? { templates } : {}) },
-      context.interrupt.signal,
-    );
+    const result = await sandbox.seed({ ...seed, ...(templates ? { templates } : {}) });
     await showResult(result, context.terminal);
   } catch (error) {
     throw error instanceof ServiceError && error.details ? mistakes(error.details) : error;

@@ -1,4 +1,5 @@
 import type { Context } from '../../../cli/context.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { isNotFound, ServiceError, UsageError } from '../../../kernel/errors.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
@@ -23,33 +24,26 @@ export async function runSnapshot(
     throw new UsageError("`snapshot list` doesn't take a name.", {
       hint: 'Remove the name.',
     });
-  const sandbox = await context.session.sandbox();
+  const sandbox = await context.session.sandbox(context.interrupt.signal);
   if (name === undefined)
-    return writeList(
-      await sandbox.snapshots(context.interrupt.signal),
-      snapshotList(Date.now()),
-      format,
-      context.terminal,
-    );
-  await found(name, () => act(action, name, { sandbox, quiet: format.quiet }, context));
+    return writeList(await sandbox.snapshots(), snapshotList(Date.now()), format, context.terminal);
+  await found(name, () => act(action, name, { sandbox, quiet: format.quiet }, context.terminal));
 }
 
 async function act(
   action: string,
   name: string,
   { sandbox, quiet }: { sandbox: SandboxControl; quiet: boolean | undefined },
-  context: Context,
+  terminal: CommandTerminal,
 ): Promise<void> {
-  const { terminal } = context;
   const { json } = terminal;
-  const { signal } = context.interrupt;
   if (action === 'remove') {
-    await sandbox.removeSnapshot(name, signal);
+    await sandbox.removeSnapshot(name);
     if (quiet) return writeIds([name], terminal);
     return json ? writeJson({ name, removed: true }, terminal) : terminal.out(`Removed ${name}.\n`);
   }
   const isSave = action === 'save';
-  const kept = await (isSave ? sandbox.saveSnapshot(name, signal) : sandbox.restoreSnapshot(name, signal));
+  const kept = await (isSave ? sandbox.saveSnapshot(name) : sandbox.restoreSnapshot(name));
   if (json) return writeJson(kept, terminal);
   if (quiet) return writeIds([name], terminal);
   const of = counted(kept.envelopes, 'envelope');

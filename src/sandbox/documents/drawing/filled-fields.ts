@@ -3,7 +3,7 @@ import type { Sheet } from '../pdf/sheet.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { oneLine, paragraphsOf, quoted } from '../text/untrusted.ts';
 import { drawInk } from './ink.ts';
-import { COLORS, drawFitted, drawLine, STYLES } from './pen.ts';
+import { COLORS, drawFitted, drawLine, type Pen, STYLES } from './pen.ts';
 import { dayOf, inUtc } from './times.ts';
 
 /** Returns the value that a signer entered into a field, or a default if the field requires one and nothing was entered. */
@@ -22,48 +22,37 @@ export function drawnSignature(fields: readonly FieldRecord[], signer: SignerRec
 }
 
 /** Draws a value into its field. Returns false if only part of it fits. */
-export function drawFilledField(
-  sheet: Sheet,
-  type: Typesetter,
-  field: FieldRecord,
-  signer: SignerRecord,
-): boolean {
+export function drawFilledField(pen: Pen, field: FieldRecord, signer: SignerRecord): boolean {
   const drawn = signer.drawings?.[field.fieldId];
-  if (drawn !== undefined) return drawByHand(sheet, type, field, signer, drawn);
+  if (drawn !== undefined) return drawByHand(pen, field, signer, drawn);
   const value = fieldValue(field, signer);
   if (field.type === 'CHECKBOX') {
-    if (value === 'true') drawTick(sheet, field);
+    if (value === 'true') drawTick(pen.sheet, field);
     return true;
   }
   if (value.trim() === '') return true;
   switch (field.type) {
     case 'SIGNATURE':
-      return drawSignature(sheet, type, field, signer, value);
+      return drawSignature(pen, field, signer, value);
     case 'INITIALS':
-      return drawHandwriting(sheet, type, value, {
+      return drawHandwriting(pen, value, {
         x: field.x + 6,
         y: field.y + field.height - 7,
         width: field.width - 12,
         size: Math.min(17, field.height * 0.66),
       });
     case 'DROPDOWN':
-      return drawValue(sheet, type, { ...field, width: field.width - 14 }, value);
+      return drawValue(pen, { ...field, width: field.width - 14 }, value);
     case 'DATE':
     case 'TEXT':
-      return drawValue(sheet, type, field, value);
+      return drawValue(pen, field, value);
   }
 }
 
-function drawByHand(
-  sheet: Sheet,
-  type: Typesetter,
-  field: FieldRecord,
-  signer: SignerRecord,
-  drawn: Drawing,
-): boolean {
-  if (field.type === 'SIGNATURE') return drawSignature(sheet, type, field, signer, drawn);
+function drawByHand(pen: Pen, field: FieldRecord, signer: SignerRecord, drawn: Drawing): boolean {
+  if (field.type === 'SIGNATURE') return drawSignature(pen, field, signer, drawn);
   const inset = Math.min(3, field.height * 0.1);
-  drawInk(sheet, drawn, {
+  drawInk(pen.sheet, drawn, {
     x: field.x + inset,
     y: field.y + inset,
     width: field.width - 2 * inset,
@@ -75,30 +64,24 @@ function drawByHand(
 type Box = Pick<FieldRecord, 'x' | 'y' | 'width' | 'height'>;
 
 /** Draws a signature, typed or drawn, and below it the signer, the time, and the signature's ID. */
-export function drawSignature(
-  sheet: Sheet,
-  type: Typesetter,
-  box: Box,
-  signer: SignerRecord,
-  hand: string | Drawing,
-): boolean {
+export function drawSignature(pen: Pen, box: Box, signer: SignerRecord, hand: string | Drawing): boolean {
   const inset = Math.min(16, box.width * 0.08);
   const width = box.width - inset - 4;
   const x = box.x + inset;
   let complete = true;
   if (typeof hand === 'string') {
     const size = Math.min(27, box.height * 0.44);
-    complete = drawHandwriting(sheet, type, hand, { x, y: box.y + box.height * 0.56, width, size });
+    complete = drawHandwriting(pen, hand, { x, y: box.y + box.height * 0.56, width, size });
   } else {
-    drawInk(sheet, hand, { x, y: box.y + box.height * 0.04, width, height: box.height * 0.64 });
+    drawInk(pen.sheet, hand, { x, y: box.y + box.height * 0.04, width, height: box.height * 0.64 });
   }
   const caption = { ...STYLES.footer, size: Math.min(5.9, box.height * 0.11) };
   const place = { x, width, smallest: 4.4 };
-  drawFitted(sheet, type, signedBy(type, signer, width, place.smallest), caption, {
+  drawFitted(pen, signedBy(pen.type, signer, width, place.smallest), caption, {
     ...place,
     y: box.y + box.height * 0.81,
   });
-  drawFitted(sheet, type, `ID ${quoted(signer.signatureId)}`, caption, {
+  drawFitted(pen, `ID ${quoted(signer.signatureId)}`, caption, {
     ...place,
     y: box.y + box.height * 0.93,
   });
@@ -115,18 +98,17 @@ function signedBy(type: Typesetter, signer: SignerRecord, width: number, size: n
 }
 
 function drawHandwriting(
-  sheet: Sheet,
-  type: Typesetter,
+  pen: Pen,
   typed: string,
   { size, width, x, y }: { x: number; y: number; width: number; size: number },
 ): boolean {
   const text = oneLine(typed);
-  const byHand = type.covers(text, 'hand');
+  const byHand = pen.type.covers(text, 'hand');
   const use = byHand ? 'hand' : 'text';
   // The fallback fonts look larger at the same size than the handwriting font.
   const largest = byHand ? size : size * 0.72;
   const slack = byHand ? 0 : largest * 0.2;
-  const fitted = type.fit([text], use, {
+  const fitted = pen.type.fit([text], use, {
     width: width - slack,
     height: 0,
     largest,
@@ -134,12 +116,12 @@ function drawHandwriting(
     leading: 1,
   });
   const style = { use, size: fitted.size, leading: 0, color: COLORS.penBlue } as const;
-  drawLine(sheet, type, fitted.lines[0] ?? '', style, { x, y, base: fitted.direction, slanted: !byHand });
+  drawLine(pen, fitted.lines[0] ?? '', style, { x, y, base: fitted.direction, slanted: !byHand });
   return fitted.complete;
 }
 
 /** Draws text in a box, as large as fits, on as many lines as fit. */
-function drawValue(sheet: Sheet, type: Typesetter, box: Box, value: string): boolean {
+function drawValue(pen: Pen, box: Box, value: string): boolean {
   const ending = box.width > 200 ? '… (in full on an appended page)' : '…';
   const options = {
     width: box.width - 10,
@@ -149,7 +131,7 @@ function drawValue(sheet: Sheet, type: Typesetter, box: Box, value: string): boo
     leading: 1.22,
     ending,
   };
-  const fitted = type.fit(paragraphsOf(value), 'text', options);
+  const fitted = pen.type.fit(paragraphsOf(value), 'text', options);
   const leading = fitted.size * options.leading;
   const isTall = box.height > TALL_TEXT;
   const height = leading * fitted.lines.length;
@@ -158,9 +140,9 @@ function drawValue(sheet: Sheet, type: Typesetter, box: Box, value: string): boo
     const y = top + leading * (index + 0.5) + fitted.size * 0.36;
     const style = { ...STYLES.body, size: fitted.size, color: COLORS.penBlue };
     if (fitted.direction === 'rtl') {
-      drawLine(sheet, type, text, style, { x: box.x + box.width - 5, y, base: 'rtl', align: 'right' });
+      drawLine(pen, text, style, { x: box.x + box.width - 5, y, base: 'rtl', align: 'right' });
     } else {
-      drawLine(sheet, type, text, style, { x: box.x + 5, y, base: 'ltr' });
+      drawLine(pen, text, style, { x: box.x + 5, y, base: 'ltr' });
     }
   }
   return fitted.complete;

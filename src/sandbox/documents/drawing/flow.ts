@@ -1,19 +1,15 @@
 import type { Drawing } from '../../model.ts';
 import type { Pdf } from '../pdf/pdf.ts';
-import type { Sheet } from '../pdf/sheet.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { quoted } from '../text/untrusted.ts';
 import { drawInk } from './ink.ts';
-import { baseline, COLORS, drawLine, drawParagraph, STYLES } from './pen.ts';
+import { baseline, COLORS, drawLine, drawParagraph, type Pen, STYLES } from './pen.ts';
 
 /** The column of pages whose length depends on their content. */
 export const FLOW = { left: 64, right: 531, width: 467, top: 62, bottom: 774 } as const;
 
 /** Content that runs over as many pages as it needs. */
-export interface Flow {
-  readonly type: Typesetter;
-  /** The current page. */
-  readonly sheet: Sheet;
+export interface Flow extends Pen {
   /** The position of the next item, in points from the top. */
   top: number;
   /** Starts a new page if less than `height` points are left. Returns true if it did. */
@@ -48,15 +44,15 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
     },
     title(text, subtitle) {
       const place = { x: FLOW.left, width: FLOW.width };
-      const below = drawParagraph(sheet, type, text, STYLES.title, { ...place, top: flow.top });
-      const end = drawParagraph(sheet, type, subtitle, STYLES.small, { ...place, top: below + 1 });
+      const below = drawParagraph(flow, text, STYLES.title, { ...place, top: flow.top });
+      const end = drawParagraph(flow, subtitle, STYLES.small, { ...place, top: below + 1 });
       sheet.line([FLOW.left, end + 9], [FLOW.right, end + 9], { color: COLORS.hairline, width: 0.75 });
       sheet.line([FLOW.left, end + 9], [FLOW.left + 42, end + 9], { color: COLORS.accent, width: 1.5 });
       flow.top = end + 20;
     },
     heading(text, following) {
       flow.ensureSpace(34 + following);
-      flow.top = drawParagraph(sheet, type, text, STYLES.heading, {
+      flow.top = drawParagraph(flow, text, STYLES.heading, {
         x: FLOW.left,
         top: flow.top + 12,
         width: FLOW.width,
@@ -67,8 +63,7 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
       const lines = type.wrap(text, STYLES.small.use, STYLES.small.size, FLOW.width).length;
       flow.ensureSpace(lines * STYLES.small.leading);
       flow.top =
-        drawParagraph(sheet, type, text, STYLES.small, { x: FLOW.left, top: flow.top, width: FLOW.width }) +
-        4;
+        drawParagraph(flow, text, STYLES.small, { x: FLOW.left, top: flow.top, width: FLOW.width }) + 4;
     },
     fact(label, value, options = {}) {
       const style = options.mono === true ? STYLES.mono : { ...STYLES.body, size: 9, leading: 12.5 };
@@ -78,7 +73,7 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
       const labels = type.wrap(label, labelStyle.use, labelStyle.size, LABEL_WIDTH - 12);
       flow.ensureSpace(Math.min(Math.max(lines.length, labels.length), 3) * 12.5);
       for (const [index, text] of labels.slice(0, 3).entries()) {
-        drawLine(sheet, type, text, labelStyle, {
+        drawLine(flow, text, labelStyle, {
           x: FLOW.left,
           y: baseline(flow.top + index * 12.5, labelStyle),
         });
@@ -87,7 +82,7 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
       let turned = false;
       for (const text of lines) {
         turned = flow.ensureSpace(12.5) || turned;
-        drawLine(sheet, type, text, style, {
+        drawLine(flow, text, style, {
           x: FLOW.left + LABEL_WIDTH,
           y: baseline(flow.top, { ...style, leading: 12.5 }),
         });
@@ -98,7 +93,7 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
     ink(label, drawing) {
       flow.ensureSpace(30);
       const style = { ...STYLES.small, leading: 12.5 };
-      drawLine(sheet, type, label, style, { x: FLOW.left, y: baseline(flow.top, style) });
+      drawLine(flow, label, style, { x: FLOW.left, y: baseline(flow.top, style) });
       drawInk(sheet, drawing, { x: FLOW.left + LABEL_WIDTH, y: flow.top, width: 120, height: 26 });
       flow.top += 30;
     },
@@ -110,8 +105,8 @@ export function createFlow(pdf: Pdf, type: Typesetter): Flow {
 }
 
 /** Draws the footer of a page that a flow appended: what the page belongs to, and its number. */
-export function drawFlowFooter(sheet: Sheet, type: Typesetter, left: string, right: string): void {
-  sheet.line([FLOW.left, 790], [FLOW.right, 790], { color: COLORS.hairline, width: 0.5 });
-  drawLine(sheet, type, quoted(left), STYLES.footer, { x: FLOW.left, y: 801 });
-  drawLine(sheet, type, right, STYLES.footer, { x: FLOW.right, y: 801, align: 'right' });
+export function drawFlowFooter(pen: Pen, left: string, right: string): void {
+  pen.sheet.line([FLOW.left, 790], [FLOW.right, 790], { color: COLORS.hairline, width: 0.5 });
+  drawLine(pen, quoted(left), STYLES.footer, { x: FLOW.left, y: 801 });
+  drawLine(pen, right, STYLES.footer, { x: FLOW.right, y: 801, align: 'right' });
 }

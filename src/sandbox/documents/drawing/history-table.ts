@@ -42,8 +42,8 @@ function drawHeads(flow: Flow): void {
     ['Event', COLUMNS.what],
     ['Who', COLUMNS.who.x],
   ];
-  for (const [text, x] of heads) drawLine(flow.sheet, flow.type, text, STYLES.label, { x, y });
-  drawLine(flow.sheet, flow.type, 'Hash', STYLES.label, { x: COLUMNS.hash, y, align: 'right' });
+  for (const [text, x] of heads) drawLine(flow, text, STYLES.label, { x, y });
+  drawLine(flow, 'Hash', STYLES.label, { x: COLUMNS.hash, y, align: 'right' });
   flow.top += STYLES.label.leading + 3;
   flow.rule();
   flow.top += 4;
@@ -73,16 +73,16 @@ function drawEntry(
   const height = Math.max(1, lines.length) * LINE + 5;
   if (flow.ensureSpace(height)) drawHeads(flow);
 
-  const { sheet, type, top } = flow;
+  const { top } = flow;
   const y = baseline(top, ink);
-  drawLine(sheet, type, `${number}`, small, { x: COLUMNS.number, y });
-  drawLine(sheet, type, toSeconds(entry.at) ?? quoted(entry.at), ink, { x: COLUMNS.time, y });
-  drawLine(sheet, type, HISTORY_WORDS[entry.what], ink, { x: COLUMNS.what, y });
+  drawLine(flow, `${number}`, small, { x: COLUMNS.number, y });
+  drawLine(flow, toSeconds(entry.at) ?? quoted(entry.at), ink, { x: COLUMNS.time, y });
+  drawLine(flow, HISTORY_WORDS[entry.what], ink, { x: COLUMNS.what, y });
   for (const [index, text] of lines.entries()) {
-    drawLine(sheet, type, text, ink, { x: COLUMNS.who.x, y: baseline(top + index * LINE, ink) });
+    drawLine(flow, text, ink, { x: COLUMNS.who.x, y: baseline(top + index * LINE, ink) });
   }
   const style = { ...STYLES.mono, size: 7.2, color: COLORS.grey };
-  drawLine(sheet, type, hash.slice(0, 16), style, { x: COLUMNS.hash, y, align: 'right' });
+  drawLine(flow, hash.slice(0, 16), style, { x: COLUMNS.hash, y, align: 'right' });
   flow.top += height - 2.5;
   flow.rule();
   flow.top += 2.5;

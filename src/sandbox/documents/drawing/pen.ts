@@ -3,7 +3,6 @@ import type { Use } from '../text/faces.ts';
 import type { BaseDirection } from '../text/itemize.ts';
 import type { FitOptions, Typesetter } from '../text/typesetter.ts';
 
-/** The colors of all documents. */
 export const COLORS = {
   ink: [0.11, 0.13, 0.17],
   grey: [0.39, 0.42, 0.47],
@@ -14,6 +13,12 @@ export const COLORS = {
   penBlue: [0.08, 0.17, 0.45],
   warning: [0.62, 0.26, 0.12],
 } as const satisfies Record<string, Color>;
+
+/** The page to draw on, and the typesetter of its document. */
+export interface Pen {
+  readonly sheet: Sheet;
+  readonly type: Typesetter;
+}
 
 /** The style of text. The size and line height are in points. */
 export interface TextStyle {
@@ -44,18 +49,12 @@ export interface TextLine {
 }
 
 /** Draws one line of text. Returns its width. */
-export function drawLine(
-  sheet: Sheet,
-  type: Typesetter,
-  text: string,
-  style: TextStyle,
-  line: TextLine,
-): number {
-  const shaped = type.shape(text, style.use, line.base);
+export function drawLine(pen: Pen, text: string, style: TextStyle, line: TextLine): number {
+  const shaped = pen.type.shape(text, style.use, line.base);
   const tracking = line.tracking ?? 0;
   const width = shaped.width * style.size + tracking * [...text].length;
   const shift = line.align === 'right' ? width : line.align === 'center' ? width / 2 : 0;
-  sheet.text(shaped, {
+  pen.sheet.text(shaped, {
     x: line.x - shift,
     y: line.y,
     size: style.size,
@@ -68,15 +67,14 @@ export function drawLine(
 
 /** Draws a paragraph from its top edge down. Returns the top of the next one. */
 export function drawParagraph(
-  sheet: Sheet,
-  type: Typesetter,
+  pen: Pen,
   text: string,
   style: TextStyle,
   place: { x: number; top: number; width: number },
 ): number {
   let top = place.top;
-  for (const line of type.wrap(text, style.use, style.size, place.width)) {
-    drawLine(sheet, type, line, style, { x: place.x, y: baseline(top, style) });
+  for (const line of pen.type.wrap(text, style.use, style.size, place.width)) {
+    drawLine(pen, line, style, { x: place.x, y: baseline(top, style) });
     top += style.leading;
   }
   return top;
@@ -89,14 +87,13 @@ export function baseline(top: number, style: TextStyle): number {
 
 /** Draws one line, shrunk to fit the width, and shortened with an ellipsis if that isn't enough. Returns its width. */
 export function drawFitted(
-  sheet: Sheet,
-  type: Typesetter,
+  pen: Pen,
   text: string,
   style: TextStyle,
   line: TextLine & { width: number; smallest?: number },
 ): number {
   const smallest = line.smallest ?? style.size * 0.75;
   const options: FitOptions = { width: line.width, height: 0, largest: style.size, smallest, leading: 1 };
-  const fitted = type.fit([text], style.use, options);
-  return drawLine(sheet, type, fitted.lines[0] ?? '', { ...style, size: fitted.size }, line);
+  const fitted = pen.type.fit([text], style.use, options);
+  return drawLine(pen, fitted.lines[0] ?? '', { ...style, size: fitted.size }, line);
 }

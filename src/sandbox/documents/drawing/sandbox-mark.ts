@@ -1,26 +1,24 @@
-import type { Sheet } from '../pdf/sheet.ts';
-import type { Typesetter } from '../text/typesetter.ts';
 import { quoted } from '../text/untrusted.ts';
-import { COLORS, drawFitted, drawLine, STYLES } from './pen.ts';
+import { COLORS, drawFitted, drawLine, type Pen, STYLES } from './pen.ts';
 
 /** The distance of the marks from the page's edges, in points. */
 const MARGIN = 64;
 
 /** Marks a page of a signed document with its envelope's ID and a note that it is not legally binding. */
-export function drawSandboxMark(sheet: Sheet, type: Typesetter, envelopeId: string): void {
-  const right = sheet.width - MARGIN;
-  const bottom = sheet.height - 29;
+export function drawSandboxMark(pen: Pen, envelopeId: string): void {
+  const right = pen.sheet.width - MARGIN;
+  const bottom = pen.sheet.height - 29;
   const id = `Envelope ${quoted(envelopeId)}`;
-  drawFitted(sheet, type, id, STYLES.footer, { x: MARGIN, y: bottom, width: 250, smallest: 5 });
+  drawFitted(pen, id, STYLES.footer, { x: MARGIN, y: bottom, width: 250, smallest: 5 });
   const notice = { ...STYLES.footer, color: COLORS.warning };
-  drawLine(sheet, type, 'Made in a sandbox. Not legally binding.', notice, {
+  drawLine(pen, 'Made in a sandbox. Not legally binding.', notice, {
     x: right,
     y: bottom,
     align: 'right',
   });
 
   const style = { ...STYLES.footer, use: 'strong', size: 6.4, color: COLORS.warning } as const;
-  const width = type.width('SANDBOX', style.use, style.size) + 7 * 1.2;
-  sheet.box(right - width - 11, 25, width + 11, 14, { stroke: COLORS.warning, width: 0.6 });
-  drawLine(sheet, type, 'SANDBOX', style, { x: right - width - 5, y: 34.3, tracking: 1.2 });
+  const width = pen.type.width('SANDBOX', style.use, style.size) + 7 * 1.2;
+  pen.sheet.box(right - width - 11, 25, width + 11, 14, { stroke: COLORS.warning, width: 0.6 });
+  drawLine(pen, 'SANDBOX', style, { x: right - width - 5, y: 34.3, tracking: 1.2 });
 }

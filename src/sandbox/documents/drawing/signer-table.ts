@@ -45,9 +45,9 @@ export function drawSignerTable(
 
 function drawHeads(flow: Flow): void {
   const y = baseline(flow.top, STYLES.label);
-  drawLine(flow.sheet, flow.type, 'Signer', STYLES.label, { x: COLUMNS.who.x, y });
-  drawLine(flow.sheet, flow.type, 'Times (UTC)', STYLES.label, { x: COLUMNS.when.x, y });
-  drawLine(flow.sheet, flow.type, 'Evidence', STYLES.label, { x: COLUMNS.how.x, y });
+  drawLine(flow, 'Signer', STYLES.label, { x: COLUMNS.who.x, y });
+  drawLine(flow, 'Times (UTC)', STYLES.label, { x: COLUMNS.when.x, y });
+  drawLine(flow, 'Evidence', STYLES.label, { x: COLUMNS.how.x, y });
   flow.top += STYLES.label.leading + 3;
   flow.rule();
   flow.top += 6;
@@ -67,31 +67,31 @@ function drawSigner(flow: Flow, signer: SignerRecord, fields: readonly FieldReco
   const evidence = 4 * LINE + (drawn === undefined ? 0 : INK.gap + INK.height);
   const height = Math.max(evidence, who.length * LINE) + 4;
   if (flow.ensureSpace(height + 8)) drawHeads(flow);
-  const { sheet, type, top } = flow;
+  const { sheet, top } = flow;
   const at = (line: number): number => baseline(top + line * LINE, SMALL);
 
   const number = { ...SMALL, use: 'strong', color: COLORS.accent } as const;
-  drawLine(sheet, type, `${signer.order}`, number, { x: FLOW.left, y: at(0) });
+  drawLine(flow, `${signer.order}`, number, { x: FLOW.left, y: at(0) });
   for (const [line, { text, style }] of who.entries()) {
-    drawLine(sheet, type, text, style, { x: COLUMNS.who.x, y: at(line) });
+    drawLine(flow, text, style, { x: COLUMNS.who.x, y: at(line) });
   }
   for (const [line, [label, time]] of timesOf(signer).entries()) {
-    drawLine(sheet, type, label, SMALL, { x: COLUMNS.when.x, y: at(line) });
-    drawLine(sheet, type, toSeconds(time) ?? '–', DARK, { x: COLUMNS.when.x + LABEL, y: at(line) });
+    drawLine(flow, label, SMALL, { x: COLUMNS.when.x, y: at(line) });
+    drawLine(flow, toSeconds(time) ?? '–', DARK, { x: COLUMNS.when.x + LABEL, y: at(line) });
   }
   const { x, width } = COLUMNS.how;
   const device = signer.userAgent === null ? '–' : quoted(deviceOf(signer.userAgent));
-  drawLine(sheet, type, 'IP', SMALL, { x, y: at(0) });
-  drawFitted(sheet, type, quoted(signer.ip ?? '–'), DARK, {
+  drawLine(flow, 'IP', SMALL, { x, y: at(0) });
+  drawFitted(flow, quoted(signer.ip ?? '–'), DARK, {
     x: x + 34,
     y: at(0),
     width: width - 34,
     smallest: 4.5,
   });
-  drawLine(sheet, type, 'Device', SMALL, { x, y: at(1) });
-  drawFitted(sheet, type, device, DARK, { x: x + 34, y: at(1), width: width - 34, smallest: 4.5 });
-  drawLine(sheet, type, 'Signature ID', SMALL, { x, y: at(2) });
-  drawFitted(sheet, type, quoted(signer.signatureId), STYLES.mono, { x, y: at(3), width, smallest: 4.5 });
+  drawLine(flow, 'Device', SMALL, { x, y: at(1) });
+  drawFitted(flow, device, DARK, { x: x + 34, y: at(1), width: width - 34, smallest: 4.5 });
+  drawLine(flow, 'Signature ID', SMALL, { x, y: at(2) });
+  drawFitted(flow, quoted(signer.signatureId), STYLES.mono, { x, y: at(3), width, smallest: 4.5 });
   if (drawn !== undefined)
     drawInk(sheet, drawn, { x, y: top + 4 * LINE + INK.gap, width, height: INK.height });
   flow.top += height;

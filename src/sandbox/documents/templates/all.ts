@@ -47,5 +47,4 @@ function builtIn(data: unknown): BuiltInTemplate {
   };
 }
 
-/** The built-in templates. */
 export const BUILT_IN: readonly BuiltInTemplate[] = [nda, lease, employment, intake].map(builtIn);

@@ -81,7 +81,6 @@ const settingsSchema = z.strictObject({
     .optional(),
 });
 
-/** The settings of the faults, as JSON. */
 export type FaultSettings = z.input<typeof settingsSchema>;
 
 /** A false response to a request; it may also be delayed. */
