@@ -92,28 +92,28 @@ export function envelopesApi(
   const readItem = (item: unknown, status: number) =>
     readAs(envelopeSchema, item, 'a list of envelopes', status);
 
-  async function* noting(items: AsyncIterable<Envelope>): AsyncGenerator<Envelope, void, undefined> {
-    for await (const item of items) {
-      onEnvelope(item, false);
-      yield item;
-    }
-  }
+  const noted = (item: Envelope) => {
+    onEnvelope(item, false);
+    return item;
+  };
 
   return {
     list: ({ status, ...options } = {}) => {
       const query = status === undefined ? {} : { query: { status } };
-      return noting(walkPages(send, { ...options, path: '/esign/envelopes', ...query }, readItem));
+      return walkPages(send, { ...options, path: '/esign/envelopes', ...query }, (item, code) =>
+        noted(readItem(item, code)),
+      );
     },
     async page(number, { status, signal } = {}) {
       const query = status === undefined ? {} : { query: { status } };
       const page = await readPage(send, { path: '/esign/envelopes', ...query, signal }, number);
       const { status: code, totalPages, total } = page;
-      const items = page.items.map((item) => readItem(item, code));
-      for (const item of items) onEnvelope(item, false);
-      return { items, totalPages, total };
+      return { items: page.items.map((item) => readItem(item, code)).map(noted), totalPages, total };
     },
-    recent: (since, signal) =>
-      noting(walkRecent(send, { path: '/esign/envelopes', signal }, readItem, since)),
+    async *recent(since, signal) {
+      for await (const item of walkRecent(send, { path: '/esign/envelopes', signal }, readItem, since))
+        yield noted(item);
+    },
     get: async (id, signal) =>
       one({ method: 'GET', path: pathOf(id), signal }).catch(throwFor('envelope', id)),
     create: (body, signal) =>

@@ -26,6 +26,11 @@ export interface ObjectFacts {
   storageClass: string | undefined;
 }
 
+/** Returns true if only the size can be compared, because Node is in FIPS mode and has no MD5. */
+export function isProvenBySize(facts: ObjectFacts): boolean {
+  return !isProvable(facts) && startMd5() === undefined;
+}
+
 /** Returns true if the content can be verified, not only its length. */
 export function isProvable(facts: ObjectFacts): boolean {
   return facts.md5 !== undefined || facts.checksum !== undefined;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Crc, createCrc32, createCrc32c, createCrc64Nvme } from '../../kernel/crc.ts';
 import { startMd5 } from '../../kernel/digest.ts';
 import { StorageError } from '../../kernel/errors.ts';
-import { type ChecksumAlgorithm, isProvable, type ObjectFacts } from '../bucket/object-facts.ts';
+import type { ChecksumAlgorithm, ObjectFacts } from '../bucket/object-facts.ts';
 
 /** The length and hash of some bytes. */
 export interface FileHash {
@@ -70,11 +70,6 @@ export class Digest {
       throw corrupt(this.#key, 'its checksum (ETag) does not match');
     return { bytes: this.bytes, sha256: this.#sha256.digest('hex') };
   }
-}
-
-/** Returns true if only the size can be compared, because Node is in FIPS mode and has no MD5. */
-export function isProvenBySize(facts: ObjectFacts): boolean {
-  return !isProvable(facts) && startMd5() === undefined;
 }
 
 /** Returns which of the two to compare. One is enough, and checksums without a native implementation are slow. */

@@ -10,8 +10,8 @@ import { type FileTarget, type LocateOptions, locate } from './targets.ts';
 export interface FetchOptions extends DownloadOptions {
   waiting: LocateOptions;
   concurrency: number;
-  /** Where the documents come from. Called for the first file. */
-  sealSource(): Promise<SealSource>;
+  /** Where the documents come from. */
+  sealSource: SealSource;
 }
 
 interface FetchedFile extends SealedFile {
@@ -48,11 +48,8 @@ export async function* fetchFiles(
     )) {
       if (held.some(({ result }) => result.envelopeId !== file.result.envelopeId)) yield* released();
       held.push(file);
-      if (file.error === undefined) {
-        check ??= await openSealCheck(options);
-        await check.pinFrom(held);
-      }
-      if (!check?.canPin(held)) yield* released();
+      if (file.error === undefined) check ??= await openSealCheck(options.sealSource);
+      if (!(await check?.pinFrom(held))) yield* released();
     }
   } catch (error) {
     yield* released();
@@ -62,9 +59,9 @@ export async function* fetchFiles(
 }
 
 /** Loads the code that checks seals. */
-async function openSealCheck({ sealSource }: FetchOptions): Promise<SealCheck> {
+async function openSealCheck(source: SealSource): Promise<SealCheck> {
   const seals = await import('../seal/seal-check.ts');
-  return seals.SealCheck.open(await sealSource());
+  return seals.SealCheck.open(source);
 }
 
 /** Returns where a target comes from, for messages. */

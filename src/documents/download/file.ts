@@ -9,12 +9,12 @@ import type { DownloadFolder } from '../archive/download-folder.ts';
 import { localError } from '../archive/local-error.ts';
 import { isPdf } from '../archive/pdf-head.ts';
 import type { Bucket, OpenedObject } from '../bucket/bucket.ts';
-import type { ObjectFacts } from '../bucket/object-facts.ts';
+import { isProvenBySize, type ObjectFacts } from '../bucket/object-facts.ts';
 import type { CheckedSeal } from '../seal/seal.ts';
-import { type FileHash, isProvenBySize } from './digest.ts';
+import type { FileHash } from './digest.ts';
 import { PartFile } from './part-file.ts';
 import type { DocumentFile } from './targets.ts';
-import { type TransferOptions, type TransferWatch, transfer } from './transfer.ts';
+import { addProgress, type TransferOptions, type TransferProgress, transfer } from './transfer.ts';
 
 /** A downloaded file, as `--json` prints it. */
 export interface FileResult {
@@ -38,7 +38,7 @@ export interface DownloadOptions {
   force: boolean;
   signal?: AbortSignal | undefined;
   clock?: Clock | undefined;
-  watch?: TransferWatch | undefined;
+  progress?: TransferProgress | undefined;
 }
 
 type Status = 'downloaded' | 'unchanged';
@@ -104,7 +104,7 @@ async function replace(
   let isDone = false;
   try {
     const { facts, hash } = await fill(part, bucket, key, options);
-    const seal = await part.read(sealIn);
+    const seal = await sealIn(part.file);
     const status = await publish(part, path, hash, options.force);
     isDone = true;
     const etag = facts.md5 === undefined ? facts.etag : undefined;
@@ -151,12 +151,11 @@ async function fill(
   key: string,
   options: DownloadOptions & { opened: OpenedObject | undefined },
 ): Promise<{ facts: ObjectFacts; hash: FileHash }> {
-  const { signal, watch, opened } = options;
-  const common: TransferOptions = { clock: options.clock ?? systemClock, signal, watch };
+  const { signal, progress, opened } = options;
+  const common: TransferOptions = { clock: options.clock ?? systemClock, signal, progress };
   if (part.known !== undefined) {
     opened?.cancel();
-    watch?.expect(part.known.size ?? 0);
-    watch?.arrive(part.length);
+    addProgress(progress, part.known.size ?? 0, part.length);
   }
   const first = part.known === undefined ? { ...common, opened } : { ...common, known: part.known };
   const { facts, resumed } = await transfer(bucket, key, part, first);
@@ -164,8 +163,7 @@ async function fill(
     return { facts, hash: part.verify() };
   } catch (error) {
     if (!resumed || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
-    watch?.expect(-(facts.size ?? 0));
-    watch?.arrive(-part.length);
+    addProgress(progress, -(facts.size ?? 0), -part.length);
     part.restart();
     const again = await transfer(bucket, key, part, common);
     return { facts: again.facts, hash: part.verify() };

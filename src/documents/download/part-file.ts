@@ -51,7 +51,8 @@ export class PartFile implements Sink {
   /** The object whose first bytes an earlier run left in the file. */
   known: ObjectFacts | undefined;
   readonly path: string;
-  readonly #file: number;
+  /** The open file. After `verify`, every byte has been written to it. */
+  readonly file: number;
   #open = true;
   readonly #of: PartOf;
   #digest: Digest | undefined;
@@ -64,7 +65,7 @@ export class PartFile implements Sink {
 
   private constructor(path: string, file: number, of: PartOf) {
     this.path = path;
-    this.#file = file;
+    this.file = file;
     this.#of = of;
   }
 
@@ -86,7 +87,7 @@ export class PartFile implements Sink {
 
   /** Keeps the bytes of an earlier run if its note names the same key. */
   async #resume(): Promise<void> {
-    const { size, nlink } = fstatSync(this.#file);
+    const { size, nlink } = fstatSync(this.file);
     // A file with a second hard link may belong to another program.
     if (nlink > 1) throw Object.assign(new Error('a file with two names'), { code: 'ENOTFILE' });
     if (size === 0) return;
@@ -99,7 +100,7 @@ export class PartFile implements Sink {
     const digest = new Digest(this.#of.key, facts);
     const length = Math.min(size, proven ?? 0);
     try {
-      for await (const block of blocksOf(this.#file, length)) digest.update(block);
+      for await (const block of blocksOf(this.file, length)) digest.update(block);
     } catch (error) {
       if (codeOf(error) === 'STORAGE_CORRUPT') return this.restart();
       throw error;
@@ -109,7 +110,7 @@ export class PartFile implements Sink {
     this.#size = facts.size;
     this.length = length;
     if (!isProvable(facts)) this.#checkedBytes = length;
-    ftruncateSync(this.#file, length);
+    ftruncateSync(this.file, length);
     this.known = facts;
   }
 
@@ -136,11 +137,11 @@ export class PartFile implements Sink {
     const start = this.length - this.#bufferedBytes;
     this.#buffered = [];
     this.#bufferedBytes = 0;
-    const written = writevSync(this.#file, blocks, start);
+    const written = writevSync(this.file, blocks, start);
     // A write can be partial.
     const rest = start + written < this.length ? Buffer.concat(blocks).subarray(written) : undefined;
     for (let done = 0; rest !== undefined && done < rest.byteLength; )
-      done += writeSync(this.#file, rest, done, rest.byteLength - done, start + written + done);
+      done += writeSync(this.file, rest, done, rest.byteLength - done, start + written + done);
     if (this.length >= this.#checkedBytes + CHECKPOINT_BYTES) this.#checkpoint();
   }
 
@@ -163,7 +164,7 @@ export class PartFile implements Sink {
     this.#digest = undefined;
     this.#locally(() => {
       this.#removeNote();
-      ftruncateSync(this.#file, 0);
+      ftruncateSync(this.file, 0);
     });
   }
 
@@ -188,14 +189,9 @@ export class PartFile implements Sink {
     return this.#digest.result();
   }
 
-  /** Calls `work` with the open file. After `verify`, every byte has been written to it. */
-  async read<T>(work: (file: number) => Promise<T>): Promise<T> {
-    return work(this.#file);
-  }
-
   /** Makes the bytes durable and gives them their final name. */
   async publish(finalPath: string): Promise<void> {
-    await sync(this.#file);
+    await sync(this.file);
     this.#close();
     // The note goes first, so that a process killed in between leaves none behind.
     this.#removeNote();
@@ -218,7 +214,7 @@ export class PartFile implements Sink {
   }
 
   #close(): void {
-    if (this.#open) closeSync(this.#file);
+    if (this.#open) closeSync(this.file);
     this.#open = false;
   }
 }

@@ -23,15 +23,22 @@ export interface TransferOptions {
   known?: ObjectFacts | undefined;
   /** The object, if it is already open at its start. */
   opened?: OpenedObject | undefined;
-  watch?: TransferWatch | undefined;
+  progress?: TransferProgress | undefined;
 }
 
-/** Receives the progress of a transfer. */
-export interface TransferWatch {
-  /** Adds the length of an object to the total. */
-  expect(bytes: number): void;
-  /** Adds received bytes; negative for bytes that were discarded. */
-  arrive(bytes: number): void;
+/** The progress of transfers, which each of them adds to: objects with known length, their total length, and received bytes. */
+export interface TransferProgress {
+  begun: number;
+  expected: number;
+  bytes: number;
+}
+
+/** Adds an object of this size, and received bytes; both are negative for bytes that were discarded. */
+export function addProgress(progress: TransferProgress | undefined, size: number, received: number): void {
+  if (progress === undefined) return;
+  progress.begun += Math.sign(size);
+  progress.expected += size;
+  progress.bytes += received;
 }
 
 /** The maximum number of consecutive attempts without a new byte. */
@@ -118,7 +125,7 @@ async function attempt(
   if (state.facts === undefined) {
     refuseUnproven(object, key);
     state.facts = object.facts;
-    options.watch?.expect(object.facts.size ?? 0);
+    addProgress(options.progress, object.facts.size ?? 0, 0);
     await sink.begin(object.facts);
   }
   for await (const chunk of object.body) {
@@ -126,7 +133,7 @@ async function attempt(
     if (size !== undefined && sink.length + chunk.byteLength > size)
       throw corrupt(key, `more than its ${size} bytes arrived`);
     await sink.write(chunk);
-    options.watch?.arrive(chunk.byteLength);
+    addProgress(options.progress, 0, chunk.byteLength);
   }
   const { size } = state.facts;
   if (size !== undefined && sink.length < size) throw new Error('the connection was closed early');
@@ -177,8 +184,7 @@ async function startOver(
       key,
       'it kept changing during the download, or the bucket returns different metadata each time',
     );
-  options.watch?.arrive(-sink.length);
-  options.watch?.expect(-(state.facts?.size ?? 0));
+  addProgress(options.progress, -(state.facts?.size ?? 0), -sink.length);
   await sink.restart();
   state.facts = undefined;
   state.resumed = true;

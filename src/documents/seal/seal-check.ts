@@ -53,24 +53,21 @@ export class SealCheck {
     return verifySeal(file.seal, this.#known, rule);
   }
 
-  /** Returns true if more files of the same envelope could still pin a seal. */
-  canPin(files: readonly SealedFile[]): boolean {
-    return this.#source.origin !== undefined && this.#known.pinned.length === 0 && files.some(isOfCompleted);
-  }
-
   /**
    * Pins the seal shared by the signed document and the certificate of a completed envelope. Nothing else creates a pin, because anyone can
-   * seal the original or a file that was found only by its key.
+   * seal the original or a file that was found only by its key. Returns true if more files of the same envelope could still pin a seal.
    */
-  async pinFrom(files: readonly SealedFile[]): Promise<void> {
+  async pinFrom(files: readonly SealedFile[]): Promise<boolean> {
     const { folder, origin, clock } = this.#source;
+    if (origin === undefined || this.#known.pinned.length > 0) return false;
     const [signed, certificate] = [sealToPin(files, 'signed'), sealToPin(files, 'certificate')];
-    if (origin === undefined || this.#known.pinned.length > 0 || signed === undefined) return;
+    if (signed?.fingerprint == null || certificate?.fingerprint !== signed.fingerprint)
+      return files.some(isOfCompleted);
     const { fingerprint, subject } = signed;
-    if (fingerprint === null || certificate?.fingerprint !== fingerprint) return;
     const since = new Date(clock.now()).toISOString();
     const pins = await pinFirst(folder, { ...origin, fingerprint, subject: subject ?? '', since });
     this.#known = { ...this.#known, pinned: pinnedFor(pins, origin) };
+    return false;
   }
 }
 

@@ -122,20 +122,11 @@ export async function downloadAll(
     bytes: 0,
     startedAt: Date.now(),
   };
-  const watch = {
-    expect: (bytes: number) => {
-      progress.expected += bytes;
-      progress.begun += Math.sign(bytes);
-    },
-    arrive: (bytes: number) => {
-      progress.bytes += bytes;
-    },
-  };
   const line = await startProgress(progress, context.terminal, context.terminal.json);
   const batch = new Batch(context, { aside: (write) => line.aside(write), ownError: true });
   const seen = { problems: 0, bySize: 0 };
   try {
-    for await (const file of fetchInto(targets, flags, context, watch)) {
+    for await (const file of fetchInto(targets, flags, context, progress)) {
       count(file, progress, seen);
       await reportFile(file, batch, context.terminal);
       const warning = context.terminal.json ? undefined : warningAbout(file);
@@ -214,7 +205,7 @@ export async function* fetchInto(
   targets: readonly FileTarget[],
   flags: DownloadFlagValues,
   context: Context,
-  watch?: FetchOptions['watch'],
+  progress?: FetchOptions['progress'],
 ): AsyncGenerator<CheckedFile, void, undefined> {
   if (targets.length === 0) return;
   refuseCollisions(
@@ -236,9 +227,9 @@ export async function* fetchInto(
   try {
     folder = await DownloadFolder.open(dir, { onlyFile, hasList: output === undefined, signal, clock });
     yield* fetchFiles(bucket, named, {
-      ...{ dir, force, signal, clock, folder, watch, concurrency },
+      ...{ dir, force, signal, clock, folder, progress, concurrency },
       waiting: waitingOf(flags, context),
-      sealSource: () => sealSourceOf(context),
+      sealSource: await sealSourceOf(context),
     });
   } finally {
     bucket.close();

@@ -86,7 +86,7 @@ async function fetchDocuments(
     const fetching = fetchFiles(bucket, targets, {
       ...{ dir, force, signal, clock, folder, concurrency: targets.length },
       waiting: waitingOf(flags, context),
-      sealSource: () => sealSourceOf(context),
+      sealSource: await sealSourceOf(context),
     });
     for await (const file of fetching) files.push(file);
     noticeProofs(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
