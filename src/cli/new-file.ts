@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { UsageError } from '../kernel/errors.ts';
-import { diskReason } from '../kernel/files/disk-reason.ts';
+import { writeReason } from '../kernel/files/disk-reason.ts';
 import type { CommandTerminal } from './terminal.ts';
 
 /** Writes a new file. `-` is stdout. */
@@ -14,10 +14,10 @@ export async function writeNewFile(
   try {
     await writeFile(path, text, { flag: force ? 'w' : 'wx' });
   } catch (error) {
-    const why = diskReason(error);
+    const why = writeReason(error);
     throw new UsageError(`Can't write ${path}: ${why}.`, {
       cause: error,
-      hint: force ? 'Choose a different name.' : 'Choose a different name, or pass --force.',
+      hint: force ? 'Choose a different path.' : 'Choose a different path, or pass --force.',
     });
   }
 }

@@ -24,6 +24,18 @@ export interface CompatibilityReport {
   neverSeen: { what: string; where: string }[];
 }
 
+/** Returns text such as `list-order: desc. The sort order of the envelope list.` */
+export function openPointText(finding: OpenPointFinding): string {
+  const { name, description } = openPointParts(finding.what);
+  return `${name}: ${finding.seen.join('; ')}${description === '' ? '' : `. ${description}`}`;
+}
+
+/** Splits the name of an open point from its description. Some have no description. */
+export function openPointParts(what: string): { name: string; description: string } {
+  const [name = what] = what.split(': ', 1);
+  return { name, description: what.slice(name.length + 2) };
+}
+
 /** Returns a finding for one or more forms of a place. */
 export function findingOf(what: string, section: string, forms: readonly SeenForm[]): CompatibilityFinding {
   const operations = [...new Set(forms.flatMap((form) => form.in))];

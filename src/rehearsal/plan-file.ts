@@ -64,8 +64,9 @@ export function planText(plan: Omit<Plan, 'format'>): string {
 export function readPlan(content: string, path: string): Plan {
   const result = planSchema.safeParse(tryParseJson(content));
   if (result.success) return result.data;
-  const where = result.error.issues[0]?.path.join('.') || 'the file';
-  throw new UsageError(`${path} is not a plan: ${where} is missing or invalid.`, {
+  const where = result.error.issues[0]?.path.join('.');
+  const why = where ? `${where} is missing or invalid` : 'it does not contain a JSON object';
+  throw new UsageError(`${path} is not a plan: ${why}.`, {
     hint: 'Write a plan with `esign bulk rehearse FILE --plan PLAN`. Nothing was sent.',
   });
 }

@@ -5,29 +5,37 @@ import { nearest } from '../../src/kernel/text/nearest.ts';
 
 describe('IDs', () => {
   it('are each used once, in order', async () => {
-    expect(await readIds(['b', 'a', 'b'], 'id')).toEqual({ ids: ['b', 'a'], stream: true, fromStdin: false });
-    expect(await readIds(['a'], 'id')).toEqual({ ids: ['a'], stream: false, fromStdin: false });
+    expect(await readIds(['b', 'a', 'b'], 'envelope ID')).toEqual({
+      ids: ['b', 'a'],
+      stream: true,
+      fromStdin: false,
+    });
+    expect(await readIds(['a'], 'envelope ID')).toEqual({ ids: ['a'], stream: false, fromStdin: false });
     // The type of the result depends on the arguments, not on their values.
-    expect(await readIds(['a', 'a'], 'id')).toEqual({ ids: ['a'], stream: true, fromStdin: false });
+    expect(await readIds(['a', 'a'], 'envelope ID')).toEqual({ ids: ['a'], stream: true, fromStdin: false });
   });
 
   it('are read from stdin for -, from the first column of tab-separated lines', async () => {
     const stdin = Readable.from(['a\tSENT\r\n\n  b  \n', 'c']);
-    expect(await readIds(['x', '-'], 'id', stdin)).toEqual({
+    expect(await readIds(['x', '-'], 'envelope ID', stdin)).toEqual({
       ids: ['x', 'a', 'b', 'c'],
       stream: true,
       fromStdin: true,
     });
-    expect(await readIds(['-'], 'id', Readable.from(['only\n']))).toEqual({
+    expect(await readIds(['-'], 'envelope ID', Readable.from(['only\n']))).toEqual({
       ids: ['only'],
       stream: true,
       fromStdin: true,
     });
-    expect(await readIds(['-'], 'id', Readable.from([]))).toEqual({ ids: [], stream: true, fromStdin: true });
+    expect(await readIds(['-'], 'envelope ID', Readable.from([]))).toEqual({
+      ids: [],
+      stream: true,
+      fromStdin: true,
+    });
   });
 
   it.each([[[]], [['']], [['--frobnicate']]])('are refused: %j', async (words) => {
-    await expect(readIds(words, 'id')).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(readIds(words, 'envelope ID')).rejects.toMatchObject({ code: 'USAGE' });
   });
 });
 

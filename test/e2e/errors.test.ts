@@ -194,11 +194,15 @@ describe('a response from something other than the service', () => {
 describe('a usage error', () => {
   it.each([
     [['envelopes', 'lst'], /Did you mean `esign envelopes list`/],
+    [['templates', 'create'], /`esign templates --help`/],
+    [['help', 'nosuch'], /Unknown command "nosuch"/],
+    [['api'], /Missing argument path/],
+    [['bulk', 'template', 'no/such/folder.csv'], /its folder does not exist/],
     [['envelopes', 'list', '--staus', 'SENT'], /Did you mean --status/],
     [['envelopes', 'list', '--status', 'SNET'], /Did you mean SENT/],
     [['envelopes', 'list', '--since', 'someday'], /someday/],
     [['envelopes', 'list', '--json', '--csv'], /--csv/],
-    [['envelopes', 'get'], /at least one envelope id/],
+    [['envelopes', 'get'], /at least one envelope ID/],
     [['templates', 'get'], /Missing argument id/],
     [['templates', 'get', 'a', 'b'], /Unexpected argument/],
     [['envelopes', 'create', '--template', 'tmpl_nda'], /at least one signer/],

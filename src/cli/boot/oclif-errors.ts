@@ -15,7 +15,7 @@ export function translate(error: unknown, config: Config | undefined, argv: read
     error.message = FLAG_ERROR.exec(error.message)?.[1] ?? error.message;
     return error;
   }
-  const commandNotFound = /^command (.+) not found$/.exec(error.message)?.[1];
+  const commandNotFound = /^command (.+) not found\.?$/i.exec(error.message)?.[1];
   if (commandNotFound !== undefined && config)
     return unknownCommand(
       commandNotFound,
@@ -45,11 +45,9 @@ export function unknownCommand(id: string, ids: readonly string[]): UsageError {
     .split(' ')
     .slice(0, isTopic ? 2 : 1)
     .join(' ');
+  const help = isTopic ? `See \`esign ${first} --help\`.` : 'See `esign --help`.';
   return new UsageError(`Unknown command "${name}".`, {
-    hint:
-      suggestion === undefined
-        ? 'See `esign --help`.'
-        : `Did you mean \`esign ${suggestion}\`? See \`esign --help\`.`,
+    hint: suggestion === undefined ? help : `Did you mean \`esign ${suggestion}\`? ${help}`,
   });
 }
 

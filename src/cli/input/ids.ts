@@ -15,7 +15,7 @@ export interface Ids {
  * Reads the ids given as arguments, each once and in order. `-` stands for the ids on stdin, one per line.
  * @throws UsageError without ids, or if one looks like a flag.
  */
-export function readIds(words: readonly string[], what: string, stdin?: NodeJS.ReadableStream): Promise<Ids> {
+export function readIds(words: readonly string[], what: IdKind, stdin?: NodeJS.ReadableStream): Promise<Ids> {
   return read(words, what, { word: (word) => word.trim(), line: firstColumn, stdin });
 }
 
@@ -35,7 +35,16 @@ interface Reading {
   stdin: NodeJS.ReadableStream | undefined;
 }
 
-async function read(words: readonly string[], what: string, reading: Reading): Promise<Ids> {
+/** Where to find the ids. */
+const SOURCES = {
+  'envelope ID': 'List the IDs with `esign envelopes list -q`.',
+  'delivery ID': 'List the IDs with `esign events list -q`, or use --envelope or --since.',
+  'storage key':
+    "To show an envelope's keys, run `esign envelopes get ID`. To download its documents, run `esign envelopes download ID`.",
+};
+type IdKind = keyof typeof SOURCES;
+
+async function read(words: readonly string[], what: IdKind, reading: Reading): Promise<Ids> {
   const ids: string[] = [];
   let isStdinRead = false;
   for (const word of words) {
@@ -49,7 +58,7 @@ async function read(words: readonly string[], what: string, reading: Reading): P
   const fromStdin = words.includes('-');
   if (words.length === 0) {
     throw new UsageError(`Specify at least one ${what}, or \`-\` to read them from stdin.`, {
-      hint: 'To get IDs, add -q to a list command.',
+      hint: SOURCES[what],
     });
   }
   if (ids.length === 0 && !fromStdin)

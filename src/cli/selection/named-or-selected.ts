@@ -28,7 +28,7 @@ export async function readNamedOrSelected(
   context: Context,
 ): Promise<NamedOrSelected> {
   refuseMixture(words, flags);
-  if (words.length > 0) return { ids: await readIds(words, 'envelope id'), selected: undefined };
+  if (words.length > 0) return { ids: await readIds(words, 'envelope ID'), selected: undefined };
   const { envelopes } = await select(await selectionOf(flags, context), {}, context);
   const found = new Map<string, Envelope>();
   for await (const one of envelopes) found.set(one.id, one);

@@ -2,6 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { confirmFlag, dryRunFlag } from '../../cli/flags.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { call } from './call.ts';
 
 export default class Api extends EsignCommand {
@@ -18,7 +19,6 @@ export default class Api extends EsignCommand {
   static override args = {
     method: Args.string({
       description: 'GET, POST, …; defaults to GET when only PATH is given',
-      required: true,
       ignoreStdin: true,
     }),
     path: Args.string({
@@ -46,7 +46,11 @@ export default class Api extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Api);
-    const words = args.path === undefined ? [args.method] : [args.method, args.path];
+    const words = [args.method, args.path].filter((word) => word !== undefined);
+    if (words.length === 0)
+      throw new UsageError(`Missing argument path: ${Api.args.path.description ?? ''}`, {
+        hint: 'See `esign api --help`.',
+      });
     await call(words, { ...flags, query: flags.query }, this.context(flags));
   }
 }

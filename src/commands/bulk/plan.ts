@@ -8,7 +8,7 @@ import type { Context } from '../../cli/context.ts';
 import { readText } from '../../cli/input/files.ts';
 import { secretFingerprint } from '../../kernel/digest.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { writeReason } from '../../kernel/files/disk-reason.ts';
 import { replaceFile } from '../../kernel/files/replace-file.ts';
 import { readKey } from '../../profiles/key-place.ts';
 import { requireConnection } from '../../profiles/resolve.ts';
@@ -99,9 +99,9 @@ export async function writePlan(
   try {
     replaceFile(path, content);
   } catch (error) {
-    throw new UsageError(`Can't write ${path}: ${diskReason(error)}.`, {
+    throw new UsageError(`Can't write ${path}: ${writeReason(error)}.`, {
       cause: error,
-      hint: 'Choose a different name.',
+      hint: 'Choose a different path.',
     });
   }
 }

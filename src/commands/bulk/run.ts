@@ -76,6 +76,7 @@ export async function runToCompletion(
   const report = (result: RowResult) =>
     batch.report({ json: result, ...inWords(file, result, context.terminal) });
   const wasFinished = run.state.finishedAt !== undefined;
+  if (wasFinished) context.terminal.notice(`${id} is already finished. Nothing more was sent.`);
   try {
     if (!run.resumed) await reportKnown(run, 'existing', report);
     if (!run.resumed || wasFinished) await reportKnown(run, 'failed', report);

@@ -223,7 +223,7 @@ export function renderRun(run: RunDetails, failures: readonly RowResult[], termi
     ...(run.waves === null
       ? []
       : [
-          `  Wave ${run.waves.current} of ${run.waves.sizes.length}: ${run.waves.sizes.map(grouped).join(', ')} rows`,
+          `  Wave ${run.waves.current} of ${run.waves.sizes.length}; rows per wave: ${run.waves.sizes.map(grouped).join(', ')}`,
         ]),
     ...run.seconds.map(
       ({ row, id, status }) => `  ${safeLine(`row ${row} has a second envelope: ${id} (${status})`)}`,

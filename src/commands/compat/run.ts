@@ -2,7 +2,11 @@ import { recordScopeOf } from '../../cli/boot/observations.ts';
 import type { Context } from '../../cli/context.ts';
 import { EXIT } from '../../cli/exit-codes.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
-import type { CompatibilityFinding, CompatibilityReport } from '../../compatibility/findings.ts';
+import {
+  type CompatibilityFinding,
+  type CompatibilityReport,
+  openPointText,
+} from '../../compatibility/findings.ts';
 import { choicesIn } from '../../compatibility/observed-points.ts';
 import { type Places, readRecord } from '../../compatibility/record.ts';
 import { recordPath } from '../../compatibility/record-path.ts';
@@ -64,7 +68,7 @@ function reportPage({ contradictions, openPoints, documented, neverSeen }: Compa
     '',
     'The API document does not mention these.',
     '',
-    ...openPoints.flatMap((one) => itemOf(one, `${one.what}: ${one.seen.join('; ')}`)),
+    ...openPoints.flatMap((one) => itemOf(one, openPointText(one))),
     '',
     `## As documented (${documented.length})`,
     '',

@@ -1,10 +1,11 @@
-import type {
-  CompatibilityFinding,
-  CompatibilityReport,
-  OpenPointFinding,
+import {
+  type CompatibilityFinding,
+  type CompatibilityReport,
+  openPointParts,
+  openPointText,
 } from '../../compatibility/findings.ts';
 import { counted } from '../../kernel/duration.ts';
-import { renderTable } from '../../output/table.ts';
+import { indented, renderTable } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 
@@ -25,7 +26,7 @@ export function renderReport(report: CompatibilityReport, path: string, terminal
 function renderLines(report: CompatibilityReport): string {
   const rows = [
     ...report.contradictions.map((one) => rowOf('contradiction', one)),
-    ...report.openPoints.map((one) => rowOf('open point', { ...one, what: withReadings(one) })),
+    ...report.openPoints.map((one) => rowOf('open point', { ...one, what: openPointText(one) })),
     ...report.documented.map((one) => rowOf('documented', one)),
     ...report.neverSeen.map((one) => ({ kind: 'never seen', times: '0', since: '', ...one })),
   ];
@@ -39,24 +40,25 @@ function rowOf(kind: string, { what, times, since, where }: CompatibilityFinding
   return { kind, what, times: String(times), since, where };
 }
 
-function withReadings({ what, seen }: OpenPointFinding): string {
-  return `${what}: ${seen.join('; ')}`;
-}
-
 function renderPage(report: CompatibilityReport, path: string, terminal: Terminal): string {
   const { contradictions, openPoints, documented, neverSeen } = report;
   if (documented.length + contradictions.length + openPoints.length === 0)
     return 'Nothing has been recorded for this service yet. Every command that calls it adds to the record.\n';
   const heading = (text: string) => `\n${terminal.style('bold', text)}\n`;
-  const finding = (mark: string, one: CompatibilityFinding, what: string) =>
-    `${mark} ${safeLine(what)}\n  ${terminal.style('dim', safeLine(`${one.where}; ${seenTimes(one)}`))}\n`;
+  const line = (text: string) => indented(safeLine(text), 2, terminal);
+  const details = (one: CompatibilityFinding) =>
+    `  ${terminal.style('dim', line(`${one.where}; ${seenTimes(one)}`))}\n`;
   return [
     contradictions.length === 0
       ? `${terminal.style('green', '✓')} No response contradicts the API document.\n`
       : `${terminal.style('red', counted(contradictions.length, 'contradiction'))} with the API document\n`,
-    ...contradictions.map((one) => finding(terminal.style('red', '✗'), one, one.what)),
+    ...contradictions.map((one) => `${terminal.style('red', '✗')} ${line(one.what)}\n${details(one)}`),
     ...(openPoints.length === 0 ? [] : [heading('Not specified in the API document')]),
-    ...openPoints.map((one) => finding('•', one, withReadings(one))),
+    ...openPoints.map((one) => {
+      const { name, description } = openPointParts(one.what);
+      const what = `• ${line(`${name}: ${one.seen.join('; ')}`)}\n`;
+      return `${what}${description === '' ? '' : `  ${line(description)}\n`}${details(one)}`;
+    }),
     heading('As documented'),
     renderTable(
       documented,
@@ -68,8 +70,8 @@ function renderPage(report: CompatibilityReport, path: string, terminal: Termina
       terminal,
     ),
     heading(`Never seen: ${neverSeen.length}`),
-    `${safeLine(neverSeen.map(({ what }) => what).join(', '))}\n`,
-    `\nThe record is stored in ${safeLine(path)}. Delete it to start over.\n`,
+    `${indented(safeLine(neverSeen.map(({ what }) => openPointParts(what).name).join(', ')), 0, terminal)}\n`,
+    `\n${indented(safeLine(`The record is stored in ${path}. Delete it to start over.`), 0, terminal)}\n`,
   ].join('');
 }
 

@@ -7,7 +7,7 @@ import { relativeTime } from '../../output/time.ts';
 export function logList(now: number): ListView<LogEntry> {
   return {
     id: ({ id }) => id,
-    empty: 'No writes from this machine yet.',
+    empty: 'No log entries found.',
     columns: [
       { key: 'id', header: 'ID', value: ({ id }) => id, fixed: true },
       { key: 'at', header: 'AT', value: ({ at }) => at, fixed: true },

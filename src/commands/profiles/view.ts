@@ -135,7 +135,7 @@ export function renderSettings(settings: ReturnType<typeof publicSettings>, term
     ['Profile', settings.profile === null ? 'none' : sourced(settings.profile)],
     ['Base URL', sourced(settings.baseUrl)],
     ['API key', sourced(settings.apiKey)],
-    ['Time-out', `${settings.timeoutMs.value / 1_000} s  (${settings.timeoutMs.source})`],
+    ['Timeout', `${settings.timeoutMs.value / 1_000} s  (${settings.timeoutMs.source})`],
     ['Bucket', stored(storage?.bucket) ?? 'none'],
     ['Endpoint', stored(storage?.endpoint)],
     ['Region', stored(storage?.region)],

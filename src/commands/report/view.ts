@@ -121,16 +121,16 @@ export function figurePairs(report: StatisticsReport): [string, string][] {
         ? 'none have finished yet'
         : `${percentText(completionRate)} of finished envelopes`,
     ],
-    ['Time to complete', spreadText(toComplete)],
-    ["A signer's turn", spreadText(turn)],
+    ['Time to complete', spreadText(toComplete, 'envelope')],
+    ["A signer's turn", spreadText(turn, 'turn')],
     ['Sent this month', grouped(report.sentThisMonth)],
   ];
 }
 
-function spreadText({ samples, medianMs, p85Ms, p95Ms }: Spread): string {
+function spreadText({ samples, medianMs, p85Ms, p95Ms }: Spread, unit: string): string {
   if (medianMs === null || p85Ms === null || p95Ms === null) return 'none yet';
   const [median, most, nearlyAll] = [medianMs, p85Ms, p95Ms].map(durationInWords);
-  return `median ${median}, 85% within ${most}, 95% within ${nearlyAll} (${grouped(samples)})`;
+  return `median ${median}, 85% within ${most}, 95% within ${nearlyAll} (${counted(samples, unit)})`;
 }
 
 function trend(weeks: readonly WeekFigures[], terminal: Terminal): string {

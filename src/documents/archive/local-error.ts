@@ -1,10 +1,10 @@
 import { EsignError, StorageError } from '../../kernel/errors.ts';
-import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { writeReason } from '../../kernel/files/disk-reason.ts';
 
 /** Converts a disk error to a StorageError. An EsignError is returned unchanged. */
 export function localError(error: unknown, path: string): EsignError {
   if (error instanceof EsignError) return error;
-  return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${diskReason(error)}.`, {
+  return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${writeReason(error)}.`, {
     cause: error,
     hint: 'Fix the problem or use a different --dir. Then run the command again: it continues where it stopped.',
   });

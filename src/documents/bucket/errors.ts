@@ -25,7 +25,7 @@ const SEE_SETTINGS = 'Check your settings with `esign profiles show`.';
 const MISSING: Cause = {
   code: 'STORAGE_NOT_FOUND',
   why: 'the object does not exist',
-  hint: `Check the bucket. ${SEE_SETTINGS}`,
+  hint: `Check the key and the bucket. ${SEE_SETTINGS}`,
 };
 const NO_BUCKET: Cause = { code: 'STORAGE_NOT_FOUND', why: 'the bucket does not exist', hint: SEE_SETTINGS };
 const DENIED: Cause = {

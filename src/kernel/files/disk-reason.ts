@@ -23,6 +23,11 @@ export function diskReason(error: unknown): string {
   return REASONS[codeOf(error) ?? ''] ?? messageOf(error);
 }
 
+/** Returns why a file can't be created, worded to follow a colon. */
+export function writeReason(error: unknown): string {
+  return codeOf(error) === 'ENOENT' ? 'its folder does not exist' : diskReason(error);
+}
+
 /** Returns true if the disk or the quota is full. Other settings don't help then. */
 export function isFullDisk(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(codeOf(error) ?? '');

@@ -20,7 +20,7 @@ export default class BulkStatus extends EsignCommand {
   };
   static override flags = {
     last: Flags.boolean({ description: 'the latest run' }),
-    only: Flags.string({ description: 'only signers in one of these states', helpValue: 'STATE,…' }),
+    only: Flags.string({ description: 'only signers in one of these states', helpValue: 'A,B' }),
     ...formatFlags,
   };
 

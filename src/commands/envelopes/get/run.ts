@@ -19,7 +19,7 @@ export async function getEnvelopes(
 ): Promise<void> {
   const { terminal } = context;
   const { signal } = context.interrupt;
-  const ids = await readIds(words, 'envelope id');
+  const ids = await readIds(words, 'envelope ID');
   const client = await context.session.client();
   const history = flags.history ? new (await import('./history.ts')).Histories(ids.ids) : undefined;
   const isWhole = !flags.csv && !flags.quiet && flags.fields === undefined;

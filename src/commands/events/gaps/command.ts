@@ -11,7 +11,7 @@ export default class EventsGaps extends EsignCommand {
   static override examples = [
     '<%= config.bin %> events gaps',
     '<%= config.bin %> events gaps --since 7d --webhook-url https://hooks.example.com/esign --json',
-    '<%= config.bin %> events gaps -q | sort -u | xargs <%= config.bin %> envelopes get',
+    '<%= config.bin %> events gaps -q | <%= config.bin %> envelopes get -',
   ];
   static override flags = {
     ...formatFlags,

@@ -32,7 +32,9 @@ export async function reportGaps(flags: GapFlags, context: Context): Promise<voi
   if (gaps.length === 0) return;
   throw new PartialError(
     `${counted(gaps.length, 'gap')} in ${counted(checked, 'envelope')} with webhooks, as shown above.`,
-    { hint: "The service doesn't resend missed events. Read the envelopes from the API instead." },
+    {
+      hint: "The service doesn't resend missed events. To read the envelopes from the API, run `esign envelopes get ID`.",
+    },
   );
 }
 

@@ -47,7 +47,7 @@ export default class SandboxStart extends EsignCommand {
         helpValue: 'N',
       }),
       choice: Flags.string({
-        description: 'behavior where the API document is ambiguous; see `sandbox choices`',
+        description: 'behavior where the API document is ambiguous; can be repeated; see `sandbox choices`',
         multiple: true,
         multipleNonGreedy: true,
         helpValue: 'NAME=VALUE',
