@@ -88,6 +88,13 @@ export const rowsFile = {
   }),
 };
 
+export const envelopeArg = {
+  envelope: Args.string({ description: 'envelope ID', required: true, ignoreStdin: true }),
+};
+export const latestRunArg = {
+  run: Args.string({ description: 'run ID (default: the latest run)', ignoreStdin: true }),
+};
+
 export const messageFileFlag = Flags.string({
   description: 'read the message from a file',
   helpValue: 'FILE',

@@ -44,14 +44,11 @@ export function openPointsIn(places: Places, report: CompatibilityReport): void 
 /** Returns the observed behaviors that the sandbox supports, by name. `sandbox start --choices` reads them. */
 export function choicesIn(places: Places): Record<string, string> {
   const chosen = Object.entries<OpenPoint>(OPEN_POINTS).flatMap(([name, point]) => {
-    const value = chosenOf(point, observed(name, places));
+    const { readings } = observed(name, places);
+    const value = readings.find((one) => point.values.includes(one.value))?.value;
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(chosen);
-}
-
-function chosenOf({ values }: OpenPoint, { readings }: Observed): string | undefined {
-  return readings.find(({ value }) => values.includes(value))?.value;
 }
 
 function observed(name: string, places: Places): Observed {

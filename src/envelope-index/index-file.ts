@@ -52,7 +52,7 @@ export class IndexFile {
     if (identity === undefined) return snapshot;
     if (snapshot.size === 0 && !(await this.#hasHeader())) {
       // Another version, or not an index: it is rebuilt.
-      await this.clear();
+      await rm(this.path, { force: true });
       return snapshot;
     }
     snapshot.file = identity;
@@ -98,11 +98,6 @@ export class IndexFile {
     for (const { path, usedAt } of await indexFiles(this.#stateDir, 'all')) {
       if (Date.now() - usedAt > UNUSED_MS) await rm(path, { force: true });
     }
-  }
-
-  /** Removes the file. */
-  clear(): Promise<void> {
-    return rm(this.path, { force: true });
   }
 
   /** Runs work that only one process may do at a time. Calls `onWait` if it has to wait for another one. */

@@ -49,7 +49,8 @@ export function actionsOf(control: ControlPlane, closing: AbortSignal): Actions 
         }
       }),
     faults: (wanted) => call(() => control.faults(wanted)),
-    choices: (wanted) => call(() => valuesOf(control.choices(wanted))),
+    choices: (wanted) =>
+      call(() => Object.fromEntries(control.choices(wanted).map(({ name, value }) => [name, value]))),
     snapshot: (name) => call(async () => (await control.saveSnapshot(name)).name),
     restore: (name) =>
       call(async () => {
@@ -73,10 +74,6 @@ function callsUntil(closing: AbortSignal) {
       throw isClosed() ? closedError(error) : asSandboxError(error);
     }
   };
-}
-
-function valuesOf(choices: readonly { name: string; value: string }[]): Record<string, string> {
-  return Object.fromEntries(choices.map(({ name, value }) => [name, value]));
 }
 
 function msOf(time: SandboxDuration): number {

@@ -37,12 +37,7 @@ export interface SampleBody {
   data: { envelopeId: string; status: string; signer?: object };
 }
 
-/** Returns a payload as the service sends it for the event (API document, Events), with made-up people. */
-export function samplePayload(event: string, options: SampleOptions): Buffer {
-  return Buffer.from(JSON.stringify(sampleBody(event, options)));
-}
-
-/** Returns the content of a payload, not yet serialized. */
+/** Returns the content of a payload as the service sends it for the event (API document, Events), with made-up people. */
 export function sampleBody(event: string, options: SampleOptions): SampleBody {
   const envelopeId = options.envelopeId ?? sampleEnvelopeId('trigger');
   const timestamp = new Date(options.now).toISOString();

@@ -70,7 +70,7 @@ export function checkRow(raw: RawRow, defaults: RowDefaults, addProblem: AddProb
   const value = isRecord(raw.value) ? raw.value : {};
   if (!isRecord(raw.value))
     addProblem('', 'the line is not a JSON object; it must be the body of a create request');
-  refuseUnknown(value, FIELDS, '', addProblem);
+  refuseUnknown(value, FIELDS, addProblem);
   const signers = readSigners(value.signers, addProblem);
   const text = (field: string) => readText(value, field, addProblem);
   const email = (field: 'subject' | 'message') => {
@@ -112,7 +112,6 @@ function withoutMissing(envelope: EnvelopeInput): EnvelopeInput {
 function refuseUnknown(
   value: Readonly<Record<string, unknown>>,
   known: readonly string[],
-  prefix: string,
   addProblem: AddProblem,
 ): void {
   for (const key of Object.keys(value)) {
@@ -120,7 +119,7 @@ function refuseUnknown(
     const suggestion = nearest(key, known);
     const text =
       suggestion === undefined ? `the fields are ${known.join(', ')}` : `did you mean ${suggestion}?`;
-    addProblem(`${prefix}${key}`, entryOf(DECIDED_ELSEWHERE, key) ?? `unknown field; ${text}`);
+    addProblem(key, entryOf(DECIDED_ELSEWHERE, key) ?? `unknown field; ${text}`);
   }
 }
 
@@ -170,7 +169,7 @@ function readSigner(value: unknown, path: string, addProblem: AddProblem): Signe
   if (!isRecord(value))
     addProblem(path.slice(0, -1), 'it is not an object; use {"email":"a@b.c","name":"Ada"}');
   const inside: AddProblem = (field, text) => addProblem(`${path}${field}`, text);
-  refuseUnknown(record, SIGNER_FIELDS, '', inside);
+  refuseUnknown(record, SIGNER_FIELDS, inside);
   const email = readText(record, 'email', inside)?.trim();
   if (email === undefined) {
     if (!Object.hasOwn(record, 'email')) inside('email', 'the signer has no email address; add one');

@@ -1,7 +1,7 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { detailsOf, failuresOf } from '../../bulk/run-list.ts';
 import { EsignCommand } from '../../cli/command.ts';
+import { latestRunArg } from '../../cli/flags.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
 import { namedRun } from './run.ts';
@@ -14,9 +14,7 @@ export default class BulkShow extends EsignCommand {
     '<%= config.bin %> bulk show run-20261121-093012345-4f2a',
     '<%= config.bin %> bulk show --last --json | jq .failures',
   ];
-  static override args = {
-    run: Args.string({ description: 'run ID (default: the latest run)', ignoreStdin: true }),
-  };
+  static override args = latestRunArg;
   static override flags = { last: Flags.boolean({ description: 'the latest run' }) };
 
   async run(): Promise<void> {

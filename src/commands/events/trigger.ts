@@ -5,7 +5,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { EVENTS, SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { sign } from '../../webhooks/receive/signature.ts';
-import { samplePayload } from '../../webhooks/sample.ts';
+import { sampleBody } from '../../webhooks/sample.ts';
 import { eventName } from './event-flags.ts';
 import { sendAll, targetUrl } from './send.ts';
 
@@ -39,7 +39,8 @@ export default class EventsTrigger extends EsignCommand {
     const event = eventName(args.event);
     const url = targetUrl(flags.to);
     const secret = await readWebhookSecret(flags['secret-file'], flags.to, context.terminal);
-    const raw = samplePayload(event, { envelopeId: flags.envelope, now: context.session.clock.now() });
+    const body = sampleBody(event, { envelopeId: flags.envelope, now: context.session.clock.now() });
+    const raw = Buffer.from(JSON.stringify(body));
     const signature: [string, string][] = secret === undefined ? [] : [[SIGNATURE_HEADER, sign(raw, secret)]];
     const headers: [string, string][] = [['Content-Type', 'application/json'], ...signature];
     const deliveryId = `dlv_${randomBytes(9).toString('hex')}`;

@@ -1,6 +1,6 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { envelopeArg } from '../../cli/flags.ts';
 import { writeEnvelopeAction } from '../envelopes/view.ts';
 import { asSigner } from './as-signer.ts';
 
@@ -11,9 +11,7 @@ export default class SandboxDecline extends EsignCommand {
     '<%= config.bin %> sandbox decline env_123 --signer ada@example.com',
     '<%= config.bin %> sandbox decline env_123 --json',
   ];
-  static override args = {
-    envelope: Args.string({ description: 'envelope ID', required: true, ignoreStdin: true }),
-  };
+  static override args = envelopeArg;
   static override flags = {
     signer: Flags.string({
       description: 'signer to decline as (default: the next signer)',

@@ -1,6 +1,6 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { envelopeArg } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { writeIds } from '../../output/list.ts';
 import { writeEnvelopeAction } from '../envelopes/view.ts';
@@ -14,9 +14,7 @@ export default class SandboxSign extends EsignCommand {
     '<%= config.bin %> sandbox sign env_123 --signer ada@example.com',
     '<%= config.bin %> sandbox sign env_123 --all',
   ];
-  static override args = {
-    envelope: Args.string({ description: 'envelope ID', required: true, ignoreStdin: true }),
-  };
+  static override args = envelopeArg;
   static override flags = {
     signer: Flags.string({
       description: 'signer to sign as (default: the next signer)',

@@ -1,8 +1,7 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { readResults } from '../../../bulk/run-list.ts';
 import { EsignCommand } from '../../../cli/command.ts';
-import { readFlags } from '../../../cli/flags.ts';
+import { latestRunArg, readFlags } from '../../../cli/flags.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { writeJsonLine } from '../../../output/json.ts';
 import { writeList } from '../../../output/list.ts';
@@ -22,9 +21,7 @@ export default class BulkExport extends EsignCommand {
     '<%= config.bin %> bulk export --last --into people.csv --failed > fix-these.csv',
     '<%= config.bin %> bulk export --last --json | jq -r "select(.ok) | .envelopeId"',
   ];
-  static override args = {
-    run: Args.string({ description: 'run ID (default: the latest run)', ignoreStdin: true }),
-  };
+  static override args = latestRunArg;
   static override flags = {
     last: Flags.boolean({ description: 'the latest run' }),
     csv: Flags.boolean({ description: 'print CSV (default)', exclusive: ['json'] }),

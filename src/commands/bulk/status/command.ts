@@ -1,7 +1,6 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
-import { formatFlags } from '../../../cli/flags.ts';
+import { formatFlags, latestRunArg } from '../../../cli/flags.ts';
 import { readStates, showStatus } from './run.ts';
 
 export default class BulkStatus extends EsignCommand {
@@ -15,9 +14,7 @@ export default class BulkStatus extends EsignCommand {
     '<%= config.bin %> bulk status --last --only failed --fields row,email,error.message',
     '<%= config.bin %> bulk status --last --only waiting -q | <%= config.bin %> envelopes remind - --min-gap 24h --yes',
   ];
-  static override args = {
-    run: Args.string({ description: 'run ID (default: the latest run)', ignoreStdin: true }),
-  };
+  static override args = latestRunArg;
   static override flags = {
     last: Flags.boolean({ description: 'the latest run' }),
     only: Flags.string({ description: 'only signers in one of these states', helpValue: 'A,B' }),

@@ -5,31 +5,28 @@ import type { ResetLock } from './reset-lock.ts';
 
 const KEY = /^esign\/envelopes\/[^/]+\/([^/]+)\/(document|signed|certificate)\.pdf$/;
 
+export interface PendingDocumentsOptions {
+  objects: ObjectWriter;
+  state: StoreState;
+  documentStore: DocumentStore;
+  resets: ResetLock;
+}
+
 /** Draws the documents of seeded envelopes when they are first requested, because drawing a thousand of them would take a minute. */
 export class PendingDocuments implements Pick<ObjectWriter, 'get'> {
-  readonly #objects: ObjectWriter;
-  readonly #state: StoreState;
-  readonly #documentStore: DocumentStore;
-  readonly #resets: ResetLock;
+  readonly #options: PendingDocumentsOptions;
   /** The documents that were already drawn. They aren't drawn again, because a client may have deleted them. */
   readonly #drawn = new Map<string, Promise<boolean>>();
 
-  constructor(facts: {
-    objects: ObjectWriter;
-    state: StoreState;
-    documentStore: DocumentStore;
-    resets: ResetLock;
-  }) {
-    this.#objects = facts.objects;
-    this.#state = facts.state;
-    this.#documentStore = facts.documentStore;
-    this.#resets = facts.resets;
-    this.#objects.onMiss((key) => this.#draw(key));
+  constructor(options: PendingDocumentsOptions) {
+    this.#options = options;
+    options.objects.onMiss((key) => this.#draw(key));
   }
 
   async get(key: string): Promise<Uint8Array | null> {
-    const found = await this.#objects.get(key);
-    return found === null && (await this.#draw(key)) ? this.#objects.get(key) : found;
+    const { objects } = this.#options;
+    const found = await objects.get(key);
+    return found === null && (await this.#draw(key)) ? objects.get(key) : found;
   }
 
   /** Makes all documents pending again, after a reset. */
@@ -40,7 +37,7 @@ export class PendingDocuments implements Pick<ObjectWriter, 'get'> {
   /** Draws a pending document. Returns true if it exists now. */
   async #draw(key: string): Promise<boolean> {
     const [, id = '', name] = KEY.exec(key) ?? [];
-    const envelope = this.#state.envelopes.get(id);
+    const envelope = this.#options.state.envelopes.get(id);
     const kind = envelope?.owedPapers?.find((one) => one === name);
     if (envelope === undefined || kind === undefined || storageKey(envelope, kind) !== key) return false;
     // signed.pdf and certificate.pdf are drawn together.
@@ -60,15 +57,16 @@ export class PendingDocuments implements Pick<ObjectWriter, 'get'> {
   }
 
   async #put(envelope: EnvelopeRecord, isDocument: boolean): Promise<boolean> {
-    const template = this.#state.templates.get(envelope.templateId);
+    const { state, documentStore, resets } = this.#options;
+    const template = state.templates.get(envelope.templateId);
     if (template === undefined) return false;
-    await this.#resets.shared(() =>
+    await resets.shared(() =>
       isDocument
-        ? this.#documentStore.putDocument(template, envelope)
-        : this.#documentStore.putSigned(template, envelope),
+        ? documentStore.putDocument(template, envelope)
+        : documentStore.putSigned(template, envelope),
     );
-    if (this.#state.envelopes.has(envelope.id)) return true;
-    await this.#documentStore.clear(envelope);
+    if (state.envelopes.has(envelope.id)) return true;
+    await documentStore.clear(envelope);
     return false;
   }
 }

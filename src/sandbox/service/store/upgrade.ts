@@ -28,7 +28,7 @@ async function rewrite(path: string, draft: string): Promise<void> {
     let number = 0;
     for await (const { bytes } of linesOf(path)) {
       number += 1;
-      const entry = entryIn(bytes.toString('utf8'));
+      const entry = SERVICE_FORMAT.read({ changes: tryParseJson(bytes.toString('utf8')) });
       if (entry === undefined)
         throw new UsageError(`Line ${number} of the journal ${path} is damaged. It was left unchanged.`, {
           hint: 'It was written by esign 0.1. To start with an empty sandbox, move the file out of the way.',
@@ -38,10 +38,6 @@ async function rewrite(path: string, draft: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-function entryIn(line: string) {
-  return SERVICE_FORMAT.read({ changes: tryParseJson(line) });
 }
 
 async function firstByteOf(path: string): Promise<string> {
