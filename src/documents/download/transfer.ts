@@ -89,7 +89,8 @@ function throwIfFinal(
   if (signal?.aborted) throw abortReason(signal);
   const isRefused = error instanceof EsignError && error.code !== 'STORAGE_UNREACHABLE';
   // Before the first response, the SDK has already retried.
-  if (isRefused || (error instanceof EsignError && state.facts === undefined)) throw error;
+  const wasRetried = error instanceof EsignError && state.facts === undefined;
+  if (isRefused || wasRetried || state.restarts > MAX_RESTARTS) throw error;
   if (state.failures < MAX_FAILURES) return;
   const why = messageOf(error).replace(/\.$/, '');
   throw new StorageError(
