@@ -5,7 +5,8 @@ const { mutate } = JSON.parse(readFileSync(new URL('areas.json', import.meta.url
 
 export default {
   packageManager: 'npm',
-  plugins: ['@stryker-mutator/vitest-runner'],
+  plugins: ['@stryker-mutator/vitest-runner', './test/mutation/texts.mjs'],
+  ignorers: ['texts'],
   testRunner: 'vitest',
   vitest: { configFile: 'test/mutation/vitest.config.ts' },
   mutate,
