@@ -320,7 +320,9 @@ describe('the local record', () => {
 
   it('has one owner at a time', async () => {
     const memory = await openMemory(folder(), 'x', 'env_d', clock);
-    await expect(openMemory(folder(), 'x', 'env_d', fakeClock())).rejects.toThrow('is replacing env_d');
+    const waiting = fakeClock();
+    await expect(openMemory(folder(), 'x', 'env_d', waiting)).rejects.toThrow('is replacing env_d');
+    expect(waiting.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(60_000);
     await memory.close();
   });
 });

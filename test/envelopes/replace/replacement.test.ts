@@ -6,6 +6,7 @@ import {
   type ReplacementChanges,
 } from '../../../src/envelopes/replace/replacement.ts';
 import { isSameEnvelope } from '../../../src/envelopes/request-ids/same-content.ts';
+import { UsageError } from '../../../src/kernel/errors.ts';
 
 const old: Envelope = {
   id: 'env_1',
@@ -50,6 +51,8 @@ describe('the replacement of an envelope', () => {
   it.each([
     ['from its creation', { expiresAt: '2026-01-31T00:00:00Z' }, 30],
     ['from its sending', { expiresAt: '2026-01-10T12:00:00.400Z' }, 7],
+    ['if it is one day', { expiresAt: '2026-01-02T00:00:00Z' }, 1],
+    ['like the service if it is shorter than a day', { expiresAt: '2026-01-01T00:01:00Z' }, undefined],
     ['like the service if its dates are missing', { expiresAt: null }, undefined],
     ['like the service if its dates are inconsistent', { expiresAt: '2026-01-10T05:00:00Z' }, undefined],
   ])('has the same number of days, counted %s', (_, dates, days) => {
@@ -77,6 +80,12 @@ describe('the replacement of an envelope', () => {
       { email: 'eve@example.com', name: 'eve@example.com', role: 'Landlord', order: 2 },
     ],
     [
+      'by address, with spaces',
+      ' ada@example.com = Eve <eve@example.com> ',
+      0,
+      { email: 'eve@example.com', name: 'Eve', role: 'Tenant', order: 1 },
+    ],
+    [
       'by id, with a role and an order',
       'signer_4=Eve <eve@example.com>;role=Guest;order=9',
       3,
@@ -84,6 +93,43 @@ describe('the replacement of an envelope', () => {
     ],
   ])('has another signer instead of one named %s', (_, pair, at, signer) => {
     expect(wanted({ signers: [pair] }).signers[at]).toEqual(signer);
+  });
+
+  it('has another signer instead of the one with the longest matching name', () => {
+    const signers = [{ id: 'bo', email: 'first@example.com' }, { id: null, email: 'bo=x@example.com' }, {}];
+    const mailbox = 'Eve <eve@example.com>';
+    const changed = wanted({ signers: [`bo=x@example.com=${mailbox}`] }, { ...old, signers });
+    expect(changed.signers.map(({ email }) => email)).toEqual(['first@example.com', 'eve@example.com', '']);
+  });
+
+  it('lists each signer with the change', () => {
+    const { signers } = buildReplacement(old, {
+      signers: ['ada@example.com=eve@example.com', 'signer_2=flo@example.com', 'signer_4=Gil <gil@example.com>'],
+      removed: ['signer_3'],
+      added: ['hal@example.com'],
+    });
+    const [ada, bo, cy, other] = old.signers ?? [];
+    expect(signers).toMatchObject([
+      { before: ada, after: { name: 'Ada' }, keepsName: true, nameIsAddress: false },
+      { before: bo, after: { name: 'flo@example.com' }, keepsName: false, nameIsAddress: true },
+      { before: cy },
+      { before: other, after: { name: 'Gil' }, keepsName: false, nameIsAddress: false },
+      { after: { name: 'hal@example.com' }, nameIsAddress: true },
+    ]);
+    expect(Object.keys(signers[2] ?? {})).toEqual(['before']);
+  });
+
+  it('can be of an envelope without signers, and have as many as are allowed', () => {
+    const added = Array.from({ length: 20 }, (_, i) => `s${i}@example.com`);
+    const none: Envelope = { ...old, signers: undefined };
+    expect(wanted({ added }, none).signers.map(({ order }) => order)).toEqual(added.map((_, i) => i + 1));
+    expect(isChanged(none, wanted({ added }, none), { added })).toBe(true);
+  });
+
+  it('uses a given template if the service returns none', () => {
+    const changes = { templateId: 'tmpl_2' };
+    expect(wanted(changes, { ...old, templateId: undefined }).templateId).toBe('tmpl_2');
+    expect(() => wanted({}, { ...old, templateId: undefined })).toThrow(UsageError);
   });
 
   it('contains added signers at the end, and no removed ones', () => {
@@ -113,7 +159,10 @@ describe('the replacement of an envelope', () => {
     const webhookSecret = 'canarysecret-0123456789';
     expect(wanted({ webhookSecret }).webhookSecret).toBeUndefined();
     const webhookUrl = 'https://hook.example.com/';
-    expect(wanted({ webhookSecret }, { ...old, webhookUrl })).toMatchObject({ webhookUrl, webhookSecret });
+    const hooked = { ...old, webhookUrl };
+    expect(wanted({ webhookSecret }, hooked)).toMatchObject({ webhookUrl, webhookSecret });
+    expect(isChanged(hooked, wanted({ webhookSecret }, hooked), { webhookSecret })).toBe(true);
+    expect(isChanged(hooked, wanted({}, hooked), {})).toBe(false);
   });
 
   it.each<[string, ReplacementChanges, boolean]>([
@@ -140,11 +189,18 @@ describe('the replacement of an envelope', () => {
     ['2 signers with the', { removed: ['cy@example.com'] }],
     ['used twice for ada', { signers: ['ada@example.com=a@b.c', 'ada@example.com=d@e.f'] }],
     ['both replaced and removed', { signers: ['ada@example.com=a@b.c'], removed: ['signer_1'] }],
+    ['be no signers', { removed: ['signer_1', 'signer_2', 'signer_3', 'signer_4'] }],
+    ['must be OLD=MAILBOX', { signers: [' =a@b.c'] }],
     ['must be OLD=MAILBOX', { signers: ['=a@b.c'] }],
     ['must be OLD=MAILBOX', { signers: ['ada@example.com='] }],
     ['have 21 signers', { added: Array.from({ length: 17 }, (_, i) => `s${i}@example.com`) }],
   ])('is refused: %s', (text, changes) => {
     expect(() => wanted(changes)).toThrow(text);
+  });
+
+  it('is refused with the IDs of the signers that have the same address', () => {
+    const hint = expect.stringContaining('signer_3, signer_4') as unknown;
+    expect(() => wanted({ removed: ['CY@example.com'] })).toThrow(expect.objectContaining({ hint }));
   });
 });
 
