@@ -214,7 +214,7 @@ describe('locating a document', () => {
   it.each<[string, Partial<FileTarget>]>([
     ['an envelope', { envelopeId: null }],
     ['a kind', { what: null }],
-  ])('needs %s if there is no key', async (_, without) => {
+  ])('needs %s if the key is unknown', async (_, without) => {
     const { client } = clientWith(done);
     await expect(locate({ ...target, ...without }, waiting({ client }))).rejects.toThrow(TypeError);
   });

@@ -74,7 +74,12 @@ describe('the replacement of an envelope', () => {
     const read: string[] = [];
     const service = memoryService([unmarked, { ...wrong, id: 'env_9' }]);
     const { get } = service.client.envelopes;
-    Object.assign(service.client.envelopes, { get: (id: string) => (read.push(id), get(id)) });
+    Object.assign(service.client.envelopes, {
+      get: (id: string) => {
+        read.push(id);
+        return get(id);
+      },
+    });
     expect(await replacementsOf(service.client, unmarked)).toEqual([]);
     expect(read).toEqual(['env_9']);
   });
@@ -90,7 +95,10 @@ describe('the replacement of an envelope', () => {
     const service = memoryService([draft]);
     const { recent } = service.client.envelopes;
     Object.assign(service.client.envelopes, {
-      recent: (since: () => number, signal?: AbortSignal) => (signals.push(signal), recent(since)),
+      recent: (since: () => number, signal?: AbortSignal) => {
+        signals.push(signal);
+        return recent(since);
+      },
     });
     const { signal } = new AbortController();
     await findReplacement(service.client, wrong, { signal });

@@ -100,8 +100,8 @@ export function memoryRecord(known: Remembered = {}) {
 }
 
 /** Request IDs that nothing else uses. */
-export function memoryIds({ clock, serviceClock }: Client): RequestIds {
-  return requestIdsInMemory(newRequestId(), { clock, serviceNow: () => serviceClock.now() });
+export function memoryIds(client: Client): RequestIds {
+  return requestIdsInMemory({ ...client, account: newRequestId() });
 }
 
 /** Plans the replacement, lets something happen, and carries it out. */

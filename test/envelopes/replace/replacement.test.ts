@@ -104,7 +104,11 @@ describe('the replacement of an envelope', () => {
 
   it('lists each signer with the change', () => {
     const { signers } = buildReplacement(old, {
-      signers: ['ada@example.com=eve@example.com', 'signer_2=flo@example.com', 'signer_4=Gil <gil@example.com>'],
+      signers: [
+        'ada@example.com=eve@example.com',
+        'signer_2=flo@example.com',
+        'signer_4=Gil <gil@example.com>',
+      ],
       removed: ['signer_3'],
       added: ['hal@example.com'],
     });
@@ -189,7 +193,7 @@ describe('the replacement of an envelope', () => {
     ['2 signers with the', { removed: ['cy@example.com'] }],
     ['used twice for ada', { signers: ['ada@example.com=a@b.c', 'ada@example.com=d@e.f'] }],
     ['both replaced and removed', { signers: ['ada@example.com=a@b.c'], removed: ['signer_1'] }],
-    ['be no signers', { removed: ['signer_1', 'signer_2', 'signer_3', 'signer_4'] }],
+    ['have no signers', { removed: ['signer_1', 'signer_2', 'signer_3', 'signer_4'] }],
     ['must be OLD=MAILBOX', { signers: [' =a@b.c'] }],
     ['must be OLD=MAILBOX', { signers: ['=a@b.c'] }],
     ['must be OLD=MAILBOX', { signers: ['ada@example.com='] }],
