@@ -147,16 +147,17 @@ describe('the first document of a completed envelope', () => {
     const { bucket } = bucketUntil(() => (++count === 2 ? gate : Promise.resolve()));
     const recorded = vi.spyOn(folder, 'record');
     const { files } = start(bucket, targets, more);
-    let held = true;
-    const first = files.next().then(() => {
-      held = false;
+    const first = { isHeld: true };
+    const next = files.next().then(() => {
+      first.isHeld = false;
     });
     await vi.waitFor(() => expect(recorded).toHaveBeenCalled());
     // What isn't held needs a few turns and file operations, and the gate stays closed all the time.
-    for (let turn = 0; turn < 40 && held; turn++) await new Promise((resolve) => setTimeout(resolve, 1));
-    const wasHeld = held;
+    for (let turn = 0; turn < 40 && first.isHeld; turn++)
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    const wasHeld = first.isHeld;
     open();
-    await first;
+    await next;
     await all(files);
     return wasHeld;
   }
