@@ -42,13 +42,13 @@ const bucketUntil = (gate: (key: string) => Promise<void> = () => Promise.resolv
 
 function start(bucket: Bucket, targets: readonly FileTarget[], more: Partial<FetchOptions> = {}) {
   const clock = fakeClock();
-  const sealSource = vi.fn(() => Promise.resolve({ folder: dir, origin, clock }));
+  const sealSource = { folder: dir, origin, clock };
   const files = fetchFiles(bucket, targets, {
     ...{ dir: join(dir, 'out'), folder, force: false, clock, concurrency: 4, sealSource },
     waiting: { client: () => Promise.reject(new Error('no client')), until: clock.now(), clock },
     ...more,
   });
-  return { files, sealSource, clock };
+  return { files, clock };
 }
 
 async function all(files: AsyncIterable<CheckedFile>): Promise<CheckedFile[]> {
@@ -66,7 +66,7 @@ describe('downloads', () => {
   it('are reported in the order of the targets, with failures among them', async () => {
     const { bucket } = bucketUntil();
     const targets = ['a.pdf', 'missing.pdf', 'c.pdf'].map(fileOfKey);
-    const { files, sealSource } = start(bucket, targets);
+    const { files } = start(bucket, targets);
     const found = await all(files);
     expect(found.map(({ result }) => result)).toEqual([
       {
@@ -85,13 +85,6 @@ describe('downloads', () => {
       [undefined, null],
     ]);
     expect(await readFile(join(dir, 'out', 'c.pdf'), 'utf8')).toBe(textOf('c.pdf'));
-    expect(sealSource).toHaveBeenCalledTimes(1);
-  });
-
-  it("don't load the check of seals if every file fails", async () => {
-    const { files, sealSource } = start(bucketUntil().bucket, [fileOfKey('missing.pdf')]);
-    expect(await all(files)).toMatchObject([{ seal: null, problem: null }]);
-    expect(sealSource).not.toHaveBeenCalled();
   });
 
   it('end with an error that is not of a file, after the files before it', async () => {
@@ -181,7 +174,7 @@ describe('the first document of a completed envelope', () => {
 
   it('is not held if nothing can be pinned', async () => {
     const targets = [fileIn('env_1', 'signed'), fileIn('env_1', 'certificate')];
-    const sealSource = () => Promise.resolve({ folder: dir, origin: undefined, clock: fakeClock() });
+    const sealSource = { folder: dir, origin: undefined, clock: fakeClock() };
     expect(await isHeld(targets, { sealSource })).toBe(false);
   });
 });

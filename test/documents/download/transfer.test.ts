@@ -30,7 +30,6 @@ async function receive(
   const { bucket, requests, cancelled } = bucketWith(...answers);
   const clock = fakeClock();
   const begun: (ObjectFacts | string)[] = [];
-  const watched: [string, number][] = [];
   const sink = {
     text: start,
     get length() {
@@ -44,39 +43,33 @@ async function receive(
       sink.text = '';
     },
   };
-  const watch = {
-    expect: (bytes: number) => void watched.push(['expect', bytes]),
-    arrive: (bytes: number) => void watched.push(['arrive', bytes]),
-  };
-  const outcome = await transfer(bucket, 'k', sink, { clock, watch, ...options }).catch(
+  const progress = { begun: 0, expected: 0, bytes: 0 };
+  const outcome = await transfer(bucket, 'k', sink, { clock, progress, ...options }).catch(
     (error: unknown) => error,
   );
   const ranges = requests.map(({ from, ifMatch }) => [from, ifMatch]);
-  return { outcome, sink, ranges, cancelled, begun, watched, slept: clock.slept };
+  return { outcome, sink, ranges, cancelled, begun, progress, slept: clock.slept };
 }
 
 const { etag } = facts;
 
 describe('a transfer', () => {
   it('takes one request if the connection holds', async () => {
-    const { outcome, sink, ranges, begun, watched, slept } = await receive([rest(0)]);
+    const { outcome, sink, ranges, begun, progress, slept } = await receive([rest(0)]);
     expect(outcome).toEqual({ facts, resumed: false });
     expect([sink.text, begun, ranges, slept]).toEqual([WHOLE, [etag], [[undefined, undefined]], []]);
-    expect(watched).toEqual([
-      ['expect', 10],
-      ['arrive', 10],
-    ]);
+    expect(progress).toEqual({ begun: 1, expected: 10, bytes: 10 });
   });
 
   it('requests only the missing bytes of the same object after each drop', async () => {
-    const { outcome, sink, ranges, begun, watched } = await receive([part(0, 4), part(4, 7), rest(7)]);
+    const { outcome, sink, ranges, begun, progress } = await receive([part(0, 4), part(4, 7), rest(7)]);
     expect(outcome).toEqual({ facts, resumed: true });
     expect([sink.text, begun]).toEqual([WHOLE, [etag]]);
     expect(ranges.slice(1)).toEqual([
       [4, etag],
       [7, etag],
     ]);
-    expect(watched.filter(([what]) => what === 'expect')).toEqual([['expect', 10]]);
+    expect(progress).toEqual({ begun: 1, expected: 10, bytes: 10 });
   });
 
   it('continues if the connection closes early without an error', async () => {
@@ -96,9 +89,9 @@ describe('a transfer', () => {
 
   it('ends with the connection if the bucket returned a checksum and no size', async () => {
     const sizeless = factsFor(WHOLE, { size: undefined });
-    const { outcome, watched } = await receive([{ text: WHOLE, facts: sizeless }]);
+    const { outcome, progress } = await receive([{ text: WHOLE, facts: sizeless }]);
     expect(outcome).toEqual({ facts: sizeless, resumed: false });
-    expect(watched[0]).toEqual(['expect', 0]);
+    expect(progress).toEqual({ begun: 0, expected: 0, bytes: 10 });
   });
 
   it('waits longer after each attempt without progress, and from the start after progress', async () => {
@@ -193,7 +186,7 @@ describe('an object that changes during its transfer', () => {
     ['another size arrives', { text: '', facts: { ...facts, size: 12 }, from: 4 }],
     ['another offset arrives', { text: WHOLE.slice(5), facts, from: 5 }],
   ])('is transferred from scratch if %s', async (_, answer) => {
-    const { outcome, sink, begun, ranges, watched, cancelled } = await receive([
+    const { outcome, sink, begun, ranges, progress, cancelled } = await receive([
       part(0, 4),
       answer,
       { text: other },
@@ -203,7 +196,7 @@ describe('an object that changes during its transfer', () => {
       [etag, new_.etag],
       [undefined, undefined],
     ]);
-    expect(watched.reduce((sum, [, bytes]) => sum + bytes, 0)).toBe(2 * other.length);
+    expect(progress).toEqual({ begun: 1, expected: other.length, bytes: other.length });
     expect(cancelled).toEqual('kind' in answer ? [] : [2]);
   });
 
