@@ -61,6 +61,16 @@ describe('the remaining steps', () => {
     await expect(stepsOf(envelopes, request)).rejects.toMatchObject(INVALID);
   });
 
+  it.each<[string, string[]]>([
+    ['DRAFT', ['envelopes get env_new', 'envelopes cancel env_new']],
+    ['SENT', ['envelopes replace env_new']],
+  ])('are refused with the next command if a %s with other changes exists', async (status, commands) => {
+    const refusal = stepsOf([wrong, { ...draft, subject: 'Other', status }]);
+    for (const command of commands)
+      await expect(refusal).rejects.toMatchObject({ hint: expect.stringContaining(command) as unknown });
+    await expect(refusal).rejects.toThrow('env_new');
+  });
+
   it.each<[string, Envelope[], object?]>([
     ['somebody has signed and has to sign again', [signed], { evenIfSigned: true }],
     ['the old one is already canceled, whoever has signed', [{ ...signed, status: 'CANCELLED' }, draft]],
