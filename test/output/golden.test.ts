@@ -173,6 +173,7 @@ const profile = {
     baseUrl: 'https://api.example.com/api/v1',
     apiKey: 'esk_0123456789abcdef',
     storage: { bucket: 'contracts', region: 'eu-central-1', endpoint: 'https://minio.example.com:9000' },
+    guards: { readOnly: true, onlyTo: ['*@example.com'], maxEmails: 20 },
   },
 };
 const settings = publicSettings(

@@ -1,5 +1,5 @@
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { type Guards, guardsInWords, policyInWords } from '../../guards/guards.ts';
+import { combineGuards, type Guards, guardsInWords, policyInWords } from '../../guards/guards.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { writeJson } from '../../output/json.ts';
 import type { ListView } from '../../output/list.ts';
@@ -93,6 +93,9 @@ export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
     ['Region', one.storage?.region ?? null],
     ['AWS profile', one.storage?.awsProfile ?? null],
     ['Access key', one.storage?.accessKeyId ?? null],
+    ...guardsInWords(combineGuards(shown.profile.guards, { state: 'none' })).map(
+      ([label, { text }]): [string, string] => [label, text],
+    ),
   ];
   return `${title}${renderPairs(present(pairs), terminal, '  ')}`;
 }
@@ -146,7 +149,7 @@ export function renderSettings(settings: ReturnType<typeof publicSettings>, term
       `${text}  (${source})`,
     ]),
     ['Policy', settings.guards.policy === null ? null : policyInWords(settings.guards.policy)],
-    ['Kept in', settings.file],
+    ['Stored in', settings.file],
   ];
   return renderPairs(present(pairs), terminal);
 }
