@@ -62,6 +62,7 @@ it('is verified by its MD5 if it has one and the checksum is slow to compute', (
   const md5 = createHash('md5').update(DIGITS).digest('hex');
   const wrong = '0000000000000000';
   expect(prove(DIGITS, 9, facts('CRC64NVME', wrong, { md5 })).result().bytes).toBe(9);
+  expect(prove(DIGITS, 9, facts('CRC32C', wrong.slice(8), { md5 })).result().bytes).toBe(9);
   expect(() => prove(DIGITS, 9, facts('CRC32', wrong.slice(8), { md5 })).result()).toThrow('(CRC32)');
   const other = facts('CRC64NVME', wrong, { md5: md5.replace(/./, 'x') });
   expect(() => prove(DIGITS, 9, other).result()).toThrow('(ETag)');
@@ -72,4 +73,31 @@ it('reports gzip if an object is stored compressed', () => {
   const gzip = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]);
   expect(() => digest.update(gzip)).toThrow(expect.objectContaining({ code: 'STORAGE_CORRUPT' }));
   expect(() => new Digest('signed.pdf', facts('SHA256', '')).update(gzip)).toThrow(/gzip/);
+});
+
+describe('an object whose key ends in .pdf', () => {
+  const CORRUPT = expect.objectContaining({ code: 'STORAGE_CORRUPT' }) as Error;
+  const digestOf = (size?: number) =>
+    new Digest('signed.PDF', { ...facts('SHA1', ''), size, checksum: undefined });
+
+  it('is accepted if its first bytes arrive in pieces', () => {
+    const digest = digestOf(9);
+    for (const piece of ['%', 'PDF', '-1.7 ']) digest.update(Buffer.from(piece));
+    expect(digest.result().bytes).toBe(9);
+  });
+
+  it('is refused with its fifth byte, or at its end if it is shorter', () => {
+    expect(() => digestOf().update(Buffer.from('<html'))).toThrow(CORRUPT);
+    expect(() => digestOf().update(Buffer.from(' %PDF-1.7'))).toThrow(CORRUPT);
+    const short = digestOf();
+    short.update(Buffer.from('%PDF'));
+    expect(() => short.result()).toThrow(CORRUPT);
+  });
+
+  it('is refused with the first byte too many, and with a byte too few at its end', () => {
+    const digest = digestOf(9);
+    digest.update(Buffer.from('%PDF-1.7'));
+    expect(() => digest.result()).toThrow(CORRUPT);
+    expect(() => digest.update(Buffer.from('  '))).toThrow(CORRUPT);
+  });
 });
