@@ -11,7 +11,7 @@ export default class Report extends EsignCommand {
     'Covers envelopes created in the last 90 days unless you select others. The time to complete is measured from sending to the last signature. The 85th percentile is the time within which 85% were completed. Drafts are not counted. Months and weeks are in UTC.';
   static override examples = [
     '<%= config.bin %> report',
-    '<%= config.bin %> report --by template --since 1y',
+    '<%= config.bin %> report --by template --since 365d',
     '<%= config.bin %> report --by month --html report.html',
     '<%= config.bin %> report --run last --markdown',
     '<%= config.bin %> report --by meta.department --csv',
