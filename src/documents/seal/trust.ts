@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { codeOf, UsageError } from '../../kernel/errors.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { readUserFile } from '../../kernel/files/user-file.ts';
 import { leadsToAuthority } from './chain/path.ts';
 import type { CheckedSeal, Seal } from './seal.ts';
@@ -24,9 +25,9 @@ export async function readAuthorities(path: string): Promise<X509Certificate[]> 
     if (found.length > 0) return found.map((text) => new X509Certificate(text));
   } catch (error) {
     if (error instanceof UsageError || codeOf(error) === undefined) throw error;
-    throw new UsageError(`Can't read the authorities from ${path}.`, {
+    throw new UsageError(`Can't read the authorities from ${path}: ${diskReason(error)}.`, {
       cause: error,
-      hint: 'Check the path and its permissions. The file must be in PEM format.',
+      hint: 'Check the path. The file must be in PEM format (-----BEGIN CERTIFICATE-----).',
     });
   }
   throw new UsageError(`${path} contains no certificate.`, {
