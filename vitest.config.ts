@@ -94,6 +94,7 @@ export default defineConfig({
           include: ['test/faults/**/*.test.ts'],
           setupFiles: ['test/support/fence.ts'],
           testTimeout: 600_000,
+          hookTimeout: 120_000,
         },
       },
       {
