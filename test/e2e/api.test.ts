@@ -154,7 +154,7 @@ describe('esign api', () => {
     [['POST', '/x', '--paginate'], /only be used with GET/],
     [['/list', '--paginate', '-q', 'page=zero'], /page "zero"/],
     [['/x', '-q', 'novalue'], /name=value/],
-    [[], /method/],
+    [[], /argument path/],
   ])('refuses %j with 2', async (args, says) => {
     const before = service.server.seen.length;
     const { code, stdout, stderr } = await api(args, '{"cut":');
