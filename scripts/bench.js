@@ -58,7 +58,9 @@ const growths = rows.flatMap(({ growth = [] }) => growth);
 if (process.argv.includes('--write')) {
   const file = join(root, 'docs/benchmarks.md');
   await writeFile(file, page(await readFile(file, 'utf8')));
-  if (growths.length > 0) await writeFile(join(root, 'docs/benchmarks-growth.svg'), growthChart(growths));
+  // A single part would replace the curves of the others.
+  if (word('only') === undefined)
+    await writeFile(join(root, 'docs/benchmarks-growth.svg'), growthChart(growths));
 }
 
 /** Returns the page. With --only, the other rows of the current page stay as they are. */
@@ -78,13 +80,13 @@ function page(current) {
 
 Measure the speed and memory use of \`esign\` on your machine. \`npm run bench\` measures every figure below in less than 20 minutes on two
 cores, and \`npm run bench -- --write\` updates this page. Machines differ, so most figures are ratios to another program, measured
-alternately in the same run. Programs that aren't installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out.
-\`--only start\` (or ${Object.keys(PARTS).slice(1).join(', ')}) runs one part, \`--quick\` uses small numbers, and \`--json FILE\` writes
-JSON.
+alternately in the same run. Programs that aren't installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out. \`--only start\`
+(or ${Object.keys(PARTS).slice(1).join(', ')}) runs one part, \`--quick\` uses small
+numbers, and \`--json FILE\` writes JSON.
 
-\`figure\` is the median of all runs, and \`range\` spans the lowest to the highest. Ignore differences that are smaller than the range.
-\`x\` means the ratio to the program in the row. \`target\` is the goal for the figure, and the next column shows whether it was met.
-\`details\` contains the absolute values from this run.
+\`figure\` is the median of all runs, and \`range\` spans the lowest to the highest. Ignore differences that are smaller than the range. \`x\`
+means the ratio to the program in the row. \`target\` is the goal for the figure, and the next column shows whether it was met. \`details\`
+contains the absolute values from this run.
 
 ## How costs grow
 
