@@ -140,7 +140,7 @@ function scrambled(id: string): number {
 }
 
 /** The fields of an envelope that are compared. */
-export function summaryOf({ id, status, signers }: Envelope): string {
+function summaryOf({ id, status, signers }: Envelope): string {
   return `${id} ${status ?? ''} ${signers?.map((one) => one.status).join(',') ?? '-'}`;
 }
 

@@ -48,7 +48,7 @@ export function stringToSign(time: string, scope: CredentialScope, canonical: st
   return [ALGORITHM, time, scopeText(scope), hash('sha256', Buffer.from(canonical, 'latin1'))].join('\n');
 }
 
-export function scopeText(scope: CredentialScope): string {
+function scopeText(scope: CredentialScope): string {
   return `${scope.date}/${scope.region}/${scope.service}/${END}`;
 }
 

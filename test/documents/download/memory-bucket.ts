@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Bucket, Opened, OpenedObject, OpenOptions } from '../../../src/documents/bucket/bucket.ts';
 import type { ObjectFacts } from '../../../src/documents/bucket/object-facts.ts';
 
-export const md5 = (bytes: Uint8Array | string) => createHash('md5').update(bytes).digest('hex');
+const md5 = (bytes: Uint8Array | string) => createHash('md5').update(bytes).digest('hex');
 export const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
 
 /** The metadata that a bucket returns for these bytes. */

@@ -9,7 +9,7 @@ import { type RequestIds, requestIdsInMemory } from '../../../src/envelopes/requ
 import { ServiceError } from '../../../src/kernel/errors.ts';
 import { clientFor } from '../../support/client.ts';
 
-export const NOW = '2026-01-02T03:00:00Z';
+const NOW = '2026-01-02T03:00:00Z';
 
 /** An envelope with a wrong subject, which has been sent. */
 export const wrong: Envelope = {

@@ -30,13 +30,13 @@ function catalog(pdf: Buffer, more: string): Objects {
 }
 
 /** A conforming update with a certificate. */
-export function withStore(pdf: Buffer, how: Deviation = {}, evidence = CERTIFICATE): Buffer {
+function withStore(pdf: Buffer, how: Deviation = {}, evidence = CERTIFICATE): Buffer {
   const objects = { [STORE]: `<< /Type /DSS /Certs [${EVIDENCE} 0 R] >>`, [EVIDENCE]: evidence };
   return update(pdf, { ...catalog(pdf, `/DSS ${STORE} 0 R`), ...objects }, how);
 }
 
 /** Another conforming update, on top of it. */
-export function withMore(pdf: Buffer, how: Deviation = {}): Buffer {
+function withMore(pdf: Buffer, how: Deviation = {}): Buffer {
   const objects = { [STORE]: `<< /Type /DSS /Certs [${EVIDENCE} 0 R 70 0 R] >>`, 70: CERTIFICATE };
   return update(pdf, objects, how);
 }
