@@ -200,7 +200,7 @@ export class Session {
   }
 
   /** Returns the controls of a running sandbox, by default the one of the profile `sandbox`. */
-  async sandbox(signal?: AbortSignal): Promise<SandboxControl> {
+  async sandbox(): Promise<SandboxControl> {
     const settings = await this.settings({ fallbackProfile: 'sandbox' });
     const { baseUrl, apiKey } = requireConnection(settings);
     const { controlUrl, sandboxControl } = await import('../sandbox-control/control.ts');
@@ -208,7 +208,7 @@ export class Session {
       gate: async () => (await import('./guards.ts')).sandboxGateOf(this),
       readsOnly: false,
     });
-    return sandboxControl(client.send, signal);
+    return sandboxControl(client.send, this.#invocation.interrupt.signal);
   }
 
   async #clientFor(

@@ -8,6 +8,7 @@ export interface RecordScope {
   baseUrl: string;
 }
 
+/** Returns the folder of all records. */
 export function recordFolder(stateDir: string): string {
   return join(stateDir, 'compatibility');
 }

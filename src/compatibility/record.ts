@@ -145,6 +145,7 @@ function secondOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
+/** Deletes the records of a profile. */
 export async function removeRecordsOf(stateDir: string, profile: string): Promise<void> {
   const folder = recordFolder(stateDir);
   const names = await readdir(folder).catch(() => []);

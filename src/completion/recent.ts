@@ -23,10 +23,12 @@ export function createRecents(): Recents {
   return { envelopes: new Map(), templates: new Map() };
 }
 
+/** Adds an envelope that was read, for completion. */
 export function noteEnvelope({ envelopes }: Recents, { id, subject, templateName, status }: Envelope): void {
   note(envelopes, { id, label: subject ?? templateName ?? '', status: status ?? undefined });
 }
 
+/** Adds a template that was read, for completion. */
 export function noteTemplate({ templates }: Recents, { id, name }: Template): void {
   note(templates, { id, label: name ?? '' });
 }

@@ -87,6 +87,7 @@ Register-ArgumentCompleter -Native -CommandName esign -ScriptBlock {
 
 const SCRIPTS: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell };
 
+/** Returns the completion script of a shell. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

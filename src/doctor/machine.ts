@@ -10,6 +10,7 @@ import type { DoctorContext } from './context.ts';
 
 const MIN_NODE_VERSION = [20, 19] as const;
 
+/** Checks that the version of Node is supported. */
 export function checkNode({ nodeVersion }: DoctorContext): DoctorFinding {
   const [major = 0, minor = 0] = nodeVersion.replace(/^v/, '').split('.').map(Number);
   const [leastMajor, leastMinor] = MIN_NODE_VERSION;

@@ -15,6 +15,7 @@ const CHECK_INTERVAL_BYTES = 32 * 1024 * 1024;
 export class Feed {
   readonly #stateDir: string;
   readonly #scope: IndexScope;
+  readonly #path: string;
   /** A checksum of the last line added for each envelope. */
   readonly #taken = new Map<string, number>();
   #waiting: (IndexEntry | IndexEvent)[] = [];
@@ -25,6 +26,7 @@ export class Feed {
   constructor(stateDir: string, scope: IndexScope) {
     this.#stateDir = stateDir;
     this.#scope = scope;
+    this.#path = indexPath(stateDir, scope);
   }
 
   /** True once a write has failed; later reads are missing from the file. */
@@ -63,7 +65,7 @@ export class Feed {
     this.#waiting = [];
     if (this.#hasFailed || entries.length === 0) return;
     try {
-      const { added, size } = appendToIndex(indexPath(this.#stateDir, this.#scope), entries);
+      const { added, size } = appendToIndex(this.#path, entries);
       this.#hasGrown ||=
         Math.floor(size / CHECK_INTERVAL_BYTES) > Math.floor((size - added) / CHECK_INTERVAL_BYTES);
     } catch {

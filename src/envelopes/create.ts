@@ -96,8 +96,8 @@ export interface CreateOptions {
 }
 
 /**
- * Creates an envelope (`createBody`), at most once for a request ID. The envelope of an earlier run under the same ID is returned; it is
- * found by this machine's record of the ID or, with `rerun`, by searching the list.
+ * Creates an envelope, at most once for the request ID in its body (`createBody`). The envelope of an earlier run under the same
+ * ID is returned; it is found by this machine's record of the ID or, with `rerun`, by searching the list.
  * @throws UnknownOutcomeError when the response was lost and the envelope was not found; RequestIdUsedError when the ID was used
  *   for another template or other signers; ServiceError INVALID_STATE when its envelope was canceled, declined, or expired.
  */

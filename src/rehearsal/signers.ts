@@ -22,6 +22,7 @@ interface SignerAction {
 
 /** A turn that takes longer than usual. */
 export interface SlowTurn {
+  /** The number of the row. */
   row: number;
   email: string;
   name: string;

@@ -56,7 +56,7 @@ describe('a search of the index', () => {
     ['another template', { template: 'tmpl_2' }, false],
     ['a value of its metadata', { values: ['d-7'] }, true],
     ['one of two values', { values: ['d-7', 'd-8'] }, false],
-    ['a word of the envelope that is no text', { part: 'pending' }, false],
+    ['a word that is not searchable text', { part: 'pending' }, false],
   ])('for %s is %j: %s', (_name, query, isHit) => {
     expect(oneOf([{ envelope: ada }], query)?.hit).toBe(isHit);
   });

@@ -27,6 +27,7 @@ export interface EarlierRow {
   kind: 'sent' | 'draft' | 'unfinished' | 'other' | 'ended';
   id: string | undefined;
   status: string | undefined;
+  /** The number of signers of the row. */
   signers: number;
 }
 

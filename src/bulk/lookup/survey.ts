@@ -20,6 +20,7 @@ export interface SurveyTarget {
 
 /** The envelopes of a run that one pass over the list found. */
 export interface RunSurvey {
+  /** The envelopes of each row. */
   byRow: Map<number, Envelope[]>;
   ids: Set<string>;
 }

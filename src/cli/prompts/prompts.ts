@@ -73,6 +73,7 @@ export class Conversation {
   }
 }
 
+/** Asks a single question. */
 export async function ask<T>(question: (conversation: Conversation) => Promise<T>): Promise<T> {
   const conversation = new Conversation();
   try {

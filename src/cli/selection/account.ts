@@ -8,7 +8,7 @@ import {
   accountEnvelopes,
 } from '../../statistics/account-envelopes.ts';
 import type { Context } from '../context.ts';
-import { indexOrService } from './search.ts';
+import { indexOrService } from './index-or-service.ts';
 
 /** Returns all envelopes of the account, from the index or, if it is disabled, from the service. */
 export async function readAccount(

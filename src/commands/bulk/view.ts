@@ -150,6 +150,7 @@ export function summaryText(run: RunDetails): string {
   return `${parts.join(', ')}. Results for each row: ${safeLine(run.results)}\n`;
 }
 
+/** Returns the list view of the runs on this machine. */
 export function runList(now: number): ListView<RunSummary> {
   const id: TableColumn<RunSummary> = { key: 'id', header: 'RUN', value: (run) => run.id, fixed: true };
   const state: TableColumn<RunSummary> = {

@@ -1,4 +1,4 @@
-import { NEVER_SENT } from '../../kernel/network/unreachable.ts';
+import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { jsonText } from '../../output/json.ts';
 import type { ListView } from '../../output/list.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -77,7 +77,7 @@ export function forwardLine(
 
 /** Describes an outcome: `responded with 500, attempt 3, next in 15 s; 3 more queued` */
 function outcomeOf({ attempt, status, ms, error, nextMs, waiting }: ForwardResult): string {
-  const what = NEVER_SENT.get(error ?? '') ?? error ?? `${status ?? ''} in ${ms} ms`;
+  const what = error === null ? `${status ?? ''} in ${ms} ms` : connectionReason(error);
   const tries = attempt > 1 || nextMs !== null ? `, attempt ${attempt}` : '';
   const next = nextMs === null ? '' : `, next in ${nextMs / 1_000} s`;
   const behind = error === null || waiting === 0 ? '' : `; ${waiting} more queued`;
@@ -89,6 +89,7 @@ function shortId(id: string): string {
   return id.length > 12 ? `${id.slice(0, 8)}…` : id;
 }
 
+/** Returns the list view of a sandbox's deliveries. */
 export function sandboxDeliveryList(now: number): ListView<Record<string, unknown>> {
   return {
     id: (one) => text(one.id),

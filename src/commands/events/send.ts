@@ -1,7 +1,7 @@
 import type { Context } from '../../cli/context.ts';
 import { NetworkError, PartialError, UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
-import { NEVER_SENT } from '../../kernel/network/unreachable.ts';
+import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { FORWARD_TIMEOUT_MS } from '../../webhooks/defaults.ts';
 import {
   type Forwardable,
@@ -51,11 +51,8 @@ export async function sendAll(
   if (deliveries.length === 1)
     throw new NetworkError(
       'NETWORK',
-      `${first.url} did not accept the webhook: ${NEVER_SENT.get(first.error ?? '') ?? first.error ?? ''}.`,
-      {
-        maybeReceived: true,
-        hint: hintFor(first.status),
-      },
+      `${first.url} did not accept the webhook: ${connectionReason(first.error ?? '')}.`,
+      { maybeReceived: true, hint: hintFor(first.status) },
     );
   throw new PartialError(
     `${failed.length} of ${deliveries.length} were not accepted. The errors are shown above.`,

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { indexScopeOf } from '../../cli/boot/observations.ts';
 import type { Context } from '../../cli/context.ts';
-import { IndexProgressLine, unusableReason } from '../../cli/selection/search.ts';
+import { IndexProgressLine, unusableReason } from '../../cli/selection/index-or-service.ts';
 import type { Session } from '../../cli/session.ts';
 import { IndexFile, indexFiles } from '../../envelope-index/index-file.ts';
 import { canChange, isPartly } from '../../envelope-index/snapshot.ts';

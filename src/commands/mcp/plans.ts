@@ -16,7 +16,7 @@ import { checkSigners, confirmProblems } from '../envelopes/problems.ts';
 import { checkedPlan, type ReplaceFlags, replaceEnvelope, writesOf } from '../envelopes/replace/run.ts';
 import { costOf, notesOn } from '../envelopes/replace/view.ts';
 
-/** Problems are refused, because nobody can be asked. */
+/** Refuses problems, because MCP has no prompt. */
 const REFUSING = { asks: false, question: '', otherwise: 'nothing was done' };
 
 /** A planned action: its description for the user, and the function that runs it. */

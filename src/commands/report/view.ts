@@ -24,6 +24,7 @@ const MAX_WEEKS = 13;
 const MAX_REASONS = 5;
 const WIDEST_BAR = 30;
 
+/** Returns the list view of the groups of a report. */
 export function figuresList(by: GroupBy | undefined): ListView<GroupFigures> {
   return { id: ({ key }) => key ?? '', columns: columnsBy(by) };
 }

@@ -20,7 +20,7 @@ export default class SandboxAdvance extends EsignCommand {
     const { args, flags } = await this.parse(SandboxAdvance);
     const context = this.context(flags);
     const ms = readDuration(args.time, '', 1);
-    const sandbox = await context.session.sandbox(context.interrupt.signal);
+    const sandbox = await context.session.sandbox();
     const now = await sandbox.advance(ms);
     if (context.terminal.json) return writeJson({ now }, context.terminal);
     await context.terminal.out(

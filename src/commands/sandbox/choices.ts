@@ -20,7 +20,7 @@ export default class SandboxChoices extends EsignCommand {
     const { argv, flags } = await this.parse(SandboxChoices);
     const context = this.context(flags);
     const choices = readPairs(argv.map(String), 'choice');
-    const sandbox = await context.session.sandbox(context.interrupt.signal);
+    const sandbox = await context.session.sandbox();
     await writeList(await sandbox.choices(choices), choiceList, flags, context.terminal);
   }
 }

@@ -23,7 +23,7 @@ export default class SandboxDecline extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxDecline);
     const context = this.context(flags);
-    const sandbox = await context.session.sandbox(context.interrupt.signal);
+    const sandbox = await context.session.sandbox();
     const { signer, reason } = flags;
     const declined = await asSigner(args.envelope, signer, context, () =>
       sandbox.decline(args.envelope, { signer, reason }),

@@ -19,7 +19,7 @@ export default class SandboxDeliveries extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(SandboxDeliveries);
     const context = this.context(flags);
-    const sandbox = await context.session.sandbox(context.interrupt.signal);
+    const sandbox = await context.session.sandbox();
     const deliveries = await sandbox.deliveries(flags.envelope);
     await writeList(deliveries, sandboxDeliveryList(context.session.now()), flags, context.terminal);
   }

@@ -28,7 +28,7 @@ export default class SandboxFaults extends EsignCommand {
       : args.file === undefined
         ? undefined
         : await readJsonObject(args.file, 'faults');
-    const sandbox = await context.session.sandbox(context.interrupt.signal);
+    const sandbox = await context.session.sandbox();
     await writeJson(await sandbox.faults(wanted), context.terminal);
   }
 }

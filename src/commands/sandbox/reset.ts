@@ -16,7 +16,7 @@ export default class SandboxReset extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(SandboxReset);
     const context = this.context(flags);
-    const sandbox = await context.session.sandbox(context.interrupt.signal);
+    const sandbox = await context.session.sandbox();
     const question = 'Delete all envelopes in the sandbox?';
     await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
     await sandbox.reset();

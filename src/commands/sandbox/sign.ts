@@ -34,7 +34,7 @@ export default class SandboxSign extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxSign);
     const context = this.context(flags);
-    const sandbox = await context.session.sandbox(context.interrupt.signal);
+    const sandbox = await context.session.sandbox();
     const values = readPairs(flags.value, 'value');
     const options = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
     const signed = await asSigner(args.envelope, flags.signer, context, () =>

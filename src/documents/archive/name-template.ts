@@ -105,6 +105,7 @@ function formatDate(value: string, format: string): string {
   return format.replace(/yyyy|MM|dd|HH|mm|ss/g, (token) => parts[token] ?? token);
 }
 
+/** Returns the template values of an envelope's document. */
 export function valuesOfEnvelope(envelope: Envelope, what: string, key: string | undefined): NameValues {
   const metadata = Object.entries(envelope.metadata ?? {}).map(([name, value]): [string, string] => [
     `metadata.${name}`,

@@ -78,11 +78,15 @@ function startTimeOf(pid: number, read: StatReader): string | undefined {
   return /[ZX]/.test(state) ? '' : rest[18];
 }
 
-/** Returns the decoded path, or undefined if it isn't the path of a socket that `openSocket` names. */
+/** The paths that `openSocket` uses. On Windows, other paths could name a pipe of another machine. */
+const SOCKET_PATH =
+  process.platform === 'win32' ? /^\\\\\.\\pipe\\esign-[0-9a-f-]{36}$/ : /\/esign-[0-9a-f-]{36}$/;
+
+/** Returns the decoded path, or undefined if it isn't a path of `openSocket`. */
 function socketPath(encoded: string): string | undefined {
   try {
     const path = decodeURIComponent(encoded);
-    return /[\\/]esign-[0-9a-f-]{36}$/.test(path) ? path : undefined;
+    return SOCKET_PATH.test(path) ? path : undefined;
   } catch {
     return undefined;
   }

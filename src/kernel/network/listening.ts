@@ -11,6 +11,7 @@ export function listenOn(server: Server, port: number, host: string): Promise<vo
   });
 }
 
+/** Returns the origin of a listening server, such as `http://127.0.0.1:4010`. */
 export function originOf(server: Server, host: string): string {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;

@@ -47,6 +47,7 @@ export function nameOf({ url, variable }: HttpProxy): string {
   return `${url.origin} (${variable})`;
 }
 
+/** Returns the Proxy-Authorization header; no header if the proxy has no password. */
 export function authorization({ url }: HttpProxy): Readonly<Record<string, string>> {
   if (url.username === '' && url.password === '') return {};
   const user = `${decoded(url.username)}:${decoded(url.password)}`;

@@ -32,3 +32,8 @@ export const CERTIFICATE: ReadonlyMap<string, string> = new Map([
     ERR_TLS_CERT_ALTNAME_INVALID: 'its TLS certificate is for a different host',
   }),
 ]);
+
+/** Returns why a connection failed, by its error code. An unknown code is returned unchanged. */
+export function connectionReason(code: string): string {
+  return NEVER_SENT.get(code) ?? CERTIFICATE.get(code) ?? code;
+}

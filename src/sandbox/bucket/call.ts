@@ -26,6 +26,7 @@ export function header({ request }: Call, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** Responds with an XML document. */
 export function writeXml(
   response: ServerResponse,
   status: number,

@@ -17,6 +17,7 @@ const KEPT_HEADERS = [
 const UNSUPPORTED =
   /^if-|^x-amz-(tagging$|object-lock-|server-side-encryption|website-redirect-location|grant-|copy-source)/;
 
+/** Handles PutObject. */
 export async function putObject(call: Call): Promise<void> {
   refuseUnsupported(call);
   const { etag, checksums } = await call.store.upload(call.key, readBody(call), factsOf(call));
@@ -76,7 +77,7 @@ function pick(call: Call, names: readonly string[]): Record<string, string> {
   return picked;
 }
 
-/** Writes the status and headers of a read. Returns the bytes to send, or undefined if there are none. */
+/** Writes the status and headers of a read. Returns the bytes to send, or undefined for a response without a body. */
 function writeHead(call: Call, facts: StoredObjectFacts): ByteRange | undefined {
   const { response, method } = call;
   const etag = `"${facts.etag}"`;

@@ -20,6 +20,7 @@ export function pageNotFound(c: ServiceContext) {
   return page(c, { title: 'Not found', body, status: 404 });
 }
 
+/** Returns an error page. */
 export function errorPage(c: ServiceContext, thrown: unknown) {
   const { status, message, details } = asApiError(thrown);
   const reasons = Object.values(details ?? {}).flat();
@@ -41,6 +42,7 @@ export async function requireForm(c: ServiceContext, form: string): Promise<Reco
   return body;
 }
 
+/** Creates the error for a rejected file. */
 export function refusedFile(reason: string, status?: 413): ApiError {
   return invalidBody({ pdf: [reason] }, 'The file was refused', status);
 }

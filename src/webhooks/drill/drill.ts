@@ -1,7 +1,7 @@
 import type { ClientRequest } from 'node:http';
 import type { Clock } from '../../kernel/clock.ts';
 import { NetworkError } from '../../kernel/errors.ts';
-import { CERTIFICATE, NEVER_SENT } from '../../kernel/network/unreachable.ts';
+import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { DRILL_TIMEOUT_MS } from '../defaults.ts';
 import { type Answer, postOnce, shownUrl } from '../forward/send.ts';
 import { type DrillCheck, type DrillRequest, drillChecks } from './checks.ts';
@@ -223,8 +223,7 @@ function isUnreachable({ status, error }: Answer): boolean {
 
 function unreachable(url: string, error: string): NetworkError {
   const isNotHttp = error.startsWith('HPE_');
-  const why =
-    NEVER_SENT.get(error) ?? CERTIFICATE.get(error) ?? (isNotHttp ? "it isn't an HTTP server" : error);
+  const why = isNotHttp ? "it isn't an HTTP server" : connectionReason(error);
   return new NetworkError('NETWORK', `No response from ${shownUrl(url)}: ${why}.`, {
     maybeReceived: false,
     hint: 'Start your application, check the address, and run the command again.',

@@ -17,6 +17,7 @@ export function forwardsFolder(): string {
 const DAY = durationInWords(RETRY_PERIOD_MS);
 
 export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd'> {
+  /** The folder of the forward ledger. */
   folder: string;
   warn: (message: string) => void;
 }

@@ -38,6 +38,7 @@ export class DeliveryBoard {
     this.#clock = clock;
   }
 
+  /** The number of the last change. */
   get change(): number {
     return this.#change;
   }

@@ -203,7 +203,7 @@ describe('waiting for an object', () => {
 
   it.each([
     ['the time is over', 2_000, missing, 3],
-    ['there is no time', 0, missing, 1],
+    ['no time was given', 0, missing, 1],
     ['the error is another one', 30_000, () => new StorageError('STORAGE_DENIED', 'no'), 1],
     ['the error is not of the bucket', 30_000, () => new Error('bug'), 1],
   ])('stops if %s', async (_, ms, errorOf, tries) => {

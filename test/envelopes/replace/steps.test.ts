@@ -254,7 +254,7 @@ describe('the cancellation of the old envelope', () => {
     expect(service.find('env_new').status).toBe('DRAFT');
   });
 
-  it('goes on if the envelope has ended after a signature', async () => {
+  it('continues if the envelope has ended after a signature', async () => {
     const done = await replaceIn(happening({ status: 'EXPIRED', signers: signed.signers }));
     expect(done.new.status).toBe('SENT');
   });

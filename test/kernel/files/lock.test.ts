@@ -96,7 +96,7 @@ describe('a lock', () => {
     expect(await isAlive(`${process.pid}  x`)).toBe(true);
   });
 
-  it('never removes a file that it names, except a socket of its own', async () => {
+  it('never removes a file that it names, unless it is a socket of esign', async () => {
     for (const name of ['notes.txt', `esign-${randomUUID()}`]) {
       const file = join(folder, name);
       await writeFile(file, 'mine');

@@ -32,9 +32,9 @@ export interface OwnSecret {
 }
 
 /**
- * Creates a secret for an envelope with a webhook URL and no secret; otherwise returns undefined. It is stored on this machine so that `listen` can
- * verify its deliveries; the service never returns it. A rerun uses the same secret, and a replacement that of the
- * replaced envelope (`inherited`).
+ * Creates a secret for an envelope with a webhook URL and no secret; otherwise returns undefined. It is stored on this machine so
+ * that `listen` can verify its deliveries; the service never returns it. A rerun uses the same secret, and a replacement that of
+ * the replaced envelope (`inherited`).
  */
 export async function ownSecret(
   { webhookUrl, webhookSecret }: Pick<EnvelopeInput, 'webhookUrl' | 'webhookSecret'>,

@@ -23,8 +23,8 @@ export default class SandboxMails extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(SandboxMails);
-    const { terminal, session, interrupt } = this.context(flags);
-    const mails = await readMails(flags, await session.sandbox(interrupt.signal));
+    const { terminal, session } = this.context(flags);
+    const mails = await readMails(flags, await session.sandbox());
     const { json } = terminal;
     const isForPerson =
       terminal.outIsTty && !json && !flags.csv && !flags.quiet && flags.fields === undefined;

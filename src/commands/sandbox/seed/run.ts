@@ -34,7 +34,7 @@ export async function seedStandIns(
   const { terminal } = context;
   const templates = await standInsOf(profile, context);
   if (out === undefined) {
-    const sandbox = await context.session.sandbox(context.interrupt.signal);
+    const sandbox = await context.session.sandbox();
     return showResult(await sandbox.seed({ templates }), terminal);
   }
   await writeNewFile(out, `${JSON.stringify({ templates }, null, 2)}\n`, force, terminal);
@@ -53,7 +53,7 @@ export async function seedSandbox(path: string, context: Context): Promise<void>
     const pdf = pdfs.get(one.id);
     return pdf === undefined ? one : { ...one, pdf: Buffer.from(pdf).toString('base64') };
   });
-  const sandbox = await context.session.sandbox(context.interrupt.signal);
+  const sandbox = await context.session.sandbox();
   try {
     const result = await sandbox.seed({ ...seed, ...(templates ? { templates } : {}) });
     await showResult(result, context.terminal);

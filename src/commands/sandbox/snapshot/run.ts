@@ -24,7 +24,7 @@ export async function runSnapshot(
     throw new UsageError("`snapshot list` doesn't take a name.", {
       hint: 'Remove the name.',
     });
-  const sandbox = await context.session.sandbox(context.interrupt.signal);
+  const sandbox = await context.session.sandbox();
   if (name === undefined)
     return writeList(await sandbox.snapshots(), snapshotList(Date.now()), format, context.terminal);
   await found(name, () => act(action, name, { sandbox, quiet: format.quiet }, context.terminal));

@@ -136,6 +136,7 @@ export interface PageItems<T> {
   total: number;
 }
 
+/** Returns the items of a page. */
 export function pageOf<T>(all: readonly T[], page: number, pageSize: number): PageItems<T> {
   const start = (page - 1) * pageSize;
   return { items: all.slice(start, start + pageSize), total: all.length };
