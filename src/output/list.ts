@@ -24,6 +24,14 @@ export interface ListView<T> {
   empty?: string | undefined;
 }
 
+/** Returns true if a person reads the list: on a terminal, without a flag for another format. */
+export function isForPerson(
+  { json, jsonl, csv, quiet, fields }: ListFormat,
+  { outIsTty }: Pick<Terminal, 'outIsTty'>,
+): boolean {
+  return outIsTty && !json && !jsonl && !csv && !quiet && fields === undefined;
+}
+
 /**
  * Writes a list as ids, JSON (an array or one line per item), CSV, a table on a terminal, or tab-separated lines in a pipe.
  * Except for the table, items are written as they arrive.

@@ -12,7 +12,7 @@ import { renderEnvelope } from '../../src/commands/envelopes/view.ts';
 import { WatchTable } from '../../src/commands/envelopes/watch/table.ts';
 import { sandboxDeliveryList } from '../../src/commands/events/delivery-view.ts';
 import { eventJson, eventList, renderEvent } from '../../src/commands/events/event-view.ts';
-import { gapList } from '../../src/commands/events/gaps/run.ts';
+import { gapList } from '../../src/commands/events/gaps.ts';
 import {
   profileList,
   publicProfile,

@@ -4,7 +4,7 @@ import { LIMITS } from '../../kernel/vocabulary.ts';
 import type { Context } from '../context.ts';
 import { LIST_LIMIT } from '../defaults.ts';
 
-interface LimitFlags {
+export interface LimitFlags {
   limit?: number | undefined;
   all: boolean;
   quiet?: boolean | undefined;

@@ -2,6 +2,8 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Selection } from '../../envelopes/select.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { wordsOf } from '../../kernel/text/words.ts';
 import type { Context } from '../context.ts';
 import { durationFlag, inGroup, sinceFlag, statusesFlag } from '../flags.ts';
 import { readPairList } from '../input/pairs.ts';
@@ -70,6 +72,14 @@ export function filtersOf(flags: Omit<SelectionFlagValues, 'run'>): Selection {
     expiresBefore: expiringIn === undefined ? undefined : (now) => now + expiringIn,
     metadata: metadata === undefined ? undefined : readPairList(metadata, '--metadata value'),
   };
+}
+
+/** Returns a search text. @throws UsageError if it has no words. */
+export function searchText(text: string): string {
+  if (wordsOf(text).length > 0) return text;
+  throw new UsageError('The search is empty.', {
+    hint: 'Enter a name, an address, a subject, or a number, such as `esign find lukasz`.',
+  });
 }
 
 /** Returns true if any selection flag is given. */

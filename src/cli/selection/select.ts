@@ -1,6 +1,7 @@
 import type { Envelope } from '../../api/schemas.ts';
-import { type Selection, selectEnvelopes } from '../../envelopes/select.ts';
+import { isUnfiltered, type Selection, selectEnvelopes } from '../../envelopes/select.ts';
 import type { Context } from '../context.ts';
+import { type LimitFlags, limited } from '../input/limit.ts';
 import { searchEnvelopes } from './search.ts';
 
 export interface SelectOptions {
@@ -38,6 +39,20 @@ export async function select(
     signal: context.interrupt.signal,
   });
   return { envelopes, total: () => total, hasMore: () => false };
+}
+
+/** Selects the envelopes of a list: no more than the limit, unless they have to be sorted. */
+export function selectLimited(
+  selection: Selection,
+  flags: LimitFlags & { sort?: string | undefined },
+  context: Context,
+): Promise<Selected> {
+  const isSorted = flags.sort !== undefined;
+  const options = {
+    limit: isSorted ? undefined : limited.maxItems(flags),
+    pageSize: limited.pageSize(flags, isUnfiltered(selection) && !isSorted),
+  };
+  return select(selection, options, context);
 }
 
 /** Returns true if the items of a list may lack the data to filter by. */

@@ -1,6 +1,23 @@
 import * as Flags from '@oclif/core/flags';
+import { recordScopeOf } from '../../cli/boot/observations.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { runCompat } from './run.ts';
+import type { Context } from '../../cli/context.ts';
+import { EXIT } from '../../cli/exit-codes.ts';
+import { writeNewFile } from '../../cli/new-file.ts';
+import {
+  type CompatibilityFinding,
+  type CompatibilityReport,
+  openPointText,
+} from '../../compatibility/findings.ts';
+import { choicesIn } from '../../compatibility/observed-points.ts';
+import { type Places, readRecord } from '../../compatibility/record.ts';
+import { recordPath } from '../../compatibility/record-path.ts';
+import { reportOf } from '../../compatibility/report.ts';
+import { counted } from '../../kernel/duration.ts';
+import { NoProfileError } from '../../kernel/errors.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import { jsonText, writeJson } from '../../output/json.ts';
+import { renderReport } from './view.ts';
 
 export default class Compat extends EsignCommand {
   static override summary = 'Show where the service differs from its API document.';
@@ -25,6 +42,73 @@ export default class Compat extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Compat);
-    await runCompat(flags, this.context(flags));
+    const context = this.context(flags);
+    const { session, terminal } = context;
+    const scope = recordScopeOf(await session.settings());
+    if (scope === undefined)
+      throw new NoProfileError('No base URL is configured.', {
+        hint: 'Add a profile: `esign profiles add NAME --base-url URL`.',
+      });
+    const path = recordPath(stateDir(), scope);
+    const record = await readRecord(path);
+    if (record === 'newer') terminal.notice(`The record ${path} was written by a newer version of esign.`);
+    const places: Places = record === 'newer' ? new Map() : record;
+    const report = reportOf(places);
+    if (flags.share !== undefined) await writeFor(flags.share, shareText(flags.share, report), context);
+    if (flags.choices !== undefined)
+      await writeFor(flags.choices, `${jsonText(choicesIn(places), 2)}\n`, context);
+    const isWritten = flags.share !== undefined || flags.choices !== undefined;
+    if (terminal.json) await writeJson(report, terminal);
+    else if (!isWritten) await terminal.out(renderReport(report, path, terminal));
+    if (report.contradictions.length > 0 && !isWritten) process.exitCode = EXIT.partial;
   }
+}
+
+function shareText(file: string, report: CompatibilityReport): string {
+  return /\.(md|markdown)$/i.test(file) ? reportPage(report) : `${jsonText(report, 2)}\n`;
+}
+
+async function writeFor(path: string, text: string, context: Context): Promise<void> {
+  await writeNewFile(path, text, true, context.terminal);
+  if (path !== '-') context.terminal.notice(`Wrote ${path}.`);
+}
+
+/** Renders the report as Markdown, to be sent to the vendor. */
+function reportPage({ contradictions, openPoints, documented, neverSeen }: CompatibilityReport): string {
+  const lines = [
+    '# Compatibility with the E-Sign Service API v1',
+    '',
+    "Differences between the service's responses and its API document. This file contains shapes only: no IDs, names, or addresses.",
+    '',
+    `## Contradictions (${contradictions.length})`,
+    '',
+    ...(contradictions.length === 0 ? ['None.'] : contradictions.flatMap((one) => itemOf(one, one.what))),
+    '',
+    `## Open points (${openPoints.length})`,
+    '',
+    'The API document does not mention these.',
+    '',
+    ...openPoints.flatMap((one) => itemOf(one, openPointText(one))),
+    '',
+    `## As documented (${documented.length})`,
+    '',
+    ...documented.map(({ what, times }) => `- ${escaped(what)}: ${counted(times, 'time')}`),
+    '',
+    `## Never seen (${neverSeen.length})`,
+    '',
+    ...neverSeen.map(({ what }) => `- ${escaped(what)}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function itemOf({ where, since, times }: CompatibilityFinding, text: string): string[] {
+  return [
+    `- ${escaped(text)}`,
+    `  - Where: ${escaped(where)}`,
+    `  - Seen: ${counted(times, 'time')} since ${since}`,
+  ];
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\`*_<>[\]|]/g, '\\$&');
 }

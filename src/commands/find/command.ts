@@ -1,9 +1,22 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
 import { listFlags } from '../../cli/flags.ts';
-import { selectionFlags } from '../../cli/selection/flags.ts';
-import { findEnvelopes } from './run.ts';
+import { limited } from '../../cli/input/limit.ts';
+import { searchText, selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
+import { searchEnvelopes } from '../../cli/selection/search.ts';
+import type { IndexResult } from '../../envelope-index/query.ts';
+import { replacedBy } from '../../envelopes/replace/find.ts';
+import type { Selection } from '../../envelopes/select.ts';
+import { durationInWords } from '../../kernel/duration.ts';
+import { isVoid } from '../../kernel/vocabulary.ts';
+import { isForPerson, writeList } from '../../output/list.ts';
+import { envelopeList } from '../envelopes/list/view.ts';
+import { successorOf } from '../envelopes/replace/successor.ts';
+import { renderEnvelope } from '../envelopes/view.ts';
+import { renderHits } from './view.ts';
 
 const { search: _, ...otherFlags } = selectionFlags;
 
@@ -34,6 +47,70 @@ export default class Find extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(Find);
-    await findEnvelopes(argv.map(String), flags, this.context(flags));
+    const context = this.context(flags);
+    const { terminal } = context;
+    const selection = await selectionOf({ ...flags, search: searchText(argv.join(' ')) }, context);
+    // On a terminal, the envelopes are described in sentences.
+    const isDescribed = isForPerson(flags, terminal);
+    const hits = await searchEnvelopes(
+      selection,
+      { limit: limited.maxItems(flags), cached: flags.cached, oneSignerFirst: isDescribed },
+      context,
+    );
+    let count = 0;
+    async function* counted() {
+      for await (const one of hits.envelopes) {
+        count++;
+        yield one;
+      }
+    }
+    const { empty, ...view } = envelopeList(() => context.session.now(), selection);
+    if (isDescribed) await printFound(counted(), hits, selection, context);
+    else await writeList(counted(), view, flags, terminal.hidingSecrets());
+    if (flags.cached) terminal.notice(ageOf(hits));
+    // Also printed with --json: an empty list may mean a misspelled word.
+    if (count === 0 && !flags.quiet) terminal.notice(empty ?? '');
+    if (hits.hasMore()) limited.notice(flags, context, hits.total());
   }
+}
+
+async function printFound(
+  envelopes: AsyncIterable<Envelope>,
+  hits: IndexResult,
+  selection: Selection,
+  context: Context,
+): Promise<void> {
+  const { terminal } = context;
+  const found: Envelope[] = [];
+  for await (const one of envelopes) found.push(one);
+  const [only] = found;
+  const successors = await successorsOf(found, context);
+  if (only !== undefined && found.length === 1 && !hits.hasMore())
+    return terminal.out(renderEnvelope(only, terminal, context.session.now(), successors.get(only.id)));
+  await terminal.out(renderHits(found, { selection, successors }, terminal, context.session.now()));
+}
+
+/** Finds the replacements of these envelopes: among them, or in this machine's records. */
+async function successorsOf(
+  found: readonly Envelope[],
+  context: Context,
+): Promise<ReadonlyMap<string, Envelope>> {
+  const successors = new Map<string, Envelope>();
+  for (const one of found) {
+    const old = replacedBy(one);
+    if (old !== undefined && !isVoid(one)) successors.set(old, one);
+  }
+  const client = await context.session.client();
+  for (const one of found.filter(({ id }) => !successors.has(id))) {
+    const made = await successorOf(one, { client, looks: false }, context);
+    if (made) successors.set(one.id, made);
+  }
+  return successors;
+}
+
+function ageOf({ knownAt }: IndexResult): string {
+  if (knownAt === undefined)
+    return 'The local index is incomplete. To search all envelopes, leave out --cached.';
+  const age = Math.max(0, Date.now() - knownAt);
+  return `Results are up to ${durationInWords(age)} old. To query the service, leave out --cached.`;
 }

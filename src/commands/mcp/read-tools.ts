@@ -3,9 +3,9 @@ import * as z from 'zod';
 import type { Context } from '../../cli/context.ts';
 import { LIST_LIMIT } from '../../cli/defaults.ts';
 import { momentOf } from '../../cli/flags.ts';
-import { filtersOf } from '../../cli/selection/flags.ts';
+import { filtersOf, searchText } from '../../cli/selection/flags.ts';
 import { searchEnvelopes } from '../../cli/selection/search.ts';
-import { type Selected, select } from '../../cli/selection/select.ts';
+import { type Selected, select, selectLimited } from '../../cli/selection/select.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
 import { targetsOfIds } from '../../documents/download/targets.ts';
 import type { Selection } from '../../envelopes/select.ts';
@@ -20,8 +20,6 @@ import { searchTemplates } from '../../templates/search.ts';
 import { fetchInto } from '../documents/download/run.ts';
 import { knownSigners } from '../documents/signers.ts';
 import { Histories } from '../envelopes/get/history.ts';
-import { listed } from '../envelopes/list/run.ts';
-import { parseSearch } from '../find/run.ts';
 import { type Cursor, cursorFrom, leanEnvelope, leanTemplate, pageOf, type ResultPage } from './paging.ts';
 import { READ_ONLY_HINTS, type Tool, tool } from './tool.ts';
 
@@ -56,7 +54,7 @@ function searchTools(context: Context): Tool[] {
         hints: READ_ONLY_HINTS,
         run: async ({ text, status: statuses, limit: most = LIST_LIMIT, cursor: given }) => {
           const from = cursorFrom(given);
-          const selection = notNewer(parseSearch(text, statuses), from);
+          const selection = notNewer({ search: searchText(text), statuses }, from);
           return envelopePage(
             await searchEnvelopes(selection, { limit: from ? undefined : most }, context),
             most,
@@ -103,7 +101,7 @@ function searchTools(context: Context): Tool[] {
           const narrowed = signer === undefined ? selection : notNewer(selection, from);
           // The items at which the last page ended may be anywhere in the list.
           const flags = { limit: most, all: from !== undefined };
-          return envelopePage(await listed(narrowed, flags, context), most, from);
+          return envelopePage(await selectLimited(narrowed, flags, context), most, from);
         },
       },
       context,

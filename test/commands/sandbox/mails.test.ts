@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readMails } from '../../../src/commands/sandbox/mails/run.ts';
+import { readMails } from '../../../src/commands/sandbox/mails.ts';
 import type { ListedMail } from '../../../src/sandbox-control/control.ts';
 
 const MAIL: ListedMail = {

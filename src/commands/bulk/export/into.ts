@@ -11,7 +11,7 @@ import { runsDir } from '../../../kernel/files/paths.ts';
 import { safeLine } from '../../../output/text.ts';
 import { localDelimiter } from '../flags.ts';
 import { PartWriter, sourceOf } from '../source.ts';
-import { statusOfRun } from '../status/run.ts';
+import { statusOfRun } from '../status/command.ts';
 
 interface IntoFlags {
   id: string;

@@ -1,8 +1,15 @@
 import * as Flags from '@oclif/core/flags';
+import { openRewritable } from '../../../bulk/rewrite/source-file.ts';
+import { isCovered, type RosterEntry } from '../../../bulk/roster/roster.ts';
+import { Findings, MAX_PROBLEMS } from '../../../bulk/rows/check-file.ts';
+import { checkRow } from '../../../bulk/rows/row.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import { inGroup, readFlags, rowsFile, sinceFlag } from '../../../cli/flags.ts';
-import { delimiterFlag } from '../flags.ts';
-import { showRoster } from './run.ts';
+import { type ListView, writeList } from '../../../output/list.ts';
+import type { TableColumn } from '../../../output/table.ts';
+import { delimiterFlag, localDelimiter } from '../flags.ts';
+import { PartWriter, refused, sourceOf } from '../source.ts';
+import { collectRoster } from './collect.ts';
 
 export default class BulkRoster extends EsignCommand {
   static override summary = 'Show who on a list has signed a template.';
@@ -35,6 +42,68 @@ export default class BulkRoster extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkRoster);
-    await showRoster(args.file, flags, this.context(flags));
+    const context = this.context(flags);
+    const { template, since, missing } = flags;
+    const { session, interrupt, terminal } = context;
+    const client = await session.client();
+    await client.templates.get(template, interrupt.signal);
+    const source = sourceOf(args.file);
+    const file = await openRewritable(source, { ...flags, delimiter: flags.delimiter ?? localDelimiter() });
+    const roster = await collectRoster([template], since, context);
+    const problems = new Findings(MAX_PROBLEMS);
+    const lines: RosterLine[] = [];
+    const kept: Buffer[] = [];
+    let row = 0;
+    for await (const part of file.parts) {
+      if (part.row === undefined) {
+        kept.push(part.bytes());
+        continue;
+      }
+      row++;
+      const { line, label } = part.row;
+      // Only the signers matter here. The rest is checked when the rows are sent.
+      const { envelope } = checkRow(part.row, { templateId: template }, (field, text) => {
+        if (field.startsWith('signers')) problems.add({ line, column: label(field), text });
+      });
+      const found = envelope.signers.map(({ email, name, role }) => ({
+        row,
+        email,
+        name: name === email ? null : name,
+        role: role ?? null,
+        ...roster.find(template, email),
+      }));
+      lines.push(...found);
+      if (!found.every(isCovered)) kept.push(part.bytes());
+    }
+    if (problems.count > 0) throw refused({ problems, name: source.name });
+    if (!missing) return writeList(lines, rosterList, flags, terminal.hidingSecrets());
+    const writer = new PartWriter(terminal);
+    for (const bytes of kept) await writer.write(bytes);
+    await writer.end();
   }
 }
+
+/** A signer of a row, and whether they have signed. */
+interface RosterLine extends RosterEntry {
+  row: number;
+  email: string;
+  name: string | null;
+  role: string | null;
+}
+
+const COLUMNS: readonly TableColumn<RosterLine>[] = [
+  { key: 'row', header: 'ROW', value: ({ row }) => String(row), fixed: true },
+  { key: 'email', header: 'EMAIL', value: ({ email }) => email },
+  { key: 'name', header: 'NAME', value: ({ name }) => name ?? '' },
+  { key: 'role', header: 'ROLE', value: ({ role }) => role ?? '' },
+  { key: 'state', header: 'STATE', value: ({ state }) => state, fixed: true },
+  { key: 'envelopeId', header: 'ENVELOPE', value: ({ envelopeId }) => envelopeId ?? '' },
+  { key: 'signedAt', header: 'SIGNED', value: ({ signedAt }) => signedAt ?? '' },
+];
+
+/** The list of who has signed, with a line for each signer. */
+const rosterList: ListView<RosterLine> = {
+  id: ({ envelopeId }) => envelopeId ?? '',
+  empty: 'The list has no rows.',
+  columns: COLUMNS,
+};

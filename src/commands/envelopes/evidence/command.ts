@@ -1,8 +1,37 @@
+import { setMaxListeners } from 'node:events';
+import { basename, join } from 'node:path';
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { type Envelope, envelopeSchema, matches } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
+import type { Context } from '../../../cli/context.ts';
 import { durationFlag } from '../../../cli/flags.ts';
-import { gatherEvidence } from './run.ts';
+import { addKnownSecrets } from '../../../cli/known-secrets.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
+import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
+import type { Bucket } from '../../../documents/bucket/bucket.ts';
+import { type CheckedFile, fetchFiles } from '../../../documents/download/fetch.ts';
+import { keyOf, targetsOf } from '../../../documents/download/targets.ts';
+import { accountOf, findingOn } from '../../../evidence/findings.ts';
+import { EvidenceFolder } from '../../../evidence/folder.ts';
+import {
+  loggedWrites,
+  receivedWebhooks,
+  reminderSchema,
+  sentReminders,
+  webhookSchema,
+  writeSchema,
+} from '../../../evidence/sources.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { StorageError } from '../../../kernel/errors.ts';
+import { stateDir } from '../../../kernel/files/paths.ts';
+import { redactValue } from '../../../kernel/redaction.ts';
+import { DOCUMENT_KINDS } from '../../../kernel/vocabulary.ts';
+import { jsonText, writeJson } from '../../../output/json.ts';
+import { safeLine } from '../../../output/text.ts';
+import { noticeProofs, sealSourceOf, waitingOf } from '../../documents/download/run.ts';
+import { renderFile } from '../../documents/download/view.ts';
+import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './page.ts';
 
 export default class EnvelopesEvidence extends EsignCommand {
   static override summary = 'Export an evidence package for an envelope, for disputes and audits.';
@@ -31,6 +60,193 @@ export default class EnvelopesEvidence extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(EnvelopesEvidence);
-    await gatherEvidence(args.id, flags, this.context(flags));
+    const { id } = args;
+    const context = this.context(flags);
+    const { redactor } = context.terminal;
+    const { signal } = context.interrupt;
+    await addKnownSecrets(context);
+    const client = await context.session.client();
+    const first = await client.envelopes.get(id, signal);
+    // Without a bucket, the documents can't be fetched.
+    const bucket = await context.session.bucket();
+    const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
+    const fetched = () =>
+      context.terminal.waiting(`Downloading the documents for ${id}`, () =>
+        fetchDocuments(bucket, first, flags, context),
+      );
+    const sortedFiles = separateMissing(await fetched(), first);
+    // The service may have added the storage keys during the wait.
+    const { missing } = sortedFiles;
+    const isNamed = DOCUMENT_KINDS.every(
+      (what) => keyOf(first, what) !== undefined || !sortedFiles.documents.some(isHad(what)),
+    );
+    const sent = redactValue(isNamed ? first : await client.envelopes.get(id, signal), redactor);
+    if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be saved.`);
+    const documents = withFindings(sortedFiles.documents, sent);
+    const facts = await writeFolder(folder, sent, { documents, missing }, context);
+    await report(facts, documents, folder, flags.dir, context.terminal);
+    throwProblems(documents);
   }
+}
+
+const PAGE = 'evidence.html';
+
+async function fetchDocuments(
+  bucket: Bucket,
+  envelope: Envelope,
+  flags: { dir: string; force: boolean; wait?: number | undefined },
+  context: Context,
+): Promise<CheckedFile[]> {
+  const { dir, force } = flags;
+  const { signal } = context.interrupt;
+  const { clock } = context.session;
+  setMaxListeners(0, signal);
+  const targets = targetsOf(envelope, { kinds: DOCUMENT_KINDS, template: undefined });
+  const files: CheckedFile[] = [];
+  let folder: DownloadFolder | undefined;
+  try {
+    folder = await DownloadFolder.open(dir, { hasList: false, signal, clock });
+    const fetching = fetchFiles(bucket, targets, {
+      ...{ dir, force, signal, clock, folder, concurrency: targets.length },
+      waiting: waitingOf(flags, context),
+      sealSource: await sealSourceOf(context),
+    });
+    for await (const file of fetching) files.push(file);
+    noticeProofs(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
+  } finally {
+    await folder?.close();
+    bucket.close();
+  }
+  return files;
+}
+
+/** Separates documents that exist or should exist from those that can't exist yet, such as the signed one of an open envelope. */
+function separateMissing(files: readonly CheckedFile[], { status }: Envelope) {
+  const isDue = ({ result, error }: CheckedFile) =>
+    error?.code !== 'STORAGE_NOT_READY' || result.what === 'document' || status === 'COMPLETED';
+  const missing = files
+    .filter((file) => !isDue(file))
+    .map(({ result }) => ({ what: result.what ?? '', why: result.error?.message ?? '' }));
+  return { documents: files.filter(isDue), missing };
+}
+
+const isHad = (what: string) => (file: CheckedFile) => file.result.what === what && file.error === undefined;
+
+async function writeFolder(
+  folder: EvidenceFolder,
+  envelope: Envelope,
+  found: { documents: readonly CheckedFile[]; missing: EvidenceFacts['missing'] },
+  context: Context,
+): Promise<EvidenceFacts> {
+  const { redactor } = context.terminal;
+  const { baseUrl } = await context.session.settings();
+  const received = await receivedWebhooks(stateDir(), envelope.id, redactor);
+  const webhooks = await folder.withEarlier('webhooks.jsonl', received, {
+    schema: webhookSchema,
+    keyOf: ({ deliveryId }) => deliveryId,
+    order: ({ receivedAt, deliveryId }) => `${receivedAt} ${deliveryId}`,
+  });
+  const asked = await sentReminders(stateDir(), baseUrl?.value ?? '', envelope.id);
+  const reminders = await folder.withEarlier('reminders.jsonl', asked, {
+    schema: reminderSchema,
+    keyOf: ({ at, signer }) => `${at} ${signer ?? ''}`,
+    order: ({ at, signer }) => `${at} ${signer ?? ''}`,
+  });
+  const logged = await loggedWrites(stateDir(), baseUrl?.value ?? '', envelope.id);
+  const writes = await folder.withEarlier('log.jsonl', logged, {
+    schema: writeSchema,
+    keyOf: ({ id }) => id,
+    order: ({ at, id }) => `${at} ${id}`,
+  });
+  const documents = found.documents.map((file) => factsOf(file, context));
+  await folder.writeJson('envelope.json', envelope);
+  await folder.writeJson('papers.json', documents);
+  await folder.writeLines('webhooks.jsonl', webhooks);
+  await folder.writeLines('reminders.jsonl', reminders);
+  await folder.writeLines('log.jsonl', writes);
+  for (const { name, sha256 } of documents) if (name !== null && sha256 !== null) folder.list(name, sha256);
+  const collection = await folder.collection({
+    collectedAt: new Date(context.session.clock.now()).toISOString(),
+    version: context.session.version,
+    baseUrl: baseUrl?.value ?? '',
+    account: accountOf(documents),
+  });
+  const { missing } = found;
+  const facts: EvidenceFacts = { envelope, documents, webhooks, reminders, writes, missing, collection };
+  await folder.write(PAGE, evidencePage(facts, folder.files));
+  await folder.close();
+  return facts;
+}
+
+/** Adds problems with a document's identity if its seal has no problem. */
+function withFindings(files: readonly CheckedFile[], envelope: Envelope): CheckedFile[] {
+  const facts = files.map(({ result, seal }) => ({ ...result, seal }));
+  return files.map((file) => {
+    if (file.error !== undefined || file.problem !== null) return file;
+    const { result, seal } = file;
+    return { ...file, problem: findingOn({ ...result, seal }, envelope, facts) };
+  });
+}
+
+/** Returns the facts about a document, without anything that depends on the run. */
+function factsOf(
+  { result, seal, problem }: CheckedFile,
+  { terminal: { redactor } }: Context,
+): EvidenceDocument {
+  const { what, key, path, bytes, sha256, error } = result;
+  const wrong = error ?? problem;
+  return {
+    ...{ what, key, name: path === null ? null : basename(path), bytes, sha256, seal },
+    error: wrong && { code: wrong.code, message: redactor.redact(wrong.message) },
+  };
+}
+
+async function report(
+  { envelope, webhooks, reminders, writes, missing }: EvidenceFacts,
+  documents: readonly CheckedFile[],
+  folder: EvidenceFolder,
+  dir: string,
+  terminal: CommandTerminal,
+): Promise<void> {
+  const { json } = terminal;
+  const page = join(dir, PAGE);
+  if (json) {
+    const files = [...folder.files].map(([name, sha256]) => ({ path: join(dir, name), sha256 }));
+    const lines = documents.map(({ result, seal, problem }) => ({
+      ...result,
+      seal,
+      error: result.error ?? problem,
+    }));
+    const counts = { webhooks: webhooks.length, reminders: reminders.length, log: writes.length };
+    const { id, status } = envelope;
+    return writeJson(
+      { envelopeId: id, status: status ?? null, dir, page, papers: lines, missing, ...counts, files },
+      terminal.hidingSecrets(),
+    );
+  }
+  if (!terminal.outIsTty) {
+    const lines = [...folder.files].map(([name, sha256]) => `${safeLine(join(dir, name))}\t${sha256}\n`);
+    await terminal.out(lines.join(''));
+  } else {
+    const had = documents.filter(({ error }) => error === undefined);
+    for (const { result, seal } of had) await terminal.out(renderFile(result, terminal, seal));
+    await terminal.out(`${safeLine(page)}\n`);
+  }
+  const received = [counted(webhooks.length, 'webhook'), counted(reminders.length, 'reminder')].join(', ');
+  terminal.notice(
+    `The evidence for ${envelope.id} is in ${dir}: ${counted(documents.length, 'document')}, ${received}.`,
+  );
+  for (const why of new Set(missing.map((one) => one.why))) terminal.notice(`Missing: ${why}`);
+}
+
+/** @throws the problems of the documents. */
+function throwProblems(documents: readonly CheckedFile[]): void {
+  const failed = documents.find(({ error }) => error !== undefined);
+  if (failed?.error !== undefined) throw failed.error;
+  const wrong = documents.filter(({ problem }) => problem !== null);
+  if (wrong.length === 0) return;
+  const said = wrong.map(({ result, problem }) => `${result.path}: ${problem?.message}`);
+  throw new StorageError('STORAGE_CORRUPT', `Don't rely on the documents in this folder. ${said.join(' ')}`, {
+    hint: 'The page in the folder also lists the problems. To check the files again, run `esign documents verify DIR`.',
+  });
 }

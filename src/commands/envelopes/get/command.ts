@@ -1,8 +1,12 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import type { Envelope } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
+import type { Context } from '../../../cli/context.ts';
 import { formatFlags } from '../../../cli/flags.ts';
-import { getEnvelopes } from './run.ts';
+import { readIds } from '../../../cli/input/ids.ts';
+import type { ListFormat } from '../../../output/list.ts';
+import { forEachId } from '../each.ts';
 
 export default class EnvelopesGet extends EsignCommand {
   static override summary = 'Show an envelope: status, signers, dates, and files.';
@@ -31,8 +35,52 @@ export default class EnvelopesGet extends EsignCommand {
     }),
   };
 
+  /** Scripts may get the JSON of a thousand envelopes, so everything else is loaded late. */
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesGet);
-    await getEnvelopes(argv.map(String), flags, this.context(flags));
+    const context = this.context(flags);
+    const { terminal } = context;
+    const { signal } = context.interrupt;
+    const ids = await readIds(argv.map(String), 'envelope ID');
+    const client = await context.session.client();
+    const history = flags.history ? new (await import('./history.ts')).Histories(ids.ids) : undefined;
+    const isWhole = !flags.csv && !flags.quiet && flags.fields === undefined;
+    const successors = new Map<string, Envelope>();
+    const act = async (id: string) => {
+      const envelope = await client.envelopes.get(id, signal);
+      if (!terminal.json && isWhole) {
+        const { successorOf } = await import('../replace/successor.ts');
+        const made = await successorOf(envelope, { client, looks: !ids.stream }, context);
+        if (made) successors.set(id, made);
+      }
+      return { envelope: (await history?.withHistory(envelope)) ?? envelope };
+    };
+    const whole = async ({ envelope }: { envelope: Envelope }) => {
+      const { renderEnvelope } = await import('../view.ts');
+      const text = renderEnvelope(envelope, terminal, context.session.now(), successors.get(envelope.id));
+      return `${text}${history?.render(envelope, context) ?? ''}`;
+    };
+    if (isWhole) return forEachId({ ids, act, show: whole }, context);
+    const rows: Envelope[] = [];
+    const keep = ({ envelope }: { envelope: Envelope }) => {
+      rows.push(envelope);
+      return '';
+    };
+    try {
+      await forEachId({ ids, act, show: keep }, context);
+    } finally {
+      if (rows.length > 0) await writeRows(rows, flags, context);
+    }
   }
+}
+
+async function writeRows(rows: readonly Envelope[], format: ListFormat, context: Context): Promise<void> {
+  const { writeList } = await import('../../../output/list.ts');
+  const { envelopeList } = await import('../list/view.ts');
+  await writeList(
+    rows,
+    envelopeList(() => context.session.now()),
+    format,
+    context.terminal.hidingSecrets(),
+  );
 }

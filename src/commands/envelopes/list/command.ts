@@ -1,8 +1,17 @@
 import * as Flags from '@oclif/core/flags';
+import type { Envelope } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
+import type { Context } from '../../../cli/context.ts';
 import { listFlags } from '../../../cli/flags.ts';
+import { limited } from '../../../cli/input/limit.ts';
+import { reportOf } from '../../../cli/report.ts';
 import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
-import { listEnvelopes } from './run.ts';
+import { selectLimited } from '../../../cli/selection/select.ts';
+import { sortedBy, withSigners } from '../../../envelopes/select.ts';
+import { isNotFound, UsageError } from '../../../kernel/errors.ts';
+import { FieldCheck } from '../../../output/fields.ts';
+import { writeList } from '../../../output/list.ts';
+import { envelopeList } from './view.ts';
 
 export default class EnvelopesList extends EsignCommand {
   static override summary = 'List envelopes, filtered by status, template, signer, text, or date.';
@@ -26,6 +35,70 @@ export default class EnvelopesList extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(EnvelopesList);
     const context = this.context(flags);
-    await listEnvelopes(await selectionOf(flags, context), flags, context);
+    const { terminal } = context;
+    const selection = await selectionOf(flags, context);
+    const found = await selectLimited(selection, flags, context);
+    const sorted = flags.sort === undefined ? found.envelopes : sorting(found.envelopes, flags.sort);
+    const taken = limited.take(sorted, flags, context, found.total);
+    const needsSigners = !flags.quiet && !terminal.json && (flags.fields?.includes('signers') ?? true);
+    const shown = needsSigners
+      ? withSigners(await context.session.client(), taken, context.interrupt.signal)
+      : taken;
+    const { templateId } = selection;
+    await writeList<Envelope>(
+      templateId === undefined || terminal.json ? shown : withEmptyNotice(shown, templateId, context),
+      envelopeList(() => context.session.now(), selection),
+      flags,
+      terminal.hidingSecrets(),
+    );
+    if (found.hasMore()) limited.notice(flags, context, found.total());
   }
+}
+
+/** Yields all of them; if none exist, prints a notice for a template that doesn't exist. */
+async function* withEmptyNotice<T>(
+  items: AsyncIterable<T>,
+  templateId: string,
+  context: Context,
+): AsyncGenerator<T, void, undefined> {
+  let isEmpty = true;
+  for await (const item of items) {
+    isEmpty = false;
+    yield item;
+  }
+  if (isEmpty) await noticeMissing(templateId, context);
+}
+
+/** Prints a notice with a suggestion if the template doesn't exist. Other errors are ignored. */
+async function noticeMissing(templateId: string, context: Context): Promise<void> {
+  try {
+    await (await context.session.client()).templates.get(templateId, context.interrupt.signal);
+  } catch (error) {
+    context.interrupt.signal.throwIfAborted();
+    if (!isNotFound(error)) return;
+    const { message, hint } = reportOf(error);
+    context.terminal.notice(`${message}. ${hint ?? ''}`);
+  }
+}
+
+/**
+ * Sorts them by a field.
+ * @throws UsageError if none of them has it.
+ */
+async function* sorting(
+  envelopes: AsyncIterable<Envelope>,
+  field: string,
+): AsyncGenerator<Envelope, void, undefined> {
+  const check = new FieldCheck([field.replace(/^-/, '')]);
+  const all: Envelope[] = [];
+  for await (const one of envelopes) {
+    check.see(one);
+    all.push(one);
+  }
+  const missing = check.notice();
+  if (missing !== undefined)
+    throw new UsageError(`Can't sort by "${field}". ${missing}`, {
+      hint: 'Sort by one field, such as `--sort createdAt`.',
+    });
+  yield* sortedBy(all, field);
 }

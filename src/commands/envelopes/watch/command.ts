@@ -1,8 +1,25 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
+import type { Context } from '../../../cli/context.ts';
 import { durationFlag, statusesFlag } from '../../../cli/flags.ts';
-import { idsOrFilters, selectionFlags } from '../../../cli/selection/flags.ts';
-import { watchUntilDone } from './run.ts';
+import {
+  idsOrFilters,
+  isSelecting,
+  type SelectionFlagValues,
+  selectionFlags,
+} from '../../../cli/selection/flags.ts';
+import { readNamedOrSelected, refuseMixture } from '../../../cli/selection/named-or-selected.ts';
+import { WATCH_PACE } from '../../../envelopes/defaults.ts';
+import { notToWatch } from '../../../envelopes/left-out.ts';
+import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
+import { watchEnvelopes } from '../../../envelopes/watch/watch.ts';
+import { counted } from '../../../kernel/duration.ts';
+import { eventsDir } from '../../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
+import { followEvents } from '../../../webhooks/journal/event-journal.ts';
+import { openDisplay } from './display.ts';
+import { deadlineAfter, WATCH_PACING } from './limits.ts';
+import { WatchSession } from './session.ts';
 
 export default class EnvelopesWatch extends EsignCommand {
   static override summary = 'Watch envelopes until they are completed or end in another status.';
@@ -46,9 +63,75 @@ export default class EnvelopesWatch extends EsignCommand {
     }),
   };
 
+  /**
+   * With --status and without --until, also waits for new envelopes.
+   * @throws UnexpectedStatusError if one ended in another status, WaitTimeoutError after --timeout, the service's error if none of
+   * them exists, PartialError if some don't exist.
+   */
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesWatch);
     const context = this.context({ ...flags, timeout: undefined });
-    await watchUntilDone(argv.map(String), flags, context);
+    preferLowMemory();
+    const { until = ['COMPLETED'], interval } = flags;
+    const discover = discoveredStatuses(flags);
+    const ids = await readSubject(argv.map(String), flags, context);
+    if (ids === undefined) return;
+    const client = await context.session.client(WATCH_PACING);
+    const deadline = deadlineAfter(flags.timeout, context.session.words);
+    const display = await openDisplay({ ids, until, title: titleOf(ids, discover, until) }, context);
+    const over = new AbortController();
+    const watching = new WatchSession(display, { until, single: ids.length === 1, client }, flags, context);
+    try {
+      const events = watchEnvelopes(client, ids, {
+        until,
+        ...(interval === undefined ? WATCH_PACE : { intervalMs: interval }),
+        discover,
+        endless: discover !== undefined && flags.until === undefined,
+        wakeups: wakeups(context, over.signal),
+        signal: AbortSignal.any([context.interrupt.signal, deadline.signal]),
+      });
+      for await (const event of events) await watching.take(event);
+    } finally {
+      over.abort();
+      deadline.stop();
+      await watching.finish();
+      await display.close();
+    }
+    await watching.throwOnFailure();
   }
+}
+
+/** Yields the envelopes for which a listener on this machine receives webhooks. */
+async function* wakeups(
+  { session: { clock } }: Context,
+  signal: AbortSignal,
+): AsyncGenerator<Wakeup, void, undefined> {
+  for await (const { envelopeId } of followEvents(eventsDir(), { clock, signal }))
+    if (envelopeId !== null) yield { envelopeId };
+}
+
+/** Returns the statuses whose envelopes are watched, including new ones; only for --status alone. */
+function discoveredStatuses({ status, ...flags }: SelectionFlagValues): string[] | undefined {
+  return isSelecting(flags) ? undefined : status;
+}
+
+/** Returns undefined for a selection without envelopes. */
+async function readSubject(
+  words: readonly string[],
+  flags: SelectionFlagValues,
+  context: Context,
+): Promise<string[] | undefined> {
+  refuseMixture(words, flags);
+  if (discoveredStatuses(flags) !== undefined) return [];
+  const { ids, selected } = await readNamedOrSelected(words, flags, notToWatch, context);
+  return selected?.size === 0 ? undefined : ids.ids;
+}
+
+function titleOf(
+  ids: readonly string[],
+  discover: readonly string[] | undefined,
+  until: readonly string[],
+): string {
+  if (discover !== undefined) return `Watching envelopes that are ${discover.join(' or ')}`;
+  return `Waiting for ${until.join(' or ')}${ids.length > 1 ? `, ${counted(ids.length, 'envelope')}` : ''}`;
 }

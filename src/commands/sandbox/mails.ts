@@ -1,26 +1,54 @@
-import { WaitTimeoutError } from '../../../kernel/errors.ts';
-import { waitExpired } from '../../../kernel/wait-expired.ts';
-import type { ListView } from '../../../output/list.ts';
-import type { Terminal } from '../../../output/terminal.ts';
-import { inColumns, safeLine, truncate } from '../../../output/text.ts';
-import { relativeTime } from '../../../output/time.ts';
-import type { ListedMail, SandboxControl } from '../../../sandbox-control/control.ts';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { durationFlag, formatFlags } from '../../cli/flags.ts';
+import { WaitTimeoutError } from '../../kernel/errors.ts';
+import { waitExpired } from '../../kernel/wait-expired.ts';
+import { isForPerson, type ListView, writeList } from '../../output/list.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { inColumns, safeLine, truncate } from '../../output/text.ts';
+import { relativeTime } from '../../output/time.ts';
+import type { ListedMail, SandboxControl } from '../../sandbox-control/control.ts';
+
+export default class SandboxMails extends EsignCommand {
+  static override summary = 'List the emails that the sandbox has sent, with their signing links.';
+  static override examples = [
+    '<%= config.bin %> sandbox mails',
+    '<%= config.bin %> sandbox mails --to ada@example.com --wait 5s --json',
+    '<%= config.bin %> sandbox mails --envelope env_123 --fields link',
+  ];
+  static override flags = {
+    to: Flags.string({ description: 'only emails to this address', helpValue: 'EMAIL' }),
+    envelope: Flags.string({ description: 'only emails about this envelope', helpValue: 'ID' }),
+    wait: durationFlag({
+      description: 'maximum time to wait for the first email; exits with 124 if none arrives',
+      helpValue: '5s',
+    }),
+    ...formatFlags,
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(SandboxMails);
+    const { terminal, session } = this.context(flags);
+    const mails = await readMails(flags, await session.sandbox());
+    if (isForPerson(flags, terminal) && mails.length > 0)
+      return terminal.out(renderMails(mails, terminal, session.now()));
+    await writeList(mails, mailList(session.now()), flags, terminal);
+  }
+}
 
 /** The longest wait of a single request. It is shorter than any reasonable timeout. */
 const MAX_REQUEST_WAIT_MS = 5_000;
-
-export interface MailFlags {
-  to?: string | undefined;
-  envelope?: string | undefined;
-  wait?: number | undefined;
-}
 
 /**
  * Returns the emails of the sandbox. With `wait`, waits for the first one.
  * @throws WaitTimeoutError if none arrives in time.
  */
 export async function readMails(
-  { to, envelope, wait }: MailFlags,
+  {
+    to,
+    envelope,
+    wait,
+  }: { to?: string | undefined; envelope?: string | undefined; wait?: number | undefined },
   sandbox: Pick<SandboxControl, 'mails'>,
 ): Promise<ListedMail[]> {
   const filter = { to, envelopeId: envelope };

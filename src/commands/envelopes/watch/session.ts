@@ -1,116 +1,18 @@
 import type { Client } from '../../../api/client.ts';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
-import { isSelecting, type SelectionFlagValues } from '../../../cli/selection/flags.ts';
-import { readNamedOrSelected, refuseMixture } from '../../../cli/selection/named-or-selected.ts';
-import { WATCH_PACE } from '../../../envelopes/defaults.ts';
-import { notToWatch } from '../../../envelopes/left-out.ts';
-import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
-import {
-  isOver,
-  type StatusChange,
-  type WatchEvent,
-  watchEnvelopes,
-} from '../../../envelopes/watch/watch.ts';
+import { isOver, type StatusChange, type WatchEvent } from '../../../envelopes/watch/watch.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { messageOf, PartialError, sentenceOf, UnexpectedStatusError } from '../../../kernel/errors.ts';
-import { eventsDir } from '../../../kernel/files/paths.ts';
-import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import { followEvents } from '../../../webhooks/journal/event-journal.ts';
 import { followSuccessor, successorOf } from '../replace/successor.ts';
-import { openDisplay, type WatchDisplay } from './display.ts';
+import type { WatchDisplay } from './display.ts';
 import { ExecHook, Notifier } from './hooks.ts';
-import { deadlineAfter, WATCH_PACING } from './limits.ts';
-
-export interface WatchFlags extends SelectionFlagValues {
-  until?: string[] | undefined;
-  timeout?: number | undefined;
-  interval?: number | undefined;
-  exec?: string | undefined;
-  notify: boolean;
-}
 
 const MAX_LISTED = 10;
 
-/**
- * Watches the given envelopes, or all with a status, and shows each change. With --status and without --until, it also waits
- * for new ones.
- * @throws UnexpectedStatusError if one ended in another status, WaitTimeoutError after --timeout, the service's error if none of
- * them exists, PartialError if some don't exist.
- */
-export async function watchUntilDone(
-  words: readonly string[],
-  flags: WatchFlags,
-  context: Context,
-): Promise<void> {
-  preferLowMemory();
-  const { until = ['COMPLETED'], interval } = flags;
-  const discover = discoveredStatuses(flags);
-  const subject = await readSubject(words, flags, context);
-  if (subject === undefined) return;
-  const ids = subject;
-  const client = await context.session.client(WATCH_PACING);
-  const deadline = deadlineAfter(flags.timeout, context.session.words);
-  const display = await openDisplay({ ids, until, title: titleOf(ids, discover, until) }, context);
-  const over = new AbortController();
-  const watching = new WatchSession(display, { until, single: ids.length === 1, client }, flags, context);
-  try {
-    const events = watchEnvelopes(client, ids, {
-      until,
-      ...(interval === undefined ? WATCH_PACE : { intervalMs: interval }),
-      discover,
-      endless: discover !== undefined && flags.until === undefined,
-      wakeups: wakeups(context, over.signal),
-      signal: AbortSignal.any([context.interrupt.signal, deadline.signal]),
-    });
-    for await (const event of events) await watching.take(event);
-  } finally {
-    over.abort();
-    deadline.stop();
-    await watching.finish();
-    await display.close();
-  }
-  await watching.throwOnFailure();
-}
-
-/** Yields the envelopes for which a listener on this machine receives webhooks. */
-async function* wakeups(
-  { session: { clock } }: Context,
-  signal: AbortSignal,
-): AsyncGenerator<Wakeup, void, undefined> {
-  for await (const { envelopeId } of followEvents(eventsDir(), { clock, signal }))
-    if (envelopeId !== null) yield { envelopeId };
-}
-
-/** Returns the statuses whose envelopes are watched, including new ones; only for --status alone. */
-function discoveredStatuses({ status, ...flags }: WatchFlags): string[] | undefined {
-  return isSelecting(flags) ? undefined : status;
-}
-
-/** Returns undefined for a selection without envelopes. */
-async function readSubject(
-  words: readonly string[],
-  flags: WatchFlags,
-  context: Context,
-): Promise<string[] | undefined> {
-  refuseMixture(words, flags);
-  if (discoveredStatuses(flags) !== undefined) return [];
-  const { ids, selected } = await readNamedOrSelected(words, flags, notToWatch, context);
-  return selected?.size === 0 ? undefined : ids.ids;
-}
-
-function titleOf(
-  ids: readonly string[],
-  discover: readonly string[] | undefined,
-  until: readonly string[],
-): string {
-  if (discover !== undefined) return `Watching envelopes that are ${discover.join(' or ')}`;
-  return `Waiting for ${until.join(' or ')}${ids.length > 1 ? `, ${counted(ids.length, 'envelope')}` : ''}`;
-}
-
 /** Handles the events of one watch, and decides its result. */
-class WatchSession {
+export class WatchSession {
   readonly #display: WatchDisplay;
   readonly #until: readonly string[];
   readonly #command: ExecHook | undefined;
@@ -127,7 +29,7 @@ class WatchSession {
   constructor(
     display: WatchDisplay,
     wanted: { until: readonly string[]; single: boolean; client: Client },
-    flags: WatchFlags,
+    hooks: { exec?: string | undefined; notify: boolean },
     context: Context,
   ) {
     this.#display = display;
@@ -138,9 +40,9 @@ class WatchSession {
     const { terminal } = context;
     const { signal } = context.interrupt;
     const options = { signal, showsOutput: terminal.outIsTty && !context.terminal.json };
-    if (flags.exec !== undefined)
-      this.#command = new ExecHook(flags.exec, (text) => display.notify(text), options);
-    if (flags.notify) this.#notifier = new Notifier(context);
+    if (hooks.exec !== undefined)
+      this.#command = new ExecHook(hooks.exec, (text) => display.notify(text), options);
+    if (hooks.notify) this.#notifier = new Notifier(context);
   }
 
   async take(event: WatchEvent): Promise<void> {

@@ -1,57 +1,76 @@
-import type { Client } from '../../../api/client.ts';
-import { READ_CONCURRENCY } from '../../../api/defaults.ts';
-import type { Envelope } from '../../../api/schemas.ts';
-import type { Context } from '../../../cli/context.ts';
-import { writeDryRun } from '../../../cli/dry-run.ts';
-import { confirmed } from '../../../cli/input/confirm.ts';
-import { cancelEnvelope, isCancellable } from '../../../envelopes/actions.ts';
-import { findByRequestId } from '../../../envelopes/request-ids/search.ts';
-import { counted, listed } from '../../../kernel/duration.ts';
-import { isNotFound, ServiceError, UsageError } from '../../../kernel/errors.ts';
-import { stateDir } from '../../../kernel/files/paths.ts';
-import { mapInOrder } from '../../../kernel/streams.ts';
-import { command } from '../../../kernel/text/shell-words.ts';
-import type { LoggedWrite } from '../../../log/entry.ts';
-import { logFolder } from '../../../log/files.ts';
-import { inColumns, safeLine } from '../../../output/text.ts';
-import { forEachId } from '../../envelopes/each.ts';
-import { nameOf } from '../../envelopes/list/view.ts';
-import { renderDone } from '../../envelopes/view.ts';
-import { writesOf } from '../entries.ts';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import type { Client } from '../../api/client.ts';
+import { READ_CONCURRENCY } from '../../api/defaults.ts';
+import type { Envelope } from '../../api/schemas.ts';
+import { EsignCommand } from '../../cli/command.ts';
+import type { Context } from '../../cli/context.ts';
+import { writeDryRun } from '../../cli/dry-run.ts';
+import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
+import { confirmed } from '../../cli/input/confirm.ts';
+import { cancelEnvelope, isCancellable } from '../../envelopes/actions.ts';
+import { findByRequestId } from '../../envelopes/request-ids/search.ts';
+import { counted, listed } from '../../kernel/duration.ts';
+import { isNotFound, ServiceError, UsageError } from '../../kernel/errors.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import { mapInOrder } from '../../kernel/streams.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import type { LoggedWrite } from '../../log/entry.ts';
+import { logFolder } from '../../log/files.ts';
+import { inColumns, safeLine } from '../../output/text.ts';
+import { forEachId } from '../envelopes/each.ts';
+import { nameOf } from '../envelopes/list/view.ts';
+import { renderDone } from '../envelopes/view.ts';
+import { writesOf } from './entries.ts';
 
-export interface UndoFlags {
-  reason?: string | undefined;
-  yes: boolean;
-  'dry-run': boolean;
+export default class LogUndo extends EsignCommand {
+  static override summary = 'Cancel the envelopes that a log entry created or sent.';
+  static override description =
+    "Shows the envelopes and who has signed, asks for confirmation, and cancels them. Completed envelopes are not changed. Emails can't be taken back.";
+  static override examples = [
+    '<%= config.bin %> log undo log_0123456789ab',
+    '<%= config.bin %> log undo log_0123456789ab --reason "wrong list" --yes',
+    '<%= config.bin %> log undo log_0123456789ab --dry-run',
+  ];
+  static override args = {
+    id: Args.string({ description: 'entry ID, from `esign log`', required: true, ignoreStdin: true }),
+  };
+  static override flags = {
+    reason: Flags.string({ description: 'reason, stored with the envelopes', helpValue: 'TEXT' }),
+    yes: yesFlag,
+    'dry-run': dryRunFlag,
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(LogUndo);
+    const context = this.context(flags);
+    const { id } = args;
+    const write = await findWrite(id);
+    const client = await clientOf(write, context);
+    const envelopes = await envelopesOf(write, client, context.interrupt.signal);
+    const open = envelopes.filter(({ status }) => isCancellable(status ?? '', false));
+    if (open.length === 0) throw nothingToUndo(id, envelopes);
+    const ids = open.map((one) => one.id);
+    if (flags['dry-run']) return writeDryRun(ids, 'cancel', context.terminal);
+    await client.checkWrites(ids.map((envelopeId) => ({ action: 'cancel', envelopeId })));
+    showEnvelopes(open, envelopes, context);
+    const question = `Cancel ${counted(ids.length, 'envelope')}?`;
+    await confirmed(question, { yes: flags.yes, otherwise: 'nothing was canceled' }, context);
+    const again = command('log', 'undo', id);
+    await forEachId(
+      {
+        ids: { ids, stream: envelopes.length > 1, fromStdin: false },
+        act: (one) => cancelEnvelope(client, one, flags.reason, context.interrupt.signal),
+        show: ({ envelope }) => renderDone('canceled', envelope, envelope.signers ?? [], context.terminal),
+        action: { done: 'canceled', ifUnknown: () => `Run it again: \`${again}\`.`, again: () => again },
+      },
+      context,
+    );
+  }
 }
 
 /** The maximum number of rows shown. More would push the question off the screen. */
 const SHOWN_MAX = 20;
-
-/** Cancels what a log entry created or sent, as far as possible. */
-export async function undoEntry(id: string, flags: UndoFlags, context: Context): Promise<void> {
-  const write = await findWrite(id);
-  const client = await clientOf(write, context);
-  const envelopes = await envelopesOf(write, client, context.interrupt.signal);
-  const open = envelopes.filter(({ status }) => isCancellable(status ?? '', false));
-  if (open.length === 0) throw nothingToUndo(id, envelopes);
-  const ids = open.map((one) => one.id);
-  if (flags['dry-run']) return writeDryRun(ids, 'cancel', context.terminal);
-  await client.checkWrites(ids.map((envelopeId) => ({ action: 'cancel', envelopeId })));
-  showEnvelopes(open, envelopes, context);
-  const question = `Cancel ${counted(ids.length, 'envelope')}?`;
-  await confirmed(question, { yes: flags.yes, otherwise: 'nothing was canceled' }, context);
-  const again = command('log', 'undo', id);
-  await forEachId(
-    {
-      ids: { ids, stream: envelopes.length > 1, fromStdin: false },
-      act: (one) => cancelEnvelope(client, one, flags.reason, context.interrupt.signal),
-      show: ({ envelope }) => renderDone('canceled', envelope, envelope.signers ?? [], context.terminal),
-      action: { done: 'canceled', ifUnknown: () => `Run it again: \`${again}\`.`, again: () => again },
-    },
-    context,
-  );
-}
 
 async function findWrite(id: string): Promise<LoggedWrite> {
   const { writes } = await writesOf(logFolder(stateDir()), {});

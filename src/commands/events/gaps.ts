@@ -1,0 +1,82 @@
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { durationFlag, formatFlags, sinceFlag } from '../../cli/flags.ts';
+import { counted } from '../../kernel/duration.ts';
+import { PartialError } from '../../kernel/errors.ts';
+import { eventsDir } from '../../kernel/files/paths.ts';
+import { type ListView, writeList } from '../../output/list.ts';
+import { relativeTime } from '../../output/time.ts';
+import { GAPS } from '../../webhooks/defaults.ts';
+import { findGaps, type Gap } from '../../webhooks/journal/gaps.ts';
+
+export default class EventsGaps extends EsignCommand {
+  static override summary =
+    'Compare received webhooks with the API and list missing or contradictory events.';
+  static override description =
+    "Exits with 10 if there are gaps, otherwise with 0. Envelopes without a webhook URL are skipped. The API doesn't show when an envelope was canceled, so a missed cancellation is reported until the envelope leaves the journal.";
+  static override examples = [
+    '<%= config.bin %> events gaps',
+    '<%= config.bin %> events gaps --since 7d --webhook-url https://hooks.example.com/esign --json',
+    '<%= config.bin %> events gaps -q | <%= config.bin %> envelopes get -',
+  ];
+  static override flags = {
+    ...formatFlags,
+    since: sinceFlag({
+      description: 'check changes and events since this time (default 24h)',
+      helpValue: '24h|DATE',
+    }),
+    grace: durationFlag({
+      description: 'how long a delivery may take before it counts as missing (default 1m)',
+      helpValue: '1m',
+    }),
+    'webhook-url': Flags.string({
+      description: 'only envelopes with this webhook URL',
+      helpValue: 'URL',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { flags } = await this.parse(EventsGaps);
+    const { session, terminal, interrupt } = this.context(flags);
+    const now = session.clock.now();
+    const { envelopes } = await session.client();
+    const { gaps, checked } = await findGaps(envelopes, eventsDir(), {
+      since: flags.since?.(now) ?? now - GAPS.spanMs,
+      now,
+      graceMs: flags.grace ?? GAPS.graceMs,
+      webhookUrl: flags['webhook-url'],
+      signal: interrupt.signal,
+    });
+    await writeList(gaps, gapList(now), flags, terminal);
+    if (gaps.length === 0) return;
+    throw new PartialError(
+      `${counted(gaps.length, 'gap')} in ${counted(checked, 'envelope')} with webhooks, as shown above.`,
+      {
+        hint: "The service doesn't resend missed events. To read the envelopes from the API, run `esign envelopes get ID`.",
+      },
+    );
+  }
+}
+
+/** Returns the list of differences between the journal and the API. */
+export function gapList(now: number): ListView<Gap> {
+  return {
+    id: (one) => one.envelopeId,
+    empty: 'No gaps. Every change was received as an event, and all events agree with the API.',
+    columns: [
+      { key: 'kind', header: 'GAP', value: (one) => one.kind, fixed: true },
+      { key: 'envelopeId', header: 'ENVELOPE', value: (one) => one.envelopeId, fixed: true },
+      { key: 'event', header: 'EVENT', value: (one) => one.event, fixed: true },
+      {
+        key: 'at',
+        header: 'WHEN',
+        value: (one) => one.at ?? '',
+        show: (one) => relativeTime(one.at, now),
+        fixed: true,
+      },
+      { key: 'status', header: 'STATUS', value: (one) => one.status ?? '', fixed: true },
+      { key: 'signer', header: 'SIGNER', value: (one) => one.signer ?? '' },
+      { key: 'why', header: 'WHY', value: (one) => one.why },
+    ],
+  };
+}

@@ -1,0 +1,149 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { constants } from 'node:os';
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import { EsignCommand } from '../../cli/command.ts';
+import { stoppedBy } from '../../cli/interrupt.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { diskReason } from '../../kernel/files/disk-reason.ts';
+import { temporaryFolder } from '../../kernel/files/temporary-folder.ts';
+import { childEnvironment } from '../../kernel/process/child-environment.ts';
+import { endTree } from '../../kernel/process/process-tree.ts';
+import { waitingSign } from '../../output/waiting-sign.ts';
+import type { Sandbox } from '../../sandbox/index.ts';
+import { repeatableFlags, repeatableOptions } from './repeatable.ts';
+import { readSeedFile } from './seed-file.ts';
+
+export default class SandboxExec extends EsignCommand {
+  static override summary = 'Run a command, such as your tests, with a temporary sandbox.';
+  static override description =
+    "The command's environment has ESIGN_BASE_URL, ESIGN_API_KEY, ESIGN_SANDBOX_URL, ESIGN_BUCKET, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL_S3, and AWS_REGION, but no other settings for the service or the bucket. Exits with the command's exit code and deletes the sandbox. Processes that the command left running are stopped, except on a terminal.";
+  static override examples = [
+    '<%= config.bin %> sandbox exec -- npm test',
+    '<%= config.bin %> sandbox exec --seed seed.yaml -- pytest -q',
+    `<%= config.bin %> sandbox exec -- sh -c 'curl "$ESIGN_SANDBOX_URL"'`,
+  ];
+  static override strict = false;
+  static override args = {
+    command: Args.string({
+      description: 'command to run, with its arguments',
+      required: true,
+      ignoreStdin: true,
+    }),
+  };
+  static override flags = {
+    ...repeatableFlags,
+    seed: Flags.string({
+      description: 'YAML or JSON file with the initial data',
+      helpValue: 'FILE',
+    }),
+  };
+
+  async run(): Promise<void> {
+    const { raw, flags } = await this.parse(SandboxExec);
+    // oclif's own list is in a different order if a word is repeated.
+    const command = raw.flatMap(({ type, input }) => (type === 'arg' ? [input] : []));
+    const { terminal, interrupt } = this.context(flags);
+    const { startSandbox } = await import('../../sandbox/index.ts');
+    const { seed } = flags;
+    const repeatable = await repeatableOptions(flags);
+    const read = seed === undefined ? undefined : await readSeedFile(seed, terminal);
+    const { path: dataDir, remove } = await temporaryFolder('esign-sandbox-');
+    let sandbox: Sandbox | undefined;
+    let child: ChildProcess | undefined;
+    // Cleans up if the process has to end before `finally` is reached.
+    const forget = interrupt.ifInterrupted(() => {
+      endAll(child);
+      rmSync(dataDir, { recursive: true, force: true });
+      return '';
+    });
+    try {
+      const options = { dataDir, host: '127.0.0.1', port: 0, seed: read, ...repeatable };
+      sandbox = await terminal.waiting('Starting the sandbox', () => startSandbox(options));
+      interrupt.signal.throwIfAborted();
+      // From here on, the terminal belongs to the command.
+      waitingSign.hold();
+      child = start(command, sandbox);
+      const { code, signal } = await endOf(child, command, interrupt.signal);
+      if (signal !== null && PASSED_ON.includes(signal) && !interrupt.signal.aborted)
+        interrupt.interrupt(signal);
+      process.exitCode = code ?? 128 + constants.signals[signal ?? 'SIGKILL'];
+    } finally {
+      endAll(child);
+      await sandbox?.close();
+      await remove();
+      forget();
+    }
+  }
+}
+
+/** Environment variables that would make the command use another service or bucket. */
+const FOREIGN = /^(AWS_.*|ESIGN_(BASE_URL|API_KEY|PROFILE|SANDBOX_URL|WEBHOOK_SECRET|BUCKET.*))$/i;
+/** Signals of the command that also end this process. Others become an exit code, as in a shell. */
+const PASSED_ON: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * Starts the command. On a terminal, it is in the same process group, so that it can read from the terminal and receives Ctrl-C;
+ * otherwise, it has its own group.
+ */
+function start([file = '', ...words]: readonly string[], sandbox: Sandbox): ChildProcess {
+  const { baseUrl, apiKey, bucket, accessKeyId, secretAccessKey, endpoint, region } = sandbox;
+  const own = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
+  const more = {
+    ESIGN_BASE_URL: baseUrl,
+    ESIGN_API_KEY: apiKey,
+    ESIGN_SANDBOX_URL: new URL(baseUrl).origin,
+    ESIGN_BUCKET: bucket,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_REGION: region,
+  };
+  const env = childEnvironment(more, [], Object.fromEntries(own));
+  return spawn(file, words, { env, stdio: 'inherit', detached: leadsGroup() });
+}
+
+function leadsGroup(): boolean {
+  return process.platform !== 'win32' && !process.stdin.isTTY;
+}
+
+/** Ends what the command left running. On a terminal, those processes are in this process's own group and are left alone. */
+function endAll(child: ChildProcess | undefined): void {
+  if (child?.pid === undefined) return;
+  if (leadsGroup()) endTree(child.pid);
+  else child.kill('SIGKILL');
+}
+
+function endOf(
+  child: ChildProcess,
+  [file = '']: readonly string[],
+  stop: AbortSignal,
+): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
+  return new Promise((resolve, reject) => {
+    const pass = () => {
+      const signal = stoppedBy(stop) ?? 'SIGTERM';
+      // On a terminal, Ctrl-C has already been sent to the whole group.
+      if (leadsGroup() && child.pid !== undefined) signalGroup(-child.pid, signal);
+      else if (signal !== 'SIGINT') child.kill(signal);
+    };
+    stop.addEventListener('abort', pass, { once: true });
+    if (stop.aborted) pass();
+    child.once('error', (error) => {
+      const hint = 'Use a program on PATH, or the path to a program. For a shell command, use sh -c "…".';
+      reject(new UsageError(`Can't run ${file} (${diskReason(error)}).`, { cause: error, hint }));
+    });
+    child.once('exit', (code, signal) => {
+      stop.removeEventListener('abort', pass);
+      resolve({ code, signal });
+    });
+  });
+}
+
+function signalGroup(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(group, signal);
+  } catch {
+    // The process has already exited.
+  }
+}
