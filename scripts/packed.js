@@ -10,7 +10,7 @@ import { runVitest } from './vitest.js';
 
 // Packs the tarball, checks its contents, installs it in an empty folder without a network, and runs the end-to-end suite on the
 // installed package. Arguments are passed to the suite. With `--node 24,26`, only the core checks run, on each of these versions
-// of Node. For details, see docs/packaging.md.
+// of Node. For details, see docs/releasing.md.
 const root = join(import.meta.dirname, '..');
 const LIMIT = 9_000_000;
 

@@ -93,11 +93,11 @@ async function onWindow(folder) {
     const allowed = ((rows * 2) / requests) * seconds * 1_000;
     const ratio = ms / allowed;
     return {
-      name: `bulk: time on a window of ${requests} requests in ${seconds} s`,
+      name: `bulk: time with a rate limit of ${requests} requests in ${seconds} s`,
       value: times(ratio),
       asked: '<= 1.1 x',
       good: ratio <= 1.1 && refused === 0,
-      note: `${(ms / 1_000).toFixed(1)} s of ${allowed / 1_000} s; ${refused} replies 429`,
+      note: `${(ms / 1_000).toFixed(1)} s of ${allowed / 1_000} s; ${refused} responses with 429`,
     };
   } finally {
     await sandbox.stop();

@@ -31,7 +31,7 @@ export async function benchCampaign({ rows = 10_000 } = {}) {
     const perRow = (name) => seen[name].map(({ ms }) => ms / rows);
     const copied = `a bare copy of the file takes ${median(perRow('copy')).toFixed(3)} ms`;
     return ['bulk status', 'bulk export --into'].flatMap((name) => [
-      rowOf(`${name}: time of a row, ${rows} rows`, perRow(name), { unit: 'ms', digits: 3, note: copied }),
+      rowOf(`${name}: time per row, ${rows} rows`, perRow(name), { unit: 'ms', digits: 3, note: copied }),
       rowOf(
         `memory: ${name}, ${rows} rows`,
         seen[name].map(({ peakMb }) => peakMb),

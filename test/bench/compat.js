@@ -25,7 +25,7 @@ export async function benchCompat({ rounds = 2_000 } = {}) {
     return [
       costOf(
         new CompatibilityRecorder(join(folder, 'a.json'), () => 0),
-        'a reply with an envelope',
+        'a response with an envelope',
         { data: envelope(1) },
         '/env_1',
         rounds,

@@ -155,12 +155,12 @@ async function small(folder, server, env, { files, bytes, rounds }) {
   return [
     rowOf(`download: ${files} files of ${bytes / 1_000} KB, ${server.name}`, seconds(own), IN_SECONDS),
     ...Object.entries(others).map(([name, seen]) =>
-      ratioRow(`download: as fast as ${name}`, seconds(seen), seconds(own), {
+      ratioRow(`download: speed relative to ${name}`, seconds(seen), seconds(own), {
         asked: ASKED[name],
         note: `${median(seconds(seen)).toFixed(2)} s`,
       }),
     ),
-    rowOf('download: processor time of a file', each(own), {
+    rowOf('download: processor time per file', each(own), {
       unit: 'ms',
       digits: 2,
       note: `including process start and exit; ${inWords.join(', ')}`,
@@ -238,7 +238,7 @@ async function one(folder, server, env, megabytes) {
     await rm(dir, { recursive: true, force: true });
     return ms / 1_000;
   };
-  const synced = 'curl and sync of the file';
+  const synced = 'curl and fsync';
   const { esign: ours, ...others } = await inTurn(3, {
     esign: take(own.file, own.words(dir), own),
     curl: take('sh', ['-c', curl, 'sh', path, link], { env }),
@@ -249,7 +249,7 @@ async function one(folder, server, env, megabytes) {
   for (const [other, seconds] of Object.entries(others)) {
     const asked = other === synced ? undefined : '>= 0.9';
     const note = `${median(seconds).toFixed(1)} s`;
-    rows.push(ratioRow(`${name}, as fast as ${other}`, seconds, ours, { asked, note }));
+    rows.push(ratioRow(`${name}, speed relative to ${other}`, seconds, ours, { asked, note }));
   }
   return rows;
 }

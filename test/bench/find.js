@@ -50,12 +50,12 @@ async function figures(envelopes) {
         value: `${(first.ms / 1_000).toFixed(1)} s`,
         note: 'reads all of them',
       },
-      rowOf(`find: later search ${among}, in addition to --version`, more, {
+      rowOf(`find: later search ${among}, minus the time of --version`, more, {
         unit: 'ms',
         asked: envelopes <= 10_000 ? '<= 400' : '<= 1000',
       }),
       {
-        name: `find: requests of a later search ${among}`,
+        name: `find: requests for a later search ${among}`,
         value: String(requests),
         asked: `<= ${MOST_REQUESTS}`,
         good: requests <= MOST_REQUESTS,

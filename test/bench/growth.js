@@ -33,7 +33,7 @@ export async function benchGrowth({ rows = 10_000, envelopes = 10_000, seconds =
   return growths.filter(Boolean).map((growth) => {
     const [least, most] = [growth.costs[0], growth.costs.at(-1)];
     const name = `growth: ${growth.what}, cost per item with ${most.items} ${growth.unit}`;
-    const note = `${most.ms.toFixed(3)} ms of a core; ${least.ms.toFixed(3)} ms with ${least.items}`;
+    const note = `${most.ms.toFixed(3)} ms of processor time; ${least.ms.toFixed(3)} ms with ${least.items}`;
     return { name, value: times(most.ms / least.ms), note, growth };
   });
 }

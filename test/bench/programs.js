@@ -23,7 +23,7 @@ async function embedded(rounds) {
     taken.push(performance.now() - began);
     await sandbox.close();
   }
-  return rowOf('startSandbox: once it is loaded', taken, {
+  return rowOf('startSandbox, after the module is loaded', taken, {
     unit: 'ms',
     asked: `<= ${MOST_START_MS}`,
   });
@@ -59,7 +59,7 @@ async function assistant(rounds) {
       if (round > 0) taken.push(performance.now() - asked);
     }
     return [
-      { name: 'mcp: from start to first response', value: `${Math.round(ready)} ms` },
+      { name: 'mcp: time from start to first response', value: `${Math.round(ready)} ms` },
       rowOf('mcp: a call that sends one request', taken, { unit: 'ms', digits: 1 }),
     ];
   } finally {

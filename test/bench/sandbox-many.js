@@ -38,14 +38,14 @@ export async function benchMany(folder, envelopes) {
     },
     {
       name: `sandbox: page of 20 envelopes, ${stored}`,
-      value: `${many.page.toFixed(2)} ms of a core`,
+      value: `${many.page.toFixed(2)} ms of processor time`,
       asked: `<= ${MOST_PAGE_MS} ms`,
       good: many.page <= MOST_PAGE_MS,
       note: comparedWith('page'),
     },
     {
       name: `sandbox: page by status, ${stored}`,
-      value: `${many.byStatus.toFixed(2)} ms of a core`,
+      value: `${many.byStatus.toFixed(2)} ms of processor time`,
       asked: `<= ${MOST_PAGE_MS} ms`,
       good: many.byStatus <= MOST_PAGE_MS,
       note: comparedWith('byStatus'),
@@ -55,7 +55,7 @@ export async function benchMany(folder, envelopes) {
       value: `${Math.round(1_000 / many.get)} per second of a core`,
       asked: `>= ${LEAST_GETS}`,
       good: 1_000 / many.get >= LEAST_GETS,
-      note: `the time of one is ${comparedWith('get')}`,
+      note: `the time for one is ${comparedWith('get')}`,
       growth: {
         what: 'sandbox, GET of one',
         unit: 'envelopes',

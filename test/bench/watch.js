@@ -142,7 +142,7 @@ function rowsOf({ envelopes, perPoll, share, delay, first, last }) {
       note: `${first.mb} MB after the first polls`,
     },
     {
-      name: 'watch: from a signature to its line, without webhooks',
+      name: 'watch: time from a signature to its line, without webhooks',
       value: `${delay.toFixed(1)} s`,
       asked: `<= ${INTERVAL_S} s`,
       good: delay <= INTERVAL_S + 0.5,
@@ -194,7 +194,7 @@ async function delayOfWebhooks(signings = 10) {
       delays.push(seen - delivered);
     }
     const delay = median(delays);
-    const name = 'watch: from a webhook to its line, median';
+    const name = "watch: delay after the listener's line for the same webhook, median";
     return { name, value: `${delay.toFixed(0)} ms`, asked: '< 100 ms', good: delay < 100 };
   } finally {
     for (const one of [listen, watch]) one?.kill();

@@ -28,7 +28,7 @@ const read = (name: string) => readFile(join(root, name), 'utf8');
 const manifest = parseJson(await read('package.json'));
 const scripts = isRecord(manifest) && isRecord(manifest.scripts) ? Object.keys(manifest.scripts) : [];
 const workflows = (await readdir(join(root, '.github/workflows'))).map((name) => `.github/workflows/${name}`);
-const pages = ['.github/CONTRIBUTING.md', 'docs/packaging.md'];
+const pages = ['.github/CONTRIBUTING.md', 'docs/releasing.md'];
 
 describe('the references in workflows and packaging pages', () => {
   it.each([...workflows, ...pages])('exist: %s', async (name) => {
