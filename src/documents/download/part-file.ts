@@ -90,7 +90,6 @@ export class PartFile implements Sink {
     const { size, nlink } = fstatSync(this.file);
     // A file with a second hard link may belong to another program.
     if (nlink > 1) throw Object.assign(new Error('a file with two names'), { code: 'ENOTFILE' });
-    if (size === 0) return;
     this.#hasNote = true;
     const note = await readNote(this.path, this.#of);
     if (note === undefined) return this.restart();
