@@ -101,18 +101,17 @@ async function replace(
   options: DownloadOptions & { opened: OpenedObject | undefined },
 ): Promise<Saved> {
   const part = await PartFile.open(`${path}.part`, { bucket: bucket.name, key });
-  let isDone = false;
   try {
     const { facts, hash } = await fill(part, bucket, key, options);
     const seal = await sealIn(part.file);
     const status = await publish(part, path, hash, options.force);
-    isDone = true;
     const etag = facts.md5 === undefined ? facts.etag : undefined;
     return { ...hash, status, etag, proof: isProvenBySize(facts) ? { proof: 'size' } : {}, seal };
   } catch (error) {
     // The next run can use bytes received before a connection broke, but not bytes that were rejected.
     const isUseful = options.signal?.aborted || codeOf(error) === 'STORAGE_UNREACHABLE';
-    if (!isDone) isUseful ? part.keep() : part.discard();
+    if (isUseful) part.keep();
+    else part.discard();
     throw error;
   }
 }

@@ -87,6 +87,14 @@ describe('downloads', () => {
     expect(await readFile(join(dir, 'out', 'c.pdf'), 'utf8')).toBe(textOf('c.pdf'));
   });
 
+  it('may all fail', async () => {
+    const found = await all(start(bucketUntil().bucket, ['missing.pdf', 'missing.txt'].map(fileOfKey)).files);
+    expect(found).toMatchObject([
+      { error: { code: 'STORAGE_NOT_FOUND' }, seal: null, problem: null },
+      { error: { code: 'STORAGE_NOT_FOUND' }, seal: null, problem: null },
+    ]);
+  });
+
   it('end with an error that is not of a file, after the files before it', async () => {
     const targets = [fileIn('env_1', 'signed'), { ...fileIn('env_1', 'certificate'), key: null }];
     const { files } = start(bucketUntil().bucket, targets);
@@ -130,14 +138,14 @@ describe('downloads', () => {
 });
 
 describe('the first document of a completed envelope', () => {
-  /** Whether the first result is held back until the second file has arrived. */
+  /** Whether the first result is held back until the last file has arrived. */
   async function isHeld(targets: readonly FileTarget[], more: Partial<FetchOptions> = {}): Promise<boolean> {
     let open = () => {};
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
     let count = 0;
-    const { bucket } = bucketUntil(() => (++count === 2 ? gate : Promise.resolve()));
+    const { bucket } = bucketUntil(() => (++count === targets.length ? gate : Promise.resolve()));
     const recorded = vi.spyOn(folder, 'record');
     const { files } = start(bucket, targets, more);
     const first = { isHeld: true };
@@ -162,6 +170,11 @@ describe('the first document of a completed envelope', () => {
       [fileIn('env_1', 'signed'), fileIn('env_1', 'certificate')],
     ],
     ['is held until the next envelope begins', true, [fileIn('env_1', 'signed'), fileIn('env_2', 'signed')]],
+    [
+      'is not held longer than that',
+      false,
+      [fileIn('env_1', 'signed'), fileIn('env_2', 'certificate'), fileIn('env_3', 'signed')],
+    ],
     ['is not held if it is the original', false, [fileIn('env_1', 'document'), fileIn('env_1', 'signed')]],
     [
       'is not held if the envelope is not completed',

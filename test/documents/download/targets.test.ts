@@ -13,7 +13,7 @@ import {
   targetsOfSelection,
   withoutDocuments,
 } from '../../../src/documents/download/targets.ts';
-import { NetworkError } from '../../../src/kernel/errors.ts';
+import { NetworkError, UsageError } from '../../../src/kernel/errors.ts';
 import type { DocumentKind } from '../../../src/kernel/vocabulary.ts';
 import { clientFor } from '../../support/client.ts';
 import { fakeClock } from '../../support/clock.ts';
@@ -183,6 +183,13 @@ describe('locating a document', () => {
     });
   });
 
+  it('fails with the error of the target, and reads nothing', async () => {
+    const { client, read } = clientWith(done);
+    const error = new UsageError('no');
+    await expect(locate({ ...target, error }, waiting({ client }))).rejects.toBe(error);
+    expect(read).toEqual([]);
+  });
+
   it('waits for the key of a completed envelope', async () => {
     const { client, read } = clientWith(keyless, keyless, done);
     const options = waiting({ client, until: 30_000 });
@@ -231,7 +238,7 @@ describe('a document without a key', () => {
   it.each<[string, DocumentKind, string]>([
     ['COMPLETED', 'signed', '--wait'],
     ['SENT', 'signed', 'envelopes watch env_1'],
-    ['SENT', 'certificate', '--what document'],
+    ['SENT', 'certificate', 'envelopes download env_1 --what document'],
     ['CANCELLED', 'signed', '--what document'],
     ['DRAFT', 'document', 'moment'],
   ])('of a %s envelope (%s) is reported with a way out: %s', (status, what, hint) => {
