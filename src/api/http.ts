@@ -77,6 +77,7 @@ export type SendRequest = (request: HttpRequest) => Promise<HttpResponse>;
 /** The maximum nesting. JSON nested deeper than this can be parsed, but not traversed or serialized recursively. */
 const MAX_DEPTH = 500;
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+const UTF8 = new TextDecoder();
 
 /**
  * Returns a function that sends one request once, without retries. No other code sends HTTP requests to the service. The
@@ -193,7 +194,7 @@ export function isRead(method: Method): boolean {
 /** Reads the whole response as text. @throws BadResponseError if it is too large or arrives in too many small pieces. */
 async function readText(body: AsyncIterable<Uint8Array>, status: number): Promise<string> {
   try {
-    return new TextDecoder().decode(await readBounded(body, MAX_RESPONSE_BYTES));
+    return UTF8.decode(await readBounded(body, MAX_RESPONSE_BYTES));
   } catch (error) {
     if (!(error instanceof BodyLimitError)) throw error;
     const why = error.limit === 'bytes' ? 'is larger than 64 MiB' : 'arrived in too many small pieces';

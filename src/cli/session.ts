@@ -220,6 +220,7 @@ export class Session {
     const key = await readKey(apiKey, this.#invocation.interrupt.signal);
     this.#invocation.redactor.add(key);
     const { createClient } = await import('../api/client.ts');
+    const { host } = new URL(baseUrl);
     return createClient({
       baseUrl,
       apiKey: key,
@@ -231,7 +232,7 @@ export class Session {
       readsOnly: this.#readsOnly,
       onRequest: (reads) => {
         this.#onRead?.();
-        return this.#terminal.showWaiting(waitingText(reads, new URL(baseUrl).host));
+        return this.#terminal.showWaiting(waitingText(reads, host));
       },
       trace: this.#flags.debug ? (entry) => this.#trace(entry) : undefined,
       onWait: ({ ms, error }) => this.#showWait(ms, error),

@@ -59,7 +59,7 @@ export function readWrite({ method, path, query, body, bodyText }: HttpRequest):
   };
   const other: Write = { ...nothing, action: 'other', effect: method === 'DELETE' ? 'deletes' : 'writes' };
   if (method !== 'POST' || Object.keys(query ?? {}).length > 0) return other;
-  const sent = body ?? tryParseJson(bodyText ?? '');
+  const sent = body ?? (bodyText === undefined ? undefined : tryParseJson(bodyText));
   if (path === ENVELOPES) return { ...other, action: 'create', ...readCreate(sent, bodyText) };
   const { id: envelopeId, action } = ACTION.exec(path)?.groups ?? {};
   if (action !== 'send' && action !== 'cancel' && action !== 'remind') return other;

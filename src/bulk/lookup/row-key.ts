@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { EnvelopeInput } from '../../envelopes/create.ts';
 import { isRecord } from '../../kernel/json.ts';
 
-/** Number of hexadecimal digits of a hash: 96 bits, so that no two rows on a machine share one by chance. */
-const DIGITS = 24;
+/** The length of a hash in bytes, so that no two rows on a machine share one by chance. */
+const BYTES = 12;
 
 /**
  * Returns the hash of what a row sends and to whom: template, signers, subject, message, and metadata. Two rows with the same
@@ -22,8 +22,8 @@ export function cellsHash(value: unknown): string {
 function hashOf(value: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(sorted(value)))
-    .digest('hex')
-    .slice(0, DIGITS);
+    .digest()
+    .toString('hex', 0, BYTES);
 }
 
 /** Returns the value with objects as sorted lists of their entries. In a list, missing values count as null. */

@@ -88,8 +88,10 @@ export async function checkRun(
 interface CheckedRun {
   report: FileReport;
   rows: NewRows;
-  /** The addresses of each row's signers. */
-  emails: string[][];
+  /** The addresses of all signers. */
+  emails: string[];
+  /** The number of signers in each row. */
+  signerCounts: number[];
   /** The results of earlier runs on this machine. */
   earlier: Map<number, EarlierRow>;
   known: KnownRows;
@@ -105,11 +107,14 @@ async function checkRows(
   const { name } = source;
   const rows = new NewRows(request.again);
   const people: RowPeople[] = [];
-  const emails: string[][] = [];
+  const emails: string[] = [];
+  const signerCounts: number[] = [];
   const take = async (row: BulkRow) => {
     rows.add(row);
     if (request.skipExisting) people.push(personsOf(row));
-    emails.push(row.envelope.signers.map(({ email }) => email));
+    const { signers } = row.envelope;
+    for (const { email } of signers) emails.push(email);
+    signerCounts.push(signers.length);
     await draft?.add(row);
   };
   const report = await context.terminal.waiting(`Checking ${name}`, () =>
@@ -135,7 +140,7 @@ async function checkRows(
   refuseUnfinished(known, context.session);
   if (request.skipExisting) await skipCovered(people, known, report, context);
   reportKnown(known, report, context);
-  return { report, rows, emails, earlier, known };
+  return { report, rows, emails, signerCounts, earlier, known };
 }
 
 function isSame(one: ReadonlyMap<number, EarlierRow>, other: ReadonlyMap<number, EarlierRow>): boolean {
@@ -214,12 +219,16 @@ async function confirmRun(
 }
 
 /** Returns the write for the guards to check. It covers all rows, but this command emails only those of the first wave. */
-function plannedWrite({ emails, known, report }: CheckedRun, { mode, waves }: PrepareRequest): PlannedWrite {
+function plannedWrite(
+  { emails, signerCounts, known, report }: CheckedRun,
+  { mode, waves }: PrepareRequest,
+): PlannedWrite {
   const done = new Set([...known.existing, ...known.ended].map(({ row }) => row));
   const last = (waves && wavesEntry(waves, report.rows, known).ends[0]) ?? report.rows;
-  const counts = emails.map((of, index) => (index < last && !done.has(index + 1) ? of.length : 0));
-  const emailCount = counts.reduce((sum, count) => sum + count, 0);
-  return { action: 'create', emails: emails.flat(), sends: mode !== 'draft', emailCount };
+  let emailCount = 0;
+  for (const [index, count] of signerCounts.entries())
+    if (index < last && !done.has(index + 1)) emailCount += count;
+  return { action: 'create', emails, sends: mode !== 'draft', emailCount };
 }
 
 async function startRun(

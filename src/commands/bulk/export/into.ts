@@ -8,6 +8,7 @@ import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { PartialError, UsageError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
+import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { safeLine } from '../../../output/text.ts';
 import { localDelimiter } from '../flags.ts';
 import { PartWriter, sourceOf } from '../source.ts';
@@ -27,6 +28,7 @@ interface IntoFlags {
  * @throws PartialError when rows of the file match none of the run.
  */
 export async function exportInto(flags: IntoFlags, context: Context): Promise<void> {
+  preferLowMemory();
   const { id } = flags;
   const state = await readRun(runsDir(), id);
   const rows = await RunRows.read(runsDir(), id);
