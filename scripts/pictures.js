@@ -80,16 +80,16 @@ async function watchPicture({ lease, offer }) {
 
 /** A run in progress, and the signers of a small one. */
 async function bulkPictures() {
-  const rows = Array.from({ length: 300 }, (_, at) => `person${at + 1}@example.com,Person ${at + 1}`);
+  const rows = Array.from({ length: 1_500 }, (_, at) => `person${at + 1}@example.com,Person ${at + 1}`);
   await writeFile(join(shell.home, 'people.csv'), `email,name\n${rows.join('\n')}\n`);
   const { terminal, ended } = shell.open(
     ['bulk', 'create', 'people.csv', '--template', 'tmpl_nda', '--send', '--yes'],
     12,
   );
-  await shell.shows(terminal, /\b(?:1[5-9]|2\d)\d of 300 sent/);
+  await shell.shows(terminal, /\b(?:[5-9]\d\d|1,\d{3}) of 1,500 sent/);
   await shell.keep(
     'bulk',
-    'esign bulk create: 300 envelopes in progress, with the rate and the time left',
+    'esign bulk create: 1,500 envelopes in progress, with the rate and the time left',
     terminal,
   );
   await ended;
