@@ -1,3 +1,4 @@
+import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Client } from '../../api/client.ts';
 import { RESERVE } from '../../api/defaults.ts';
 import type { RunEnd } from '../../api/write-gate.ts';
@@ -29,16 +30,12 @@ import {
 import { runsDir, stateDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import type { bulkFlags } from './flags.ts';
 import type { BulkProgress } from './progress.ts';
 import { failureText, resultLine, summaryText } from './view.ts';
 import { waveText } from './waves.ts';
 
-export interface RunningFlags {
-  concurrency: number;
-  reserve?: number | undefined;
-  'max-requests'?: number | undefined;
-  'stop-on-error'?: number | undefined;
-}
+type RunningFlags = InferredFlags<typeof bulkFlags>;
 
 /** Creates the client of a run. It leaves the reserve to others and waits for as many rate windows as needed. */
 export function bulkClient(flags: RunningFlags, progress: BulkProgress, session: Session): Promise<Client> {

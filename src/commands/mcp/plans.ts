@@ -9,7 +9,7 @@ import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
 import { actionMeans } from '../envelopes/actions.ts';
-import { executeCreate } from '../envelopes/create/run.ts';
+import { executeCreate } from '../envelopes/create/command.ts';
 import { withWarning } from '../envelopes/create/view.ts';
 import { keptSecretOf } from '../envelopes/create/webhook-secret.ts';
 import { checkSigners, confirmProblems } from '../envelopes/problems.ts';
@@ -47,7 +47,8 @@ export async function planCreate(
   const { requestId, rerun, allowMissing } = given;
   const body = createBody(wanted, requestId);
   const { problems } = await checkSigners(wanted, { ...REFUSING, allowMissing }, context);
-  const known = await requestIdsIn(stateDir(), await context.session.client()).read(requestId);
+  const client = await context.session.client();
+  const known = await requestIdsIn(stateDir(), client).read(requestId);
   const made =
     known.state === 'made'
       ? [
@@ -64,7 +65,7 @@ export async function planCreate(
       envelope: { ...body },
     },
     writes: [plannedCreate(wanted)],
-    act: async () => withWarning(await executeCreate(body, { requestId, rerun, hint }, context)),
+    act: async () => withWarning(await executeCreate(client, body, { requestId, rerun, hint }, context)),
   };
 }
 

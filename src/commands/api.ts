@@ -1,0 +1,155 @@
+import * as Args from '@oclif/core/args';
+import * as Flags from '@oclif/core/flags';
+import type { RawResponse } from '../api/http.ts';
+import { callMethod, callPages, callPath, callTarget, isWrite, type RawCall, sendCall } from '../api/raw.ts';
+import { EsignCommand } from '../cli/command.ts';
+import { confirmFlag, dryRunFlag } from '../cli/flags.ts';
+import { readJsonText } from '../cli/input/files.ts';
+import { readPairList } from '../cli/input/pairs.ts';
+import type { CommandTerminal } from '../cli/terminal.ts';
+import { type OpenWrite, withOutcomeCheck } from '../cli/write.ts';
+import { UsageError } from '../kernel/errors.ts';
+import { parseJson } from '../kernel/json.ts';
+import { indentJson } from '../kernel/text/json-text.ts';
+import { withoutActing, writeJson } from '../output/json.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { safeJson, safeLine } from '../output/text.ts';
+import { requireConnection } from '../profiles/resolve.ts';
+
+export default class Api extends EsignCommand {
+  static override summary = "Call any API endpoint with the profile's key.";
+  static override description =
+    'PATH is relative to the base URL; the key is sent nowhere else. The response is printed as received, indented on a terminal. A write is sent once: if its response is lost, the command exits with 8 and the outcome is unknown.';
+  static override usage = 'api [METHOD] PATH [FLAGS]';
+  static override examples = [
+    '<%= config.bin %> api /esign/templates -q pageSize=5',
+    "<%= config.bin %> api GET /esign/envelopes -q status=SENT --paginate | jq -r '.[].id'",
+    '<%= config.bin %> api POST /esign/envelopes --body envelope.json --dry-run',
+    'echo \'{"reason":"wrong template"}\' | <%= config.bin %> api POST /esign/envelopes/env_123/cancel --body -',
+  ];
+  static override args = {
+    method: Args.string({
+      description: 'GET, POST, …; defaults to GET when only PATH is given',
+      ignoreStdin: true,
+    }),
+    path: Args.string({
+      description: 'path below the base URL, such as /esign/envelopes',
+      ignoreStdin: true,
+    }),
+  };
+  static override flags = {
+    query: Flags.string({
+      char: 'q',
+      description: 'query parameter; can be repeated',
+      multiple: true,
+      multipleNonGreedy: true,
+      helpValue: 'K=V',
+    }),
+    body: Flags.string({ description: 'JSON body from a file, or `-` for stdin', helpValue: 'FILE|-' }),
+    paginate: Flags.boolean({ description: 'fetch all pages of a list and print one array' }),
+    include: Flags.boolean({
+      char: 'i',
+      description: 'print the status and headers of each response to stderr',
+    }),
+    confirm: confirmFlag,
+    'dry-run': dryRunFlag,
+  };
+
+  async run(): Promise<void> {
+    const { args, flags } = await this.parse(Api);
+    const words = [args.method, args.path].filter((word) => word !== undefined);
+    if (words.length === 0)
+      throw new UsageError(`Missing argument path: ${Api.args.path.description ?? ''}`, {
+        hint: 'See `esign api --help`.',
+      });
+    const context = this.context(flags);
+    const { terminal } = context;
+    // A single argument is a path to read; two are a method and a path.
+    const [path = '', method] = words.reverse();
+    const { baseUrl } = requireConnection(await context.session.settings());
+    const rawCall: RawCall = {
+      method: callMethod(method ?? 'GET'),
+      path: callPath(path, baseUrl),
+      query: readPairList(flags.query, 'query'),
+      signal: context.interrupt.signal,
+      onResponse: flags.include ? (response) => terminal.err(headText(response, terminal)) : undefined,
+    };
+    refuseContradictions(rawCall, flags);
+    rawCall.bodyText = flags.body === undefined ? undefined : await readJsonText(flags.body, 'body');
+    if (flags['dry-run']) return showCall(rawCall, baseUrl, terminal);
+    const { send } = await context.session.client();
+    const out = terminal.hidingSecrets();
+    if (flags.paginate) return writeRawItems(callPages(send, rawCall), out);
+    const work = () => sendCall(send, rawCall);
+    const response = isWrite(rawCall.method)
+      ? await withOutcomeCheck(openCall(rawCall), context, work)
+      : await work();
+    await writeRawJson(response, out, terminal.json);
+  }
+}
+
+/** Returns the message for an interrupted write, whose outcome the service doesn't show. */
+function openCall(rawCall: RawCall): OpenWrite {
+  const { method } = rawCall;
+  return {
+    unknown: () =>
+      `Interrupted before the service responded. The outcome of ${method} ${callTarget(rawCall)} is unknown.`,
+    hint: () => 'The request was sent once. Check the current state before you send it again.',
+  };
+}
+
+function refuseContradictions(
+  rawCall: RawCall,
+  flags: { paginate: boolean; body?: string | undefined },
+): void {
+  if (flags.paginate && rawCall.method !== 'GET')
+    throw new UsageError('--paginate can only be used with GET.', { hint: 'Remove --paginate, or use GET.' });
+  if (flags.body !== undefined && !isWrite(rawCall.method))
+    throw new UsageError(`A ${rawCall.method} has no body.`, {
+      hint: 'Put the method before the path: `esign api POST PATH --body FILE`.',
+    });
+}
+
+function showCall(rawCall: RawCall, baseUrl: string, terminal: CommandTerminal): Promise<void> {
+  const body = rawCall.bodyText === undefined ? null : parseJson(rawCall.bodyText);
+  const url = `${baseUrl}${callTarget(rawCall)}`;
+  return writeJson({ dryRun: true, method: rawCall.method, url, body }, terminal.hidingSecrets());
+}
+
+/** Returns the status and headers of a response. Cookies are left out, because they are as secret as keys. */
+function headText(response: RawResponse, terminal: CommandTerminal): string {
+  const lines = Object.entries(response.headers)
+    .filter(([name]) => name !== 'set-cookie')
+    .flatMap(([name, value]) => [value ?? []].flat().map((one) => `${name}: ${one}`));
+  const text = [`HTTP ${response.status}`, ...lines].map(safeLine).join('\n');
+  return `${terminal.redactor.redact(text)}\n\n`;
+}
+
+const INDENT = '  ';
+
+/**
+ * Writes the JSON text of a response. In a pipe, it is written as received, except that characters that could affect a terminal are
+ * escaped. On a terminal or with `pretty`, it is indented. The text is never parsed, so digits, the order of members, and unknown
+ * members are preserved.
+ */
+async function writeRawJson(text: string, terminal: Terminal, pretty: boolean): Promise<void> {
+  const trimmed = text.trim();
+  if (trimmed === '') return pretty ? terminal.out('null\n') : undefined;
+  const shaped = pretty || terminal.outIsTty ? indentJson(trimmed) : trimmed;
+  await terminal.out(`${safe(shaped, terminal)}\n`);
+}
+
+/** Writes JSON texts as a single array, each as soon as it is available. */
+async function writeRawItems(items: AsyncIterable<string>, terminal: Terminal): Promise<void> {
+  let first = true;
+  for await (const item of items) {
+    const text = indentJson(item).replaceAll('\n', `\n${INDENT}`);
+    await terminal.out(`${first ? '[' : ','}\n${INDENT}${safe(text, terminal)}`);
+    first = false;
+  }
+  await terminal.out(first ? '[]\n' : '\n]\n');
+}
+
+function safe(json: string, terminal: Terminal): string {
+  return terminal.outIsTty ? safeJson(json) : withoutActing(json);
+}
