@@ -1,6 +1,8 @@
 import * as Flags from '@oclif/core/flags';
+import type { InferredFlags } from '@oclif/core/interfaces';
 import { RESERVE } from '../../api/defaults.ts';
 import { PLAN_AGE_MS } from '../../bulk/defaults.ts';
+import type { Mode } from '../../bulk/entries.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import {
   dryRunFlag,
@@ -14,7 +16,9 @@ import {
 } from '../../cli/flags.ts';
 import { readMessage } from '../../cli/input/files.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { bulkFlags } from './flags.ts';
+import type { RunRequest } from './plan.ts';
 import { checkRun, prepareRun } from './prepare.ts';
 import { BulkProgress } from './progress.ts';
 import { bulkClient, runToCompletion } from './run.ts';
@@ -88,25 +92,17 @@ export default class BulkCreate extends EsignCommand {
     const context = this.context(flags);
     const progress = new BulkProgress(context);
     const client = () => bulkClient(flags, progress, context.session);
-    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context.terminal);
-    const sending = flags['one-step'] ? 'one-step' : 'two-step';
+    const sending = await sendRequest(args.file, flags, context.terminal);
     const request = {
-      file: args.file,
-      read: flags,
-      defaults: { templateId: flags.template, subject: flags.subject, message: await readMessage(flags) },
-      mode: flags.send ? sending : 'draft',
-      reserve: flags.reserve ?? RESERVE,
+      ...sending,
+      mode: flags.send ? sending.mode : ('draft' as const),
       yes: flags.yes,
-      again: flags.again,
-      skipExisting: flags['skip-existing'],
-      allowMissing: flags['allow-missing-roles'],
-      webhookSecret,
       plan:
         flags.plan === undefined
           ? undefined
           : { path: flags.plan, maxAgeMs: flags['plan-age'] ?? PLAN_AGE_MS },
-      waves: flags.waves === undefined ? undefined : { sizes: flags.waves, stopIf: flags['stop-if'] ?? [] },
-    } as const;
+    };
+    const { webhookSecret } = request;
     if (flags['dry-run'])
       return writePreflight(
         await checkRun(request, client, context),
@@ -116,4 +112,24 @@ export default class BulkCreate extends EsignCommand {
     const run = await prepareRun(request, client, context);
     await runToCompletion(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
+}
+
+/** Returns the request of these flags, for rows that are to be sent. */
+export async function sendRequest(
+  file: string,
+  flags: InferredFlags<typeof BulkCreate.flags>,
+  terminal: CommandTerminal,
+): Promise<RunRequest & { mode: Exclude<Mode, 'draft'> }> {
+  return {
+    file,
+    read: flags,
+    defaults: { templateId: flags.template, subject: flags.subject, message: await readMessage(flags) },
+    mode: flags['one-step'] ? 'one-step' : 'two-step',
+    reserve: flags.reserve ?? RESERVE,
+    again: flags.again,
+    skipExisting: flags['skip-existing'],
+    allowMissing: flags['allow-missing-roles'],
+    webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], 'in rows', terminal),
+    waves: flags.waves === undefined ? undefined : { sizes: flags.waves, stopIf: flags['stop-if'] ?? [] },
+  };
 }

@@ -21,6 +21,7 @@ import {
   readPlan,
 } from '../../rehearsal/plan-file.ts';
 import type { Rehearsal } from '../../rehearsal/rehearse.ts';
+import type { ReadOptions } from '../../tables/table-file.ts';
 import { stopIfText } from './waves.ts';
 
 /** The plan that a run must match. */
@@ -30,21 +31,28 @@ export interface PlanRequest {
   maxAgeMs: number;
 }
 
-/** The flags that determine what is sent, and how. */
-interface PlannedFlags {
+/** A list to send, and the flags that determine what is sent, and how. */
+export interface RunRequest {
+  file: string;
+  read: ReadOptions;
   defaults: RowDefaults;
   mode: Mode;
-  allowMissing: boolean;
-  skipExisting?: boolean;
+  reserve: number;
+  /** Send rows even if an earlier run has sent them. */
   again: boolean;
-  waves?: WaveSizes | undefined;
-  webhookSecret?: string | undefined;
+  /** Skip rows whose signers have signed the template or can still sign it. */
+  skipExisting: boolean;
+  /** Continue even if a role of the template has no signer. */
+  allowMissing: boolean;
+  webhookSecret: string | undefined;
+  /** The number of rows in each wave, and the limits above which no further wave is sent. */
+  waves: WaveSizes | undefined;
 }
 
 /** Compares a run with its plan. @throws UsageError with every difference. */
 export async function requireSamePlan(
   { path, maxAgeMs }: PlanRequest,
-  planned: PlannedFlags,
+  request: RunRequest,
   report: FileReport,
   client: Client,
   context: Context,
@@ -53,7 +61,7 @@ export async function requireSamePlan(
   const ids = plan.templates.map(({ id }) => id);
   const templates = await readTemplates(client, ids, context.interrupt.signal);
   const limits = { now: client.serviceClock.now(), maxAgeMs };
-  const differences = planDifferences(plan, await factsOf(planned, report, context), templates, limits);
+  const differences = planDifferences(plan, await factsOf(request, report, context), templates, limits);
   if (differences.length === 0) return;
   throw new UsageError(
     `This run differs from the plan in ${path}, so nothing was sent.\n${differences.join('\n')}`,
@@ -79,12 +87,8 @@ export async function requirePlanPath(path: string): Promise<void> {
 /** Writes the plan of a rehearsal. */
 export async function writePlan(
   path: string,
-  {
-    planned,
-    report,
-    templates,
-    result,
-  }: { planned: PlannedFlags; report: FileReport; templates: Templates; result: Rehearsal },
+  request: RunRequest,
+  { report, templates, result }: { report: FileReport; templates: Templates; result: Rehearsal },
   context: Context,
 ): Promise<void> {
   const { envelopes, signers, emails, requests, failed } = result;
@@ -92,7 +96,7 @@ export async function writePlan(
   const content = planText({
     version: session.version,
     createdAt: new Date(session.now()).toISOString(),
-    ...(await factsOf(planned, report, context)),
+    ...(await factsOf(request, report, context)),
     templates: plannedTemplates(templates),
     counts: { rows: report.rows, envelopes, signers, emails, requests, failed: failed.length },
   });
@@ -107,7 +111,7 @@ export async function writePlan(
 }
 
 async function factsOf(
-  { defaults, mode, allowMissing, skipExisting, again, waves, webhookSecret }: PlannedFlags,
+  { defaults, mode, allowMissing, skipExisting, again, waves, webhookSecret }: RunRequest,
   report: FileReport,
   { session, interrupt }: Context,
 ): Promise<PlanFacts> {
@@ -123,7 +127,7 @@ async function factsOf(
       'one-step': mode === 'one-step',
       'allow-missing-roles': allowMissing,
       'webhook-secret': webhookSecret === undefined ? null : secretFingerprint(webhookSecret),
-      'skip-existing': skipExisting ?? false,
+      'skip-existing': skipExisting,
       again,
       waves: waves === undefined ? null : waves.sizes.join(','),
       'stop-if': waves === undefined ? null : stopIfText(waves.stopIf),

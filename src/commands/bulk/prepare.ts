@@ -1,14 +1,13 @@
 import type { Client } from '../../api/client.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
-import type { Mode } from '../../bulk/entries.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
 import { type EarlierRow, NewRows } from '../../bulk/lookup/earlier-rows.ts';
 import { type KnownRows, knownEntries } from '../../bulk/lookup/known-rows.ts';
 import { checkFile, type FileReport } from '../../bulk/rows/check-file.ts';
 import { checkTemplates } from '../../bulk/rows/check-templates.ts';
-import type { BulkRow, RowDefaults } from '../../bulk/rows/row.ts';
+import type { BulkRow } from '../../bulk/rows/row.ts';
 import { draftRun, type OpenRun, type RunDraft, withStartLock } from '../../bulk/runs.ts';
-import { type WaveSizes, wavesEntry } from '../../bulk/waves.ts';
+import { wavesEntry } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import type { Session } from '../../cli/session.ts';
@@ -18,31 +17,16 @@ import { UsageError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
-import type { ReadOptions } from '../../tables/table-file.ts';
 import { findKnownRows, otherText, readEarlierRows, refuseUnfinished, reportKnown } from './known.ts';
-import { type PlanRequest, requireSamePlan } from './plan.ts';
+import { type PlanRequest, type RunRequest, requireSamePlan } from './plan.ts';
 import { personsOf, type RowPeople, skipCovered } from './skip-existing.ts';
 import { linesOf, refused, sourceOf } from './source.ts';
 import { type Preflight, preflightText } from './view.ts';
 
-export interface PrepareRequest {
-  file: string;
-  read: ReadOptions;
-  defaults: RowDefaults;
-  mode: Mode;
-  reserve: number;
+interface PrepareRequest extends RunRequest {
   yes: boolean;
-  /** Send rows even if an earlier run has sent them. */
-  again: boolean;
-  /** Skip rows whose signers have signed the template or can still sign it. */
-  skipExisting?: boolean;
-  /** Continue even if a role of the template has no signer. */
-  allowMissing: boolean;
-  webhookSecret?: string | undefined;
   /** The plan that the run must match. */
-  plan?: PlanRequest | undefined;
-  /** The number of rows in each wave, and the limits above which no further wave is sent. */
-  waves?: WaveSizes | undefined;
+  plan: PlanRequest | undefined;
 }
 
 /**

@@ -1,11 +1,8 @@
 import * as Flags from '@oclif/core/flags';
-import { RESERVE } from '../../../api/defaults.ts';
 import { timeByWindow } from '../../../bulk/estimate.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
 import { inGroup } from '../../../cli/flags.ts';
-import { readMessage } from '../../../cli/input/files.ts';
-import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { writeNewFile } from '../../../cli/new-file.ts';
 import { readAccount } from '../../../cli/selection/account.ts';
 import { counted } from '../../../kernel/duration.ts';
@@ -18,7 +15,7 @@ import { type Rehearsal, rehearse } from '../../../rehearsal/rehearse.ts';
 import { startRehearsalService } from '../../../rehearsal/service.ts';
 import { HISTORY_MS } from '../../../statistics/defaults.ts';
 import { sentRoles } from '../../../templates/roles.ts';
-import BulkCreate from '../create.ts';
+import BulkCreate, { sendRequest } from '../create.ts';
 import { requirePlanPath, writePlan } from '../plan.ts';
 import { caveatsOf } from './caveats.ts';
 import { rehearsalPage } from './page.ts';
@@ -73,46 +70,30 @@ export default class BulkRehearse extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkRehearse);
     const context = this.context(flags);
-    await showRehearsal(
-      {
-        file: args.file,
-        read: flags,
-        defaults: { templateId: flags.template, subject: flags.subject, message: await readMessage(flags) },
-        mode: flags['one-step'] ? 'one-step' : 'two-step',
-        reserve: flags.reserve ?? RESERVE,
-        concurrency: flags.concurrency,
-        again: flags.again,
-        allowMissing: flags['allow-missing-roles'],
-        skipExisting: flags['skip-existing'],
-        webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context.terminal),
-        waves: flags.waves === undefined ? undefined : { sizes: flags.waves, stopIf: flags['stop-if'] ?? [] },
-        plan: flags.plan,
-        html: flags.html,
-        days: flags.days ?? DEFAULT_DAYS,
-        seed: flags['random-seed'],
-      },
-      context,
-    );
+    const { terminal } = context;
+    const request = {
+      ...(await sendRequest(args.file, flags, terminal)),
+      concurrency: flags.concurrency,
+      plan: flags.plan,
+      html: flags.html,
+      days: flags.days ?? DEFAULT_DAYS,
+      seed: flags['random-seed'],
+    };
+    if (request.plan !== undefined) await requirePlanPath(request.plan);
+    const result = await rehearseFile(request, context);
+    if (request.html !== undefined)
+      await writeNewFile(request.html, rehearsalPage(result, request), true, terminal);
+    if (request.html !== '-') {
+      if (terminal.json) await writeJson(jsonOf(result, request.plan), terminal);
+      else await terminal.out(rehearsalText(result, request, terminal));
+    }
+    if (request.plan !== undefined) terminal.notice(`Plan written: ${request.plan}`);
+    const failed = result.failed.length;
+    if (failed === 0) return;
+    throw new PartialError(`${counted(failed, 'row')} would not be sent, as shown above.`, {
+      hint: `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${request.file} and run the rehearsal again.`,
+    });
   }
-}
-
-/** Rehearses a list and shows the result. @throws PartialError when a row would not be sent. */
-export async function showRehearsal(request: RehearseRequest, context: Context): Promise<void> {
-  const { terminal } = context;
-  if (request.plan !== undefined) await requirePlanPath(request.plan);
-  const result = await rehearseFile(request, context);
-  if (request.html !== undefined)
-    await writeNewFile(request.html, rehearsalPage(result, request), true, terminal);
-  if (request.html !== '-') {
-    if (terminal.json) await writeJson(jsonOf(result, request.plan), terminal);
-    else await terminal.out(rehearsalText(result, request, terminal));
-  }
-  if (request.plan !== undefined) terminal.notice(`Plan written: ${request.plan}`);
-  const failed = result.failed.length;
-  if (failed === 0) return;
-  throw new PartialError(`${counted(failed, 'row')} would not be sent, as shown above.`, {
-    hint: `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${request.file} and run the rehearsal again.`,
-  });
 }
 
 async function rehearseFile(request: RehearseRequest, context: Context): Promise<RehearsalResult> {
@@ -132,7 +113,7 @@ async function rehearseFile(request: RehearseRequest, context: Context): Promise
   const whole = { ...result, requests, failed };
   const { report, templates, sendable, guard } = rows;
   if (request.plan !== undefined)
-    await writePlan(request.plan, { planned: request, report, templates, result: whole }, context);
+    await writePlan(request.plan, request, { report, templates, result: whole }, context);
   const sentThisMonth = history.sentThisMonth + result.envelopes;
   return {
     ...whole,

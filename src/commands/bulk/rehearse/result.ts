@@ -1,23 +1,14 @@
-import type { BulkRow, RowDefaults } from '../../../bulk/rows/row.ts';
-import type { WaveSizes } from '../../../bulk/waves.ts';
+import type { Mode } from '../../../bulk/entries.ts';
+import type { BulkRow } from '../../../bulk/rows/row.ts';
 import type { Rehearsal } from '../../../rehearsal/rehearse.ts';
 import type { StandInPage } from '../../../rehearsal/stand-in-page.ts';
-import type { ReadOptions } from '../../../tables/table-file.ts';
+import type { RunRequest } from '../plan.ts';
 import type { Caveat } from './caveats.ts';
 
-export interface RehearseRequest {
-  file: string;
-  read: ReadOptions;
-  defaults: RowDefaults;
-  mode: 'two-step' | 'one-step';
-  reserve: number;
+/** Waves are rehearsed as one run and recorded in the plan. */
+export interface RehearseRequest extends RunRequest {
+  mode: Exclude<Mode, 'draft'>;
   concurrency: number;
-  again: boolean;
-  allowMissing: boolean;
-  skipExisting: boolean;
-  webhookSecret: string | undefined;
-  /** Waves are rehearsed as one run and recorded in the plan. */
-  waves: WaveSizes | undefined;
   /** The files to write the plan and the page to. */
   plan: string | undefined;
   html: string | undefined;
