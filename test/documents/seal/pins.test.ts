@@ -34,6 +34,19 @@ describe('pinned seals', () => {
     expect(isPrivate(join(folder, 'seals.json'))).toBe(true);
   });
 
+  it('are pinned once, and only those of the origin are removed', async () => {
+    await acceptPin(folder, pin('aa'));
+    await acceptPin(folder, pin('aa', { subject: 'CN=again' }));
+    await acceptPin(folder, pin('aa', { profile: 'other' }));
+    await acceptPin(folder, pin('ab'));
+    const kept = [pin('aa', { profile: 'other' }), pin('ab')];
+    expect(await readPins(folder)).toEqual([pin('aa'), ...kept]);
+    expect(await forgetPins(folder, origin, 'b')).toHaveLength(3);
+    expect(await forgetPins(folder, origin, 'aa')).toEqual(kept);
+    expect(await readPins(folder)).toEqual(kept);
+    expect(await forgetPins(folder, { ...origin, profile: 'other' }, 'a')).toEqual([pin('ab')]);
+  });
+
   it('apply only to their own profile and address', async () => {
     await pinFirst(folder, pin('aa'));
     await pinFirst(folder, pin('bb', { profile: 'other' }));
@@ -51,8 +64,11 @@ describe('pinned seals', () => {
   });
 
   it("are left unchanged if they can't be read", async () => {
-    await writeFile(join(folder, 'seals.json'), 'broken');
-    await expect(pinFirst(folder, pin('aa'))).rejects.toThrow('left unchanged');
-    expect(await readFile(join(folder, 'seals.json'), 'utf8')).toBe('broken');
+    for (const text of ['broken', '{"pins":[{"profile":"prod"}]}', '[]']) {
+      await writeFile(join(folder, 'seals.json'), text);
+      await expect(pinFirst(folder, pin('aa'))).rejects.toThrow('left unchanged');
+      await expect(readPins(folder)).rejects.toThrow('left unchanged');
+      expect(await readFile(join(folder, 'seals.json'), 'utf8')).toBe(text);
+    }
   });
 });

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifySeal } from '../../../src/documents/seal/judge.ts';
+import { type SealRule, verifySeal } from '../../../src/documents/seal/judge.ts';
 import { type CheckedSeal, checkSeal } from '../../../src/documents/seal/seal.ts';
 import { readAuthorities, type TrustedSigners } from '../../../src/documents/seal/trust.ts';
 import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
@@ -38,8 +38,12 @@ async function sealedBy(signer: Wanted, change = (pdf: Buffer) => pdf): Promise<
 }
 
 /** Trust and code. */
-function judged(checked: CheckedSeal, known: Partial<TrustedSigners>): [string | null, string | undefined] {
-  const verdict = verifySeal(checked, { authorities: [], pinned: [], ...known });
+function judged(
+  checked: CheckedSeal,
+  known: Partial<TrustedSigners>,
+  rule?: SealRule,
+): [string | null, string | undefined] {
+  const verdict = verifySeal(checked, { authorities: [], pinned: [], ...known }, rule);
   return [verdict.seal.trust, verdict.problem?.code];
 }
 
@@ -75,6 +79,25 @@ describe('the signer of an intact seal', () => {
   it('is different if another seal is pinned, unless an authority certified it', () => {
     expect(judged(seal, { pinned: [OTHER] })).toEqual(['other', 'SEAL_OTHER']);
     expect(judged(seal, { pinned: [OTHER], authorities: [root.x509] })).toEqual(['trusted', undefined]);
+  });
+
+  it('can be anyone on the original, even with pinned and required signers', () => {
+    expect(judged(seal, { pinned: [OTHER] }, 'original')).toEqual(['unknown', undefined]);
+    expect(judged(seal, { pinned: [fingerprint] }, 'original')).toEqual(['unknown', undefined]);
+    expect(judged(seal, { sealedBy: [OTHER] }, 'original')).toEqual(['unknown', undefined]);
+    expect(judged(seal, { authorities: [root.x509] }, 'original')).toEqual(['trusted', undefined]);
+  });
+
+  it('is named in the problem', () => {
+    const messages = [{ pinned: [OTHER] }, { sealedBy: [OTHER] }].map((known) => {
+      const { problem } = verifySeal(seal, { authorities: [], pinned: [], ...known });
+      return problem?.message;
+    });
+    expect(messages[0]).toContain('CN=Signer');
+    expect(messages[1]).toContain('CN=Signer');
+    expect(messages[1]).toContain(fingerprint);
+    expect(seal.seal).toMatchObject({ subject: 'CN=Signer', issuer: 'CN=Root' });
+    expect(fingerprint).toMatch(/^[\da-f]{64}$/);
   });
 
   it('must be the required one, even if it is trusted or pinned', () => {
