@@ -105,7 +105,7 @@ const older = (pdf: Buffer) => Number(/startxref\s+(\d+)/.exec(partsOf(pdf).text
 const OTHER_TEXT = { 4: stream(words(FORGED)) };
 
 /** One deviation each from a conforming update. */
-const DEVIATIONS: Record<string, (pdf: Buffer) => Deviation> = {
+export const DEVIATIONS: Record<string, (pdf: Buffer) => Deviation> = {
   'a comment before the first object': () => ({ lead: '% hidden\n' }),
   'a word before the first object': () => ({ lead: 'hidden\n' }),
   'blanks before the first object': () => ({ lead: '   ' }),
@@ -244,7 +244,7 @@ function withField(pdf: Buffer, field: string): Buffer {
 const STORE_IN_STREAM = (pdf: Buffer) => catalog(pdf, '/DSS 60 0 R');
 
 /** Cross-reference streams and object streams that readers interpret differently. */
-const STREAMS: Record<string, (pdf: Buffer) => Buffer> = {
+export const STREAMS: Record<string, (pdf: Buffer) => Buffer> = {
   'an object twice in the stream': (pdf) =>
     streamUpdate(pdf, STORE_IN_STREAM(pdf), {
       packed: {
