@@ -84,7 +84,7 @@ describe('the signatures of a file', () => {
     ['with an empty signature field', { ...withForm('6 0 R'), 6: '<< /FT /Sig >>' }],
     ['with a text field', { ...withForm('6 0 R'), 6: '<< /FT /Tx /V 7 0 R >>', 7: dict() }],
     ['with a field that refers to nothing', { ...withForm('6 0 R'), 6: field('9 0 R') }],
-  ])('are none %s', (_, objects) => {
+  ])('are absent %s', (_, objects) => {
     expect(numbersIn(documentOf(objects))).toEqual([]);
   });
 
@@ -184,7 +184,7 @@ describe('the range of a signature', () => {
     '[0 9 20 (5)]',
     '[/A 9 20 5]',
     '9',
-  ])('is none if it is %s', (range) => {
+  ])('is invalid if it is %s', (range) => {
     expect(withRange(range)).toMatchObject({ range: undefined, problem: expect.any(String) as unknown });
   });
   it('may end where its gap ends', () => {
