@@ -21,7 +21,7 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   /** The share of the rate window, 0 to 1, that is left for others. */
   reserve?: number | undefined;
   onWait?: RetryOptions['onWait'];
-  /** Finds existing ids that are similar to a missing one. Without it, errors show only the missing id. */
+  /** Finds existing IDs that are similar to a missing one. Without it, errors show only the missing ID. */
   findSimilarIds?: FindSimilarIds | undefined;
   /** Receives every envelope and template that the methods return. `alone`: the envelope was requested by its ID. */
   onEnvelope?: ((seen: Envelope, alone: boolean) => void) | undefined;

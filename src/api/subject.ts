@@ -1,6 +1,6 @@
 import { isNotFound, ServiceError, type Subject } from '../kernel/errors.ts';
 
-/** Returns existing ids that are similar to a missing one. */
+/** Returns existing IDs that are similar to a missing one. */
 export type FindSimilarIds = (missing: Subject) => Promise<string[]>;
 
 /** Throws the error of a request about an envelope or template. It names it and, if it doesn't exist, suggests similar ids. */

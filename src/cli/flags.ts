@@ -40,6 +40,16 @@ export const commonFlags = inGroup('GLOBAL', {
   debug: Flags.boolean({ description: 'print each request and response to stderr, without secrets' }),
 });
 
+/** Creates the `--quiet` flag of a list. `what` names the values that it prints. */
+export function quietFlag(what: string) {
+  return Flags.boolean({
+    char: 'q',
+    description: `print only ${what}, one per line`,
+    exclusive: ['json', 'fields'],
+    helpGroup: 'OUTPUT',
+  });
+}
+
 /** The flags for the format of a list. */
 export const formatFlags = inGroup('OUTPUT', {
   csv: Flags.boolean({ description: 'print CSV with a header', exclusive: ['json', 'quiet', 'jsonl'] }),
@@ -48,11 +58,7 @@ export const formatFlags = inGroup('OUTPUT', {
     description: 'columns to print, such as id,status,signers.0.email',
     helpValue: 'A,B',
   }),
-  quiet: Flags.boolean({
-    char: 'q',
-    description: 'print only IDs, one per line',
-    exclusive: ['json', 'fields'],
-  }),
+  quiet: quietFlag('IDs'),
 });
 
 /** The flags of lists that may be long. */

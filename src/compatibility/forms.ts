@@ -119,7 +119,7 @@ function codeOfTime(text: string): number {
   return text === '' ? CODES.empty : CODES.string;
 }
 
-/** Returns whether a form agrees with the document, contradicts it, or is left open by it. */
+/** Returns whether a form agrees with the document, contradicts it, or isn't covered by it. */
 export function judge(value: DocumentedValue, form: Form): 'documented' | 'open' | 'contradiction' {
   if (form === 'missing') return value.isRequired ? 'contradiction' : 'documented';
   if (form === 'null') return value.isNullable ? 'documented' : 'contradiction';

@@ -9,8 +9,8 @@ const LINES_PER_WRITE = 50;
 const CHECK_INTERVAL_BYTES = 32 * 1024 * 1024;
 
 /**
- * Adds what is read from the service to the index. An envelope is added again only if it has changed. If the disk can't be
- * written, the command continues and the index misses these lines.
+ * Adds the envelopes read from the service to the index. An envelope is added again only if it has changed. If the disk can't be
+ * written to, the command continues without adding them.
  */
 export class Feed {
   readonly #stateDir: string;

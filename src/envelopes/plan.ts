@@ -76,7 +76,7 @@ export function cancelAction(
       if (envelope?.status !== 'DECLINED') return [];
       const decliner = envelope.signers?.find((one) => one.status === 'DECLINED');
       const by = decliner ? ` by ${decliner.name || decliner.email || 'a signer'}` : '';
-      const text = `${id} was declined${by}. Once it is canceled, it no longer shows that it was declined.`;
+      const text = `${id} was declined${by}. If you cancel it, its status no longer shows that.`;
       return [{ weight: 'incomplete', text }];
     },
     run: (work) =>

@@ -14,12 +14,12 @@ export interface Emails {
 }
 
 export const NO_EMAILS: Emails = { to: [], count: 0 };
-/** The emails of a write about which nothing is known. */
+/** The emails of a write whose recipients are unknown. */
 export const UNKNOWN_EMAILS: Emails = { to: undefined, count: undefined };
 
 const ACTED_STATUSES: ReadonlySet<string> = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
 
-/** Returns whom sending or reminding an envelope emails. A request that the service refuses emails nobody. */
+/** Returns who would be emailed. A request that the service refuses emails nobody. */
 export function emailsOfEnvelope(
   { status, signers }: Envelope,
   planned: { action: 'send' | 'remind'; signer?: string | undefined },

@@ -27,7 +27,7 @@ export async function windowsProblem(path: string): Promise<string | undefined> 
   return sddlProblem(stdout.trim());
 }
 
-/** Returns the same for a security descriptor as text (SDDL). */
+/** Returns the problem with a security descriptor in text form (SDDL), or undefined. */
 export function sddlProblem(sddl: string): string | undefined {
   const owner = /^O:(?<owner>S-[\d-]+|[A-Z]{2})/.exec(sddl)?.groups?.owner;
   if (owner === undefined || !TRUSTED.has(owner)) return 'is not owned by Administrators';

@@ -27,7 +27,7 @@ export interface StandIns {
 
 /**
  * Reads the active templates and returns a stand-in for each. Roles that the service doesn't send are inferred from
- * earlier envelopes; no other data of these is used. Makes only GET requests.
+ * earlier envelopes; nothing else from those is used. Sends only GET requests.
  */
 export async function readStandIns(client: Client, signal?: AbortSignal): Promise<StandIns> {
   const templates: Template[] = [];

@@ -40,7 +40,7 @@ export interface RunJournal {
 
 /**
  * Collects the envelopes of a run. Envelopes that are in the journal but not in the list are read one by one.
- * @throws what `onNone` throws when the run has envelopes but none is found.
+ * @throws the error of `onNone` if the run has envelopes but none is found.
  */
 export async function collectEnvelopes(
   runId: string,

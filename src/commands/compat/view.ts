@@ -18,7 +18,7 @@ interface Row {
   where: string;
 }
 
-/** Renders the report: for people with the findings first, in a pipe as one line per finding. */
+/** Renders the report: findings first on a terminal, one line per finding in a pipe. */
 export function renderReport(report: CompatibilityReport, path: string, terminal: Terminal): string {
   return terminal.outIsTty ? renderPage(report, path, terminal) : renderLines(report);
 }

@@ -17,7 +17,7 @@ import { renderCheck, renderVerdict } from './view.ts';
 export default class Doctor extends EsignCommand {
   static override summary = 'Check your setup and show how to fix each problem.';
   static override description =
-    'Checks Node, file permissions, profile, API key, service, clock, rate limit, proxy, and bucket, using at most one GET request each. Changes nothing. Exits with 0 if no check fails, otherwise with the exit code of the first failure.';
+    'Checks Node, file permissions, profile, guards, API key, service, clock, rate limit, proxy, and bucket, using at most one GET request each. Changes nothing. Exits with 0 if no check fails, otherwise with the exit code of the first failure.';
   static override examples = [
     '<%= config.bin %> doctor',
     '<%= config.bin %> doctor --profile acme',

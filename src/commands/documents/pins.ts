@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { listFlags } from '../../cli/flags.ts';
+import { listFlags, quietFlag } from '../../cli/flags.ts';
 import type { Session } from '../../cli/session.ts';
 import { acceptPin, forgetPins, type Pin, readPins } from '../../documents/seal/pins.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -27,7 +27,7 @@ export default class DocumentsPins extends EsignCommand {
     'dry-run': Flags.boolean({ description: 'show what would change, without changing it' }),
     csv: listFlags.csv,
     fields: listFlags.fields,
-    quiet: listFlags.quiet,
+    quiet: quietFlag('fingerprints'),
   };
 
   async run(): Promise<void> {

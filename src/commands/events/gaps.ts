@@ -13,7 +13,7 @@ export default class EventsGaps extends EsignCommand {
   static override summary =
     'Compare received webhooks with the API and list missing or contradictory events.';
   static override description =
-    "Exits with 10 if there are gaps, otherwise with 0. Envelopes without a webhook URL are skipped. The API doesn't show when an envelope was canceled, so a missed cancellation is reported until the envelope leaves the journal.";
+    "Exits with 10 if there are gaps, otherwise with 0. Envelopes without a webhook URL are skipped. The API doesn't show when an envelope was canceled, so a missed cancellation is reported until the envelope is no longer in the journal.";
   static override examples = [
     '<%= config.bin %> events gaps',
     '<%= config.bin %> events gaps --since 7d --webhook-url https://hooks.example.com/esign --json',

@@ -9,7 +9,7 @@ import { writeJson } from '../../output/json.ts';
 export default class LogVerify extends EsignCommand {
   static override summary = 'Check that the log is complete and unchanged.';
   static override description =
-    'Each line contains the SHA-256 of the line before it, and the last hash is stored next to the log. If a line was changed, removed, or added, the command names the entry where the chain breaks and exits with 9.';
+    'Each line contains the SHA-256 of the line before it, and the last hash is stored next to the log. If a line was changed, removed, or added, the command shows the entry where the chain breaks and exits with 9.';
   static override examples = [
     '<%= config.bin %> log verify',
     '<%= config.bin %> log verify --json',

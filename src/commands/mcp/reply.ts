@@ -22,7 +22,7 @@ const KEY = /esk_\w{16,}/gi;
 const MAX_VALUES = 200_000;
 const MAX_CHARACTERS = 4_000_000;
 
-/** Returns a result: its data as JSON, without secrets, and with a note that others may have written it. */
+/** Returns a result: the data as JSON without secrets, and a note that third parties may have written it. */
 export function resultOf(facts: Record<string, unknown>, redactor: Redactor): CallToolResult {
   const said = { untrusted: UNTRUSTED, ...record(withoutSecrets(facts, redactor)) };
   // No `structuredContent`: it would send everything twice, and no tool has an output schema.

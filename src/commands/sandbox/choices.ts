@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags } from '../../cli/flags.ts';
+import { formatFlags, quietFlag } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { writeList } from '../../output/list.ts';
 import { choiceList } from './views.ts';
@@ -14,7 +14,7 @@ export default class SandboxChoices extends EsignCommand {
   ];
   static override strict = false;
   static override args = { choice: Args.string({ description: 'NAME=VALUE to set', ignoreStdin: true }) };
-  static override flags = formatFlags;
+  static override flags = { ...formatFlags, quiet: quietFlag('names') };
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(SandboxChoices);

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags } from '../../cli/flags.ts';
+import { formatFlags, quietFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isNotFound, ServiceError, UsageError } from '../../kernel/errors.ts';
@@ -13,7 +13,7 @@ import type { SandboxControl, SandboxSnapshot as Snapshot } from '../../sandbox-
 export default class SandboxSnapshot extends EsignCommand {
   static override summary = "Save the sandbox's state as a snapshot, and restore it later.";
   static override description =
-    "save stores envelopes, emails, keys, documents, and the clock, and replaces any snapshot with the same name. load restores it and discards everything since then. Snapshots are stored in the sandbox's folder and deleted with it.";
+    "`save` stores envelopes, emails, keys, documents, and the clock, and replaces any snapshot with the same name. `load` restores it and discards everything since then. Snapshots are stored in the sandbox's folder and deleted with it.";
   static override examples = [
     '<%= config.bin %> sandbox snapshot save before',
     '<%= config.bin %> sandbox snapshot load before',
@@ -29,7 +29,7 @@ export default class SandboxSnapshot extends EsignCommand {
     }),
     name: Args.string({ description: 'snapshot name', ignoreStdin: true }),
   };
-  static override flags = formatFlags;
+  static override flags = { ...formatFlags, quiet: quietFlag('names') };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxSnapshot);

@@ -126,8 +126,8 @@ export function targetsOf(
 }
 
 /**
- * Returns the file of a target, whose envelope is read if its key is not known. If a completed envelope has no key yet, reads it again until
- * it has one or the waiting time is over.
+ * Returns the file of a target. Reads its envelope if the key is not known. If a completed envelope has no key yet, reads it again
+ * until it has one or the waiting time is over.
  * @throws EsignError if the envelope can't be read, or has no such document.
  */
 export async function locate(target: FileTarget, waiting: LocateOptions): Promise<DocumentFile> {

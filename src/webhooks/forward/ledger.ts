@@ -147,7 +147,7 @@ async function tryLock(path: string): Promise<(() => Promise<void>) | undefined>
   }
 }
 
-/** Deletes days before a time (ms), and the locks of killed listeners without remaining events. */
+/** Deletes the days before a time (ms), and the locks of killed listeners that have no events left. */
 export async function removeOldForwards(folder: string, eventsFolder: string, before: number): Promise<void> {
   await removeOldDays(folder, before);
   const listeners = new Set((await dayFiles(eventsFolder, 0)).flat().map(listenerOf));

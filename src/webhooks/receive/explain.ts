@@ -24,7 +24,7 @@ export function explainMismatch(
   if (isBy(known.others, payload)) return "the signature was made with a different envelope's secret";
   const trimmed = known.secrets.flatMap((secret) => [`${secret}\n`, secret.trim(), ` ${secret}`]);
   if (isBy(trimmed, payload))
-    return 'the signature was made with this secret plus or minus a space or line break';
+    return 'the signature was made with this secret, but with a space or line break added or missing';
   for (const form of reserialized(payload)) {
     if (isBy(known.secrets, Buffer.from(form)))
       return 'the body was parsed and serialized again in transit; pass on its raw bytes';

@@ -57,7 +57,7 @@ export default class BulkRehearse extends EsignCommand {
         helpValue: 'N',
       }),
       html: Flags.string({
-        description: 'also write an HTML page to this file, for whoever approves the list',
+        description: 'also write an HTML page to this file, for the person who approves the list',
         helpValue: 'FILE',
       }),
       plan: Flags.string({

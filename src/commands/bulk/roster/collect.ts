@@ -3,7 +3,7 @@ import type { Context } from '../../../cli/context.ts';
 import { searchEnvelopes } from '../../../cli/selection/search.ts';
 import type { Moment } from '../../../kernel/clock.ts';
 
-/** Collects who has signed these templates, from the local index and newer envelopes. */
+/** Collects the signers of these templates from the local index and newer envelopes. */
 export async function collectRoster(
   templates: Iterable<string>,
   since: Moment | undefined,

@@ -28,7 +28,7 @@ export default class BulkRoster extends EsignCommand {
       helpValue: '90d|DATE',
     }),
     missing: Flags.boolean({
-      description: 'print the original rows that are neither signed nor waiting',
+      description: 'print the original rows with signers who have neither signed nor been asked',
       default: false,
       exclusive: ['json', 'csv', 'fields'],
     }),

@@ -36,7 +36,7 @@ import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './page.
 export default class EnvelopesEvidence extends EsignCommand {
   static override summary = 'Export an evidence package for an envelope, for disputes and audits.';
   static override description =
-    "Writes everything to one folder: the documents, the results of checking their seals, the envelope as the service returned it, the webhooks received on this machine with their signatures, the reminders sent from this machine, SHA256SUMS, and a page to print. Running it again writes the same files and adds what has happened since. The package contains no secrets. If the envelope is not completed yet, the package lists what is missing. Exits with 9 if a document can't be downloaded or verified; the folder is written anyway.";
+    "Writes everything to one folder: the documents, the results of checking their seals, the envelope as the service returned it, the webhooks received on this machine with their signatures, the reminders sent and the writes logged on this machine, SHA256SUMS, and a page to print. Running it again writes the same files and adds what has happened since. The package contains no secrets. If the envelope is not completed yet, the package lists what is missing. Exits with 9 if a document can't be downloaded or verified; the folder is written anyway.";
   static override examples = [
     '<%= config.bin %> envelopes evidence env_123 --dir evidence',
     "<%= config.bin %> envelopes evidence env_123 --dir evidence --json | jq -r '.papers[].seal.state'",

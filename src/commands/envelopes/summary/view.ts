@@ -30,7 +30,7 @@ export function renderSummary(summary: StatisticsSummary, terminal: Terminal, no
     `${terminal.style('bold', counted(summary.total, 'envelope'))}\n${renderPairs(bars, terminal, '  ')}`,
     needsAttention(summary.needsAttention, terminal, now),
     standouts('Waiting longest', summary.waitingLongest, terminal, now),
-    standouts('Stuck: the next signer was never asked', summary.stuck, terminal, now),
+    standouts('Stuck: the next signer was never notified', summary.stuck, terminal, now),
   ];
   return `${parts.filter((part) => part !== '').join('\n')}${times}`;
 }

@@ -36,7 +36,7 @@ export function hasTurn(signer: SignerRecord): boolean {
   return signer.status === 'SENT' || signer.status === 'VIEWED';
 }
 
-/** Returns a signer of the envelope. Throws NOT_FOUND if no envelope has this ID. */
+/** Returns a signer of the envelope. Throws NOT_FOUND if the envelope has no signer with this ID. */
 export function signerOf(envelope: EnvelopeRecord, signerId: string): SignerRecord {
   const signer = envelope.signers.find((one) => one.id === signerId);
   if (!signer) throw notFound('Signer');

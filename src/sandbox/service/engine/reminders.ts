@@ -22,7 +22,7 @@ export function remind(
     throw invalidState(
       pending.length === 0
         ? 'No signer is pending'
-        : `A signer can be reminded only once in ${rules['reminder-gap']}; try later`,
+        : `A signer can be reminded only once every ${rules['reminder-gap']}; try again later`,
     );
   const at = isoTime(now);
   const history = [...envelope.history];
