@@ -459,8 +459,8 @@ describe('a careless service', () => {
   });
 
   for (const { count, flags, tags = ['full'] } of [
-    { count: 1_000, flags: [], tags: [] },
-    { count: 500, flags: ['--allow-write'], tags: [] },
+    { count: 400, flags: [], tags: [] },
+    { count: 200, flags: ['--allow-write'], tags: [] },
     { count: 10_000, flags: [] },
     { count: 2_000, flags: ['--allow-write'] },
   ])
