@@ -16,13 +16,11 @@ import type { CommandTerminal } from './terminal.ts';
 /** The parts of a session that are needed here. The session itself can't be imported, because it loads this module. */
 interface Connection {
   clock: Clock;
-  settings(): Promise<Settings>;
   sandbox(): Promise<SandboxControl>;
 }
 
 /** Returns the active guards. A sandbox with the profile written by `sandbox start` is exempt from the machine's policy. */
-export async function guardsOf(session: Connection): Promise<Guards> {
-  const settings = await session.settings();
+export async function guardsOf(settings: Settings, session: Connection): Promise<Guards> {
   const policy = await readPolicy();
   const isExempt = policy.state !== 'none' && (await isOwnSandbox(settings, session));
   return combineGuards(settings.profile?.guards, isExempt ? { state: 'none' } : policy);
@@ -40,13 +38,13 @@ async function isOwnSandbox({ profile, baseUrl }: Settings, session: Connection)
 
 /** Creates the gate for all writes of a command to the service: first the guards, then the log. */
 export async function gateOf(
+  settings: Settings,
   session: Connection,
   { terminal, command, confirm }: { terminal: CommandTerminal; command: string; confirm: string | undefined },
 ): Promise<OpenGate> {
-  const settings = await session.settings();
   const { baseUrl } = requireConnection(settings);
   return guardedGate({
-    guards: await guardsOf(session),
+    guards: await guardsOf(settings, session),
     confirmation: {
       names: namesOf(settings),
       given: confirm,
@@ -61,8 +59,8 @@ export async function gateOf(
 }
 
 /** Creates the gate for the controls of a sandbox, which are not part of the service. */
-export async function sandboxGateOf(session: Connection): Promise<OpenGate> {
-  return readOnlyGate(await guardsOf(session));
+export async function sandboxGateOf(settings: Settings, session: Connection): Promise<OpenGate> {
+  return readOnlyGate(await guardsOf(settings, session));
 }
 
 async function askName(name: string): Promise<string> {

@@ -16,7 +16,7 @@ import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
 import type { SandboxControl } from '../sandbox-control/control.ts';
-import { indexScopeOf, recordScopeOf, scopeOf, similarIdsFinder } from './boot/observations.ts';
+import { indexPathOf, recordScopeOf, scopeOf, similarIdsFinder } from './boot/observations.ts';
 import { ShapeNotes } from './boot/shape-notes.ts';
 import { type Traced, traceText } from './boot/trace.ts';
 import type { Invocation } from './invocation.ts';
@@ -131,8 +131,8 @@ export class Session {
     const { observations } = this.#invocation;
     const { recents } = observations;
     observations.scope = scopeOf(settings);
-    const scope = indexScopeOf(settings);
-    if (scope !== undefined) observations.feed ??= new Feed(stateDir(), scope);
+    const path = indexPathOf(settings);
+    if (path !== undefined) observations.feed ??= new Feed(path);
     const { feed } = observations;
     return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
@@ -152,7 +152,11 @@ export class Session {
   async #openGate(): Promise<OpenGate> {
     const { gateOf } = await import('./guards.ts');
     const { confirm } = this.#flags;
-    return gateOf(this, { terminal: this.#terminal, command: this.#invocation.command, confirm });
+    return gateOf(await this.settings(), this, {
+      terminal: this.#terminal,
+      command: this.#invocation.command,
+      confirm,
+    });
   }
 
   async #onResponse(): Promise<ClientOptions['onResponse']> {
@@ -171,12 +175,11 @@ export class Session {
 
   /** Returns the local index of envelopes, or undefined if it is disabled. */
   async index(): Promise<EnvelopeIndex | undefined> {
-    const scope = indexScopeOf(await this.settings());
     const client = await this.client();
     const { feed } = this.#invocation.observations;
-    if (scope === undefined || feed === undefined) return undefined;
+    if (feed === undefined) return undefined;
     const { EnvelopeIndex } = await import('../envelope-index/envelope-index.ts');
-    return new EnvelopeIndex(stateDir(), scope, { feed, client });
+    return new EnvelopeIndex(feed, client);
   }
 
   /** Opens the profile's bucket. The caller closes it. */
@@ -205,7 +208,7 @@ export class Session {
     const { baseUrl, apiKey } = requireConnection(settings);
     const { controlUrl, sandboxControl } = await import('../sandbox-control/control.ts');
     const client = await this.#clientFor(controlUrl(baseUrl), apiKey, settings.timeoutMs.value, {
-      gate: async () => (await import('./guards.ts')).sandboxGateOf(this),
+      gate: async () => (await import('./guards.ts')).sandboxGateOf(settings, this),
       readsOnly: false,
     });
     return sandboxControl(client.send, this.#invocation.interrupt.signal);

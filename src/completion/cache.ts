@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import type { IndexScope } from '../envelope-index/index-writer.ts';
 import { shortDigest } from '../kernel/digest.ts';
 import { replaceFile } from '../kernel/files/replace-file.ts';
 import { parseJson } from '../kernel/json.ts';
@@ -21,16 +22,8 @@ const entrySchema = z.object({
 const cacheSchema = z.object({ envelopes: z.array(entrySchema), templates: z.array(entrySchema) });
 type Cache = z.infer<typeof cacheSchema>;
 
-/** The account in which IDs were seen. They are not suggested for another key. */
-export interface CacheScope {
-  baseUrl: string;
-  profile: string | undefined;
-  /** The key, or the command that prints it. Only the first characters are used. */
-  apiKey: string;
-}
-
-/** Returns the cache file of a scope. The name is a checksum, so it doesn't contain the address or the key. */
-export function cacheFile(stateDir: string, scope: CacheScope): string {
+/** Returns the cache file of a scope. Its IDs are not suggested for another key. The name is a checksum, so it doesn't contain the address or the key. */
+export function cacheFile(stateDir: string, scope: IndexScope): string {
   const facts = JSON.stringify([scope.baseUrl, scope.profile ?? null, maskKey(scope.apiKey)]);
   return join(stateDir, 'completion', `${shortDigest(facts)}.json`);
 }

@@ -5,7 +5,6 @@ import { isNotFound } from '../kernel/errors.ts';
 import { mapAhead } from '../kernel/streams.ts';
 import type { Feed } from './feed.ts';
 import { IndexFile } from './index-file.ts';
-import type { IndexScope } from './index-writer.ts';
 import {
   canChange,
   type IndexedEnvelope,
@@ -57,14 +56,14 @@ const LARGE_READ_PACE = { reserve: RESERVE, maxWaitMs: 16 * 60_000 };
 /** The local index of one account's envelopes: a file that is updated for each query. */
 export class EnvelopeIndex {
   readonly file: IndexFile;
+  readonly client: Client;
   readonly #feed: Feed;
-  readonly #client: Client;
 
   /** `client` must add every response to `feed`. */
-  constructor(stateDir: string, scope: IndexScope, { feed, client }: { feed: Feed; client: Client }) {
-    this.file = new IndexFile(stateDir, scope);
+  constructor(feed: Feed, client: Client) {
+    this.file = new IndexFile(feed.path);
+    this.client = client;
     this.#feed = feed;
-    this.#client = client;
   }
 
   /** Returns the index as it is, without a request. */
@@ -96,7 +95,7 @@ export class EnvelopeIndex {
   ): Promise<Refreshed> {
     const total = before.snapshot.known.size;
     let done = 0;
-    for await (const _ of this.#client.envelopes.list({ signal }))
+    for await (const _ of this.client.envelopes.list({ signal }))
       onProgress?.({ step: 'list', done: ++done, total });
     return { ...before, snapshot: await this.#readNewLines(query, before.snapshot) };
   }
@@ -125,7 +124,7 @@ export class EnvelopeIndex {
   /** Returns the current envelope; undefined if the service no longer has it. */
   async current(id: string, signal?: AbortSignal): Promise<Envelope | undefined> {
     try {
-      return await this.#client.envelopes.get(id, signal);
+      return await this.client.envelopes.get(id, signal);
     } catch (error) {
       if (!isNotFound(error)) throw error;
       this.#feed.gone(id);
@@ -136,7 +135,7 @@ export class EnvelopeIndex {
   async #update(before: Snapshot, query: IndexQuery, options: RefreshOptions): Promise<Refreshed> {
     const { signal, onProgress } = options;
     const wasNew = before.completeness === undefined;
-    const { gone, unconfirmed, upTo, extra } = await walkNew(this.#client, before, {
+    const { gone, unconfirmed, upTo, extra } = await walkNew(this.client, before, {
       signal,
       onProgress: (done, total) => onProgress?.({ step: 'list', done, total }),
     });
@@ -182,6 +181,6 @@ export class EnvelopeIndex {
   }
 
   #withReserve<T>(work: () => Promise<T>): Promise<T> {
-    return this.#client.window ? this.#client.window.withReserve(LARGE_READ_PACE, work) : work();
+    return this.client.window ? this.client.window.withReserve(LARGE_READ_PACE, work) : work();
   }
 }

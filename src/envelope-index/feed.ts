@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Envelope } from '../api/schemas.ts';
 import { entryOf, type IndexEntry, type IndexEvent } from './entry.ts';
-import { appendToIndex, type IndexScope, indexPath } from './index-writer.ts';
+import { appendToIndex } from './index-writer.ts';
 
 /** Lines per write. A killed process loses at most this many. */
 const LINES_PER_WRITE = 50;
@@ -13,9 +13,7 @@ const CHECK_INTERVAL_BYTES = 32 * 1024 * 1024;
  * written to, the command continues without adding them.
  */
 export class Feed {
-  readonly #stateDir: string;
-  readonly #scope: IndexScope;
-  readonly #path: string;
+  readonly path: string;
   /** A checksum of the last line added for each envelope. */
   readonly #taken = new Map<string, number>();
   #waiting: (IndexEntry | IndexEvent)[] = [];
@@ -23,10 +21,8 @@ export class Feed {
   /** True if the file has grown by CHECK_INTERVAL_BYTES since its last check. */
   #hasGrown = false;
 
-  constructor(stateDir: string, scope: IndexScope) {
-    this.#stateDir = stateDir;
-    this.#scope = scope;
-    this.#path = indexPath(stateDir, scope);
+  constructor(path: string) {
+    this.path = path;
   }
 
   /** True once a write has failed; later reads are missing from the file. */
@@ -65,7 +61,7 @@ export class Feed {
     this.#waiting = [];
     if (this.#hasFailed || entries.length === 0) return;
     try {
-      const { added, size } = appendToIndex(this.#path, entries);
+      const { added, size } = appendToIndex(this.path, entries);
       this.#hasGrown ||=
         Math.floor(size / CHECK_INTERVAL_BYTES) > Math.floor((size - added) / CHECK_INTERVAL_BYTES);
     } catch {
@@ -79,7 +75,7 @@ export class Feed {
     if (!this.#hasGrown) return;
     this.#hasGrown = false;
     const { IndexFile } = await import('./index-file.ts');
-    await new IndexFile(this.#stateDir, this.#scope).tidyIfFree().catch(() => undefined);
+    await new IndexFile(this.path).tidyIfFree().catch(() => undefined);
   }
 
   #take(line: IndexEntry | IndexEvent): void {

@@ -10,7 +10,7 @@ import { replaceAtomic } from '../kernel/files/files.ts';
 import { makeFolder } from '../kernel/files/folder.ts';
 import { lockFile } from '../kernel/files/lock.ts';
 import { envelopeIn } from './entry.ts';
-import { HEADER, type IndexScope, indexFolder, indexPath, indexPrefix } from './index-writer.ts';
+import { HEADER, indexFolder, indexPrefix } from './index-writer.ts';
 import { type IndexedEnvelope, type IndexQuery, Snapshot } from './snapshot.ts';
 
 /** The file is rewritten when its obsolete lines take at least this many bytes and at least half of it. */
@@ -37,11 +37,9 @@ interface Waiting {
  */
 export class IndexFile {
   readonly path: string;
-  readonly #stateDir: string;
 
-  constructor(stateDir: string, scope: IndexScope) {
-    this.#stateDir = stateDir;
-    this.path = indexPath(stateDir, scope);
+  constructor(path: string) {
+    this.path = path;
   }
 
   /** Reads the file; with an earlier snapshot, only the lines since. A missing file is an empty index. */
@@ -95,7 +93,7 @@ export class IndexFile {
 
   /** Removes indexes that are no longer used. */
   async removeUnused(): Promise<void> {
-    for (const { path, usedAt } of await indexFiles(this.#stateDir, 'all')) {
+    for (const { path, usedAt } of await indexFiles(dirname(this.path), 'all')) {
       if (Date.now() - usedAt > UNUSED_MS) await rm(path, { force: true });
     }
   }
@@ -141,12 +139,11 @@ export class IndexFile {
   }
 }
 
-/** Returns the files of all indexes, or of one profile's. A profile has one for each key and address. */
+/** Returns the files of all indexes in the folder, or of one profile's. A profile has one for each key and address. */
 export async function indexFiles(
-  stateDir: string,
+  folder: string,
   of: { profile: string | undefined } | 'all',
 ): Promise<{ path: string; bytes: number; usedAt: number }[]> {
-  const folder = indexFolder(stateDir);
   const prefix = of === 'all' ? '' : indexPrefix(of.profile);
   const names = await readdir(folder).catch(() => []);
   const files: { path: string; bytes: number; usedAt: number }[] = [];
@@ -160,7 +157,8 @@ export async function indexFiles(
 
 /** Removes a profile's indexes when the profile is removed or stops using an index. */
 export async function removeIndexesOf(stateDir: string, profile: string): Promise<void> {
-  for (const { path } of await indexFiles(stateDir, { profile })) await rm(path, { force: true });
+  for (const { path } of await indexFiles(indexFolder(stateDir), { profile }))
+    await rm(path, { force: true });
 }
 
 export class OpenIndexFile {

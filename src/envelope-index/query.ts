@@ -1,5 +1,6 @@
 import { READ_CONCURRENCY } from '../api/defaults.ts';
 import type { Envelope } from '../api/schemas.ts';
+import type { ServiceClock } from '../api/service-clock.ts';
 import { type Selection, selectionFilter, signersMatchingAll } from '../envelopes/select.ts';
 import { entryOf } from '../kernel/json.ts';
 import { mapInOrder } from '../kernel/streams.ts';
@@ -15,8 +16,6 @@ export interface IndexQueryOptions extends Pick<RefreshOptions, 'signal' | 'onPr
   cached?: boolean | undefined;
   /** Puts envelopes in which one signer matches every word before those in which several signers share the words. */
   oneSignerFirst?: boolean | undefined;
-  /** The service's time. */
-  now: () => number;
 }
 
 /** The matching envelopes, newest first. */
@@ -43,7 +42,7 @@ export async function queryIndex(
   const { cached, signal, onProgress } = options;
   const askedAt = Date.now();
   const query = indexQueryOf(selection);
-  const mayMatch = mayMatchNow(selection, options.now);
+  const mayMatch = mayMatchNow(selection, index.client.serviceClock);
   const refreshOptions: RefreshOptions = { signal, onProgress, mayMatch };
   const hitsIn = ({ known, members }: Snapshot) => {
     const belongs = ({ id }: IndexedEnvelope) => members?.has(id) ?? true;
@@ -106,9 +105,12 @@ const NEXT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Returns a filter by creation time and last known status: false if an envelope can't match anymore. */
-export function mayMatchNow({ statuses, createdAfter, createdBefore }: Selection, now: () => number) {
+export function mayMatchNow(
+  { statuses, createdAfter, createdBefore }: Selection,
+  serviceClock: Pick<ServiceClock, 'now'>,
+) {
   return ({ status, created, touched }: IndexedEnvelope): boolean => {
-    const time = now();
+    const time = serviceClock.now();
     if (createdAfter !== undefined && created < createdAfter(time)) return false;
     if (createdBefore !== undefined && created > createdBefore(time)) return false;
     if (statuses === undefined || touched || statuses.includes(status)) return true;
@@ -182,7 +184,8 @@ class ResultReader {
   }
 
   async *envelopes(): AsyncGenerator<Envelope, void, undefined> {
-    const { limit = Number.POSITIVE_INFINITY, now } = this.#options;
+    const { limit = Number.POSITIVE_INFINITY } = this.#options;
+    const { serviceClock } = this.#index.client;
     // The hits already belong to the run, including those that replaced one of its envelopes.
     const selection = { ...this.#selection, run: undefined };
     if (this.#hits.length === 0) return;
@@ -193,7 +196,7 @@ class ResultReader {
         const some = this.#hits.slice(this.#checked, this.#checked + limit - this.#shown);
         for await (const one of mapInOrder(some, READ_CONCURRENCY, (hit) => this.#read(hit, file))) {
           this.#checked++;
-          if (one === undefined || !selectionFilter(selection, now())(one)) continue;
+          if (one === undefined || !selectionFilter(selection, serviceClock.now())(one)) continue;
           this.#shown++;
           yield one;
         }

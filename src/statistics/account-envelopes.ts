@@ -9,8 +9,6 @@ export interface AccountOptions extends Pick<RefreshOptions, 'signal' | 'onProgr
   selection: Selection;
   /** `all`: also the envelopes outside the selection, as they were last read. */
   scope: 'selected' | 'all';
-  /** Returns the service's time, in ms. */
-  now: () => number;
 }
 
 /** The envelopes of an account, and a test for the selected ones. */
@@ -27,9 +25,10 @@ export interface AccountEnvelopes {
  */
 export async function accountEnvelopes(
   index: EnvelopeIndex,
-  { selection, scope, now, ...options }: AccountOptions,
+  { selection, scope, ...options }: AccountOptions,
 ): Promise<AccountEnvelopes> {
-  const mayMatch = mayMatchNow(selection, now);
+  const { serviceClock } = index.client;
+  const mayMatch = mayMatchNow(selection, serviceClock);
   const maySelect = (one: IndexedEnvelope, { members }: Snapshot) =>
     one.hit && mayMatch(one) && (members?.has(one.id) ?? true);
   const snapshot = await index.refreshAll({
@@ -39,7 +38,7 @@ export async function accountEnvelopes(
   });
   const entries = [...snapshot.known.values()].filter((one) => scope === 'all' || maySelect(one, snapshot));
   // The snapshot also contains the envelopes that replace those of the run.
-  const matches = selectionFilter({ ...selection, run: undefined }, now());
+  const matches = selectionFilter({ ...selection, run: undefined }, serviceClock.now());
   const isSelected = (one: Envelope) => (snapshot.members?.has(one.id) ?? true) && matches(one);
   return { envelopes: storedEnvelopes(index, entries), isSelected };
 }

@@ -2,6 +2,7 @@ import { type Client, type ClientOptions, createClient } from '../../src/api/cli
 import type { Envelope } from '../../src/api/schemas.ts';
 import { EnvelopeIndex } from '../../src/envelope-index/envelope-index.ts';
 import { Feed } from '../../src/envelope-index/feed.ts';
+import { indexPath } from '../../src/envelope-index/index-writer.ts';
 import { queryIndex } from '../../src/envelope-index/query.ts';
 import { type Selection, selectionFilter } from '../../src/envelopes/select.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
@@ -153,7 +154,7 @@ export async function ask(
 ): Promise<{ answers: string[]; requests: number; total: number | undefined }> {
   const { index, feed } = indexOf(service, folder);
   const before = service.requests;
-  const answer = await queryIndex(index, selection, { ...options, now: () => Date.now() });
+  const answer = await queryIndex(index, selection, options);
   const answers: string[] = [];
   for await (const one of answer.envelopes) answers.push(summaryOf(one));
   await feed.finish();
@@ -163,7 +164,7 @@ export async function ask(
 /** The index of a folder, with the client that it reads from. */
 export function indexOf(service: ModelService, folder: string) {
   const scope = { baseUrl: 'http://127.0.0.1/api/v1', profile: 'acme', apiKey: 'sk_test_0123456789' };
-  const feed = new Feed(folder, scope);
+  const feed = new Feed(indexPath(folder, scope));
   const client = service.client((seen, alone) => feed.envelope(seen, alone));
-  return { feed, client, index: new EnvelopeIndex(folder, scope, { feed, client }) };
+  return { feed, client, index: new EnvelopeIndex(feed, client) };
 }

@@ -48,13 +48,13 @@ describe('an envelope in the index', () => {
     ['UNHEARD_OF', ['COMPLETED'], true],
   ];
   it.each(NEVER_AGAIN)('that was %s may match %j now: %s', (status, statuses, may) => {
-    expect(mayMatchNow({ statuses }, () => 0)({ ...one, status })).toBe(may);
+    expect(mayMatchNow({ statuses }, { now: () => 0 })({ ...one, status })).toBe(may);
   });
 
   it('may match any status if a webhook has reported it, or no status is selected', () => {
     const ended = { ...one, status: 'COMPLETED' };
-    expect(mayMatchNow({ statuses: ['SENT'] }, () => 0)({ ...ended, touched: true })).toBe(true);
-    expect(mayMatchNow({}, () => 0)(ended)).toBe(true);
+    expect(mayMatchNow({ statuses: ['SENT'] }, { now: () => 0 })({ ...ended, touched: true })).toBe(true);
+    expect(mayMatchNow({}, { now: () => 0 })(ended)).toBe(true);
   });
 
   it.each<[number, boolean]>([
@@ -65,6 +65,6 @@ describe('an envelope in the index', () => {
     [Number.NaN, true],
   ])('created at %s ms may match a time from 1000 to 2000 ms: %s', (created, may) => {
     const selection: Selection = { createdAfter: (now) => now - 4_000, createdBefore: (now) => now - 3_000 };
-    expect(mayMatchNow(selection, () => 5_000)({ ...one, created })).toBe(may);
+    expect(mayMatchNow(selection, { now: () => 5_000 })({ ...one, created })).toBe(may);
   });
 });

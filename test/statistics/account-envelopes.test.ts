@@ -26,7 +26,7 @@ async function read(
   const { index, feed } = indexOf(service, folder);
   for (const id of touched) feed.touched(id, 'DECLINED');
   const before = service.requests;
-  const account = await accountEnvelopes(index, { selection, scope, now: () => Date.now() });
+  const account = await accountEnvelopes(index, { selection, scope });
   const envelopes = [];
   for await (const one of account.envelopes) envelopes.push(one);
   await feed.finish();

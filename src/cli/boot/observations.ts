@@ -1,16 +1,15 @@
 import type { Client } from '../../api/client.ts';
 import type { FindSimilarIds } from '../../api/subject.ts';
 import type { RecordScope } from '../../compatibility/record-path.ts';
-import type { CacheScope } from '../../completion/cache.ts';
 import type { Recents } from '../../completion/recent.ts';
 import type { Feed } from '../../envelope-index/feed.ts';
-import type { IndexScope } from '../../envelope-index/index-writer.ts';
+import { type IndexScope, indexPath } from '../../envelope-index/index-writer.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Settings } from '../../profiles/resolve.ts';
 import type { ShapeNotes } from './shape-notes.ts';
 
 /** Returns the account to which seen ids belong, or undefined without a base URL or key. */
-export function scopeOf({ baseUrl, profileName, apiKey }: Settings): CacheScope | undefined {
+export function scopeOf({ baseUrl, profileName, apiKey }: Settings): IndexScope | undefined {
   if (baseUrl === undefined || apiKey === undefined) return undefined;
   return { baseUrl: baseUrl.value, profile: profileName?.value, apiKey: apiKey.value };
 }
@@ -18,17 +17,18 @@ export function scopeOf({ baseUrl, profileName, apiKey }: Settings): CacheScope 
 /** The data that the service returned in this run, and the account it belongs to. */
 export interface Observations {
   recents: Recents;
-  scope: CacheScope | undefined;
+  scope: IndexScope | undefined;
   /** Adds envelopes that were read to the index. Undefined if the index is disabled. */
   feed: Feed | undefined;
   /** Notes the shapes of responses. Undefined if that is disabled. */
   shapes: ShapeNotes | undefined;
 }
 
-/** Returns the account whose index is updated, or undefined if the index is disabled. */
-export function indexScopeOf(settings: Settings, env = process.env): IndexScope | undefined {
-  if (settings.profile?.index === false || env.ESIGN_NO_INDEX) return undefined;
-  return scopeOf(settings);
+/** Returns the path of the index, or undefined if it is disabled. */
+export function indexPathOf(settings: Settings): string | undefined {
+  if (settings.profile?.index === false || process.env.ESIGN_NO_INDEX) return undefined;
+  const scope = scopeOf(settings);
+  return scope && indexPath(stateDir(), scope);
 }
 
 /** Returns the service whose responses are compared with the API document, or undefined without a base URL. */

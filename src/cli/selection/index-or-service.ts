@@ -11,7 +11,6 @@ import type { Context } from '../context.ts';
 
 /** The parts of a running command that are needed to read from the index. */
 interface Running {
-  now: () => number;
   signal: AbortSignal;
   onProgress: (progress: IndexProgress) => void;
 }
@@ -27,7 +26,6 @@ export async function indexOrService<T>(
   const line = new IndexProgressLine(context);
   try {
     return await read.index(index, {
-      now: () => session.now(),
       signal: interrupt.signal,
       onProgress: (progress) => line.show(progress),
     });

@@ -87,7 +87,8 @@ function doctorContextOf(context: Context): DoctorContext {
     configDir: folder,
     stateDir: stateDir(),
     storeFile: storePath(folder),
-    guards: async () => (await import('../../cli/guards.ts')).guardsOf(context.session),
+    guards: async () =>
+      (await import('../../cli/guards.ts')).guardsOf(await context.session.settings(), context.session),
     settings: () => context.session.settings(),
     client: () => context.session.client(),
     checkBucket: (...args) => context.terminal.waiting('Waiting for the bucket', () => probeBucket(...args)),

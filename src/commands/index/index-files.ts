@@ -1,9 +1,10 @@
 import { rm } from 'node:fs/promises';
-import { indexScopeOf } from '../../cli/boot/observations.ts';
+import { indexPathOf } from '../../cli/boot/observations.ts';
 import type { Context } from '../../cli/context.ts';
 import { IndexProgressLine, unusableReason } from '../../cli/selection/index-or-service.ts';
 import type { Session } from '../../cli/session.ts';
 import { IndexFile, indexFiles } from '../../envelope-index/index-file.ts';
+import { indexFolder } from '../../envelope-index/index-writer.ts';
 import { canChange, isPartly } from '../../envelope-index/snapshot.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -15,18 +16,17 @@ import { exactTime } from '../../output/time.ts';
 
 /** Runs `index show`: shows the contents of the current profile's index, without using the network. */
 export async function showIndex(context: Context): Promise<void> {
-  const scope = indexScopeOf(await context.session.settings());
+  const path = indexPathOf(await context.session.settings());
   const { terminal } = context;
-  if (scope === undefined) {
+  if (path === undefined) {
     if (context.terminal.json) return writeJson({ kept: false }, terminal);
     return terminal.out("The index is disabled by the profile's --no-index setting or by ESIGN_NO_INDEX.\n");
   }
-  const file = new IndexFile(stateDir(), scope);
-  const { known, completeness, size, damaged } = await file.read();
+  const { known, completeness, size, damaged } = await new IndexFile(path).read();
   const all = [...known.values()];
   const facts = {
     kept: true,
-    file: file.path,
+    file: path,
     envelopes: all.length,
     canChange: all.filter(canChange).length,
     unread: all.filter(isPartly).length,
@@ -42,7 +42,7 @@ export async function showIndex(context: Context): Promise<void> {
     ['Can change', `${grouped(facts.canChange)}, each rechecked before it is shown`],
     ...unread,
     ['All known', completeAt === null ? 'not yet; run `esign index refresh`' : exactTime(completeAt)],
-    ['File', `${file.path} (${bytesInWords(size)})`],
+    ['File', `${path} (${bytesInWords(size)})`],
   ] as const;
   await terminal.out(renderPairs(pairs, terminal));
 }
@@ -73,8 +73,8 @@ export async function refreshIndex(context: Context): Promise<void> {
 
 /** Removes the index of the current profile and address, because its envelopes no longer exist. */
 export async function removeIndex(session: Session): Promise<void> {
-  const scope = indexScopeOf(await session.settings());
-  if (scope !== undefined) await rm(new IndexFile(stateDir(), scope).path, { force: true });
+  const path = indexPathOf(await session.settings());
+  if (path !== undefined) await rm(path, { force: true });
 }
 
 /** Runs `index clear`: deletes the index of the current profile or of all profiles. */
@@ -83,7 +83,10 @@ export async function clearIndex(
   context: Context,
 ): Promise<void> {
   const { profileName } = await context.session.settings();
-  const files = await indexFiles(stateDir(), flags.all ? 'all' : { profile: profileName?.value });
+  const files = await indexFiles(
+    indexFolder(stateDir()),
+    flags.all ? 'all' : { profile: profileName?.value },
+  );
   const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
   // Undefined without the flag, so JSON would leave it out.
   const dryRun = flags['dry-run'] === true;

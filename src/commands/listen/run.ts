@@ -1,12 +1,12 @@
 import { isLoopback } from '../../api/base-url.ts';
-import { indexScopeOf } from '../../cli/boot/observations.ts';
+import { indexPathOf } from '../../cli/boot/observations.ts';
 import type { ShapeNotes } from '../../cli/boot/shape-notes.ts';
 import type { Context } from '../../cli/context.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
 import type { Session } from '../../cli/session.ts';
 import { Feed } from '../../envelope-index/feed.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
+import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { DRAIN_MS, FORWARD_TIMEOUT_MS } from '../../webhooks/defaults.ts';
 import { forwardsFolder } from '../../webhooks/forward/backlog.ts';
@@ -188,9 +188,8 @@ class ListenIndex {
   /** Creates the updater. Without a profile, the listener works but has no index to update. */
   static async of(context: Context): Promise<ListenIndex> {
     const settings = await context.session.settings().catch(() => undefined);
-    const scope = settings && indexScopeOf(settings);
-    if (scope === undefined) return new ListenIndex(undefined);
-    return new ListenIndex(new Feed(stateDir(), scope));
+    const path = settings && indexPathOf(settings);
+    return new ListenIndex(path === undefined ? undefined : new Feed(path));
   }
 
   take({ verified, duplicate, facts }: Delivery): void {

@@ -41,7 +41,7 @@ export async function serveMcp(
 /** Returns whether the policy on this machine allows assistants to write. They can always read. */
 async function isAllowedByPolicy({ session, terminal }: Context): Promise<boolean> {
   const { guardsOf } = await import('../../cli/guards.ts');
-  const { mcpWrites, policy } = await guardsOf(session);
+  const { mcpWrites, policy } = await guardsOf(await session.settings(), session);
   if (!mcpWrites)
     terminal.notice(`--allow-write has no effect: ${policy?.path ?? 'the policy'} has "mcpWrites": false.`);
   return mcpWrites;

@@ -26,7 +26,7 @@ export default class ProfilesShow extends EsignCommand {
     const context = this.context({ ...flags, profile: args.name ?? flags.profile });
     const { session } = context;
     const { guardsOf } = await import('../../cli/guards.ts');
-    const guards = await guardsOf(session);
+    const guards = await guardsOf(await session.settings(), session);
     const settings = publicSettings(await session.settings(), guards, storePath(configDir()));
     if (context.terminal.json) return writeJson(settings, context.terminal);
     await context.terminal.out(renderSettings(settings, context.terminal));

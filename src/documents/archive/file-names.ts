@@ -37,18 +37,23 @@ function shortened(name: string): string {
   return stem + hash + extension;
 }
 
-interface NamedSource {
-  fileName: string;
-  /** Where the file comes from, for error messages. */
-  source: string;
+interface NamedTarget {
+  /** Null if it can't be determined. */
+  fileName: string | null;
+  key: string | null;
+  envelopeId: string | null;
+  what: DocumentKind | null;
 }
+
+type NamedFile = NamedTarget & { fileName: string };
 
 /**
  * Rejects two files with the same name (ignoring case, as some disks do), and a file whose path another file needs as a folder.
  * @throws UsageError before anything is downloaded.
  */
-export function refuseCollisions(files: readonly NamedSource[]): void {
-  const owners = new Map<string, NamedSource>();
+export function refuseCollisions(targets: readonly NamedTarget[]): void {
+  const files = targets.filter((one): one is NamedFile => one.fileName !== null);
+  const owners = new Map<string, NamedFile>();
   for (const file of files) {
     const key = canonical(file.fileName);
     const other = owners.get(key);
@@ -68,12 +73,17 @@ function canonical(fileName: string): string {
   return fileName.normalize('NFC').toLowerCase();
 }
 
-function collision(one: NamedSource, other: NamedSource): UsageError {
+function collision(one: NamedFile, other: NamedFile): UsageError {
   const where = one.fileName === other.fileName ? one.fileName : `${other.fileName} and ${one.fileName}`;
   return new UsageError(
-    `${other.source} and ${one.source} would be saved under the same name (${where}). Nothing was downloaded.`,
+    `${sourceOf(other)} and ${sourceOf(one)} would be saved under the same name (${where}). Nothing was downloaded.`,
     {
       hint: 'Use a --name-template that gives each file a unique name, with {envelopeId} and {what}, or with {key}.',
     },
   );
+}
+
+/** Returns where a file comes from. */
+function sourceOf({ key, what, envelopeId }: NamedFile): string {
+  return key ?? `the ${what ?? ''} file for ${envelopeId ?? ''}`;
 }

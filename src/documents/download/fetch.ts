@@ -64,11 +64,6 @@ async function openSealCheck(source: SealSource): Promise<SealCheck> {
   return seals.SealCheck.open(source);
 }
 
-/** Returns where a target comes from, for messages. */
-export function sourceOf(target: FileTarget): string {
-  return target.key ?? `the ${target.what ?? ''} file for ${target.envelopeId ?? ''}`;
-}
-
 /** Retries while the object doesn't exist, until the waiting time is over. */
 export async function waitUntilAvailable<T>(fetch: () => Promise<T>, waiting: LocateOptions): Promise<T> {
   for (;;) {

@@ -105,7 +105,7 @@ describe('a name template', () => {
 
 describe('conflicting file names', () => {
   const files = (...names: string[]) =>
-    names.map((fileName, index) => ({ fileName, source: `key ${index}` }));
+    names.map((fileName, index) => ({ fileName, key: `key ${index}`, envelopeId: null, what: null }));
 
   it.each([
     [['a.pdf', 'b/c.pdf', 'a.pdf']],
@@ -114,6 +114,13 @@ describe('conflicting file names', () => {
     [['a/b/c.pdf', 'a/b']],
   ])('are refused: %j', (names) => {
     expect(() => refuseCollisions(files(...names))).toThrow(UsageError);
+  });
+
+  it('name each target by its key, or by its envelope and kind', () => {
+    const unread = { fileName: 'a.pdf', key: null, envelopeId: 'env_1', what: 'signed' } as const;
+    expect(() => refuseCollisions([...files('a.pdf'), unread])).toThrow(
+      /^key 0 and .*signed.*env_1.* would be saved/,
+    );
   });
 
   it('are not reported otherwise', () => {

@@ -8,7 +8,6 @@ import {
   type CheckedFile,
   type FetchOptions,
   fetchFiles,
-  sourceOf,
   waitUntilAvailable,
 } from '../../../src/documents/download/fetch.ts';
 import { type FileTarget, fileOfKey } from '../../../src/documents/download/targets.ts';
@@ -224,10 +223,4 @@ describe('waiting for an object', () => {
     await expect(waitUntilAvailable(work, until(ms))).rejects.toThrow();
     expect(made()).toBe(tries);
   });
-});
-
-it('names a target by its key, or by its envelope and kind', () => {
-  expect(sourceOf(fileOfKey('a/b.pdf'))).toBe('a/b.pdf');
-  const source = sourceOf({ ...fileIn('env_1', 'signed'), key: null });
-  expect([source.includes('env_1'), source.includes('signed')]).toEqual([true, true]);
 });

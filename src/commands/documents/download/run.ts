@@ -13,7 +13,6 @@ import {
   type CheckedFile,
   type FetchOptions,
   fetchFiles,
-  sourceOf,
   waitUntilAvailable,
 } from '../../../documents/download/fetch.ts';
 import {
@@ -208,11 +207,7 @@ export async function* fetchInto(
   progress?: FetchOptions['progress'],
 ): AsyncGenerator<CheckedFile, void, undefined> {
   if (targets.length === 0) return;
-  refuseCollisions(
-    targets.flatMap((target) =>
-      target.fileName === null ? [] : [{ fileName: target.fileName, source: sourceOf(target) }],
-    ),
-  );
+  refuseCollisions(targets);
   if (targets.length > LARGE_RUN_FILES) preferLowMemory();
   // Each running download adds a listener to the signal.
   setMaxListeners(0, context.interrupt.signal);
@@ -222,6 +217,7 @@ export async function* fetchInto(
   const dir = output === undefined ? flags.dir : dirname(output);
   const onlyFile = output === undefined ? undefined : basename(output);
   const named = onlyFile === undefined ? targets : targets.map((one) => ({ ...one, fileName: onlyFile }));
+  const sealSource = await sealSourceOf(context);
   const bucket = await context.session.bucket();
   let folder: DownloadFolder | undefined;
   try {
@@ -229,7 +225,7 @@ export async function* fetchInto(
     yield* fetchFiles(bucket, named, {
       ...{ dir, force, signal, clock, folder, progress, concurrency },
       waiting: waitingOf(flags, context),
-      sealSource: await sealSourceOf(context),
+      sealSource,
     });
   } finally {
     bucket.close();
