@@ -90,7 +90,7 @@ export type ServiceErrorCode = (typeof SERVICE_ERROR_CODES)[number];
 export const SCOPES = ['esign:read', 'esign:write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Limits. */
+/** The limits and defaults of the service (API document, Limits). */
 export const LIMITS = {
   pageSize: 100,
   defaultPageSize: 20,

@@ -77,7 +77,7 @@ async function writeItems<T>(
   );
 }
 
-/** Writes ids, one per line. */
+/** Writes IDs, one per line. */
 export function writeIds(ids: readonly string[], terminal: Terminal): Promise<void> {
   return writeLines(ids, (id) => id, terminal);
 }

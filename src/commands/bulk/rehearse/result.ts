@@ -5,7 +5,7 @@ import type { StandInPage } from '../../../rehearsal/stand-in-page.ts';
 import type { RunRequest } from '../plan.ts';
 import type { Caveat } from './caveats.ts';
 
-/** Waves are rehearsed as one run and recorded in the plan. */
+/** What to rehearse. A list to be sent in waves is rehearsed as one run, and the plan records the waves. */
 export interface RehearseRequest extends RunRequest {
   mode: Exclude<Mode, 'draft'>;
   concurrency: number;

@@ -18,7 +18,7 @@ export function explainCreated({ envelope: { id }, by, warning }: Created): stri
   return [...found, ...(warning ? [warning.message] : [])];
 }
 
-/** The envelope as the service sent it, with the warning if there is one. */
+/** Returns the envelope as the service sent it, with the warning if there is one. */
 export function withWarning({ envelope, warning }: Created): Record<string, unknown> {
   return warning ? { ...envelope, warning } : envelope;
 }
