@@ -368,6 +368,9 @@ describe('a bulk run', () => {
     expect(jsonLines(finished.stdout)).toMatchObject(
       Array.from({ length: 6 }, () => ({ ok: true, status: 'EXISTING' })),
     );
+    // The run that sent the rows is named, not the one that skipped them.
+    const third = await home.run`${words} --json`;
+    expect([finished.stderr, third.stderr].every((text) => text.includes(String(id)))).toBe(true);
     expect((await holdingsOf(sandbox)).mails).toEqual(mails);
   });
 

@@ -29,6 +29,8 @@ export interface EarlierRow {
   status: string | undefined;
   /** The number of signers of the row. */
   signers: number;
+  /** Whether that run skipped the row, because a run before it had created the envelope. */
+  skipped?: boolean;
 }
 
 interface NewRow {
@@ -103,10 +105,16 @@ export async function findEarlierRows(
     if (rows.length === 0 || !(await isSameAccount(run.head, rows, client, signal))) continue;
     for (const row of rows) {
       const known = found.get(row.row);
-      if (known === undefined || WEIGHT[row.kind] > WEIGHT[known.kind]) found.set(row.row, row);
+      if (known === undefined || isDecisive(row, known)) found.set(row.row, row);
     }
   }
   return found;
+}
+
+/** Returns true if a row of an older run decides. Among equal ones, it is the newest run that didn't skip the row. */
+function isDecisive(older: EarlierRow, newer: EarlierRow): boolean {
+  if (older.kind !== newer.kind) return WEIGHT[older.kind] > WEIGHT[newer.kind];
+  return newer.skipped === true && older.skipped === false;
 }
 
 interface Matches {
@@ -171,6 +179,7 @@ function earlierRowsOf({ head, matches }: Matches, state: RunState): EarlierRow[
       kind: isSame ? kind : 'other',
       id: state.idOf(earlier),
       status: state.statusOf(earlier),
+      skipped: state.of(earlier) === 'existing',
     };
   });
 }

@@ -6,44 +6,34 @@ import {
   ftruncateSync,
   openSync,
   rmSync,
-  writeFileSync,
   writeSync,
   writevSync,
 } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import * as z from 'zod/mini';
-import { startMd5 } from '../../kernel/digest.ts';
 import { codeOf } from '../../kernel/errors.ts';
 import { retryWhileInUse } from '../../kernel/files/files.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
-import { blocksOf, openRegular, readRegular } from '../../kernel/files/regular-file.ts';
-import { tryParseJson } from '../../kernel/json.ts';
+import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import { localError } from '../archive/local-error.ts';
-import { CHECKSUM_ALGORITHMS, isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
+import { isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
 import { corrupt, Digest, type FileHash } from './digest.ts';
+import { notePath, type PartOf, readNote, writeCheckpoint, writeNote } from './part-note.ts';
 import type { Sink } from './transfer.ts';
 
-/** The size below which a download starts over, because resuming would cost more than it saves. */
-const RESUME_MIN_BYTES = 1024 * 1024;
-/** The number of bytes that are buffered before they are written. */
+/** The number of bytes that are buffered before they are written, and the longest time that they stay in memory. */
 const BUFFER_BYTES = 512 * 1024;
+const SAVE_INTERVAL_MS = 250;
 /** The number of bytes between two checkpoints. */
 const CHECKPOINT_BYTES = 4 * 1024 * 1024;
 
-const { O_RDONLY, O_WRONLY, O_RDWR, O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
 const sync = promisify(fsync);
 
-/** The identity of the object in a part file. */
-interface PartOf {
-  bucket: string;
-  key: string;
-}
-
 /**
- * A file that is being downloaded: `NAME.part`. For larger objects, a note next to it has the object's identity, so that a later run can
- * resume if this one is killed. Writes are synchronous because handing a write to another thread takes longer than the write itself. Only
+ * A file that is being downloaded: `NAME.part`. A note next to it has the object's identity, so that a later run can resume if this one is
+ * killed. A download that is finished before its bytes are saved for the first time needs no note. Writes are synchronous because handing a write to another thread takes longer than the write itself. Only
  * fsync runs on other threads, for many files at the same time.
  */
 export class PartFile implements Sink {
@@ -60,6 +50,11 @@ export class PartFile implements Sink {
   #buffered: Uint8Array[] = [];
   #bufferedBytes = 0;
   #hasNote = false;
+  /** The object, if a later run can resume its download. */
+  #resumable: ObjectFacts | undefined;
+  #saving: NodeJS.Timeout | undefined;
+  /** Why the bytes could not be saved between two writes. */
+  #failure: Error | undefined;
   /** The length at the last checkpoint; infinite if no checkpoints are needed because the bucket's response proves the content. */
   #checkedBytes = Number.POSITIVE_INFINITY;
 
@@ -111,23 +106,46 @@ export class PartFile implements Sink {
     if (!isProvable(facts)) this.#checkedBytes = length;
     ftruncateSync(this.file, length);
     this.known = facts;
+    this.#saveRegularly(facts);
   }
 
   begin(facts: ObjectFacts): void {
     this.#digest = new Digest(this.#of.key, facts);
     this.#size = facts.size;
-    if (facts.size === undefined || facts.size < RESUME_MIN_BYTES || !isStrong(facts.etag)) return;
-    this.#locally(() => writeNote(this.path, this.#of, facts));
-    this.#hasNote = true;
-    this.#checkedBytes = isProvable(facts) ? Number.POSITIVE_INFINITY : 0;
+    if (facts.size !== undefined && isStrong(facts.etag)) this.#saveRegularly(facts);
+  }
+
+  /** Saves the bytes at intervals, so that a kill during a slow or stalled download loses little. */
+  #saveRegularly(facts: ObjectFacts): void {
+    this.#resumable = facts;
+    this.#saving = setInterval(() => {
+      try {
+        this.#save();
+        if (this.length >= 2 * this.#checkedBytes) this.#checkpoint();
+      } catch (error) {
+        this.#failure = localError(error, this.path);
+        clearInterval(this.#saving);
+      }
+    }, SAVE_INTERVAL_MS).unref();
   }
 
   write(chunk: Uint8Array): void {
+    if (this.#failure !== undefined) throw this.#failure;
     this.#digest?.update(chunk);
     this.#buffered.push(chunk);
     this.#bufferedBytes += chunk.byteLength;
     this.length += chunk.byteLength;
-    if (this.#bufferedBytes >= BUFFER_BYTES) this.#locally(() => this.#flush());
+    if (this.#bufferedBytes >= BUFFER_BYTES) this.#locally(() => this.#save());
+  }
+
+  /** Writes the buffered bytes, and before the first ones the note, if a later run can use them. */
+  #save(): void {
+    if (this.#bufferedBytes > 0 && this.#resumable !== undefined && !this.#hasNote) {
+      writeNote(this.path, this.#of, this.#resumable);
+      this.#hasNote = true;
+      this.#checkedBytes = isProvable(this.#resumable) ? Number.POSITIVE_INFINITY : 0;
+    }
+    this.#flush();
   }
 
   #flush(): void {
@@ -161,10 +179,16 @@ export class PartFile implements Sink {
     this.known = undefined;
     this.#checkedBytes = Number.POSITIVE_INFINITY;
     this.#digest = undefined;
+    this.#stopSaving();
     this.#locally(() => {
       this.#removeNote();
       ftruncateSync(this.file, 0);
     });
+  }
+
+  #stopSaving(): void {
+    clearInterval(this.#saving);
+    this.#resumable = undefined;
   }
 
   #removeNote(): void {
@@ -174,6 +198,7 @@ export class PartFile implements Sink {
 
   /** Runs `work` and reports disk errors as local errors, so that a full disk isn't blamed on the bucket or retried. */
   #locally(work: () => void): void {
+    if (this.#failure !== undefined) throw this.#failure;
     try {
       work();
     } catch (error) {
@@ -199,8 +224,8 @@ export class PartFile implements Sink {
 
   /** Keeps the bytes for a later run if it can use them. */
   keep(): void {
-    if (this.#hasNote) {
-      this.#flush();
+    if (this.#resumable !== undefined && this.length > 0 && this.#failure === undefined) {
+      this.#save();
       if (this.length > this.#checkedBytes) this.#checkpoint();
       this.#close();
     } else this.discard();
@@ -213,6 +238,7 @@ export class PartFile implements Sink {
   }
 
   #close(): void {
+    this.#stopSaving();
     if (this.#open) closeSync(this.file);
     this.#open = false;
   }
@@ -229,65 +255,4 @@ function createPart(path: string): number | undefined {
       makeFolder(dirname(path));
     }
   }
-}
-
-/*
- * `NAME.part.json`: the first line identifies the object in `NAME.part`. If nothing in the bucket's response proves the content, the
- * following lines are checkpoints of the bytes received so far.
- */
-
-const objectSchema = z.object({
-  key: z.string(),
-  bucket: z.string(),
-  size: z.number(),
-  etag: z.string(),
-  md5: z.optional(z.string()),
-  checksum: z.optional(z.object({ algorithm: z.enum(CHECKSUM_ALGORITHMS), value: z.string() })),
-});
-/** The length and hash of the first bytes, as received from the bucket. */
-const checkpointSchema = z.object({ bytes: z.number(), sha256: z.string() });
-
-/** The properties of an object that a note doesn't record. */
-const UNKNOWN = {
-  modified: undefined,
-  contentType: undefined,
-  encryption: undefined,
-  storageClass: undefined,
-};
-
-function notePath(partPath: string): string {
-  return `${partPath}.json`;
-}
-
-/** Starts a new note. Removes any existing file of that name first, so that nothing is written through a link. */
-function writeNote(partPath: string, of: PartOf, { size, etag, md5, checksum }: ObjectFacts): void {
-  const text = JSON.stringify({ ...of, size, etag, md5, checksum });
-  rmSync(notePath(partPath), { force: true });
-  writeFileSync(notePath(partPath), `${text}\n`, { mode: 0o600, flag: 'wx' });
-}
-
-function writeCheckpoint(partPath: string, checkpoint: z.infer<typeof checkpointSchema>): void {
-  const file = openSync(notePath(partPath), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
-  try {
-    writeSync(file, `${JSON.stringify(checkpoint)}\n`);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** Reads the note. Returns undefined if it is missing, unreadable, or about another object. */
-async function readNote(partPath: string, of: PartOf) {
-  const text = await readRegular(notePath(partPath), O_RDONLY | O_NOFOLLOW).catch(() => undefined);
-  // A crash can truncate the last line, which is then ignored.
-  const [first = '', ...rest] = (text ?? '').split('\n');
-  const object = objectSchema.safeParse(tryParseJson(first));
-  if (!object.success || object.data.key !== of.key || object.data.bucket !== of.bucket) return undefined;
-  const { size, etag, md5, checksum } = object.data;
-  const checkpoints = rest
-    .map((line) => checkpointSchema.safeParse(tryParseJson(line)))
-    .filter((one) => one.success);
-  return {
-    facts: { ...UNKNOWN, size, etag, md5: startMd5() && md5, checksum },
-    checkpoint: checkpoints.at(-1)?.data,
-  };
 }

@@ -189,7 +189,7 @@ describe('a disk', () => {
     });
     syncBuiltinESMExports();
     const part = await PartFile.open(path, OF);
-    part.begin(factsFor(bytes.subarray(0, 600 * KIB)));
+    part.begin(factsFor(bytes.subarray(0, 600 * KIB), { etag: 'W/"x"' }));
     for (const end of [100, 512 * KIB, 600 * KIB]) part.write(bytes.subarray(part.length, end));
     part.verify();
     expect(readFileSync(path).equals(bytes.subarray(0, 600 * KIB))).toBe(true);
@@ -205,7 +205,7 @@ describe('a disk', () => {
   it.each<[string, 'writevSync' | 'writeFileSync' | 'ftruncateSync', (part: PartFile) => unknown]>([
     ['write bytes', 'writevSync', (part) => write(part, 512 * KIB)],
     ['write the last bytes', 'writevSync', writeLast],
-    ['write the note', 'writeFileSync', (part) => part.begin(large)],
+    ['write the note', 'writeFileSync', (part) => write(part, 512 * KIB)],
     ['start over', 'ftruncateSync', (part) => part.restart()],
   ])("that can't %s is reported as a local error", async (_, call, work) => {
     const part = await PartFile.open(path, OF);
@@ -220,10 +220,48 @@ describe('a disk', () => {
   });
 });
 
+describe('a slow download', () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+    return () => vi.useRealTimers();
+  });
+
+  it('is saved at intervals, with checkpoints if the response proves nothing', async () => {
+    const part = await PartFile.open(path, OF);
+    part.begin(unproven(MIB));
+    const states = [1_000, 1_500, 2_000].map((length) => {
+      part.write(bytes.subarray(part.length, length));
+      vi.advanceTimersByTime(300);
+      return [statSync(path).size, noteLines().length];
+    });
+    expect(states).toEqual([
+      [1_000, 2],
+      [1_500, 2],
+      [2_000, 3],
+    ]);
+    part.discard();
+    expect([readdirSync(dir), vi.getTimerCount()]).toEqual([[], 0]);
+  });
+
+  it('fails at the next write if it could not be saved', async () => {
+    const part = await PartFile.open(path, OF);
+    part.begin(large);
+    part.write(bytes.subarray(0, 10));
+    vi.spyOn(fs, 'writevSync').mockImplementationOnce(() => {
+      throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    });
+    syncBuiltinESMExports();
+    vi.advanceTimersByTime(300);
+    expect(failureOf(() => part.write(bytes.subarray(10, 20)))).toBe('STORAGE_LOCAL');
+    expect(failureOf(() => part.verify())).toBe('STORAGE_LOCAL');
+    part.keep();
+    expect(readdirSync(dir)).toEqual([]);
+  });
+});
+
 describe('a note', () => {
   it.each<[string, ObjectFacts, boolean]>([
-    ['1 MiB', { ...large, size: MIB }, true],
-    ['less than 1 MiB', { ...large, size: MIB - 1 }, false],
+    ['a known size', { ...large, size: 1_001 }, true],
     ['an unknown size', { ...large, size: undefined }, false],
     ['a weak ETag', { ...large, etag: 'W/"x"' }, false],
   ])('of an object with %s decides whether its bytes are kept', async (_, facts, isKept) => {

@@ -113,7 +113,7 @@ describe('a new file', () => {
     expect([requests.length, files()]).toEqual([1, []]);
   });
 
-  it('ends with the reason if it is aborted', async () => {
+  it('ends with the reason if it is aborted, and keeps what was received', async () => {
     const stop = new AbortController();
     const reason = new Error('stopped');
     const answer = {
@@ -125,7 +125,7 @@ describe('a new file', () => {
       },
     };
     expect((await save([answer], { signal: stop.signal })).outcome).toBe(reason);
-    expect(files()).toEqual([]);
+    expect(files()).toEqual(['a.txt.part', 'a.txt.part.json']);
   });
 });
 
