@@ -13,8 +13,8 @@ const retry = process.env.CI || process.env.ESIGN_COVERAGE ? 1 : 0;
 const shared = {
   pool: 'forks' as const,
   isolate: false,
-  // Each command evaluates the program's modules again. A larger young generation leaves them less often to a full
-  // collection, and on two cores, threads that collect only take the place of the other worker.
+  // Each command evaluates the program's modules again. A larger young generation needs fewer full
+  // collections. On two cores, garbage collection threads only slow down the other worker.
   execArgv: ['--max-semi-space-size=64', '--min-semi-space-size=32', '--single-threaded-gc'],
 };
 
@@ -57,7 +57,7 @@ export default defineConfig({
           retry,
           testTimeout: 30_000,
           hookTimeout: 30_000,
-          // Some of them wait for real time. One worker more costs seconds of loading, so there aren't as many as below.
+          // Some tests wait in real time. Each additional worker takes seconds to load, so there are fewer than below.
           maxWorkers: availableParallelism() + 1,
           maxConcurrency: 10,
         },

@@ -92,7 +92,7 @@ async function control() {
       'Priority: optional',
       'Depends: libc6 (>= 2.28), libstdc++6, libgcc-s1',
       `Installed-Size: ${Math.ceil(bytes / 1024)}`,
-      'Description: command line for electronic signatures',
+      'Description: send documents for signature from the command line',
       ` ${description}`,
       '',
     ].join('\n'),

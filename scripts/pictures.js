@@ -102,7 +102,7 @@ async function bulkPictures() {
   await esign('sandbox', 'sign', ids[3]);
   await esign('sandbox', 'decline', ids[2], '--reason', 'wrong company');
   await esign('sandbox', 'advance', '2d');
-  await shell.take('bulk-status', 'esign bulk status: each signer of a run and how far they are', [
+  await shell.take('bulk-status', 'esign bulk status: the signers in a run and their status', [
     ...['bulk', 'status', '--last'],
   ]);
 }
@@ -150,7 +150,7 @@ await withSandbox(shell, async ({ baseUrl }) => {
     'envelopes',
     'list',
   ]);
-  await shell.take('get', 'esign envelopes get: the state of one envelope', [
+  await shell.take('get', 'esign envelopes get: the status, signers, and files of an envelope', [
     'envelopes',
     'get',
     staged.offer,

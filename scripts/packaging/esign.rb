@@ -1,6 +1,6 @@
-# The formula for Homebrew, filled in by scripts/manifest.js. Untested: no Homebrew was at hand.
+# The Homebrew formula, filled in by scripts/manifest.js. Not tested, because Homebrew was not available.
 class Esign < Formula
-  desc "Command-line for electronic signatures"
+  desc "Send documents for signature from the command line"
   homepage "@HOMEPAGE@"
   version "@VERSION@"
   license "MIT"

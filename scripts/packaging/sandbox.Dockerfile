@@ -1,4 +1,4 @@
-# The sandbox in a container, out of the npm package. Parsed and its command tried by a test; never built: no engine was at hand.
+# A container image for the sandbox, from the npm package. A test runs its command; the image was never built.
 #   npm pack --pack-destination dist/container
 #   docker build --tag esign-sandbox --file scripts/packaging/sandbox.Dockerfile dist/container
 #   docker run --rm --publish 127.0.0.1:4010:4010 --publish 127.0.0.1:5010:5010 esign-sandbox

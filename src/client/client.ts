@@ -106,7 +106,7 @@ export interface EsignEnvelopes {
   /** Sends a draft. */
   send(id: string, options?: CallOptions): Promise<Outcome>;
   cancel(id: string, options?: CallOptions & { reason?: string | undefined }): Promise<Outcome>;
-  /** Reminds all pending signers, or the one with this id or address. Never sent twice. */
+  /** Reminds all pending signers, or the one with this ID or address. Never sent twice. */
   remind(id: string, options?: CallOptions & { signer?: string | undefined }): Promise<Outcome>;
 }
 

@@ -1,4 +1,4 @@
-# Starts a sandbox that goes on after this step, and tells the following ones where it is. Called by action.yml.
+# Starts a sandbox that keeps running after this step, and passes its address and keys to the following steps. Called by action.yml.
 set -euo pipefail
 ready="$RUNNER_TEMP/esign-sandbox.json"
 words=(sandbox start --ephemeral --port "$PORT" --no-save-profile --json)

@@ -1,4 +1,4 @@
-// Places fields on the pages of a template. The form's numbers are the truth; the boxes on the pages follow them.
+// Places fields on the pages of a template. The form stores their positions; the boxes on the pages show them.
 import { drawPages } from './sheets.js';
 
 const form = document.querySelector('form.editor');
@@ -8,11 +8,11 @@ const tool = form.querySelector('#tool');
 const forRole = form.querySelector('#for');
 const roleNames = form.querySelector('[name="roles"]');
 const statusLine = form.querySelector('.panel [role="status"]');
-/** Below this, in CSS pixels, a drag was a click. */
+/** A shorter drag, in CSS pixels, counts as a click. */
 const CLICK = 6;
 const LEAST = 8;
 
-/** The page's element and its size in points, by its number. */
+/** The element and the size in points of each page, by page number. */
 const sheets = new Map();
 /** The box of each row. */
 const boxes = new Map();
@@ -28,7 +28,7 @@ const read = (row) => {
 };
 const whole = (value, least, most) => Math.round(Math.min(Math.max(value, least), Math.max(least, most)));
 
-/** Keeps a place on its page, and writes it into the form. */
+/** Limits a position to its page, and writes it to the form. */
 function write(row, { page, x, y, width, height }) {
   const size = sheets.get(page).size;
   const across = whole(width, LEAST, Math.floor(size.width));
@@ -45,7 +45,7 @@ function write(row, { page, x, y, width, height }) {
   show(row);
 }
 
-/** Puts the row's box where its numbers say, and its words where they are read. */
+/** Updates the position and the label of a row's box. */
 function show(row) {
   const { page, x, y, width, height } = read(row);
   const label = control(row, 'label').value || 'New field';
@@ -106,7 +106,7 @@ function remove(row) {
   count();
 }
 
-/** A new field of the chosen type and role. */
+/** Adds a field of the chosen type and role. */
 function add(place) {
   const number = String(next++);
   const row = document.querySelector('#row').content.firstElementChild.cloneNode(true);
@@ -133,7 +133,7 @@ function usualSize(select) {
   return { width: Number(width), height: Number(height) };
 }
 
-/** Gives a row its box, and both their manners. */
+/** Creates the box of a row and adds the event listeners of both. */
 function adopt(row) {
   const box = document.createElement('button');
   box.type = 'button';
@@ -184,7 +184,7 @@ function onKey(event, row) {
   }
 }
 
-/** Moves or resizes a box until the pointer is let go. */
+/** Moves or resizes a box until the pointer is released. */
 function drag(event, row, isResizing) {
   if (event.button !== 0) return;
   event.stopPropagation();
@@ -205,7 +205,7 @@ function drag(event, row, isResizing) {
   box.addEventListener('pointercancel', end, { once: true });
 }
 
-/** A drag on the bare page makes a field of that size, a click or tap one of the usual size. */
+/** Adds fields on an empty area: a drag sets the size, and a click or tap uses the default size. */
 function drawOn(element, page, size) {
   let pointer = '';
   const at = ({ clientX, clientY }) => {

@@ -1,7 +1,7 @@
-// Drawing by mouse, finger or pen. A drawing is text: points `x,y`, a space between two, a semicolon between strokes.
+// Lets people draw with the mouse, a finger, or a pen. A drawing is text: points `x,y` separated by spaces, and strokes by semicolons.
 const RANGE = 1000;
 const MOST = { strokes: 120, points: 3000 };
-/** Points nearer to each other than this add nothing that could be seen. */
+/** Points closer together than this make no visible difference. */
 const STEP = 5;
 const PEN = 6;
 const INK = '#14296b';
@@ -15,7 +15,7 @@ function writeStrokes(strokes) {
   return strokes.map((stroke) => stroke.map((point) => point.join(',')).join(' ')).join(';');
 }
 
-/** A canvas as sharp as the screen, and its size in CSS pixels. */
+/** Sets a canvas to the screen's resolution. Returns its context, and its size in CSS pixels. */
 function sharp(canvas) {
   const { clientWidth: width, clientHeight: height } = canvas;
   canvas.width = Math.round(width * window.devicePixelRatio);
@@ -28,7 +28,7 @@ function sharp(canvas) {
   return { pen, width, height };
 }
 
-/** As the documents draw it: from middle to middle, bent toward the point between. */
+/** Draws a stroke as the documents do: curves between the midpoints of neighboring points. */
 function trace(pen, stroke) {
   const [first, ...rest] = stroke;
   pen.beginPath();
@@ -38,12 +38,12 @@ function trace(pen, stroke) {
     pen.quadraticCurveTo(x, y, (x + nextX) / 2, (y + nextY) / 2);
   }
   const [x, y] = stroke.at(-1);
-  // A line of no length at all would not be shown.
+  // A line of length zero would be invisible.
   pen.lineTo(stroke.length === 1 ? x + 0.1 : x, y);
   pen.stroke();
 }
 
-/** Shows a drawing at the left of a canvas, half way down, as large as it fits. */
+/** Shows a drawing as large as possible, aligned left and centered vertically. */
 export function preview(canvas, strokes) {
   const { pen, width, height } = sharp(canvas);
   const all = strokes.flat();
@@ -66,7 +66,7 @@ export function preview(canvas, strokes) {
     );
 }
 
-/** The pad in its dialog. `draw` resolves to a drawing, or to undefined when nothing is to change. */
+/** Creates the pad in a dialog. `draw` resolves to a drawing, or to undefined if nothing should change. */
 export function padIn(dialog) {
   const canvas = dialog.querySelector('canvas');
   const statusLine = dialog.querySelector('[role="status"]');

@@ -1,9 +1,9 @@
-// The text of a PDF's page as paragraphs: it can be read on a small screen, and by a screen reader.
+// Turns the text of a PDF page into paragraphs for small screens and screen readers.
 
-/** Sizes within this ratio belong to the same paragraph; text that is larger than usual by the other is a heading. */
+/** Font sizes within the first ratio belong to the same paragraph. Text that is larger than usual by the second is a heading. */
 const SAME_SIZE = 1.1;
 const HEADING = 1.1;
-/** Distances in sizes of the type: between lines of a paragraph, of its indents, and between columns. */
+/** Distances in font sizes: between the lines of a paragraph, for indents, and between columns. */
 const LINE_GAP = 1.8;
 const INDENT = 2;
 const HANGING_INDENT = 4;
@@ -11,7 +11,7 @@ const COLUMN_GAP = 3;
 /** With this many lines, adjacent paragraphs are columns of text, not labels of a form. */
 const COLUMN_LINES = 3;
 
-/** Paragraphs of a page of PDF.js in reading order, with their place in points from the top left corner. */
+/** Returns the paragraphs of a PDF.js page in reading order, with positions in points from the top left corner. */
 export async function paragraphsOf(page) {
   const viewport = page.getViewport({ scale: 1 });
   const { items } = await page.getTextContent();
@@ -30,7 +30,7 @@ export async function paragraphsOf(page) {
   const shown = paragraphs
     .filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
     .map((one) => ({ ...one, isHeading: one.size > usual * HEADING && one.text.length < 80 }));
-  // The order in the file is right for columns. Forms are often written in another order than they are read.
+  // The order in the file is right for columns. In forms, it often differs from the reading order.
   return hasColumns(shown) ? shown : shown.sort((a, b) => rowOf(a) - rowOf(b) || a.left - b.left);
 }
 
@@ -53,7 +53,7 @@ function hasColumns(paragraphs) {
   return long.some((a) => long.some((b) => a.right < b.left && a.top < b.bottom && b.top < a.bottom));
 }
 
-/** Texts whose tops differ by less than a few points are next to each other. */
+/** Returns the row of a text. Texts whose tops differ by only a few points are in the same row. */
 function rowOf({ top }) {
   return Math.round(top / 4);
 }
@@ -75,7 +75,7 @@ function linesOf(items, viewport) {
   return lines;
 }
 
-/** The size in which most of the text is set. */
+/** Returns the font size of most of the text. */
 function usualSize(paragraphs) {
   const lengths = new Map();
   for (const { size, text } of paragraphs) {
@@ -85,7 +85,7 @@ function usualSize(paragraphs) {
   return [...lengths].sort(([, a], [, b]) => b - a)[0]?.[0] ?? 0;
 }
 
-/** The index of the paragraph after which a field belongs: the nearest above it, in its column where there is one. */
+/** Returns the index of the paragraph that a field follows: the nearest one above it, in its column if there is one. */
 export function paragraphBefore(paragraphs, field) {
   let best = -1;
   let least = Number.POSITIVE_INFINITY;

@@ -1,13 +1,13 @@
-// Draws the pages of a PDF, each as large as its column is wide.
+// Draws the pages of a PDF, each as wide as its column.
 import * as pdf from '/assets/pdf.min.mjs';
 
 pdf.GlobalWorkerOptions.workerSrc = '/assets/pdf.worker.min.mjs';
-/** Further pages are drawn when they come near: each takes some megabytes. */
+/** The number of pages drawn immediately. The others are drawn when they come near, because each takes several megabytes. */
 const DRAWN_AT_ONCE = 10;
 
 /**
- * Calls `place(sheet, number, size, page)` for each page before it is drawn; `size` is in points, `page` is that of PDF.js.
- * A page that is not displayed is drawn once it is.
+ * Calls `place(sheet, number, size, page)` for each page before it is drawn. `size` is in points, and `page` is a PDF.js page.
+ * Hidden pages are drawn when they are shown.
  */
 export async function drawPages(pages, place) {
   const file = await pdf.getDocument({ url: pages.dataset.document, isEvalSupported: false }).promise;
@@ -41,7 +41,7 @@ export async function drawPages(pages, place) {
   pages.dataset.ready = 'true';
 }
 
-/** On a small screen a page is drawn twice as fine, so that it can be magnified. */
+/** Draws a page; on a small screen, at twice the resolution, so that people can zoom in. */
 async function drawSheet(page, sheet) {
   const { width } = page.getViewport({ scale: 1 });
   const fineness = window.devicePixelRatio * (sheet.clientWidth < 600 ? 2 : 1);

@@ -1,4 +1,4 @@
-// Shows the document with its fields. Without this script the page is a plain form.
+// Shows the document with its fields. Without this script, the page is a plain form.
 
 import { padIn, preview, readStrokes } from './pad.js';
 import { paragraphBefore, paragraphsOf } from './reading.js';
@@ -10,7 +10,7 @@ const progress = document.querySelector('.actions [role="status"]');
 const next = document.querySelector('[data-next]');
 const sign = document.querySelector('[data-sign]');
 const views = document.querySelector('.tools .switch');
-/** On such a screen a page is too small to read and to fill in, so its text is shown with the fields in between. */
+/** On these screens, pages are too small to read, so the text is shown with the fields in between. */
 const narrow = window.matchMedia('(max-width: 44rem)');
 /** For each page: its sheet, its size in points, its text, and its fields. */
 const placed = [];
@@ -40,7 +40,7 @@ function paragraph({ text, isHeading }) {
   return made;
 }
 
-/** On a narrow screen fields follow the text above them, otherwise they lie on their page. */
+/** Puts the fields of a page between its paragraphs on a narrow screen, and otherwise on the page. */
 function placeFields(one) {
   if (narrow.matches) placeInText(one);
   else placeOnPage(one);
@@ -49,7 +49,7 @@ function placeFields(one) {
 
 function placeInText({ text, paragraphs, fields }) {
   const elements = [...text.querySelectorAll('h3, p')];
-  // Backwards, since each goes directly behind its paragraph.
+  // In reverse order, because each field is inserted directly after its paragraph.
   for (const field of fields.toReversed()) {
     field.removeAttribute('style');
     controlOf(field).removeAttribute('style');
@@ -92,7 +92,7 @@ function layOver(element, size, { x, y, width, height } = boxOf(element)) {
   element.style.height = `${(height / size.height) * 100}%`;
 }
 
-/** As large as the field allows; a date needs room for its ten digits and the button of the calendar. */
+/** Returns the largest font size that fits the field. A date needs room for ten characters and the calendar button. */
 function fontSizeIn(field, size) {
   const { width, height } = boxOf(field);
   const control = field.querySelector('input, select, textarea');
@@ -102,7 +102,7 @@ function fontSizeIn(field, size) {
   return `min(18px, ${ofPage(control.type === 'date' ? Math.min(points, width / 9) : points)})`;
 }
 
-/** Marks the place of a field on a page that is too small to fill in. */
+/** Marks the position of a field on a page that is too small to fill in. */
 function spot(field, size) {
   const made = button('spot', `Go to ${labelOf(field)}`);
   made.tabIndex = -1;
@@ -121,7 +121,7 @@ function drawingOf(field) {
   return field.querySelector('input[name^="d."]');
 }
 
-/** Adds a button that opens the pad, and shows the drawing in place of the text once there is one. */
+/** Adds a button that opens the pad. A drawing is shown instead of the text. */
 function makeDrawable(field, pad) {
   const typed = field.querySelector('.hand');
   const drawing = drawingOf(field);
@@ -175,7 +175,7 @@ function emptyFields() {
   return [...form.querySelectorAll('.field [required]')].filter((control) => !isFilled(control));
 }
 
-/** "Next field" is the main button until every required field is complete, then it is "Sign". */
+/** Makes "Next field" the main button until every required field is complete, and then "Sign". */
 function countFields() {
   const left = emptyFields().length;
   progress.textContent = left === 0 ? 'Ready to sign' : `${left} field${left === 1 ? '' : 's'} left`;
@@ -185,7 +185,7 @@ function countFields() {
 
 let last;
 
-/** Goes to the first empty required field after the one it went to last. */
+/** Moves to the next empty required field. */
 function goToNext() {
   const left = emptyFields();
   const isAfter = (control) => last?.compareDocumentPosition(control) & Node.DOCUMENT_POSITION_FOLLOWING;
