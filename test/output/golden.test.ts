@@ -20,7 +20,8 @@ import {
   renderProfile,
   renderSettings,
 } from '../../src/commands/profiles/view.ts';
-import { choiceList, renderSandbox } from '../../src/commands/sandbox/views.ts';
+import { choiceList } from '../../src/commands/sandbox/choices.ts';
+import { renderSandbox } from '../../src/commands/sandbox/start.ts';
 import { renderTemplate, templateList } from '../../src/commands/templates/view.ts';
 import { combineGuards } from '../../src/guards/guards.ts';
 import { type ListView, writeList } from '../../src/output/list.ts';

@@ -1,7 +1,15 @@
+import { rm } from 'node:fs/promises';
 import * as Flags from '@oclif/core/flags';
+import { indexPathOf } from '../../cli/boot/observations.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { dryRunFlag } from '../../cli/flags.ts';
-import { clearIndex } from './index-files.ts';
+import type { Session } from '../../cli/session.ts';
+import { indexFiles } from '../../envelope-index/index-file.ts';
+import { indexFolder } from '../../envelope-index/index-writer.ts';
+import { counted } from '../../kernel/duration.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import { bytesInWords } from '../../output/bytes.ts';
+import { writeJson } from '../../output/json.ts';
 
 export default class IndexClear extends EsignCommand {
   static override summary = 'Delete the local index. The next search rebuilds it.';
@@ -20,6 +28,25 @@ export default class IndexClear extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(IndexClear);
-    await clearIndex({ all: flags.all, 'dry-run': flags['dry-run'] }, this.context(flags));
+    const context = this.context(flags);
+    const { profileName } = await context.session.settings();
+    const files = await indexFiles(
+      indexFolder(stateDir()),
+      flags.all ? 'all' : { profile: profileName?.value },
+    );
+    const bytes = files.reduce((sum, one) => sum + one.bytes, 0);
+    // Undefined without the flag, so JSON would leave it out.
+    const dryRun = flags['dry-run'] === true;
+    if (!dryRun) for (const { path } of files) await rm(path, { force: true });
+    if (context.terminal.json)
+      return writeJson({ dryRun, files: files.map(({ path }) => path), bytes }, context.terminal);
+    const what = `${counted(files.length, 'file')}, ${bytesInWords(bytes)}`;
+    await context.terminal.out(`${dryRun ? 'Would remove' : 'Removed'} ${what}.\n`);
   }
+}
+
+/** Removes the index of the current profile and address, because its envelopes no longer exist. */
+export async function removeIndex(session: Session): Promise<void> {
+  const path = indexPathOf(await session.settings());
+  if (path !== undefined) await rm(path, { force: true });
 }

@@ -1,5 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { refreshIndex } from './index-files.ts';
+import { IndexProgressLine, unusableReason } from '../../cli/selection/index-or-service.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { showIndex } from './show.ts';
 
 export default class IndexRefresh extends EsignCommand {
   static override summary = 'Update the local index.';
@@ -13,6 +15,26 @@ export default class IndexRefresh extends EsignCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(IndexRefresh);
-    await refreshIndex(this.context(flags));
+    const context = this.context(flags);
+    const index = await context.session.index();
+    if (index !== undefined) {
+      const line = new IndexProgressLine(context);
+      try {
+        await index.refreshAll({
+          signal: context.interrupt.signal,
+          onProgress: (progress) => line.show(progress),
+        });
+      } catch (error) {
+        const why = unusableReason(error);
+        if (why === undefined) throw error;
+        throw new UsageError(`${why}.`, {
+          cause: error,
+          hint: 'Free up disk space, or set ESIGN_STATE_DIR to a writable folder. Searches also work without the index.',
+        });
+      } finally {
+        await line.stop();
+      }
+    }
+    await showIndex(context);
   }
 }

@@ -1,10 +1,12 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
+import { NoProfileError, UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
-import { safeLine } from '../../output/text.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { padded, safeLine, widthOf } from '../../output/text.ts';
+import type { Profiles } from '../../profiles/profile.ts';
 import { profileNamed, readProfiles } from '../../profiles/store.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
-import { pickProfile } from './pick.ts';
 import { writeProfile } from './view.ts';
 
 export default class ProfilesUse extends EsignCommand {
@@ -32,4 +34,30 @@ export default class ProfilesUse extends EsignCommand {
     const shown = { name, current: true, profile: profileNamed(store, name) };
     await writeProfile(shown, context.terminal, () => `${safeLine(name)} is now the current profile.\n`);
   }
+}
+
+/**
+ * Asks the user to choose a stored profile, and returns its name.
+ * @throws UsageError without a terminal.
+ */
+async function pickProfile(store: Profiles, terminal: Terminal): Promise<string> {
+  const profiles = Object.entries(store.profiles);
+  if (profiles.length === 0) {
+    throw new NoProfileError('No profiles yet.', {
+      hint: 'Add one: `esign profiles add NAME --base-url URL`, or try `esign sandbox start`.',
+    });
+  }
+  if (!terminal.canAsk) {
+    throw new UsageError('Missing argument NAME: the profile to switch to.', {
+      hint: `Profiles: ${profiles.map(([name]) => name).join(', ')}.`,
+    });
+  }
+  const width = Math.max(...profiles.map(([name]) => widthOf(safeLine(name))));
+  const choices = profiles.map(([name, { baseUrl }]) => ({
+    value: name,
+    name: `${padded(safeLine(name), width)}  ${safeLine(baseUrl)}${name === store.current ? '  (current)' : ''}`,
+    short: safeLine(name),
+  }));
+  const { ask } = await import('../../cli/prompts/prompts.ts');
+  return ask((conversation) => conversation.pick('Which profile?', choices, store.current));
 }

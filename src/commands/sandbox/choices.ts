@@ -2,8 +2,8 @@ import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { formatFlags, quietFlag } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
-import { writeList } from '../../output/list.ts';
-import { choiceList } from './views.ts';
+import { type ListView, writeList } from '../../output/list.ts';
+import type { SandboxChoice } from '../../sandbox-control/control.ts';
 
 export default class SandboxChoices extends EsignCommand {
   static override summary = 'Show or set how the sandbox behaves where the API document is ambiguous.';
@@ -24,3 +24,25 @@ export default class SandboxChoices extends EsignCommand {
     await writeList(await sandbox.choices(choices), choiceList, flags, context.terminal);
   }
 }
+
+/** The list of ambiguities in the API document, and how this sandbox handles them. */
+export const choiceList: ListView<SandboxChoice> = {
+  id: (one) => one.name,
+  empty: 'This sandbox has no choices.',
+  columns: [
+    { key: 'name', header: 'NAME', value: (one) => one.name, fixed: true },
+    {
+      key: 'value',
+      header: 'VALUE',
+      value: (one) => one.value,
+      color: (one) => (one.value === one.default ? undefined : 'yellow'),
+      fixed: true,
+    },
+    {
+      key: 'values',
+      header: 'OR',
+      value: (one) => one.values.filter((value) => value !== one.value).join(', '),
+    },
+    { key: 'decides', header: 'DECIDES', value: (one) => one.decides },
+  ],
+};

@@ -2,7 +2,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import { writeJson } from '../../output/json.ts';
-import { removeIndex } from '../index/index-files.ts';
+import { removeIndex } from '../index/clear.ts';
 
 export default class SandboxReset extends EsignCommand {
   static override summary = 'Reset the sandbox. Envelopes and the clock are reset; the API key is kept.';

@@ -1,11 +1,15 @@
 import * as Flags from '@oclif/core/flags';
+import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { envelopeArg } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
+import { command } from '../../kernel/text/shell-words.ts';
+import { isInFlight } from '../../kernel/vocabulary.ts';
 import { writeIds } from '../../output/list.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine } from '../../output/text.ts';
 import { writeEnvelopeAction } from '../envelopes/view.ts';
 import { asSigner } from './as-signer.ts';
-import { renderNextSigner } from './views.ts';
 
 export default class SandboxSign extends EsignCommand {
   static override summary = 'Sign an envelope in the sandbox, as the next signer or a specific signer.';
@@ -44,4 +48,13 @@ export default class SandboxSign extends EsignCommand {
     await writeEnvelopeAction('Signed', signed, context.terminal);
     if (!context.terminal.json) await context.terminal.out(renderNextSigner(signed, context.terminal));
   }
+}
+
+/** Renders the next signer and the command to sign. Only on a terminal and if a signer is left. */
+function renderNextSigner(envelope: Envelope, terminal: Terminal): string {
+  const left = (envelope.signers ?? []).filter(({ status }) => status !== 'SIGNED');
+  const [next] = left.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
+  if (!terminal.outIsTty || !isInFlight(envelope.status) || next === undefined) return '';
+  const who = safeLine(next.name ?? next.email ?? 'Somebody');
+  return terminal.style('dim', `${who} is next:  ${command('sandbox', 'sign', envelope.id)}\n`);
 }

@@ -12,7 +12,11 @@ import { UsageError } from '../../kernel/errors.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { temporaryFolder } from '../../kernel/files/temporary-folder.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import { maskKey } from '../../kernel/redaction.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import { writeJsonLine } from '../../output/json.ts';
+import { renderPairs } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
 import { putProfile, removeProfile } from '../../profiles/edit.ts';
 import type { Profile } from '../../profiles/profile.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
@@ -20,7 +24,6 @@ import type { Sandbox, Seed } from '../../sandbox/index.ts';
 import { standInsOf } from './like.ts';
 import { repeatableFlags, repeatableOptions } from './repeatable.ts';
 import { readSeedFile } from './seed-file.ts';
-import { renderSandbox } from './views.ts';
 
 export default class SandboxStart extends EsignCommand {
   static override summary = 'Run the complete e-signature service on this machine. No account needed.';
@@ -209,5 +212,30 @@ async function announce(
   }
   if (terminal.json)
     return writeJsonLine({ type: 'ready', ...ready, ...(keys.length > 0 ? { keys } : {}) }, terminal);
-  terminal.err(renderSandbox(ready, facts.current, terminal));
+  terminal.err(renderSandbox(sandbox, facts.current, terminal));
+}
+
+/** Renders the facts of a sandbox that has just started, and what to try. */
+export function renderSandbox(
+  sandbox: Pick<Sandbox, 'baseUrl' | 'apiKey' | 'endpoint' | 'bucket' | 'dashboardUrl' | 'dataDir'>,
+  current: string | undefined,
+  terminal: Terminal,
+): string {
+  const pairs: [string, string][] = [
+    ['API', sandbox.baseUrl],
+    ['API key', maskKey(sandbox.apiKey)],
+    ['Bucket', `${sandbox.bucket} at ${sandbox.endpoint}`],
+    ['Web page', sandbox.dashboardUrl],
+    ['State', sandbox.dataDir],
+  ];
+  const flag = current === 'sandbox' ? [] : ['--profile', 'sandbox'];
+  return [
+    `The sandbox is running. Ctrl-C stops it.\n\n`,
+    renderPairs(pairs, terminal, '  '),
+    '\nTry it from another terminal:\n',
+    `  ${command('templates', 'list', ...flag)}\n`,
+    `  ${command('envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'ada@example.com', '--send', ...flag)}\n`,
+    '  esign sandbox sign ENVELOPE_ID\n',
+    `  ${command('envelopes', 'download', 'ENVELOPE_ID', ...flag)}\n`,
+  ].join('');
 }
