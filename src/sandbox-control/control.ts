@@ -4,7 +4,8 @@ import { type Envelope, envelopeSchema, readAs, resourceResponseSchema } from '.
 import { BadResponseError, ServiceError, UsageError } from '../kernel/errors.ts';
 
 const nowSchema = z.looseObject({ now: z.string() });
-const deliveriesSchema = z.looseObject({ data: z.array(z.record(z.string(), z.unknown())) });
+/** The items of a list or the members of an object that is only shown. */
+const membersSchema = z.record(z.string(), z.unknown());
 
 const choiceSchema = z.looseObject({
   name: z.string(),
@@ -14,12 +15,10 @@ const choiceSchema = z.looseObject({
   decides: z.string(),
   why: z.string(),
 });
-const choicesSchema = z.looseObject({ data: z.array(choiceSchema) });
-const faultsSchema = z.looseObject({ data: z.record(z.string(), z.unknown()) });
+/** An ambiguity of the API document, and how the sandbox handles it. */
+export type SandboxChoice = z.infer<typeof choiceSchema>;
 
 const snapshotSchema = z.looseObject({ name: z.string(), createdAt: z.string(), envelopes: z.number() });
-const snapshotReplySchema = z.looseObject({ data: snapshotSchema });
-const snapshotsSchema = z.looseObject({ data: z.array(snapshotSchema) });
 /** A saved state of the sandbox. */
 export type SandboxSnapshot = z.infer<typeof snapshotSchema>;
 
@@ -32,7 +31,6 @@ const mailSchema = z.looseObject({
   subject: z.string(),
   link: z.nullable(z.string()),
 });
-const mailsSchema = z.looseObject({ data: z.array(mailSchema) });
 /** An email that the service would have sent; `link` is its signing page. */
 export type ListedMail = z.infer<typeof mailSchema>;
 
@@ -50,12 +48,8 @@ const seededSchema = z.object({
     }),
   ),
 });
-const seedReplySchema = z.looseObject({ data: seededSchema });
 /** The number of items loaded from a seed, and its keys. */
 export type SeedReply = z.infer<typeof seededSchema>;
-
-/** An ambiguity of the API document, and how the sandbox handles it. */
-export type SandboxChoice = z.infer<typeof choiceSchema>;
 
 /** Returns the URL of the control plane for an API base URL: `http://127.0.0.1:4010/api/v1` gives `…:4010/__sandbox`. */
 export function controlUrl(baseUrl: string): string {
@@ -67,19 +61,24 @@ interface AsSigner {
   signer?: string | undefined;
 }
 
+interface MailFilter {
+  to?: string | undefined;
+  envelopeId?: string | undefined;
+  waitMs?: number | undefined;
+}
+
 /**
  * Creates a client for the actions of a running sandbox that aren't part of the API, such as signing, declining, and moving the clock. The
  * base URL of `send` must be `controlUrl`. `signal` aborts the requests.
  */
 export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
+  const dataOf = <T>(reply: unknown, schema: z.ZodMiniType<T, T>, what: string, status = 200): T =>
+    readAs(schema, readAs(resourceResponseSchema, reply, what, status).data, what, status);
   const get = async <T>(path: string, schema: z.ZodMiniType<T, T>, what: string, query: Query = {}) =>
-    readAs(schema, await ask(send, { method: 'GET', path, query: given(query), signal }), what, 200);
+    dataOf(await ask(send, { method: 'GET', path, query: given(query), signal }), schema, what);
   const post = (path: string, body: object) => ask(send, { method: 'POST', path, body, signal });
-  const act = async (id: string, action: string, body: object): Promise<Envelope> => {
-    const reply = await post(`/envelopes/${encodeURIComponent(id)}/${action}`, body);
-    const { data } = readAs(resourceResponseSchema, reply, 'an envelope', 200);
-    return readAs(envelopeSchema, data, 'an envelope', 200);
-  };
+  const act = async (id: string, action: string, body: object): Promise<Envelope> =>
+    dataOf(await post(`/envelopes/${encodeURIComponent(id)}/${action}`, body), envelopeSchema, 'an envelope');
   return {
     /** Signs. With `all`, signs as all remaining signers in order. */
     sign: (id: string, { all, ...wanted }: AsSigner & { all?: boolean; values?: Record<string, string> }) =>
@@ -90,34 +89,25 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
     async advance(ms: number): Promise<string> {
       return readAs(nowSchema, await post('/clock/advance', { ms }), "the sandbox's time", 200).now;
     },
-    async deliveries(envelopeId: string | undefined) {
-      return (await get('/deliveries', deliveriesSchema, 'a list of deliveries', { envelopeId })).data;
-    },
+    deliveries: (envelopeId: string | undefined) =>
+      get('/deliveries', z.array(membersSchema), 'a list of deliveries', { envelopeId }),
     /** Returns the emails sent so far. If none exist, waits up to 60 s for one. */
-    async mails(filter: {
-      to?: string | undefined;
-      envelopeId?: string | undefined;
-      waitMs?: number | undefined;
-    }) {
-      const query = { ...filter, waitMs: filter.waitMs?.toString() };
-      return (await get('/mails', mailsSchema, 'a list of emails', query)).data;
-    },
+    mails: ({ waitMs, ...filter }: MailFilter) =>
+      get('/mails', z.array(mailSchema), 'a list of emails', { ...filter, waitMs: waitMs?.toString() }),
     /** Loads a seed, with its PDFs in base64. */
     async seed(body: Record<string, unknown>): Promise<SeedReply> {
-      return readAs(seedReplySchema, await post('/seed', body), 'the result of loading a seed', 200).data;
+      return dataOf(await post('/seed', body), seededSchema, 'the result of loading a seed');
     },
     /** Saves the current state under a name. */
     async saveSnapshot(name: string): Promise<SandboxSnapshot> {
-      return readAs(snapshotReplySchema, await post('/snapshots', { name }), 'a snapshot', 201).data;
+      return dataOf(await post('/snapshots', { name }), snapshotSchema, 'a snapshot', 201);
     },
     /** Restores a saved state. */
     async restoreSnapshot(name: string): Promise<SandboxSnapshot> {
       const reply = await post(`/snapshots/${encodeURIComponent(name)}/restore`, {});
-      return readAs(snapshotReplySchema, reply, 'a snapshot', 200).data;
+      return dataOf(reply, snapshotSchema, 'a snapshot');
     },
-    async snapshots(): Promise<SandboxSnapshot[]> {
-      return (await get('/snapshots', snapshotsSchema, 'a list of snapshots')).data;
-    },
+    snapshots: () => get('/snapshots', z.array(snapshotSchema), 'a list of snapshots'),
     async removeSnapshot(name: string): Promise<void> {
       await ask(send, { method: 'DELETE', path: `/snapshots/${encodeURIComponent(name)}`, signal });
     },
@@ -126,14 +116,14 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
     },
     /** Changes the choices in `wanted`. Returns all choices for ambiguities of the API document. */
     async choices(wanted: Readonly<Record<string, string>>): Promise<SandboxChoice[]> {
-      if (Object.keys(wanted).length === 0)
-        return (await get('/choices', choicesSchema, 'a list of choices')).data;
-      return readAs(choicesSchema, await post('/choices', wanted), 'a list of choices', 200).data;
+      const what = 'a list of choices';
+      if (Object.keys(wanted).length === 0) return get('/choices', z.array(choiceSchema), what);
+      return dataOf(await post('/choices', wanted), z.array(choiceSchema), what);
     },
     /** Returns the active faults. `set` replaces all of them; an empty object removes them. */
     async faults(set: Record<string, unknown> | undefined) {
-      if (set === undefined) return (await get('/faults', faultsSchema, 'the faults')).data;
-      return readAs(faultsSchema, await post('/faults', set), 'the faults', 200).data;
+      if (set === undefined) return get('/faults', membersSchema, 'the faults');
+      return dataOf(await post('/faults', set), membersSchema, 'the faults');
     },
   };
 }
