@@ -252,6 +252,9 @@ describe('a secret per envelope', () => {
     await waiting.object();
     await own.run`envelopes send ${envelope}`;
     await own.run`sandbox sign ${envelope}`;
+    const types: unknown[] = [];
+    while (types.at(-1) !== 'summary') types.push((await waiting.object()).type);
+    expect(types.filter((type) => type !== 'delivery')).toEqual(['file', 'file', 'summary']);
     expect(await waiting.ended).toEqual({ code: 0, signal: null });
     expect((await readdir(own.path('downloads'))).sort()).toEqual([
       'SHA256SUMS',

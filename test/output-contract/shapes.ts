@@ -295,6 +295,7 @@ const received = z.object({
 const tunnel = z.object({ type: z.literal('tunnel'), url: text });
 const backlog = z.object({ type: z.literal('backlog'), pending: count });
 const removed = z.object({ type: z.literal('removed'), days: count });
+const listenFile = z.extend(z.object({ type: z.literal('file') }), file.shape);
 const history = z.looseObject({
   id: text,
   history: z.array(
@@ -663,7 +664,7 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'index:show': { index: value(index) },
   late: { list: value(z.array(lateSigner)), fields },
   listen: {
-    lines: lines(z.union([listening, delivery, forward, warning, tunnel, backlog, removed, received])),
+    lines: lines(z.union([listening, delivery, forward, listenFile, warning, tunnel, backlog, removed, received])),
   },
   log: { list: value(z.array(logEntry)), fields },
   'log:undo': actionOnEach,

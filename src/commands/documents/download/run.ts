@@ -104,6 +104,8 @@ export async function downloadAll(
   targets: readonly FileTarget[],
   flags: DownloadFlagValues,
   context: Context,
+  /** The `type` of the JSON lines, in commands that also print other lines. */
+  tag: { type?: 'file' } = {},
 ): Promise<void> {
   if (flags.output !== undefined && targets.length > 1) {
     throw new UsageError(`--output names one file, but there are ${targets.length} to download.`, {
@@ -127,7 +129,7 @@ export async function downloadAll(
   try {
     for await (const file of fetchInto(targets, flags, context, progress)) {
       count(file, progress, seen);
-      await reportFile(file, batch, context.terminal);
+      await reportFile(file, batch, context.terminal, tag);
       const warning = context.terminal.json ? undefined : warningAbout(file);
       if (warning !== undefined) await line.aside(() => context.terminal.notice(warning));
     }
@@ -154,9 +156,11 @@ function reportFile(
   { result, seal, problem, error }: CheckedFile,
   batch: Batch,
   terminal: CommandTerminal,
+  tag: { type?: 'file' },
 ): Promise<void> {
-  if (error !== undefined) return batch.report({ json: result, failure: { error } });
-  const json = seal === null && problem === null ? result : { ...result, seal, problem };
+  if (error !== undefined) return batch.report({ json: { ...tag, ...result }, failure: { error } });
+  const sealed = seal === null && problem === null ? {} : { seal, problem };
+  const json = { ...tag, ...result, ...sealed };
   return batch.report({ json, text: renderFile(result, terminal, seal) });
 }
 
@@ -238,7 +242,7 @@ export async function sealSourceOf({ session }: Context): Promise<SealSource> {
   return { folder: stateDir(), origin: await originOf(session), clock: session.clock };
 }
 
-/** Downloads the signed PDF and the certificate of a completed envelope to a folder. */
+/** Downloads the signed PDF and the certificate of a completed envelope to a folder, for a listener. */
 export async function downloadDocuments(envelopeId: string, dir: string, context: Context): Promise<void> {
   const flags: DownloadFlagValues = { dir, force: false, concurrency: 2 };
   const options = {
@@ -247,5 +251,5 @@ export async function downloadDocuments(envelopeId: string, dir: string, context
     template: undefined,
     signal: context.interrupt.signal,
   };
-  await downloadAll(await targetsOfIds([envelopeId], options), flags, context);
+  await downloadAll(await targetsOfIds([envelopeId], options), flags, context, { type: 'file' });
 }
