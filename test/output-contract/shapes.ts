@@ -664,7 +664,9 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'index:show': { index: value(index) },
   late: { list: value(z.array(lateSigner)), fields },
   listen: {
-    lines: lines(z.union([listening, delivery, forward, listenFile, warning, tunnel, backlog, removed, received])),
+    lines: lines(
+      z.union([listening, delivery, forward, listenFile, warning, tunnel, backlog, removed, received]),
+    ),
   },
   log: { list: value(z.array(logEntry)), fields },
   'log:undo': actionOnEach,
