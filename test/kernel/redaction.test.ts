@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, maskKey } from '../../src/kernel/redaction.ts';
+import { createRedactor, maskKey, redactValue } from '../../src/kernel/redaction.ts';
 
 describe('a known secret', () => {
   it('is removed in any encoding', () => {
@@ -142,5 +142,39 @@ describe('a displayed key', () => {
     ['', '…'],
   ])('shows the first 8 characters of %j, and none if it is short: %s', (key, shown) => {
     expect(maskKey(key)).toBe(shown);
+  });
+});
+
+describe('a value with secrets', () => {
+  const redactor = createRedactor(['s3cr3t-1']);
+  it.each<[unknown, unknown]>([
+    ['a s3cr3t-1', 'a [redacted]'],
+    [
+      ['s3cr3t-1', 7],
+      ['[redacted]', 7],
+    ],
+    [{ a: { b: 's3cr3t-1' } }, { a: { b: '[redacted]' } }],
+    [{ 's3cr3t-1': 1 }, { '[redacted]': 1 }],
+    [
+      { webhookSecret: 'x', api_key: 'y', password: 'z' },
+      { webhookSecret: '[redacted]', api_key: '[redacted]', password: '[redacted]' },
+    ],
+    [
+      { Authorization: 'x', 'proxy-authorization': 'y' },
+      { Authorization: '[redacted]', 'proxy-authorization': '[redacted]' },
+    ],
+    [
+      { password: null, apiKey: ['x'] },
+      { password: null, apiKey: ['x'] },
+    ],
+    [
+      { passwords: 'x', my_password: 'y' },
+      { passwords: 'x', my_password: 'y' },
+    ],
+    [null, null],
+    [7, 7],
+    [undefined, undefined],
+  ])('%j is redacted as %j', (value, expected) => {
+    expect(redactValue(value, redactor)).toEqual(expected);
   });
 });

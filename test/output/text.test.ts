@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  inColumns,
   padded,
   paragraph,
   safeBlock,
@@ -107,6 +108,45 @@ describe('text in columns', () => {
     expect(padded('too long', 4)).toBe('too long');
   });
 
+  it.each<[string, string[][], string[]]>([
+    [
+      'aligned',
+      [
+        ['a', 'bb'],
+        ['ccc', 'd', 'e'],
+      ],
+      ['a    bb', 'ccc  d   e'],
+    ],
+    [
+      'aligned by columns',
+      [
+        ['李', 'x'],
+        ['abc', 'y'],
+      ],
+      ['李   x', 'abc  y'],
+    ],
+    [
+      'without empty columns',
+      [
+        ['a', '', 'b'],
+        ['c', '', 'd'],
+      ],
+      ['a  b', 'c  d'],
+    ],
+    [
+      'without trailing blanks',
+      [
+        ['a', ''],
+        ['b', 'c'],
+      ],
+      ['a', 'b  c'],
+    ],
+    ['as many as the rows', [[], ['a']], ['', 'a']],
+    ['empty without rows', [], []],
+  ])('is %s', (_, rows, lines) => {
+    expect(inColumns(rows)).toEqual(lines);
+  });
+
   it.each([
     ['one two three', 20, ['one two three']],
     ['one two three', 13, ['one two three']],
@@ -155,6 +195,7 @@ describe('sentences on a terminal', () => {
   });
 
   it('keep their indentation and short lines', () => {
+    expect(paragraph('         ', 5)).toBe('');
     expect(paragraph('  field: one two\n\nshort\n', 12)).toBe('  field: one\n  two\n\nshort\n');
   });
 });
