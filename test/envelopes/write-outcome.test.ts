@@ -339,3 +339,27 @@ describe('an optional read', () => {
     await expect(readQuietly(client, 'env_1', given)).rejects.toThrow('enough');
   });
 });
+
+describe('an action that is aborted after it succeeded', () => {
+  /** The response has no body, and the envelope can't be read before the deadline. */
+  function act(graceMs: number) {
+    const client = clientFor('http://127.0.0.1:1', { graceMs });
+    const get = (_: string, signal?: AbortSignal) =>
+      new Promise<never>((_resolve, reject) => {
+        const fail = () => reject(new Error('aborted'));
+        if (signal?.aborted) fail();
+        else signal?.addEventListener('abort', fail, { once: true });
+      });
+    const fake = { ...client, envelopes: { ...client.envelopes, get } };
+    const done = () => Promise.resolve(undefined);
+    return actWithOutcome(fake, 'env_1', done, () => false, AbortSignal.abort());
+  }
+
+  it('is reported with its ID', async () => {
+    expect(await act(1)).toEqual({ kind: 'settled', value: { id: 'env_1' }, by: 'reply' });
+  });
+
+  it('fails without a grace period', async () => {
+    await expect(act(0)).rejects.toThrow('aborted');
+  });
+});
