@@ -63,7 +63,7 @@ export function entryOf(envelope: Envelope, alone: boolean, seen: number): Index
 
 /** The documents of a completed envelope may arrive a little later; after this time, they are no longer expected. */
 const DOCUMENTS_MS = 86_400_000;
-/** States that no envelope leaves (API document, States); a DECLINED one can still be cancelled. */
+/** States that no envelope leaves (API document, States); a DECLINED one can still be canceled. */
 const FINAL_STATUSES = ['COMPLETED', 'CANCELLED', 'EXPIRED'];
 
 /** Returns true if the envelope can't change anymore. */
