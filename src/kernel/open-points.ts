@@ -190,7 +190,7 @@ export const OPEN_POINTS = {
     section: 'Create envelope body',
     values: ['creation', 'sending'],
     decides: 'The start of the expiresInDays period.',
-    why: "expiresAt is set from creation on, but the API document doesn't say what it counts from.",
+    why: "expiresAt is set when the envelope is created, but the API document doesn't say what it counts from.",
   },
   'draft-expiry': {
     section: 'States and transitions',

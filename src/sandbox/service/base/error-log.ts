@@ -29,7 +29,7 @@ export class ErrorLog {
     }
     if (this.#reported.size >= MAX_CAUSES) this.#reported.clear();
     this.#reported.set(key, { at: now, more: 0 });
-    const more = earlier?.more ? ` (and ${earlier.more} more with the same cause before)` : '';
+    const more = earlier?.more ? ` (and ${earlier.more} earlier ones with the same cause)` : '';
     const path = cause && 'path' in cause ? ` (${String(cause.path)})` : '';
     const reason = cause ? `${diskReason(cause)}${path}` : messageOf(error);
     this.#print(`${what} failed: ${reason.replace(/\.$/, '')}${more}.`);
