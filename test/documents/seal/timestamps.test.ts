@@ -104,6 +104,25 @@ describe('a document timestamp', needs('openssl'), () => {
       expect(await judge(pdf)).toBe('intact whole');
   });
 
+  it('and the store of evidence raise the level of a signature that names its certificate', async () => {
+    const blank = await blankPdf();
+    const levelOf = async (pdf: Buffer) => {
+      writeFileSync(at('judged.pdf'), pdf);
+      return (await checkSeal(at('judged.pdf'))).seal.level;
+    };
+    const documents = [
+      sealed,
+      stamped(token),
+      withStore(sealed),
+      withStore(stamped(token)),
+      signed(blank, 'ETSI.CAdES.detached', 'rsa'),
+      signed(blank, 'adbe.pkcs7.detached', 'rsa', '-cades'),
+    ];
+    const found: (string | null)[] = [];
+    for (const pdf of documents) found.push(await levelOf(pdf));
+    expect(found).toEqual(['B-B', 'B-T', 'B-B', 'B-LTA', 'CMS', 'CMS']);
+  });
+
   it.each(Object.entries(FORGED))('does not leave the seal whole if it is %s', async (_, forge) => {
     expect(await judge(forge())).not.toMatch(/^intact whole$/);
   });

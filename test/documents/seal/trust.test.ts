@@ -63,6 +63,10 @@ describe('the signer of an intact seal', () => {
       to: Date.parse(AT) - DAY_MS,
     });
     expect(judged(ended, { authorities: [root.x509] })).toEqual(['unknown', 'SEAL_UNTRUSTED']);
+    const at = (time: string | null) => ({ ...seal, seal: { ...seal.seal, time } });
+    const later = new Date(Date.parse(AT) + 36_500 * DAY_MS).toISOString();
+    expect(judged(at(later), { authorities: [root.x509] })).toEqual(['unknown', 'SEAL_UNTRUSTED']);
+    expect(judged(at(null), { authorities: [root.x509] })).toEqual(['trusted', undefined]);
   });
 
   it('is not trusted without the purpose of signing documents', async () => {
