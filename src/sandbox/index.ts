@@ -50,7 +50,6 @@ export interface SandboxOptions
 }
 
 export { readSeed, type Seed } from './service/seed/seed-file.ts';
-export { readTime } from './start-time.ts';
 
 export interface Sandbox {
   /** The base URL of the API, which ends with /api/v1. */
@@ -188,3 +187,12 @@ const NO_OBJECTS: ObjectWriter = {
   restore: () => Promise.resolve(),
   onMiss: () => undefined,
 };
+
+/** Parses the start time of the sandbox's clock. Returns ms since the epoch. @throws UsageError if it isn't a time. */
+export function readTime(value: Date | string | number): number {
+  const at = new Date(value).getTime();
+  if (!Number.isNaN(at)) return at;
+  throw new UsageError(`The clock can't start at ${JSON.stringify(value)}.`, {
+    hint: "Use a date such as '2026-03-01' or '2026-03-01T09:00:00Z'.",
+  });
+}

@@ -1,7 +1,9 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
+import { completionScript, detectShell, installLine } from '../../completion/scripts.ts';
 import { SHELLS } from '../../completion/shells.ts';
-import { writeCompletionScript } from './script.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { writeJson } from '../../output/json.ts';
 
 export default class Autocomplete extends EsignCommand {
   static override summary = 'Print a completion script for your shell.';
@@ -20,6 +22,19 @@ export default class Autocomplete extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Autocomplete);
     const shell = SHELLS.find((known) => known === args.shell);
-    await writeCompletionScript(shell, this.context(flags).terminal);
+    const { terminal } = this.context(flags);
+    if (shell !== undefined) {
+      const script = completionScript(shell);
+      const whole = { shell, install: installLine(shell), script };
+      return terminal.json ? writeJson(whole, terminal) : terminal.out(script);
+    }
+    // In a pipe, the output could end up in a file as the script of the wrong shell.
+    if (!terminal.outIsTty || terminal.json) {
+      throw new UsageError('Specify your shell.', { hint: `Supported shells: ${SHELLS.join(', ')}.` });
+    }
+    const detected = detectShell(process.env, process.platform);
+    const shells = detected === undefined ? SHELLS : [detected];
+    const lines = shells.map((one) => `  ${one.padEnd(12)}${installLine(one)}\n`);
+    await terminal.out(`To set up tab completion, run this once and open a new shell:\n\n${lines.join('')}`);
   }
 }

@@ -6,14 +6,33 @@ import { readAccount } from '../../cli/selection/account.ts';
 import { selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
 import type { Selection } from '../../envelopes/select.ts';
 import type { Moment } from '../../kernel/clock.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
 import { writeList } from '../../output/list.ts';
 import { REPORT_MS } from '../../statistics/defaults.ts';
+import type { GroupBy } from '../../statistics/groups.ts';
 import { measure } from '../../statistics/report.ts';
-import { groupByFlag } from './group-by-flag.ts';
 import { markdownTable } from './markdown.ts';
 import { reportPage } from './page.ts';
 import { figuresList, renderReport } from './view.ts';
+
+const KINDS = ['template', 'role', 'month', 'week', 'run'] as const;
+const META = 'meta.';
+
+/** The grouping of a report: `template` or `meta.department`, for example. */
+const groupByFlag = Flags.custom<GroupBy>({
+  parse: (text) => Promise.resolve(readGroupBy(text)),
+});
+
+function readGroupBy(text: string): GroupBy {
+  if (text.startsWith(META) && text.length > META.length)
+    return { kind: 'meta', metadataKey: text.slice(META.length) };
+  const kind = KINDS.find((known) => known === text);
+  if (kind !== undefined) return { kind };
+  throw new UsageError(`Can't group by "${text}".`, {
+    hint: `Use ${KINDS.join(', ')}, or meta.KEY.`,
+  });
+}
 
 export default class Report extends EsignCommand {
   static override summary = 'Report completion rates and times by template, role, month, week, or run.';
