@@ -48,7 +48,7 @@ const MAX_STEPS = 720;
 const NO_BROWSER = { ip: null, userAgent: null };
 const REASON = 'Declined in a rehearsal.';
 
-/** Lets the signers act according to the history until the days are over. Returns the signers who would be late, by row. */
+/** Simulates the signers for the rehearsed days, based on the history. Returns the signers who would be late, by row. */
 export async function letSignersAct(service: RehearsalService, facts: SignersFacts): Promise<SlowTurn[]> {
   const { sandbox, clock } = service;
   const { days, signal } = facts;

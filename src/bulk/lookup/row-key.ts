@@ -6,8 +6,8 @@ import { isRecord } from '../../kernel/json.ts';
 const BYTES = 12;
 
 /**
- * Returns the hash of what a row sends and to whom: template, signers, subject, message, and metadata. Two rows with the same
- * hash would email the same people the same thing, however their files are written.
+ * Returns a hash of a row's template, signers, subject, message, and metadata. Two rows with the same hash would send the same
+ * email to the same people, however their files are written.
  */
 export function contentHash({ templateId, signers, subject, message, metadata }: EnvelopeInput): string {
   const people = signers.map(({ email, name, role, order }) => [email.toLowerCase(), name, role, order]);

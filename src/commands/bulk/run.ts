@@ -49,8 +49,8 @@ export function bulkClient(flags: RunningFlags, progress: BulkProgress, session:
 }
 
 /**
- * Works on a run, reports each row as it is settled, and closes the run.
- * @throws PartialError when rows failed, StoppedError when the run stopped before all rows were settled.
+ * Works on a run, reports each row when its outcome is known, and closes the run.
+ * @throws PartialError if rows failed, StoppedError if the run stopped before every outcome was known.
  */
 export async function runToCompletion(
   run: OpenRun,

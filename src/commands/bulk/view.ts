@@ -119,7 +119,7 @@ export function progressText(progress: RunProgress, now: number): string {
   return safeLine(parts.join('  '));
 }
 
-/** Returns a settled row as tab-separated fields for a pipe: row, request ID, envelope ID, status, error. */
+/** Returns a row with a known outcome as tab-separated fields for a pipe: row, request ID, envelope ID, status, error. */
 export function resultLine(result: RowResult): string {
   return `${resultCells(result).map(safeLine).join('\t')}\n`;
 }
