@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DownloadFolder } from '../../../src/documents/archive/download-folder.ts';
 import type { Bucket } from '../../../src/documents/bucket/bucket.ts';
 import {
@@ -11,8 +11,11 @@ import {
   waitUntilAvailable,
 } from '../../../src/documents/download/fetch.ts';
 import { type FileTarget, fileOfKey } from '../../../src/documents/download/targets.ts';
-import { acceptPin } from '../../../src/documents/seal/pins.ts';
+import { acceptPin, readPins } from '../../../src/documents/seal/pins.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';
+import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
+import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
+import { sealKeyOf } from '../../../src/sandbox/documents/seal-key.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { memoryBucket, sha256 } from './memory-bucket.ts';
 
@@ -188,6 +191,45 @@ describe('the first document of a completed envelope', () => {
     const targets = [fileIn('env_1', 'signed'), fileIn('env_1', 'certificate')];
     const sealSource = { folder: dir, origin: undefined, clock: fakeClock() };
     expect(await isHeld(targets, { sealSource })).toBe(false);
+  });
+});
+
+describe('a seal', () => {
+  let sealed: Uint8Array;
+  beforeAll(async () => {
+    const keys = await mkdtemp(join(tmpdir(), 'esign-fetch-keys-'));
+    const at = '2026-03-01T10:20:30.000Z';
+    const blank = createPdf();
+    blank.addSheet();
+    const pdf = await blank.save({ title: 'x', subject: 'x', keywords: [], at });
+    sealed = await sealPdf(pdf, await sealKeyOf(keys), at);
+    await rm(keys, { recursive: true, force: true });
+  });
+
+  it.each<[string, boolean, FileTarget[]]>([
+    [
+      'both documents of a completed envelope',
+      true,
+      [fileIn('env_1', 'signed'), fileIn('env_1', 'certificate'), fileIn('env_2', 'signed')],
+    ],
+    ['documents of two envelopes', false, [fileIn('env_1', 'signed'), fileIn('env_2', 'certificate')]],
+    ['one document', false, [fileIn('env_1', 'signed'), fileIn('env_1', 'document')]],
+    [
+      'the documents of an envelope that is not completed',
+      false,
+      [fileIn('env_1', 'signed', 'SENT'), fileIn('env_1', 'certificate', 'SENT')],
+    ],
+    [
+      'documents that were found by their keys',
+      false,
+      [fileIn('env_1', 'signed', null), fileIn('env_1', 'certificate', null)],
+    ],
+  ])('is pinned or not by %s', async (_, isPinned, targets) => {
+    const { bucket } = memoryBucket(() => ({ text: sealed }));
+    const found = await all(start(bucket, targets).files);
+    expect((await readPins(dir)).length).toBe(isPinned ? 1 : 0);
+    expect(new Set(found.map(({ seal }) => seal?.trust))).toEqual(new Set([isPinned ? 'pinned' : 'unknown']));
+    expect(found.map(({ result }) => result.key)).toEqual(targets.map(({ key }) => key));
   });
 });
 

@@ -22,7 +22,7 @@ export function factsFor(body: Uint8Array | string, more: Partial<ObjectFacts> =
 
 /** A response with an object. `breaks`: the error that ends the body after `text`. */
 export interface Response {
-  text: string;
+  text: string | Uint8Array;
   facts?: ObjectFacts;
   from?: number;
   breaks?: Error;
@@ -56,7 +56,7 @@ function openedOf(
 ): OpenedObject {
   async function* body() {
     await Promise.resolve();
-    if (text !== '') yield Buffer.from(text);
+    if (text.length > 0) yield Buffer.from(text);
     if (breaks) throw breaks;
   }
   return { kind: 'object', facts, from, body: body(), cancel };
