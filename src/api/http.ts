@@ -230,6 +230,13 @@ function interpret(raw: RawResponse, body: unknown, rate: RateLimit, url: string
       retryAfterMs: rate.retryAfterMs,
     });
   }
+  // Gateways limit requests, too, with a body of their own.
+  if (status === 429)
+    throw new ServiceError('RATE_LIMITED', `${new URL(url).origin} returned 429: too many requests`, {
+      status,
+      resetAt: rate.resetAt,
+      retryAfterMs: rate.retryAfterMs,
+    });
   if (status >= 400 || body === undefined) throw notTheApi(raw, url);
   return { status, body, rate };
 }

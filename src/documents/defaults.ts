@@ -4,5 +4,7 @@ export const DOWNLOADS = { default: 32, max: 64 } as const;
 export const WAIT_MS = 30_000;
 /** How often a run checks for these files. */
 export const LOOKUP_INTERVAL_MS = 1_000;
+/** How often a run reads an envelope that is not completed yet. */
+export const SIGNING_INTERVAL_MS = 5_000;
 /** How long a link is valid; `max` is the limit of S3. */
 export const LINK_MS = { default: 15 * 60_000, max: 7 * 86_400_000 } as const;

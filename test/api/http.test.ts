@@ -47,6 +47,17 @@ describe('a request to the service', () => {
     expect(server.seen[0]?.path).toBe('/api/v1/esign/envelopes/..%2Fkeys%3Fx%3D1%23y');
   });
 
+  it("retries after a 429 from a gateway, whose body is not the API's", async () => {
+    const clock = fakeClock();
+    server = await startServer((_, response, number) => {
+      if (number > 1) json(response, 200, { data: { id: 'env_1' } });
+      else response.writeHead(429, { 'content-type': 'text/html', 'retry-after': '7' }).end('<h1>Slow');
+    });
+    const client = clientFor(server.origin, { clock });
+    expect(await client.envelopes.send('env_1')).toMatchObject({ id: 'env_1' });
+    expect([server.seen.map(({ method }) => method), clock.slept]).toEqual([['POST', 'POST'], [7_000]]);
+  });
+
   it.each([
     [401, 'UNAUTHORIZED'],
     [403, 'QUOTA_EXCEEDED'],

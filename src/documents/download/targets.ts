@@ -7,7 +7,7 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { DOCUMENT_KINDS, type DocumentKind, isTerminal } from '../../kernel/vocabulary.ts';
 import { defaultFileName, safeFileName } from '../archive/file-names.ts';
 import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
-import { LOOKUP_INTERVAL_MS } from '../defaults.ts';
+import { LOOKUP_INTERVAL_MS, SIGNING_INTERVAL_MS } from '../defaults.ts';
 
 /** A file to download. */
 export interface FileTarget {
@@ -35,6 +35,8 @@ export interface LocateOptions {
   client(): Promise<Client>;
   /** When to stop waiting for all files, in ms since the epoch. */
   until: number;
+  /** Whether to wait for the signers of an open envelope, too. */
+  untilSigned?: boolean;
   clock: Clock;
   signal?: AbortSignal;
   onWait?: (reason: string) => void;
@@ -138,14 +140,28 @@ export async function locate(target: FileTarget, waiting: LocateOptions): Promis
   const client = await waiting.client();
   for (;;) {
     const envelope = await client.envelopes.get(envelopeId, waiting.signal);
-    const isExpected = what === 'document' || envelope.status === 'COMPLETED';
-    if (keyOf(envelope, what) !== undefined || !isExpected || waiting.clock.now() >= waiting.until) {
+    const intervalMs = intervalOf(envelope, what, waiting);
+    if (
+      keyOf(envelope, what) !== undefined ||
+      intervalMs === undefined ||
+      waiting.clock.now() >= waiting.until
+    ) {
       const file = fileOf(envelope, what);
       return { ...file, fileName: fileName ?? file.fileName };
     }
     waiting.onWait?.(`The ${what} file for ${envelopeId} has no storage key yet. Waiting for it.`);
-    await waiting.clock.sleep(LOOKUP_INTERVAL_MS, waiting.signal);
+    await waiting.clock.sleep(intervalMs, waiting.signal);
   }
+}
+
+/** Returns how often to read an envelope until it has the key of a document, or undefined if the key isn't expected. */
+function intervalOf(
+  { status }: Envelope,
+  what: DocumentKind,
+  { untilSigned }: LocateOptions,
+): number | undefined {
+  if (what === 'document' || status === 'COMPLETED') return LOOKUP_INTERVAL_MS;
+  return untilSigned && !isTerminal(status ?? '') ? SIGNING_INTERVAL_MS : undefined;
 }
 
 /** Returns the storage key of a document from the envelope's field for it (Resources, Envelope). */

@@ -13,7 +13,7 @@ import {
   targetsOfSelection,
   withoutDocuments,
 } from '../../../src/documents/download/targets.ts';
-import { NetworkError, UsageError } from '../../../src/kernel/errors.ts';
+import { codeOf, NetworkError, UsageError } from '../../../src/kernel/errors.ts';
 import type { DocumentKind } from '../../../src/kernel/vocabulary.ts';
 import { clientFor } from '../../support/client.ts';
 import { fakeClock } from '../../support/clock.ts';
@@ -216,6 +216,25 @@ describe('locating a document', () => {
     const options = waiting({ client, until: 30_000 });
     await expect(locate(target, options)).rejects.toMatchObject({ code: 'STORAGE_NOT_READY' });
     expect(read).toHaveLength(1);
+  });
+
+  it.each<[string, string[], number[]]>([
+    ['until they have signed', ['SENT', 'IN_PROGRESS', 'COMPLETED'], [5_000, 5_000]],
+    ['unless nobody can sign anymore', ['SENT', 'DECLINED'], [5_000]],
+  ])('waits for the signers on request, %s', async (_, statuses, slept) => {
+    const key = { signedDocumentStorageKey: KEY };
+    const { client } = clientWith(
+      ...statuses.map((status) => ({ id: 'env_1', status, ...(status === 'COMPLETED' ? key : {}) })),
+    );
+    const options = { ...waiting({ client, until: 60_000 }), untilSigned: true };
+    const found = locate(target, options).then(
+      (file) => file.key,
+      (error: unknown) => codeOf(error),
+    );
+    expect([await found, options.clock.slept]).toEqual([
+      statuses.includes('COMPLETED') ? KEY : 'STORAGE_NOT_READY',
+      slept,
+    ]);
   });
 
   it.each<[string, Partial<FileTarget>]>([

@@ -188,7 +188,7 @@ function unreliable(problems: number, files: number): StorageError {
 async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: Context): Promise<void> {
   const bucket = await context.session.bucket();
   try {
-    const waiting = waitingOf(flags, context);
+    const waiting = { ...waitingOf(flags, context), untilSigned: flags.wait !== undefined };
     const file = await locate(target, waiting);
     const write = (chunk: Uint8Array) => context.terminal.out(chunk);
     const { signal } = context.interrupt;
@@ -228,7 +228,7 @@ export async function* fetchInto(
     folder = await DownloadFolder.open(dir, { onlyFile, hasList: output === undefined, signal, clock });
     yield* fetchFiles(bucket, named, {
       ...{ dir, force, signal, clock, folder, progress, concurrency },
-      waiting: waitingOf(flags, context),
+      waiting: { ...waitingOf(flags, context), untilSigned: flags.wait !== undefined },
       sealSource,
     });
   } finally {
