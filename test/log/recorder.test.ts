@@ -42,3 +42,26 @@ describe('the entry of a write that is stopped', () => {
     expect(server.seen).toHaveLength(requests);
   });
 });
+
+describe('a write without an entry', () => {
+  it('is not sent', async () => {
+    server = await startServer((_request, response) => void response.writeHead(204).end());
+    const full = new Error('full');
+    const gate = guardedGate({
+      guards: combineGuards(undefined, { state: 'none' }),
+      confirmation: { names: ['acme'], given: undefined, ask: undefined },
+      log: {
+        append: async () => {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          throw full;
+        },
+      },
+      facts: { user: 'ada', profile: null, baseUrl: server.origin, command: 'envelopes remind' },
+      clock: { now: () => 0 },
+      onIncomplete: () => undefined,
+    });
+    const client = clientFor(server.origin, { gate: () => Promise.resolve(gate) });
+    await expect(client.envelopes.remind('env_1')).rejects.toBe(full);
+    expect(server.seen).toEqual([]);
+  });
+});

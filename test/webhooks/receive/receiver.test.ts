@@ -54,6 +54,33 @@ afterEach(async () => {
   receiver = undefined;
 });
 
+describe('the response to a delivery', () => {
+  const signature = sign(Buffer.from(body), secret);
+
+  it('comes after the delivery was stored', async () => {
+    let isStored = false;
+    const url = await start({
+      onDelivery: async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        isStored = true;
+      },
+    });
+    expect([(await post(url, body, signature)).status, isStored]).toEqual([200, true]);
+  });
+
+  it('is 500 if storing the delivery fails later', async () => {
+    const error = new Error('full');
+    const url = await start({
+      onDelivery: async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        throw error;
+      },
+    });
+    expect((await post(url, body, signature)).status).toBe(500);
+    expect(failures).toEqual([error]);
+  });
+});
+
 describe('the webhook receiver', () => {
   it('returns 200 for a valid signature and parses the event', async () => {
     const url = await start();
