@@ -196,7 +196,40 @@ describe('an envelope that changes late', () => {
   });
 });
 
+describe('the progress of an update', () => {
+  it('counts the pages of the list, and the envelopes that are read one by one', async () => {
+    const { service, folder } = await world({ items: 'summary' });
+    for (let n = 0; n < 3; n++) service.make();
+    const { index } = indexOf(service, folder);
+    const steps: unknown[] = [];
+    const onProgress = (step: unknown) => void steps.push(step);
+    const refreshed = await index.refresh(
+      { words: ['ada'] },
+      { onProgress, mayMatch: ({ id }) => id !== 'env_1' },
+    );
+    expect(steps).toEqual([
+      { step: 'list', done: 3, total: 3 },
+      { step: 'each', done: 1, total: 2 },
+      { step: 'each', done: 2, total: 2 },
+    ]);
+    steps.length = 0;
+    await index.readList({}, refreshed, { onProgress });
+    expect(steps.at(-1)).toEqual({ step: 'list', done: 3, total: 3 });
+    expect(steps).toHaveLength(3);
+  });
+});
+
 describe('a result', () => {
+  it('has a total if the index shows every match', async () => {
+    const { service, folder } = await world();
+    for (let n = 0; n < 5; n++) service.make();
+    const totalOf = async (selection: Parameters<typeof ask>[2], limit?: number) =>
+      (await ask(service, folder, selection, limit === undefined ? {} : { limit })).total;
+    expect(await totalOf({ search: 'ada' }, 2)).toBe(5);
+    expect(await totalOf({ search: 'ada', statuses: ['SENT'] }, 2)).toBeUndefined();
+    expect(await totalOf({ search: 'ada', statuses: ['SENT'] })).toBe(5);
+  });
+
   it('excludes deleted envelopes from its total', async () => {
     const { service, folder } = await world({ counts: false });
     for (let n = 0; n < 250; n++) service.make();

@@ -197,6 +197,44 @@ describe('rewriting the file', () => {
   });
 });
 
+describe('the lock of an index', () => {
+  /** Takes the lock, and returns a function that releases it. */
+  function hold(): Promise<() => Promise<void>> {
+    return new Promise((entered) => {
+      const held: Promise<void> = file.withLock(
+        () =>
+          new Promise<void>((finish) =>
+            entered(() => {
+              finish();
+              return held;
+            }),
+          ),
+      );
+    });
+  }
+
+  it('is waited for, which is reported once', async () => {
+    const release = await hold();
+    const onWait = vi.fn();
+    const second = file.withLock(() => Promise.resolve('done'), { onWait });
+    await vi.waitFor(() => expect(onWait).toHaveBeenCalled());
+    // At least one more attempt is made in the meantime.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await release();
+    expect(await second).toBe('done');
+    expect(onWait).toHaveBeenCalledTimes(1);
+  });
+
+  it('is not waited for after an abort, or without anyone to tell', async () => {
+    const release = await hold();
+    const reason = new Error('stopped');
+    const work = vi.fn(() => Promise.resolve());
+    await expect(file.withLock(work, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    expect(work).not.toHaveBeenCalled();
+    await release();
+  });
+});
+
 describe('the files of a state folder', () => {
   const other = { ...scope, profile: 'other' };
   const names = () => readdirSync(join(folder, 'index'));

@@ -28,6 +28,8 @@ interface List {
   order?: 'newest-first' | 'oldest-first' | 'none';
   /** The total that the service returns; `none` for neither a total nor a number of pages. */
   total?: number | 'none';
+  /** Whether it returns the number of pages next to the total. */
+  countsPages?: boolean;
   /** What it returns for pages after the last one. */
   after?: 'empty' | 'last';
 }
@@ -36,7 +38,7 @@ interface List {
 async function walk(
   all: readonly Envelope[],
   known: readonly Envelope[],
-  { order = 'newest-first', total = all.length, after = 'empty' }: List = {},
+  { order = 'newest-first', total = all.length, countsPages = true, after = 'empty' }: List = {},
   lines: readonly IndexEvent[] = [],
 ) {
   const before = new Snapshot();
@@ -56,7 +58,9 @@ async function walk(
     const at = after === 'last' ? Math.min(number, last) : number;
     const items = sorted.slice((at - 1) * 100, at * 100);
     return Promise.resolve(
-      total === 'none' ? { items, totalPages: undefined } : { items, totalPages: last, total },
+      total === 'none'
+        ? { items, totalPages: undefined }
+        : { items, totalPages: countsPages ? last : undefined, total },
     );
   };
   const fake: Client = { ...client, envelopes: { ...client.envelopes, page } };
@@ -99,6 +103,11 @@ describe('the first walk', () => {
     expect(await walk(many(50), [], { total: 52 })).toMatchObject({ extra: 2, pages: [1, 1] });
   });
 
+  it('calculates the number of pages from the total', async () => {
+    const list: List = { countsPages: false, total: 255 };
+    expect(await walk(many(250), [], list)).toMatchObject({ extra: 5, pages: [1, 2, 3, 1, 3] });
+  });
+
   it('is complete without envelopes', async () => {
     expect(await walk([], [])).toMatchObject({ ...nothing, pages: [1] });
   });
@@ -115,9 +124,15 @@ describe('a later walk', () => {
     ['nothing is new, oldest first', 380, { order: 'oldest-first' }, [1, 4]],
     ['one is new, oldest first', 379, { order: 'oldest-first' }, [1, 4]],
     ['two pages are new, oldest first', 290, { order: 'oldest-first' }, [1, 4, 3]],
+    ['three pages are new, oldest first', 190, { order: 'oldest-first' }, [1, 4, 3, 2]],
     ['nothing is new, in no order', 380, { order: 'none' }, [1, 4]],
   ])('reads only the pages it needs if %s', async (_, count, list, pages) => {
     expect(await walk(all, known(count), list, [complete()])).toMatchObject({ ...nothing, pages });
+  });
+
+  it('reads a single page once, oldest first', async () => {
+    const found = await walk(many(50), many(49, 50), { order: 'oldest-first' }, [complete()]);
+    expect(found).toMatchObject({ ...nothing, pages: [1] });
   });
 
   it('keeps the number of envelopes that are counted but not listed', async () => {
