@@ -1,6 +1,6 @@
 import { counted } from '../kernel/duration.ts';
 import { codeOf, messageOf, NetworkError } from '../kernel/errors.ts';
-import { type HttpProxy, nameOf } from '../kernel/network/proxy.ts';
+import { type HttpProxy, proxyLabel } from '../kernel/network/proxy.ts';
 import { unknownIssuerHint } from '../kernel/network/trust.ts';
 import { CERTIFICATE, NEVER_SENT, UNKNOWN_ISSUER } from '../kernel/network/unreachable.ts';
 import { isLoopback } from './base-url.ts';
@@ -56,7 +56,7 @@ export function networkError(error: unknown, facts: Facts): NetworkError {
 }
 
 function unreachable(error: unknown, code: string, why: string, { url, proxy }: Facts): NetworkError {
-  const way = proxy === undefined ? '' : ` through the proxy ${nameOf(proxy)}`;
+  const way = proxy === undefined ? '' : ` through the proxy ${proxyLabel(proxy)}`;
   const kind = code === 'PROXY_TIMEOUT' ? 'TIMEOUT' : 'NETWORK';
   const isRefusedHere = code === 'ECONNREFUSED' && isLoopback(proxy?.url ?? new URL(url));
   return new NetworkError(kind, `Can't reach ${new URL(url).origin}${way}: ${why}.`, {

@@ -113,7 +113,7 @@ const entrySchema = z.discriminatedUnion('type', [
     error: errorSchema,
     requestId,
   }),
-  /** The process stopped cleanly: of the rows that were announced and not settled, only these may exist. */
+  /** The process stopped cleanly: of the rows that were announced and not finished, only these may exist. */
   z.object({ type: z.literal('stopped'), maybe: z.array(z.number()) }),
   /** Rows whose response was lost are created again. Envelopes that were not found may still appear. */
   z.object({ type: z.literal('again'), at: z.number() }),

@@ -32,7 +32,7 @@ export async function resolveUnknownRows(session: BulkSession, options: { again:
   for (const row of [...state.rows('maybe')]) state.mark(row, 'pending');
 }
 
-/** Finds second envelopes of settled rows. Drafts are canceled, since they have emailed nobody. */
+/** Finds second envelopes of finished rows. Drafts are canceled, since they have emailed nobody. */
 export async function cancelDuplicates(session: BulkSession): Promise<void> {
   const { run, options } = session;
   const { state } = run;

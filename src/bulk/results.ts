@@ -86,7 +86,7 @@ export async function* resultsOf(
   files: RunFiles,
 ): AsyncGenerator<RowResult, void, undefined> {
   let row = 1;
-  // Only the plan has the user's request IDs of unsettled rows. A finished run has no plan.
+  // Only the plan has the user's request IDs of unfinished rows. A finished run has no plan.
   for await (const { requestId, envelope } of readPlan(files.plan)) {
     yield resultOf(state, row, requestId ?? derivedRequestId(state.head.id, row), envelope.signers);
     row++;

@@ -59,7 +59,7 @@ export async function detailsOf(root: string, id: string): Promise<RunDetails> {
     profile,
     waves: wavesOf(state),
     results: filesOf(root, id).results,
-    seconds: [...state.seconds.values()],
+    seconds: [...state.secondEnvelopes.values()],
   };
 }
 

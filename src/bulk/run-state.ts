@@ -25,7 +25,7 @@ export class RunState {
   /** True if rows were created again while one of their earlier envelopes could still appear. */
   mayAppear = false;
   /** Envelopes in addition to the one that counts for their row, by ID. */
-  readonly seconds = new Map<string, SecondEnvelope>();
+  readonly secondEnvelopes = new Map<string, SecondEnvelope>();
   /** Rows whose draft was not created by this run. */
   readonly #adopted = new Set<number>();
   /** Rows whose draft may be a duplicate, because it was created before the list had been searched. */
@@ -52,6 +52,9 @@ export class RunState {
   /** Applies a journal entry that was read or just written. */
   apply(entry: RunEntry): void {
     switch (entry.type) {
+      case 'run':
+        // The constructor got it.
+        break;
       case 'rows':
         for (const [index, [line]] of entry.rows.entries()) this.#lines[entry.from + index] = line;
         break;
@@ -81,10 +84,10 @@ export class RunState {
         this.mayAppear = true;
         break;
       case 'second':
-        this.seconds.set(entry.id, entry);
+        this.secondEnvelopes.set(entry.id, entry);
         break;
       case 'cancelled':
-        this.seconds.delete(entry.id);
+        this.secondEnvelopes.delete(entry.id);
         break;
       case 'done':
         this.#record(entry.row, 'done', entry.id, entry.status, entry.requestId);
@@ -104,13 +107,11 @@ export class RunState {
       case 'finished':
         this.finishedAt = entry.at;
         break;
-      default:
-        break;
     }
   }
 
-  /** Completes the state after the whole journal was read: rows that were announced and not settled may exist. */
-  replayed(): void {
+  /** Completes the state after the whole journal was read: rows that were announced and not finished may exist. */
+  finishReplay(): void {
     for (const { from, to } of this.#announced) {
       for (let row = from; row <= Math.min(to, this.head.total); row++)
         if (this.of(row) === 'pending') this.mark(row, 'maybe');

@@ -23,11 +23,11 @@ export type Ending =
 const ROWS_PER_ANNOUNCEMENT = 64;
 /** Rows in progress for each concurrent request. The others are waiting for the disk. */
 const ROWS_PER_REQUEST = 4;
-/** How many times a run goes through its unsettled rows. */
+/** How many times a run goes through its unfinished rows. */
 const MAX_ROUNDS = 10;
 
 /**
- * Works on a run until all rows of the waves that have begun are settled or something stops it. Every write request is announced
+ * Works on a run until all rows of the waves that have begun are finished or something stops it. Every write request is announced
  * in the journal before it is made. A create is never repeated while its outcome is unknown.
  */
 export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Ending> {
@@ -69,7 +69,7 @@ function areRowsFinished({ run: { state } }: BulkSession): boolean {
   return state.areBegunFinished;
 }
 
-/** Works on every row that is neither settled nor has an unknown outcome. */
+/** Works on every row that is neither finished nor has an unknown outcome. */
 async function processRows(session: BulkSession): Promise<void> {
   const maxInProgress = session.options.concurrency * ROWS_PER_REQUEST;
   const { state } = session.run;

@@ -141,7 +141,7 @@ async function openJournal(
     await journal.close();
     throw unknownRunError(id);
   }
-  state.replayed();
+  state.finishReplay();
   return { state, journal };
 }
 
@@ -241,7 +241,7 @@ export async function readRunIfHere(root: string, id: string): Promise<RunState 
     if (entry.type === 'run') state = new RunState(entry);
     else state?.apply(entry);
   });
-  state?.replayed();
+  state?.finishReplay();
   return state;
 }
 

@@ -20,7 +20,7 @@ import type { OpenRun } from './runs.ts';
 
 /** Receives the reports of a run. */
 export interface RunObserver {
-  /** Called when a row is settled. */
+  /** Called when a row is finished. */
   row(result: RowResult): Promise<void> | void;
   /** Shows a message to the user; the run continues. `waitMs`: how long the run waits, if it does. */
   notice(text: string, options?: { waitMs: number }): void;

@@ -16,8 +16,10 @@ export const EXIT = {
   partial: 10,
   unexpectedStatus: 11,
   waitTimeout: 124,
-  /** For Ctrl-C. Other signals have their own codes. */
+  /** For Ctrl-C. */
   interrupted: 130,
+  /** For SIGTERM. */
+  terminated: 143,
 } as const;
 
 /** The meaning of each code. */
@@ -36,7 +38,7 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT.unexpectedStatus]: 'an envelope ended in an unexpected status',
   [EXIT.waitTimeout]: 'timed out while waiting',
   [EXIT.interrupted]: 'interrupted',
-  143: 'terminated',
+  [EXIT.terminated]: 'terminated',
 };
 
 const BY_CODE: Readonly<Record<string, number>> = {

@@ -11,7 +11,7 @@ import { type OpenWrite, withOutcomeCheck } from '../cli/write.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { indentJson } from '../kernel/text/json-text.ts';
-import { withoutActing, writeJson } from '../output/json.ts';
+import { escapeControlCharacters, writeJson } from '../output/json.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { safeJson, safeLine } from '../output/text.ts';
 import { requireConnection } from '../profiles/resolve.ts';
@@ -57,18 +57,17 @@ export default class Api extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Api);
-    const words = [args.method, args.path].filter((word) => word !== undefined);
-    if (words.length === 0)
+    // A single argument is a path to read; two are a method and a path.
+    const [method, path] = args.path === undefined ? ['GET', args.method] : [args.method, args.path];
+    if (method === undefined || path === undefined)
       throw new UsageError(`Missing argument path: ${Api.args.path.description ?? ''}`, {
         hint: 'See `esign api --help`.',
       });
     const context = this.context(flags);
     const { terminal } = context;
-    // A single argument is a path to read; two are a method and a path.
-    const [path = '', method] = words.reverse();
     const { baseUrl } = requireConnection(await context.session.settings());
     const rawCall: RawCall = {
-      method: callMethod(method ?? 'GET'),
+      method: callMethod(method),
       path: callPath(path, baseUrl),
       query: readPairList(flags.query, 'query'),
       signal: context.interrupt.signal,
@@ -82,14 +81,14 @@ export default class Api extends EsignCommand {
     if (flags.paginate) return writeRawItems(callPages(send, rawCall), out);
     const work = () => sendCall(send, rawCall);
     const response = isWrite(rawCall.method)
-      ? await withOutcomeCheck(openCall(rawCall), context, work)
+      ? await withOutcomeCheck(outcomeMessages(rawCall), context, work)
       : await work();
     await writeRawJson(response, out, terminal.json);
   }
 }
 
 /** Returns the message for an interrupted write, whose outcome the service doesn't show. */
-function openCall(rawCall: RawCall): OpenWrite {
+function outcomeMessages(rawCall: RawCall): OpenWrite {
   const { method } = rawCall;
   return {
     unknown: () =>
@@ -151,5 +150,5 @@ async function writeRawItems(items: AsyncIterable<string>, terminal: Terminal): 
 }
 
 function safe(json: string, terminal: Terminal): string {
-  return terminal.outIsTty ? safeJson(json) : withoutActing(json);
+  return terminal.outIsTty ? safeJson(json) : escapeControlCharacters(json);
 }

@@ -1,9 +1,9 @@
+import { DAY_MS } from '../kernel/duration.ts';
 import { isList, isRecord } from '../kernel/json.ts';
 
 /** Notes the service's behavior for an open point. */
 export type NotePoint = (point: string, value: string) => void;
 
-const DAY_MS = 24 * 3_600_000;
 /** Two times closer together than this are treated as equal. In ms. */
 const MOMENT_MS = 2_000;
 /** A shorter time between creation and sending is inconclusive. In ms. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { ifExists } from '../kernel/files/regular-file.ts';
-import { isExempt, nameOf, proxyOf } from '../kernel/network/proxy.ts';
+import { isExempt, proxyForScheme, proxyLabel } from '../kernel/network/proxy.ts';
 import { type DoctorFinding, failed, ok, skipped, warning } from './check.ts';
 import type { DoctorContext } from './context.ts';
 
@@ -95,9 +95,9 @@ export function checkProxy({ env }: DoctorContext, baseUrl: URL | undefined): Do
   const name = 'proxy';
   const { protocol, hostname, host } = baseUrl ?? new URL('https://x');
   try {
-    const proxy = proxyOf(env, protocol);
+    const proxy = proxyForScheme(env, protocol);
     if (proxy === undefined) return ok(name, `none${otherScheme(env, protocol)}`);
-    const shown = nameOf(proxy);
+    const shown = proxyLabel(proxy);
     if (baseUrl === undefined) return ok(name, shown);
     if (isExempt(env, baseUrl)) return ok(name, `${shown}, not for ${host} (NO_PROXY)`);
     if (/^(localhost|127\.|\[::1\])/.test(hostname))

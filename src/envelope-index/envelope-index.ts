@@ -74,7 +74,7 @@ export class EnvelopeIndex {
 
   /**
    * Reads what the index lacks, and returns it. The first time, it reads every envelope; an interrupted update is resumed.
-   * @throws IndexUnusable
+   * @throws IndexUnusable if the index can't be used and the envelopes have to be read from the service.
    */
   async refresh(query: IndexQuery, options: RefreshOptions = {}): Promise<Refreshed> {
     const { signal, onProgress } = options;
@@ -103,7 +103,7 @@ export class EnvelopeIndex {
   /**
    * Updates the index and returns it. Reads new and partly known envelopes and those that may have changed, one by one or as a
    * list, whichever takes fewer requests.
-   * @throws IndexUnusable
+   * @throws IndexUnusable if the index can't be used and the envelopes have to be read from the service.
    */
   async refreshAll({
     query = {},

@@ -5,12 +5,13 @@ import { type Selection, selectionFilter, signersMatchingAll } from '../envelope
 import { entryOf } from '../kernel/json.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { folded, wordsOf } from '../kernel/text/words.ts';
+import type { EnvelopeStatus } from '../kernel/vocabulary.ts';
 import type { EnvelopeIndex, Refreshed, RefreshOptions } from './envelope-index.ts';
 import type { OpenIndexFile } from './index-file.ts';
 import { type IndexedEnvelope, type IndexQuery, isListCheaper, type Snapshot } from './snapshot.ts';
 
 export interface IndexQueryOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
-  /** The most envelopes to return. */
+  /** The maximum number of envelopes to return. */
   limit?: number | undefined;
   /** Uses only the index, however old it is. */
   cached?: boolean | undefined;
@@ -32,7 +33,7 @@ export interface IndexResult {
 /**
  * Finds the envelopes of a selection in the index. Unless `cached`, each match that can still change is requested again before
  * it is returned, and no more than `limit` of them.
- * @throws IndexUnusable
+ * @throws IndexUnusable if the index can't be used and the envelopes have to be read from the service.
  */
 export async function queryIndex(
   index: EnvelopeIndex,
@@ -51,14 +52,16 @@ export async function queryIndex(
       .sort(newestFirst);
     return options.oneSignerFirst ? oneSignerFirst(hits, selection, index) : hits;
   };
-  let now = cached ? withoutRefresh(await index.known(query)) : await index.refresh(query, refreshOptions);
-  let hits = hitsIn(now.snapshot);
-  const lookups = countOutdated(hits.slice(0, options.limit), { askedAt, unconfirmed: now.unconfirmed });
-  if (!cached && isListCheaper(now.snapshot, lookups, askedAt)) {
-    now = await index.readList(query, now, refreshOptions);
-    hits = hitsIn(now.snapshot);
+  let reading = cached
+    ? withoutRefresh(await index.known(query))
+    : await index.refresh(query, refreshOptions);
+  let hits = hitsIn(reading.snapshot);
+  const lookups = countOutdated(hits.slice(0, options.limit), { askedAt, unconfirmed: reading.unconfirmed });
+  if (!cached && isListCheaper(reading.snapshot, lookups, askedAt)) {
+    reading = await index.readList(query, reading, refreshOptions);
+    hits = hitsIn(reading.snapshot);
   }
-  const { snapshot, unconfirmed } = now;
+  const { snapshot, unconfirmed } = reading;
   const reader = new ResultReader(index, hits, { askedAt, unconfirmed }, selection, options);
   return {
     envelopes: reader.envelopes(),
@@ -94,8 +97,8 @@ export function indexQueryOf({ search, signer, templateId, metadata = [], run }:
   };
 }
 
-/** The statuses that can follow each status. */
-const NEXT: Readonly<Record<string, readonly string[]>> = {
+/** The statuses that can follow each status. DRAFT is missing, because any status can follow it. */
+const NEXT: Readonly<Record<Exclude<EnvelopeStatus, 'DRAFT'>, readonly EnvelopeStatus[]>> = {
   COMPLETED: [],
   CANCELLED: [],
   EXPIRED: [],
@@ -114,7 +117,7 @@ export function mayMatchNow(
     if (createdAfter !== undefined && created < createdAfter(time)) return false;
     if (createdBefore !== undefined && created > createdBefore(time)) return false;
     if (statuses === undefined || touched || statuses.includes(status)) return true;
-    const next = entryOf(NEXT, status);
+    const next = entryOf<readonly string[]>(NEXT, status);
     return next === undefined || next.some((one) => statuses.includes(one));
   };
 }

@@ -1,12 +1,12 @@
 import type { Envelope } from '../api/schemas.ts';
-import type { TrustedSeal } from '../documents/seal/judge.ts';
+import type { JudgedSeal } from '../documents/seal/judge.ts';
 
 /** The properties of a document that are checked against its envelope. */
 export interface DocumentFacts {
   what: string | null;
   key: string | null;
   sha256: string | null;
-  seal: TrustedSeal | null;
+  seal: JudgedSeal | null;
 }
 
 export interface EvidenceFinding {
@@ -58,7 +58,7 @@ export function accountOf(documents: readonly Pick<DocumentFacts, 'key'>[]): str
   return names.find((name) => name !== undefined) ?? null;
 }
 
-function timeFinding({ time }: TrustedSeal, { completedAt }: Envelope): EvidenceFinding | null {
+function timeFinding({ time }: JudgedSeal, { completedAt }: Envelope): EvidenceFinding | null {
   if (time === null || !completedAt) return null;
   const distance = Math.abs(Date.parse(time) - Date.parse(completedAt));
   if (distance <= MAX_DISTANCE_MS) return null;
@@ -66,7 +66,7 @@ function timeFinding({ time }: TrustedSeal, { completedAt }: Envelope): Evidence
   return { code: 'SEAL_TIME', message };
 }
 
-function signerFinding({ trust, subject }: TrustedSeal): EvidenceFinding | null {
+function signerFinding({ trust, subject }: JudgedSeal): EvidenceFinding | null {
   if (trust === 'pinned' || trust === 'trusted') return null;
   const message = `It was sealed by ${subject ?? 'someone'}, but the certificate was never confirmed.`;
   return { code: 'SEAL_UNKNOWN', message };

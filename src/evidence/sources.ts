@@ -68,7 +68,15 @@ export async function loggedWrites(
   return writes
     .filter(({ entry }) => entry.baseUrl === baseUrl)
     .map(({ entry: { id, at, user, profile, command, effect, requestId, run, outcome, error } }) => ({
-      ...{ id, at, user, profile, command, effect, requestId, outcome, error },
+      id,
+      at,
+      user,
+      profile,
+      command,
+      effect,
+      requestId,
+      outcome,
+      error,
       ...(run === undefined ? {} : { run }),
     }));
 }
@@ -111,8 +119,16 @@ function keptOf(record: EventRecord, redactor: Redactor): EvidenceWebhook {
   ]);
   const hidden = (text: string | null) => (text === null ? null : redactor.redact(text));
   return {
-    ...{ deliveryId, receivedAt, event: hidden(event), happenedAt: hidden(happenedAt(raw)) },
-    ...{ status: hidden(status), signer: hidden(signer), verified, duplicate, headers, bytes },
+    deliveryId,
+    receivedAt,
+    event: hidden(event),
+    happenedAt: hidden(happenedAt(raw)),
+    status: hidden(status),
+    signer: hidden(signer),
+    verified,
+    duplicate,
+    headers,
+    bytes,
     sha256: hash('sha256', raw),
     bodyBase64: body === undefined ? bodyBase64 : null,
     body: body ?? null,

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Wakeable } from '../kernel/async/wakeable.ts';
 import type { Clock } from '../kernel/clock.ts';
+import { DAY_MS } from '../kernel/duration.ts';
 import { dayFiles, dayOf } from './day-journal.ts';
 import { readLine } from './line.ts';
 import { linesOf } from './lines.ts';
@@ -10,7 +11,6 @@ import type { JournalFormat } from './scan.ts';
 
 /** The interval for checking the files if the system doesn't report changes. */
 const POLL_MS = 1_000;
-const DAY_MS = 86_400_000;
 
 /**
  * Yields entries that other processes append from now on, soon after they are on disk, in order within each file.

@@ -1,9 +1,12 @@
+/** The length of a day in ms. */
+export const DAY_MS = 86_400_000;
+
 const UNITS: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
   m: 60_000,
   h: 3_600_000,
-  d: 86_400_000,
+  d: DAY_MS,
   w: 604_800_000,
 };
 

@@ -81,7 +81,15 @@ export interface LoggedWrite {
 export function begunWrite(record: BeginRecord): LoggedWrite {
   const { id, at, user, profile, baseUrl, command, effect, envelopeIds, requestId, action, run } = record;
   const entry: LogEntry = {
-    ...{ id, at, user, profile, baseUrl, command, effect, envelopeIds, requestId },
+    id,
+    at,
+    user,
+    profile,
+    baseUrl,
+    command,
+    effect,
+    envelopeIds,
+    requestId,
     outcome: record.outcome ?? 'unknown',
     error: record.error ?? null,
     ...(run === undefined ? {} : { run }),

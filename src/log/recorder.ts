@@ -106,8 +106,13 @@ export class LogRecorder {
   #begin({ action, effect, envelopeIds, requestId }: WriteFacts): BeginRecord {
     const at = new Date(this.#options.clock.now()).toISOString();
     return {
-      ...{ type: 'begin', id: `log_${randomBytes(6).toString('hex')}`, at, ...this.#options.facts },
-      ...{ action, effect, envelopeIds: knownIds(envelopeIds) },
+      type: 'begin',
+      id: `log_${randomBytes(6).toString('hex')}`,
+      at,
+      ...this.#options.facts,
+      action,
+      effect,
+      envelopeIds: knownIds(envelopeIds),
       // A request ID that may contain an email address is not stored.
       requestId: requestId === undefined || requestId.includes('@') ? null : requestId,
     };

@@ -9,11 +9,11 @@ const ACTING =
 
 /** Serializes a value to JSON that is safe to show on a terminal. */
 export function jsonText(value: unknown, space?: number): string {
-  return withoutActing(JSON.stringify(value, null, space));
+  return escapeControlCharacters(JSON.stringify(value, null, space));
 }
 
-/** Escapes existing JSON text in the same way. Everything else is unchanged. */
-export function withoutActing(json: string): string {
+/** Escapes characters in JSON text that could affect a terminal, as `jsonText` does. */
+export function escapeControlCharacters(json: string): string {
   return json.replace(ACTING, escaped);
 }
 

@@ -3,7 +3,7 @@ import type { Terminal } from './terminal.ts';
 
 type Color = Parameters<Terminal['style']>[0];
 
-/** Colors that don't depend on distinguishing red from green: blue is active, green is complete, yellow ended early, dim is a draft. */
+/** No two colors differ only in red and green: cyan and blue are active, green is complete, and yellow and magenta ended early. */
 const COLORS: Readonly<Record<string, Color>> = {
   DRAFT: 'dim',
   SENT: 'cyan',

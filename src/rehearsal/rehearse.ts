@@ -5,6 +5,7 @@ import { workOnRun } from '../bulk/run.ts';
 import { draftRun } from '../bulk/runs.ts';
 import { requestIdsIn } from '../envelopes/request-ids/request-ids.ts';
 import { timeOf } from '../kernel/clock.ts';
+import { DAY_MS } from '../kernel/duration.ts';
 import type { SampleBasis } from '../statistics/turn-history.ts';
 import type { AccountHistory } from './history.ts';
 import type { RehearsalService } from './service.ts';
@@ -59,7 +60,6 @@ export interface RehearsalFacts {
   redact: (text: string) => string;
 }
 
-const DAY_MS = 86_400_000;
 const OUTAGE_TIMEOUT_MS = 60_000;
 /** From the narrowest group of earlier turns to the broadest. */
 const BASES: readonly SampleBasis[] = ['template+role', 'template', 'account', 'default'];

@@ -1,5 +1,6 @@
 import { signersByOrder } from '../envelopes/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
+import { DAY_MS } from '../kernel/duration.ts';
 import { ROW_KEY } from '../kernel/vocabulary.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { TurnKind } from '../statistics/turn-history.ts';
@@ -39,7 +40,6 @@ export interface SignersFacts {
   signal: AbortSignal;
 }
 
-const DAY_MS = 86_400_000;
 /**
  * Maximum number of steps in which the clock advances, which makes a step an hour for 30 days. Each step is a write to the
  * sandbox's journal.

@@ -1,4 +1,4 @@
-/* The options that a test file passes to a sandbox in its own process. These types also depend on no other module. */
+/* The options that a test file passes to a sandbox in its own process. They import nothing, because they are published as types. */
 
 export type SandboxStatus =
   | 'DRAFT'

@@ -42,7 +42,7 @@ const API_KEY = /^[\x21-\x7e]{16,200}$/;
 
 /**
  * Starts the whole service in this process, on its own ports. It handles no signals and reads neither profiles nor environment variables.
- * After `close`, nothing of it is left in the process.
+ * `close` stops its servers and timers.
  *
  * ```ts
  * const sandbox = await startSandbox();
@@ -56,15 +56,15 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
   checkOptionNames('startSandbox', options, OPTION_NAMES);
   checkNumber('port', options.port, { min: 0, max: 65_535 });
   checkNumber('quota', options.quota, { min: 0 });
-  const apiKey = keyOf(options.apiKey);
+  const apiKey = readApiKey(options.apiKey);
   const rateLimit = rateOf(options.rateLimit);
   const clock = clockOf(options.clock);
-  const ids = hasCountedIds(options.ids);
+  const ids = readCountedIds(options.ids);
   const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
   const { port = 0, quota, choices, faults } = options;
   const temporary = options.dataDir === undefined ? await temporaryFolder('esign-sandbox-') : undefined;
   const dataDir = temporary?.path ?? options.dataDir ?? '';
-  const forget = () => temporary?.remove();
+  const removeTemporary = () => temporary?.remove();
   try {
     const running = await startServers({
       dataDir,
@@ -85,7 +85,7 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
     const close = async () => {
       closing.abort();
       await running.close();
-      await forget();
+      await removeTemporary();
     };
     return {
       baseUrl,
@@ -98,14 +98,14 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
       [Symbol.asyncDispose]: close,
     };
   } catch (error) {
-    await forget();
+    await removeTemporary();
     throw error;
   }
 }
 
-function keyOf(wanted: unknown): string | undefined {
-  if (wanted === undefined) return undefined;
-  if (typeof wanted === 'string' && API_KEY.test(wanted)) return wanted;
+function readApiKey(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' && API_KEY.test(value)) return value;
   throw new UsageError('apiKey must have 16 to 200 ASCII characters, without spaces.');
 }
 
@@ -125,7 +125,7 @@ function clockOf(clock: StartSandboxOptions['clock']): { startsAt?: number; isFr
   return { ...(at === undefined ? {} : { startsAt: readTime(at) }), isFrozen: frozen === true };
 }
 
-function hasCountedIds(ids: unknown): boolean {
+function readCountedIds(ids: unknown): boolean {
   if (ids === undefined || ids === 'random') return false;
   if (ids === 'counted') return true;
   throw new UsageError(`ids must be 'random' or 'counted', not ${JSON.stringify(ids)}.`);

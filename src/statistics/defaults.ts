@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../kernel/duration.ts';
 
 /** How far back a report goes by default, in ms. */
 export const REPORT_MS = 90 * DAY_MS;

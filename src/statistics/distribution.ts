@@ -1,5 +1,6 @@
+import { DAY_MS } from '../kernel/duration.ts';
+
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The number of durations within a range of lengths. */
 export interface HistogramBucket {

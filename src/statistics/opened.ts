@@ -1,11 +1,11 @@
 import type { Envelope } from '../api/schemas.ts';
 import type { Turn } from '../envelopes/turns.ts';
+import { DAY_MS } from '../kernel/duration.ts';
 import { type CoveredSpan, covers, readCoverage } from '../webhooks/journal/coverage.ts';
 import { scanEvents } from '../webhooks/journal/event-journal.ts';
 import { payloadTimeOf } from '../webhooks/journal/history.ts';
 import type { EventRecord } from '../webhooks/journal/record.ts';
 
-const DAY_MS = 86_400_000;
 /**
  * The maximum delay between a webhook's own timestamp and its receipt, in ms. After a longer delay, others may have been missed.
  */

@@ -1,4 +1,4 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../kernel/duration.ts';
 
 /** Returns the ISO 8601 week of a time (ms) in UTC, such as `2026-W47`. A week belongs to the year of its Thursday. */
 export function weekOf(at: number): string {

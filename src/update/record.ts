@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DAY_MS } from '../kernel/duration.ts';
 import { replaceFile } from '../kernel/files/replace-file.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 
@@ -12,8 +13,6 @@ export interface UpdateRecord {
   /** When the notice was last shown. */
   toldAt: number | undefined;
 }
-
-const DAY_MS = 24 * 60 * 60_000;
 
 /** Returns the path of the record. */
 export function recordPath(stateDir: string): string {

@@ -215,7 +215,10 @@ class Listener {
     if (line === undefined) return;
     let tunnelUrl: string | undefined;
     await keepTunnel(line, {
-      ...{ listensAt, clock, signal, restarts: health !== undefined },
+      listensAt,
+      clock,
+      signal,
+      restarts: health !== undefined,
       onUp: (url) => {
         tunnelUrl = url;
         this.#coverage.begin(url);

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { entryOf } from '../kernel/json.ts';
+import type { EnvelopeStatus, EventName } from '../kernel/vocabulary.ts';
 
-const STATUS: Readonly<Record<string, string>> = {
+const STATUS: Readonly<Record<EventName, EnvelopeStatus>> = {
   'envelope.sent': 'SENT',
   'envelope.viewed': 'SENT',
   'envelope.signed': 'IN_PROGRESS',
@@ -9,7 +11,11 @@ const STATUS: Readonly<Record<string, string>> = {
   'envelope.expired': 'EXPIRED',
   'envelope.cancelled': 'CANCELLED',
 };
-const SIGNER_EVENTS = new Set(['envelope.viewed', 'envelope.signed', 'envelope.declined']);
+const SIGNER_EVENTS = new Set<string>([
+  'envelope.viewed',
+  'envelope.signed',
+  'envelope.declined',
+] satisfies EventName[]);
 
 /** The prefixes of envelope IDs made up by a drill or a trigger. */
 const SAMPLE_ID_PREFIXES = { drill: 'env_drill_', trigger: 'env_trigger_' } as const;
@@ -50,7 +56,7 @@ export function sampleBody(event: string, options: SampleOptions): SampleBody {
   };
   const data = {
     envelopeId,
-    status: STATUS[event] ?? 'SENT',
+    status: entryOf<string>(STATUS, event) ?? 'SENT',
     ...(SIGNER_EVENTS.has(event) ? { signer } : {}),
   };
   return { event, timestamp, data };

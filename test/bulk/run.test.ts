@@ -99,7 +99,7 @@ describe('a run', () => {
     expect(reported.filter(({ ok }) => !ok)).toMatchObject([
       { row: 2, envelopeId: 'env_2', status: 'IN_PROGRESS', error: { code: 'SECOND_ENVELOPE' } },
     ]);
-    expect([...(await readRun(runs.root, id)).seconds.keys()]).toEqual(['env_2']);
+    expect([...(await readRun(runs.root, id)).secondEnvelopes.keys()]).toEqual(['env_2']);
     expect(service.statuses()).toEqual({ SENT: 3, IN_PROGRESS: 1 });
   });
 

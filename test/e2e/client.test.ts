@@ -1,3 +1,5 @@
+/* Imports `esign-cli/client` of the package under test by name, in a process that is independent of the tests. */
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +9,6 @@ import { json, loseReply } from '../support/server.ts';
 import { answerPage, fakeService, KEY } from './fake-service.ts';
 import { program } from './program.ts';
 
-/* Imports `esign-cli/client` of the package under test by name, in a process that is independent of the tests. */
 /** The JSON that a program prints when it is given a client. */
 async function outputOf(source: string, env: Record<string, string>): Promise<unknown> {
   const whole = `
@@ -136,6 +137,7 @@ describe.skipIf(PACKAGE === undefined)('the client for programs', () => {
     );
     await service.server.close();
     expect(refusals).toEqual(Array(9).fill(true));
+    expect(service.server.seen.map(({ method }) => method)).toEqual(['GET']);
     if (!isRecord(error)) throw new Error('no error');
     expect(error).toMatchObject({ name: 'ServiceError', code: 'UNAUTHORIZED', status: 401 });
     expect(JSON.stringify(error)).not.toContain(KEY);

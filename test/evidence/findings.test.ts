@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
-import type { TrustedSeal } from '../../src/documents/seal/judge.ts';
+import type { JudgedSeal } from '../../src/documents/seal/judge.ts';
 import { accountOf, type DocumentFacts, findingOn } from '../../src/evidence/findings.ts';
 
 const COMPLETED_AT = '2026-03-01T10:00:00.000Z';
 const envelope: Envelope = { id: 'env_1', status: 'COMPLETED', completedAt: COMPLETED_AT };
 
-const seal = (more: Partial<TrustedSeal> = {}): TrustedSeal => ({
+const seal = (more: Partial<JudgedSeal> = {}): JudgedSeal => ({
   ...{ state: 'intact', coverage: 'whole', addedBytes: null, subject: 'CN=x', issuer: 'CN=x' },
   ...{ fingerprint: 'ab'.repeat(32), time: COMPLETED_AT, level: 'B-B', reason: null, trust: 'pinned' },
   ...more,

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { renderFile, renderVerified } from '../../src/commands/documents/download/view.ts';
 import type { FileResult } from '../../src/documents/download/file.ts';
-import type { TrustedSeal } from '../../src/documents/seal/judge.ts';
+import type { JudgedSeal } from '../../src/documents/seal/judge.ts';
 import { processTerminal } from '../../src/output/terminal.ts';
 
 const narrow = { ...processTerminal({}, { NO_COLOR: '1' }), outIsTty: true, columns: 80 };
-const seal: TrustedSeal = {
+const seal: JudgedSeal = {
   state: 'intact',
   coverage: 'whole',
   addedBytes: null,

@@ -31,7 +31,7 @@ export function describe(words: readonly string[], { root, version }: About): Re
   if (topic === undefined) return { name: 'esign', version, commands: effectsIn(tree), more: MORE };
   for (const id of [words.slice(0, 2).join(':'), topic]) {
     const command = tree.commands[id];
-    if (command !== undefined) return leaf(id, command, root);
+    if (command !== undefined) return describeCommand(id, command, root);
   }
   const about = tree.topics[topic];
   if (about === undefined || words.length > 1)
@@ -50,7 +50,7 @@ function nameOf(id: string): string {
   return id.replaceAll(':', ' ');
 }
 
-function leaf(id: string, command: CommandFacts, root: string): Record<string, unknown> {
+function describeCommand(id: string, command: CommandFacts, root: string): Record<string, unknown> {
   const flags = Object.values(command.flags).filter(({ hidden }) => hidden !== true);
   const facts = {
     name: nameOf(id),
@@ -60,7 +60,7 @@ function leaf(id: string, command: CommandFacts, root: string): Record<string, u
     arguments: Object.values(command.args)
       .filter(({ hidden }) => hidden !== true)
       .map(({ name, description, required, options }) =>
-        withoutEmpty({ name, description, required, options, repeatable: command.strict === false }),
+        withoutUnset({ name, description, required, options, repeatable: command.strict === false }),
       ),
     flags: Object.fromEntries(flags.map((flag) => [flag.name, flagFacts(flag)])),
     exclusions: exclusionsOf(flags),
@@ -73,7 +73,7 @@ function leaf(id: string, command: CommandFacts, root: string): Record<string, u
 
 function flagFacts(flag: FlagFacts): Record<string, unknown> {
   const { char, type, helpValue, description, required, multiple, allowNo, options, dependsOn } = flag;
-  return withoutEmpty({
+  return withoutUnset({
     short: char,
     value: type === 'option' ? (helpValue ?? 'VALUE') : undefined,
     oneOf: options,
@@ -85,8 +85,8 @@ function flagFacts(flag: FlagFacts): Record<string, unknown> {
   });
 }
 
-/** Removes properties that are false or empty. */
-function withoutEmpty(facts: Record<string, unknown>): Record<string, unknown> {
+/** Removes properties that are undefined or false. */
+function withoutUnset(facts: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(facts).filter(([, value]) => value !== undefined && value !== false),
   );
@@ -102,9 +102,16 @@ function exclusionsOf(flags: readonly FlagFacts[]): string[][] {
 }
 
 /** Exit codes that any command may return. */
-const COMMON_CODES = [EXIT.ok, EXIT.unexpected, EXIT.usage, EXIT.interrupted, 143];
+const COMMON_CODES = [EXIT.ok, EXIT.unexpected, EXIT.usage, EXIT.interrupted, EXIT.terminated];
 /** Exit codes of commands that call the service or the sandbox. */
-const ASKING = [EXIT.auth, EXIT.notFound, EXIT.invalidState, EXIT.validation, EXIT.limited, EXIT.unreachable];
+const SERVICE_CODES = [
+  EXIT.auth,
+  EXIT.notFound,
+  EXIT.invalidState,
+  EXIT.validation,
+  EXIT.limited,
+  EXIT.unreachable,
+];
 
 /** Commands that use only local files. */
 const OFFLINE = wordList(`autocomplete compat log log:verify schema bulk:list bulk:show documents:verify
@@ -127,9 +134,9 @@ export function exitsOf(id: string): Record<string, string> {
   const own = Object.entries(COMMANDS_BY_CODE).flatMap(([code, ids]) =>
     ids.includes(id) ? [Number(code)] : [],
   );
-  // For when stdout is closed early (boot/standard-output.ts). `listen` exits with 1 in that case.
+  // A write exits with it if stdout is closed early (boot/standard-output.ts). `listen` exits with 1 in that case.
   const cut = ['writes', 'mails', 'deletes'].includes(COMMAND_EFFECTS[id] ?? '') ? [EXIT.partial] : [];
-  const codes = new Set([...COMMON_CODES, ...(OFFLINE.includes(id) ? [] : ASKING), ...own, ...cut]);
+  const codes = new Set([...COMMON_CODES, ...(OFFLINE.includes(id) ? [] : SERVICE_CODES), ...own, ...cut]);
   const meanings = Object.fromEntries([...codes].map((code) => [code, EXIT_MEANINGS[code] ?? '']));
   return id === 'sandbox:exec' ? { ...meanings, '*': "any other code: the command's exit code" } : meanings;
 }

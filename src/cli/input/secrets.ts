@@ -59,20 +59,27 @@ async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
   return text;
 }
 
-/** Returns the webhook secret from its file or, if there is a webhook URL, from ESIGN_WEBHOOK_SECRET. */
+/** Returns the webhook secret from the file or, without one, from ESIGN_WEBHOOK_SECRET. Undefined if neither is set. */
 export async function readWebhookSecret(
   file: string | undefined,
-  webhookUrl: string | undefined,
   terminal: CommandTerminal,
-  required = false,
 ): Promise<string | undefined> {
-  const fromEnvironment = webhookUrl === undefined ? undefined : process.env.ESIGN_WEBHOOK_SECRET;
   const secret =
-    file === undefined ? fromEnvironment || undefined : await readSecretFile(file, 'webhook secret');
-  if (secret === undefined && required)
-    throw new UsageError('No webhook secret is set.', {
-      hint: 'Use --secret-file FILE, or set ESIGN_WEBHOOK_SECRET.',
-    });
+    file === undefined
+      ? process.env.ESIGN_WEBHOOK_SECRET || undefined
+      : await readSecretFile(file, 'webhook secret');
   terminal.redactor.add(secret);
   return secret;
+}
+
+/** Works like readWebhookSecret. @throws UsageError if no secret is set. */
+export async function requireWebhookSecret(
+  file: string | undefined,
+  terminal: CommandTerminal,
+): Promise<string> {
+  const secret = await readWebhookSecret(file, terminal);
+  if (secret !== undefined) return secret;
+  throw new UsageError('No webhook secret is set.', {
+    hint: 'Use --secret-file FILE, or set ESIGN_WEBHOOK_SECRET.',
+  });
 }

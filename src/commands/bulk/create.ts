@@ -28,7 +28,7 @@ import { waveFlags } from './waves.ts';
 export default class BulkCreate extends EsignCommand {
   static override summary = 'Create envelopes from a CSV, .xlsx, or JSON Lines file, one for each row.';
   static override description =
-    'Columns: email,name,role,order (or signer1_email, signer1_name … signerN_…), template_id, subject, message, expires_in_days, meta.KEY, request_id. Subject and message, in the file or as flags, can contain {column}, such as {name} or {meta.KEY}. Every row is checked before the first request. With --send, drafts are created first and then sent, so that nobody is emailed twice. Rows that were sent from this machine in the last 30 days are skipped: fix a row, run the file again, and only that row is sent. Resume an interrupted run with `bulk resume`.';
+    'Columns: email,name,role,order (or signer1_email, signer1_name … signerN_…), template_id, subject, message, expires_in_days, signing_order, webhook_url, meta.KEY, request_id. Subject and message, in the file or as flags, can contain {column}, such as {name} or {meta.KEY}. Every row is checked before the first request. With --send, drafts are created first and then sent, so that nobody is emailed twice. Rows that were sent from this machine in the last 30 days are skipped: fix a row, run the file again, and only that row is sent. Resume an interrupted run with `bulk resume`.';
   static override examples = [
     '<%= config.bin %> bulk template leases.csv --template tmpl_lease',
     '<%= config.bin %> bulk create leases.csv --template tmpl_lease --dry-run',
@@ -129,7 +129,7 @@ export async function sendRequest(
     again: flags.again,
     skipExisting: flags['skip-existing'],
     allowMissing: flags['allow-missing-roles'],
-    webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], 'in rows', terminal),
+    webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], terminal),
     waves: flags.waves === undefined ? undefined : { sizes: flags.waves, stopIf: flags['stop-if'] ?? [] },
   };
 }

@@ -168,7 +168,7 @@ function preflightOf(
     mode,
     requests,
     window,
-    time: timeByWindow(requests, window, reserve, session.clock.now()),
+    rateLimitMs: timeByWindow(requests, window, reserve, session.clock.now()),
     reserve,
   };
 }

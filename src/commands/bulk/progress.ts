@@ -25,7 +25,7 @@ export class BulkProgress {
   #timer: NodeJS.Timeout | undefined;
   #lines: Spinner | undefined;
   #waiting: RunProgress['waiting'];
-  #byWindow: (rows: number) => number = () => 0;
+  #rateLimitMs: (rows: number) => number = () => 0;
   #release: () => void = () => undefined;
 
   constructor(context: Context) {
@@ -38,7 +38,7 @@ export class BulkProgress {
   start(state: RunState, byWindow: (rows: number) => number): void {
     this.#state = state;
     this.#release = waitingSign.hold();
-    this.#byWindow = byWindow;
+    this.#rateLimitMs = byWindow;
     this.#startedAt = performance.now();
     this.#before = state.finishedCount;
     if (this.#live) this.#timer = setInterval(() => this.#draw(), TICK_MS).unref();
@@ -94,10 +94,10 @@ export class BulkProgress {
       done,
       failed,
       finishedNow: state.finishedCount - this.#before,
-      ms: performance.now() - this.#startedAt,
+      elapsedMs: performance.now() - this.#startedAt,
       sends: state.head.mode !== 'draft',
       waiting: this.#waiting,
-      byWindow: this.#byWindow(total - done - failed),
+      rateLimitMs: this.#rateLimitMs(total - done - failed),
     };
     return progressText(progress, Date.now());
   }

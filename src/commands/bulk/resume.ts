@@ -38,7 +38,7 @@ export default class BulkResume extends EsignCommand {
     const context = this.context(flags);
     const progress = new BulkProgress(context);
     const client = () => bulkClient(flags, progress, context.session);
-    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], 'in rows', context.terminal);
+    const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], context.terminal);
     const run = await reopenRun(await namedRun(args.run, flags.last), client, context);
     await closingOnError(run, async () => {
       await beginNextWave(run, await client(), flags, context);

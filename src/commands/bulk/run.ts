@@ -159,7 +159,7 @@ async function reportEnding({ state }: OpenRun, ending: Ending, terminal: Comman
 /** @throws PartialError when rows failed, or second envelopes were found. */
 function reportProblems(state: RunState, isWave: boolean): void {
   const { id, file, total } = state.head;
-  const [failed, seconds] = [isWave ? state.failedInWave : state.count('failed'), state.seconds.size];
+  const [failed, seconds] = [isWave ? state.failedInWave : state.count('failed'), state.secondEnvelopes.size];
   const messages = [
     ...(failed > 0 ? [`${grouped(failed)} of ${counted(total, 'row')} failed`] : []),
     ...(seconds > 0

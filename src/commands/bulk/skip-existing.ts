@@ -36,8 +36,15 @@ export async function skipCovered(
     if (found?.envelopeId == null) continue;
     const at = context.session.clock.now();
     covered.set(row, {
-      ...{ row, line, requestId, at, signers: emails.length },
-      ...{ run: undefined, kind: 'sent', id: found.envelopeId, status: SKIPPED },
+      row,
+      line,
+      requestId,
+      at,
+      signers: emails.length,
+      run: undefined,
+      kind: 'sent',
+      id: found.envelopeId,
+      status: SKIPPED,
     });
   }
   known.drafts = known.drafts.filter(({ row }) => !covered.has(row));

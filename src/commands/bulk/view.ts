@@ -25,7 +25,7 @@ export interface Preflight {
   requests: number;
   window: RateReading | undefined;
   /** The time that the rate window alone requires, in ms; undefined if no window is known. */
-  time: number | undefined;
+  rateLimitMs: number | undefined;
   reserve: number;
 }
 
@@ -55,16 +55,16 @@ export function preflightText(plan: Preflight, terminal: Terminal): string {
   return lines.map((line) => `${indented(safeLine(line), 0, terminal)}\n`).join('');
 }
 
-function windowText({ window, time, reserve }: Preflight): string {
+function windowText({ window, rateLimitMs, reserve }: Preflight): string {
   if (window === undefined) return '.';
   const reserved =
     reserve > 0
       ? `; ${Math.round(reserve * 100)}% of ${grouped(window.limit)} is reserved for your other systems`
       : ` of ${grouped(window.limit)}`;
   const takes =
-    time === undefined || time === 0
+    rateLimitMs === undefined || rateLimitMs === 0
       ? 'they fit within the rate limit'
-      : `at least ${durationInWords(time)} at the current rate limit`;
+      : `at least ${durationInWords(rateLimitMs)} at the current rate limit`;
   return `; ${takes} (${grouped(window.free)} left${reserved}).`;
 }
 
@@ -93,20 +93,20 @@ export interface RunProgress {
   total: number;
   done: number;
   failed: number;
-  /** Number of rows that this process settled in `ms`. */
+  /** Number of rows that this process finished in `elapsedMs`. */
   finishedNow: number;
-  ms: number;
+  elapsedMs: number;
   sends: boolean;
   /** How long the remaining rows take because of the rate window, in ms. */
-  byWindow: number;
+  rateLimitMs: number;
   /** The reason for a wait, and its end (ms since the epoch). */
   waiting: { why: string; until: number } | undefined;
 }
 
 /** Returns the line that shows a run's progress. */
 export function progressText(progress: RunProgress, now: number): string {
-  const { total, done, failed, finishedNow, ms, sends, waiting } = progress;
-  const perSecond = finishedNow / Math.max(0.001, ms / 1_000);
+  const { total, done, failed, finishedNow, elapsedMs, sends, waiting } = progress;
+  const perSecond = finishedNow / Math.max(0.001, elapsedMs / 1_000);
   const left = total - done - failed;
   const parts = [`${grouped(done)} of ${grouped(total)} ${sends ? 'sent' : 'created'}`];
   if (failed > 0) parts.push(`${grouped(failed)} failed`);
@@ -115,7 +115,7 @@ export function progressText(progress: RunProgress, now: number): string {
   if (waiting !== undefined && waiting.until > now)
     parts.push(`${waiting.why} Resuming in ${durationInWords(waiting.until - now)}.`);
   else if (finishedNow > 0 && left > 0)
-    parts.push(`${durationInWords(Math.max((left / perSecond) * 1_000, progress.byWindow))} left`);
+    parts.push(`${durationInWords(Math.max((left / perSecond) * 1_000, progress.rateLimitMs))} left`);
   return safeLine(parts.join('  '));
 }
 

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import { requireWebhookSecret } from '../../cli/input/secrets.ts';
 import { PartialError } from '../../kernel/errors.ts';
 import { EVENTS } from '../../kernel/vocabulary.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -34,7 +34,7 @@ export default class EventsDrill extends EsignCommand {
     const { terminal, session, interrupt } = this.context(flags);
     const url = targetUrl(flags.to);
     const events = [...(eventNames(flags.events) ?? EVENTS)];
-    const secret = (await readWebhookSecret(flags['secret-file'], flags.to, terminal, true)) ?? '';
+    const secret = await requireWebhookSecret(flags['secret-file'], terminal);
     const results: CheckResult[] = [];
     const checks = drill({ url, secret, events, clock: session.clock, signal: interrupt.signal });
     const next = () => terminal.waiting(`Waiting for ${new URL(url).host}`, () => checks.next());

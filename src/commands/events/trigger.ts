@@ -38,7 +38,7 @@ export default class EventsTrigger extends EsignCommand {
     const context = this.context(flags);
     const event = eventName(args.event);
     const url = targetUrl(flags.to);
-    const secret = await readWebhookSecret(flags['secret-file'], flags.to, context.terminal);
+    const secret = await readWebhookSecret(flags['secret-file'], context.terminal);
     const body = sampleBody(event, { envelopeId: flags.envelope, now: context.session.clock.now() });
     const raw = Buffer.from(JSON.stringify(body));
     const signature: [string, string][] = secret === undefined ? [] : [[SIGNATURE_HEADER, sign(raw, secret)]];

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { readBytes } from '../../cli/input/files.ts';
-import { readWebhookSecret } from '../../cli/input/secrets.ts';
+import { requireWebhookSecret } from '../../cli/input/secrets.ts';
 import { VerificationError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
 import { explainMismatch } from '../../webhooks/receive/explain.ts';
@@ -38,11 +38,11 @@ export default class EventsVerify extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(EventsVerify);
     const context = this.context(flags);
-    const secret = await readWebhookSecret(flags['secret-file'], args.file, context.terminal, true);
+    const secret = await requireWebhookSecret(flags['secret-file'], context.terminal);
     const raw = await readBytes(args.file, 'body');
-    const check = checkSignature(raw, flags.signature, [secret ?? '']);
+    const check = checkSignature(raw, flags.signature, [secret]);
     if (!check.ok) {
-      const known = { secrets: [secret ?? ''], others: [] };
+      const known = { secrets: [secret], others: [] };
       throw new VerificationError(
         `Invalid signature: ${check.failure === 'mismatch' ? explainMismatch(raw, flags.signature, known) : check.reason}.`,
       );

@@ -1,4 +1,4 @@
-import { counted, grouped } from '../../kernel/duration.ts';
+import { counted, DAY_MS, grouped } from '../../kernel/duration.ts';
 import { htmlText } from '../../output/html.ts';
 import { svgDrawing } from '../../output/page.ts';
 import { distributionOf } from '../../statistics/distribution.ts';
@@ -12,7 +12,6 @@ const LABEL = 110;
 /** The width reserved for the figures after a bar. */
 const FIGURES = 170;
 const MAX_BAR_WIDTH = WIDTH - LABEL - FIGURES;
-const DAY_MS = 86_400_000;
 const MAX_BINS = 20;
 
 /** Draws how many envelopes were sent and completed in each week. */

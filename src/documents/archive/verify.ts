@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { expectsSeals, NOT_A_PDF, type SealRule, type TrustedSeal, verifySeal } from '../seal/judge.ts';
+import { expectsSeals, type JudgedSeal, NOT_A_PDF, type SealRule, verifySeal } from '../seal/judge.ts';
 import { checkSeal } from '../seal/seal.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
 import { type ArchiveFile, candidatesAt } from './candidates.ts';
@@ -20,7 +20,7 @@ export interface VerifiedFile {
   /** The result of comparing the file with the hash lists; `unlisted` if no list names it. */
   list: 'ok' | 'changed' | 'missing' | 'unlisted';
   /** Null for a file that isn't a PDF. */
-  seal: TrustedSeal | null;
+  seal: JudgedSeal | null;
   error: { code: string; message: string } | null;
 }
 
@@ -58,7 +58,10 @@ async function verifyOne(
   options.signal?.throwIfAborted();
   const { path, file, folder, name } = candidate;
   const failed = (message: string, facts: Partial<VerifiedFile> = {}): VerifiedFile => ({
-    ...{ path, sha256: null, list: 'changed', seal: null },
+    path,
+    sha256: null,
+    list: 'changed',
+    seal: null,
     ...facts,
     error: { code: 'STORAGE_CORRUPT', message },
   });

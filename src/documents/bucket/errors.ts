@@ -1,6 +1,6 @@
 import { codeOf, messageOf, StorageError, type StorageErrorCode, UsageError } from '../../kernel/errors.ts';
 import { entryOf, isRecord } from '../../kernel/json.ts';
-import { nameOf, proxyFor, proxyOf } from '../../kernel/network/proxy.ts';
+import { proxyFor, proxyForScheme, proxyLabel } from '../../kernel/network/proxy.ts';
 import { unknownIssuerHint } from '../../kernel/network/trust.ts';
 import { UNKNOWN_ISSUER } from '../../kernel/network/unreachable.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -246,8 +246,8 @@ function byConnection(error: unknown, where: Where): Cause {
 function proxyBefore({ endpoint }: Where): string {
   if (endpoint !== undefined && !URL.canParse(endpoint)) return '';
   const { env } = process;
-  const proxy = endpoint === undefined ? proxyOf(env, 'https:') : proxyFor(env, new URL(endpoint));
-  return proxy === undefined ? '' : ` through the proxy ${nameOf(proxy)}`;
+  const proxy = endpoint === undefined ? proxyForScheme(env, 'https:') : proxyFor(env, new URL(endpoint));
+  return proxy === undefined ? '' : ` through the proxy ${proxyLabel(proxy)}`;
 }
 
 function hostOf(error: unknown): string | undefined {

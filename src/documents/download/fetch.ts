@@ -2,7 +2,7 @@ import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { LOOKUP_INTERVAL_MS } from '../defaults.ts';
-import type { TrustedSeal } from '../seal/judge.ts';
+import type { JudgedSeal } from '../seal/judge.ts';
 import type { SealCheck, SealedFile, SealSource } from '../seal/seal-check.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
 import { type FileTarget, type LocateOptions, locate } from './targets.ts';
@@ -21,7 +21,7 @@ interface FetchedFile extends SealedFile {
 
 /** The result for a target, with the result of its seal check. */
 export interface CheckedFile extends Pick<FetchedFile, 'result' | 'error'> {
-  seal: TrustedSeal | null;
+  seal: JudgedSeal | null;
   problem: { code: string; message: string } | null;
 }
 

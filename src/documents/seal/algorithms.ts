@@ -30,12 +30,13 @@ const WITH_HASH: Readonly<Record<string, { kind: 'rsa' | 'ec'; hash: string }>> 
   '1.2.840.10045.4.3.4': { kind: 'ec', hash: 'sha512' },
 };
 
-const EMPTY = 2;
+/** The size of an element without content: its tag and its length. */
+const HEADER_BYTES = 2;
 
 /** Validates an AlgorithmIdentifier: an object identifier and its parameters; empty parameters are NULL. */
 export function algorithmOf(element: Element): Element {
   const [, parameters] = element.as('sequence').parts;
-  if (parameters?.raw.length === EMPTY) parameters.as('null');
+  if (parameters?.raw.length === HEADER_BYTES) parameters.as('null');
   return element;
 }
 
@@ -95,7 +96,7 @@ export function hasSafeHash(algorithm: Element): boolean {
 
 const MIN_RSA_BITS = 1024;
 
-/** Returns true if a key is too long to be broken. In 2015, a 512-bit RSA key was factored for 75 dollars. */
+/** Returns false for an RSA key of fewer than 1,024 bits: in 2015, one of 512 bits was factored for 75 dollars. */
 export function isLongEnough({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
   if (asymmetricKeyType !== 'rsa' && asymmetricKeyType !== 'rsa-pss') return true;
   return (asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS;

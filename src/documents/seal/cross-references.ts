@@ -189,7 +189,9 @@ function readStream(file: PdfBytes, at: number): Section {
     return kind === 2 ? { kind: 'packed', container: one, index: two } : { kind: 'free' };
   };
   return {
-    ...{ at, trailer: dict, find },
+    at,
+    trailer: dict,
+    find,
     entries: () => entriesOf(subsections, find),
     repeats: overlap(subsections),
     isComplete: bytes.length === subsections.reduce((sum, { count }) => sum + count * width, 0),

@@ -2,7 +2,7 @@ import type { CheckedSeal, Seal } from './seal.ts';
 import { type SignerTrust, type TrustedSigners, trustIn } from './trust.ts';
 
 /** A seal, and whether its signer is known, in the format of `seal` in JSON. */
-export type TrustedSeal = Seal & { trust: SignerTrust | null };
+export type JudgedSeal = Seal & { trust: SignerTrust | null };
 
 export type SealErrorCode =
   | 'SEAL_CHANGED'
@@ -20,7 +20,7 @@ export interface SealProblem {
 
 /** A document's seal and, if it fails the check, the problem. */
 export interface SealVerdict {
-  seal: TrustedSeal;
+  seal: JudgedSeal;
   problem: SealProblem | null;
 }
 
@@ -53,7 +53,7 @@ export function verifySeal(
   return { seal, problem: problemWith(seal, checked, rule === 'required') ?? signer };
 }
 
-function problemWith(seal: TrustedSeal, { isSigned }: CheckedSeal, isRequired: boolean): SealProblem | null {
+function problemWith(seal: JudgedSeal, { isSigned }: CheckedSeal, isRequired: boolean): SealProblem | null {
   const problem = (code: SealErrorCode, message: string) => ({ code, message });
   const { state, coverage, reason } = seal;
   if (state === 'changed')
@@ -69,7 +69,7 @@ function problemWith(seal: TrustedSeal, { isSigned }: CheckedSeal, isRequired: b
 
 /** Returns the problem with the signer of an intact seal. */
 function problemWithSigner(
-  { trust, subject, fingerprint }: TrustedSeal,
+  { trust, subject, fingerprint }: JudgedSeal,
   { authorities, sealedBy = [] }: TrustedSigners,
 ): SealProblem | null {
   if (trust === null) return null;

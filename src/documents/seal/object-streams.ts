@@ -19,35 +19,42 @@ export function packedObjects(
 ): readonly { number: number; value: PdfValue }[] {
   const { dict } = stream;
   const [count, first] = [countOf(dict.get('N')), countOf(dict.get('First'))];
-  require([...dict.entries.keys()].every((key) => KEYS.has(key)), 'unsupported object stream');
-  require(nameOf(dict.get('Type')) === 'ObjStm' &&
-    count !== undefined &&
-    first !== undefined, 'missing object stream');
+  requireSupported(
+    [...dict.entries.keys()].every((key) => KEYS.has(key)),
+    'unsupported object stream',
+  );
+  requireSupported(
+    nameOf(dict.get('Type')) === 'ObjStm' && count !== undefined && first !== undefined,
+    'missing object stream',
+  );
   const data = unpack(bytes, stream);
   const text = data.toString('latin1');
   const index = `${text.slice(0, first)} `;
-  require(count <= MAX_OBJECTS &&
-    INDEX.test(index) &&
-    !HIDDEN_STRUCTURE.test(text), 'unsupported object stream');
+  requireSupported(
+    count <= MAX_OBJECTS && INDEX.test(index) && !HIDDEN_STRUCTURE.test(text),
+    'unsupported object stream',
+  );
   const numbers = index
     .trim()
     .split(/[ \r\n]+/)
     .map(Number);
-  require(numbers.length === 2 * count, 'wrong number of objects in an object stream');
+  requireSupported(numbers.length === 2 * count, 'wrong number of objects in an object stream');
   const parser = new PdfParser(ended(data), { at: first, isStrict: true });
   const skipTo = (at: number) =>
-    require(parser.position <= at &&
-      WHITESPACE.test(text.slice(parser.position, at)), 'gaps in an object stream');
+    requireSupported(
+      parser.position <= at && WHITESPACE.test(text.slice(parser.position, at)),
+      'gaps in an object stream',
+    );
   const found = Array.from({ length: count }, (_, place) => {
     skipTo(first + (numbers[2 * place + 1] ?? 0));
-    return { number: numbers[2 * place] ?? 0, value: complete(() => parser.value()) };
+    return { number: numbers[2 * place] ?? 0, value: parseComplete(() => parser.value()) };
   });
   skipTo(text.length);
   return found;
 }
 
-/** Runs `parse`. @throws UnreadablePdfError if the bytes end inside a value, too. */
-export function complete<T>(parse: () => T): T {
+/** Runs `parse`. @throws UnreadablePdfError also if the bytes end inside a value. */
+export function parseComplete<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
@@ -56,8 +63,8 @@ export function complete<T>(parse: () => T): T {
   }
 }
 
-export function require(condition: boolean, what: string): asserts condition {
-  if (!condition) throw refused(what);
+export function requireSupported(condition: boolean, problem: string): asserts condition {
+  if (!condition) throw refused(problem);
 }
 
 function refused(what: string): UnreadablePdfError {

@@ -2,10 +2,10 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { DocumentKind } from '../../kernel/vocabulary.ts';
 import {
   expectsSeals,
+  type JudgedSeal,
   NOT_A_PDF,
   type SealProblem,
   type SealRule,
-  type TrustedSeal,
   verifySeal,
 } from './judge.ts';
 import { type Origin, pinFirst, pinnedFor, readPins } from './pins.ts';
@@ -46,7 +46,7 @@ export class SealCheck {
     return new SealCheck(source, origin === undefined ? [] : pinnedFor(await readPins(folder), origin));
   }
 
-  judge(file: SealedFile): { seal: TrustedSeal | null; problem: SealProblem | null } {
+  judge(file: SealedFile): { seal: JudgedSeal | null; problem: SealProblem | null } {
     if (file.error !== undefined) return { seal: null, problem: null };
     const rule = ruleOf(file, this.#known);
     if (file.seal === null) return { seal: null, problem: rule === 'required' ? NOT_A_PDF : null };

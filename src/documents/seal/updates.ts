@@ -1,5 +1,11 @@
 import { type CrossReferences, readSection, type Section } from './cross-references.ts';
-import { complete, HIDDEN_STRUCTURE, MAX_OBJECTS, packedObjects, require } from './object-streams.ts';
+import {
+  HIDDEN_STRUCTURE,
+  MAX_OBJECTS,
+  packedObjects,
+  parseComplete,
+  requireSupported,
+} from './object-streams.ts';
 import { ended, type PdfBytes } from './pdf-bytes.ts';
 import { PdfParser } from './pdf-parser.ts';
 import { countOf, isSame, nameOf, PdfDict, PdfStream, PdfString, type PdfValue } from './pdf-values.ts';
@@ -46,16 +52,16 @@ interface Added {
  * @throws UnreadablePdfError for anything else.
  */
 export function readUpdates(bytes: PdfBytes, sealedEnd: number, sealed: CrossReferences): Update[] {
-  require(bytes.size - sealedEnd <= MAX_ADDED_BYTES, 'too much');
+  requireSupported(bytes.size - sealedEnd <= MAX_ADDED_BYTES, 'too much');
   const before = bytes.read(sealedEnd - 64, 64).toString('latin1');
   const [, startxref, lineEnd] = SEALED_END.exec(before) ?? [];
-  require(Number(startxref) === sealed.at, 'the earlier part does not end with its startxref');
+  requireSupported(Number(startxref) === sealed.at, 'the earlier part does not end with its startxref');
   const tail = new Tail(bytes, sealedEnd);
   if (lineEnd === undefined) tail.expect('lineEnd');
   const updates: Update[] = [];
   for (let [at, trailer] = [sealed.at, sealed.trailer]; !tail.isAtEnd; ) {
     tail.take('gap');
-    require(!tail.isAtEnd, 'nothing but white space');
+    requireSupported(!tail.isAtEnd, 'nothing but white space');
     const { section, update } = readUpdate(bytes, tail, { at, trailer });
     updates.push(update);
     [at, trailer] = [section.at, section.trailer];
@@ -71,7 +77,10 @@ interface Previous {
 function readUpdate(bytes: PdfBytes, tail: Tail, previous: Previous): { section: Section; update: Update } {
   const added = new Map<number, Added>();
   for (let one = tail.object(); one !== undefined; one = tail.object()) {
-    require(!added.has(one.number) && added.size < MAX_OBJECTS, 'duplicate objects, or too many objects');
+    requireSupported(
+      !added.has(one.number) && added.size < MAX_OBJECTS,
+      'duplicate objects, or too many objects',
+    );
     added.set(one.number, one);
   }
   const table = tail.position;
@@ -80,8 +89,8 @@ function readUpdate(bytes: PdfBytes, tail: Tail, previous: Previous): { section:
   const isStream = last?.value instanceof PdfStream && nameOf(last.value.dict.get('Type')) === 'XRef';
   const at = isTable ? table : (last?.at ?? -1);
   const hasPlainNumbers = isTable ? tail.table() : last?.hasPlainNumbers === true;
-  require(hasPlainNumbers && isTable !== isStream, 'unsupported cross-reference section');
-  require(Number(tail.expect('end')[1]) === at, 'startxref points to a different section');
+  requireSupported(hasPlainNumbers && isTable !== isStream, 'unsupported cross-reference section');
+  requireSupported(Number(tail.expect('end')[1]) === at, 'startxref points to a different section');
   const end = tail.position;
   if (!tail.isAtEnd) tail.expect('lineEnd');
   tail.take('lineEnd');
@@ -102,22 +111,26 @@ interface Listing {
 
 /** Returns the objects of an update. Its cross-references must list every one of them. */
 function listedObjects(bytes: PdfBytes, { section, added, own }: Listing): Listed {
-  require(section.isComplete && !section.repeats, 'duplicate objects, or an incorrect cross-reference size');
+  requireSupported(
+    section.isComplete && !section.repeats,
+    'duplicate objects, or an incorrect cross-reference size',
+  );
   const objects = new Map<number, PdfValue>();
   const packed = new Map<number, Packed[]>();
   for (const [number, place] of section.entries()) {
     if (place.kind === 'plain') {
       const found = added.get(number);
-      require(found?.at === place.at && place.generation === 0, 'object listed at the wrong offset');
+      requireSupported(found?.at === place.at && place.generation === 0, 'object listed at the wrong offset');
       objects.set(number, found.value);
     } else if (place.kind === 'packed') {
-      require(!added.has(number), 'object listed at the wrong offset');
+      requireSupported(!added.has(number), 'object listed at the wrong offset');
       packed.set(place.container, [...(packed.get(place.container) ?? []), { number, index: place.index }]);
-    } else require(number === 0, 'deleted object');
+    } else requireSupported(number === 0, 'deleted object');
   }
-  require([...added.keys()].every(
-    (number) => number === own || objects.has(number),
-  ), 'object without a cross-reference');
+  requireSupported(
+    [...added.keys()].every((number) => number === own || objects.has(number)),
+    'object without a cross-reference',
+  );
   const containers = new Set([...packed.keys(), ...(own === undefined ? [] : [own])]);
   for (const [container, entries] of packed)
     unpackInto(objects, { bytes, entries, holder: added.get(container) });
@@ -135,12 +148,15 @@ function unpackInto(
   objects: Map<number, PdfValue>,
   { bytes, entries, holder }: { bytes: PdfBytes; entries: readonly Packed[]; holder: Added | undefined },
 ): void {
-  require(holder?.value instanceof PdfStream && holder.hasPlainNumbers, 'missing object stream');
+  requireSupported(holder?.value instanceof PdfStream && holder.hasPlainNumbers, 'missing object stream');
   const found = packedObjects(bytes, holder.value);
-  require(found.length === entries.length, 'unexpected objects in an object stream');
+  requireSupported(found.length === entries.length, 'unexpected objects in an object stream');
   for (const { number, index } of entries) {
     const one = found[index];
-    require(one?.number === number && !objects.has(number), 'unexpected objects in an object stream');
+    requireSupported(
+      one?.number === number && !objects.has(number),
+      'unexpected objects in an object stream',
+    );
     objects.set(number, one.value);
   }
 }
@@ -159,11 +175,17 @@ function checkTrailer(
 ): void {
   const allowed = isStream ? STREAM_KEYS : TRAILER_KEYS;
   const size = Math.max(countOf(previous.trailer.get('Size')) ?? 0, highest + 1);
-  require([...trailer.entries.keys()].every((key) => allowed.has(key)), 'unexpected key in the trailer');
-  require(trailer.get('Prev') === previous.at && trailer.get('Size') === size, 'unexpected Prev or Size');
-  require(isSame(trailer.get('Root'), previous.trailer.get('Root')), 'changed Root');
-  require(isSame(trailer.get('Info'), previous.trailer.get('Info')), 'changed Info');
-  require(isIdentifier(trailer.get('ID')), 'invalid ID');
+  requireSupported(
+    [...trailer.entries.keys()].every((key) => allowed.has(key)),
+    'unexpected key in the trailer',
+  );
+  requireSupported(
+    trailer.get('Prev') === previous.at && trailer.get('Size') === size,
+    'unexpected Prev or Size',
+  );
+  requireSupported(isSame(trailer.get('Root'), previous.trailer.get('Root')), 'changed Root');
+  requireSupported(isSame(trailer.get('Info'), previous.trailer.get('Info')), 'changed Info');
+  requireSupported(isIdentifier(trailer.get('ID')), 'invalid ID');
 }
 
 function isIdentifier(value: PdfValue): boolean {
@@ -205,7 +227,7 @@ class Tail {
 
   expect(name: keyof typeof GRAMMAR): RegExpExecArray {
     const found = this.take(name);
-    require(found !== undefined, `missing ${name}`);
+    requireSupported(found !== undefined, `missing ${name}`);
     return found;
   }
 
@@ -225,7 +247,7 @@ class Tail {
     }
     const length = countOf(value.get('Length'));
     const start = this.position;
-    require(length !== undefined, 'stream without a length');
+    requireSupported(length !== undefined, 'stream without a length');
     this.#requirePlain(this.#at, this.#at + length);
     this.#at += length;
     this.expect('endstream');
@@ -239,7 +261,7 @@ class Tail {
     for (let head = this.expect('subsection'); ; ) {
       const count = Number(head[2]);
       entries += count;
-      require(entries <= MAX_OBJECTS, 'too many objects');
+      requireSupported(entries <= MAX_OBJECTS, 'too many objects');
       for (let index = 0; index < count; index++) this.expect('entry');
       const next = this.take('subsection');
       if (next === undefined) break;
@@ -253,7 +275,7 @@ class Tail {
 
   #value(): { value: PdfValue; hasPlainNumbers: boolean } {
     const parser = new PdfParser(this.#bytes, { offset: this.#start, at: this.#at, isStrict: true });
-    const value = complete(() => parser.value());
+    const value = parseComplete(() => parser.value());
     this.#at = parser.position - this.#start;
     return { value, hasPlainNumbers: parser.hasPlainNumbers };
   }
@@ -265,6 +287,6 @@ class Tail {
 
   #requirePlain(from: number, to: number): void {
     const isPlain = to <= this.#text.length && !HIDDEN_STRUCTURE.test(this.#text.slice(from, to));
-    require(isPlain, 'file structure inside an object');
+    requireSupported(isPlain, 'file structure inside an object');
   }
 }

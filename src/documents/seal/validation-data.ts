@@ -120,12 +120,12 @@ class UpdateReview {
       this.#roles.set(number, 'container');
     }
     const [before, now] = [this.#catalog, dictOf(this.#claim(this.#root, 'catalog') ?? this.#catalog)];
-    require(isSameDict(now, before, ['DSS', 'Extensions', 'AcroForm']));
+    requireSupported(isSameDict(now, before, ['DSS', 'Extensions', 'AcroForm']));
     this.#checkForm(now.get('AcroForm'), before.get('AcroForm'));
     this.#checkStore(now.get('DSS'));
     this.#checkExtensions(now.get('Extensions'));
     this.#catalog = now;
-    require(update.objects.size === this.#claimed.size);
+    requireSupported(update.objects.size === this.#claimed.size);
   }
 
   /** Assigns a role to an object. Returns the value to check if this update adds it, or undefined if the object existed before. */
@@ -133,15 +133,15 @@ class UpdateReview {
     if (!(value instanceof PdfRef)) return value;
     const known = this.#roles.get(value.number);
     const isSealed = isInUse(this.#sealed, value.number);
-    require(known === undefined || known === role);
+    requireSupported(known === undefined || known === role);
     const added = this.#update.objects.get(value.number);
     if (added === undefined) {
-      require(known !== undefined || isSealed);
+      requireSupported(known !== undefined || isSealed);
       return undefined;
     }
     const isNew = known === undefined && !isSealed;
     const isClaimedHere = this.#claimed.has(value.number);
-    require(
+    requireSupported(
       value.generation === 0 && (isNew || isClaimedHere || (known !== undefined && CHANGEABLE.has(role))),
     );
     this.#roles.set(value.number, role);
@@ -151,17 +151,17 @@ class UpdateReview {
 
   /** Checks that the form only gains fields of document timestamps. */
   #checkForm(value: PdfValue, earlier: PdfValue): void {
-    require(value instanceof PdfRef ? isSame(value, earlier) : !(earlier instanceof PdfRef));
+    requireSupported(value instanceof PdfRef ? isSame(value, earlier) : !(earlier instanceof PdfRef));
     const [before, now] = [this.#form, dictOf(this.#claim(value, 'form') ?? this.#form)];
-    require(isSameDict(now, before, ['Fields', 'SigFlags']));
-    require(
+    requireSupported(isSameDict(now, before, ['Fields', 'SigFlags']));
+    requireSupported(
       isSame(now.get('SigFlags'), before.get('SigFlags')) ||
         [1, 3].includes(countOf(now.get('SigFlags')) ?? 0),
     );
     const [list, known] = [now.get('Fields'), before.get('Fields')];
-    require(list instanceof PdfRef ? isSame(list, known) : !(known instanceof PdfRef));
+    requireSupported(list instanceof PdfRef ? isSame(list, known) : !(known instanceof PdfRef));
     const fields = listOf(this.#claim(list, 'fields') ?? [...this.#fields]);
-    require(isSame(fields.slice(0, this.#fields.length), [...this.#fields]));
+    requireSupported(isSame(fields.slice(0, this.#fields.length), [...this.#fields]));
     for (const field of fields.slice(this.#fields.length)) this.#checkField(field);
     this.#form = now;
     this.#fields = fields;
@@ -169,20 +169,24 @@ class UpdateReview {
 
   /** Checks the field of a document timestamp, which must not display anything. */
   #checkField(value: PdfValue): void {
-    require(value instanceof PdfRef);
+    requireSupported(value instanceof PdfRef);
     const field = dictOf(this.#claim(value, 'field'));
-    require(
+    requireSupported(
       hasOnly(field, FIELD_KEYS) && nameOf(field.get('FT')) === 'Sig' && field.get('T') instanceof PdfString,
     );
-    require([undefined, 'Annot'].includes(nameOf(field.get('Type'))) && isNameOrNone(field.get('Type')));
-    require(
+    requireSupported(
+      [undefined, 'Annot'].includes(nameOf(field.get('Type'))) && isNameOrNone(field.get('Type')),
+    );
+    requireSupported(
       [undefined, 'Widget'].includes(nameOf(field.get('Subtype'))) && isNameOrNone(field.get('Subtype')),
     );
-    require(['F', 'Ff'].every((key) => field.get(key) === null || countOf(field.get(key)) !== undefined));
+    requireSupported(
+      ['F', 'Ff'].every((key) => field.get(key) === null || countOf(field.get(key)) !== undefined),
+    );
     const rect = field.get('Rect');
-    require(rect === null || isPoint(rect));
+    requireSupported(rect === null || isPoint(rect));
     const page = field.get('P');
-    require(page === null || (page instanceof PdfRef && isInUse(this.#sealed, page.number)));
+    requireSupported(page === null || (page instanceof PdfRef && isInUse(this.#sealed, page.number)));
     this.#checkStamp(field.get('V'));
     this.#checkAppearances(field.get('AP'));
   }
@@ -191,19 +195,19 @@ class UpdateReview {
   #checkStamp(value: PdfValue): void {
     const stamp = value instanceof PdfRef ? this.#stamps.get(value.number) : undefined;
     const end = stamp?.problem === undefined ? (stamp?.range?.end ?? 0) : 0;
-    require(end >= this.#update.end && end <= this.#update.next);
-    require(isPlain(dictOf(this.#claim(value, 'stamp'))));
+    requireSupported(end >= this.#update.end && end <= this.#update.next);
+    requireSupported(isPlain(dictOf(this.#claim(value, 'stamp'))));
   }
 
   #checkAppearances(value: PdfValue): void {
     if (value === null) return;
     const appearances = dictOf(this.#claim(value, 'appearances'));
     const form = appearances.get('N');
-    require(hasOnly(appearances, ['N']) && form instanceof PdfRef);
+    requireSupported(hasOnly(appearances, ['N']) && form instanceof PdfRef);
     const stream = this.#claim(form, 'appearance');
     if (!(stream instanceof PdfStream)) throw disallowedChange();
-    require(hasOnly(stream.dict, APPEARANCE_KEYS) && isPlain(stream.dict));
-    require(unpack(this.#bytes, stream).toString('latin1').trim() === '');
+    requireSupported(hasOnly(stream.dict, APPEARANCE_KEYS) && isPlain(stream.dict));
+    requireSupported(unpack(this.#bytes, stream).toString('latin1').trim() === '');
   }
 
   /** Checks the document security store (ISO 32000-2, 12.8.4.3). */
@@ -211,7 +215,7 @@ class UpdateReview {
     const store = this.#claim(value, 'store');
     if (store === undefined || store === null) return;
     const dict = dictOf(store);
-    require(hasOnly(dict, STORE_KEYS) && isNameOrNone(dict.get('Type')));
+    requireSupported(hasOnly(dict, STORE_KEYS) && isNameOrNone(dict.get('Type')));
     for (const key of ['Certs', 'OCSPs', 'CRLs']) this.#checkList(dict.get(key));
     const perSignature = this.#claim(dict.get('VRI'), 'perSignature');
     if (perSignature === undefined || perSignature === null) return;
@@ -224,8 +228,8 @@ class UpdateReview {
     for (const [key, part] of dictOf(entry).entries) {
       if (['Cert', 'CRL', 'OCSP'].includes(key)) this.#checkList(part);
       else if (key === 'TS') this.#checkEvidence(part);
-      else if (key === 'TU') require(part instanceof PdfString);
-      else require(key === 'Type' && isNameOrNone(part));
+      else if (key === 'TU') requireSupported(part instanceof PdfString);
+      else requireSupported(key === 'Type' && isNameOrNone(part));
     }
   }
 
@@ -237,22 +241,22 @@ class UpdateReview {
 
   /** Checks that a stream contains exactly one ASN.1 element. */
   #checkEvidence(value: PdfValue): void {
-    require(value instanceof PdfRef);
+    requireSupported(value instanceof PdfRef);
     const stream = this.#claim(value, 'evidence');
     if (stream === undefined) return;
     if (!(stream instanceof PdfStream)) throw disallowedChange();
-    require(hasOnly(stream.dict, EVIDENCE_KEYS) && isPlain(stream.dict));
-    require(isDer(unpack(this.#bytes, stream)));
+    requireSupported(hasOnly(stream.dict, EVIDENCE_KEYS) && isPlain(stream.dict));
+    requireSupported(isDer(unpack(this.#bytes, stream)));
   }
 
   #checkExtensions(value: PdfValue): void {
     const extensions = this.#claim(value, 'extensions');
     if (extensions === undefined || extensions === null) return;
     for (const [key, one] of dictOf(extensions).entries) {
-      if (key === 'Type') require(nameOf(one) === 'Extensions');
+      if (key === 'Type') requireSupported(nameOf(one) === 'Extensions');
       else
         for (const extension of Array.isArray(one) ? one : [one])
-          require(hasOnly(dictOf(extension), EXTENSION_KEYS) && isPlain(extension));
+          requireSupported(hasOnly(dictOf(extension), EXTENSION_KEYS) && isPlain(extension));
     }
   }
 }
@@ -261,7 +265,7 @@ function disallowedChange(): UnreadablePdfError {
   return new UnreadablePdfError('The additions contain more than validation data.');
 }
 
-function require(condition: boolean): asserts condition {
+function requireSupported(condition: boolean): asserts condition {
   if (!condition) throw disallowedChange();
 }
 

@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { timeOf } from '../../kernel/clock.ts';
-import { counted } from '../../kernel/duration.ts';
+import { counted, DAY_MS } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { LIMITS, REPLACES_KEY, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 import type { EnvelopeInput } from '../create.ts';
@@ -38,7 +38,6 @@ export interface Replacement {
   signers: readonly SignerChange[];
 }
 
-const DAY_MS = 86_400_000;
 /** Markers of esign, which belong to the old envelope only. */
 const OWN_KEYS: readonly string[] = [REQUEST_ID_KEY, RUN_KEY, ROW_KEY, REPLACES_KEY];
 

@@ -8,6 +8,7 @@ import { readLine, writeLine } from '../../journal/line.ts';
 import { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
 import { dropOldest } from '../../kernel/bounded.ts';
 import type { Clock } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { privateFolder, syncFolder, writeFileAtomic } from '../../kernel/files/files.ts';
@@ -158,7 +159,6 @@ export function checkRequestId(requestId: unknown): string {
   });
 }
 
-const DAY_MS = 86_400_000;
 const RETENTION_MS = 30 * DAY_MS;
 /** How long to wait for another process, in ms. After a lost response, it searches the list for a minute. */
 const LOCK_TIMEOUT_MS = 3 * 60_000;

@@ -17,7 +17,7 @@ export type WatchEvent =
   | { type: 'outage'; error: Error; failures: number }
   | { type: 'recovered' }
   /** The source of wake-ups failed. Polling continues without it. */
-  | { type: 'deaf'; error: unknown };
+  | { type: 'wakeupsFailed'; error: unknown };
 
 /** The requests of a poll, and the pause before the next one. */
 export interface PollReport {
@@ -159,7 +159,7 @@ class Watch {
 
   async *#pollWoken(): Events {
     const failure = this.#wakeups.takeFailure();
-    if (failure !== undefined) yield { type: 'deaf', error: failure };
+    if (failure !== undefined) yield { type: 'wakeupsFailed', error: failure };
     const isNew = (id: string) => (this.#options.discover ?? []).length > 0 && !this.#ended.has(id);
     const ids = [...this.#wakeups.take()].filter((id) => this.#open.has(id) || isNew(id));
     if (ids.length === 0) return;

@@ -16,13 +16,13 @@ export interface HttpProxy {
   variable: string;
 }
 
-/** Returns the proxy for an address, or undefined for a direct connection. @throws UsageError */
+/** Returns the proxy for an address, or undefined for a direct connection. @throws UsageError if it is not the URL of an HTTP proxy. */
 export function proxyFor(env: Environment, target: URL): HttpProxy | undefined {
-  return isExempt(env, target) ? undefined : proxyOf(env, target.protocol);
+  return isExempt(env, target) ? undefined : proxyForScheme(env, target.protocol);
 }
 
 /** Returns the proxy for a scheme (`https:`), ignoring NO_PROXY. @throws UsageError if it is not the URL of an HTTP proxy. */
-export function proxyOf(env: Environment, protocol: string): HttpProxy | undefined {
+export function proxyForScheme(env: Environment, protocol: string): HttpProxy | undefined {
   const lower = `${protocol.slice(0, -1)}_proxy`;
   const variable = [lower, lower.toUpperCase()].find((name) => env[name]);
   const value = variable === undefined ? undefined : env[variable];
@@ -43,11 +43,11 @@ export function urlOf(protocol: string, hostname: string, port?: number): URL {
 }
 
 /** Returns the proxy as shown to the user, without credentials. */
-export function nameOf({ url, variable }: HttpProxy): string {
+export function proxyLabel({ url, variable }: HttpProxy): string {
   return `${url.origin} (${variable})`;
 }
 
-/** Returns the Proxy-Authorization header; no header if the proxy has no password. */
+/** Returns the Proxy-Authorization header; no header if the proxy URL has no credentials. */
 export function authorization({ url }: HttpProxy): Readonly<Record<string, string>> {
   if (url.username === '' && url.password === '') return {};
   const user = `${decoded(url.username)}:${decoded(url.password)}`;
@@ -58,7 +58,7 @@ export function authorization({ url }: HttpProxy): Readonly<Record<string, strin
 export function proxySecrets(env: Environment): string[] {
   return ['http:', 'https:'].flatMap((protocol) => {
     try {
-      const proxy = proxyOf(env, protocol);
+      const proxy = proxyForScheme(env, protocol);
       if (!proxy?.url.password) return [];
       const basic = authorization(proxy)['proxy-authorization']?.replace('Basic ', '') ?? '';
       return [proxy.url.password, decoded(proxy.url.password), basic];

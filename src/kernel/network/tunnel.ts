@@ -27,24 +27,24 @@ export interface TunnelTarget {
   tls?: ConnectionOptions | undefined;
 }
 
-/** Opens a TLS connection to a host through an HTTP proxy. */
+/** Opens a TLS connection to a host through an HTTP proxy. @throws TunnelError if the proxy refuses it or doesn't respond in time. */
 export async function connectThrough(proxy: HttpProxy, target: TunnelTarget): Promise<TLSSocket> {
   const { hostname, timeoutMs } = target;
-  let under: { destroy(): unknown } | undefined;
+  let connection: { destroy(): unknown } | undefined;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      under?.destroy();
+      connection?.destroy();
       reject(new TunnelError('it did not open a tunnel in time', 'PROXY_TIMEOUT'));
     }, timeoutMs);
   });
   const open = async (trust: TlsTrust) => {
     const outgoing = sendConnectRequest(proxy, target, trust);
-    under = outgoing.request;
+    connection = outgoing.request;
     const socket = await outgoing.opened;
     const name = isIP(hostname) === 0 ? { servername: hostname } : {};
     const secure = connect({ ...name, ...target.tls, ...trust, host: hostname, socket });
-    under = secure;
+    connection = secure;
     await new Promise<void>((resolve, reject) => {
       secure.once('secureConnect', resolve).once('error', reject);
     });

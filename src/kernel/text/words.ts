@@ -1,7 +1,22 @@
 /** Letters without a Unicode decomposition, and characters that people type differently. */
 const PLAIN: Readonly<Record<string, string>> = {
-  ...{ ł: 'l', đ: 'd', ð: 'd', ħ: 'h', ı: 'i', ø: 'o', ŧ: 't', þ: 'th', ß: 'ss', æ: 'ae', œ: 'oe', ς: 'σ' },
-  ...{ '’': "'", '‘': "'", '‐': '-', '‑': '-', '–': '-' },
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  ħ: 'h',
+  ı: 'i',
+  ø: 'o',
+  ŧ: 't',
+  þ: 'th',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ς: 'σ',
+  '’': "'",
+  '‘': "'",
+  '‐': '-',
+  '‑': '-',
+  '–': '-',
 };
 const SPECIAL = new RegExp(`[${Object.keys(PLAIN).join('')}]`, 'g');
 /** Accents, after decomposition. */

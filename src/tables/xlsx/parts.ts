@@ -25,19 +25,19 @@ export async function readStrings(file: Package, path: string | undefined): Prom
 export class StringItem {
   #text = '';
   #isText = false;
-  #isReading = false;
+  #isPhonetic = false;
 
   open(tag: string): void {
-    if (tag === 'rPh') this.#isReading = true;
+    if (tag === 'rPh') this.#isPhonetic = true;
     if (tag === 't') this.#isText = true;
   }
 
   add(text: string): void {
-    if (this.#isText && !this.#isReading) this.#text += text;
+    if (this.#isText && !this.#isPhonetic) this.#text += text;
   }
 
   close(tag: string): void {
-    if (tag === 'rPh') this.#isReading = false;
+    if (tag === 'rPh') this.#isPhonetic = false;
     if (tag === 't') this.#isText = false;
   }
 

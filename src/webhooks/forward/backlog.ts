@@ -14,7 +14,7 @@ export function forwardsFolder(): string {
   return join(stateDir(), 'forwards');
 }
 
-const DAY = durationInWords(RETRY_PERIOD_MS);
+const RETRY_PERIOD = durationInWords(RETRY_PERIOD_MS);
 
 export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd'> {
   /** The folder of the forward ledger. */
@@ -100,7 +100,7 @@ export class Forwarding {
     if (this.pending === 0) return;
     const what = this.pending === 1 ? '1 delivery is' : `${grouped(this.pending)} deliveries are`;
     this.#warn(
-      `${what} not forwarded yet. The next \`esign listen\` with the same --forward-to continues, for up to ${DAY} after they were received.`,
+      `${what} not forwarded yet. The next \`esign listen\` with the same --forward-to continues, for up to ${RETRY_PERIOD} after they were received.`,
     );
   }
 
@@ -110,7 +110,7 @@ export class Forwarding {
       .catch((error: unknown) => this.#warn(messageOf(error)));
     this.#recording = this.#recording.then(() => recorded);
     if (end === 'taken') return;
-    const why = end === 'refused' ? 'was refused repeatedly' : `was not accepted within ${DAY}`;
+    const why = end === 'refused' ? 'was refused repeatedly' : `was not accepted within ${RETRY_PERIOD}`;
     const { event, envelopeId, deliveryId } = pending;
     this.#warn(
       `${event ?? 'An event'} for ${envelopeId ?? 'no envelope'} (${deliveryId}) ${why} by ${shownUrl(url)} and won't be retried. To send it again, run \`${command('events', 'replay', deliveryId, '--to', 'URL')}\`.`,

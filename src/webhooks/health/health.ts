@@ -47,8 +47,15 @@ const CLOCK_CHECK_INTERVAL_MS = 300_000;
 export class Health {
   readonly startedAt: number;
   readonly counts: Counts = {
-    ...{ verified: 0, unverified: 0, refused: 0, duplicates: 0, failed: 0, dropped: 0 },
-    ...{ forwarded: 0, forwardsFailed: 0, tunnelRestarts: 0 },
+    verified: 0,
+    unverified: 0,
+    refused: 0,
+    duplicates: 0,
+    failed: 0,
+    dropped: 0,
+    forwarded: 0,
+    forwardsFailed: 0,
+    tunnelRestarts: 0,
   };
   readonly #forwarding: HealthOptions['forwarding'];
   readonly #disk: DiskWatch;

@@ -153,7 +153,10 @@ function findMissing(envelope: Envelope, events: Map<string, Received> | undefin
   return unreported
     .filter((change) => counts(change, isKnown, query))
     .map((change) => ({
-      ...{ kind: 'missing', envelopeId: envelope.id, ...change, deliveryId: null },
+      kind: 'missing',
+      envelopeId: envelope.id,
+      ...change,
+      deliveryId: null,
       status: envelope.status ?? null,
       why: `no ${change.event} was received${change.signer === null ? '' : ` for ${change.signer}`}`,
     }));

@@ -1,8 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { DAY_MS } from '../../kernel/duration.ts';
 import { removeOldForwards } from '../forward/ledger.ts';
 import { removeOldEvents } from './event-journal.ts';
-
-const DAY_MS = 86_400_000;
 
 export interface RetentionOptions {
   eventsFolder: string;

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
-import { grouped } from '../../kernel/duration.ts';
+import { DAY_MS, grouped } from '../../kernel/duration.ts';
 import type { Delivery } from './delivery.ts';
 
 /** The number of refused deliveries recorded in full per day, about 17 MB at most. A wrong secret is noticed long before. */
 const MAX_RECORDED_PER_DAY = 1_000;
-const DAY_MS = 86_400_000;
 const REPORT_INTERVAL_MS = 60_000;
 
 /** Limits the disk space and output that refused deliveries take, because anyone can send them. */
@@ -52,8 +51,16 @@ export class RefusalBudget {
     return {
       deliveryId: `dlv_${randomBytes(9).toString('hex')}`,
       receivedAt: new Date(now).toISOString(),
-      ...{ id: '', facts: null, verified: false, duplicate: false, reason, answer: 401 },
-      ...{ raw: Buffer.alloc(0), bytes: 0, headers: [], body: null },
+      id: '',
+      facts: null,
+      verified: false,
+      duplicate: false,
+      reason,
+      answer: 401,
+      raw: Buffer.alloc(0),
+      bytes: 0,
+      headers: [],
+      body: null,
     };
   }
 }

@@ -15,7 +15,7 @@ function clockWithoutTimers(model: Model): Clock {
 }
 
 /** A stream that the test writes to. */
-function bell() {
+function wakeupSource() {
   const waiting: ((result: IteratorResult<{ envelopeId: string }>) => void)[] = [];
   const queued: { envelopeId: string }[] = [];
   let closed = false;
@@ -31,7 +31,7 @@ function bell() {
     return Promise.resolve({ done: true as const, value: undefined });
   };
   return {
-    ring: (envelopeId: string) => {
+    wake: (envelopeId: string) => {
       const one = waiting.shift();
       if (one) one({ done: false, value: { envelopeId } });
       else queued.push({ envelopeId });
@@ -58,18 +58,18 @@ describe('a wake-up', () => {
   it('polls the named envelope immediately, and nothing else', async () => {
     const ids = idsOf(40);
     const model = new Model(ids);
-    const { ring, stream, isClosed } = bell();
+    const { wake, stream, isClosed } = wakeupSource();
     const events = start(model, ids, { wakeups: stream });
     for (let i = 0; i < 40; i++) await nextChange(events);
     const before = model.requests;
     model.advance('env_9');
-    ring('env_9');
+    wake('env_9');
     expect(await nextChange(events)).toMatchObject({ envelopeId: 'env_9', signer: 's0@example.com' });
     expect(model.requests).toBe(before + 1);
     // A wake-up without a change, one for an unwatched envelope, and two for one change.
-    for (const id of ['env_3', 'env_elsewhere', 'env_9', 'env_9']) ring(id);
+    for (const id of ['env_3', 'env_elsewhere', 'env_9', 'env_9']) wake(id);
     model.advance('env_9');
-    ring('env_9');
+    wake('env_9');
     expect(await nextChange(events)).toMatchObject({ envelopeId: 'env_9', to: 'IN_PROGRESS' });
     expect(model.requests).toBeLessThan(before + 8);
     await events.return();
@@ -79,12 +79,12 @@ describe('a wake-up', () => {
   it('polls lists if very many are named at the same time', async () => {
     const ids = idsOf(500);
     const model = new Model(ids);
-    const { ring, stream } = bell();
+    const { wake, stream } = wakeupSource();
     const events = start(model, ids, { wakeups: stream });
     for (let i = 0; i < 500; i++) await nextChange(events);
     const before = model.requests;
     for (const id of ids) model.advance(id);
-    for (const id of ids) ring(id);
+    for (const id of ids) wake(id);
     const reported = new Set<string>();
     while (reported.size < 500) reported.add((await nextChange(events)).envelopeId);
     expect(model.requests - before).toBeLessThanOrEqual(20);
@@ -93,11 +93,11 @@ describe('a wake-up', () => {
 
   it('adds a new envelope if active ones are followed', async () => {
     const model = new Model(['env_0']);
-    const { ring, stream } = bell();
+    const { wake, stream } = wakeupSource();
     const events = start(model, [], { wakeups: stream, discover: ['SENT'], endless: true });
     await nextChange(events);
     model.add('env_new');
-    ring('env_new');
+    wake('env_new');
     expect(await nextChange(events)).toMatchObject({ envelopeId: 'env_new', from: null, to: 'SENT' });
     await events.return();
   });
@@ -113,7 +113,9 @@ describe('a wake-up', () => {
     const events: WatchEvent[] = [];
     const options = { until: ['COMPLETED'], intervalMs: 1_000, wakeups: wakeups() };
     for await (const event of watchEnvelopes(model.client, ['env_0'], options)) events.push(event);
-    expect(events.filter((event) => event.type === 'deaf')).toEqual([{ type: 'deaf', error: broken }]);
+    expect(events.filter((event) => event.type === 'wakeupsFailed')).toEqual([
+      { type: 'wakeupsFailed', error: broken },
+    ]);
     expect(events.at(-1)).toMatchObject({ type: 'change', change: { to: 'COMPLETED' } });
   });
 });

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import {
   authorization,
   isExempt,
-  nameOf,
   proxyFor,
+  proxyLabel,
   proxySecrets,
 } from '../../../src/kernel/network/proxy.ts';
 
 const way = (env: Record<string, string>, address: string) => {
   const proxy = proxyFor(env, new URL(address));
-  return proxy === undefined ? 'direct' : nameOf(proxy);
+  return proxy === undefined ? 'direct' : proxyLabel(proxy);
 };
 
 describe('the proxy of an address', () => {

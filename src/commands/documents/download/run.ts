@@ -227,7 +227,13 @@ export async function* fetchInto(
   try {
     folder = await DownloadFolder.open(dir, { onlyFile, hasList: output === undefined, signal, clock });
     yield* fetchFiles(bucket, named, {
-      ...{ dir, force, signal, clock, folder, progress, concurrency },
+      dir,
+      force,
+      signal,
+      clock,
+      folder,
+      progress,
+      concurrency,
       waiting: { ...waitingOf(flags, context), untilSigned: flags.wait !== undefined },
       sealSource,
     });

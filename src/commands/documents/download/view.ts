@@ -1,7 +1,7 @@
 import type { VerifiedFile } from '../../../documents/archive/verify.ts';
 import type { ObjectDescription } from '../../../documents/bucket/object-facts.ts';
 import type { FileResult } from '../../../documents/download/file.ts';
-import type { TrustedSeal } from '../../../documents/seal/judge.ts';
+import type { JudgedSeal } from '../../../documents/seal/judge.ts';
 import { bytesInWords } from '../../../output/bytes.ts';
 import { withHangingIndent } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
@@ -9,7 +9,7 @@ import { safeLine } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
 
 /** Renders a downloaded file as a line. In a pipe, it is tab-separated: status, path, bytes, sha256, key. */
-export function renderFile(file: FileResult, terminal: Terminal, seal: TrustedSeal | null = null): string {
+export function renderFile(file: FileResult, terminal: Terminal, seal: JudgedSeal | null = null): string {
   const { status, path, bytes, sha256, key } = file;
   if (!terminal.outIsTty) {
     return `${[status, path ?? '', String(bytes ?? ''), sha256 ?? '', key ?? ''].map(safeLine).join('\t')}\n`;
@@ -37,7 +37,7 @@ export function renderVerified({ list, path, sha256, seal }: VerifiedFile, termi
 }
 
 /** Describes a seal in a phrase such as `sealed by X on 2026-03-01, pinned`. */
-function sealInWords({ state, subject, time, trust, coverage }: TrustedSeal): string {
+function sealInWords({ state, subject, time, trust, coverage }: JudgedSeal): string {
   if (state === 'unsigned') return 'no seal';
   if (state === 'unreadable') return 'unreadable seal';
   const name = sealerName(subject ?? '');
@@ -45,7 +45,7 @@ function sealInWords({ state, subject, time, trust, coverage }: TrustedSeal): st
   return `${state === 'changed' ? 'changed since it was ' : ''}sealed by ${name}${time === null ? '' : ` on ${time.slice(0, 10)}`}, ${TRUST[trust ?? 'unknown']}${added}`;
 }
 
-const TRUST: Readonly<Record<NonNullable<TrustedSeal['trust']>, string>> = {
+const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
   pinned: 'pinned',
   trusted: 'trusted',
   other: 'not the pinned certificate',

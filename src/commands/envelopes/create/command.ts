@@ -221,13 +221,15 @@ async function readNewEnvelope(flags: CreateFlags, context: Context): Promise<Cr
       hint: 'List the templates with `esign templates list`. On a terminal, you are prompted for it.',
     });
   }
+  const secretFile = flags['webhook-secret-file'];
+  const needsSecret = secretFile !== undefined || flags['webhook-url'] !== undefined;
   const envelope = {
     signers: asks && !hasSigners ? [] : await readSigners(flags, terminal),
     subject: flags.subject,
     message: await readMessage(flags),
     metadata: await readMetadata(flags.metadata, flags['metadata-file']),
     webhookUrl: flags['webhook-url'],
-    webhookSecret: await readWebhookSecret(flags['webhook-secret-file'], flags['webhook-url'], terminal),
+    webhookSecret: needsSecret ? await readWebhookSecret(secretFile, terminal) : undefined,
     expiresInDays: flags['expires-in-days'],
     signingOrder: flags['signing-order']?.toUpperCase(),
     send: flags.send,

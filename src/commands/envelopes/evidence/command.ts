@@ -107,7 +107,12 @@ async function fetchDocuments(
   try {
     folder = await DownloadFolder.open(dir, { hasList: false, signal, clock });
     const fetching = fetchFiles(bucket, targets, {
-      ...{ dir, force, signal, clock, folder, concurrency: targets.length },
+      dir,
+      force,
+      signal,
+      clock,
+      folder,
+      concurrency: targets.length,
       waiting: waitingOf(flags, context),
       sealSource: await sealSourceOf(context),
     });
@@ -196,7 +201,12 @@ function factsOf(
   const { what, key, path, bytes, sha256, error } = result;
   const wrong = error ?? problem;
   return {
-    ...{ what, key, name: path === null ? null : basename(path), bytes, sha256, seal },
+    what,
+    key,
+    name: path === null ? null : basename(path),
+    bytes,
+    sha256,
+    seal,
     error: wrong && { code: wrong.code, message: redactor.redact(wrong.message) },
   };
 }

@@ -1,5 +1,5 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
-import type { TrustedSeal } from '../../../documents/seal/judge.ts';
+import type { JudgedSeal } from '../../../documents/seal/judge.ts';
 import { SEALED } from '../../../evidence/findings.ts';
 import type { Collection } from '../../../evidence/folder.ts';
 import type { EvidenceReminder, EvidenceWebhook, EvidenceWrite } from '../../../evidence/sources.ts';
@@ -18,7 +18,7 @@ export interface EvidenceDocument {
   name: string | null;
   bytes: number | null;
   sha256: string | null;
-  seal: TrustedSeal | null;
+  seal: JudgedSeal | null;
   /** Why it is missing or not valid. */
   error: { code: string; message: string } | null;
 }
@@ -185,7 +185,7 @@ function collectionFacts({ account, baseUrl, collectedAt, version }: Collection)
   );
 }
 
-function sealWords({ state, coverage, addedBytes, reason }: TrustedSeal): string {
+function sealWords({ state, coverage, addedBytes, reason }: JudgedSeal): string {
   if (state === 'unsigned') return 'none';
   if (state === 'unreadable') return `can't be checked: ${reason ?? ''}`;
   const is = state === 'intact' ? 'intact: unchanged since it was sealed' : `changed: ${reason ?? ''}`;

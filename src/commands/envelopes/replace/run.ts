@@ -122,10 +122,8 @@ async function requestOf(id: string, flags: ReplaceFlags, context: Context): Pro
 /** Returns the secret from the file, or from the environment if this machine has no secret of the original. The service never returns it. */
 async function secretFor(id: string, flags: ReplaceFlags, context: Context): Promise<string | undefined> {
   const file = flags['webhook-secret-file'];
-  if (file !== undefined) return readWebhookSecret(file, undefined, context.terminal);
-  return (await keptSecretOf(id, context)) === undefined
-    ? process.env.ESIGN_WEBHOOK_SECRET || undefined
-    : undefined;
+  const isNeeded = file !== undefined || (await keptSecretOf(id, context)) === undefined;
+  return isNeeded ? readWebhookSecret(file, context.terminal) : undefined;
 }
 
 interface Work {

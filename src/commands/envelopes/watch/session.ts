@@ -60,7 +60,7 @@ export class WatchSession {
         return;
       case 'recovered':
         return this.#display.outage(undefined);
-      case 'deaf':
+      case 'wakeupsFailed':
         return this.#display.notify(
           `Webhook events on this machine can't be read: ${messageOf(event.error)}. Polling continues.`,
         );

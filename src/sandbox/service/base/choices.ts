@@ -69,7 +69,12 @@ export class Choices {
   list(): ChoiceView[] {
     const values = new Map<string, string>(Object.entries(this.#rules));
     return [...LISTED].map(([name, { values: all, decides, why }]) => ({
-      ...{ name, value: values.get(name) ?? all[0], default: all[0], values: all, decides, why },
+      name,
+      value: values.get(name) ?? all[0],
+      default: all[0],
+      values: all,
+      decides,
+      why,
     }));
   }
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../kernel/duration.ts';
 import { LIMITS, type SigningOrder } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, SignerRecord, TemplateRecord } from '../../model.ts';
 import type { Rules } from '../base/choices.ts';
@@ -11,7 +12,6 @@ const ORDERS = { parallel: 'PARALLEL', sequential: 'SEQUENTIAL' } as const satis
   string,
   SigningOrder
 >;
-const DAY_MS = 86_400_000;
 
 /** Returns a new envelope in DRAFT (Create envelope body). Its expiry counts from creation. */
 export function draftEnvelope(

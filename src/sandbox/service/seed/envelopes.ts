@@ -1,4 +1,4 @@
-import { parseDuration } from '../../../kernel/duration.ts';
+import { DAY_MS, parseDuration } from '../../../kernel/duration.ts';
 import { DOCUMENT_KINDS, LIMITS } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, SignerStatus, TemplateRecord } from '../../model.ts';
 import { DEFAULT_RULES } from '../base/choices.ts';
@@ -14,7 +14,6 @@ import type { RandomId } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
 import type { SeedEnvelope, SeedSigner } from './schema.ts';
 
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const LIFE_MS = LIMITS.expiresInDays * DAY_MS;
 
@@ -135,7 +134,9 @@ function draftOf(
   const body = {
     templateId: template.id,
     signers: signers.map(({ name, email = addressOf(name), role }, index) => ({
-      ...{ name, email, order: index + 1 },
+      name,
+      email,
+      order: index + 1,
       ...(role === undefined ? {} : { role }),
     })),
     signingOrder: isOrdered ? ('SEQUENTIAL' as const) : ('PARALLEL' as const),

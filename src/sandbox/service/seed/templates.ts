@@ -57,12 +57,20 @@ function fieldsOf(role: string, index: number, pages: PageSize[]): FieldRecord[]
   const prefix = `role${index + 1}`;
   return [
     {
-      ...{ fieldId: `${prefix}_signature`, type: 'SIGNATURE', label: `Signature of ${role}` },
-      ...{ ...common, y: Math.round(y), width: Math.round(column * 0.76) },
+      fieldId: `${prefix}_signature`,
+      type: 'SIGNATURE',
+      label: `Signature of ${role}`,
+      ...common,
+      y: Math.round(y),
+      width: Math.round(column * 0.76),
     },
     {
-      ...{ fieldId: `${prefix}_date`, type: 'DATE', label: 'Date' },
-      ...{ ...common, y: Math.round(y + row * 0.48), width: Math.round(column * 0.4) },
+      fieldId: `${prefix}_date`,
+      type: 'DATE',
+      label: 'Date',
+      ...common,
+      y: Math.round(y + row * 0.48),
+      width: Math.round(column * 0.4),
     },
   ];
 }
