@@ -34,6 +34,8 @@ interface QueuedForward extends PendingForward {
   triedAt?: number;
   /** The error of the last attempt. */
   error?: string | null;
+  /** The number of attempts that were refused. */
+  refusals: number;
 }
 
 /** The delivery that has been pending the longest. */
@@ -120,7 +122,7 @@ export class Forwarder {
     const isBuffered =
       delivery !== undefined && this.#bufferedBytes + delivery.raw.byteLength <= MAX_BUFFERED_BYTES;
     if (isBuffered) this.#bufferedBytes += delivery.raw.byteLength;
-    const queued = { ...pending, delivery: isBuffered ? delivery : undefined };
+    const queued = { ...pending, delivery: isBuffered ? delivery : undefined, refusals: 0 };
     const name = pending.envelopeId ?? pending.deliveryId;
     const queue = target.queues.get(name);
     if (queue) {
@@ -196,7 +198,8 @@ export class Forwarder {
     if (delivery === undefined) return 'expired';
     const result = await this.#send(delivery, target.url, attempt);
     queued.error = result.error;
-    const end = endAfter(result);
+    if (isRefusal(result.status)) queued.refusals++;
+    const end = endAfter(result, queued.refusals);
     const nextMs = end === undefined ? this.#nextDelay(attempt) : null;
     if (result.error === null || !this.#isStopped())
       this.#options.onResult({ ...result, nextMs, waiting: behind() });
@@ -238,9 +241,9 @@ function pauseAfter(attempt: number): number {
 }
 
 /** Returns the outcome, or undefined if the delivery should be retried. */
-function endAfter({ error, status, attempt }: ForwardResult): ForwardEnd | undefined {
+function endAfter({ error }: ForwardResult, refusals: number): ForwardEnd | undefined {
   if (error === null) return 'taken';
-  return isRefusal(status) && attempt >= MAX_REFUSALS ? 'refused' : undefined;
+  return refusals >= MAX_REFUSALS ? 'refused' : undefined;
 }
 
 /** Returns true if the application understood the delivery and refused it. */

@@ -212,6 +212,15 @@ describe('the forwarder', () => {
     expect(order.slice(-4)).toEqual(['dlv_1 try 5', 'dlv_1 refused', 'dlv_2 try 1', 'dlv_2 taken']);
   });
 
+  it('counts only refusals, not attempts that failed for another reason', async () => {
+    const statuses = [503, 503, 503, 503, 404, 503, 404, 404, 404, 404, 200];
+    says = () => statuses.shift() ?? 200;
+    const forwards = forwarder();
+    take(forwards, owe('dlv_1', 'env_a'));
+    await over(forwards);
+    expect([got.length, ends]).toEqual([10, ['dlv_1 refused']]);
+  });
+
   it('drops a delivery after a day, not before', async () => {
     const started = clock.now();
     says = () => (clock.now() - started > RETRY_PERIOD_MS - 120_000 ? 200 : 500);
