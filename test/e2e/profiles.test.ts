@@ -68,6 +68,20 @@ describe('profiles', () => {
     expect(stored.split(sandbox.apiKey)).toHaveLength(3);
   });
 
+  it('show a key command without the key that it may contain', async () => {
+    const command = ['--base-url', sandbox.baseUrl, '--api-key-command', `echo ${sandbox.apiKey}`];
+    const shown = [
+      await home.run(['profiles', 'add', 'echoed', ...command]),
+      await home.run`profiles show echoed`,
+      await home.run`profiles show echoed --json`,
+      await home.run`profiles list --json`,
+      await home.run`doctor -p echoed --json`,
+    ].map(({ stdout, stderr }) => stdout + stderr);
+    expect(shown.filter((text) => text.includes(sandbox.apiKey))).toEqual([]);
+    expect(shown[1]).toContain(`echo ${sandbox.apiKey.slice(0, 8)}…`);
+    await home.run`profiles remove echoed --yes`;
+  });
+
   it('show the source of each value', async () => {
     await add('acme', '--bucket', 'contracts', '--region', 'eu-central-1');
     const shown = await home.object`profiles show acme`;
