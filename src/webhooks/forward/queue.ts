@@ -10,6 +10,8 @@ export interface ForwarderOptions {
   urls: readonly string[];
   timeoutMs: number;
   clock: Clock;
+  /** Returns monotonic ms. Tests replace it. */
+  elapsed?: (() => number) | undefined;
   onResult: (result: ForwardResult) => void;
   /** Called once per delivery and address, with the final outcome. */
   onEnd: (pending: PendingForward, end: ForwardEnd, url: string) => void;
@@ -36,6 +38,8 @@ interface QueuedForward extends PendingForward {
   error?: string | null;
   /** The number of attempts that were refused. */
   refusals: number;
+  /** When it expires, in monotonic ms, so that a correction of the clock doesn't expire it early. */
+  expiresAt: number;
 }
 
 /** The delivery that has been pending the longest. */
@@ -65,6 +69,7 @@ interface Target {
 /** Forwards deliveries in the background. Deliveries of an envelope are sent in order, and each is retried for up to a day. */
 export class Forwarder {
   readonly #options: ForwarderOptions;
+  readonly #elapsed: () => number;
   readonly #targets: Map<string, Target>;
   readonly #work = new Set<Promise<void>>();
   readonly #stop = new AbortController();
@@ -75,6 +80,7 @@ export class Forwarder {
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
+    this.#elapsed = options.elapsed ?? (() => performance.now());
     this.#targets = new Map(
       options.urls.map((url) => [
         targetName(url),
@@ -122,7 +128,12 @@ export class Forwarder {
     const isBuffered =
       delivery !== undefined && this.#bufferedBytes + delivery.raw.byteLength <= MAX_BUFFERED_BYTES;
     if (isBuffered) this.#bufferedBytes += delivery.raw.byteLength;
-    const queued = { ...pending, delivery: isBuffered ? delivery : undefined, refusals: 0 };
+    const queued = {
+      ...pending,
+      delivery: isBuffered ? delivery : undefined,
+      refusals: 0,
+      expiresAt: this.#elapsed() + pending.receivedAt + RETRY_PERIOD_MS - this.#options.clock.now(),
+    };
     const name = pending.envelopeId ?? pending.deliveryId;
     const queue = target.queues.get(name);
     if (queue) {
@@ -174,9 +185,8 @@ export class Forwarder {
     target: Target,
     queue: readonly QueuedForward[],
   ): Promise<ForwardEnd | undefined> {
-    const { clock } = this.#options;
     for (let attempt = 1; ; attempt++) {
-      if (clock.now() - queued.receivedAt > RETRY_PERIOD_MS) return 'expired';
+      if (this.#elapsed() > queued.expiresAt) return 'expired';
       const behind = () => queue.length - 1;
       const end = await target.limiter.run(() => this.#attempt(queued, target, attempt, behind));
       if (end !== undefined) return end;
@@ -193,10 +203,9 @@ export class Forwarder {
   ): Promise<ForwardEnd | undefined> {
     if (this.#isStopped()) return undefined;
     queued.triedAt ??= this.#options.clock.now();
-    const delivery = queued.delivery ?? (await fromJournal(queued));
-    // The day of the delivery was deleted from the journal.
-    if (delivery === undefined) return 'expired';
-    const result = await this.#send(delivery, target.url, attempt);
+    const result = await this.#send(queued, target.url, attempt);
+    // The delivery was deleted from the journal.
+    if (result === undefined) return 'expired';
     queued.error = result.error;
     if (isRefusal(result.status)) queued.refusals++;
     const end = endAfter(result, queued.refusals);
@@ -206,13 +215,16 @@ export class Forwarder {
     return end;
   }
 
-  async #send(delivery: Forwardable, url: string, attempt: number): Promise<ForwardResult> {
+  /** Returns undefined if the delivery no longer exists. */
+  async #send(queued: QueuedForward, url: string, attempt: number): Promise<ForwardResult | undefined> {
     const { clock, timeoutMs } = this.#options;
     try {
+      const delivery = queued.delivery ?? (await fromJournal(queued));
+      if (delivery === undefined) return undefined;
       return await forwardOnce(delivery, url, { attempt, timeoutMs, clock, signal: this.#stop.signal });
     } catch (error) {
-      // node:http refuses to send some headers that its own parser accepts.
-      return resultOf(delivery, url, { attempt, status: null, ms: 0, error: messageOf(error) });
+      // The journal can't be read now, or node:http refuses to send headers that its own parser accepts.
+      return resultOf(queued, url, { attempt, status: null, ms: 0, error: messageOf(error) });
     }
   }
 
@@ -251,9 +263,9 @@ function isRefusal(status: number | null): boolean {
   return status !== null && status >= 300 && status < 500 && !TEMPORARY_STATUSES.has(status);
 }
 
-/** Reads a delivery from the journal. Returns undefined if it was deleted or can't be read. */
+/** Reads a delivery from the journal. Returns undefined if it was deleted or is damaged. @throws if it can't be read now */
 async function fromJournal(pending: PendingForward): Promise<Forwardable | undefined> {
-  const record = await eventAt(pending.place).catch(() => undefined);
+  const record = await eventAt(pending.place);
   if (record?.deliveryId !== pending.deliveryId) return undefined;
   return storedDelivery(record);
 }

@@ -54,7 +54,7 @@ export function storedDelivery(record: EventRecord): Forwardable {
 
 /** Returns the result of an attempt that isn't followed by another one. */
 export function resultOf(
-  { deliveryId: id, event, envelopeId }: Forwardable,
+  { deliveryId: id, event, envelopeId }: Pick<Forwardable, 'deliveryId' | 'event' | 'envelopeId'>,
   url: string,
   outcome: Pick<ForwardResult, 'attempt' | 'status' | 'ms' | 'error'>,
 ): ForwardResult {

@@ -1,3 +1,4 @@
+import { mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -26,14 +27,19 @@ const app = createServer((request, response) => {
 let url: string;
 let folder: string;
 let clock = fakeClock();
+/** By how many ms the clock was set forward. */
+let corrected = 0;
 let ends: string[] = [];
 let results: ForwardResult[] = [];
+let afterResult: () => void = () => undefined;
 /** Both of them, as reported. */
 let order: string[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'esign-forward-'));
   clock = fakeClock(Date.now());
+  corrected = 0;
+  afterResult = () => undefined;
   [got, ends, results, order] = [[], [], [], []];
   says = () => 200;
   await new Promise<void>((resolve) => {
@@ -54,9 +60,11 @@ function forwarder(by: Clock = clock): Forwarder {
     urls: [url],
     timeoutMs: 10_000,
     clock: by,
+    elapsed: () => by.now() - corrected,
     onResult: (result) => {
       results.push(result);
       order.push(`${result.id} try ${result.attempt}`);
+      afterResult();
     },
     onEnd: ({ deliveryId }, end) => {
       ends.push(`${deliveryId} ${end}`);
@@ -156,6 +164,31 @@ describe('pending forwards', () => {
     expect(await takenOver(ledger)).toEqual([]);
     await ledger.close();
   });
+
+  it('are retried while the journal is unreadable, and expire if it was deleted', async () => {
+    await written(record('dlv_1', 'env_a'), record('dlv_2', 'env_a'));
+    const ledger = ledgerOf();
+    await ledger.lockOwn('me', [targetName(url)]);
+    const pending = await takenOver(ledger);
+    await ledger.close();
+    const path = pending[0]?.place.path ?? '';
+    renameSync(path, `${path}.away`);
+    mkdirSync(path);
+    const forwards = forwarder();
+    for (const one of pending) forwards.enqueue(one);
+    afterResult = () => {
+      if (results.length !== 1) return;
+      rmdirSync(path);
+      renameSync(`${path}.away`, path);
+    };
+    await over(forwards);
+    expect(ends).toEqual(['dlv_1 taken', 'dlv_2 taken']);
+    rmSync(path);
+    const last = forwarder();
+    for (const one of pending.slice(0, 1)) last.enqueue(one);
+    await over(last);
+    expect(ends.at(-1)).toBe('dlv_1 expired');
+  });
 });
 
 describe('the forwarder', () => {
@@ -229,6 +262,17 @@ describe('the forwarder', () => {
     await over(forwards);
     expect(ends).toEqual(['dlv_old expired', 'dlv_1 taken']);
     expect(got.length).toBeGreaterThan(1_000);
+  });
+
+  it('keeps a delivery that just arrived if the clock is set forward by more than a day', async () => {
+    says = () => {
+      if (got.length === 1) clock.time += corrected = RETRY_PERIOD_MS + 3_600_000;
+      return got.length === 1 ? 503 : 200;
+    };
+    const forwards = forwarder();
+    take(forwards, owe('dlv_1', 'env_a'));
+    await over(forwards);
+    expect(ends).toEqual(['dlv_1 taken']);
   });
 
   it('stops without waiting for a late attempt, which stays pending', async () => {
