@@ -39,6 +39,7 @@ async function createRow(
     const envelope = await create(session, row, options);
     if (envelope !== undefined) await request.made(envelope.id);
     else if (session.run.state.of(row.row) === 'failed') await request.refused();
+    else await request.lost();
     return envelope !== undefined;
   });
 }

@@ -137,7 +137,8 @@ async function createNew(
   request: LockedRequestId,
   { signal, searching }: CreateOptions,
 ): Promise<Created> {
-  const outcome = await createWithOutcome(client, body, requestId, { signal, searching }).catch(
+  const onLost = () => request.lost();
+  const outcome = await createWithOutcome(client, body, requestId, { signal, searching, onLost }).catch(
     async (error: unknown) => {
       if (error instanceof EsignError && !isAmbiguous(error)) await request.refused();
       throw error;

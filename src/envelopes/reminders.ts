@@ -184,7 +184,10 @@ export async function remindWithGap(
   const due = pending.filter((one) => !tooSoon(one));
   if (pending.length > 0 && due.length === 0)
     throw recently(log, id, pending, gapMs, client.serviceClock.now());
-  if (due.length === pending.length && signer === undefined) {
+  // Without a signer, the service may remind every pending signer, whoever's turn it is (API document, Remind).
+  const isOver = ({ status }: Signer) => OVER.has(status ?? '');
+  const hasRecent = (envelope.signers ?? []).some((one) => !isOver(one) && tooSoon(one));
+  if (signer === undefined && !hasRecent) {
     const acted = await log.noting(id, undefined, remind);
     return { ...acted, signers: due };
   }

@@ -14,6 +14,13 @@ export type WriteOutcome<T> =
 /** The outcome of a create. If it is unknown, `searchError` shows why the search failed, if it did. */
 export type CreateWriteOutcome = WriteOutcome<Envelope> & { searchError?: Error };
 
+interface CreateWriteOptions {
+  signal?: AbortSignal | undefined;
+  searching?: Searching | undefined;
+  /** Called when the response is lost, before the search. */
+  onLost?: (() => Promise<void>) | undefined;
+}
+
 /**
  * Creates an envelope once. After a lost response, searches the list for its request ID until it must have appeared, and never
  * creates it again. Calls `searching` when the search begins.
@@ -23,16 +30,19 @@ export async function createWithOutcome(
   client: Client,
   body: CreateEnvelopeBody,
   requestId: string,
-  { signal, searching }: { signal?: AbortSignal | undefined; searching?: Searching | undefined } = {},
+  { signal, searching, onLost }: CreateWriteOptions = {},
 ): Promise<CreateWriteOutcome> {
   const startedAt = client.clock.now();
   try {
     return { kind: 'settled', value: await client.envelopes.create(body, signal), by: 'reply' };
   } catch (error) {
     if (!isAmbiguous(error)) throw error;
+    // The request may have waited for the rate limit, so the time in which the list must show the envelope begins now.
+    const lostAt = client.clock.now();
+    await onLost?.();
     const { found, searchError } = await searchAfterLoss(
       client,
-      { requestId, startedAt },
+      { requestId, startedAt, lostAt },
       { signal, searching },
     );
     if (found) {
@@ -46,7 +56,7 @@ export async function createWithOutcome(
 /** Searches for an envelope whose response was lost. An abort leaves it a grace period. */
 async function searchAfterLoss(
   client: Client,
-  { requestId, startedAt }: { requestId: string; startedAt: number },
+  { requestId, startedAt, lostAt }: { requestId: string; startedAt: number; lostAt: number },
   { signal, searching }: { signal?: AbortSignal | undefined; searching?: Searching | undefined },
 ): Promise<{ found?: Envelope | undefined; searchError?: Error | undefined }> {
   const deadline = graceDeadline(client, signal);
@@ -54,7 +64,7 @@ async function searchAfterLoss(
   try {
     const found = await searchUntilListed(client, requestId, {
       since: () => client.serviceClock.earliest(startedAt),
-      msLeft: () => MAX_LIST_LAG_MS - (client.clock.now() - startedAt),
+      msLeft: () => MAX_LIST_LAG_MS - (client.clock.now() - lostAt),
       signal: deadline.signal,
       searching,
       onError: (error) => {

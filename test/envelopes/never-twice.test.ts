@@ -112,8 +112,43 @@ describe('a request ID', () => {
   it('creates again a minute after a request that never arrived, and not sooner', async () => {
     const on = await start({ fateOf: first('never came') });
     expect(await codeOf(run(on))).toBe('UNKNOWN_OUTCOME');
+    const endedAt = clock.time;
     expect(await run(on)).toMatchObject({ by: 'reply' });
     expect(on.stored).toHaveLength(1);
+    expect(clock.time - endedAt).toBeLessThan(5_000);
+  });
+
+  it('is searched for a minute after the response was lost, however long the request took', async () => {
+    const on = await start({ fateOf: first(500), processingMs: 27_000, listLagMs: 50_000 });
+    expect(await run(on)).toMatchObject({ by: 'lookup' });
+    expect(await run(on)).toMatchObject({ by: 'earlier' });
+    expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
+  });
+
+  it('is searched for the rest of that minute by the next run', async () => {
+    const on = await start({ fateOf: first(500), processingMs: 27_000, listLagMs: 50_000 });
+    const client = on.client();
+    const ids = requestIdsIn(join(folder, 'one'), client);
+    await createEnvelope(client, createBody(wanted, 'order-1'), {
+      ids,
+      rerun: false,
+      searching: () => {
+        throw new Error('killed');
+      },
+    }).catch(() => undefined);
+    expect(await run(on)).toMatchObject({ by: 'earlier' });
+    expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
+  });
+
+  it('is awaited after a kill if the request was sent long after it was recorded', async () => {
+    const on = await start({ listLagMs: 55_000 });
+    const client = on.client();
+    const ids = requestIdsIn(join(folder, 'one'), client);
+    await ids.use('order-1', {}, (request) => request.asked(contentOf(wanted)));
+    await clock.sleep(14 * MINUTE);
+    await client.envelopes.create(createBody(wanted, 'order-1'));
+    expect(await run(on)).toMatchObject({ by: 'earlier' });
+    expect(on.emailsByAddress()).toEqual({ 'ada@example.com': 1 });
   });
 
   it('is awaited after a kill directly after the request, by either clock', async () => {

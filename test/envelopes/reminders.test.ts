@@ -17,6 +17,7 @@ let server: TestServer;
 let clock: FakeClock;
 let emailed: (string | null)[];
 let answer: 'ok' | 'lost' | 'refused';
+let signingOrder: 'PARALLEL' | 'SEQUENTIAL';
 /** How far the service's clock is ahead of the local one, in ms. */
 let ahead: number;
 
@@ -27,20 +28,26 @@ afterAll(() => rm(root, { recursive: true, force: true }));
 beforeEach(async () => {
   folder = join(root, `${count++}`);
   clock = fakeClock();
-  [emailed, answer, ahead] = [[], 'ok', 0];
-  const signer = (id: string, status: string) => ({ id, email: `${id}@example.com`, status });
-  const envelope = {
+  [emailed, answer, ahead, signingOrder] = [[], 'ok', 0, 'PARALLEL'];
+  const signer = (id: string, status: string, order: number) => ({
+    id,
+    email: `${id}@example.com`,
+    status,
+    order,
+  });
+  const envelope = () => ({
     id: 'env_1',
     status: 'SENT',
-    signers: [signer('ada', 'SENT'), signer('bo', 'VIEWED'), signer('cy', 'SIGNED')],
-  };
+    signingOrder,
+    signers: [signer('ada', 'SENT', 2), signer('bo', 'VIEWED', 3), signer('cy', 'SIGNED', 1)],
+  });
   server = await startServer((request, response) => {
     response.setHeader('date', new Date(clock.now() + ahead).toUTCString());
-    if (request.method === 'GET') return json(response, 200, { data: envelope });
+    if (request.method === 'GET') return json(response, 200, { data: envelope() });
     if (answer === 'refused') return json(response, 400, { error: { code: 'INVALID_STATE', message: 'no' } });
     emailed.push(/"signerId":"(\w+)"/.exec(request.body)?.[1] ?? null);
     if (answer === 'lost') return loseReply(response);
-    json(response, 200, { data: envelope });
+    json(response, 200, { data: envelope() });
   });
 });
 afterEach(() => server.close());
@@ -99,6 +106,16 @@ describe('a reminder with a gap', () => {
     await expect(remind(HOUR)).rejects.toThrow(
       'ada@example.com (0 seconds ago), bo@example.com (0 seconds ago)',
     );
+  });
+
+  it('emails nobody again whose turn comes later, because the service reminds all who have not signed', async () => {
+    signingOrder = 'SEQUENTIAL';
+    await remind(0, 'bo@example.com');
+    await remind(HOUR);
+    expect(emailed).toEqual(['bo', 'ada']);
+    clock.time += 2 * HOUR;
+    await remind(HOUR);
+    expect(emailed).toEqual(['bo', 'ada', null]);
   });
 
   it('also counts reminders without a gap, but not other envelopes and accounts', async () => {

@@ -13,6 +13,8 @@ export interface Behavior {
   /** A created envelope appears in the list after this time, in ms. */
   listLagMs?: number;
   lateMs?: number;
+  /** The time from a write to its processing and response, in ms. */
+  processingMs?: number;
   /** Metadata in list items. */
   listMetadata?: 'shown' | 'null' | 'empty' | 'missing';
   /** Changes to metadata keys everywhere. */
@@ -86,9 +88,10 @@ export class LaggingService {
     return this.#server.close();
   }
 
-  #answer(request: SeenRequest, response: ServerResponse): unknown {
+  async #answer(request: SeenRequest, response: ServerResponse): Promise<unknown> {
     this.#processLate();
-    const { dateSkewMs = 0 } = this.behavior;
+    const { dateSkewMs = 0, processingMs = 0 } = this.behavior;
+    if (request.method !== 'GET' && processingMs > 0) await this.#clock.sleep(processingMs);
     if (dateSkewMs !== 'no header')
       response.setHeader('date', new Date(this.#clock.now() + dateSkewMs).toUTCString());
     if (request.method === 'GET') return this.#read(request, response);

@@ -28,8 +28,11 @@ const facts = {
   content: z.string(),
 };
 const recordSchema = z.discriminatedUnion('state', [
-  /** Written before the request. The response is not known. */
-  z.object({ state: z.literal('asked'), ...facts }),
+  /**
+   * Written before the request, and again if its response was lost (`isLost`). Without that, the request may have been sent later
+   * than recorded, for example after a wait for the rate limit, by a process that was then killed.
+   */
+  z.object({ state: z.literal('asked'), ...facts, isLost: z.optional(z.boolean()) }),
   z.object({ state: z.literal('made'), ...facts, envelopeId: z.string().check(z.minLength(1)) }),
 ]);
 const fileSchema = z.object({ version: z.literal(1), requestId: z.string(), record: recordSchema });
@@ -61,6 +64,8 @@ export interface LockedRequestId {
    * @throws UsageError if it can't be written.
    */
   asked(content: string): Promise<void>;
+  /** Records that the response was lost just now. The earlier record is enough to search again, so a full disk is not an error. */
+  lost(): Promise<void>;
   /**
    * Records the envelope; `content` is required if another process requested it. The earlier record is enough to find the
    * envelope again, so a full disk is not an error.
@@ -140,6 +145,10 @@ async function openRequest(
       return known;
     },
     asked: (content) => write({ state: 'asked', ...now(), content }),
+    async lost() {
+      const content = 'content' in known ? known.content : '';
+      await write({ state: 'asked', ...now(), content, isLost: true }).catch(() => undefined);
+    },
     async made(envelopeId, given) {
       const content = given ?? ('content' in known ? known.content : '');
       await write({ state: 'made', ...now(), content, envelopeId }).catch(() => undefined);
