@@ -136,6 +136,20 @@ describe('the file of an index', () => {
     expect([all[1]?.message === large, all[2]?.subject]).toEqual([true, 'a']);
   });
 
+  it('returns nothing for a line that has changed since it was read', async () => {
+    add(entry(1), entry(2));
+    const { known } = await file.read();
+    writeFileSync(
+      file.path,
+      readFileSync(file.path, 'utf8').replace('"envelope":{"id":"env_1"', '"envelope":{"id":"env_9"'),
+    );
+    const open = file.open();
+    const all = [...known.values()];
+    expect(all.map((one) => open.envelope(one)?.id)).toEqual([undefined, 'env_2']);
+    expect([...open.all(all)].map(({ id }) => id)).toEqual(['env_2']);
+    open.close();
+  });
+
   it('has no envelope for one that only a webhook reported', async () => {
     add(entry(1), { touched: 'env_2', status: 'SENT', seen: 1 });
     expect(await stored('env_2', 'env_1')).toMatchObject([[undefined, { id: 'env_1' }], [{ id: 'env_1' }]]);
