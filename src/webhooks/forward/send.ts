@@ -84,8 +84,8 @@ export interface Answer {
 }
 
 /**
- * Posts bytes with the given headers and waits for the complete response.
- * Uses node:http because fetch changes headers and bytes.
+ * Posts bytes with the given headers and waits for the complete response, in total for at most `timeoutMs`. The rest of a longer
+ * response is discarded. Uses node:http because fetch changes headers and bytes.
  */
 export function postOnce(
   { url, headers, raw }: { url: string; headers: readonly (readonly [string, string])[]; raw: Buffer },
@@ -105,19 +105,27 @@ export function postOnce(
   };
   const all = [...headers, ['Host', target.host], ['Content-Length', String(raw.byteLength)]];
   return new Promise((resolve) => {
+    let status: number | null = null;
+    const end = (error: string | null) => {
+      clearTimeout(timer);
+      resolve(answer(status, error));
+    };
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
     const request = send(
       target,
-      { method: 'POST', headers: all.flat(), timeout: timeoutMs, agent: false, signal },
+      { method: 'POST', headers: all.flat(), agent: false, signal },
       (response) => {
+        status = response.statusCode ?? 0;
         response.resume();
-        const status = response.statusCode ?? 0;
-        response.on('end', () => resolve(answer(status, null)));
-        response.on('error', (error) => resolve(answer(status, error.message)));
+        response.on('end', () => end(null));
+        response.on('error', (error) => end(error.message));
       },
     );
-    request.on('timeout', () => request.destroy(new Error(`no response within ${timeoutMs / 1_000} s`)));
-    request.on('error', (error) => resolve(answer(null, codeOf(error) ?? messageOf(error))));
+    request.on('error', (error) => end(codeOf(error) ?? messageOf(error)));
+    const timer = setTimeout(() => {
+      if (status !== null) end(null);
+      request.destroy(new Error(`no response within ${timeoutMs / 1_000} s`));
+    }, timeoutMs);
     if (write === undefined) request.end(raw);
     else write(request);
   });
