@@ -145,8 +145,8 @@ describe('a disk', () => {
       home.path('rows.csv'),
       `email\n${Array.from({ length: 400 }, (_, n) => `d${n}@b.example\n`).join('')}`,
     );
-    // Room for the stored rows, but not for the whole journal.
-    const run = await home.shell(`ulimit -f 90; esign ${create('rows.csv').join(' ')}`);
+    // Room for the stored rows, but not for the whole journal. With few rows at a time, some are sent before it is full.
+    const run = await home.shell(`ulimit -f 90; esign ${create('rows.csv', '--concurrency', '2').join(' ')}`);
     expect(run.code).toBe(1);
     expect(run.stderr).toMatch(/"code":"JOURNAL".*esign bulk resume run-/);
     const before = (await holdingsOf(sandbox)).statuses.get('SENT') ?? 0;
