@@ -85,6 +85,14 @@ export interface CreateWarning {
   message: string;
 }
 
+/** Provides the webhook secret of a new envelope. Called while no other process can use the request ID. */
+export interface WebhookSecretSource {
+  /** Returns the secret, after storing it. */
+  store(): Promise<string>;
+  /** Removes it if the error shows that no envelope has it. */
+  discard(error: unknown): Promise<void>;
+}
+
 export interface CreateOptions {
   ids: RequestIds;
   /** The ID may have been used before, on any machine: the list is searched first. */
@@ -92,6 +100,8 @@ export interface CreateOptions {
   signal?: AbortSignal | undefined;
   /** Called before anything is created. Its errors are passed on. */
   check?: (() => Promise<void>) | undefined;
+  /** Not used if an earlier run created the envelope. */
+  secret?: WebhookSecretSource | undefined;
   searching?: Searching | undefined;
 }
 
@@ -120,8 +130,16 @@ export async function createEnvelope(
       return { envelope, by: 'earlier', ...warning };
     }
     await options.check?.();
-    await request.asked(content);
-    return { ...warning, ...(await createNew(client, { requestId, body }, request, options)) };
+    const secret = await options.secret?.store();
+    const complete = secret === undefined ? body : { ...body, webhookSecret: secret };
+    try {
+      await request.asked(content);
+      const wanted = { requestId, body: complete };
+      return { ...warning, ...(await createNew(client, wanted, request, options)) };
+    } catch (error) {
+      await options.secret?.discard(error);
+      throw error;
+    }
   });
 }
 

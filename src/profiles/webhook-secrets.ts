@@ -62,10 +62,10 @@ export async function saveWebhookSecret(folder: string, entry: WebhookSecret): P
 /** Removes the secret of a request ID for which no envelope was created. */
 export async function removeWebhookSecret(
   folder: string,
-  { baseUrl, requestId }: Pick<WebhookSecret, 'baseUrl' | 'requestId'>,
+  { baseUrl, requestId, secret }: Pick<WebhookSecret, 'baseUrl' | 'requestId' | 'secret'>,
 ): Promise<void> {
   await update(folder, (secrets) =>
-    secrets.filter((one) => one.requestId !== requestId || one.baseUrl !== baseUrl),
+    secrets.filter((one) => one.requestId !== requestId || one.baseUrl !== baseUrl || one.secret !== secret),
   );
 }
 

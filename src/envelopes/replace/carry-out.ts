@@ -3,7 +3,13 @@ import type { Envelope } from '../../api/schemas.ts';
 import { EsignError, isAmbiguous, isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import { cancelEnvelope, sendEnvelope } from '../actions.ts';
-import { type Created, createBody, createEnvelope, type EnvelopeInput } from '../create.ts';
+import {
+  type Created,
+  createBody,
+  createEnvelope,
+  type EnvelopeInput,
+  type WebhookSecretSource,
+} from '../create.ts';
 import { readIfExists } from '../marked-envelopes.ts';
 import { showsMarker } from '../markers.ts';
 import type { RequestIds } from '../request-ids/request-ids.ts';
@@ -41,6 +47,7 @@ export interface ReplaceContext {
   memory: ReplaceMemory;
   requestId: string;
   ids: RequestIds;
+  secret?: WebhookSecretSource | undefined;
   signal?: AbortSignal | undefined;
   searching?: Searching | undefined;
 }
@@ -111,9 +118,9 @@ async function preferredTo(
 }
 
 async function make(input: EnvelopeInput, old: Envelope, means: ReplaceContext): Promise<Created> {
-  const { client, memory, requestId, ids, signal, searching } = means;
+  const { client, memory, requestId, ids, secret, signal, searching } = means;
   // A request of a run whose response was lost may have created it; that run's version may not have recorded the ID.
-  const options = { ids, rerun: memory.known.askedAt !== undefined, signal, searching };
+  const options = { ids, rerun: memory.known.askedAt !== undefined, secret, signal, searching };
   await memory.asked(requestId);
   try {
     const created = await createEnvelope(client, createBody(input, requestId), options);

@@ -162,15 +162,9 @@ export async function executeCreate(
     `Interrupted before the service responded. The envelope may have been created${body.sendImmediately ? ' and sent' : ''}. Its request ID is ${requestId}.`;
   return withOutcomeCheck({ unknown, hint }, context, async (running) => {
     const own = await ownSecret(body, requestId, context);
-    try {
-      const wanted = own ? { ...body, webhookSecret: own.secret } : body;
-      const created = await createEnvelope(client, wanted, { ...rest, ...running, ids });
-      await own?.link(created.envelope.id);
-      return created;
-    } catch (error) {
-      await own?.discard(error);
-      throw error;
-    }
+    const created = await createEnvelope(client, body, { ...rest, ...running, ids, secret: own });
+    await own?.link(created.envelope.id);
+    return created;
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import type { EnvelopeInput } from '../../../envelopes/create.ts';
+import type { EnvelopeInput, WebhookSecretSource } from '../../../envelopes/create.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { EsignError, isAmbiguous, messageOf } from '../../../kernel/errors.ts';
 import { configDir } from '../../../kernel/files/paths.ts';
@@ -23,16 +23,13 @@ interface SecretContext {
 }
 
 /** The webhook secret of an envelope about to be created. */
-export interface OwnSecret {
-  secret: string;
-  /** Links it to the envelope that was created with it. */
+export interface OwnSecret extends WebhookSecretSource {
+  /** Links it to the new envelope. If an earlier run created the envelope, links the secret of that run, if it is stored. */
   link(envelopeId: string): Promise<void>;
-  /** Removes it if the error shows that no envelope has it. */
-  discard(error: unknown): Promise<void>;
 }
 
 /**
- * Creates a secret for an envelope with a webhook URL and no secret; otherwise returns undefined. It is stored on this machine so
+ * Provides a secret for an envelope with a webhook URL and no secret; otherwise returns undefined. It is stored on this machine so
  * that `listen` can verify its deliveries; the service never returns it. A rerun uses the same secret, and a replacement that of
  * the replaced envelope (`inherited`).
  */
@@ -43,32 +40,53 @@ export async function ownSecret(
   inherited?: string,
 ): Promise<OwnSecret | undefined> {
   if (webhookUrl === undefined || webhookSecret !== undefined) return undefined;
-  const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
-  const isForRequest = (one: { requestId: string; baseUrl: string }) =>
-    one.requestId === requestId && one.baseUrl === baseUrl;
-  const earlier = (await readWebhookSecrets(configDir())).find(isForRequest);
-  const secret = earlier?.secret ?? inherited ?? newWebhookSecret();
-  context.terminal.redactor.add(secret);
-  const entry = { baseUrl, requestId, secret, createdAt: context.session.clock.now() };
-  await saveWebhookSecret(configDir(), entry);
-  // An earlier run with this request ID may already have sent this secret.
-  let isUsed = earlier !== undefined;
+  const baseUrl = await baseUrlOf(context);
+  let sent: WebhookSecret | undefined;
+  // An earlier run with this request ID may already have sent the secret.
+  let isUsed = false;
   return {
-    secret,
-    async link(envelopeId) {
-      isUsed = true;
-      await bind({ ...entry, envelopeId }, context);
+    async store() {
+      const earlier = forRequest(requestId, baseUrl, await readWebhookSecrets(configDir()));
+      const secret = earlier?.secret ?? inherited ?? newWebhookSecret();
+      context.terminal.redactor.add(secret);
+      isUsed = earlier !== undefined;
+      sent = { baseUrl, requestId, secret, createdAt: context.session.clock.now() };
+      await saveWebhookSecret(configDir(), sent);
+      return secret;
     },
     async discard(error) {
-      if (isUsed || !(error instanceof EsignError) || isAmbiguous(error)) return;
-      await removeWebhookSecret(configDir(), entry).catch(() => undefined);
+      if (sent === undefined || isUsed || !(error instanceof EsignError) || isAmbiguous(error)) return;
+      await removeWebhookSecret(configDir(), sent).catch(() => undefined);
+    },
+    async link(envelopeId) {
+      if (sent) return bind({ ...sent, envelopeId }, context);
+      // The envelope existed. Only the secret of an interrupted run may be its secret.
+      const secrets = await readWebhookSecrets(configDir()).catch(() => []);
+      if (secrets.some((one) => one.envelopeId === envelopeId && one.baseUrl === baseUrl)) return;
+      const stored = forRequest(requestId, baseUrl, secrets);
+      if (stored && !stored.envelopeId) return bind({ ...stored, envelopeId }, context);
+      context.terminal.notice(
+        `The webhook secret for ${envelopeId} is not stored on this machine. To verify its webhooks here, use \`listen --secret-file FILE\`.`,
+      );
     },
   };
 }
 
+async function baseUrlOf({ session }: SecretContext): Promise<string> {
+  return (await session.settings()).baseUrl?.value ?? '';
+}
+
+function forRequest(
+  requestId: string,
+  baseUrl: string,
+  secrets: readonly WebhookSecret[],
+): WebhookSecret | undefined {
+  return secrets.find((one) => one.requestId === requestId && one.baseUrl === baseUrl);
+}
+
 /** Returns the secret that signs the deliveries of an envelope, if it is stored on this machine. */
 export async function keptSecretOf(envelopeId: string, context: SecretContext): Promise<string | undefined> {
-  const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
+  const baseUrl = await baseUrlOf(context);
   const secrets = await readWebhookSecrets(configDir());
   const kept = secrets.find((one) => one.envelopeId === envelopeId && one.baseUrl === baseUrl);
   context.terminal.redactor.add(kept?.secret);
@@ -82,12 +100,9 @@ export async function bindSecret(
 ): Promise<void> {
   const requestId = metadata?.[REQUEST_ID_KEY];
   if (!webhookUrl || typeof requestId !== 'string') return;
-  const baseUrl = (await context.session.settings()).baseUrl?.value ?? '';
-  const secrets = await readWebhookSecrets(configDir());
-  const open = secrets.find(
-    (one) => one.requestId === requestId && one.baseUrl === baseUrl && !one.envelopeId,
-  );
-  if (open) await bind({ ...open, envelopeId: id }, context);
+  const baseUrl = await baseUrlOf(context);
+  const stored = forRequest(requestId, baseUrl, await readWebhookSecrets(configDir()));
+  if (stored && !stored.envelopeId) await bind({ ...stored, envelopeId: id }, context);
 }
 
 /** A failure is only a notice, because the envelope was created. */

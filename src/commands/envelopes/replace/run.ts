@@ -165,13 +165,11 @@ async function confirmAndReplace(
   const ids = requestIdsIn(stateDir(), client);
   return withOutcomeCheck(open, context, async (running) => {
     const own = made ? undefined : await ownSecret(plan.wanted, requestId, context, kept);
-    const wanted = own ? { ...plan.wanted, webhookSecret: own.secret } : plan.wanted;
-    const means = { client, memory, requestId, ids, ...running };
-    const events = carryOut({ ...plan, wanted }, request, means);
+    const means = { client, memory, requestId, ids, secret: own, ...running };
+    const events = carryOut(plan, request, means);
     try {
       return await runSteps(events, { own, progress }, context.terminal);
     } catch (error) {
-      await own?.discard(error);
       throw progress.errorOf(error, context.interrupt.signal);
     }
   });
