@@ -97,11 +97,11 @@ class Service {
     const [, id, action] = /^\/api\/v1\/esign\/envelopes(?:\/([^/]+))?(?:\/(\w+))?$/.exec(request.path) ?? [];
     if (request.path.includes('/templates')) return { status: 200, body: { data: [] } };
     if (id === undefined) return request.method === 'POST' ? this.#create(request) : this.#list(request);
+    if (request.method === 'GET') this.counts.gets++;
     const found = this.stored.find((one) => one.id === id);
     if (found === undefined) return failure(404, 'NOT_FOUND');
     if (action === 'send') return this.#send(found);
     if (action === 'cancel') return this.#cancel(found);
-    this.counts.gets++;
     return { status: 200, body: { data: found } };
   }
 

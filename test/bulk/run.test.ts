@@ -404,13 +404,53 @@ describe('drafts of an unfinished run', () => {
     await runs.begin(1, 'two-step', { entries });
     service.put({ metadata: {} });
     service.put({ metadata: {} });
-    if (runs.client === undefined) throw new Error('not open');
-    const wanted = new NewRows(false);
-    const envelope = { templateId: 'tmpl_1', signers: [{ email: 's1@example.com', name: 'S 1' }] };
-    wanted.add({ row: 1, line: 2, content: 'content-1', cells: '', envelope });
-    const file = { newRows: wanted, fingerprint: 'x', baseUrl: 'http://127.0.0.1/api/v1' };
-    const found = await findEarlierRows(runs.root, runs.client, file);
-    expect(found.get(1)).toMatchObject({ kind: 'unfinished', id: 'env_2' });
+    expect((await earlierRows(1)).get(1)).toMatchObject({ kind: 'unfinished', id: 'env_2' });
+  });
+});
+
+/** Returns the earlier results for a file with these rows of the run. */
+function earlierRows(...rows: number[]) {
+  if (runs.client === undefined) throw new Error('not open');
+  const newRows = new NewRows(false);
+  for (const row of rows) {
+    const envelope = { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] };
+    newRows.add({ row, line: row + 1, content: `content-${row}`, cells: '', envelope });
+  }
+  return findEarlierRows(runs.root, runs.client, {
+    newRows,
+    fingerprint: 'x',
+    baseUrl: 'http://127.0.0.1/api/v1',
+  });
+}
+
+describe('the rows of an earlier run', () => {
+  const rows = Array.from({ length: 30 }, (_, index) => index + 1);
+  const removeAt = (place: number) => runs.service.stored.splice(place, 1);
+  beforeEach(async () => {
+    await runs.work(await runs.begin(30, 'two-step'));
+    runs.service.counts.gets = 0;
+  });
+
+  it('count after one read', async () => {
+    expect((await earlierRows(...rows)).size).toBe(30);
+    expect(runs.service.counts.gets).toBe(1);
+  });
+
+  it('count even if some of its envelopes were deleted', async () => {
+    for (const place of [29, 15, 4, 0]) removeAt(place);
+    expect((await earlierRows(...rows)).size).toBe(30);
+  });
+
+  it('count in a file that contains only the row of a deleted envelope', async () => {
+    const first = (await earlierRows(1)).get(1)?.id;
+    removeAt(runs.service.stored.findIndex(({ id }) => id === first));
+    expect((await earlierRows(1)).get(1)).toMatchObject({ kind: 'sent', id: first });
+  });
+
+  it("don't count if the service has none of its envelopes, as after a reset", async () => {
+    runs.service.stored.length = 0;
+    expect((await earlierRows(...rows)).size).toBe(0);
+    expect(runs.service.counts.gets).toBeLessThan(6);
   });
 });
 

@@ -1,8 +1,8 @@
 import type { Client } from '../../api/client.ts';
+import { readIfExists } from '../../envelopes/marked-envelopes.ts';
 import type { RequestContent } from '../../envelopes/request-ids/same-content.ts';
 import { readLine } from '../../journal/line.ts';
 import { linesOf } from '../../journal/lines.ts';
-import { isNotFound } from '../../kernel/errors.ts';
 import { RUN_FORMAT, type RunEntry, type RunHead } from '../entries.ts';
 import { RETENTION_MS } from '../failed-rows.ts';
 import { SKIPPED } from '../results.ts';
@@ -101,8 +101,9 @@ export async function findEarlierRows(
   for (const id of await runIds(root)) {
     const run = await keysOf(root, id, file);
     if (run === undefined || now - run.head.at > RETENTION_MS || run.matches.length === 0) continue;
-    const rows = earlierRowsOf(run, await readRun(root, id));
-    if (rows.length === 0 || !(await isSameAccount(run.head, rows, client, signal))) continue;
+    const state = await readRun(root, id);
+    const rows = earlierRowsOf(run, state);
+    if (rows.length === 0 || !(await isSameAccount(state, rows, client, signal))) continue;
     for (const row of rows) {
       const known = found.get(row.row);
       if (known === undefined || isDecisive(row, known)) found.set(row.row, row);
@@ -202,23 +203,33 @@ function kindOf(row: number, state: RunState): EarlierRow['kind'] | undefined {
   }
 }
 
+/** The maximum number of a run's envelopes that are read, because some of them may have been deleted. */
+const MAX_SAMPLES = 5;
+
 /**
  * Returns true if the run's envelopes belong to the account of the key. Reads one of them if there is any, because the key may
- * have been replaced by another one of the same organization, and a sandbox may have been reset.
+ * have been replaced by another one of the same organization, and a sandbox may have been reset. If it doesn't exist, reads others.
  */
 async function isSameAccount(
-  head: RunHead,
+  state: RunState,
   rows: readonly EarlierRow[],
   client: Client,
   signal?: AbortSignal,
 ): Promise<boolean> {
   const id = rows.find((row) => row.id !== undefined)?.id;
-  if (id === undefined) return (head.account ?? client.account) === client.account;
-  try {
-    await client.envelopes.get(id, signal);
-    return true;
-  } catch (error) {
-    if (isNotFound(error)) return false;
-    throw error;
+  if (id === undefined) return (state.head.account ?? client.account) === client.account;
+  for (const sample of new Set([id, ...samplesOf(state)]))
+    if (await readIfExists(client, sample, signal)) return true;
+  return false;
+}
+
+/** Returns the IDs of envelopes that are spread over the run, including the first and the last. */
+function samplesOf(state: RunState): string[] {
+  const ids: string[] = [];
+  for (let row = 1; row <= state.head.total; row++) {
+    const id = state.idOf(row);
+    if (id !== undefined) ids.push(id);
   }
+  const step = (ids.length - 1) / (MAX_SAMPLES - 2);
+  return Array.from({ length: MAX_SAMPLES - 1 }, (_, n) => ids[Math.round(n * step)] ?? []).flat();
 }
