@@ -1,3 +1,4 @@
+import type { JournalPosition } from '../journal/day-journal.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Redactor } from '../kernel/redaction.ts';
 import type { ForwardResult } from './forward/send.ts';
@@ -28,7 +29,7 @@ export type ListenEvent =
   /** The number of deliveries from earlier runs that are still to be forwarded. */
   | { type: 'backlog'; pending: number }
   /** The delivery, valid or not, was stored in the journal and acknowledged. */
-  | { type: 'delivery'; delivery: Delivery }
+  | { type: 'delivery'; delivery: Delivery; place: JournalPosition }
   | { type: 'forward'; result: ForwardResult }
   /** The number of old days deleted from the journals. */
   | { type: 'removed'; days: number }

@@ -260,10 +260,10 @@ class Listener {
     this.#count.verified += Number(verified);
     this.#count.refused += Number(reason !== null);
     this.#count.duplicates += Number(duplicate);
-    if (!kept || !record || (reason === null && !isWanted)) return;
+    if (!kept || !record || !place || (reason === null && !isWanted)) return;
     this.#inspector?.received(record, this.#options.clock.now() - Date.parse(receivedAt));
-    this.#channel.push({ type: 'delivery', delivery: kept });
-    if (isTaken && place !== undefined) this.#forwarding.enqueue(delivery, place);
+    this.#channel.push({ type: 'delivery', delivery: kept, place });
+    if (isTaken) this.#forwarding.enqueue(delivery, place);
   }
 
   /** Reports a delivery that got a 500. */

@@ -1,7 +1,9 @@
 import type { Context } from '../../cli/context.ts';
 import { runCommand } from '../../cli/input/run-command.ts';
+import type { JournalPosition } from '../../journal/day-journal.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { jsonText } from '../../output/json.ts';
+import { DeliveryBuffer } from '../../webhooks/journal/delivery-buffer.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
 import { downloadDocuments } from '../documents/download/run.ts';
 import { deliveryLine } from '../events/delivery-view.ts';
@@ -16,6 +18,7 @@ export class DeliveryActions {
   readonly #flags: ActionFlags;
   readonly #context: Context;
   readonly #warn: (message: string) => void;
+  readonly #buffer = new DeliveryBuffer();
   readonly #downloaded = new Set<string>();
   #work: Promise<void> = Promise.resolve();
 
@@ -26,10 +29,13 @@ export class DeliveryActions {
   }
 
   /** Queues a delivery. Duplicates are ignored. */
-  take(delivery: Delivery): void {
-    if (delivery.duplicate) return;
+  take(delivery: Delivery, place: JournalPosition): void {
+    const { exec, download } = this.#flags;
+    if (delivery.duplicate || (exec === undefined && download === undefined)) return;
+    const buffered = this.#buffer.add(delivery, place);
     this.#work = this.#work
-      .then(() => this.#actOn(delivery))
+      .then(() => buffered.take())
+      .then((taken) => this.#actOn(taken))
       .catch((error: unknown) => this.#warn(messageOf(error)));
   }
 

@@ -78,7 +78,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
         awaited?.addDelivery(event.delivery.facts);
         index.take(event.delivery);
         noteShape(shapes, event.delivery);
-        actions.take(event.delivery);
+        actions.take(event.delivery, event.place);
       }
     }
   } finally {

@@ -1,21 +1,32 @@
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
+import { messageOf } from '../../kernel/errors.ts';
 import { jsonText } from '../../output/json.ts';
+import { type BufferedDelivery, DeliveryBuffer } from '../../webhooks/journal/delivery-buffer.ts';
 import type { ListenEvent, ListenerOptions } from '../../webhooks/listen-event.ts';
 import { deliveryLine, forwardLine, renderDelivery } from '../events/delivery-view.ts';
 
-interface Shown {
+interface Line {
   /** The destination of a line: stdout, where it is printed as is, or stderr, where it is a sentence. */
   to: 'out' | 'err';
   text: string;
 }
+
+type PlainEvent = Exclude<ListenEvent, { type: 'delivery' }>;
+type Shown = Line | BufferedDelivery;
+
+/** The number of characters that are written together. */
+const MAX_CHUNK_CHARS = 65_536;
 
 /** Shows the events of a listener as JSON lines or text, in order, even across streams. */
 export class ListenView {
   readonly #terminal: CommandTerminal;
   readonly #startsTunnel: boolean;
   readonly #namesUrl: boolean;
+  readonly #buffer = new DeliveryBuffer();
   #waiting: Shown[] = [];
+  /** The lines for stdout that are not written yet. */
+  #chunk = '';
   #writing: Promise<void> | undefined;
 
   constructor(
@@ -28,7 +39,8 @@ export class ListenView {
   }
 
   take(event: ListenEvent): void {
-    this.#waiting.push(...(this.#terminal.json ? this.#asJson(event) : this.#inWords(event)));
+    if (event.type === 'delivery') this.#waiting.push(this.#buffer.add(event.delivery, event.place));
+    else this.#waiting.push(...(this.#terminal.json ? this.#asJson(event) : this.#inWords(event)));
     // Lines that arrive together are written together.
     this.#writing ??= this.#soon();
   }
@@ -46,33 +58,47 @@ export class ListenView {
   }
 
   async #write(): Promise<void> {
-    const terminal = this.#terminal.hidingSecrets();
     while (this.#waiting.length > 0) {
       const shown = this.#waiting;
       this.#waiting = [];
-      let lines = '';
-      for (const { to, text } of shown) {
-        if (to === 'out') lines += text;
-        else {
-          if (lines !== '') await terminal.out(lines);
-          lines = '';
-          this.#terminal.notice(text);
-        }
-      }
-      if (lines !== '') await terminal.out(lines);
+      for (const next of shown) await this.#writeLine('take' in next ? await this.#deliveryLine(next) : next);
+      await this.#flush();
     }
     this.#writing = undefined;
   }
 
-  #asJson(event: ListenEvent): Shown[] {
+  async #writeLine({ to, text }: Line): Promise<void> {
+    if (to === 'out') this.#chunk += text;
+    if (to === 'err' || this.#chunk.length > MAX_CHUNK_CHARS) await this.#flush();
+    if (to === 'err') this.#terminal.notice(text);
+  }
+
+  async #flush(): Promise<void> {
+    const chunk = this.#chunk;
+    this.#chunk = '';
+    if (chunk !== '') await this.#terminal.hidingSecrets().out(chunk);
+  }
+
+  async #deliveryLine(buffered: BufferedDelivery): Promise<Line> {
+    const { deliveryId } = buffered;
+    try {
+      const delivery = await buffered.take();
+      const terminal = this.#terminal;
+      return terminal.json
+        ? line(deliveryLine(delivery))
+        : { to: 'out', text: renderDelivery(delivery, terminal) };
+    } catch (error) {
+      return notice(`Delivery ${deliveryId} can't be printed: ${messageOf(error)}`);
+    }
+  }
+
+  #asJson(event: PlainEvent): Line[] {
     switch (event.type) {
       case 'ready':
         return [
           line(event),
           ...(event.verify ? [] : [line({ type: 'warning', message: 'Signatures are not checked.' })]),
         ];
-      case 'delivery':
-        return [line(deliveryLine(event.delivery))];
       case 'forward':
         return [{ to: 'out', text: forwardLine(event.result, this.#terminal, true) }];
       case 'warning':
@@ -85,7 +111,7 @@ export class ListenView {
     }
   }
 
-  #inWords(event: ListenEvent): Shown[] {
+  #inWords(event: PlainEvent): Line[] {
     const terminal = this.#terminal;
     switch (event.type) {
       case 'ready':
@@ -94,8 +120,6 @@ export class ListenView {
         return [notice(`Public URL: ${event.url}. Use it as an envelope's --webhook-url.`)];
       case 'backlog':
         return [notice(`Pending forwards from an earlier run: ${grouped(event.pending)}.`)];
-      case 'delivery':
-        return [{ to: 'out', text: renderDelivery(event.delivery, terminal) }];
       case 'forward':
         return [{ to: 'out', text: forwardLine(event.result, terminal, false, this.#namesUrl) }];
       case 'removed':
@@ -113,7 +137,7 @@ export class ListenView {
     }
   }
 
-  #ready({ url, verify, inspectorUrl, healthUrl }: Extract<ListenEvent, { type: 'ready' }>): Shown[] {
+  #ready({ url, verify, inspectorUrl, healthUrl }: Extract<ListenEvent, { type: 'ready' }>): Line[] {
     const next = this.#startsTunnel ? 'Starting the tunnel.' : "Use it as an envelope's --webhook-url.";
     return [
       notice(`Listening at ${url}. ${next} Press Ctrl-C to stop.`),
@@ -132,10 +156,10 @@ export class ListenView {
   }
 }
 
-function line(value: unknown): Shown {
+function line(value: unknown): Line {
   return { to: 'out', text: `${jsonText(value)}\n` };
 }
 
-function notice(text: string): Shown {
+function notice(text: string): Line {
   return { to: 'err', text };
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { JournalFormat } from '../../journal/scan.ts';
 import type { Delivery } from '../receive/delivery.ts';
+import { readPayload } from '../receive/payload.ts';
 
 const text = z.nullable(z.string());
 
@@ -56,5 +57,26 @@ export function recordOf(delivery: Delivery, owedTo: readonly string[] = []): Ev
     bodyBase64: raw.toString('base64'),
     bytes,
     ...(owedTo.length > 0 ? { owedTo: [...owedTo] } : {}),
+  };
+}
+
+/** Returns the delivery of a record. Facts and body are those of the stored bytes, which are complete if it was accepted. */
+export function deliveryOf(record: EventRecord): Delivery {
+  const { deliveryId, id, receivedAt, verified, duplicate, reason, answer, bytes, headers } = record;
+  const raw = Buffer.from(record.bodyBase64, 'base64');
+  const { facts = null, body = null } = readPayload(raw) ?? {};
+  return {
+    deliveryId,
+    id,
+    receivedAt,
+    facts,
+    verified,
+    duplicate,
+    reason,
+    answer,
+    raw,
+    bytes,
+    headers,
+    body,
   };
 }
