@@ -23,8 +23,7 @@ export class DeliveryBuffer {
     const { deliveryId, raw, reason } = delivery;
     const bytes = raw.byteLength + OVERHEAD_BYTES;
     // Refused deliveries are limited by their number, and the journal doesn't have all their facts.
-    if (reason === null && this.#bytes + bytes > MAX_BUFFERED_BYTES)
-      return storedDelivery(deliveryId, place);
+    if (reason === null && this.#bytes + bytes > MAX_BUFFERED_BYTES) return storedDelivery(deliveryId, place);
     this.#bytes += bytes;
     const take = () => {
       this.#bytes -= bytes;
