@@ -1,42 +1,43 @@
-import type { Context } from '../../cli/context.ts';
 import { runCommand } from '../../cli/input/run-command.ts';
 import type { JournalPosition } from '../../journal/day-journal.ts';
 import { messageOf } from '../../kernel/errors.ts';
+import { command } from '../../kernel/text/shell-words.ts';
 import { jsonText } from '../../output/json.ts';
 import { DeliveryBuffer } from '../../webhooks/journal/delivery-buffer.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
-import { downloadDocuments } from '../documents/download/run.ts';
 import { deliveryLine } from '../events/delivery-view.ts';
 
-export interface ActionFlags {
-  exec?: string | undefined;
-  download?: string | undefined;
+interface Actions {
+  /** The user's command for each delivery. */
+  exec: string | undefined;
+  /** The folder for the documents of completed envelopes, if they are to be downloaded. */
+  dir: string | undefined;
+  download: (envelopeId: string, dir: string) => Promise<void>;
+  warn: (message: string) => void;
 }
 
 /** Runs the user's command for accepted deliveries and downloads documents, one delivery after another. */
 export class DeliveryActions {
-  readonly #flags: ActionFlags;
-  readonly #context: Context;
-  readonly #warn: (message: string) => void;
+  readonly #actions: Actions;
   readonly #buffer = new DeliveryBuffer();
   readonly #downloaded = new Set<string>();
+  /** Completed envelopes whose documents could not be downloaded yet. */
+  readonly #missing = new Set<string>();
   #work: Promise<void> = Promise.resolve();
 
-  constructor(flags: ActionFlags, context: Context, warn: (message: string) => void) {
-    this.#flags = flags;
-    this.#context = context;
-    this.#warn = warn;
+  constructor(actions: Actions) {
+    this.#actions = actions;
   }
 
-  /** Queues a delivery. Duplicates are ignored. */
+  /** Queues a delivery. A duplicate only repeats a download that failed. */
   take(delivery: Delivery, place: JournalPosition): void {
-    const { exec, download } = this.#flags;
-    if (delivery.duplicate || (exec === undefined && download === undefined)) return;
+    const { exec, dir, warn } = this.#actions;
+    if (dir === undefined && (exec === undefined || delivery.duplicate)) return;
     const buffered = this.#buffer.add(delivery, place);
     this.#work = this.#work
       .then(() => buffered.take())
       .then((taken) => this.#actOn(taken))
-      .catch((error: unknown) => this.#warn(messageOf(error)));
+      .catch((error: unknown) => warn(messageOf(error)));
   }
 
   /** Waits until all queued deliveries are processed. */
@@ -44,19 +45,39 @@ export class DeliveryActions {
     return this.#work;
   }
 
-  /** Downloads the documents of a completed envelope once, if the user asked for it. */
-  async download(envelopeId: string): Promise<void> {
-    const { download } = this.#flags;
-    if (download === undefined || this.#downloaded.has(envelopeId)) return;
+  /** Waits until all queued deliveries are processed, and names the envelopes whose documents are still missing. */
+  async end(): Promise<void> {
+    await this.#work;
+    const { dir = '.', warn } = this.#actions;
+    for (const id of this.#missing) {
+      const retry = command('envelopes', 'download', id, '--dir', dir);
+      warn(`The documents of ${id} were not downloaded. Run \`${retry}\`.`);
+    }
+  }
+
+  /** Downloads the documents of a completed envelope, unless they have been downloaded. Waits for the queued deliveries. */
+  download(envelopeId: string): Promise<void> {
+    const download = this.#work.then(() => this.#download(envelopeId));
+    this.#work = download.catch(() => undefined);
+    return download;
+  }
+
+  async #download(envelopeId: string): Promise<void> {
+    const { dir, download } = this.#actions;
+    if (dir === undefined || this.#downloaded.has(envelopeId)) return;
+    this.#missing.add(envelopeId);
+    await download(envelopeId, dir);
+    this.#missing.delete(envelopeId);
     this.#downloaded.add(envelopeId);
-    await downloadDocuments(envelopeId, download, this.#context);
   }
 
   async #actOn(delivery: Delivery): Promise<void> {
-    const { event, envelopeId } = delivery.facts ?? { event: null, envelopeId: null };
-    if (this.#flags.exec !== undefined) await this.#run(this.#flags.exec, delivery);
-    const isDone = event === 'envelope.completed' && envelopeId !== null && delivery.verified;
-    if (isDone) await this.download(envelopeId);
+    const { duplicate, verified, facts } = delivery;
+    const { exec } = this.#actions;
+    if (exec !== undefined && !duplicate) await this.#run(exec, delivery);
+    if (!facts?.envelopeId || !verified) return;
+    const isDone = facts.event === 'envelope.completed' && !duplicate;
+    if (isDone || this.#missing.has(facts.envelopeId)) await this.#download(facts.envelopeId);
   }
 
   async #run(line: string, delivery: Delivery): Promise<void> {
@@ -68,6 +89,8 @@ export class DeliveryActions {
     };
     const { code, signal } = await runCommand(line, `${jsonText(deliveryLine(delivery))}\n`, env);
     if (code !== 0)
-      this.#warn(`The command for ${event ?? 'an event'} exited with ${signal ?? code ?? 'an error'}.`);
+      this.#actions.warn(
+        `The command for ${event ?? 'an event'} exited with ${signal ?? code ?? 'an error'}.`,
+      );
   }
 }

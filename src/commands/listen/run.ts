@@ -14,6 +14,7 @@ import type { ListenControls, ListenerOptions } from '../../webhooks/listen-even
 import { listen } from '../../webhooks/listener.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
 import { isSampleId } from '../../webhooks/sample.ts';
+import { downloadDocuments } from '../documents/download/run.ts';
 import { eventNames } from '../events/event-flags.ts';
 import { targetUrl } from '../events/send.ts';
 import { DeliveryActions } from './actions.ts';
@@ -59,7 +60,8 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   const signal = AbortSignal.any([context.interrupt.signal, over.signal]);
   const view = new ListenView(context.terminal, options);
   const warn = (message: string) => view.take({ type: 'warning', message });
-  const actions = new DeliveryActions(flags, context, warn);
+  const download = (id: string, dir: string) => downloadDocuments(id, dir, context);
+  const actions = new DeliveryActions({ exec: flags.exec, dir: flags.download, download, warn });
   const index = await ListenIndex.of(context);
   const shapes = await context.session.shapeNotes().catch(() => undefined);
   const { envelope } = flags;
@@ -67,7 +69,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   let end: Promise<void> | undefined;
   try {
     for await (const event of listen(options, signal)) {
-      if (event.type === 'summary') await actions.done();
+      if (event.type === 'summary') await actions.end();
       view.take(event);
       if (event.type === 'ready') {
         end = awaited === undefined ? untilAborted(signal) : untilReached(awaited, actions, signal);

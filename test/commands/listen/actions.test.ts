@@ -1,0 +1,76 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DeliveryActions } from '../../../src/commands/listen/actions.ts';
+import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
+import { readPayload } from '../../../src/webhooks/receive/payload.ts';
+import { payload } from '../../support/webhooks.ts';
+
+/** Not read, because a few deliveries fit into memory. */
+const place = { path: '', start: 0, end: 0 };
+let attempts: string[] = [];
+let warnings: string[] = [];
+/** How many of the next downloads fail. */
+let failing = 0;
+beforeEach(() => {
+  [attempts, warnings, failing] = [[], [], 0];
+});
+
+function actions(): DeliveryActions {
+  const download = async (envelopeId: string) => {
+    attempts.push(envelopeId);
+    if (failing-- > 0) throw new Error('no bucket');
+  };
+  return new DeliveryActions({
+    exec: undefined,
+    dir: 'docs',
+    download,
+    warn: (message) => void warnings.push(message),
+  });
+}
+
+function delivery(envelopeId: string, event = 'completed', more: Partial<Delivery> = {}): Delivery {
+  const raw = Buffer.from(payload(envelopeId, `envelope.${event}`));
+  const facts = readPayload(raw)?.facts ?? null;
+  return {
+    ...{ deliveryId: 'dlv_1', id: 'evt_1', receivedAt: '', facts, raw, bytes: raw.byteLength },
+    ...{ verified: true, duplicate: false, reason: null, answer: 200, headers: [], body: null, ...more },
+  };
+}
+
+describe('downloads of a listener', () => {
+  it('happen once for each verified completed envelope', async () => {
+    const listener = actions();
+    listener.take(delivery('env_1'), place);
+    listener.take(delivery('env_1', 'completed', { duplicate: true }), place);
+    listener.take(delivery('env_2', 'completed', { verified: false }), place);
+    listener.take(delivery('env_3', 'viewed'), place);
+    await listener.download('env_1');
+    await listener.end();
+    expect([attempts, warnings]).toEqual([['env_1'], []]);
+  });
+
+  it('are tried again at the end after a failure, and fail if they fail again', async () => {
+    failing = 2;
+    const listener = actions();
+    listener.take(delivery('env_1'), place);
+    await expect(listener.download('env_1')).rejects.toThrow('no bucket');
+    await listener.end();
+    expect(warnings).toEqual([
+      'no bucket',
+      expect.stringContaining('esign envelopes download env_1 --dir docs'),
+    ]);
+    await listener.download('env_1');
+    await listener.end();
+    expect([attempts.length, warnings.length]).toEqual([3, 2]);
+  });
+
+  it.each([
+    ['another event', delivery('env_1', 'signed')],
+    ['a repeated delivery', delivery('env_1', 'completed', { duplicate: true })],
+  ])('are tried again with %s of the envelope', async (_, next) => {
+    failing = 1;
+    const listener = actions();
+    for (const one of [delivery('env_1'), delivery('env_2', 'viewed'), next]) listener.take(one, place);
+    await listener.end();
+    expect([attempts, warnings]).toEqual([['env_1', 'env_1'], ['no bucket']]);
+  });
+});
