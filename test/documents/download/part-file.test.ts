@@ -6,7 +6,6 @@ import fs, {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -19,6 +18,7 @@ import type { ObjectFacts } from '../../../src/documents/bucket/object-facts.ts'
 import { PartFile } from '../../../src/documents/download/part-file.ts';
 import { codeOf } from '../../../src/kernel/errors.ts';
 import { isRecord } from '../../../src/kernel/json.ts';
+import { openFilesIn } from '../../support/open-files.ts';
 import { factsFor, sha256 } from './memory-bucket.ts';
 
 const KIB = 1024;
@@ -60,15 +60,7 @@ const failureOf = (work: () => unknown) => {
     return codeOf(error);
   }
 };
-/** The number of open files in the folder. */
-const openFiles = () =>
-  readdirSync('/proc/self/fd').filter((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(dir);
-    } catch {
-      return false;
-    }
-  }).length;
+const openFiles = () => openFilesIn(dir);
 const needsProc = { skip: !existsSync('/proc/self/fd') };
 
 /** Writes bytes of the object in blocks of 512 KiB, as they reach the disk. */

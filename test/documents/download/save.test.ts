@@ -1,5 +1,5 @@
 import crypto from 'node:crypto';
-import fs, { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { type DownloadOptions, downloadFile } from '../../../src/documents/downl
 import { fileOfKey } from '../../../src/documents/download/targets.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';
 import { fakeClock } from '../../support/clock.ts';
+import { openFilesIn } from '../../support/open-files.ts';
 import { bucketWith, factsFor, type Response, sha256 } from './memory-bucket.ts';
 
 const TEXT = 'text of the object';
@@ -52,14 +53,7 @@ const files = () =>
   readdirSync(dir)
     .filter((name) => name !== 'SHA256SUMS')
     .sort();
-const openFiles = () =>
-  readdirSync('/proc/self/fd').filter((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(dir);
-    } catch {
-      return false;
-    }
-  }).length;
+const openFiles = () => openFilesIn(dir);
 const forbidMd5 = () => {
   vi.spyOn(crypto, 'getFips').mockReturnValue(1);
   syncBuiltinESMExports();
