@@ -1,6 +1,7 @@
 import type { Redactor } from '../kernel/redaction.ts';
 import { jsonText } from '../output/json.ts';
 import { errColumns, processTerminal, type Terminal } from '../output/terminal.ts';
+import { TerminalWriter } from '../output/terminal-writer.ts';
 import { paragraph, safeLine } from '../output/text.ts';
 import { waitingSign } from '../output/waiting-sign.ts';
 
@@ -9,6 +10,8 @@ export interface TerminalFlags {
   jsonl?: boolean;
   'no-input'?: boolean;
   'no-spinner'?: boolean;
+  /** Whether the command continues while nobody reads its terminal (Ctrl-S, a lost connection). */
+  neverBlocks?: boolean;
 }
 
 /** The terminal of a command, with common functions for output. */
@@ -26,6 +29,8 @@ export interface CommandTerminal extends Terminal {
   showWaiting(text: string, options?: { immediately?: boolean }): () => void;
   /** Shows that the command is waiting while `work` runs. */
   waiting<T>(text: string, work: () => Promise<T>, options?: { immediately?: boolean }): Promise<T>;
+  /** Resolves when the terminal has accepted everything so far. */
+  flushed(): Promise<void>;
 }
 
 /** The terminal's dependencies: the redactor, and a destination for results that can't be written to stdout. */
@@ -35,7 +40,10 @@ interface TerminalParts {
 }
 
 export function createTerminal(flags: TerminalFlags, { redactor, output }: TerminalParts): CommandTerminal {
+  // On Windows, Node never blocks, and text must go through its console functions.
+  const writer = flags.neverBlocks && process.platform !== 'win32' ? new TerminalWriter() : undefined;
   const base = processTerminal({
+    writer,
     noInput: flags['no-input'],
     noSpinner: flags['no-spinner'],
     undelivered: output.undelivered,
@@ -44,7 +52,7 @@ export function createTerminal(flags: TerminalFlags, { redactor, output }: Termi
   const showWaiting: CommandTerminal['showWaiting'] = (text, { immediately } = {}) => {
     const { errIsTty, still, styleErr } = base;
     // Some CI systems have a terminal without columns, where a line can't be redrawn.
-    if (!errIsTty || !process.stderr.columns || (still && json)) return () => undefined;
+    if (writer || !errIsTty || !process.stderr.columns || (still && json)) return () => undefined;
     const paint = (frame: string) => styleErr('cyan', frame);
     return waitingSign.begin({ text: safeLine(text), moves: !still, paint, immediately });
   };
@@ -58,6 +66,7 @@ export function createTerminal(flags: TerminalFlags, { redactor, output }: Termi
       out: (text) => base.out(typeof text === 'string' ? redactor.redact(text) : text),
     }),
     showWaiting,
+    flushed: async () => writer?.flushed(),
     waiting: async (text, work, options) => {
       const done = showWaiting(text, options);
       try {

@@ -3,6 +3,7 @@ import { styleText } from 'node:util';
 import { codeOf, OutputError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { hasControllingTerminal } from '../kernel/process/controlling-terminal.ts';
+import type { TerminalWriter } from './terminal-writer.ts';
 import { waitingSign } from './waiting-sign.ts';
 
 type Format = Parameters<typeof styleText>[0];
@@ -41,6 +42,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface TerminalOptions {
   noInput?: boolean | undefined;
   noSpinner?: boolean | undefined;
+  /** Writes to terminals without blocking. Without it, a write waits until the terminal is read. */
+  writer?: TerminalWriter | undefined;
   /** Receives results that can't be written to stdout. Without it, `out` rejects. */
   undelivered?: ((text: string) => void) | undefined;
 }
@@ -51,6 +54,7 @@ export interface TerminalOptions {
  */
 export function processTerminal(options: TerminalOptions, env: Environment = process.env): Terminal {
   const { stdout, stderr } = process;
+  const { writer } = options;
   const outColor = wantsColor(stdout.isTTY, env);
   const errColor = wantsColor(stderr.isTTY, env);
   const mayAsk = stderr.isTTY && !options.noInput && !env.CI;
@@ -68,11 +72,13 @@ export function processTerminal(options: TerminalOptions, env: Environment = pro
     },
     out: (text) => {
       waitingSign.clear(stdout.isTTY ? text : undefined);
+      if (writer && stdout.isTTY) return writer.write(stdout, text);
       return write(stdout, text, options.undelivered);
     },
     err: (text) => {
       waitingSign.clear(text);
-      stderr.write(text);
+      if (writer && stderr.isTTY) void writer.write(stderr, text);
+      else stderr.write(text);
     },
     style: (format, text) => (outColor ? paint(format, text) : text),
     styleErr: (format, text) => (errColor ? paint(format, text) : text),

@@ -84,6 +84,21 @@ describe.skipIf(process.platform === 'win32')('the keys of listen on a terminal'
     await screen.ended;
   });
 
+  it('include Ctrl-S, which stops the output, but not the listener', async () => {
+    const screen = listen('--no-input');
+    await screen.shows('Listening at ');
+    const [, url = ''] = /Listening at (\S+)\./.exec(screen.text()) ?? [];
+    screen.type('\u0013');
+    const ids = Array.from({ length: 20 }, (_, n) => `env_stalled_${n}`);
+    for (const id of ids) expect(await post(url, payload(id))).toBe(200);
+    screen.type('\u0011');
+    await screen.shows('env_stalled_19');
+    expect(screen.text().match(/env_stalled_\d+/g)).toEqual(ids);
+    screen.type('\u0003');
+    await screen.ended;
+    expect(screen.text()).toContain('Stopped. 20 received');
+  });
+
   it('are not read in the background, where reading them would stop the process', async () => {
     const [file = '', ...before] = COMMAND.map((word) => `'${word}'`);
     const line = `set -m; ${[file, ...before].join(' ')} listen --port 0 --no-verify & read -rn 1; jobs; kill %1; wait; echo over`;

@@ -130,6 +130,6 @@ export default class Listen extends EsignCommand {
     const { timeout, ...rest } = flags;
     const wait = timeout === undefined ? undefined : readDuration(timeout, '--timeout', 1);
     const request = flags.envelope === undefined ? { timeout } : {};
-    await listenUntilStopped({ ...rest, wait }, this.context({ ...rest, ...request }));
+    await listenUntilStopped({ ...rest, wait }, this.context({ ...rest, ...request, neverBlocks: true }));
   }
 }

@@ -85,9 +85,9 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
     }
   } finally {
     over.abort();
-    keys.stop();
     await index.write();
-    await view.written();
+    // Changing the mode of a terminal that nobody reads would block the process.
+    await view.written().finally(() => keys.stop());
   }
   await end;
 }

@@ -63,6 +63,7 @@ export class ListenView {
       this.#waiting = [];
       for (const next of shown) await this.#writeLine('take' in next ? await this.#deliveryLine(next) : next);
       await this.#flush();
+      await this.#terminal.flushed();
     }
     this.#writing = undefined;
   }
