@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type FileHandle, open, truncate } from 'node:fs/promises';
+import { type FileHandle, open, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeLine } from '../journal/line.ts';
 import { linesOf } from '../journal/lines.ts';
@@ -115,7 +115,8 @@ export class WriteLog {
       await file.datasync();
       replaceFile(headFile(this.#folder), `${JSON.stringify(head)}\n`);
     } catch (error) {
-      await truncate(path, tail.size).catch(() => undefined);
+      // A new file whose first line can't be written is removed.
+      await (tail.size === 0 ? rm(path, { force: true }) : truncate(path, tail.size)).catch(() => undefined);
       throw error;
     } finally {
       await file?.close();
@@ -146,10 +147,10 @@ async function findTail(folder: string): Promise<Tail | undefined> {
   const head = await readHead(folder);
   const last = files.at(-1);
   if (head === undefined || head === 'damaged')
-    return last === undefined ? undefined : readTail(folder, last);
+    return last === undefined ? undefined : readEnd(folder, files);
   if (last === undefined) return { name: fileName(1), size: 0, hash: head.hash };
   const hasHead = files.includes(head.file) && (await hasLine(folder, head));
-  const tail = await readTail(folder, last, last === head.file && hasHead ? head : undefined);
+  const tail = await readEnd(folder, files, hasHead ? head : undefined);
   // A process may have been killed after it started a file and before it stored the head.
   return hasHead ? tail : { ...tail, hash: head.hash };
 }
@@ -158,6 +159,15 @@ async function hasLine(folder: string, { file, start, end, hash: expected }: Hea
   for await (const line of linesOf(join(folder, file), start))
     return line.end === end && hashOf(line.bytes) === expected;
   return false;
+}
+
+/** Returns the end of the last file. If a crash or a full disk left it without a line, it is chained to the file before it. */
+async function readEnd(folder: string, files: readonly string[], known?: Head): Promise<Tail> {
+  const name = files.at(-1) ?? fileName(1);
+  const tail = await readTail(folder, name, known?.file === name ? known : undefined);
+  if (tail.size > 0 || files.length < 2) return tail;
+  const { hash: previous } = await readEnd(folder, files.slice(0, -1), known);
+  return { ...tail, hash: previous };
 }
 
 /** Returns the end of the last complete line of a file, starting from a known line. Removes an incomplete line after it. */

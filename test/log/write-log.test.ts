@@ -1,8 +1,9 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { JournalError } from '../../src/kernel/errors.ts';
 import type { LogRecord } from '../../src/log/entry.ts';
 import { readLog, verifyLog } from '../../src/log/read-log.ts';
 import { WriteLog } from '../../src/log/write-log.ts';
@@ -82,6 +83,26 @@ describe('the log', () => {
     await appendFile(join(folder, 'log-000001.jsonl'), '{"type":"begin","id":"torn"');
     expect(await verifyLog(folder)).toMatchObject({ break: undefined });
     await written(['b']);
+    expect(await verifyLog(folder)).toMatchObject({ entries: 2, break: undefined });
+  });
+
+  it.each(['', '{"journal":"esign-l'])('continues after a new file was left with only "%s"', async (torn) => {
+    await written(['a', 'b']);
+    await writeFile(join(folder, 'log-000002.jsonl'), torn);
+    expect(await verifyLog(folder)).toMatchObject({ entries: 2, break: undefined });
+    await written(['c']);
+    expect(await verifyLog(folder)).toMatchObject({ files: 2, entries: 3, break: undefined });
+  });
+
+  it('keeps no file whose header could not be written', async () => {
+    await written(['a']);
+    // The head can't be replaced while this folder has the name of its temporary file.
+    const obstacle = join(folder, `head.json.${process.pid}.tmp`);
+    await mkdir(obstacle);
+    await expect(written(['b'], 1)).rejects.toThrow(JournalError);
+    expect((await readdir(folder)).filter((name) => name.endsWith('.jsonl'))).toEqual(['log-000001.jsonl']);
+    await rmdir(obstacle);
+    await written(['c'], 1);
     expect(await verifyLog(folder)).toMatchObject({ entries: 2, break: undefined });
   });
 
