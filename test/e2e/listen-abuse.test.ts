@@ -176,6 +176,21 @@ describe('the secrets', () => {
     const answer = (id: string, secret: string) => post(url, payload(id), signed(payload(id), secret));
     expect([await answer('env_any', fresh), await answer('env_own', own)]).toEqual([200, 200]);
     expect([await answer('env_other', stale), await answer('env_own', fresh)]).toEqual([401, 401]);
+    // A payload may name its envelope elsewhere, or not at all.
+    const send = (data: object, secret: string) => {
+      const body = JSON.stringify({ event: 'envelope.declined', data });
+      return post(url, body, signed(body, secret));
+    };
+    const nested = { envelope: { id: 'env_own' } };
+    expect([await send(nested, own), await send({ id: 'env_own' }, own), await send({}, own)]).toEqual([
+      200, 200, 200,
+    ]);
+    expect([await send(nested, fresh), await send({ id: 'env_any' }, own), await send({}, stale)]).toEqual([
+      401, 401, 401,
+    ]);
+    for (let i = 0; i < 4; i++) await listener.object();
+    const named = [await listener.object(), await listener.object(), await listener.object()];
+    expect(named.map(({ envelopeId }) => envelopeId)).toEqual(['env_own', 'env_own', null]);
     await listener.stop();
   });
 

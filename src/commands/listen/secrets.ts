@@ -10,10 +10,13 @@ import type { ReceiverOptions } from '../../webhooks/receive/receiver.ts';
 const FRESH_MS = 250;
 /** How long to accept a secret whose create request has no response yet. */
 const UNBOUND_MS = 86_400_000;
+/** The maximum number of other envelopes' secrets to try, and of the bytes to hash with them. Anyone can send a delivery. */
 const OTHERS_TRIED = 100;
+const OTHERS_TRIED_BYTES = 8 * 1024 * 1024;
 
 /**
- * Returns the secrets for a delivery: the given ones, and the stored one of the envelope named in the payload.
+ * Returns the secrets for a delivery: the given ones, and the stored one of the envelope named in the payload. If the payload names
+ * no envelope, the latest stored ones.
  * @throws UsageError if no secret is known and the user can't be prompted for one.
  */
 export async function listenSecrets(
@@ -35,20 +38,30 @@ export async function listenSecrets(
       });
     context.terminal.redactor.add(secret);
   }
-  return async (envelopeId) => {
+  return async (envelopeId, bytes) => {
     const { all, unbound, byEnvelope } = await stored();
-    const own = envelopeId === null ? undefined : byEnvelope.get(envelopeId);
+    const waiting = pending(unbound, context.session.clock.now());
+    if (envelopeId === null) {
+      const tried = Math.min(OTHERS_TRIED, Math.ceil(OTHERS_TRIED_BYTES / bytes));
+      return { secrets: [...given, ...waiting, ...latest(all, tried).map(secretOf)], others: [] };
+    }
     return {
-      secrets: [...given, ...(own ?? pending(unbound, context.session.clock.now()))],
+      secrets: [...given, ...(byEnvelope.get(envelopeId) ?? waiting)],
       // Called for each invalid signature. The latest secrets are enough to explain a mistake.
       get others() {
-        const latest = all.slice(-OTHERS_TRIED);
-        return latest
-          .filter((one) => one.envelopeId !== undefined && one.envelopeId !== envelopeId)
-          .map(secretOf);
+        const others = latest(all, OTHERS_TRIED).filter((one) => one.envelopeId !== envelopeId);
+        return others.map(secretOf);
       },
     };
   };
+}
+
+/** Returns the latest of the secrets with an envelope, newest first. */
+function latest(all: readonly WebhookSecret[], count: number): WebhookSecret[] {
+  return all
+    .slice(-count)
+    .filter((one) => one.envelopeId !== undefined)
+    .toReversed();
 }
 
 /** Returns secrets without an envelope. They may belong to one that is being created right now. */

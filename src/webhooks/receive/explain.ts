@@ -2,6 +2,8 @@ import { isRecord, tryParseJson } from '../../kernel/json.ts';
 import { jsonExtent } from '../../kernel/text/json-text.ts';
 import { MISMATCH, sign } from './signature.ts';
 
+/** The maximum number of secrets for which the forms are computed. Without an envelope ID, many are tried. */
+const MAX_SECRETS = 10;
 /** The largest body for which an explanation is computed. Each one takes many hashes, and anyone can trigger it. */
 const MAX_BYTES = 64 * 1024;
 const MAX_DEPTH = 32;
@@ -22,14 +24,15 @@ export function explainMismatch(
   const isBy = (secrets: readonly string[], bytes: Uint8Array) =>
     secrets.some((secret) => sign(bytes, secret) === given);
   if (isBy(known.others, payload)) return "the signature was made with a different envelope's secret";
-  const trimmed = known.secrets.flatMap((secret) => [`${secret}\n`, secret.trim(), ` ${secret}`]);
+  const likely = known.secrets.slice(0, MAX_SECRETS);
+  const trimmed = likely.flatMap((secret) => [`${secret}\n`, secret.trim(), ` ${secret}`]);
   if (isBy(trimmed, payload))
     return 'the signature was made with this secret, but with a space or line break added or missing';
   for (const form of reserialized(payload)) {
-    if (isBy(known.secrets, Buffer.from(form)))
+    if (isBy(likely, Buffer.from(form)))
       return 'the body was parsed and serialized again in transit; pass on its raw bytes';
   }
-  if (isBy(known.secrets, Buffer.from(Buffer.from(payload).toString('base64'))))
+  if (isBy(likely, Buffer.from(Buffer.from(payload).toString('base64'))))
     return 'the body was decoded from base64 in transit';
   return MISMATCH;
 }

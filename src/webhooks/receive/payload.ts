@@ -7,7 +7,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** The maximum nesting. JSON nested deeper than this can be parsed, but this runtime can't serialize it and other parsers may fail. */
 const MAX_DEPTH = 200;
 
-/** The fields of a payload, in either of its two known shapes. */
+/** The fields of a payload, in any of its known shapes. */
 export interface EventFacts {
   /** The ID in the payload, or the SHA-256 of its bytes. A repeated delivery has the same ID. */
   id: string;
@@ -26,7 +26,8 @@ export interface Payload {
 }
 
 /**
- * Reads a payload: `{event, timestamp, data}` or `{id, type, createdAt, data}`.
+ * Reads a payload: `{event, timestamp, data}` or `{id, type, createdAt, data}`. The API document shows the data of only one event,
+ * so the envelope ID may be `data.envelopeId`, `data.envelope.id`, or `data.id`.
  * Returns undefined if the bytes are not a JSON object in UTF-8.
  */
 export function readPayload(bytes: Uint8Array): Payload | undefined {
@@ -34,6 +35,7 @@ export function readPayload(bytes: Uint8Array): Payload | undefined {
   if (parsed === undefined) return undefined;
   const { body, text: source } = parsed;
   const data = isRecord(body.data) ? body.data : {};
+  const envelope = isRecord(data.envelope) ? data.envelope : {};
   const signer = isRecord(data.signer) ? data.signer : {};
   return {
     body: jsonExtent(source).depth > MAX_DEPTH ? null : body,
@@ -41,8 +43,8 @@ export function readPayload(bytes: Uint8Array): Payload | undefined {
       id: text(body.id) ?? hash('sha256', bytes),
       event: text(body.event) ?? text(body.type),
       timestamp: text(body.timestamp) ?? text(body.createdAt),
-      envelopeId: text(data.envelopeId),
-      status: text(data.status),
+      envelopeId: text(data.envelopeId) ?? text(envelope.id) ?? envelopeIdIn(data.id),
+      status: text(data.status) ?? text(envelope.status),
       signer: text(signer.email),
     },
   };
@@ -56,6 +58,11 @@ function parse(bytes: Uint8Array): { body: Record<string, unknown>; text: string
   } catch {
     return undefined;
   }
+}
+
+/** The data may be the envelope itself, or have its own ID. */
+function envelopeIdIn(id: unknown): string | null {
+  return typeof id === 'string' && id.startsWith('env_') ? id : null;
 }
 
 function text(value: unknown): string | null {

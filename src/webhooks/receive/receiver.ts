@@ -26,10 +26,11 @@ export interface ReceiverOptions {
   signatureHeader: string;
   /**
    * Returns the secrets that may be valid (more than one during a rotation). Called with the envelope ID in the payload, which
-   * isn't verified yet. `others` are only used to explain a failure.
+   * isn't verified yet, and the payload's size. `others` are only used to explain a failure.
    */
   secretsFor: (
     envelopeId: string | null,
+    bytes: number,
   ) => Promise<{ secrets: readonly string[]; others: readonly string[] }>;
   verify: boolean;
   clock: Clock;
@@ -178,7 +179,7 @@ async function signatureRefusal(
   envelopeId: string | null,
 ): Promise<Refusal | null> {
   const values = request.headersDistinct[options.signatureHeader];
-  const known = await options.secretsFor(envelopeId);
+  const known = await options.secretsFor(envelopeId, raw.byteLength);
   const check = checkSignature(raw, values, known.secrets);
   if (check.ok) return null;
   const isMismatch = check.failure === 'mismatch';
