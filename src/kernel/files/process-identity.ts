@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { lstat, rm } from 'node:fs/promises';
-import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
+import { isAliveElsewhere, isElsewhere, markNamespace, removeStaleSocket } from './pid-namespace.ts';
+import { isListening, openSocket } from './process-socket.ts';
 
 /** Identifies this process to other processes, so that they see that it is running. */
 export interface ProcessIdentity {
@@ -26,19 +25,21 @@ const readStat: StatReader = (pid) => {
 };
 
 /**
- * Returns the identity of this process. Process ids are reused, so the identity also contains the start time or, on systems without /proc, a socket
- * that disappears with the process.
+ * Returns the identity of this process. Process ids are reused, so the identity also contains the start time and the PID namespace or,
+ * on systems without /proc, a socket that disappears with the process.
  */
 export async function identifyProcess(read: StatReader = readStat): Promise<ProcessIdentity> {
   const id = randomUUID();
   const start = startTimeOf(process.pid, read);
-  const socket = start === undefined ? await openSocket(id) : undefined;
-  const proof = start ?? encodeURIComponent(socket?.path ?? '');
+  if (start !== undefined) {
+    const { mark, end } = await markNamespace(id);
+    return { identity: `${process.pid} ${start} ${id} ${mark}`.trimEnd(), end };
+  }
+  const path = process.platform === 'win32' ? `\\\\.\\pipe\\esign-${id}` : join(tmpdir(), `esign-${id}`);
+  const socket = await openSocket(path);
   return {
-    identity: `${process.pid} ${proof} ${id}`,
-    end: async () => {
-      if (socket !== undefined) await new Promise((resolve) => socket.server.close(resolve));
-    },
+    identity: `${process.pid} ${socket === undefined ? '' : encodeURIComponent(path)} ${id}`,
+    end: async () => socket?.close(),
   };
 }
 
@@ -51,10 +52,16 @@ export function pidOf(identity: string): number | undefined {
 /** Returns true if the process is running or if that can't be determined. */
 export async function isAlive(identity: string, read: StatReader = readStat): Promise<boolean> {
   const pid = pidOf(identity);
-  const [, proof = ''] = identity.split(' ');
+  const [, proof = '', id = '', mark = ''] = identity.split(' ');
   if (pid === undefined) return false;
-  if (!/^\d*$/.test(proof)) return isListening(proof);
-  return isRunning(pid) && (proof === '' || hasStartTime(proof, pid, read));
+  if (isElsewhere(mark)) return isAliveElsewhere(mark, id);
+  if (!/^\d*$/.test(proof)) {
+    const path = socketPath(proof);
+    return path !== undefined && isListening(path);
+  }
+  const isHere = isRunning(pid) && (proof === '' || hasStartTime(proof, pid, read));
+  if (!isHere) await removeStaleSocket(mark, id);
+  return isHere;
 }
 
 function isRunning(pid: number): boolean {
@@ -78,11 +85,14 @@ function startTimeOf(pid: number, read: StatReader): string | undefined {
   return /[ZX]/.test(state) ? '' : rest[18];
 }
 
-/** The paths that `openSocket` uses. On Windows, other paths could name a pipe of another machine. */
+/**
+ * The paths of sockets of `identifyProcess`. Anyone may have written the file with the path, so nothing else is ever removed. On
+ * Windows, other paths could name a pipe of another machine.
+ */
 const SOCKET_PATH =
   process.platform === 'win32' ? /^\\\\\.\\pipe\\esign-[0-9a-f-]{36}$/ : /\/esign-[0-9a-f-]{36}$/;
 
-/** Returns the decoded path, or undefined if it isn't a path of `openSocket`. */
+/** Returns the decoded path, or undefined if it isn't a path of `identifyProcess`. */
 function socketPath(encoded: string): string | undefined {
   try {
     const path = decodeURIComponent(encoded);
@@ -90,44 +100,4 @@ function socketPath(encoded: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Opens the socket. Returns undefined if that fails; the identity then has only the process id. */
-async function openSocket(id: string): Promise<{ path: string; server: Server } | undefined> {
-  const { createServer } = await import('node:net');
-  const path = process.platform === 'win32' ? `\\\\.\\pipe\\esign-${id}` : join(tmpdir(), `esign-${id}`);
-  try {
-    const server = createServer((socket) => socket.destroy()).listen(path);
-    await once(server, 'listening');
-    return { path, server: server.unref() };
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * Returns true if a process listens at the socket. Removes the socket of a killed process. Anyone may have written the file with the
- * path, so nothing else is ever removed.
- */
-async function isListening(encodedPath: string): Promise<boolean> {
-  const path = socketPath(encodedPath);
-  if (path === undefined) return false;
-  const { connect } = await import('node:net');
-  const socket = connect(path);
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'ECONNREFUSED' && (await isSocket(path))) await rm(path, { force: true });
-    return !['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '');
-  } finally {
-    socket.destroy();
-  }
-}
-
-function isSocket(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (stat) => stat.isSocket(),
-    () => false,
-  );
 }

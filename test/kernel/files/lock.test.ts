@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isLocked, type LockOptions, lockFile } from '../../../src/kernel/files/lock.ts';
 import { identifyProcess, isAlive, type StatReader } from '../../../src/kernel/files/process-identity.ts';
 
@@ -143,6 +143,63 @@ describe('the liveness marker', () => {
   });
 });
 
+/** Runs a program in a new PID namespace, as a container does. */
+const UNSHARE = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--mount-proc', '--kill-child'];
+const hasNamespaces = (() => {
+  try {
+    execFileSync(UNSHARE[0] ?? '', [...UNSHARE.slice(1), 'true']);
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe.skipIf(!hasNamespaces)('a lock of a process in another PID namespace', () => {
+  beforeEach(() => {
+    vi.stubEnv('ESIGN_STATE_DIR', folder);
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  it('is held while the process runs and is free after a kill', async () => {
+    const owner = await container();
+    expect(await isLocked(lock)).toBe(true);
+    await expect(lockFile(lock, taken)).rejects.toThrow('taken by');
+    expect((await readdir(join(folder, 'sockets'))).length).toBe(1);
+    owner.kill('SIGKILL');
+    await once(owner, 'close');
+    await (await lockFile(lock, taken))();
+    expect(await readdir(folder)).toEqual(['sockets']);
+    expect(await readdir(join(folder, 'sockets'))).toEqual([]);
+  });
+
+  it('is held outside of containers, as seen from one', async () => {
+    const release = await lockFile(lock, taken);
+    const other = await container().then(
+      () => 'held',
+      (error: unknown) => String(error),
+    );
+    expect(other).toContain(`Error: ${process.pid}`);
+    await release();
+  });
+});
+
+/** Another process in a PID namespace of its own that holds the lock until it is killed. Rejects if it can't get the lock. */
+async function container(): Promise<ChildProcess> {
+  const [unshare = '', ...options] = UNSHARE;
+  const child = spawn(unshare, [...options, process.execPath, program, lock, 'yes']);
+  let errors = '';
+  child.stderr.on('data', (text) => {
+    errors += String(text);
+  });
+  await Promise.race([
+    once(child.stdout, 'data'),
+    once(child, 'close').then(() => Promise.reject(new Error(errors))),
+  ]);
+  return child;
+}
+
 /** The lock in a separate program. */
 let program: string;
 beforeAll(async () => {
@@ -152,7 +209,7 @@ beforeAll(async () => {
     import { lockFile } from ${JSON.stringify(source)};
     const [, , lock, proc] = process.argv;
     await lockFile(lock, (pid) => new Error(pid), proc === 'no' ? { read: () => undefined } : {});
-    process.send('held');
+    process.send ? process.send('held') : console.log('held');
     setInterval(() => undefined, 1_000_000);`;
   const stdin = { contents, resolveDir: import.meta.dirname };
   await build({ stdin, bundle: true, platform: 'node', format: 'esm', outfile: program });
