@@ -37,8 +37,9 @@ export async function identifyProcess(read: StatReader = readStat): Promise<Proc
   }
   const path = process.platform === 'win32' ? `\\\\.\\pipe\\esign-${id}` : join(tmpdir(), `esign-${id}`);
   const socket = await openSocket(path);
+  const proof = socket === undefined ? '' : encodeURIComponent(path);
   return {
-    identity: `${process.pid} ${socket === undefined ? '' : encodeURIComponent(path)} ${id}`,
+    identity: `${process.pid} ${proof} ${id}`,
     end: async () => socket?.close(),
   };
 }
