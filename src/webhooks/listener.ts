@@ -1,7 +1,7 @@
 import { Channel } from '../kernel/async/channel.ts';
 import { aborted } from '../kernel/clock.ts';
 import { messageOf } from '../kernel/errors.ts';
-import { Forwarding } from './forward/backlog.ts';
+import { Forwarding } from './forward/forwarding.ts';
 import { Health } from './health/health.ts';
 import { type HealthServer, startHealthServer } from './health/server.ts';
 import type { Inspector } from './inspector/server.ts';

@@ -1,5 +1,5 @@
 import type { OnDamage } from '../journal/day-journal.ts';
-import type { Forwarding } from './forward/backlog.ts';
+import type { Forwarding } from './forward/forwarding.ts';
 import { RETRY_PERIOD_MS } from './forward/queue.ts';
 import type { EventRecord } from './journal/record.ts';
 

@@ -9,7 +9,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { DRAIN_MS, FORWARD_TIMEOUT_MS } from '../../webhooks/defaults.ts';
-import { forwardsFolder } from '../../webhooks/forward/backlog.ts';
+import { forwardsFolder } from '../../webhooks/forward/forwarding.ts';
 import type { ListenControls, ListenerOptions } from '../../webhooks/listen-event.ts';
 import { listen } from '../../webhooks/listener.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
