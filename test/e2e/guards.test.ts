@@ -354,7 +354,9 @@ describe.skipIf(!canMount)('the policy of the machine', () => {
     });
   });
 
-  it('exempts the profile of a sandbox that is running', async () => {
+  // The contract check gives a sandbox another address, so its profile is not that of a running sandbox.
+  const skip = process.env.ESIGN_E2E_PROXY !== undefined;
+  it('exempts the profile of a sandbox that is running', { skip }, async () => {
     const own = new Home();
     try {
       await own.sandbox();
