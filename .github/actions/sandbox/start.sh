@@ -5,12 +5,14 @@ words=(sandbox start --ephemeral --port "$PORT" --no-save-profile --json)
 if [ -n "$SEED" ]; then words+=(--seed "$SEED"); fi
 nohup esign "${words[@]}" >"$ready" 2>"$RUNNER_TEMP/esign-sandbox.log" </dev/null &
 pid=$!
+# The line is complete when it ends with a brace.
+is_ready() { grep -qs '}$' "$ready"; }
 for _ in $(seq 300); do
-  if [ -s "$ready" ]; then break; fi
+  if is_ready; then break; fi
   if ! kill -0 "$pid" 2>/dev/null; then break; fi
   sleep 0.1
 done
-if [ ! -s "$ready" ]; then
+if ! is_ready; then
   cat "$RUNNER_TEMP/esign-sandbox.log" >&2
   exit 1
 fi
