@@ -53,7 +53,7 @@ export class RunState {
   apply(entry: RunEntry): void {
     switch (entry.type) {
       case 'run':
-        // The constructor got it.
+        // It was passed to the constructor.
         break;
       case 'rows':
         for (const [index, [line]] of entry.rows.entries()) this.#lines[entry.from + index] = line;

@@ -131,11 +131,11 @@ export async function createEnvelope(
     }
     await options.check?.();
     const secret = await options.secret?.store();
-    const complete = secret === undefined ? body : { ...body, webhookSecret: secret };
+    const bodyWithSecret = secret === undefined ? body : { ...body, webhookSecret: secret };
     try {
       await request.asked(content);
-      const wanted = { requestId, body: complete };
-      return { ...warning, ...(await createNew(client, wanted, request, options)) };
+      const created = await createNew(client, { requestId, body: bodyWithSecret }, request, options);
+      return { ...warning, ...created };
     } catch (error) {
       await options.secret?.discard(error);
       throw error;

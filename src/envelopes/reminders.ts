@@ -185,7 +185,6 @@ export async function remindWithGap(
   if (pending.length > 0 && due.length === 0)
     throw recently(log, id, pending, gapMs, client.serviceClock.now());
   // Without a signer, the service may remind every pending signer, whoever's turn it is (API document, Remind).
-  const isOver = ({ status }: Signer) => OVER.has(status ?? '');
   const hasRecent = (envelope.signers ?? []).some((one) => !isOver(one) && tooSoon(one));
   if (signer === undefined && !hasRecent) {
     const acted = await log.noting(id, undefined, remind);
@@ -217,8 +216,13 @@ function stoppedBefore(id: string, due: readonly Signer[], index: number): Stopp
 }
 
 function pendingOf(envelope: Envelope, signer: string | undefined): Signer[] {
-  if (signer === undefined) return whoseTurn(envelope).filter((one) => !OVER.has(one.status ?? ''));
+  if (signer === undefined) return whoseTurn(envelope).filter((one) => !isOver(one));
   return signersNamed(envelope, signer);
+}
+
+/** Returns true for a signer who needs no reminder. */
+function isOver({ status }: Signer): boolean {
+  return OVER.has(status ?? '');
 }
 
 function recently(

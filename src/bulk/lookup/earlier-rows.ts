@@ -203,8 +203,8 @@ function kindOf(row: number, state: RunState): EarlierRow['kind'] | undefined {
   }
 }
 
-/** The maximum number of a run's envelopes that are read, because some of them may have been deleted. */
-const MAX_SAMPLES = 5;
+/** The number of a run's envelopes that are read after one was not found, because it may have been deleted. */
+const SAMPLES = 4;
 
 /**
  * Returns true if the run's envelopes belong to the account of the key. Reads one of them if there is any, because the key may
@@ -218,18 +218,15 @@ async function isSameAccount(
 ): Promise<boolean> {
   const id = rows.find((row) => row.id !== undefined)?.id;
   if (id === undefined) return (state.head.account ?? client.account) === client.account;
-  for (const sample of new Set([id, ...samplesOf(state)]))
-    if (await readIfExists(client, sample, signal)) return true;
+  if (await readIfExists(client, id, signal)) return true;
+  for (const sample of samplesOf(state))
+    if (sample !== id && (await readIfExists(client, sample, signal))) return true;
   return false;
 }
 
-/** Returns the IDs of envelopes that are spread over the run, including the first and the last. */
+/** Returns the IDs of up to SAMPLES envelopes that are spread over the run, including the first and the last. */
 function samplesOf(state: RunState): string[] {
-  const ids: string[] = [];
-  for (let row = 1; row <= state.head.total; row++) {
-    const id = state.idOf(row);
-    if (id !== undefined) ids.push(id);
-  }
-  const step = (ids.length - 1) / (MAX_SAMPLES - 2);
-  return Array.from({ length: MAX_SAMPLES - 1 }, (_, n) => ids[Math.round(n * step)] ?? []).flat();
+  const ids = [...state.envelopeIds()];
+  const interval = Math.ceil(ids.length / (SAMPLES - 1));
+  return ids.filter((_, index) => index % interval === 0 || index === ids.length - 1);
 }

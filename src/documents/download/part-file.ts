@@ -32,9 +32,10 @@ const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
 const sync = promisify(fsync);
 
 /**
- * A file that is being downloaded: `NAME.part`. A note next to it has the object's identity, so that a later run can resume if this one is
- * killed. A download that is finished before its bytes are saved for the first time needs no note. Writes are synchronous because handing a write to another thread takes longer than the write itself. Only
- * fsync runs on other threads, for many files at the same time.
+ * A file that is being downloaded: `NAME.part`. A note next to it has the object's identity, so that a later run can resume if this
+ * one is killed. A download that is finished before its bytes are saved for the first time needs no note. Writes are synchronous
+ * because handing a write to another thread takes longer than the write itself. Only fsync runs on other threads, for many files at
+ * the same time.
  */
 export class PartFile implements Sink {
   length = 0;

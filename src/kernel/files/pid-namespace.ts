@@ -1,6 +1,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { codeOf } from '../errors.ts';
 import { makeFolder } from './folder.ts';
 import { stateDir } from './paths.ts';
 import { isListening, openSocket } from './process-socket.ts';
@@ -52,29 +53,29 @@ export async function markNamespace(id: string): Promise<NamespaceMark> {
   return end === undefined ? unmarked : { mark: `${mark}:socket`, end };
 }
 
-/** Returns true if the process is in another PID namespace of this machine, so that its process ID means nothing here. */
+/** Returns true if the process is in another PID namespace on this machine, so that its process ID means nothing here. */
 export function isElsewhere(mark: string): boolean {
   const [boot, namespace] = mark.split(':');
   const here = currentNamespace();
   return here !== null && boot === here.boot && namespace !== here.namespace;
 }
 
-/** Returns true if a process in another PID namespace is running or if that can't be determined. Removes the socket of a killed one. */
-export async function isAliveElsewhere(mark: string, id: string): Promise<boolean> {
+/**
+ * Returns true if the socket of an identity shows that its process is running, or if that can't be determined. Removes the socket of
+ * a killed one.
+ */
+export async function isSocketAlive(mark: string, id: string): Promise<boolean> {
   if (!mark.endsWith(':socket')) return true;
   if (!UUID.test(id)) return false;
-  const folder = await open(socketFolder()).catch(() => undefined);
-  if (folder === undefined) return false;
+  let folder: FileHandle | undefined;
   try {
+    folder = await open(socketFolder());
     return await isListening(shortPath(folder.fd, id));
+  } catch (error) {
+    return codeOf(error) !== 'ENOENT';
   } finally {
-    await folder.close();
+    await folder?.close();
   }
-}
-
-/** Removes the socket of a killed process. */
-export async function removeStaleSocket(mark: string, id: string): Promise<void> {
-  if (mark.endsWith(':socket')) await isAliveElsewhere(mark, id);
 }
 
 function socketFolder(): string {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
-import { isAliveElsewhere, isElsewhere, markNamespace, removeStaleSocket } from './pid-namespace.ts';
+import { isElsewhere, isSocketAlive, markNamespace } from './pid-namespace.ts';
 import { isListening, openSocket } from './process-socket.ts';
 
 /** Identifies this process to other processes, so that they see that it is running. */
@@ -55,13 +55,14 @@ export async function isAlive(identity: string, read: StatReader = readStat): Pr
   const pid = pidOf(identity);
   const [, proof = '', id = '', mark = ''] = identity.split(' ');
   if (pid === undefined) return false;
-  if (isElsewhere(mark)) return isAliveElsewhere(mark, id);
+  if (isElsewhere(mark)) return isSocketAlive(mark, id);
   if (!/^\d*$/.test(proof)) {
     const path = socketPath(proof);
     return path !== undefined && isListening(path);
   }
   const isHere = isRunning(pid) && (proof === '' || hasStartTime(proof, pid, read));
-  if (!isHere) await removeStaleSocket(mark, id);
+  // Removes the socket that a killed process left.
+  if (!isHere) await isSocketAlive(mark, id);
   return isHere;
 }
 
