@@ -10,7 +10,7 @@ const unreached = (name) => `
 
 /** Replacements in the file that every command loads. */
 const FIRST = [
-  // Commands are started with a config (src/cli/boot/quick-start.ts), not by oclif's runner, which would load one.
+  // Commands are started with a config (src/cli/main.ts), not by oclif's runner, which would load one.
   [/@oclif\/core\/lib\/command\.js$/, './config', unreached('config')],
   // Only for oclif's --help flag, which its runner handles before flags are parsed.
   [/@oclif\/core\/lib\/flags\.js$/, './help', unreached('help')],

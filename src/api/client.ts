@@ -1,14 +1,15 @@
 import type { Clock } from '../kernel/clock.ts';
 import { accountOf } from '../kernel/digest.ts';
+import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../kernel/errors.ts';
 import { type EnvelopesApi, envelopesApi } from './envelopes.ts';
-import { createHttp, type HttpOptions, isRead, type SendRequest } from './http.ts';
+import { createHttp, type HttpOptions, type HttpRequest, isRead, type SendRequest } from './http.ts';
+import { walkPages } from './pages.ts';
+import { isPlausibleReset } from './rate/rate-limit.ts';
 import { RateWindow } from './rate/rate-window.ts';
 import { WindowFile } from './rate/window-file.ts';
-import { type RetryOptions, withRetries } from './retry.ts';
-import type { Envelope, Template } from './schemas.ts';
+import { type Envelope, readAs, resourceResponseSchema, type Template, templateSchema } from './schemas.ts';
 import { ServiceClock } from './service-clock.ts';
-import type { FindSimilarIds } from './subject.ts';
-import { type TemplatesApi, templatesApi } from './templates.ts';
+import { type FindSimilarIds, throwAbout } from './subject.ts';
 import { type Clearance, type OpenGate, openGate, type PlannedWrite, type WriteGate } from './write-gate.ts';
 
 export interface ClientOptions extends Omit<HttpOptions, 'window'> {
@@ -89,4 +90,121 @@ function windowFor(options: ClientOptions): RateWindow | undefined {
     maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
     onWait: options.onWait,
   });
+}
+
+interface TemplatesApi {
+  /** Lists active templates, page by page. */
+  list(options?: {
+    pageSize?: number | undefined;
+    signal?: AbortSignal | undefined;
+    onTotal?: ((total: number) => void) | undefined;
+  }): AsyncGenerator<Template, void, undefined>;
+  get(id: string, signal?: AbortSignal): Promise<Template>;
+}
+
+/** Creates the methods for the endpoints of the section Templates (scope esign:read). `onTemplate` receives everything they return. */
+export function templatesApi(
+  send: SendRequest,
+  findSimilarIds?: FindSimilarIds,
+  onTemplate: (seen: Template) => void = () => undefined,
+): TemplatesApi {
+  const read = (data: unknown, what: string, status: number) => {
+    const template = readAs(templateSchema, data, what, status);
+    onTemplate(template);
+    return template;
+  };
+  return {
+    list: (options = {}) =>
+      walkPages(send, { ...options, path: '/esign/templates' }, (item, status) =>
+        read(item, 'a list of templates', status),
+      ),
+    async get(id, signal) {
+      const request = { method: 'GET', path: `/esign/templates/${encodeURIComponent(id)}`, signal } as const;
+      const { body, status } = await send(request).catch((error: unknown) =>
+        throwAbout({ kind: 'template', id }, error, findSimilarIds),
+      );
+      return read(readAs(resourceResponseSchema, body, 'a template', status).data, 'a template', status);
+    },
+  };
+}
+
+export interface RetryOptions {
+  clock: Clock;
+  /** Returns a random number from 0 to 1, for jitter. */
+  random: () => number;
+  /** The maximum number of attempts after the first one. */
+  retries: number;
+  /** The longest wait for a rate window, in ms; a longer one fails with RATE_LIMITED. */
+  maxWaitMs: number;
+  /** Called before each wait. */
+  onWait?: ((wait: { ms: number; error: Error }) => void) | undefined;
+}
+
+const BASE_MS = 250;
+const CAP_MS = 8_000;
+/** Added to the reset, which is a time of another machine's clock. A little late is better than a little early. */
+const RESET_MARGIN_MS = 250;
+/** The number of retries that a run may use, and how many each success adds. The limit keeps retries from making an outage worse. */
+const RETRY_BUDGET = 100;
+const RETRIES_PER_SUCCESS = 1;
+
+/**
+ * Adds the retry policy. Reads are retried after any temporary failure; writes only if the service certainly did nothing, because
+ * the request was never sent or was refused with 429. write-outcome.ts handles the other cases.
+ */
+export function withRetries(send: SendRequest, options: RetryOptions): SendRequest {
+  let budget = RETRY_BUDGET;
+  return async (request) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const response = await send(request);
+        budget = Math.min(RETRY_BUDGET, budget + RETRIES_PER_SUCCESS);
+        return response;
+      } catch (error) {
+        const ms = waitBeforeRetry(request, error, attempt, options);
+        if (ms === undefined || budget < 1 || !(error instanceof Error)) throw error;
+        budget--;
+        options.onWait?.({ ms, error });
+        await options.clock.sleep(ms, request.signal);
+      }
+    }
+  };
+}
+
+/** Returns how long to wait before the next attempt, in ms, or undefined for no further attempt. */
+function waitBeforeRetry(
+  request: HttpRequest,
+  error: unknown,
+  attempt: number,
+  options: RetryOptions,
+): number | undefined {
+  if (attempt > Math.min(options.retries, maxRetriesFor(error))) return undefined;
+  const backOff = Math.min(CAP_MS, BASE_MS * 2 ** (attempt - 1)) * (0.5 + options.random() / 2);
+  if (isRateLimited(error)) return rateWait(error, backOff, options);
+  return isTemporary(error, isRead(request.method)) ? backOff : undefined;
+}
+
+/**
+ * Returns the number of retries for an error. A timeout has already taken long, and a refused connection is rarely accepted a few
+ * seconds later.
+ */
+function maxRetriesFor(error: unknown): number {
+  if (!(error instanceof NetworkError)) return Number.POSITIVE_INFINITY;
+  if (error.code === 'TIMEOUT') return 2;
+  return error.maybeReceived ? Number.POSITIVE_INFINITY : 3;
+}
+
+function rateWait(error: ServiceError, backOff: number, options: RetryOptions): number | undefined {
+  const now = options.clock.now();
+  const { resetAt } = error;
+  const hasReset = resetAt !== undefined && isPlausibleReset(resetAt, now);
+  const untilReset = hasReset ? resetAt - now + RESET_MARGIN_MS : backOff;
+  const ms = Math.max(untilReset, error.retryAfterMs ?? 0, BASE_MS);
+  return ms > options.maxWaitMs ? undefined : ms;
+}
+
+function isTemporary(error: unknown, reads: boolean): boolean {
+  if (error instanceof NetworkError) return !error.isLasting && (reads || !error.maybeReceived);
+  if (!reads) return false;
+  return (error instanceof ServiceError || error instanceof BadResponseError) && error.status >= 500;
 }

@@ -1,9 +1,9 @@
 import type { HttpRequest, RawResponse } from '../api/http.ts';
 import { isRecord } from '../kernel/json.ts';
 import { SIGNATURE_HEADER } from '../kernel/vocabulary.ts';
+import type { Operation } from './api-document.ts';
 import { DOCUMENT } from './document.ts';
 import { EventPoints } from './event-points.ts';
-import { errorCodeOf, findRoute, isOfService, OTHER_ROUTE, type Route } from './recognize.ts';
 import { addToRecord } from './record.ts';
 import { ResponsePoints } from './reply-points.ts';
 import { ObjectShapes } from './shape.ts';
@@ -169,4 +169,59 @@ function formOf(value: string | string[] | undefined, isReset: boolean): string 
 function contentTypeOf(value: string | string[] | undefined): string {
   if (value === undefined) return 'missing';
   return typeof value === 'string' && /^application\/json\s*(;|$)/i.test(value) ? 'json' : 'other';
+}
+
+interface Route {
+  operation: Operation;
+  /** The ID in the path, if it is that of an envelope. */
+  envelopeId: string | undefined;
+}
+
+/** Stands for paths and methods that the API document doesn't contain. */
+const OTHER_ROUTE = 'other';
+
+/** Statuses of a proxy or gateway rather than the service: a proxy requires a password, or a gateway can't reach the service. */
+const PROXY_STATUS = 407;
+const GATEWAY_STATUSES = [502, 503, 504];
+
+const ROUTES = DOCUMENT.operations.map((operation) => ({
+  operation,
+  pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '([^/]+)')}$`),
+}));
+
+function findRoute(method: string, path: string): Route | typeof OTHER_ROUTE {
+  const query = path.indexOf('?');
+  const bare = query < 0 ? path : path.slice(0, query);
+  for (const { operation, pattern } of ROUTES) {
+    if (operation.method !== method) continue;
+    const found = pattern.exec(bare);
+    if (found !== null) return { operation, envelopeId: found[1] };
+  }
+  return OTHER_ROUTE;
+}
+
+function errorCodeOf(body: unknown): string | undefined {
+  const error = isRecord(body) ? body.error : undefined;
+  return isRecord(error) && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/**
+ * Returns true if the response comes from the service. A redirect, a login page, or the error of a proxy or gateway has another shape.
+ * Rate-limit headers indicate the service.
+ */
+function isOfService(
+  route: Route | typeof OTHER_ROUTE,
+  status: number,
+  headers: Readonly<Record<string, unknown>>,
+  body: unknown,
+): boolean {
+  if (status < 200 || (status >= 300 && status < 400) || status === PROXY_STATUS) return false;
+  if (headers['proxy-authenticate'] !== undefined) return false;
+  const isRateLimited = DOCUMENT.rateHeaders.some((name) => headers[name.toLowerCase()] !== undefined);
+  if (GATEWAY_STATUSES.includes(status) && !isRateLimited) return false;
+  if (status >= 400)
+    return isRecord(body) && isRecord(body.error) && (isRateLimited || errorCodeOf(body) !== undefined);
+  const isAction = route !== OTHER_ROUTE && route.operation.reply === undefined;
+  if (body === undefined) return isAction && (status === 204 || isRateLimited);
+  return isRecord(body) && ('data' in body || isRateLimited || isAction);
 }

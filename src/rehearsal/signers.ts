@@ -1,11 +1,11 @@
 import { signersByOrder } from '../envelopes/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
+import { seededRandom } from '../kernel/random.ts';
 import { ROW_KEY } from '../kernel/vocabulary.ts';
 import type { Sandbox } from '../sandbox/index.ts';
 import type { TurnKind } from '../statistics/turn-history.ts';
-import { evenDraws } from './draws.ts';
-import type { AccountHistory, Behavior } from './history.ts';
+import type { AccountHistory, Behavior, Draw } from './history.ts';
 import type { RehearsalService } from './service.ts';
 
 export type RehearsedEnvelope = Awaited<ReturnType<Sandbox['control']['envelopes']>>[number];
@@ -182,4 +182,23 @@ function actOf(
   const behavior = behaviors.get(signer.id) ?? { kind: 'ignores' };
   const at = behavior.kind === 'ignores' ? Number.POSITIVE_INFINITY : began + behavior.afterMs;
   return { signer, at, kind: behavior.kind };
+}
+
+/**
+ * Returns draws for a number of turns. The range from 0 to 1 is divided into `size` equal parts, and one number is drawn from
+ * each, in random order. So a list of 20 rows shows the expected outcome of 20 rows, not a random deviation from it.
+ */
+export function evenDraws(size: number, seed: number, name: string): Draw[] {
+  const outcomes = evenNumbers(size, seededRandom(seed, `${name} outcome`));
+  const places = evenNumbers(size, seededRandom(seed, `${name} place`));
+  return outcomes.map((outcome, index) => ({ outcome, place: places[index] ?? 0 }));
+}
+
+function evenNumbers(size: number, random: () => number): number[] {
+  const numbers = Array.from({ length: size }, (_, index) => (index + random()) / size);
+  for (let last = size - 1; last > 0; last--) {
+    const other = Math.floor(random() * (last + 1));
+    [numbers[last], numbers[other]] = [numbers[other] ?? 0, numbers[last] ?? 0];
+  }
+  return numbers;
 }

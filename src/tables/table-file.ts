@@ -1,7 +1,6 @@
 import { UsageError } from '../kernel/errors.ts';
-import { encodingNamed, markOf, startsWith } from './encodings.ts';
+import { type Decoder, decoderOf, encodingNamed, markOf, startsWith } from './encodings.ts';
 import type { SheetFile } from './record.ts';
-import { otherEncoding, textOf } from './text.ts';
 
 /** A file that the user named. */
 export interface FileSource {
@@ -108,5 +107,156 @@ function refuseOtherKinds(start: Uint8Array, name: string): void {
     });
   for (const [bytes, what] of OTHER_KINDS) {
     if (startsWith(start, bytes)) throw new UsageError(`${name} ${what}.`, { hint: HINT });
+  }
+}
+
+/** Single-byte encodings, in which text rarely looks like UTF-8 by chance. */
+const SINGLE_BYTE = /^(?:windows-|iso-8859-|koi8-|macintosh|x-mac-|ibm866)/;
+
+/**
+ * Yields the text of a file as it is read, without its byte order mark and with uniform line breaks.
+ * @throws UsageError if it is in another encoding. The message names the line and the likely encoding.
+ */
+async function* textOf(
+  bytes: AsyncIterable<Uint8Array>,
+  name: string,
+  encoding: string,
+): AsyncGenerator<string, void, undefined> {
+  const decoder = await decoderOf(encoding);
+  const utf8 = SINGLE_BYTE.test(encoding) ? new Utf8Check() : undefined;
+  let line = 1;
+  let heldReturn = '';
+  for await (const chunk of bytes) {
+    utf8?.add(chunk);
+    const decoded = heldReturn + (await decode(decoder, chunk, { name, encoding, line }));
+    // A carriage return at the end of a chunk may be the first half of a line break.
+    heldReturn = decoded.endsWith('\r') ? '\r' : '';
+    const text = withPlainBreaks(decoded.slice(0, decoded.length - heldReturn.length));
+    line += countOf(text, '\n');
+    if (text !== '') yield text;
+  }
+  const rest = await decode(decoder, undefined, { name, encoding, line });
+  if (utf8?.isUtf8()) throw new UsageError(`${name} is UTF-8 text, not ${encoding}.`, { hint: OMIT });
+  if (heldReturn + rest !== '') yield withPlainBreaks(`${heldReturn}${rest}`);
+}
+
+const OMIT = 'Omit --encoding. Nothing was sent.';
+
+/** Returns the text with uniform line breaks. */
+function withPlainBreaks(text: string): string {
+  return text.replace(/\r\n?/g, '\n');
+}
+
+/** Detects UTF-8 that is read as a single-byte encoding, which would turn ü into Ã¼. */
+class Utf8Check {
+  #decoder: Decoder | undefined = new TextDecoder('utf-8', { fatal: true });
+  #hasOther = false;
+
+  add(chunk: Uint8Array): void {
+    try {
+      this.#decoder?.decode(chunk, { stream: true });
+    } catch {
+      this.#decoder = undefined;
+    }
+    this.#hasOther ||= chunk.some((byte) => byte > 0x7f);
+  }
+
+  isUtf8(): boolean {
+    return this.#hasOther && this.#decoder !== undefined;
+  }
+}
+
+async function decode(
+  decoder: Decoder,
+  chunk: Uint8Array | undefined,
+  { name, encoding, line }: { name: string; encoding: string; line: number },
+): Promise<string> {
+  try {
+    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
+  } catch {
+    const what = encoding === 'utf-8' ? 'UTF-8' : encoding;
+    if (chunk === undefined)
+      throw new UsageError(`${name}:${line} ends in the middle of a ${what} character.`, {
+        hint: 'The file may be incomplete. Save or download it again.',
+      });
+    const readable = withPlainBreaks(new TextDecoder().decode(chunk));
+    const at =
+      encoding === 'utf-8'
+        ? line + countOf(readable.slice(0, Math.max(0, readable.indexOf('\ufffd'))), '\n')
+        : line;
+    throw await otherEncoding(`${name}:${at}`, what, chunk);
+  }
+}
+
+/** Returns the error for a file in another encoding than `expected`. */
+async function otherEncoding(where: string, expected: string, bytes: Uint8Array): Promise<UsageError> {
+  const likely = await likelyEncoding(bytes);
+  if (likely === expected.toLowerCase())
+    return new UsageError(`${where} is not ${expected} text.`, {
+      hint: 'Pass its encoding with --encoding. Nothing was sent.',
+    });
+  return new UsageError(`${where} is not ${expected} text. It is probably ${likely}.`, {
+    hint: `Add --encoding ${likely}, or save the file as "CSV UTF-8" in your spreadsheet program. Nothing was sent.`,
+  });
+}
+
+function countOf(text: string, character: string): number {
+  let count = 0;
+  for (let at = text.indexOf(character); at !== -1; at = text.indexOf(character, at + 1)) count++;
+  return count;
+}
+
+/** Cyrillic words: in windows-1251, capital letters are C0–DF, and small letters are E0–FF. */
+const CYRILLIC_WORD = /^[\xc0-\xdf\xa8]?[\xe0-\xff\xb8]{2,}$|^[\xc0-\xdf\xa8]{3,}$/;
+/** Small letters in Mac OS Roman that would be punctuation or capital letters inside a word in windows-1252. */
+const MAC_LETTER = /[A-Za-z][\x87-\x90\x9f][a-z]/;
+/** East Asian encodings in the order in which they are tried, and the scripts used in them. */
+const EAST_ASIAN: readonly (readonly [string, RegExp])[] = [
+  ['shift_jis', /^(?:\p{Script=Han}|[\u3000-\u30ff\uff01-\uff60])+$/u],
+  ['euc-kr', /^[\u3000-\u303f\uac00-\ud7a3]+$/u],
+  ['gb18030', /^(?:\p{Script=Han}|[\u2010-\u2026\u3000-\u303f\uff01-\uff60])+$/u],
+  ['big5', /^(?:\p{Script=Han}|[\u2010-\u2026\u3000-\u303f\uff01-\uff60])+$/u],
+];
+
+/** Guesses the encoding of bytes that are not UTF-8 from typical text in the languages that use it. */
+async function likelyEncoding(bytes: Uint8Array): Promise<string> {
+  const wide = wideEncoding(bytes);
+  if (wide !== undefined) return wide;
+  const text = Buffer.from(bytes).toString('latin1');
+  const runs = text.match(/[\x80-\xff]+/g) ?? [];
+  if (runs.filter((run) => CYRILLIC_WORD.test(run)).length > runs.length * 0.8) return 'windows-1251';
+  for (const [encoding, script] of EAST_ASIAN) {
+    if (await looksEastAsian(bytes, encoding, script)) return encoding;
+  }
+  return MAC_LETTER.test(text) ? 'macintosh' : 'windows-1252';
+}
+
+/** Detects UTF-16 without a byte order mark, in which every second byte of ASCII text is zero. */
+function wideEncoding(bytes: Uint8Array): string | undefined {
+  let [even, odd] = [0, 0];
+  for (const [index, byte] of bytes.entries()) {
+    if (byte !== 0) continue;
+    if (index % 2 === 0) even++;
+    else odd++;
+  }
+  if (even + odd === 0) return undefined;
+  return odd >= even ? 'utf-16le' : 'utf-16be';
+}
+
+/**
+ * Returns true if all non-ASCII text is in the script, and none of it is next to an ASCII letter, as accented letters would be.
+ */
+async function looksEastAsian(bytes: Uint8Array, encoding: string, script: RegExp): Promise<boolean> {
+  try {
+    // The last character may be cut off.
+    const text = (await decoderOf(encoding)).decode(bytes, { stream: true });
+    const words = text.match(/[^\x00-\x7f]+/g) ?? [];
+    return (
+      words.length > 0 &&
+      words.every((word) => script.test(word)) &&
+      !/[a-z][^\x00-\x7f]|[^\x00-\x7f][a-z]/i.test(text)
+    );
+  } catch {
+    return false;
   }
 }

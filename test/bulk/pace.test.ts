@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { timeByWindow } from '../../src/bulk/estimate.ts';
 import { BulkPace } from '../../src/bulk/pace.ts';
-import { LineIndex } from '../../src/bulk/rows/line-index.ts';
+import { LineIndex } from '../../src/bulk/rows/open-rows.ts';
 
 const answered = (pace: BulkPace, count: number, ms: number) => {
   for (let n = 0; n < count; n++) pace.recordResponse(ms);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
 import type { Mode, RunEntry } from '../../src/bulk/entries.ts';
 import { NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
-import { findIdentifiedRows } from '../../src/bulk/lookup/identified-rows.ts';
+import { findIdentifiedRows } from '../../src/commands/bulk/known.ts';
 import { knownEntries, sortKnown } from '../../src/bulk/lookup/known-rows.ts';
 import { type RowResult, resultsOf } from '../../src/bulk/results.ts';
 import { type Ending, workOnRun } from '../../src/bulk/run.ts';

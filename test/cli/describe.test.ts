@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, describe as group, it } from 'vitest';
-import { describe } from '../../src/cli/describe/describe.ts';
+import { describe } from '../../src/cli/describe/print.ts';
 import { outputSchemaOf } from '../../src/cli/describe/schema.ts';
 import { readCommandTree } from '../../src/completion/commands.ts';
 import { isRecord } from '../../src/kernel/json.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { verifyWebhook } from '../../src/client/webhook.ts';
+import { verifyWebhook } from '../../src/client/client.ts';
 import { UsageError, VerificationError } from '../../src/kernel/errors.ts';
 
 const SECRET = 'whsec_0123456789abcdef';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { completionScript, detectShell } from '../../src/completion/scripts.ts';
+import { completionScript, detectShell } from '../../src/commands/autocomplete/command.ts';
 import { quoteForBash, quoteForPowerShell, readTyped } from '../../src/completion/shells.ts';
 import { hasBash } from '../support/system.ts';
 

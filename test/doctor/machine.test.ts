@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DoctorContext } from '../../src/doctor/context.ts';
-import { checkNode, checkProxy } from '../../src/doctor/machine.ts';
+import { checkNode, checkProxy } from '../../src/doctor/doctor.ts';
 
 const unused = () => Promise.reject(new Error('not asked for'));
 

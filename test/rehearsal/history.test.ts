@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { evenDraws } from '../../src/rehearsal/draws.ts';
+import { evenDraws } from '../../src/rehearsal/signers.ts';
 import { AccountHistory } from '../../src/rehearsal/history.ts';
 
 const HOUR_MS = 3_600_000;

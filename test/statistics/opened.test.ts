@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { turnsOf } from '../../src/envelopes/turns.ts';
-import { isOpened, readWebhooks } from '../../src/statistics/opened.ts';
+import { isOpened, readWebhooks } from '../../src/statistics/late.ts';
 import { EventJournal } from '../../src/webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../src/webhooks/journal/record.ts';
 import { fakeClock } from '../support/clock.ts';

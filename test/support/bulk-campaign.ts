@@ -5,7 +5,7 @@ import type { Client } from '../../src/api/client.ts';
 import type { HttpRequest } from '../../src/api/http.ts';
 import type { Mode } from '../../src/bulk/entries.ts';
 import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
-import { findIdentifiedRows } from '../../src/bulk/lookup/identified-rows.ts';
+import { findIdentifiedRows } from '../../src/commands/bulk/known.ts';
 import { knownEntries, sortKnown } from '../../src/bulk/lookup/known-rows.ts';
 import type { BulkRow } from '../../src/bulk/rows/row.ts';
 import { type Ending, workOnRun } from '../../src/bulk/run.ts';

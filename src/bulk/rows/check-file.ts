@@ -5,7 +5,7 @@ import { type TableFinding, UnreadableRow } from '../../tables/finding.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
 import { cellsHash, contentHash } from '../lookup/row-key.ts';
-import { LineIndex } from './line-index.ts';
+import { LineIndex } from './open-rows.ts';
 import { openRows } from './open-rows.ts';
 import type { RawRow } from './raw-row.ts';
 import { type BulkRow, checkRow, type RowDefaults } from './row.ts';

@@ -1,5 +1,10 @@
+import { Transform, type TransformCallback } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { setImmediate } from 'node:timers/promises';
+import { isatty, ReadStream } from 'node:tty';
 import { input, password, search, select, confirm as yesOrNo } from '@inquirer/prompts';
-import { Keyboard, type PastedLineBreak } from './keyboard.ts';
+import { openControllingTerminal } from '../../kernel/process/controlling-terminal.ts';
+import { waitingSign } from '../../output/waiting-sign.ts';
 
 /*
  * Asks the user questions, on stderr. Import this module only when something is asked, because it loads the prompt library.
@@ -81,4 +86,110 @@ export async function ask<T>(question: (conversation: Conversation) => Promise<T
   } finally {
     conversation.close();
   }
+}
+
+const PASTE_BEGINS = '\u001b[200~';
+const PASTE = /\u001b\[200~([\s\S]*?)\u001b\[201~/g;
+const BRACKETED_PASTE = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
+const CONTROLS = /\p{Cc}+/gu;
+/** The maximum number of event loop turns that the prompt library needs to process a line or end a question. */
+const TURNS = 12;
+/** How long text that has already been typed or pasted may take to arrive. */
+const ARRIVAL_MS = 30;
+
+/** The replacement for a line break in pasted text: a space or a visible sign. With `ignore`, all pasted text is dropped. */
+type PastedLineBreak = ' ' | '⏎' | 'ignore';
+
+/**
+ * The keyboard input for all questions of a conversation. Pasted text is joined into one line, so that its line breaks don't answer
+ * questions. Ctrl-D and the end of input act like Ctrl-C.
+ */
+class Keyboard extends Transform {
+  readonly isTTY = true;
+  lineBreak: PastedLineBreak = ' ';
+  readonly #source: ReadStream;
+  readonly #showWaiting: () => void;
+  readonly #decoder = new StringDecoder('utf8');
+  #pending = '';
+
+  constructor() {
+    super();
+    this.#source = openSource();
+    this.#showWaiting = waitingSign.hold();
+    this.#source.setRawMode(true);
+    this.#source.pipe(this, { end: false });
+    this.#source.once('end', this.#onEnd);
+    process.stderr.write(BRACKETED_PASTE.on);
+  }
+
+  /** Does nothing when the prompt library calls it. Raw mode lasts for the whole conversation, so that keys are never echoed. */
+  setRawMode(_mode: boolean): this {
+    return this;
+  }
+
+  /**
+   * Drops what has been typed so far, before a question that must not be answered by accident.
+   * @throws ExitPromptError, like the prompt library, if it includes Ctrl-C.
+   */
+  async discardTypedAhead(): Promise<void> {
+    let typed = '';
+    const onData = (chunk: Buffer) => {
+      typed += String(chunk);
+    };
+    this.on('data', onData).resume();
+    await new Promise((resolve) => setTimeout(resolve, ARRIVAL_MS));
+    this.off('data', onData).pause();
+    if (typed.includes(CTRL_C))
+      throw Object.assign(new Error('Ctrl-C was pressed.'), { name: 'ExitPromptError' });
+  }
+
+  /** Restores the earlier state of stdin. */
+  close(): void {
+    const source = this.#source;
+    source.unpipe(this).off('end', this.#onEnd).pause();
+    source.setRawMode(false);
+    if (source !== process.stdin) source.destroy();
+    process.stderr.write(BRACKETED_PASTE.off);
+    this.#showWaiting();
+    this.destroy();
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    const text = (this.#pending + this.#decoder.write(chunk)).replace(PASTE, (_, pasted: string) =>
+      this.#joinLines(pasted),
+    );
+    const unfinished = text.indexOf(PASTE_BEGINS);
+    this.#pending = unfinished < 0 ? '' : text.slice(unfinished);
+    const keys = (unfinished < 0 ? text : text.slice(0, unfinished)).replaceAll(CTRL_D, CTRL_C);
+    void this.#emit(keys.match(/[\r\n]|[^\r\n]+/g) ?? []).then(() => done(), done);
+  }
+
+  /** Passes keys on. Enter is passed separately: the library has to search first, and later keys belong to the next question. */
+  async #emit(parts: readonly string[]): Promise<void> {
+    for (const [index, part] of parts.entries()) {
+      for (let turn = 0; index > 0 && turn < TURNS; turn++) await setImmediate();
+      this.push(part);
+    }
+  }
+
+  #joinLines(pasted: string): string {
+    if (this.lineBreak === 'ignore') return '';
+    return pasted
+      .trim()
+      .replace(/\r\n?|\n/g, this.lineBreak)
+      .replaceAll('\t', ' ')
+      .replace(CONTROLS, '');
+  }
+
+  readonly #onEnd = () => {
+    this.push(CTRL_C);
+  };
+}
+
+/** Returns stdin, or the controlling terminal if stdin is a pipe or was read to its end. */
+function openSource(): ReadStream {
+  const isFree = isatty(0) && !process.stdin.readableEnded;
+  return isFree ? process.stdin : new ReadStream(openControllingTerminal());
 }

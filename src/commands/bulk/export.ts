@@ -1,10 +1,14 @@
 import * as Flags from '@oclif/core/flags';
+import { rowKeysOf } from '../../bulk/lookup/earlier-rows.ts';
+import { cellsHash } from '../../bulk/lookup/row-key.ts';
+import { errorInWords } from '../../bulk/results.ts';
 import { type IntoCells, NO_RESULT } from '../../bulk/rewrite/result-columns.ts';
-import { resultsByRow } from '../../bulk/rewrite/row-results.ts';
-import { RunRows } from '../../bulk/rewrite/run-rows.ts';
 import { openRewritable, type RewritableFile } from '../../bulk/rewrite/source-file.ts';
+import { bodyFields } from '../../bulk/rows/row.ts';
 import { readResults } from '../../bulk/run-list.ts';
 import { readRun } from '../../bulk/runs.ts';
+import type { StatusLine } from '../../bulk/status/run-status.ts';
+import { rowStateOf } from '../../bulk/status/signer-states.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { latestRunArg, readFlags } from '../../cli/flags.ts';
@@ -12,6 +16,7 @@ import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { PartialError, UsageError } from '../../kernel/errors.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
+import { isRecord } from '../../kernel/json.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { writeJsonLine } from '../../output/json.ts';
 import { writeList } from '../../output/list.ts';
@@ -133,4 +138,69 @@ function reportReplaced(count: number, name: string, terminal: CommandTerminal):
   terminal.notice(
     `${counted(count, 'character')} can't be represented in ${name}'s encoding and ${were} replaced.`,
   );
+}
+
+/** Returns the result cells of each row of a run. */
+async function resultsByRow(lines: AsyncIterable<StatusLine>): Promise<Map<number, IntoCells>> {
+  const results = new Map<number, IntoCells>();
+  let current: StatusLine[] = [];
+  const finish = () => {
+    const row = current[0]?.row;
+    if (typeof row === 'number') results.set(row, cellsOf(current));
+    current = [];
+  };
+  for await (const line of lines) {
+    if (line.row !== current[0]?.row) finish();
+    current.push(line);
+  }
+  finish();
+  return results;
+}
+
+/** Returns the result cells of a row: those of its envelope, and the ID of its replacement. */
+function cellsOf(lines: readonly StatusLine[]): IntoCells {
+  const [first] = lines;
+  const own = lines.filter(({ envelopeId }) => envelopeId === first?.envelopeId);
+  const isSigned = own.every(({ state }) => state === 'signed');
+  const replacedBy = own.find((line) => line.replacedBy !== undefined)?.replacedBy;
+  return {
+    ...NO_RESULT,
+    esign_row_status: rowStateOf(own.map(({ state }) => state)) ?? '',
+    esign_envelope_id: first?.envelopeId ?? '',
+    esign_signed_at: isSigned
+      ? (own
+          .map(({ signedAt }) => signedAt ?? '')
+          .toSorted()
+          .at(-1) ?? '')
+      : '',
+    esign_waiting_for: own
+      .filter(({ state }) => state === 'waiting')
+      .map(({ name, email }) => name ?? email ?? '')
+      .join('; '),
+    esign_error: replacedBy === undefined ? errorInWords(first?.error ?? null) : `Replaced by ${replacedBy}`,
+  };
+}
+
+/** The rows of a run by their cells. A row is found wherever it is in the file. */
+class RunRows {
+  readonly #rows = new Map<string, number>();
+
+  static async read(root: string, id: string): Promise<RunRows> {
+    const found = new RunRows();
+    for await (const entry of rowKeysOf(root, id)) {
+      if (entry.type !== 'rows') continue;
+      for (const [index, [, , cells]] of entry.rows.entries()) found.#rows.set(cells, entry.from + index);
+    }
+    return found;
+  }
+
+  /** False for a run of an earlier version, which did not store its row keys. */
+  get isKnown(): boolean {
+    return this.#rows.size > 0;
+  }
+
+  /** Returns the number of the row in the run, or undefined if the run did not send it or it was changed since. */
+  find(value: unknown): number | undefined {
+    return isRecord(value) ? this.#rows.get(cellsHash(bodyFields(value))) : undefined;
+  }
 }

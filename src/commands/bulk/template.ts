@@ -1,6 +1,5 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import { exampleFile } from '../../bulk/rows/example.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -40,4 +39,72 @@ export default class BulkTemplate extends EsignCommand {
     );
     if (context.terminal.json) await writeJson({ path: args.file }, context.terminal);
   }
+}
+
+const PEOPLE = [
+  ['ada@example.com', 'Ada Lovelace'],
+  ['bo@example.com', 'Bo Li'],
+  ['zoe@example.com', 'Zoë Müller'],
+  ['lukasz@example.com', 'Łukasz Řehoř'],
+] as const;
+
+/** Returns an example file of two rows to fill in, with a signer for each role of the template. */
+export function exampleFile(
+  format: 'csv' | 'jsonl',
+  template: string | undefined,
+  roles: readonly string[],
+): string {
+  const templateId = template ?? 'tmpl_…';
+  const rows = [0, 1].map((row) =>
+    (roles.length > 0 ? roles : ['']).map((role, index) => {
+      const [email, name] = PEOPLE[(row * Math.max(1, roles.length) + index) % PEOPLE.length] ?? PEOPLE[0];
+      return { email, name, ...(role === '' ? {} : { role }) };
+    }),
+  );
+  return format === 'jsonl' ? jsonExample(rows, templateId) : csvExample(rows, templateId);
+}
+
+type Row = { email: string; name: string; role?: string }[];
+
+function jsonExample(rows: readonly Row[], templateId: string): string {
+  const lines = rows.map((signers, index) => ({
+    requestId: null,
+    templateId,
+    subject: 'Please sign',
+    expiresInDays: 30,
+    metadata: { customer: `C-${index + 1}` },
+    signers,
+  }));
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+function csvExample(rows: readonly Row[], templateId: string): string {
+  const several = (rows[0]?.length ?? 1) > 1;
+  const roles = rows[0]?.some((signer) => signer.role !== undefined) ?? false;
+  const fields = roles ? ['email', 'name', 'role'] : ['email', 'name'];
+  const signerColumns = (rows[0] ?? []).flatMap((_, index) =>
+    fields.map((field) => (several ? `signer${index + 1}_${field}` : field)),
+  );
+  const header = [
+    'request_id',
+    'template_id',
+    ...signerColumns,
+    'subject',
+    'expires_in_days',
+    'meta.customer',
+  ];
+  const lines = rows.map((signers, index) => [
+    // Leave it empty: a request ID from an example would be copied into every list.
+    '',
+    templateId,
+    ...signers.flatMap(({ email, name, role }) => (roles ? [email, name, role ?? ''] : [email, name])),
+    'Please sign',
+    '30',
+    `C-${index + 1}`,
+  ]);
+  return [header, ...lines].map((cells) => `${cells.map(quoted).join(',')}\n`).join('');
+}
+
+function quoted(cell: string): string {
+  return /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

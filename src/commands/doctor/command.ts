@@ -4,15 +4,17 @@ import { exitCodeOf } from '../../cli/exit-codes.ts';
 import type { Session } from '../../cli/session.ts';
 import { readRecord } from '../../compatibility/record.ts';
 import { reportOf } from '../../compatibility/report.ts';
-import type { DoctorCheck, DoctorFinding } from '../../doctor/check.ts';
+import type { CheckStatus, DoctorCheck, DoctorFinding } from '../../doctor/check.ts';
 import type { DoctorContext } from '../../doctor/context.ts';
 import { runChecks } from '../../doctor/doctor.ts';
 import { probeBucket } from '../../documents/bucket/probe.ts';
 import { counted } from '../../kernel/duration.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
+import { indented } from '../../output/table.ts';
+import type { Terminal } from '../../output/terminal.ts';
+import { safeLine } from '../../output/text.ts';
 import { storePath } from '../../profiles/store.ts';
-import { renderCheck, renderVerdict } from './view.ts';
 
 export default class Doctor extends EsignCommand {
   static override summary = 'Check your setup and show how to fix each problem.';
@@ -96,4 +98,51 @@ function doctorContextOf(context: Context): DoctorContext {
     now: () => context.session.clock.now(),
     signal: context.interrupt.signal,
   };
+}
+
+const MARKS: Readonly<Record<CheckStatus, readonly [string, Parameters<Terminal['style']>[0]]>> = {
+  ok: ['✓', 'green'],
+  warning: ['!', 'yellow'],
+  failed: ['✗', 'red'],
+  skipped: ['–', 'dim'],
+};
+const LABELS: Readonly<Record<string, string>> = {
+  node: 'Node',
+  config: 'Permissions',
+  profile: 'Profile',
+  guards: 'Guards',
+  state: 'State folder',
+  'base-url': 'Base URL',
+  proxy: 'Proxy',
+  key: 'API key',
+  service: 'Service',
+  'key-accepted': 'Key accepted',
+  scopes: 'Scopes',
+  clock: 'Clock',
+  'rate-limit': 'Rate limit',
+  compatibility: 'Compatibility',
+  bucket: 'Bucket',
+};
+const WIDTH = Math.max(...Object.values(LABELS).map((label) => label.length)) + 2;
+
+/** Renders a check as a line, with its fix below. */
+export function renderCheck(check: DoctorCheck, terminal: Terminal): string {
+  const [mark, color] = MARKS[check.status];
+  const label = (LABELS[check.name] ?? check.name).padEnd(WIDTH);
+  const message = indented(safeLine(check.message), WIDTH + 2, terminal);
+  const line = `${terminal.style(color, mark)} ${label}${message}\n`;
+  if (check.fix === null) return line;
+  const fix = check.fix
+    .split('\n')
+    .map((part) => `  ${' '.repeat(WIDTH)}→ ${indented(safeLine(part), WIDTH + 4, terminal)}\n`);
+  return `${line}${fix.join('')}`;
+}
+
+/** Renders the last line: the overall result. */
+export function renderVerdict(checks: readonly DoctorCheck[], terminal: Terminal): string {
+  const failed = checks.filter((check) => check.status === 'failed').length;
+  const warnings = checks.filter((check) => check.status === 'warning').length;
+  if (failed > 0) return `\n${terminal.style('red', `${failed} of ${checks.length} checks failed.`)}\n`;
+  if (warnings > 0) return `\nNo checks failed; ${counted(warnings, 'warning')}.\n`;
+  return `\n${terminal.style('green', 'No problems found.')}\n`;
 }

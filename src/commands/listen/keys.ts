@@ -1,7 +1,8 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { messageOf } from '../../kernel/errors.ts';
-import { openInBrowser } from '../../kernel/process/browser.ts';
-import { isForeground } from '../../kernel/process/foreground.ts';
+import { childEnvironment } from '../../kernel/process/child-environment.ts';
 import { RawKeys } from '../../output/typed-keys.ts';
 import type { ListenControls } from '../../webhooks/listen-event.ts';
 
@@ -75,4 +76,64 @@ export class ListenKeys {
     const how = isOpened ? 'Opened the inspector:' : 'Inspector:';
     this.#print(`${how} ${page.url} (private link, valid until you stop listening)`);
   }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Returns the command that opens a URL in the user's browser, or undefined without a graphical session. */
+export function browserCommand(
+  url: string,
+  env: Environment,
+  platform: NodeJS.Platform,
+): readonly [file: string, ...args: string[]] | undefined {
+  if (env.BROWSER) return [env.BROWSER, url];
+  if (platform === 'darwin') return ['open', url];
+  // `start` uses the first quoted argument as the title, so an empty one is needed.
+  if (platform === 'win32') return ['cmd', '/c', 'start', '""', url];
+  return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open', url] : undefined;
+}
+
+/** Opens the URL in the browser. Returns false if that fails. */
+function openInBrowser(url: string): Promise<boolean> {
+  const command = browserCommand(url, process.env, process.platform);
+  if (command === undefined) return Promise.resolve(false);
+  const [file, ...args] = command;
+  return new Promise((resolve) => {
+    const child = spawn(file, args, { stdio: 'ignore', detached: true, env: childEnvironment() });
+    child.once('error', () => resolve(false));
+    child.once('spawn', () => resolve(true));
+    child.unref();
+  });
+}
+
+/**
+ * Returns false for a background job (`esign … &`), which may write to its terminal but is stopped when it reads from it. Returns
+ * true if that can't be determined.
+ */
+function isForeground(): boolean {
+  const [group, owner] = process.platform === 'linux' ? fromProc() : fromPs();
+  return group === undefined || owner === undefined || group === owner;
+}
+
+/** The process group of this process, and the foreground process group of its terminal. */
+type Groups = readonly [group: string | undefined, owner: string | undefined];
+
+function fromProc(): Groups {
+  try {
+    // The fields after the name, which may contain spaces: state, parent, group, session, terminal, foreground group.
+    const fields = readFileSync('/proc/self/stat', 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return [fields[2], fields[5]];
+  } catch {
+    return [undefined, undefined];
+  }
+}
+
+function fromPs(): Groups {
+  if (process.platform === 'win32') return [undefined, undefined];
+  const words = ['-o', 'pgid=,tpgid=', '-p', String(process.pid)];
+  const { stdout } = spawnSync('ps', words, { env: childEnvironment(), encoding: 'utf8' });
+  const [group, owner] = stdout.trim().split(/\s+/);
+  return [group || undefined, owner];
 }

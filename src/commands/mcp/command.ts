@@ -1,11 +1,19 @@
-import { McpServer } from '@modelcontextprotocol/server';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { once } from 'node:events';
+import { Transform } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import {
+  type JSONRPCMessage,
+  McpServer,
+  STDIO_DEFAULT_MAX_BUFFER_SIZE,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { messageOf } from '../../kernel/errors.ts';
+import { parseJson } from '../../kernel/json.ts';
 import { readTools } from './read-tools.ts';
-import { DrainingStdio, isInvalidMessage } from './stdio.ts';
 import { writeTools } from './write-tools.ts';
 
 export default class Mcp extends EsignCommand {
@@ -62,4 +70,114 @@ async function isAllowedByPolicy({ session, terminal }: Context): Promise<boolea
   if (!mcpWrites)
     terminal.notice(`--allow-write has no effect: ${policy?.path ?? 'the policy'} has "mcpWrites": false.`);
   return mcpWrites;
+}
+
+/**
+ * The protocol on stdin and stdout. After a client closes stdin, pending requests still finish, because one may be a write.
+ */
+class DrainingStdio implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  readonly #input = jsonLines((error) => this.#refuse(error));
+  readonly #inner = new StdioServerTransport(this.#input, process.stdout);
+  /** Pending requests. */
+  readonly #open = new Set<string | number>();
+  #answered: (() => void) | undefined;
+
+  async start(): Promise<void> {
+    this.#inner.onmessage = (message) => {
+      this.#note(message);
+      this.onmessage?.(message);
+    };
+    this.#inner.onerror = (error) => this.#refuse(error);
+    this.#inner.onclose = () => this.onclose?.();
+    process.stdin.pipe(this.#input, { end: false });
+    await this.#inner.start();
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#inner.send(message);
+    if ('method' in message || message.id === undefined) return;
+    this.#open.delete(message.id);
+    this.#answered?.();
+  }
+
+  close(): Promise<void> {
+    process.stdin.unpipe(this.#input).pause();
+    return this.#inner.close();
+  }
+
+  /** Waits until the client has closed stdin and every request has finished, or the signal aborts. */
+  async ended(signal: AbortSignal): Promise<void> {
+    await once(process.stdin, 'end', { signal }).catch(() => undefined);
+    // By then, the last line has been read.
+    while (this.#input.readableLength > 0 || this.#input.writableLength > 0) await setImmediate();
+    await setImmediate();
+    while (this.#open.size > 0)
+      await new Promise<void>((resolve) => {
+        this.#answered = resolve;
+      });
+  }
+
+  /** Responses to an unreadable line as JSON-RPC 2.0 (section 5.1) requires, with a null ID. */
+  #refuse(error: Error): void {
+    const reply = errorFor(error);
+    if (reply) process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: reply })}\n`);
+    this.onerror?.(error);
+  }
+
+  #note(message: JSONRPCMessage): void {
+    if (!('method' in message)) return;
+    if ('id' in message) this.#open.add(message.id);
+    // A canceled request gets no response.
+    const { requestId } = message.params ?? {};
+    if (message.method !== 'notifications/cancelled') return;
+    if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
+    this.#open.delete(requestId);
+    this.#answered?.();
+  }
+}
+
+/** Returns true for a line that is JSON but not a message of the protocol, such as a batch. */
+function isInvalidMessage(error: Error): boolean {
+  return 'issues' in error;
+}
+
+function errorFor(error: Error): { code: number; message: string } | undefined {
+  if (error instanceof SyntaxError) return { code: -32_700, message: 'Parse error' };
+  return isInvalidMessage(error) ? { code: -32_600, message: 'Invalid Request' } : undefined;
+}
+
+/** Passes on JSON lines and reports the others, which the SDK would skip silently. */
+function jsonLines(onerror: (error: SyntaxError) => void): Transform {
+  let rest = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      rest = Buffer.concat([rest, chunk]);
+      for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
+        const line = rest.subarray(0, end + 1);
+        rest = rest.subarray(end + 1);
+        const error = syntaxErrorOf(line.toString().trim());
+        if (error) onerror(error);
+        else this.push(line);
+      }
+      // The SDK refuses a line of this length.
+      if (rest.length > STDIO_DEFAULT_MAX_BUFFER_SIZE) {
+        this.push(rest);
+        rest = Buffer.alloc(0);
+      }
+      done();
+    },
+  });
+}
+
+function syntaxErrorOf(line: string): SyntaxError | undefined {
+  if (line === '') return undefined;
+  try {
+    parseJson(line);
+    return undefined;
+  } catch (error) {
+    return error instanceof SyntaxError ? error : new SyntaxError('Not JSON');
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Confirmations, callOf } from '../../../src/commands/mcp/confirmations.ts';
+import { Confirmations, callOf } from '../../../src/commands/mcp/write-tools.ts';
 
 const MINUTE = 60_000;
 

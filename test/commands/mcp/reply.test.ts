@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { resultOf } from '../../../src/commands/mcp/reply.ts';
+import { resultOf } from '../../../src/commands/mcp/tool.ts';
 import { BadResponseError } from '../../../src/kernel/errors.ts';
 import { createRedactor } from '../../../src/kernel/redaction.ts';
 

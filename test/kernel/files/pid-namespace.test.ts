@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isSocketAlive } from '../../../src/kernel/files/pid-namespace.ts';
+import { isSocketAlive } from '../../../src/kernel/files/process-identity.ts';
 
 /* A wrong `false` would let a second process take the lock of a running one. */
 

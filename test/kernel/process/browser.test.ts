@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { browserCommand } from '../../../src/kernel/process/browser.ts';
+import { browserCommand } from '../../../src/commands/listen/keys.ts';
 
 const URL = 'http://127.0.0.1:1/open/x';
 

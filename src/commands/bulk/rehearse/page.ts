@@ -1,3 +1,4 @@
+import type { BulkRow } from '../../../bulk/rows/row.ts';
 import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { htmlText } from '../../../output/html.ts';
@@ -6,7 +7,6 @@ import { PAGE_STYLE } from '../../../output/page-style.ts';
 import { exactTime } from '../../../output/time.ts';
 import type { SlowRow } from '../../../rehearsal/rehearse.ts';
 import { completionCurve, sheetDrawing } from './page-drawings.ts';
-import { emailCards } from './page-emails.ts';
 import type { RehearsalResult, RehearseRequest } from './result.ts';
 import { BASIS_TEXTS, dayText, timeText } from './view.ts';
 
@@ -171,3 +171,63 @@ footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--rule);color:v
 section{break-inside:auto}details::details-content{content-visibility:visible;display:block}summary{list-style:none;color:inherit}.tiles,.verdict,.curve{break-inside:avoid}
 .area,.line,.dot,.verdict,.tiles li,.sheet *{print-color-adjust:exact;-webkit-print-color-adjust:exact}.pages{grid-template-columns:repeat(2,1fr)}.sheet svg{box-shadow:none}}
 `;
+
+/** An email, and the rows that send it. */
+interface Email {
+  templateId: string;
+  subject: string | undefined;
+  message: string | undefined;
+  rows: BulkRow[];
+}
+
+const MAX_EMAILS = 5;
+const OPEN_RECIPIENTS = 10;
+
+/** Returns a card for each email that is sent, with its subject, its text, and its recipients. */
+function emailCards(rows: readonly BulkRow[], names: ReadonlyMap<string, string>): string {
+  const emails = [...emailsOf(rows)].map((email) => card(email, names));
+  const more = emails.slice(MAX_EMAILS);
+  const rest =
+    more.length === 0
+      ? ''
+      : `<details class="more"><summary>${grouped(more.length)} more</summary>${more.join('')}</details>`;
+  return `${emails.slice(0, MAX_EMAILS).join('')}${rest}`;
+}
+
+/** Groups rows by email. Rows with the same template and text send the same email. */
+function emailsOf(rows: readonly BulkRow[]): Iterable<Email> {
+  const emails = new Map<string, Email>();
+  for (const row of rows) {
+    const { templateId, subject, message } = row.envelope;
+    const key = JSON.stringify([templateId, subject, message]);
+    const email = emails.get(key) ?? { templateId, subject, message, rows: [] };
+    emails.set(key, email);
+    email.rows.push(row);
+  }
+  return emails.values();
+}
+
+function card({ templateId, subject, message, rows }: Email, names: ReadonlyMap<string, string>): string {
+  const recipients = rows.flatMap(({ line, envelope }) =>
+    envelope.signers.map((signer) => {
+      const { email, name, role } = signer;
+      const who = name && name !== email ? `${name} <${email}>` : email;
+      return `<li>${htmlText(role ? `${who}, ${role}` : who)} <span class="dim">line ${line}</span></li>`;
+    }),
+  );
+  const list = `<ul>${recipients.join('')}</ul>`;
+  const isOpen = recipients.length <= OPEN_RECIPIENTS ? ' open' : '';
+  const title = subject ? htmlText(subject) : '<span class="none">The service\'s default subject</span>';
+  const text = message ? `<p class="text">${multiline(message)}</p>` : '<p class="text none">No message</p>';
+  const document = names.get(templateId);
+  const about = document === undefined ? templateId : `${document} (${templateId})`;
+  return `<article class="email"><h3>${title}</h3>${text}<p class="dim">Document: ${htmlText(about)}</p><details${isOpen}><summary>${counted(recipients.length, 'recipient')}</summary>${list}</details></article>`;
+}
+
+/** Returns the text with each line escaped. */
+function multiline(text: string): string {
+  return text
+    .split(/\r\n|\r|\n/)
+    .map(htmlText)
+    .join('\n');
+}
