@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkFile, type FileReport } from '../../src/bulk/rows/check-file.ts';
-import { exampleFile } from '../../src/commands/bulk/template.ts';
 import type { BulkRow, RowDefaults } from '../../src/bulk/rows/row.ts';
+import { exampleFile } from '../../src/commands/bulk/template.ts';
 import { UsageError } from '../../src/kernel/errors.ts';
 import type { ReadOptions } from '../../src/tables/table-file.ts';
 

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { combineGuards } from '../../src/guards/guards.ts';
-import { readPolicy } from '../../src/guards/policy.ts';
-import { sddlProblem } from '../../src/guards/policy.ts';
+import { readPolicy, sddlProblem } from '../../src/guards/policy.ts';
 
 let root: string;
 const owner = process.getuid?.() ?? 0;

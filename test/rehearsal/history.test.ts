@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { evenDraws } from '../../src/rehearsal/signers.ts';
 import { AccountHistory } from '../../src/rehearsal/history.ts';
+import { evenDraws } from '../../src/rehearsal/signers.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.parse('2026-11-22T12:00:00Z');

@@ -1,9 +1,8 @@
 import type { Client } from '../../src/api/client.ts';
+import { templatesApi, withRetries } from '../../src/api/client.ts';
 import { envelopesApi } from '../../src/api/envelopes.ts';
 import type { HttpRequest, HttpResponse, SendRequest } from '../../src/api/http.ts';
-import { withRetries } from '../../src/api/client.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
-import { templatesApi } from '../../src/api/client.ts';
 import { openGate } from '../../src/api/write-gate.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
 import { NetworkError, ServiceError } from '../../src/kernel/errors.ts';

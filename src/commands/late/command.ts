@@ -13,8 +13,7 @@ import type { Terminal } from '../../output/terminal.ts';
 import { paragraph } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 import { DEFAULT_PERCENTILE } from '../../statistics/defaults.ts';
-import { findLate, type LateTurn } from '../../statistics/late.ts';
-import { isOpened, readWebhooks } from '../../statistics/late.ts';
+import { findLate, isOpened, type LateTurn, readWebhooks } from '../../statistics/late.ts';
 import type { UsualTime } from '../../statistics/turn-history.ts';
 import { type NextStep, nextStep } from './next-step.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressProblem, isEmailAddress } from '../../../src/kernel/text/email-address.ts';
 import { lookAlike } from '../../../src/envelopes/completeness.ts';
+import { addressProblem, isEmailAddress } from '../../../src/kernel/text/email-address.ts';
 import { email as serviceEmail } from '../../../src/sandbox/service/base/validation.ts';
 
 describe('an email address', () => {
