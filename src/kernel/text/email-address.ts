@@ -3,7 +3,11 @@
  * list have been sent. An address needs one @ and a domain with a dot, and no spaces, brackets, or invisible characters.
  */
 const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}.]+';
-const LABEL = `(?!-)${ATOM}(?<!-)`;
+/**
+ * The only ASCII characters in a domain are letters, digits, hyphens, and underscores. `a.com/b.org` and `%61.com` have the ASCII
+ * form `a.com`, so a guard would otherwise take them for that domain.
+ */
+const LABEL = '(?!-)[^\\s\\p{Cc}\\p{Cf}\\0-,./:-@[-^`{-\\x7f]+(?<!-)';
 const ADDRESS = new RegExp(`^(?=[^@]{1,64}@)${ATOM}(\\.${ATOM})*@${LABEL}(\\.${LABEL})+$`, 'u');
 const MAX_LENGTH = 254;
 const INVISIBLE = /[\p{Cc}\p{Cf}\u00a0]/u;

@@ -5,7 +5,7 @@ import { addressProblem, isEmailAddress } from '../../../src/kernel/text/email-a
 import { email as serviceEmail } from '../../../src/sandbox/service/base/validation.ts';
 
 describe('an email address', () => {
-  it.each(['ada@example.com', 'a.b+c@x.example', "o'neil@example.co.uk", 'žofie@příklad.cz'])(
+  it.each(['ada@example.com', 'a.b+c@x.example', "o'neil@example.co.uk", 'žofie@příklad.cz', 'a@b_1.xn--p1ai'])(
     'can be %s',
     (text) => {
       expect([isEmailAddress(text), addressProblem(text)]).toEqual([true, undefined]);
@@ -20,6 +20,10 @@ describe('an email address', () => {
     ['a..b@example.com', 'not an email address'],
     ['a@-example.com', 'not an email address'],
     ['a b@example.com', 'not an email address'],
+    ['a@example.com#.example.org', 'not an email address'],
+    ['a@example.com/x.example.org', 'not an email address'],
+    ['a@example.com?.example.org', 'not an email address'],
+    ['a@ex%61mple.com', 'not an email address'],
     [`${'a'.repeat(65)}@example.com`, 'not an email address'],
     [`a@${'b'.repeat(250)}.com`, 'not an email address'],
     ['', 'not an email address'],
