@@ -121,7 +121,9 @@ export class Snapshot {
   }
 
   #addEnvelope(head: EntryHead, line: Buffer, start: number, end: number): void {
-    const { id, status, known, seen } = head;
+    const { id, status, known } = head;
+    // A time in the future was recorded before the clock was set back, and would hide later lines and make the envelope look current.
+    const seen = head.seen > Date.now() ? 0 : head.seen;
     const before = this.known.get(id);
     // A line may be written after one that was read later.
     if (before !== undefined && before.seen > seen) return;

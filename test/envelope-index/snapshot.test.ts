@@ -103,6 +103,13 @@ describe('the lines of an index', () => {
     ).toMatchObject({ status: 'COMPLETED' });
   });
 
+  it('that seem to be from the future are outdated, and later lines replace them', () => {
+    const future = { envelope: ada, seen: Date.now() + 3_600_000 };
+    expect(oneOf([future])?.seen).toBe(0);
+    const signed = { envelope: { ...ada, status: 'COMPLETED' }, seen: Date.now() };
+    expect(oneOf([future, signed])).toMatchObject({ status: 'COMPLETED', seen: signed.seen });
+  });
+
   it('from a list update only the status of an envelope that was read', () => {
     const same = { envelope: listed, alone: false, seen: 2 };
     expect(oneOf([{ envelope: ada }, same])).toMatchObject({ known: 'whole', touched: false, seen: 1 });
