@@ -40,6 +40,27 @@ function sleepOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
+/** A time limit. If the clock is set back, the limit moves back with it, so that nothing waits longer than the limit once more. */
+export class TimeLimit {
+  readonly #clock: Pick<Clock, 'now'>;
+  #last: number;
+  #until: number;
+
+  constructor(clock: Pick<Clock, 'now'>, ms: number) {
+    this.#clock = clock;
+    this.#last = clock.now();
+    this.#until = this.#last + ms;
+  }
+
+  /** Returns the time left in ms, or 0 if it is over. */
+  left(): number {
+    const now = this.#clock.now();
+    if (now < this.#last) this.#until -= this.#last - now;
+    this.#last = now;
+    return Math.max(0, this.#until - now);
+  }
+}
+
 /** Returns the reason of an aborted signal as an Error. */
 export function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error('aborted');

@@ -1,5 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/kernel/clock.ts';
+import { systemClock, TimeLimit } from '../../src/kernel/clock.ts';
+import { fakeClock } from '../support/clock.ts';
 
 const DAY_MS = 86_400_000;
 afterEach(() => {
@@ -23,4 +24,15 @@ it('stops sleeping when the signal aborts', async () => {
   const sleeping = systemClock.sleep(DAY_MS, stop.signal);
   stop.abort(new Error('enough'));
   await expect(sleeping).rejects.toThrow('enough');
+});
+
+it('has a time limit that does not grow when the clock is set back', () => {
+  const clock = fakeClock();
+  const limit = new TimeLimit(clock, 10_000);
+  clock.time += 4_000;
+  expect(limit.left()).toBe(6_000);
+  clock.time -= 3_600_000;
+  expect(limit.left()).toBe(6_000);
+  clock.time += 7_000;
+  expect(limit.left()).toBe(0);
 });

@@ -5,6 +5,7 @@ import { type WatchEvent, watchEnvelopes } from '../../envelopes/watch/watch.ts'
 import { readQuietly } from '../../envelopes/write-outcome.ts';
 import { Channel } from '../../kernel/async/channel.ts';
 import { Wakeable } from '../../kernel/async/wakeable.ts';
+import { TimeLimit } from '../../kernel/clock.ts';
 import { sentenceOf, UnexpectedStatusError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { EventFacts } from '../../webhooks/receive/payload.ts';
@@ -92,9 +93,7 @@ export class AwaitedEnvelope {
   }
 
   async #waitForDelivery(last: string, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#context.session;
-    const end = clock.now() + GRACE_MS;
-    while (!this.#deliveries.has(last) && clock.now() < end)
-      await this.#pause.wait(end - clock.now(), signal);
+    const grace = new TimeLimit(this.#context.session.clock, GRACE_MS);
+    while (!this.#deliveries.has(last) && grace.left() > 0) await this.#pause.wait(grace.left(), signal);
   }
 }

@@ -71,7 +71,7 @@ export async function waitUntilAvailable<T>(fetch: () => Promise<T>, waiting: Lo
       return await fetch();
     } catch (error) {
       const isMissing = error instanceof StorageError && error.code === 'STORAGE_NOT_FOUND';
-      if (!isMissing || waiting.clock.now() >= waiting.until) throw error;
+      if (!isMissing || waiting.limit.left() === 0) throw error;
       waiting.onWait?.(`${error.message} Waiting for it.`);
       await waiting.clock.sleep(LOOKUP_INTERVAL_MS, waiting.signal);
     }

@@ -1,6 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import type { Clock, TimeLimit } from '../../kernel/clock.ts';
 import { EsignError, StorageError, UsageError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -33,8 +33,8 @@ export interface DocumentFile extends FileTarget {
 export interface LocateOptions {
   /** Returns the client that reads envelopes. It isn't needed, and doesn't have to be configured, for bare keys. */
   client(): Promise<Client>;
-  /** When to stop waiting for all files, in ms since the epoch. */
-  until: number;
+  /** How long to wait for all files. */
+  limit: TimeLimit;
   /** Whether to wait for the signers of an open envelope, too. */
   untilSigned?: boolean;
   clock: Clock;
@@ -144,7 +144,7 @@ export async function locate(target: FileTarget, waiting: LocateOptions): Promis
     if (
       keyOf(envelope, what) !== undefined ||
       intervalMs === undefined ||
-      waiting.clock.now() >= waiting.until
+      waiting.limit.left() === 0
     ) {
       const file = fileOf(envelope, what);
       return { ...file, fileName: fileName ?? file.fileName };

@@ -1,5 +1,6 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
+import { TimeLimit } from '../../kernel/clock.ts';
 import { isOutage, isRateLimited } from '../../kernel/errors.ts';
 import { isTerminal, LIMITS } from '../../kernel/vocabulary.ts';
 import { Memory, type StatusChange } from './memory.ts';
@@ -111,12 +112,12 @@ class Watch {
       const requests = this.#poller.requests - before;
       onPoll?.({ at: clock.now(), requests, open: this.#open.size, nextMs });
       if (this.#isDone()) return;
-      const next = clock.now() + nextMs;
+      const pause = new TimeLimit(clock, nextMs);
       do {
-        await this.#wakeups.sleep(Math.max(0, next - clock.now()), signal);
+        await this.#wakeups.sleep(pause.left(), signal);
         yield* this.#withOutages(this.#pollWoken());
         if (this.#isDone()) return;
-      } while (clock.now() < next);
+      } while (pause.left() > 0);
     }
   }
 

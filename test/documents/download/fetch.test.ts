@@ -12,6 +12,7 @@ import {
 } from '../../../src/documents/download/fetch.ts';
 import { type FileTarget, fileOfKey } from '../../../src/documents/download/targets.ts';
 import { acceptPin, readPins } from '../../../src/documents/seal/pins.ts';
+import { TimeLimit } from '../../../src/kernel/clock.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';
 import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
@@ -47,7 +48,7 @@ function start(bucket: Bucket, targets: readonly FileTarget[], more: Partial<Fet
   const sealSource = { folder: dir, origin, clock };
   const files = fetchFiles(bucket, targets, {
     ...{ dir: join(dir, 'out'), folder, force: false, clock, concurrency: 4, sealSource },
-    waiting: { client: () => Promise.reject(new Error('no client')), until: clock.now(), clock },
+    waiting: { client: () => Promise.reject(new Error('no client')), limit: new TimeLimit(clock, 0), clock },
     ...more,
   });
   return { files, clock };
@@ -245,7 +246,7 @@ describe('waiting for an object', () => {
   const until = (ms: number) => {
     const clock = fakeClock();
     const onWait = vi.fn();
-    return { clock, until: clock.now() + ms, onWait, client: () => Promise.reject(new Error('no client')) };
+    return { clock, limit: new TimeLimit(clock, ms), onWait, client: () => Promise.reject(new Error('no client')) };
   };
 
   it('tries each second until it exists', async () => {

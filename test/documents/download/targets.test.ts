@@ -13,6 +13,7 @@ import {
   targetsOfSelection,
   withoutDocuments,
 } from '../../../src/documents/download/targets.ts';
+import { TimeLimit } from '../../../src/kernel/clock.ts';
 import { codeOf, NetworkError, UsageError } from '../../../src/kernel/errors.ts';
 import type { DocumentKind } from '../../../src/kernel/vocabulary.ts';
 import { clientFor } from '../../support/client.ts';
@@ -154,7 +155,7 @@ function waiting({ client, until = 0 }: { client: Client; until?: number }) {
     client: () => Promise.resolve(client),
     clock,
     waits,
-    until: clock.now() + until,
+    limit: new TimeLimit(clock, until),
     onWait: (reason: string) => void waits.push(reason),
   };
 }

@@ -14,8 +14,7 @@ const at = (status: string, ...signers: string[]): Envelope => ({
 });
 
 /** A client that answers each poll with the next of a list; the last one repeats. */
-function showing(looks: Look[]): { client: Client; slept: number[] } {
-  const clock = fakeClock();
+function showing(looks: Look[], clock = fakeClock()): { client: Client; slept: number[] } {
   const client = clientFor('http://127.0.0.1:1', { clock });
   let next = 0;
   const get = () => {
@@ -28,8 +27,9 @@ function showing(looks: Look[]): { client: Client; slept: number[] } {
 async function watch(
   looks: Look[],
   until = ['COMPLETED'],
+  clock = fakeClock(),
 ): Promise<{ events: WatchEvent[]; slept: number[] }> {
-  const { client, slept } = showing(looks);
+  const { client, slept } = showing(looks, clock);
   const events: WatchEvent[] = [];
   for await (const event of watchEnvelopes(client, ['env_1'], {
     until,
@@ -82,6 +82,17 @@ describe('watching', () => {
     const { events, slept } = await watch([at(status)]);
     expect(moves(events)).toEqual([[null, status, null]]);
     expect(slept).toEqual([]);
+  });
+
+  it('does not pause longer when the clock is set back', async () => {
+    const clock = fakeClock();
+    const sleep = clock.sleep;
+    clock.sleep = async (...words) => {
+      await sleep(...words);
+      clock.time -= clock.slept.length === 1 ? 3_600_000 : 0;
+    };
+    const { slept } = await watch([at('SENT'), at('COMPLETED')], undefined, clock);
+    expect(slept).toEqual([5_000, 5_000]);
   });
 
   it('continues after an unknown status', async () => {

@@ -23,6 +23,7 @@ import {
 } from '../../../documents/download/targets.ts';
 import { streamObject } from '../../../documents/download/to-stream.ts';
 import type { SealSource } from '../../../documents/seal/seal-check.ts';
+import { TimeLimit } from '../../../kernel/clock.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { StorageError, UsageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
@@ -80,7 +81,7 @@ export function waitingOf(flags: { wait?: number | undefined }, context: Context
   let isShown = false;
   return {
     client: () => context.session.client(),
-    until: context.session.clock.now() + (flags.wait ?? WAIT_MS),
+    limit: new TimeLimit(context.session.clock, flags.wait ?? WAIT_MS),
     clock: context.session.clock,
     signal: context.interrupt.signal,
     onWait: (reason) => {
