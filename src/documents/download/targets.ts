@@ -141,11 +141,7 @@ export async function locate(target: FileTarget, waiting: LocateOptions): Promis
   for (;;) {
     const envelope = await client.envelopes.get(envelopeId, waiting.signal);
     const intervalMs = intervalOf(envelope, what, waiting);
-    if (
-      keyOf(envelope, what) !== undefined ||
-      intervalMs === undefined ||
-      waiting.limit.left() === 0
-    ) {
+    if (keyOf(envelope, what) !== undefined || intervalMs === undefined || waiting.limit.left() === 0) {
       const file = fileOf(envelope, what);
       return { ...file, fileName: fileName ?? file.fileName };
     }

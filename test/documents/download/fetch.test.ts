@@ -246,7 +246,12 @@ describe('waiting for an object', () => {
   const until = (ms: number) => {
     const clock = fakeClock();
     const onWait = vi.fn();
-    return { clock, limit: new TimeLimit(clock, ms), onWait, client: () => Promise.reject(new Error('no client')) };
+    return {
+      clock,
+      limit: new TimeLimit(clock, ms),
+      onWait,
+      client: () => Promise.reject(new Error('no client')),
+    };
   };
 
   it('tries each second until it exists', async () => {
