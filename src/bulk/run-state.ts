@@ -159,6 +159,21 @@ export class RunState {
     return isLast || !this.areBegunFinished ? undefined : this.wave + 1;
   }
 
+  /**
+   * The wave that a resume begins: the next one, or the one that began last if nothing was created for it, for example because a
+   * guard refused it. Undefined if a wave is only finished, and for the first wave.
+   */
+  get waveToBegin(): number | undefined {
+    if (this.nextWave !== undefined || this.wave === 1) return this.nextWave;
+    const first = (this.waves?.ends[this.wave - 2] ?? 0) + 1;
+    for (let row = first; row <= this.lastBegun; row++) {
+      const state = this.of(row);
+      if (state === 'maybe' || state === 'done' || (state === 'created' && !this.isAdopted(row)))
+        return undefined;
+    }
+    return this.wave;
+  }
+
   /** The number of failed rows in the wave that began last. */
   get failedInWave(): number {
     const first = (this.waves?.ends[this.wave - 2] ?? 0) + 1;

@@ -1,5 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY } from '../api/defaults.ts';
+import { readIfExists } from '../envelopes/marked-envelopes.ts';
 import { Limiter } from '../kernel/async/limiter.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
 import type { StopLimit, Waves } from './entries.ts';
@@ -110,7 +111,7 @@ async function statusesOf(
   const limiter = new Limiter(READ_CONCURRENCY);
   const reads = [...missing].map((id) =>
     limiter.run(async () => {
-      statuses.set(id, (await client.envelopes.get(id, signal)).status);
+      statuses.set(id, (await readIfExists(client, id, signal))?.status);
     }),
   );
   await Promise.all(reads);

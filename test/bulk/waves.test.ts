@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRun } from '../../src/bulk/runs.ts';
-import { figureOf, waveEnds } from '../../src/bulk/waves.ts';
-import { figureText } from '../../src/commands/bulk/waves.ts';
+import { figureOf, readShares, waveEnds } from '../../src/bulk/waves.ts';
+import { requireSameOrganization } from '../../src/commands/bulk/run.ts';
+import { figureText, readLimits, stopIfText } from '../../src/commands/bulk/waves.ts';
 import { JournalError } from '../../src/kernel/errors.ts';
 import { seeded } from '../support/faulty-proxy.ts';
 import { Runs } from './rig.ts';
@@ -25,6 +26,12 @@ describe('a limit', () => {
     expect(figureOf('declined', 2, 100, 0.02).isExceeded).toBe(false);
     expect(figureOf('declined', 3, 100, 0.02).isExceeded).toBe(true);
     expect(figureOf('failed', 0, 0, 0).isExceeded).toBe(false);
+  });
+
+  it('has the exact value of its text', () => {
+    const [limit] = readLimits('failed>0.7%');
+    expect(figureOf('failed', 7, 1_000, limit?.above ?? 0).isExceeded).toBe(false);
+    expect(stopIfText(readLimits('declined>0.25%, failed>33.333%'))).toBe('declined>0.25%,failed>33.333%');
   });
 
   it('reports the confidence for a share of few rows', () => {
@@ -58,6 +65,20 @@ describe('a run in waves', () => {
     expect((await runs.work(id)).ending).toEqual({ kind: 'wave' });
     expect([...runs.service.mails.keys()].sort()).toEqual(['1', '2']);
     expect(runs.service.stored.filter(({ status }) => status === 'DRAFT')).toEqual([]);
+  });
+
+  it('continues if some of its envelopes were deleted', async () => {
+    const stopIf = [{ share: 'waiting', above: 0.4 } as const];
+    const id = await runs.begin(4, 'two-step', { entries: [{ type: 'waves', ends: [3, 4], stopIf }] });
+    await runs.work(id);
+    runs.service.stored.shift();
+    const [state, { client }] = [await readRun(runs.root, id), runs];
+    if (client === undefined) throw new Error('not open');
+    const { signal } = new AbortController();
+    await requireSameOrganization(state, client, { signal });
+    expect(await readShares(state, client, signal)).toMatchObject([{ count: 2, of: 3, isExceeded: true }]);
+    runs.service.stored.length = 0;
+    await expect(requireSameOrganization(state, client, { signal })).rejects.toMatchObject({ code: 'USAGE' });
   });
 
   it.each([...(['two-step', 'one-step'] as const)])(

@@ -41,6 +41,22 @@ describe('a limit of emails', () => {
   });
 });
 
+describe('a wave that a guard refused', () => {
+  it('is checked for --stop-if again', async () => {
+    await rows(4);
+    const first = await home.run([...bulk, '--json', '--waves', '2,2', '--stop-if', 'declined>10%']);
+    const [envelopeId = ''] = /env_\w+/.exec(first.stdout) ?? [];
+    await guard('--max-emails', '1');
+    expect(await home.run`bulk resume --last`).toMatchObject({ code: 2 });
+    await guard('--no-max-emails');
+    await home.run(['sandbox', 'decline', envelopeId]);
+    const refused = reportedError(await home.run`bulk resume --last --json`);
+    expect([refused.code, refused.exitCode, await sent()]).toEqual(['STOP_IF', 10, 1]);
+    expect(await home.run`bulk resume --last --anyway`).toMatchObject({ code: 0 });
+    expect(await sent()).toBe(3);
+  });
+});
+
 describe('the log of writes', () => {
   it('stays complete when several processes write at the same time', async () => {
     const create = ['envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'A <a@example.com>', '-q'];

@@ -203,9 +203,6 @@ function kindOf(row: number, state: RunState): EarlierRow['kind'] | undefined {
   }
 }
 
-/** The number of a run's envelopes that are read after one was not found, because it may have been deleted. */
-const SAMPLES = 4;
-
 /**
  * Returns true if the run's envelopes belong to the account of the key. Reads one of them if there is any, because the key may
  * have been replaced by another one of the same organization, and a sandbox may have been reset. If it doesn't exist, reads others.
@@ -219,14 +216,21 @@ async function isSameAccount(
   const id = rows.find((row) => row.id !== undefined)?.id;
   if (id === undefined) return (state.head.account ?? client.account) === client.account;
   if (await readIfExists(client, id, signal)) return true;
-  for (const sample of samplesOf(state))
-    if (sample !== id && (await readIfExists(client, sample, signal))) return true;
-  return false;
+  return canReadEnvelopes(state, client, signal);
 }
 
-/** Returns the IDs of up to SAMPLES envelopes that are spread over the run, including the first and the last. */
-function samplesOf(state: RunState): string[] {
+/** The maximum number of a run's envelopes that are read, because some of them may have been deleted. */
+const SAMPLES = 4;
+
+/** Returns true if the key can read one of a few envelopes that are spread over the run, including the first and the last. */
+export async function canReadEnvelopes(
+  state: RunState,
+  client: Client,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const ids = [...state.envelopeIds()];
   const interval = Math.ceil(ids.length / (SAMPLES - 1));
-  return ids.filter((_, index) => index % interval === 0 || index === ids.length - 1);
+  const samples = ids.filter((_, index) => index % interval === 0 || index === ids.length - 1);
+  for (const sample of samples) if (await readIfExists(client, sample, signal)) return true;
+  return false;
 }

@@ -4,6 +4,7 @@ import { RESERVE } from '../../api/defaults.ts';
 import type { RunEnd } from '../../api/write-gate.ts';
 import { OUTAGE_TIMEOUT_MS } from '../../bulk/defaults.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
+import { canReadEnvelopes } from '../../bulk/lookup/earlier-rows.ts';
 import { readPlan } from '../../bulk/plan.ts';
 import { type RowResult, resultsOf } from '../../bulk/results.ts';
 import { type Ending, workOnRun } from '../../bulk/run.ts';
@@ -21,7 +22,6 @@ import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
 import {
   EsignError,
-  isNotFound,
   PartialError,
   StoppedError,
   sentenceOf,
@@ -248,18 +248,11 @@ export async function checkRemainingRows({ state, files }: OpenRun, client: Clie
 export async function requireSameOrganization(
   state: RunState,
   client: Client,
-  interrupt: Interrupt,
+  interrupt: Pick<Interrupt, 'signal'>,
 ): Promise<void> {
-  const [row = 0] = [...state.rows('created'), ...state.rows('done')];
-  const envelopeId = state.idOf(row);
-  if (envelopeId === undefined) return;
-  try {
-    await client.envelopes.get(envelopeId, interrupt.signal);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    throw new UsageError(`This key can't access ${envelopeId}, which ${state.head.id} created.`, {
-      cause: error,
-      hint: 'Use a key from the same organization: `esign profiles list`.',
-    });
-  }
+  const [envelopeId] = state.envelopeIds();
+  if (envelopeId === undefined || (await canReadEnvelopes(state, client, interrupt.signal))) return;
+  throw new UsageError(`This key can't access ${envelopeId}, which ${state.head.id} created.`, {
+    hint: 'Use a key from the same organization: `esign profiles list`.',
+  });
 }

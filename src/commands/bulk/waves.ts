@@ -30,15 +30,20 @@ function readSize(text: string): number | undefined {
   return /^\d+$/.test(text) && Number.isSafeInteger(size) && size > 0 ? size : undefined;
 }
 
-/** Reads `declined>2%,failed>1%`: the shares above which no further wave is sent. */
 const stopIfFlag = Flags.custom<StopLimit[]>({
-  parse: (text) => Promise.resolve(text.split(',').map((part) => readLimit(part.trim(), text))),
+  parse: (text) => Promise.resolve(readLimits(text)),
 });
+
+/** Reads `declined>2%,failed>1%`: the shares above which no further wave is sent. @throws UsageError */
+export function readLimits(text: string): StopLimit[] {
+  return text.split(',').map((part) => readLimit(part.trim(), text));
+}
 
 function readLimit(part: string, text: string): StopLimit {
   const [, name, percent] = LIMIT.exec(part) ?? [];
   const share = STOP_SHARES.find((known) => known === name);
-  const above = Number(percent) / 100;
+  // Dividing by 100 would round: 0.7 / 100 is less than 0.007.
+  const above = Number(`${percent}e-2`);
   if (share !== undefined && above <= 1) return { share, above };
   throw new UsageError(`--stop-if "${text}" is not a list of limits.`, {
     hint: `Example: declined>2%,failed>1%. The names are ${STOP_SHARES.join(', ')}.`,
@@ -47,7 +52,7 @@ function readLimit(part: string, text: string): StopLimit {
 
 /** Returns text such as `declined>2%,failed>1%`; null without a limit. */
 export function stopIfText(limits: readonly StopLimit[]): string | null {
-  return limits.map(({ share, above }) => `${share}>${percent(above)}`).join(',') || null;
+  return limits.map(({ share, above }) => `${share}>${limitText(above)}`).join(',') || null;
 }
 
 /** The flags of `bulk create` that divide a run into waves. */
@@ -65,7 +70,7 @@ export const waveFlags = inGroup('WAVE', {
 });
 
 /**
- * Begins the next wave of a run whose last wave is done. An interrupted wave is finished first.
+ * Begins the next wave of a run whose last wave is done. An interrupted wave is finished first, without a check.
  * @throws StoppedError when a share of what was sent is above its limit. In that case, nothing was sent.
  */
 export async function beginNextWave(
@@ -74,23 +79,24 @@ export async function beginNextWave(
   options: { anyway: boolean },
   context: Context,
 ): Promise<void> {
-  const { nextWave } = state;
-  if (nextWave === undefined) return;
+  const { waveToBegin } = state;
+  if (waveToBegin === undefined) return;
   if (!options.anyway) {
     const figures = await readShares(state, client, context.interrupt.signal);
-    refuseExceeded(state, figures);
+    refuseExceeded(state.head.id, waveToBegin, figures);
     for (const figure of figures) context.terminal.notice(figureText(figure));
   }
-  await note({ type: 'wave', wave: nextWave, at: context.session.clock.now() });
+  if (waveToBegin !== state.wave)
+    await note({ type: 'wave', wave: waveToBegin, at: context.session.clock.now() });
 }
 
-function refuseExceeded({ head, wave }: RunState, figures: readonly ShareFigure[]): void {
+function refuseExceeded(runId: string, wave: number, figures: readonly ShareFigure[]): void {
   if (!figures.some(({ isExceeded }) => isExceeded)) return;
   throw new StoppedError(
     'STOP_IF',
-    `Wave ${wave + 1} of ${head.id} was not sent because a --stop-if limit was exceeded.\n${figures.map(figureText).join('\n')}`,
+    `Wave ${wave} of ${runId} was not sent because a --stop-if limit was exceeded.\n${figures.map(figureText).join('\n')}`,
     {
-      hint: `To see who declined or is waiting, run \`${command('bulk', 'status', head.id)}\`. To send the wave anyway, run \`${command('bulk', 'resume', head.id, '--anyway')}\`.`,
+      hint: `To see who declined or is waiting, run \`${command('bulk', 'status', runId)}\`. To send the wave anyway, run \`${command('bulk', 'resume', runId, '--anyway')}\`.`,
     },
   );
 }
@@ -99,7 +105,7 @@ function refuseExceeded({ head, wave }: RunState, figures: readonly ShareFigure[
 export function figureText(figure: ShareFigure): string {
   const { share, count, of, limit, isExceeded } = figure;
   const verdict = isExceeded ? 'exceeded' : 'not exceeded';
-  const text = `${share}: ${grouped(count)} of ${grouped(of)} (${percent(of === 0 ? 0 : count / of)}), limit ${percent(limit)}, ${verdict}.`;
+  const text = `${share}: ${grouped(count)} of ${grouped(of)} (${percent(of === 0 ? 0 : count / of)}), limit ${limitText(limit)}, ${verdict}.`;
   return of === 0 ? text : `${text} ${certaintyText(figure)}`;
 }
 
@@ -108,6 +114,11 @@ function certaintyText({ limit, isExceeded, range: [low, high] }: ShareFigure): 
   const likely = `The share among all rows is probably between ${percent(low)} and ${percent(high)}`;
   const isSure = isExceeded ? low > limit : high <= limit;
   return isSure ? `${likely}.` : `${likely}, so this sample is too small to be certain.`;
+}
+
+/** Returns a limit as it was given, such as `0.25%`. */
+function limitText(limit: number): string {
+  return `${Number((limit * 100).toPrecision(12))}%`;
 }
 
 function percent(share: number): string {
