@@ -20,13 +20,7 @@ import type { Session } from '../../cli/session.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
-import {
-  EsignError,
-  PartialError,
-  StoppedError,
-  sentenceOf,
-  UsageError,
-} from '../../kernel/errors.ts';
+import { EsignError, PartialError, StoppedError, sentenceOf, UsageError } from '../../kernel/errors.ts';
 import { runsDir, stateDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { command } from '../../kernel/text/shell-words.ts';
