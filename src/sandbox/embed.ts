@@ -1,14 +1,14 @@
-import { readRate } from '../kernel/duration-input.ts';
-import { UsageError } from '../kernel/errors.ts';
+import { readDuration, readRate } from '../kernel/duration-input.ts';
+import { type ErrorDetails, EsignError, UsageError, WaitTimeoutError } from '../kernel/errors.ts';
 import { temporaryFolder } from '../kernel/files/temporary-folder.ts';
 import { checkNumber, checkOptionNames, type OptionNames } from '../kernel/options.ts';
-import { actionsOf } from './embed-actions.ts';
-import type { RunningSandbox } from './embed-model.ts';
+import { waitExpired } from '../kernel/wait-expired.ts';
+import type { RunningSandbox, SandboxDuration } from './embed-model.ts';
 import type { StartSandboxOptions } from './embed-options.ts';
 import { readSeed, readTime, startSandbox as startServers } from './index.ts';
+import { ApiError } from './service/base/errors.ts';
+import type { ControlPlane } from './service/control/control-plane.ts';
 
-export { EsignError, UsageError, WaitTimeoutError } from '../kernel/errors.ts';
-export { SandboxError } from './embed-errors.ts';
 export type {
   RunningSandbox,
   SandboxBucket,
@@ -21,8 +21,31 @@ export type {
   SeedResult,
 } from './embed-model.ts';
 export type { SandboxFaults, SandboxSeed, StartSandboxOptions } from './embed-options.ts';
+export { EsignError, UsageError, WaitTimeoutError };
 
 /* The package's `esign-cli/sandbox`: a sandbox in the process that imports it. */
+
+/**
+ * The error when the sandbox refuses an action or is closed. `code` is an API error code, such as NOT_FOUND or INVALID_STATE, or CLOSED.
+ */
+export class SandboxError extends EsignError {
+  static override readonly name = 'SandboxError';
+  override readonly name = 'SandboxError';
+  /** The HTTP status that the API returns with this code; undefined for CLOSED. */
+  readonly status: number | undefined;
+  /** The messages of a VALIDATION_ERROR by field. */
+  readonly details: ErrorDetails | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    facts: { status?: number | undefined; details?: ErrorDetails | undefined; cause?: unknown } = {},
+  ) {
+    super(code, message, facts);
+    this.status = facts.status;
+    this.details = facts.details;
+  }
+}
 
 const OPTION_NAMES = {
   apiKey: true,
@@ -129,4 +152,91 @@ function readCountedIds(ids: unknown): boolean {
   if (ids === undefined || ids === 'random') return false;
   if (ids === 'counted') return true;
   throw new UsageError(`ids must be 'random' or 'counted', not ${JSON.stringify(ids)}.`);
+}
+
+type Actions = Omit<
+  RunningSandbox,
+  'baseUrl' | 'apiKey' | 'dashboardUrl' | 'bucket' | 'keys' | 'close' | typeof Symbol.asyncDispose
+>;
+
+/** The visitor for signatures that don't come from a browser. */
+const NO_BROWSER = { ip: null, userAgent: null };
+
+/** Returns the methods of a sandbox. After `closing` aborts, all of them reject with CLOSED. */
+function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
+  const call = callsUntil(closing);
+  return {
+    sign: (id, request = {}) => call(() => control.sign(id, request, NO_BROWSER)),
+    view: (id, { signer } = {}) => call(() => control.view(id, signer)),
+    decline: (id, { signer, reason } = {}) => call(() => control.decline(id, signer, reason)),
+    advance: (time) => call(() => control.advance(msOf(time))),
+    envelopes: () => call(() => control.envelopes()),
+    envelope: (id) => call(() => control.envelope(id)),
+    mails: ({ to, envelope, wait } = {}) =>
+      call(async () => {
+        const waitMs = wait === undefined ? 0 : msOf(wait);
+        const found = await control.mails({ to, envelopeId: envelope }, waitMs, closing);
+        if (found.length > 0 || wait === undefined) return found;
+        throw new WaitTimeoutError(waitExpired('email', waitMs, { to, envelope }));
+      }),
+    deliveries: ({ envelope, event, wait } = {}) =>
+      call(async () => {
+        const waitMs = wait === undefined ? 0 : msOf(wait);
+        const found = await control.deliveries({ envelopeId: envelope, event }, waitMs, closing);
+        if (wait === undefined || found.some(({ attempts }) => attempts.length > 0)) return found;
+        throw new WaitTimeoutError(waitExpired('webhook', waitMs, { event, envelope }));
+      }),
+    seed: (source) =>
+      call(async () => {
+        const seed = await readSeed(source);
+        try {
+          return await control.seed(seed);
+        } catch (error) {
+          throw error instanceof ApiError && error.details ? seed.mistakes(error.details) : error;
+        }
+      }),
+    faults: (wanted) => call(() => control.faults(wanted)),
+    choices: (wanted) =>
+      call(() => Object.fromEntries(control.choices(wanted).map(({ name, value }) => [name, value]))),
+    snapshot: (name) => call(async () => (await control.saveSnapshot(name)).name),
+    restore: (name) =>
+      call(async () => {
+        await control.restoreSnapshot(name);
+      }),
+    reset: () => call(() => control.reset()),
+  };
+}
+
+/**
+ * Returns a function that runs an action unless the sandbox is closed. An action that fails because the sandbox closes in the meantime also
+ * rejects with CLOSED.
+ */
+function callsUntil(closing: AbortSignal) {
+  const isClosed = () => closing.aborted;
+  return async <T>(action: () => T | Promise<T>): Promise<T> => {
+    if (isClosed()) throw closedError();
+    try {
+      return await action();
+    } catch (error) {
+      throw isClosed() ? closedError(error) : asSandboxError(error);
+    }
+  };
+}
+
+function msOf(time: SandboxDuration): number {
+  if (typeof time === 'number' && Number.isFinite(time) && time >= 0) return Math.round(time);
+  return readDuration(String(time));
+}
+
+function closedError(cause?: unknown): SandboxError {
+  return new SandboxError('CLOSED', 'The sandbox is closed.', { cause });
+}
+
+/** Converts an error for the users of `esign-cli/sandbox`. An API error becomes a SandboxError with the details in its message. */
+function asSandboxError(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error;
+  const { code, status, details } = error;
+  const fields = Object.entries(details ?? {}).map(([field, texts]) => `${field}: ${texts.join('; ')}`);
+  const message = [error.message, ...fields].join('. ');
+  return new SandboxError(code, message, { status, details, cause: error });
 }

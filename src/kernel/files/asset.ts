@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { codeOf } from '../errors.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -37,4 +38,15 @@ export async function readAsset(
     }
   }
   return undefined;
+}
+
+/**
+ * Returns the path of a file that ships with the program: the first of these names in the nearest folder above a module, in a
+ * bundle and in the sources. Returns undefined if there is none.
+ */
+export function shippedFile(module: string, ...names: string[]): string | undefined {
+  for (let folder = dirname(module); ; folder = dirname(folder)) {
+    const found = names.map((name) => join(folder, name)).find((path) => existsSync(path));
+    if (found !== undefined || folder === dirname(folder)) return found;
+  }
 }

@@ -2,10 +2,8 @@ import { html } from 'hono/html';
 import type { EnvelopeRecord } from '../model.ts';
 import { isActive } from '../service/engine/predicates.ts';
 import type { StoreState } from '../service/store/state.ts';
-import { CREATE_COMMAND } from './commands.ts';
 import { envelopeTable, NO_ENVELOPES } from './envelopes.ts';
-import { copyable, number, plural, postButton } from './layout.ts';
-import { dateTime } from './times.ts';
+import { CREATE_COMMAND, copyable, dateTime, number, plural, postButton } from './layout.ts';
 
 /** The number of envelopes on the dashboard. */
 const NEWEST = 10;

@@ -1,8 +1,6 @@
 import { html } from 'hono/html';
 import type { DeliveryRecord } from '../model.ts';
-import { empty, postButton, state, table } from './layout.ts';
-import type { Paged } from './paging.ts';
-import { when } from './times.ts';
+import { empty, type Paged, postButton, state, table, when } from './layout.ts';
 
 const NO_WEBHOOKS = empty(
   'No webhooks yet',

@@ -4,12 +4,9 @@ import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, HistoryEntry, SignerRecord } from '../model.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import type { StoreState } from '../service/store/state.ts';
-import { CREATE_COMMAND } from './commands.ts';
 import { deliveryTable } from './deliveries.ts';
-import { copyable, empty, facts, state, table } from './layout.ts';
+import { CREATE_COMMAND, copyable, empty, facts, type Paged, state, table, when } from './layout.ts';
 import { mailTable, newestFirst } from './mailbox.ts';
-import type { Paged } from './paging.ts';
-import { when } from './times.ts';
 
 /** The filter of the list; empty strings match all envelopes. */
 export interface EnvelopeFilter {

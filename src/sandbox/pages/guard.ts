@@ -1,13 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createMiddleware } from 'hono/factory';
 import { html } from 'hono/html';
+import type { ObjectWriter } from '../model.ts';
 import { UPLOAD } from '../model.ts';
 import { ApiError, asApiError, invalidBody } from '../service/base/errors.ts';
-import { isLocalHost } from '../service/base/host-check.ts';
+import type { ServiceParts } from '../service/base/parts.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
-import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
+import { isLocalHost, type ServiceContext, type ServiceEnv } from '../service/base/web.ts';
+import type { KeyContext } from '../service/control/key-actions.ts';
+import type { TemplateService } from '../service/control/template-service.ts';
+import type { Engine } from '../service/engine/engine.ts';
 import { page } from './layout.ts';
-import type { PagesOptions } from './options.ts';
+
+/** The parts of the service that the pages use. */
+export interface PagesOptions extends KeyContext, Pick<ServiceParts, 'origin'> {
+  engine: Engine;
+  templates: TemplateService;
+  objects: Pick<ObjectWriter, 'get'>;
+  /** The address the server listens on. Pages are available only at this address and on loopback. */
+  host: string;
+}
 
 /** The maximum form size, enough for a signature and two dozen initials with drawings of the maximum length. */
 const MAX_FORM_BYTES = 1024 * 1024;

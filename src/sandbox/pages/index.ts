@@ -6,9 +6,8 @@ import { wordList } from '../../kernel/text/word-list.ts';
 import { fontFolder } from '../documents/text/folder.ts';
 import { notFound } from '../service/base/errors.ts';
 import type { ServiceEnv } from '../service/base/web.ts';
-import { errorPage, ownAddressOnly } from './guard.ts';
+import { errorPage, ownAddressOnly, type PagesOptions } from './guard.ts';
 import { signingPages } from './links.ts';
-import type { PagesOptions } from './options.ts';
 import { recordPages } from './records.ts';
 import { templatePages } from './templates/routes.ts';
 

@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import { SCOPES } from '../../kernel/vocabulary.ts';
 import type { KeyRecord } from '../model.ts';
-import { copyable, postButton, table } from './layout.ts';
-import { when } from './times.ts';
+import { copyable, postButton, table, when } from './layout.ts';
 
 /** Returns the page with the API keys and a form to create one. `form` is the token that posts must contain. */
 export function keysPage(keys: readonly KeyRecord[], form: string) {

@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ServiceContext } from '../service/base/web.ts';
-import { dateTime } from './times.ts';
 
 export type Html = ReturnType<typeof html>;
 
@@ -189,3 +188,74 @@ export function number(count: number): string {
 export function plural(count: number, noun: string): string {
   return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/* Times are in UTC. The page's script replaces them with local times and adds how long ago they were. */
+
+const MINUTES = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+});
+const DAYS = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'long',
+  year: 'numeric',
+  timeZone: 'UTC',
+});
+
+/** Returns a time element such as `22 Nov 2026, 09:05 UTC`. */
+export function dateTime(iso: string) {
+  return html`<time datetime="${iso}" title="${iso}" data-shown="time">${minutes(iso)}</time>`;
+}
+
+/** Returns a time element for a table column, which also shows how long ago it was. Returns an empty fragment for null. */
+export function when(iso: string | null) {
+  if (iso === null) return html``;
+  return html`<time datetime="${iso}" title="${iso}" data-shown="both">${minutes(iso)}</time>`;
+}
+
+/** Returns a time element for a day, such as `22 December 2026`. */
+export function day(iso: string) {
+  return html`<time datetime="${iso}" title="${iso}" data-shown="day">${DAYS.format(new Date(iso))}</time>`;
+}
+
+function minutes(iso: string): string {
+  return `${MINUTES.format(new Date(iso))} UTC`;
+}
+
+/** The number of rows on one page of a list. */
+const PAGE_SIZE = 50;
+
+/** A page of a list, with links to the others. */
+export interface Paged<T> {
+  shown: readonly T[];
+  /** `1 to 50 of 509`, with links if there is more than one page. */
+  links: Html;
+}
+
+/** Returns the page selected by `?page=`; by default, the first one. The links keep the rest of the query. */
+export function paged<T>(c: ServiceContext, all: readonly T[]): Paged<T> {
+  const last = Math.max(1, Math.ceil(all.length / PAGE_SIZE));
+  const asked = Number(c.req.query('page') ?? 1);
+  const current = Number.isInteger(asked) ? Math.min(Math.max(asked, 1), last) : 1;
+  const from = (current - 1) * PAGE_SIZE;
+  const shown = all.slice(from, from + PAGE_SIZE);
+  if (all.length <= PAGE_SIZE) return { shown, links: html`` };
+  const link = (page: number, label: string) => {
+    const query = new URLSearchParams({ ...c.req.query(), page: String(page) });
+    return page < 1 || page > last
+      ? html``
+      : html`<a class="button" href="?${query.toString()}">${label}</a>`;
+  };
+  const links = html`<nav class="paging" aria-label="Pages">
+    <span class="quiet">${number(from + 1)} to ${number(from + shown.length)} of ${number(all.length)}</span>
+    ${link(current - 1, 'Newer')} ${link(current + 1, 'Older')}
+  </nav>`;
+  return { shown, links };
+}
+
+/** A command that creates and sends an envelope from a template that every sandbox has. */
+export const CREATE_COMMAND = 'esign envelopes create --template tmpl_nda --signer ada@example.com --send';

@@ -5,9 +5,8 @@ import type { ServiceContext, ServiceEnv } from '../service/base/web.ts';
 import { visitorOf } from '../service/base/web.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import { fieldsFor, type Posted, prefilled, readPosted } from './entries.ts';
-import { pageNotFound } from './guard.ts';
+import { type PagesOptions, pageNotFound } from './guard.ts';
 import { page } from './layout.ts';
-import type { PagesOptions } from './options.ts';
 import { sendDocument } from './records.ts';
 import { signingPage, statusPage } from './signing.ts';
 

@@ -1,9 +1,6 @@
 import { html } from 'hono/html';
 import type { MailRecord } from '../model.ts';
-import { CREATE_COMMAND } from './commands.ts';
-import { empty, table } from './layout.ts';
-import type { Paged } from './paging.ts';
-import { dateTime, when } from './times.ts';
+import { CREATE_COMMAND, dateTime, empty, type Paged, table, when } from './layout.ts';
 
 const NO_MAILS = empty('No emails yet', 'Signers are emailed when an envelope is sent:', CREATE_COMMAND);
 

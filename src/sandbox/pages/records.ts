@@ -7,12 +7,10 @@ import { createKey, revokeKey } from '../service/control/key-actions.ts';
 import { CLOCK_STEPS, dashboard } from './dashboard.ts';
 import { deliveryList } from './deliveries.ts';
 import { envelopeList, envelopePage, filterEnvelopes } from './envelopes.ts';
-import { pageNotFound, requireForm } from './guard.ts';
+import { type PagesOptions, pageNotFound, requireForm } from './guard.ts';
 import { keysPage, newKeyPage } from './keys.ts';
-import { page } from './layout.ts';
+import { page, paged } from './layout.ts';
 import { mailbox, mailPage, mailsTo } from './mailbox.ts';
-import type { PagesOptions } from './options.ts';
-import { paged } from './paging.ts';
 import { requestLog, requestPage } from './requests.ts';
 
 /** Mounts the dashboard and the lists. `form` is the token that posts must contain. */

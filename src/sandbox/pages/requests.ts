@@ -2,9 +2,7 @@ import { html } from 'hono/html';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { KeyRecord } from '../model.ts';
 import type { AuditRecord } from '../service/store/records.ts';
-import { chip, copyable, empty, facts, number, table } from './layout.ts';
-import type { Paged } from './paging.ts';
-import { when } from './times.ts';
+import { chip, copyable, empty, facts, number, type Paged, table, when } from './layout.ts';
 
 type Keys = ReadonlyMap<string, KeyRecord>;
 

@@ -1,8 +1,7 @@
 import { html } from 'hono/html';
 import { type EnvelopeRecord, type FieldRecord, type SignerRecord, TALL_TEXT } from '../model.ts';
 import { isHandwritten, type Problem } from './entries.ts';
-import { state } from './layout.ts';
-import { day } from './times.ts';
+import { day, state } from './layout.ts';
 
 export interface SigningView {
   envelope: EnvelopeRecord;

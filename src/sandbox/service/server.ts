@@ -7,10 +7,9 @@ import type { SeededKey } from '../embed-model.ts';
 import type { DocumentMaker, ObjectWriter } from '../model.ts';
 import { SandboxRateWindow } from './api/rate-window.ts';
 import { Choices } from './base/choices.ts';
-import { datedBy } from './base/dated-response.ts';
 import { ErrorLog } from './base/error-log.ts';
 import type { ServiceParts } from './base/parts.ts';
-import { SandboxClock } from './base/sandbox-clock.ts';
+import { datedBy, SandboxClock } from './base/sandbox-clock.ts';
 import { ControlPlane } from './control/control-plane.ts';
 import { TemplateService } from './control/template-service.ts';
 import { DocumentStore } from './engine/document-store.ts';
@@ -18,10 +17,9 @@ import { Engine } from './engine/engine.ts';
 import { PendingDocuments } from './engine/pending-documents.ts';
 import { Quota } from './engine/quota.ts';
 import { ResetLock } from './engine/reset-lock.ts';
-import { DelayedObjects } from './faults/delayed-objects.ts';
 import { answerWithFaults } from './faults/fault-responses.ts';
 import { Faults } from './faults/faults.ts';
-import { tamperedObjects } from './faults/tampered-objects.ts';
+import { FaultyObjects } from './faults/faulty-objects.ts';
 import type { ReadSeed } from './seed/schema.ts';
 import { Seeder } from './seed/seeder.ts';
 import { CountedIds } from './store/counted-ids.ts';
@@ -90,8 +88,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const choices = new Choices(options.choices);
   const faults = new Faults(options.faults);
   const errorLog = new ErrorLog(options.clock, options.onProblem ?? (() => undefined));
-  const bucket = tamperedObjects(options.objects, faults, options.documents);
-  const objects = new DelayedObjects(bucket, faults, options.clock);
+  const objects = new FaultyObjects(options.objects, { ...options, faults });
   const store = await Store.open(options.dataDir);
   const random: RandomId = options.randomId ?? ((bytes) => randomBytes(bytes).toString('hex'));
   const counted = options.hasCountedIds ? new CountedIds(store.state, random) : undefined;
@@ -199,7 +196,7 @@ async function close(
     store: Store;
     engine: Engine | undefined;
     sender: WebhookSender | undefined;
-    objects: DelayedObjects;
+    objects: FaultyObjects;
     closing: AbortController;
   },
 ): Promise<void> {

@@ -1,10 +1,13 @@
+import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { getRequestListener, RequestError } from '@hono/node-server';
 import { Hono } from 'hono';
+import { shippedFile } from '../../kernel/files/asset.ts';
+import type { PagesOptions } from '../pages/guard.ts';
 import { mountPages } from '../pages/index.ts';
-import type { PagesOptions } from '../pages/options.ts';
-import { readContract } from './api/openapi.ts';
 import { apiRoutes, type RouteOptions } from './api/routes.ts';
 import type { ErrorLog } from './base/error-log.ts';
 import { asApiError, errorText, invalidBody, notFound } from './base/errors.ts';
@@ -63,4 +66,13 @@ export function attach(
       `HTTP/1.1 400 Bad Request\r\nContent-Type: application/json; charset=utf-8\r\nConnection: close\r\nContent-Length: ${Buffer.byteLength(malformed)}\r\n\r\n${malformed}`,
     );
   });
+}
+
+/** Returns the text of a file in `contract/`, or null if it doesn't exist. */
+export async function readContract(
+  name: 'openapi.yaml' | 'sandbox-openapi.yaml',
+  from: string = fileURLToPath(import.meta.url),
+): Promise<string | null> {
+  const path = shippedFile(from, join('contract', name));
+  return path === undefined ? null : readFile(path, 'utf8');
 }

@@ -8,7 +8,7 @@ import {
   SERVICE_ERROR_CODES,
   SIGNING_ORDERS,
 } from '../../../src/kernel/vocabulary.ts';
-import { readContract } from '../../../src/sandbox/service/api/openapi.ts';
+import { readContract } from '../../../src/sandbox/service/web-app.ts';
 import { literal, request, startRig, tempFolder } from './rig.ts';
 
 const file = new URL('../../../contract/openapi.yaml', import.meta.url);

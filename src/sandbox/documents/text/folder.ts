@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { shippedFile } from '../../../kernel/files/asset.ts';
 
 const FontList = z.object({
   faces: z.array(z.object({ use: z.enum(['text', 'strong', 'hand', 'mono']), file: z.string() })),
@@ -16,12 +17,8 @@ export type FontList = z.infer<typeof FontList>;
  * Throws if the build step that creates it has not run.
  */
 export function fontFolder(from: string = fileURLToPath(import.meta.url)): string {
-  for (let folder = dirname(from); ; folder = dirname(folder)) {
-    for (const candidate of [join(folder, 'fonts'), join(folder, 'dist', 'fonts')]) {
-      if (existsSync(join(candidate, 'fonts.json'))) return candidate;
-    }
-    if (folder === dirname(folder)) break;
-  }
+  const list = shippedFile(from, join('fonts', 'fonts.json'), join('dist', 'fonts', 'fonts.json'));
+  if (list !== undefined) return dirname(list);
   throw new Error("The sandbox's fonts are missing: run `node scripts/fonts.mjs` to prepare them.");
 }
 

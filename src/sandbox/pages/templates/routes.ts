@@ -3,9 +3,8 @@ import { html } from 'hono/html';
 import { type TemplateRecord, UPLOAD } from '../../model.ts';
 import { invalidBody } from '../../service/base/errors.ts';
 import type { ServiceContext, ServiceEnv } from '../../service/base/web.ts';
-import { fileTooLarge, refusedFile, requireForm, UPLOAD_PATH } from '../guard.ts';
+import { fileTooLarge, type PagesOptions, refusedFile, requireForm, UPLOAD_PATH } from '../guard.ts';
 import { chip, page, table } from '../layout.ts';
-import type { PagesOptions } from '../options.ts';
 import { editorPage } from './editor.ts';
 import { formOf, newRow, readFields, readForm, readWords, type TemplateForm } from './form.ts';
 

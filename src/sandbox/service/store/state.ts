@@ -8,7 +8,6 @@ import type {
 } from '../../model.ts';
 import { DueQueue } from '../base/due-queue.ts';
 import { FINALIZING_MS, isActive, isFinalizing, lastSignedAt } from '../engine/predicates.ts';
-import { EnvelopeLists } from './envelope-lists.ts';
 import type { AuditRecord, StoreChange } from './records.ts';
 
 /** The maximum number of audit entries. The oldest are dropped first. */
@@ -46,7 +45,8 @@ export class StoreState {
   readonly finalizations = new DueQueue();
   readonly audit = new Map<string, AuditRecord>();
   readonly #keyIdByHash = new Map<string, string>();
-  readonly #lists = new EnvelopeLists();
+  /** Envelopes by organization and status, oldest first. Sorted when they are requested, and cached until the next change. */
+  readonly #lists = new Map<string, readonly EnvelopeRecord[]>();
   readonly #createdByMonth = new Map<string, Created>();
   readonly #usedTemplates = new Set<string>();
 
@@ -121,7 +121,7 @@ export class StoreState {
 
   /** Returns the envelopes of an organization, newest first. */
   envelopesOf(orgId: string): EnvelopeRecord[] {
-    return this.envelopePage(orgId, { start: 0, count: this.envelopes.size, from: 'newest' }).items;
+    return this.#listOf(orgId).toReversed();
   }
 
   /** Returns a page of an organization's envelopes by createdAt, and the total number. */
@@ -129,9 +129,22 @@ export class StoreState {
     orgId: string,
     { status, start, count, from }: StoredPage,
   ): { items: EnvelopeRecord[]; total: number } {
-    const list = this.#lists.list(orgId, status);
-    const items = list.slice(start, count, from).flatMap((id) => this.envelopes.get(id) ?? []);
-    return { items, total: list.size };
+    const list = this.#listOf(orgId, status);
+    const total = list.length;
+    if (from === 'oldest') return { items: list.slice(start, start + count), total };
+    const end = Math.max(0, total - start);
+    return { items: list.slice(Math.max(0, end - count), end).reverse(), total };
+  }
+
+  #listOf(orgId: string, status?: string): readonly EnvelopeRecord[] {
+    const key = `${orgId} ${status ?? ''}`;
+    const known = this.#lists.get(key);
+    if (known) return known;
+    const list = [...this.envelopes.values()]
+      .filter((one) => one.orgId === orgId && (status === undefined || one.status === status))
+      .sort((a, b) => Number(a.createdAt > b.createdAt) - Number(a.createdAt < b.createdAt));
+    this.#lists.set(key, list);
+    return list;
   }
 
   /** Returns the number of envelopes and signers that an organization created in a month such as `2026-03`. */
@@ -147,7 +160,7 @@ export class StoreState {
       this.expiries.push(Date.parse(envelope.expiresAt), envelope.id);
     if (isFinalizing(envelope) && !(before && isFinalizing(before)))
       this.finalizations.push(lastSignedAt(envelope) + FINALIZING_MS, envelope.id);
-    this.#lists.put(envelope, before);
+    this.#lists.clear();
     if (before) return;
     const month = `${envelope.orgId} ${envelope.createdAt.slice(0, 7)}`;
     const { envelopes, signers } = this.#createdByMonth.get(month) ?? { envelopes: 0, signers: 0 };

@@ -1,5 +1,5 @@
 import { aborted, type Clock } from '../../../kernel/clock.ts';
-import type { ObjectWriter } from '../../model.ts';
+import type { DocumentMaker, ObjectWriter } from '../../model.ts';
 import type { Faults, ObjectPlan } from './faults.ts';
 
 interface DelayedObject {
@@ -13,18 +13,23 @@ interface DelayedObject {
   arrival: Promise<void>;
 }
 
-/** The service's access to the bucket, with objects delayed by faults. */
-export class DelayedObjects implements ObjectWriter {
+/** The service's access to the bucket, with objects that faults delay or tamper with. */
+export class FaultyObjects implements ObjectWriter {
   readonly #objects: ObjectWriter;
   readonly #faults: Faults;
+  readonly #documents: DocumentMaker;
   readonly #clock: Clock;
   readonly #late = new Map<string, DelayedObject>();
   readonly #arrivals = new Set<Promise<void>>();
 
   /** `clock` is the machine's, because clients wait for an object in real time. */
-  constructor(objects: ObjectWriter, faults: Faults, clock: Clock) {
+  constructor(
+    objects: ObjectWriter,
+    { faults, documents, clock }: { faults: Faults; documents: DocumentMaker; clock: Clock },
+  ) {
     this.#objects = objects;
     this.#faults = faults;
+    this.#documents = documents;
     this.#clock = clock;
     objects.onMiss(async (key) => {
       await this.#missed(key);
@@ -36,7 +41,7 @@ export class DelayedObjects implements ObjectWriter {
   async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
     const plan = this.#faults.forObject(key);
     if (plan === null) {
-      await this.#objects.put(key, body, contentType);
+      await this.#put(key, body, contentType);
       return;
     }
     const come = new AbortController();
@@ -100,7 +105,14 @@ export class DelayedObjects implements ObjectWriter {
     else await this.#clock.sleep(ms, signal).catch(() => undefined);
     const late = this.#late.get(key);
     if (!late) return;
-    await this.#objects.put(key, late.body, late.contentType).catch(() => undefined);
+    await this.#put(key, late.body, late.contentType).catch(() => undefined);
     this.#late.delete(key);
+  }
+
+  async #put(key: string, body: Uint8Array, contentType: string): Promise<void> {
+    const isSealed = Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('/ByteRange');
+    const how = isSealed ? this.#faults.forDocument(key) : null;
+    const stored = how === null ? body : await this.#documents.tampered(body, how);
+    await this.#objects.put(key, stored, contentType);
   }
 }
