@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Envelope } from '../api/schemas.ts';
-import { Draft } from '../journal/compaction.ts';
+import { writeInSlices } from '../journal/compaction.ts';
 import { writeLine } from '../journal/line.ts';
 import { eachLine } from '../journal/lines.ts';
 import { systemClock } from '../kernel/clock.ts';
@@ -17,8 +17,6 @@ import { type IndexedEnvelope, type IndexQuery, Snapshot } from './snapshot.ts';
 const MIN_WASTE_BYTES = 4 * 1024 * 1024;
 /** An index that wasn't updated for this long belongs to a key or an address that is no longer used. */
 const UNUSED_MS = 90 * 86_400_000;
-/** Lines that are copied at a time. */
-const LINES_PER_COPY = 200;
 /** Bytes per read. */
 const BLOCK = 1024 * 1024;
 /** How long to wait while another process is building the index. The wait ends early if that process dies. */
@@ -77,7 +75,7 @@ export class IndexFile {
     await replaceAtomic(this.path, async (draft) => {
       const source = openSync(this.path, 'r');
       try {
-        await writeAll(draft, source, all, snapshot);
+        await writeInSlices(draft, linesOfAll(source, all, snapshot));
       } finally {
         // Windows can't replace an open file.
         closeSync(source);
@@ -201,23 +199,14 @@ export class OpenIndexFile {
 const oldestFirst = (a: IndexedEnvelope, b: IndexedEnvelope) =>
   (a.created || 0) - (b.created || 0) || a.seen - b.seen;
 
-async function writeAll(
-  draft: string,
+function* linesOfAll(
   source: number,
   all: readonly IndexedEnvelope[],
-  snapshot: Snapshot,
-): Promise<void> {
-  const file = await Draft.at(draft);
-  try {
-    await file.write([HEADER]);
-    for (let at = 0; at < all.length; at += LINES_PER_COPY) {
-      const lines = all.slice(at, at + LINES_PER_COPY).flatMap((one) => linesOf(one, source));
-      await file.append(Buffer.concat(lines));
-    }
-    if (snapshot.completeness) await file.write([snapshot.completeness]);
-  } finally {
-    await file.close();
-  }
+  { completeness }: Snapshot,
+): Generator<string | Buffer> {
+  yield writeLine(HEADER);
+  for (const one of all) yield* linesOf(one, source);
+  if (completeness) yield writeLine(completeness);
 }
 
 /** Returns the line of an envelope, followed by the event that was reported since. */

@@ -1,11 +1,11 @@
-import { type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises';
+import { copyFile, type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type JournalError, UsageError } from '../kernel/errors.ts';
-import { privateFolder, retryWhileInUse, syncFolder } from '../kernel/files/files.ts';
-import { type Compaction, Draft } from './compaction.ts';
+import { privateFolder, retryWhileInUse, syncFile, syncFolder } from '../kernel/files/files.ts';
+import { type Compaction, writeSnapshot } from './compaction.ts';
 import { closed, notWritable, writeFailed } from './failures.ts';
 import { writeLine } from './line.ts';
-import { compactionEnd, headerOf, type JournalReading, type JournalState, type Span, scan } from './scan.ts';
+import { headerOf, type JournalReading, type JournalState, type Span, scan } from './scan.ts';
 
 export interface JournalOptions<T> extends JournalReading<T> {
   /** How to compact the file. Without it, the file only grows. */
@@ -40,7 +40,6 @@ export class Journal<T> {
   /** The number of operations that need the file exclusively. Nothing is written in the meantime. */
   #held = 0;
   #turn: Promise<void> = Promise.resolve();
-  #compacting: Promise<void> | undefined;
   #isClosing = false;
   #failure: JournalError | undefined;
   #reopening: Promise<void> | undefined;
@@ -86,11 +85,6 @@ export class Journal<T> {
     return this.#failure !== undefined;
   }
 
-  /** The size on disk, in bytes. */
-  get size(): number {
-    return this.#size;
-  }
-
   /** Resolves when the entry is on disk. @throws JournalError if it can't be written; later calls then also fail until `reopen`. */
   append(entry: T): Promise<Span> {
     return new Promise((written, failed) => {
@@ -123,28 +117,17 @@ export class Journal<T> {
    * it resolves are either lost or follow the copy.
    */
   async replace(by: string): Promise<void> {
-    while (this.#compacting !== undefined) await this.#compacting;
     await this.#alone(async () => {
       if (this.#failure) throw this.#failure;
-      const draft = await Draft.at(this.#draftPath);
-      try {
-        await draft.copy(by, 0, (await stat(by)).size);
-        await draft.sync();
-        await draft.close();
-        await this.#replaceFile(draft.size);
-        this.#compactAt = this.#nextCompaction(draft.size);
-      } catch (error) {
-        await draft.close().catch(() => undefined);
-        await rm(this.#draftPath, { force: true });
+      await this.#replaceFile((draft) => copyFile(by, draft)).catch((error: unknown) => {
         throw notWritable(this.path, error);
-      }
+      });
     });
   }
 
   /** Writes pending entries and closes the file for good. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#compacting;
     await this.#turn;
     this.#write();
     while (this.#writing) await this.#writing;
@@ -236,63 +219,36 @@ export class Journal<T> {
     return Math.max(this.#options.compaction?.least ?? MIN_COMPACTION_BYTES, 2 * live);
   }
 
+  /** Replaces a file that has grown with the current state. Entries appended in the meantime wait. */
   #compactIfGrown(): void {
-    const { compaction } = this.#options;
-    if (compaction === undefined || this.#size <= this.#compactAt || this.#failure || this.#isClosing) return;
-    // The whole file is about to be replaced.
-    if (this.#held > 0) return;
-    this.#compacting ??= this.#compact(compaction)
-      .catch(async () => {
-        // Nothing is lost. The file is unchanged, and a later attempt may succeed.
-        this.#compactAt = this.#size + this.#size / 4;
-        await rm(this.#draftPath, { force: true }).catch(() => undefined);
-      })
-      .finally(() => {
-        this.#compacting = undefined;
-      });
+    const { compaction, format } = this.#options;
+    if (compaction === undefined || this.#size <= this.#compactAt) return;
+    if (this.#failure || this.#isClosing || this.#held > 0) return;
+    const write = (draft: string) => writeSnapshot(draft, format, compaction.snapshot());
+    this.#alone(() => this.#replaceFile(write)).catch(() => {
+      // Nothing is lost. The file is unchanged, and a later attempt may succeed.
+      this.#compactAt = this.#size + this.#size / 4;
+    });
   }
 
-  /** Writes the current state and later entries to a new file, which then replaces this one. */
-  async #compact({ snapshot }: Compaction<T>): Promise<void> {
-    const { format } = this.#options;
-    const before = this.#size;
-    const draft = await Draft.at(this.#draftPath);
+  /** Replaces the file with a draft. It is closed in the meantime, because Windows can't replace an open file. */
+  async #replaceFile(write: (draft: string) => Promise<void>): Promise<void> {
     try {
-      await draft.write([headerOf(format)]);
-      await draft.write(this.#untilClosing(snapshot()));
-      await draft.write([compactionEnd(format)]);
-      const live = draft.size;
-      const copied = this.#size;
-      await draft.copy(this.path, before, copied);
-      await draft.sync();
-      await this.#alone(async () => {
-        await draft.copy(this.path, copied, this.#size);
-        await draft.sync();
-        await draft.close();
-        await this.#replaceFile(draft.size);
-      });
-      this.#compactAt = this.#nextCompaction(live);
-    } finally {
-      await draft.close().catch(() => undefined);
-    }
-  }
-
-  /** Replaces the file with the draft. It is closed in the meantime, because Windows can't replace an open file. */
-  async #replaceFile(size: number): Promise<void> {
-    await this.#file.close();
-    try {
-      await retryWhileInUse(() => rename(this.#draftPath, this.path));
-      this.#size = size;
-      await syncFolder(dirname(this.path));
-    } finally {
-      this.#file = await open(this.path, 'a', 0o600);
-    }
-  }
-
-  *#untilClosing(entries: Iterable<T>): Generator<T, void, undefined> {
-    for (const entry of entries) {
-      if (this.#isClosing) throw new Error('closing');
-      yield entry;
+      await write(this.#draftPath);
+      await syncFile(this.#draftPath);
+      const { size } = await stat(this.#draftPath);
+      await this.#file.close();
+      try {
+        await retryWhileInUse(() => rename(this.#draftPath, this.path));
+        this.#size = size;
+        this.#compactAt = this.#nextCompaction(size);
+        await syncFolder(dirname(this.path));
+      } finally {
+        this.#file = await open(this.path, 'a', 0o600);
+      }
+    } catch (error) {
+      await rm(this.#draftPath, { force: true });
+      throw error;
     }
   }
 }

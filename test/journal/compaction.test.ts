@@ -87,7 +87,7 @@ describe('a compacted journal', () => {
     expect(await readdir(dirname(at))).toEqual(['numbers.jsonl']);
   });
 
-  it('accepts entries during compaction, and lets other tasks run', async () => {
+  it('keeps the entries appended during compaction, and lets other tasks run', async () => {
     const at = path();
     const read = { done: false };
     const isRead = () => read.done;

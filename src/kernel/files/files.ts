@@ -63,7 +63,8 @@ export async function retryWhileInUse<T>(work: () => Promise<T>, system: System 
   }
 }
 
-async function syncFile(path: string): Promise<void> {
+/** Makes the content of a file durable. */
+export async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r+');
   try {
     await file.sync();

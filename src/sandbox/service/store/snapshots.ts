@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Draft } from '../../../journal/compaction.ts';
-import { compactionEnd, headerOf, scan } from '../../../journal/scan.ts';
-import { exists, privateFolder, syncFolder } from '../../../kernel/files/files.ts';
+import { writeSnapshot } from '../../../journal/compaction.ts';
+import { scan } from '../../../journal/scan.ts';
+import { exists, privateFolder, syncFile, syncFolder } from '../../../kernel/files/files.ts';
 import { isRecord, tryParseJson } from '../../../kernel/json.ts';
 import type { ObjectWriter } from '../../model.ts';
 import { notFound } from '../base/errors.ts';
-import { SERVICE_FORMAT, type StoreChange } from './records.ts';
+import { SERVICE_FORMAT, type StoreChange, type StoreEntry } from './records.ts';
 import type { Uploads } from './uploads.ts';
 
 /** A saved state as shown in lists. */
@@ -62,15 +62,9 @@ export class Snapshots {
     await rm(draft, { recursive: true, force: true });
     await privateFolder(this.#folder);
     for (const part of ['', 'objects', 'templates']) await mkdir(join(draft, part), { mode: 0o700 });
-    const file = await Draft.at(join(draft, 'service.jsonl'));
-    try {
-      await file.write([headerOf(SERVICE_FORMAT)]);
-      await file.write(asEntries(changes));
-      await file.write([compactionEnd(SERVICE_FORMAT)]);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    const journal = join(draft, 'service.jsonl');
+    await writeSnapshot(journal, SERVICE_FORMAT, entriesOf(changes));
+    await syncFile(journal);
     await this.#objects.save(join(draft, 'objects'));
     await this.#uploads.save(join(draft, 'templates'));
     await writeFile(join(draft, FACTS), JSON.stringify(info), { mode: 0o600 });
@@ -147,6 +141,7 @@ export class Snapshots {
   }
 }
 
-function* asEntries(changes: readonly StoreChange[]) {
+/** Yields an entry of the journal for each change. */
+export function* entriesOf(changes: Iterable<StoreChange>): Generator<StoreEntry> {
   for (const change of changes) yield { changes: [change] };
 }

@@ -4,6 +4,7 @@ import { UsageError } from '../../../kernel/errors.ts';
 import { privateFolder } from '../../../kernel/files/files.ts';
 import { lockFile } from '../../../kernel/files/lock.ts';
 import { SERVICE_FORMAT, type StoreChange, type StoreEntry } from './records.ts';
+import { entriesOf } from './snapshots.ts';
 import { StoreState } from './state.ts';
 import { upgradeJournal } from './upgrade.ts';
 
@@ -30,9 +31,7 @@ export class Store {
     const release = await lockFolder(dataDir);
     try {
       const state = new StoreState();
-      const snapshot = function* () {
-        for (const change of state.changes()) yield { changes: [change] };
-      };
+      const snapshot = () => entriesOf(state.changes());
       const compaction = facts.compactAt === undefined ? { snapshot } : { snapshot, least: facts.compactAt };
       const path = join(dataDir, 'service.jsonl');
       await upgradeJournal(path);
