@@ -3,9 +3,8 @@ import { isRecord } from '../kernel/json.ts';
 import { SIGNATURE_HEADER } from '../kernel/vocabulary.ts';
 import type { Operation } from './api-document.ts';
 import { DOCUMENT } from './document.ts';
-import { EventPoints } from './event-points.ts';
+import { EventPoints, ResponsePoints } from './points.ts';
 import { addToRecord } from './record.ts';
-import { ResponsePoints } from './reply-points.ts';
 import { ObjectShapes } from './shape.ts';
 import { FactTally } from './tally.ts';
 

@@ -6,11 +6,11 @@ import { draftRun } from '../bulk/runs.ts';
 import { requestIdsIn } from '../envelopes/request-ids/request-ids.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
+import type { Sandbox } from '../sandbox/index.ts';
 import type { SampleBasis } from '../statistics/turn-history.ts';
 import type { AccountHistory } from './history.ts';
 import type { RehearsalService } from './service.ts';
 import { letSignersAct, type RehearsedEnvelope, type SlowTurn } from './signers.ts';
-import { firstPages, type StandInPage } from './stand-in-page.ts';
 
 /** A row that would not be sent. */
 export interface UnsentRow {
@@ -163,4 +163,30 @@ function broadestBasis(envelopes: readonly RehearsedEnvelope[], history: Account
     ),
   );
   return BASES.filter((basis) => used.has(basis)).at(-1) ?? 'default';
+}
+
+type SandboxTemplate = ReturnType<Sandbox['control']['templates']>[number];
+
+/** A page of a template's stand-in, with its fields. Positions are in points from the top left corner of an A4 page. */
+export interface StandInPage extends Pick<SandboxTemplate, 'id' | 'name' | 'pageCount'> {
+  page: number;
+  fields: Pick<
+    SandboxTemplate['fields'][number],
+    'label' | 'type' | 'role' | 'required' | 'x' | 'y' | 'width' | 'height'
+  >[];
+}
+
+const MAX_PAGES = 3;
+
+/** Returns the first three pages of each stand-in. */
+function firstPages(templates: readonly SandboxTemplate[]): StandInPage[] {
+  return templates.flatMap(({ id, name, pageCount, fields }) =>
+    Array.from({ length: Math.min(MAX_PAGES, pageCount) }, (_, index) => ({
+      id,
+      name,
+      pageCount,
+      page: index + 1,
+      fields: fields.filter(({ page }) => page === index + 1),
+    })),
+  );
 }

@@ -1,7 +1,7 @@
 import type { Envelope } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
+import { DAY_MS } from '../kernel/duration.ts';
 import { RUN_KEY } from '../kernel/vocabulary.ts';
-import { monthOf, weekOf } from './weeks.ts';
 
 /** The criterion by which a report groups envelopes. */
 export type GroupBy =
@@ -45,4 +45,18 @@ function metadataOf({ metadata }: Envelope, key: string): string | null {
   const value = metadata && Object.hasOwn(metadata, key) ? metadata[key] : undefined;
   if (value === undefined || value === null || value === '') return null;
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Returns the ISO 8601 week of a time (ms) in UTC, such as `2026-W47`. A week belongs to the year of its Thursday. */
+export function weekOf(at: number): string {
+  const day = new Date(at).getUTCDay() || 7;
+  const thursday = new Date(at + (4 - day) * DAY_MS);
+  const year = thursday.getUTCFullYear();
+  const days = Math.floor((thursday.getTime() - Date.UTC(year, 0, 1)) / DAY_MS);
+  return `${year}-W${String(Math.floor(days / 7) + 1).padStart(2, '0')}`;
+}
+
+/** Returns the month of a time (ms) in UTC, such as `2026-11`. */
+export function monthOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 7);
 }

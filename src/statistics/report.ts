@@ -3,9 +3,8 @@ import { turnsOf } from '../envelopes/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import type { AccountEnvelopes } from './account-envelopes.ts';
-import { type GroupBy, type GroupKey, groupOf } from './groups.ts';
+import { type GroupBy, type GroupKey, groupOf, weekOf } from './groups.ts';
 import { EnvelopeTally, type Figures } from './tally.ts';
-import { weekOf } from './weeks.ts';
 
 /** The figures of a group of envelopes or turns. */
 export interface GroupFigures extends Figures {

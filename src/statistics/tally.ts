@@ -2,8 +2,8 @@ import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Turn } from '../envelopes/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { percentile } from '../kernel/percentile.ts';
+import { monthOf } from './groups.ts';
 import { durationOf } from './turn-history.ts';
-import { monthOf } from './weeks.ts';
 
 /** A distribution of durations: the median, and the times within which 85% and 95% were done. Null without samples. */
 export interface Spread {

@@ -16,7 +16,7 @@ import type { Delivery } from './receive/delivery.ts';
 import { FailureReports } from './receive/failures.ts';
 import { type Receiver, startReceiver } from './receive/receiver.ts';
 import { RefusalBudget } from './receive/refusal-budget.ts';
-import { keepTunnel } from './tunnel-keeper.ts';
+import { keepTunnel } from './tunnel.ts';
 
 /**
  * Receives webhooks until the signal aborts, and yields what happens. A delivery is stored in the journal before it is

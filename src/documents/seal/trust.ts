@@ -2,7 +2,9 @@ import { X509Certificate } from 'node:crypto';
 import { codeOf, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { readUserFile } from '../../kernel/files/user-file.ts';
-import { leadsToAuthority } from './chain/path.ts';
+import { UnreadableSignatureError } from './asn1.ts';
+import { type Certificate, readCertificate } from './chain/certificate.ts';
+import { areAllowed } from './chain/name-constraints.ts';
 import type { CheckedSeal, Seal } from './seal.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -54,4 +56,100 @@ export function trustIn(
 /** Returns the time claimed by the signer, because the certificate may have expired since then. */
 function timeOf({ time }: Seal): number {
   return time === null ? Date.now() : Date.parse(time);
+}
+
+/** The maximum length of a certificate path. Real paths have two or three certificates. */
+const MAX_PATH_LENGTH = 8;
+/**
+ * The maximum number of certificate signatures checked per seal. A malicious file can contain any number of certificates that match each
+ * other.
+ */
+const MAX_CHECKS = 200;
+
+interface PathQuestion {
+  signer: X509Certificate;
+  /** The certificates in the seal, which may be intermediates between the signer and an authority. */
+  others: readonly X509Certificate[];
+  authorities: readonly X509Certificate[];
+  /** The time at which the path must be valid, in ms since the epoch. */
+  at: number;
+}
+
+/**
+ * Returns true if a valid certificate path (RFC 5280, 6) leads from a document signer to one of the authorities. Nothing is fetched, so
+ * revocations aren't checked.
+ */
+export function leadsToAuthority(question: PathQuestion): boolean {
+  try {
+    return extend([readCertificate(question.signer)], question, { left: MAX_CHECKS });
+  } catch (error) {
+    if (error instanceof UnreadableSignatureError) return false;
+    throw error;
+  }
+}
+
+function extend(path: readonly Certificate[], question: PathQuestion, checks: { left: number }): boolean {
+  const { others, authorities, at } = question;
+  const child = path.at(-1)?.x509;
+  if (child === undefined) return false;
+  if (isAmong(child, authorities) && isValid(path, at)) return true;
+  if (path.length > MAX_PATH_LENGTH) return false;
+  const isNew = (one: X509Certificate) => path.every(({ x509 }) => !x509.raw.equals(one.raw));
+  for (const issuer of [...authorities, ...others]) {
+    if (!isNew(issuer) || !issuer.ca || !child.checkIssued(issuer)) continue;
+    if (--checks.left < 0) return false;
+    if (!child.verify(issuer.publicKey)) continue;
+    const certificate = readable(issuer);
+    if (certificate !== undefined && extend([...path, certificate], question, checks)) return true;
+  }
+  return false;
+}
+
+/** Reads a certificate. Returns undefined if it is unreadable; another path may still be valid. */
+function readable(x509: X509Certificate): Certificate | undefined {
+  try {
+    return readCertificate(x509);
+  } catch (error) {
+    if (error instanceof UnreadableSignatureError) return undefined;
+    throw error;
+  }
+}
+
+function isAmong(one: X509Certificate, many: readonly X509Certificate[]): boolean {
+  return many.some(({ raw }) => raw.equals(one.raw));
+}
+
+/** Returns true if a path is valid at a time. The signer comes first, the authority last. */
+function isValid(path: readonly Certificate[], at: number): boolean {
+  const [signer] = path;
+  if (signer === undefined || !signer.isForDocuments || signer.keyUsage?.signsDocuments === false)
+    return false;
+  return path.every((certificate, index) => {
+    const isNamedAuthority = index === path.length - 1;
+    return (
+      isUsable(certificate, at) &&
+      // The user named the authority itself, so its own signature and purposes aren't checked.
+      (isNamedAuthority || (certificate.isStrong.signature && certificate.isForDocuments)) &&
+      (index === 0 || mayIssue(certificate, path.slice(0, index)))
+    );
+  });
+}
+
+function isUsable({ x509, isStrong, hasUnknownCritical }: Certificate, at: number): boolean {
+  const isInTime = at >= Date.parse(x509.validFrom) && at <= Date.parse(x509.validTo);
+  return isInTime && isStrong.key && !hasUnknownCritical;
+}
+
+/** Returns true if an authority may issue the certificates `below` it, the signer's first. */
+function mayIssue(authority: Certificate, below: readonly Certificate[]): boolean {
+  const { isAuthority, keyUsage, pathLength, constraints } = authority;
+  // Self-issued certificates, for example after a key renewal, don't count (4.2.1.9).
+  const between = below.slice(1).filter(({ isSelfIssued }) => !isSelfIssued).length;
+  const named = below.filter(({ isSelfIssued }, index) => index === 0 || !isSelfIssued);
+  return (
+    isAuthority &&
+    keyUsage?.signsCertificates !== false &&
+    (pathLength === undefined || between <= pathLength) &&
+    (constraints === undefined || named.every(({ names }) => areAllowed(names, constraints)))
+  );
 }

@@ -1,10 +1,9 @@
 import type { CertificateInput } from '../model.ts';
 import { createFlow, drawFlowFooter, type Flow } from './drawing/flow.ts';
-import { drawHistoryTable } from './drawing/history-table.ts';
+import { drawHistoryTable, hashChain } from './drawing/history-table.ts';
 import { drawSandboxMark } from './drawing/sandbox-mark.ts';
 import { drawSignerTable } from './drawing/signer-table.ts';
 import { inUtc } from './drawing/times.ts';
-import { hashChain } from './history.ts';
 import { createPdf } from './pdf/pdf.ts';
 import { inSigningOrder } from './signed.ts';
 import { createTypesetter } from './text/typesetter.ts';

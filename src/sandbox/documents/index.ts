@@ -35,7 +35,7 @@ export function createDocumentMaker(
       return sealed(await drawCertificate(input), input.envelope);
     },
     async tampered(pdf, how) {
-      const { tampered } = await import('./tampering/families.ts');
+      const { tampered } = await import('./tampering.ts');
       return tampered(pdf, how);
     },
     templates: () => (hasBuiltIn ? BUILT_IN.map(({ record }) => structuredClone(record)) : []),

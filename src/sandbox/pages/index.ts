@@ -1,14 +1,18 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import { Hono } from 'hono';
 import { type Asset, readAsset } from '../../kernel/files/asset.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
 import { fontFolder } from '../documents/text/folder.ts';
+import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { notFound } from '../service/base/errors.ts';
-import type { ServiceEnv } from '../service/base/web.ts';
-import { errorPage, ownAddressOnly, type PagesOptions } from './guard.ts';
-import { signingPages } from './links.ts';
-import { recordPages } from './records.ts';
+import { type ServiceContext, type ServiceEnv, visitorOf } from '../service/base/web.ts';
+import { hasTurn, isActive } from '../service/engine/predicates.ts';
+import { fieldsFor, type Posted, prefilled, readPosted } from './entries.ts';
+import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound } from './guard.ts';
+import { page } from './layout.ts';
+import { recordPages, sendDocument } from './records.ts';
+import { signingPage, statusPage } from './signing.ts';
 import { templatePages } from './templates/routes.ts';
 
 const OWN_PATHS = [
@@ -42,4 +46,86 @@ const NAMES = [...STYLES, ...SCRIPTS, 'icon.svg', 'pdf.min.mjs', 'pdf.worker.min
 /** Reads an asset of the pages, which the build copies next to the fonts. Returns undefined for any other name. */
 function pageAsset(name: string): Promise<Asset | undefined> {
   return readAsset(name, NAMES, [join(fontFolder(), '../pages')]);
+}
+
+/** Mounts the pages behind the link in a signer's email: read, sign, decline, and download the documents. */
+function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
+  const { engine, objects, store } = options;
+  app.get('/sign/:token', async (c) => {
+    const found = bearer(options, c.req.param('token'));
+    if (found === undefined) return pageNotFound(c);
+    if (!canSign(found))
+      return page(c, {
+        title: found.envelope.subject,
+        body: statusPage(found.envelope, found.signer),
+        isForSigner: true,
+      });
+    await engine.view(found.envelope.id, found.signer.id);
+    return signing(c, options, found);
+  });
+  app.post('/sign/:token', async (c) => {
+    const token = c.req.param('token');
+    const found = bearer(options, token);
+    if (found === undefined) return pageNotFound(c);
+    if (!canSign(found)) return c.redirect(`/sign/${token}`, 303);
+    const { envelope, signer } = found;
+    const body = await c.req.parseBody();
+    const fields = fieldsFor(store.state, envelope, signer);
+    const posted = readPosted(fields, body);
+    if (posted.problems.length > 0) return signing(c, options, found, posted);
+    const { values, drawings } = posted;
+    const entries = Object.keys(drawings).length > 0 ? { values, drawings } : { values };
+    await engine.sign(envelope.id, signer.id, entries, visitorOf(c));
+    return c.redirect(`/sign/${token}`, 303);
+  });
+  app.post('/sign/:token/decline', async (c) => {
+    const token = c.req.param('token');
+    const found = bearer(options, token);
+    if (found === undefined) return pageNotFound(c);
+    const { reason } = await c.req.parseBody();
+    const text = typeof reason === 'string' && reason.trim() !== '' ? reason.trim().slice(0, 1_000) : null;
+    if (canSign(found)) await engine.decline(found.envelope.id, found.signer.id, text);
+    return c.redirect(`/sign/${token}`, 303);
+  });
+  app.get('/sign/:token/:file{(document|signed|certificate)\\.pdf}', async (c) => {
+    const found = bearer(options, c.req.param('token'));
+    return sendDocument(c, objects, found?.envelope, c.req.param('file'));
+  });
+}
+
+/** Responds with the form, either as first opened or with the rejected input. */
+function signing(c: ServiceContext, options: PagesOptions, { envelope, signer }: Bearer, refused?: Posted) {
+  const fields = fieldsFor(options.store.state, envelope, signer);
+  const values = prefilled(fields, signer, options.clock.now());
+  const { problems = [], ...filled } = refused ?? { values, drawn: {}, consent: false };
+  const body = signingPage({ envelope, signer, fields, ...filled, problems });
+  return page(c, {
+    title: envelope.subject,
+    body,
+    script: 'sign.js',
+    styles: ['document.css'],
+    isForSigner: true,
+    status: problems.length > 0 ? 400 : 200,
+  });
+}
+
+interface Bearer {
+  envelope: EnvelopeRecord;
+  signer: SignerRecord;
+}
+
+/** Returns the signer who owns the link. The token is compared in constant time because it is the only credential. */
+function bearer({ store }: PagesOptions, token: string): Bearer | undefined {
+  const given = Buffer.from(token);
+  for (const envelope of store.state.envelopes.values()) {
+    for (const signer of envelope.signers) {
+      const own = Buffer.from(signer.token);
+      if (own.length === given.length && timingSafeEqual(own, given)) return { envelope, signer };
+    }
+  }
+  return undefined;
+}
+
+function canSign({ envelope, signer }: Bearer): boolean {
+  return isActive(envelope) && hasTurn(signer);
 }

@@ -8,7 +8,23 @@ import type { Delivery } from '../receive/delivery.ts';
 import { deliveriesText } from '../receive/failures.ts';
 import { ClockWatch, type ServiceTime } from './clock-watch.ts';
 import { DiskWatch } from './disk-watch.ts';
-import type { Reason } from './reason.ts';
+
+export const REASON_CODES = [
+  'journal',
+  'tunnel',
+  'forward',
+  'signature',
+  'clock',
+  'port',
+  'connections',
+  'stopping',
+] as const;
+
+/** A problem of a listener. */
+export interface Reason {
+  code: (typeof REASON_CODES)[number];
+  message: string;
+}
 
 export interface HealthOptions {
   clock: Clock;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSeal } from '../../../src/documents/seal/seal.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { makeSealKey } from '../../../src/sandbox/documents/seal-key.ts';
-import { flipped, partsOf } from '../../../src/sandbox/documents/tampering/bytes.ts';
+import { flipped, partsOf } from '../../../src/sandbox/documents/tampering.ts';
 import { needs } from '../../support/tools.ts';
 import { CONFORMING, type Documents, forgeries, sealedDocuments } from './forging/forgeries.ts';
 import { createKeys, removeKeys, signed } from './forging/openssl.ts';

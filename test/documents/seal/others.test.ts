@@ -6,8 +6,7 @@ import { verifySeal } from '../../../src/documents/seal/judge.ts';
 import { checkSeal } from '../../../src/documents/seal/seal.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { makeSealKey } from '../../../src/sandbox/documents/seal-key.ts';
-import { flipped, objectText, partsOf, updated } from '../../../src/sandbox/documents/tampering/bytes.ts';
-import { tampered } from '../../../src/sandbox/documents/tampering/families.ts';
+import { flipped, objectText, partsOf, tampered, updated } from '../../../src/sandbox/documents/tampering.ts';
 import { TAMPERINGS } from '../../../src/sandbox/model.ts';
 import { needs } from '../../support/tools.ts';
 import {

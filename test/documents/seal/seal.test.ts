@@ -13,9 +13,9 @@ import {
   flippedInCms,
   partsOf,
   swapped,
+  tampered,
   updated,
-} from '../../../src/sandbox/documents/tampering/bytes.ts';
-import { tampered } from '../../../src/sandbox/documents/tampering/families.ts';
+} from '../../../src/sandbox/documents/tampering.ts';
 import { TAMPERINGS, type Tampering } from '../../../src/sandbox/model.ts';
 
 const AT = '2026-03-01T10:20:30.000Z';

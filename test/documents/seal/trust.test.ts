@@ -7,7 +7,7 @@ import { type CheckedSeal, checkSeal } from '../../../src/documents/seal/seal.ts
 import { readAuthorities, type TrustedSigners } from '../../../src/documents/seal/trust.ts';
 import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
-import { flipped } from '../../../src/sandbox/documents/tampering/bytes.ts';
+import { flipped } from '../../../src/sandbox/documents/tampering.ts';
 import { type Issued, issue, type Wanted } from '../../support/authorities.ts';
 
 const AT = new Date(Date.now() - 1_000).toISOString();

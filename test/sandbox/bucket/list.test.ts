@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listResult } from '../../../src/sandbox/bucket/list.ts';
 import { compareKeys, type StoredObjectFacts } from '../../../src/sandbox/bucket/object-store.ts';
+import { listResult } from '../../../src/sandbox/bucket/server.ts';
 import { xmlDocument } from '../../../src/sandbox/bucket/xml.ts';
 import { childText, readXml, type XmlElement } from './xml-reader.ts';
 

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { S3Error } from '../../../src/sandbox/bucket/s3-error.ts';
 import {
   canonicalRequest,
   decode,
   encode,
   parseQuery,
   type SignedRequest,
-} from '../../../src/sandbox/bucket/canonical.ts';
-import { S3Error } from '../../../src/sandbox/bucket/s3-error.ts';
-import { verifySignature } from '../../../src/sandbox/bucket/sigv4.ts';
+  verifySignature,
+} from '../../../src/sandbox/bucket/sigv4.ts';
 import { basic, pathOf, percent, presign, queryOf, sha256, signHeaders } from './witness.ts';
 
 /** The examples that Amazon publishes with the specification ("Signature Calculations"). */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hashChain } from '../../../src/sandbox/documents/history.ts';
+import { hashChain } from '../../../src/sandbox/documents/drawing/history-table.ts';
 import type { HistoryEntry } from '../../../src/sandbox/model.ts';
 import { infoOf, needsReader, pagesOf, prepareFonts, strokesIn, textIn, textOf } from './reader.ts';
 import { certificate, envelope, signer, template } from './samples.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/kernel/clock.ts';
 import type { OldestPending } from '../../../src/webhooks/forward/queue.ts';
 import { Health } from '../../../src/webhooks/health/health.ts';
-import { metricsText } from '../../../src/webhooks/health/metrics.ts';
+import { metricsText } from '../../../src/webhooks/health/server.ts';
 import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];

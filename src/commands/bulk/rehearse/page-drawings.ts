@@ -2,7 +2,7 @@ import { counted } from '../../../kernel/duration.ts';
 import { htmlText } from '../../../output/html.ts';
 import { svgDrawing } from '../../../output/page.ts';
 import { truncate } from '../../../output/text.ts';
-import type { StandInPage } from '../../../rehearsal/stand-in-page.ts';
+import type { StandInPage } from '../../../rehearsal/rehearse.ts';
 
 const WIDTH = 560;
 const HEIGHT = 280;

@@ -1,7 +1,6 @@
 import type { Mode } from '../../../bulk/entries.ts';
 import type { BulkRow } from '../../../bulk/rows/row.ts';
-import type { Rehearsal } from '../../../rehearsal/rehearse.ts';
-import type { StandInPage } from '../../../rehearsal/stand-in-page.ts';
+import type { Rehearsal, StandInPage } from '../../../rehearsal/rehearse.ts';
 import type { RunRequest } from '../plan.ts';
 import type { Caveat } from './caveats.ts';
 

@@ -1,5 +1,5 @@
+import { createHash } from 'node:crypto';
 import type { HistoryEntry, SignerRecord } from '../../model.ts';
-import { HISTORY_WORDS, hashChain } from '../history.ts';
 import { quoted } from '../text/untrusted.ts';
 import { FLOW, type Flow } from './flow.ts';
 import { baseline, COLORS, drawLine, STYLES, type TextStyle } from './pen.ts';
@@ -87,3 +87,34 @@ function drawEntry(
   flow.rule();
   flow.top += 2.5;
 }
+
+/** The hash that precedes the first line of a history. */
+const FIRST_HASH = '0'.repeat(64);
+
+/**
+ * Returns the hash chain of an envelope's history, one lowercase hex SHA-256 per line. Each is computed over the previous hash (64 zeros at
+ * the start), a line feed, and the line as the JSON array `[at, what, signerId, detail]`. Changing, removing, or moving a line changes
+ * every later hash.
+ */
+export function hashChain(history: readonly HistoryEntry[]): string[] {
+  let previous = FIRST_HASH;
+  return history.map(({ at, what, signerId, detail }) => {
+    const line = JSON.stringify([at, what, signerId, detail]);
+    previous = createHash('sha256').update(`${previous}\n${line}`).digest('hex');
+    return previous;
+  });
+}
+
+/** The wording of each event on the certificate. */
+const HISTORY_WORDS: Readonly<Record<HistoryEntry['what'], string>> = {
+  created: 'Envelope created',
+  sent: 'Envelope sent',
+  notified: 'Request sent',
+  reminded: 'Reminder sent',
+  viewed: 'Document viewed',
+  signed: 'Document signed',
+  declined: 'Declined',
+  completed: 'Envelope completed',
+  cancelled: 'Envelope cancelled',
+  expired: 'Envelope expired',
+};

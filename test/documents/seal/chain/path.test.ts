@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { leadsToAuthority } from '../../../../src/documents/seal/chain/path.ts';
+import { leadsToAuthority } from '../../../../src/documents/seal/trust.ts';
 import { general, type Issued, issue, type Wanted } from '../../../support/authorities.ts';
 import { toolPath } from '../../../support/tools.ts';
 

@@ -1,4 +1,4 @@
-import { objectText, partsOf } from '../../../../src/sandbox/documents/tampering/bytes.ts';
+import { objectText, partsOf } from '../../../../src/sandbox/documents/tampering.ts';
 import {
   type Deviation,
   DOCUMENT,

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPdf } from '../../../../src/sandbox/documents/pdf/pdf.ts';
-import { objectText, partsOf, updated } from '../../../../src/sandbox/documents/tampering/bytes.ts';
+import { objectText, partsOf, updated } from '../../../../src/sandbox/documents/tampering.ts';
 
 /** Bytes of a signature, in hexadecimal digits. */
 const ROOM = 12_000;

@@ -1,4 +1,4 @@
-import { partsOf } from '../../../../src/sandbox/documents/tampering/bytes.ts';
+import { partsOf } from '../../../../src/sandbox/documents/tampering.ts';
 
 /** The text of the sealed document, and the forged text. */
 export const HONEST = 'Rent 100';

@@ -1,8 +1,8 @@
 import type { HttpRequest } from '../api/http.ts';
-import { isRecord, tryParseJson } from '../kernel/json.ts';
+import { DAY_MS } from '../kernel/duration.ts';
+import { isList, isRecord, tryParseJson } from '../kernel/json.ts';
 import { ENVELOPE_STATUSES, isInFlight, LIMITS } from '../kernel/vocabulary.ts';
 import { DOCUMENT } from './document.ts';
-import { type NotePoint, noteEnvelope } from './envelope-points.ts';
 
 /** A response of the service, with its request. */
 export interface Sighting {
@@ -42,7 +42,7 @@ export class ResponsePoints {
     this.#noteWindow(sighting, note);
     if (status === 429) note('retry-after', sighting.headers['retry-after'] === undefined ? 'off' : 'on');
     if (operation === 'listEnvelopes' || operation === 'listTemplates') notePaging(sighting, note);
-    if (operation === 'listEnvelopes' && Array.isArray(data)) noteOrder(data, note);
+    if (operation === 'listEnvelopes' && Array.isArray(data)) noteListOrder(data, note);
     if (operation === 'createEnvelope') noteCreate(sighting, data, note);
     if (/^(send|cancel|remind)/.test(operation)) this.#noteAction(sighting, data, note);
     if (isRecord(data) && 'status' in data) {
@@ -106,7 +106,7 @@ function isNumber(text: string | undefined, most: number): boolean {
   return /^\d+$/.test(text) && Number(text) >= 1 && Number(text) <= most;
 }
 
-function noteOrder(items: readonly unknown[], note: NotePoint): void {
+function noteListOrder(items: readonly unknown[], note: NotePoint): void {
   let rises = false;
   let falls = false;
   let before = '';
@@ -154,4 +154,120 @@ function sentBody({ body, bodyText }: HttpRequest): Record<string, unknown> | un
   if (isRecord(body)) return body;
   const parsed = tryParseJson(bodyText ?? '');
   return isRecord(parsed) ? parsed : undefined;
+}
+
+/** Notes the service's behavior for an open point. */
+export type NotePoint = (point: string, value: string) => void;
+
+/** Two times closer together than this are treated as equal. In ms. */
+const MOMENT_MS = 2_000;
+/** A shorter time between creation and sending is inconclusive. In ms. */
+const MIN_DIFFERENCE_MS = 60_000;
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Notes what an envelope shows about open points of its life cycle. `date` is the Date header of the response. */
+function noteEnvelope(envelope: Json, date: unknown, note: NotePoint): void {
+  const signers = (isList(envelope.signers) ? envelope.signers : []).filter(isRecord);
+  noteExpiry(envelope, typeof date === 'string' ? Date.parse(date) : Number.NaN, note);
+  if (signers.length === 0) return;
+  noteSigningOrder(envelope, signers, note);
+  if (signers.some(({ declinedAt }) => typeof declinedAt === 'string')) {
+    if (envelope.status === 'DECLINED') note('decline', 'ends-envelope');
+    else if (envelope.status === 'SENT' || envelope.status === 'IN_PROGRESS') note('decline', 'continues');
+  }
+  noteCompletion(envelope, signers, note);
+}
+
+function noteExpiry(envelope: Json, now: number, note: NotePoint): void {
+  const [created, sent, expires] = [envelope.createdAt, envelope.sentAt, envelope.expiresAt].map(timeOf);
+  if (created === undefined || expires === undefined) return;
+  if (sent !== undefined && sent - created > MIN_DIFFERENCE_MS) {
+    const fromCreation = isWholeDays(expires - created);
+    if (fromCreation !== isWholeDays(expires - sent))
+      note('expiry-from', fromCreation ? 'creation' : 'sending');
+  }
+  if (sent !== undefined || expires > now - MOMENT_MS) return;
+  if (envelope.status === 'EXPIRED') note('draft-expiry', 'expires');
+  if (envelope.status === 'DRAFT' && expires < now - MOMENT_MS) note('draft-expiry', 'never');
+}
+
+function isWholeDays(ms: number): boolean {
+  const rest = ((ms % DAY_MS) + DAY_MS) % DAY_MS;
+  return Math.min(rest, DAY_MS - rest) < MOMENT_MS;
+}
+
+/** Notes, before anyone has signed, whether later signers have another status than the first ones. */
+function noteSigningOrder(envelope: Json, signers: readonly Json[], note: NotePoint): void {
+  if (envelope.signingOrder !== 'SEQUENTIAL' || envelope.status !== 'SENT') return;
+  const orders = signers.map(({ order }) => (typeof order === 'number' ? order : Number.NaN));
+  const lowest = Math.min(...orders);
+  if (!orders.some((order) => order > lowest) || signers.some(({ signedAt }) => signedAt)) return;
+  const statusesWhere = (isFirst: boolean) =>
+    new Set(signers.filter((_, at) => (orders[at] === lowest) === isFirst).map(({ status }) => status));
+  const later = statusesWhere(false);
+  const isLowestFirst = [...statusesWhere(true)].every((status) => !later.has(status));
+  note('sequential-order', isLowestFirst ? 'lowest-first' : 'not-shown');
+}
+
+function noteCompletion(envelope: Json, signers: readonly Json[], note: NotePoint): void {
+  const times = signers.map(({ signedAt }) => timeOf(signedAt));
+  if (times.includes(undefined)) return;
+  const last = Math.max(...times.map((time) => time ?? 0));
+  const completed = timeOf(envelope.completedAt);
+  if (envelope.status === 'IN_PROGRESS') note('finalisation', 'delayed');
+  else if (envelope.status === 'COMPLETED' && completed !== undefined)
+    note('finalisation', completed - last > MOMENT_MS ? 'delayed' : 'at-once');
+}
+
+function timeOf(value: unknown): number | undefined {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
+
+const MAX_REMEMBERED = 10_000;
+
+/** A verified webhook that is not a duplicate. */
+interface SeenEvent {
+  body: Readonly<Record<string, unknown>>;
+  event: string | null;
+  envelopeId: string | null;
+  status: string | null;
+  /** The value of the signature header. */
+  signature: string | undefined;
+}
+
+/** Notes what webhooks show about open points. IDs are only kept in memory. */
+export class EventPoints {
+  readonly #views = new Set<string>();
+  readonly #lastSigned = new Map<string, string>();
+
+  see({ body, event, envelopeId, status, signature }: SeenEvent, note: NotePoint): void {
+    note('payload', 'event' in body ? 'event' : 'type' in body ? 'type' : 'other');
+    if (signature !== undefined) note('signature', /^\s*sha256=/.test(signature) ? 'prefixed' : 'bare');
+    if (envelopeId === null) return;
+    const data = isRecord(body.data) ? body.data : {};
+    if (event === 'envelope.viewed') this.#noteView(envelopeId, data.signer, note);
+    if (event === 'envelope.signed' && status !== null) this.#rememberSigned(envelopeId, status);
+    if (event === 'envelope.completed') this.#noteLastSigned(envelopeId, note);
+  }
+
+  #rememberSigned(envelopeId: string, status: string): void {
+    if (this.#lastSigned.size >= MAX_REMEMBERED) this.#lastSigned.clear();
+    this.#lastSigned.set(envelopeId, status);
+  }
+
+  #noteLastSigned(envelopeId: string, note: NotePoint): void {
+    const last = this.#lastSigned.get(envelopeId);
+    if (last === 'IN_PROGRESS') note('last-signed', 'in-progress');
+    if (last === 'COMPLETED') note('last-signed', 'completed');
+  }
+
+  #noteView(envelopeId: string, signer: unknown, note: NotePoint): void {
+    if (!isRecord(signer) || typeof signer.id !== 'string') return;
+    if (this.#views.size >= MAX_REMEMBERED) this.#views.clear();
+    const view = JSON.stringify([envelopeId, signer.id]);
+    if (this.#views.has(view)) note('viewed', 'every');
+    this.#views.add(view);
+  }
 }
