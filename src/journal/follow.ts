@@ -23,73 +23,45 @@ export async function* followDays<T>(
 ): AsyncGenerator<T, void, undefined> {
   const ends = new Map<string, number>();
   for (const path of await recentFiles(folder, clock)) ends.set(path, await sizeOf(path));
-  const changes = new FolderWatch(folder, clock, signal);
+  const pause = new Wakeable(clock);
+  let watcher: FSWatcher | undefined;
+  let watchedDay = '';
   try {
     while (!signal.aborted) {
-      for (const path of await recentFiles(folder, clock)) {
-        for await (const line of linesAfter(path, ends)) {
-          const entry = format.read(readLine(line));
-          if (entry !== undefined) yield entry;
-        }
-      }
-      await changes.changed();
+      for (const path of await recentFiles(folder, clock)) yield* newEntries(path, format, ends);
+      const today = dayOf(clock.now());
+      if (watchedDay !== today) watcher?.close();
+      if (watchedDay !== today || watcher === undefined) watcher = watchFolder(join(folder, today), pause);
+      watchedDay = today;
+      await pause.wait(POLL_MS, signal).catch(() => undefined);
     }
   } finally {
-    changes.close();
+    watcher?.close();
   }
 }
 
-/** Yields the lines appended to a file since it was last read. */
-async function* linesAfter(path: string, ends: Map<string, number>): AsyncGenerator<Buffer, void, undefined> {
+/** Yields the entries appended to a file since it was last read. */
+async function* newEntries<T>(
+  path: string,
+  format: JournalFormat<T>,
+  ends: Map<string, number>,
+): AsyncGenerator<T, void, undefined> {
   const from = ends.get(path) ?? 0;
   if ((await sizeOf(path)) <= from) return;
   for await (const { bytes, end } of linesOf(path, from)) {
     ends.set(path, end);
-    yield bytes;
+    const entry = format.read(readLine(bytes));
+    if (entry !== undefined) yield entry;
   }
 }
 
-/** Wakes when something changes in today's folder, and regularly in case the system doesn't report it. */
-class FolderWatch {
-  readonly #folder: string;
-  readonly #clock: Clock;
-  readonly #signal: AbortSignal;
-  readonly #pause: Wakeable;
-  #watcher: FSWatcher | undefined;
-  #day = '';
-
-  constructor(folder: string, clock: Clock, signal: AbortSignal) {
-    this.#folder = folder;
-    this.#clock = clock;
-    this.#signal = signal;
-    this.#pause = new Wakeable(clock);
-  }
-
-  /** Resolves at the next change or when the signal aborts. */
-  async changed(): Promise<void> {
-    this.#lookAt(dayOf(this.#clock.now()));
-    await this.#pause.wait(POLL_MS, this.#signal).catch(() => undefined);
-  }
-
-  close(): void {
-    this.#watcher?.close();
-  }
-
-  #lookAt(day: string): void {
-    if (this.#watcher !== undefined && this.#day === day) return;
-    this.#watcher?.close();
-    this.#day = day;
-    const forget = () => {
-      this.#watcher?.close();
-      this.#watcher = undefined;
-    };
-    try {
-      const onChange = () => this.#pause.wake();
-      this.#watcher = watch(join(this.#folder, day), { persistent: false }, onChange).on('error', forget);
-    } catch {
-      // The folder is missing, or there are no more file watches: poll instead.
-      this.#watcher = undefined;
-    }
+/** Wakes when something changes in a folder. Returns undefined if it is missing, or if there are no more file watches. */
+function watchFolder(path: string, pause: Wakeable): FSWatcher | undefined {
+  try {
+    const watcher = watch(path, { persistent: false }, () => pause.wake());
+    return watcher.on('error', () => watcher.close());
+  } catch {
+    return undefined;
   }
 }
 

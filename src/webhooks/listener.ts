@@ -8,10 +8,9 @@ import type { Inspector } from './inspector/server.ts';
 import { CoverageLog } from './journal/coverage.ts';
 import { damageText, EventJournal, readEvents } from './journal/event-journal.ts';
 import { type EventRecord, recordOf } from './journal/record.ts';
-import { removeOldDays } from './journal/retention.ts';
+import { removeExpiredDays } from './journal/retention.ts';
 import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
 import { retryWhilePortIsTaken } from './open-port.ts';
-import { loadRecent } from './recall.ts';
 import type { Delivery } from './receive/delivery.ts';
 import { FailureReports } from './receive/failures.ts';
 import { type Receiver, startReceiver } from './receive/receiver.ts';
@@ -81,7 +80,7 @@ class Listener {
     this.#health = new Health({
       clock,
       checkJournal: () => this.#journal.check(),
-      forwarding: this.#forwarding,
+      forwarding: this.#forwarding.queue,
       serviceTime: options.health?.serviceTime,
       askEveryMs: options.health?.askEveryMs,
     });
@@ -115,11 +114,8 @@ class Listener {
     try {
       // Nothing may be acknowledged before the journal is open.
       await this.#journal.open();
-      const { clock, eventsFolder } = this.#options;
-      const seen = await loadRecent(
-        this.#forwarding,
-        { name: this.#journal.name, folder: eventsFolder, now: clock.now() },
-        (damage) => this.#damaged.push(damageText(damage)),
+      const seen = await this.#forwarding.recall(this.#journal.name, this.#options.eventsFolder, (damage) =>
+        this.#damaged.push(damageText(damage)),
       );
       if (this.#options.inspect?.isOpen) this.#inspector = await this.#inspect();
       const { health, host } = this.#options;
@@ -201,7 +197,7 @@ class Listener {
     this.#forwarding.start();
     let opening: Promise<Inspector | undefined> | undefined;
     this.#options.onControls?.({
-      tryForwardsNow: () => this.#forwarding.retryNow(),
+      tryForwardsNow: () => this.#forwarding.queue.retryNow(),
       openInspector: () => {
         opening ??= this.#openInspector(url);
         return opening;
@@ -237,7 +233,7 @@ class Listener {
   async #tidy(signal: AbortSignal): Promise<void> {
     const { keepMs } = this.#options;
     if (keepMs === undefined) return;
-    await removeOldDays({
+    await removeExpiredDays({
       ...this.#options,
       keepMs,
       signal,
@@ -252,7 +248,7 @@ class Listener {
     const isWanted = this.#isWanted(facts?.event ?? null);
     const isTaken = reason === null && isWanted;
     const kept = reason === null ? delivery : this.#refusals.admit(delivery);
-    const record = kept && recordOf(kept, isTaken ? this.#forwarding.targets : []);
+    const record = kept && recordOf(kept, isTaken ? this.#forwarding.queue.targets : []);
     const place = record && (await this.#journal.append(record));
     this.#failures.succeeded();
     this.#health.received(delivery);
@@ -279,7 +275,7 @@ class Listener {
   }
 
   async #drain(): Promise<void> {
-    const { pending } = this.#forwarding;
+    const { pending } = this.#forwarding.queue;
     if (pending > 0) this.#channel.push({ type: 'draining', pending });
     await this.#forwarding.stop(this.#options.drainMs);
     await this.#inspector?.close();

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { OnDamage } from '../../journal/day-journal.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
@@ -7,13 +8,15 @@ import { command } from '../../kernel/text/shell-words.ts';
 import type { EventRecord } from '../journal/record.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { type ForwardEnd, ForwardLedger, type PendingForward } from './ledger.ts';
-import { Forwarder, type ForwarderOptions, type OldestPending, RETRY_PERIOD_MS } from './queue.ts';
+import { Forwarder, type ForwarderOptions, RETRY_PERIOD_MS } from './queue.ts';
 import { type Forwardable, shownUrl } from './send.ts';
 
 export function forwardsFolder(): string {
   return join(stateDir(), 'forwards');
 }
 
+/** How long repeated deliveries are recognized. */
+const DUPLICATE_WINDOW_MS = 86_400_000;
 const RETRY_PERIOD = durationInWords(RETRY_PERIOD_MS);
 
 export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd'> {
@@ -26,7 +29,9 @@ export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd'> {
 export class Forwarding {
   /** The number of pending deliveries from earlier listeners. */
   backlog = 0;
-  readonly #forwarder: Forwarder;
+  /** Sends the deliveries. */
+  readonly queue: Forwarder;
+  readonly #clock: Clock;
   readonly #ledger: ForwardLedger;
   readonly #warn: ForwardingOptions['warn'];
   /** Deliveries queued before `start`; undefined afterwards. */
@@ -35,48 +40,34 @@ export class Forwarding {
 
   constructor(options: ForwardingOptions) {
     this.#warn = options.warn;
+    this.#clock = options.clock;
     this.#ledger = new ForwardLedger(options.folder, options.clock);
-    this.#forwarder = new Forwarder({
+    this.queue = new Forwarder({
       ...options,
       onEnd: (pending, end, url) => this.#ended(pending, end, url),
     });
   }
 
-  /** The target addresses as the journal names them. */
-  get targets(): string[] {
-    return this.#forwarder.targets;
-  }
-
-  get pending(): number {
-    return this.#forwarder.pending;
-  }
-
-  /** The delivery that has been pending the longest. */
-  get oldestPending(): OldestPending | undefined {
-    return this.#forwarder.oldestPending;
-  }
-
-  /** Retries all delayed deliveries immediately and returns their number. */
-  retryNow(): number {
-    return this.#forwarder.retryNow();
-  }
-
-  /** Finds pending deliveries. @param visit is called with each record read, so that the journal is read only once */
-  async loadPending(
-    listener: string,
-    { eventsFolder, since }: { eventsFolder: string; since: number },
-    visit: (record: EventRecord) => void,
-    onDamage: OnDamage,
-  ): Promise<void> {
-    await this.#ledger.lockOwn(listener, this.targets);
-    const pending = await this.#ledger.takeOver(eventsFolder, this.targets, since, visit, onDamage);
+  /** Reads the pending deliveries and the recent IDs from the journal. Returns the IDs, oldest first. */
+  async recall(listener: string, eventsFolder: string, onDamage: OnDamage): Promise<string[]> {
+    const { targets } = this.queue;
+    const now = this.#clock.now();
+    const spanMs = targets.length > 0 ? 2 * RETRY_PERIOD_MS : DUPLICATE_WINDOW_MS;
+    const recent = new Date(now - DUPLICATE_WINDOW_MS).toISOString();
+    const seen: { receivedAt: string; id: string }[] = [];
+    const visit = ({ reason, receivedAt, id }: EventRecord) => {
+      if (reason === null && receivedAt >= recent) seen.push({ receivedAt, id });
+    };
+    await this.#ledger.lockOwn(listener, targets);
+    const pending = await this.#ledger.takeOver(eventsFolder, targets, now - spanMs, visit, onDamage);
     this.#waiting = pending.map((one) => ({ pending: one }));
     this.backlog = pending.length;
+    return seen.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : 1)).map(({ id }) => id);
   }
 
   /** Starts forwarding: first the pending deliveries, then those that have arrived since. */
   start(): void {
-    for (const { pending, delivery } of this.#waiting ?? []) this.#forwarder.enqueue(pending, delivery);
+    for (const { pending, delivery } of this.#waiting ?? []) this.queue.enqueue(pending, delivery);
     this.#waiting = undefined;
   }
 
@@ -84,21 +75,22 @@ export class Forwarding {
     const { deliveryId, headers, raw } = delivery;
     const { event, envelopeId } = delivery.facts ?? { event: null, envelopeId: null };
     const receivedAt = Date.parse(delivery.receivedAt);
-    for (const target of this.targets) {
+    for (const target of this.queue.targets) {
       const pending = { target, deliveryId, event, envelopeId, receivedAt, place };
       const forwardable = { deliveryId, event, envelopeId, headers, raw };
-      if (this.#waiting === undefined) this.#forwarder.enqueue(pending, forwardable);
+      if (this.#waiting === undefined) this.queue.enqueue(pending, forwardable);
       else this.#waiting.push({ pending, delivery: forwardable });
     }
   }
 
   /** Continues forwarding for at most `ms`, then stops and reports what is still pending. */
   async stop(ms: number): Promise<void> {
-    await this.#forwarder.drain(ms);
+    await this.queue.drain(ms);
     await this.#recording;
     await this.#ledger.close();
-    if (this.pending === 0) return;
-    const what = this.pending === 1 ? '1 delivery is' : `${grouped(this.pending)} deliveries are`;
+    const { pending } = this.queue;
+    if (pending === 0) return;
+    const what = pending === 1 ? '1 delivery is' : `${grouped(pending)} deliveries are`;
     this.#warn(
       `${what} not forwarded yet. The next \`esign listen\` with the same --forward-to continues, for up to ${RETRY_PERIOD} after they were received.`,
     );

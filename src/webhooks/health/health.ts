@@ -39,21 +39,6 @@ export interface HealthOptions {
   elapsed?: (() => number) | undefined;
 }
 
-/** Counters since the start, for monitoring. */
-export interface Counts {
-  verified: number;
-  unverified: number;
-  refused: number;
-  duplicates: number;
-  /** Deliveries that got a 500. */
-  failed: number;
-  /** Connections closed because too many were open. */
-  dropped: number;
-  forwarded: number;
-  forwardsFailed: number;
-  tunnelRestarts: number;
-}
-
 const PENDING_TOO_LONG_MS = 30_000;
 /** How long dropped connections are reported, so that a monitor sees them. */
 const REPORT_DROPPED_MS = 60_000;
@@ -62,12 +47,15 @@ const CLOCK_CHECK_INTERVAL_MS = 300_000;
 /** Collects the events of a listener and reports whether it works and, if not, why. */
 export class Health {
   readonly startedAt: number;
-  readonly counts: Counts = {
+  /** Counters since the start, for monitoring. */
+  readonly counts = {
     verified: 0,
     unverified: 0,
     refused: 0,
     duplicates: 0,
+    /** Deliveries that got a 500. */
     failed: 0,
+    /** Connections closed because too many were open. */
     dropped: 0,
     forwarded: 0,
     forwardsFailed: 0,

@@ -26,11 +26,11 @@ const MAX_REFUSED = 250;
 const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_FORWARDS = 100;
 
-/** The latest deliveries, limited by number and size. Notifies pages that wait for updates. */
+/** The latest deliveries, limited by number and size. Notifies pages of changes. */
 export class DeliveryBoard {
   readonly #clock: Clock;
   readonly #entries = new Map<string, InspectorEntry>();
-  readonly #waiting = new Set<() => void>();
+  readonly #watchers = new Set<() => void>();
   #bytes = 0;
   #change = 0;
 
@@ -76,20 +76,10 @@ export class DeliveryBoard {
     this.#wake();
   }
 
-  /** Resolves at the next change, after `ms`, or when the signal aborts. */
-  waitForChanges(ms: number, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        this.#waiting.delete(done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      this.#waiting.add(done);
-      signal.addEventListener('abort', done, { once: true });
-    });
+  /** Calls `onChange` after each change, until the returned function is called. */
+  watch(onChange: () => void): () => void {
+    this.#watchers.add(onChange);
+    return () => this.#watchers.delete(onChange);
   }
 
   #remove({ record }: InspectorEntry): void {
@@ -98,7 +88,7 @@ export class DeliveryBoard {
   }
 
   #wake(): void {
-    for (const done of [...this.#waiting]) done();
+    for (const onChange of this.#watchers) onChange();
   }
 }
 

@@ -4,7 +4,8 @@ import type { HttpBindings } from '@hono/node-server';
 import { type Context, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
-import type { Clock } from '../../kernel/clock.ts';
+import { Wakeable } from '../../kernel/async/wakeable.ts';
+import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { type Asset, readAsset } from '../../kernel/files/asset.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
 import { type ForwardResult, forwardOnce, shownUrl, storedDelivery } from '../forward/send.ts';
@@ -129,17 +130,18 @@ async function streamChanges(stream: SSEStreamingApi, after: number, parts: Part
     change: board.change,
   };
   await stream.writeSSE({ event: 'start', data: JSON.stringify(start), retry: RECONNECT_MS });
-  for (;;) {
+  const pause = new Wakeable(systemClock);
+  const unwatch = board.watch(() => pause.wake());
+  while (!ended.aborted) {
     const changed = board.since(seen);
     seen = board.change;
-    if (changed.length > 0) {
-      const rows = changed.map((entry) => rowOf(entry, redactor));
+    const rows = changed.map((entry) => rowOf(entry, redactor));
+    if (rows.length > 0)
       await stream.writeSSE({ event: 'deliveries', id: String(seen), data: JSON.stringify(rows) });
-    }
-    if (board.change === seen) await board.waitForChanges(HEARTBEAT_MS, ended);
-    if (ended.aborted) return;
-    if (board.change === seen) await stream.write(': still here\n\n');
+    else await stream.write(': still here\n\n');
+    await pause.wait(HEARTBEAT_MS, ended).catch(() => undefined);
   }
+  unwatch();
 }
 
 const SCRIPTS = ['main.js', 'stream.js', 'list.js', 'detail.js', 'timeline.js', 'json.js', 'dom.js'];

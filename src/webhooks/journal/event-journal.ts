@@ -3,7 +3,6 @@ import {
   dayFiles,
   type JournalPosition,
   type OnDamage,
-  removeOldDays,
   scanDays,
 } from '../../journal/day-journal.ts';
 import { followDays } from '../../journal/follow.ts';
@@ -76,11 +75,6 @@ function matches(record: EventRecord, wanted: EventSelection): boolean {
     (wanted.since === undefined || Date.parse(record.receivedAt) >= wanted.since) &&
     (wanted.verified === undefined || record.verified === wanted.verified)
   );
-}
-
-/** Deletes the days before a time (ms) and returns their number. */
-export function removeOldEvents(folder: string, before: number): Promise<number> {
-  return removeOldDays(folder, before);
 }
 
 /** Yields deliveries that listeners on this machine receive from now on, until the signal aborts. */

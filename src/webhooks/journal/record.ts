@@ -39,23 +39,14 @@ export const EVENTS_FORMAT: JournalFormat<EventRecord> = {
 
 /** @param owedTo the addresses to which the delivery is forwarded */
 export function recordOf(delivery: Delivery, owedTo: readonly string[] = []): EventRecord {
-  const { facts, raw, bytes, headers, deliveryId, id, receivedAt } = delivery;
-  const { verified, duplicate, reason, answer } = delivery;
+  const { facts, raw, body: _body, ...rest } = delivery;
   return {
-    deliveryId,
-    id,
-    receivedAt,
+    ...rest,
     event: facts?.event ?? null,
     envelopeId: facts?.envelopeId ?? null,
     status: facts?.status ?? null,
     signer: facts?.signer ?? null,
-    verified,
-    duplicate,
-    reason,
-    answer,
-    headers,
     bodyBase64: raw.toString('base64'),
-    bytes,
     ...(owedTo.length > 0 ? { owedTo: [...owedTo] } : {}),
   };
 }

@@ -1,7 +1,7 @@
+import { removeOldDays } from '../../journal/day-journal.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS } from '../../kernel/duration.ts';
 import { removeOldForwards } from '../forward/ledger.ts';
-import { removeOldEvents } from './event-journal.ts';
 
 export interface RetentionOptions {
   eventsFolder: string;
@@ -16,12 +16,12 @@ export interface RetentionOptions {
 }
 
 /** Deletes expired days of the journals, immediately and then once a day, until aborted. */
-export async function removeOldDays(options: RetentionOptions): Promise<void> {
+export async function removeExpiredDays(options: RetentionOptions): Promise<void> {
   const { eventsFolder, forwardsFolder, keepMs, clock, signal } = options;
   while (!signal.aborted) {
     try {
       const before = clock.now() - keepMs;
-      const days = await removeOldEvents(eventsFolder, before);
+      const days = await removeOldDays(eventsFolder, before);
       await removeOldForwards(forwardsFolder, eventsFolder, before);
       if (days > 0) options.onRemoved(days);
     } catch (error) {

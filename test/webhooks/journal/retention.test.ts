@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { removeOldDays } from '../../../src/webhooks/journal/retention.ts';
+import { removeExpiredDays } from '../../../src/webhooks/journal/retention.ts';
 import { fakeClock } from '../../support/clock.ts';
 
 const DAY = 86_400_000;
@@ -29,7 +29,7 @@ async function tidy(days: number, keepMs: number): Promise<{ removed: number[]; 
     stop.abort();
     return Promise.resolve();
   };
-  await removeOldDays({
+  await removeExpiredDays({
     eventsFolder: join(folder, 'events'),
     forwardsFolder: join(folder, 'forwards'),
     ...{ keepMs, clock, signal: stop.signal },
