@@ -42,7 +42,7 @@ export async function readAsset(
 
 /**
  * Returns the path of a file that ships with the program: the first of these names in the nearest folder above a module, in a
- * bundle and in the sources. Returns undefined if there is none.
+ * bundle and in the sources. Returns undefined if no folder contains one.
  */
 export function shippedFile(module: string, ...names: string[]): string | undefined {
   for (let folder = dirname(module); ; folder = dirname(folder)) {
