@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/support/order.ts';
+import { Mixed } from './test/support/order.ts';
 
 /**
  * On shared CI machines a process may stand still for seconds, and to be measured slows every process down: what touches
@@ -24,15 +24,13 @@ const env = { AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true' };
 /** What only `npm run test:full` runs: `/* @module-tag full *\/` for a file, `{ tags: ['full'] }` for a test. */
 const tags = [{ name: 'full', description: 'runs in npm run test:full only' }];
 
-/** `--sequence.shuffle` only works without a sequencer. */
-const sequence = process.argv.some((word) => word.startsWith('--sequence.shuffle'))
-  ? {}
-  : { sequencer: LongestFirst };
+/** `ESIGN_SHUFFLE=1 npm test` runs files and tests in a random order, whose seed is printed; `--sequence.seed N` repeats it. */
+const order = process.env.ESIGN_SHUFFLE ? { shuffle: true } : { sequencer: Mixed };
 
 export default defineConfig({
   test: {
     tags,
-    sequence,
+    sequence: order,
     projects: [
       {
         resolve: { alias: { 'when-exit': join(import.meta.dirname, 'test/support/no-when-exit.ts') } },
@@ -58,8 +56,9 @@ export default defineConfig({
           testTimeout: 30_000,
           hookTimeout: 30_000,
           // Some tests wait in real time. Each additional worker takes seconds to load, so there are fewer than below.
-          maxWorkers: availableParallelism() + 1,
+          maxWorkers: availableParallelism() + 2,
           maxConcurrency: 10,
+          sequence: { ...order, groupOrder: 0 },
         },
       },
       {
@@ -109,9 +108,9 @@ export default defineConfig({
           testTimeout: 60_000,
           hookTimeout: 60_000,
           // Run after the unit tests, because each of these starts processes.
-          sequence: { groupOrder: 1 },
+          sequence: { ...order, groupOrder: 1 },
           // Many of them wait: for retries, for signals, for the processes they start.
-          maxWorkers: availableParallelism() + 2,
+          maxWorkers: availableParallelism() + 3,
         },
       },
     ],

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { isInstalled, programOf } from './packages.js';
 import { progress } from './progress.js';
@@ -17,20 +18,27 @@ export async function step(title, command, args, options = {}) {
 
 /** Runs a command and returns its exit code and output. Shows the elapsed time while it runs. */
 export async function attempt(title, command, args, options = {}) {
+  const ended = progress(title);
+  const result = await outputOf(command, args, options);
+  ended(result.code === 0);
+  return result;
+}
+
+/** Runs a command and returns its exit code and output. `priority` is that of os.setPriority: higher numbers yield to others. */
+export async function outputOf(command, args, { priority = 0, ...options } = {}) {
   const [program, words] = programOf(command, args);
   const child = spawn(program, words, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'], ...options });
+  if (priority !== 0 && child.pid !== undefined) setPriority(child.pid, priority);
   const stop = () => child.kill();
   process.once('exit', stop);
   const printed = [];
   child.stdout.on('data', (chunk) => printed.push(chunk));
   child.stderr.on('data', (chunk) => printed.push(chunk));
-  const ended = progress(title);
   const code = await new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', resolve);
   });
   process.off('exit', stop);
-  ended(code === 0);
   return { code, printed: Buffer.concat(printed).toString() };
 }
 

@@ -1,26 +1,31 @@
-import { join } from 'node:path';
-import { ensureBuilt, ensureInstalled, step } from './ensure.js';
+import { ensureBuilt, outputOf } from './ensure.js';
 import { runVitest } from './vitest.js';
 
 // The README's second command: installs the packages and builds, if necessary, then runs the most important checks in a few
 // minutes. `npm run test:full` also runs the tests tagged "full", and every command as a process.
-const root = join(import.meta.dirname, '..');
-// The type checker is a Go program that is done within seconds: with fewer collections, it takes a third less CPU time.
-const env = { GOGC: '400', ...process.env };
-const check = (title, program, ...words) =>
-  step(title, process.execPath, [join(root, 'node_modules', program), ...words], { env });
-
-await ensureInstalled();
-await Promise.all([
-  ensureBuilt(),
-  check('Types, and lint with types', 'oxlint/bin/oxlint'),
-  check('Format and lint', '@biomejs/biome/bin/biome', 'check', '.'),
-  check(
-    'Layers',
-    'dependency-cruiser/bin/dependency-cruise.mjs',
+const checks = {
+  'Types, and lint with types': ['node_modules/oxlint/bin/oxlint'],
+  'Format and lint': ['node_modules/@biomejs/biome/bin/biome', 'check', '.'],
+  Layers: [
+    'node_modules/dependency-cruiser/bin/dependency-cruise.mjs',
     ...['src', '--config', '.dependency-cruiser.cjs'],
-  ),
-  step('Assertions on sentences', process.execPath, [join(root, 'scripts/wording.js')]),
-  step('Wording', process.execPath, [join(root, 'scripts/words.js')]),
-]);
-process.exitCode = await runVitest(['unit', 'e2e'], ['--tags-filter', '!full', ...process.argv.slice(2)]);
+  ],
+  'Assertions on sentences': ['scripts/wording.js'],
+  Wording: ['scripts/words.js'],
+};
+
+await ensureBuilt();
+const running = Object.entries(checks).map(check);
+const code = await runVitest(['unit', 'e2e'], ['--tags-filter', '!full', ...process.argv.slice(2)]);
+const failures = (await Promise.all(running)).filter((one) => one.code !== 0);
+for (const { title, printed } of failures) process.stderr.write(`${title}: failed\n${printed}\n`);
+process.exitCode = failures.length > 0 ? 1 : code;
+
+/** Runs a check next to the tests, which often wait. Reports its result at once; its output follows after the tests. */
+async function check([title, words]) {
+  // The type checker is a Go program that is done within seconds: with fewer collections, it takes a third less CPU time.
+  const env = { GOGC: '400', ...process.env };
+  const result = await outputOf(process.execPath, words, { env, priority: 10 });
+  process.stderr.write(`${title}: ${result.code === 0 ? 'done' : 'failed'}\n`);
+  return { title, ...result };
+}

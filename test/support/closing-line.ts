@@ -15,8 +15,11 @@ export default class ClosingLine implements Reporter {
     const failed = withState('failed').length + modules.flatMap((module) => module.errors()).length;
     const parts = [`${withState('passed').length} passed`, `${failed} failed`];
     parts.push(`${skipped.length - left.length} skipped`);
+    const flaky = tests.filter((test) => test.diagnostic()?.flaky);
+    if (flaky.length > 0) parts.push(`${flaky.length} passed only when tried again`);
     if (left.length > 0) parts.push(`${left.length} left to npm run test:full`);
     process.stdout.write(`${parts.join(', ')}\n`);
+    for (const test of flaky) process.stdout.write(`Passed only when tried again: ${test.fullName}\n`);
     if (lacking.length === 0) return;
     const packages = [...new Set(lacking.flatMap(lacksOf))].toSorted().join(' ');
     process.stdout.write(`${lacking.length} need programs: apt-get install ${packages}\n`);
