@@ -150,11 +150,12 @@ export class EvidenceFolder {
     const text = await readRegular(path).catch((error: unknown) => {
       throw localError(error, path);
     });
-    if (text === undefined || this.#options.force) return [];
+    if (text === undefined) return [];
     const lines = text.split('\n').filter((line) => line !== '');
     const isOwn = this.#before.get(name) === hash('sha256', text) || lines.every((line) => known.has(line));
-    if (!isOwn) throw this.#foreignFileError(name);
-    return lines.map(parseJson);
+    if (isOwn) return lines.map(parseJson);
+    if (this.#options.force) return [];
+    throw this.#foreignFileError(name);
   }
 
   #foreignFileError(name: string): StorageError {

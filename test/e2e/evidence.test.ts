@@ -3,7 +3,9 @@ import { createHash, createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DownloadFolder } from '../../src/documents/archive/download-folder.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { Home, jsonLines, type LongRunning } from '../support/cli.ts';
 import { needs } from '../support/tools.ts';
@@ -187,6 +189,17 @@ describe('the evidence of a completed envelope', () => {
     const { code, stderr } = await esign(`envelopes evidence ${await sent()} --dir all`);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`the evidence for ${id}`)]);
     expect(await bytesOf('all')).toEqual(before);
+  });
+
+  it('contains one envelope, even if another command is collecting its evidence in the same new folder', async () => {
+    const other = await DownloadFolder.open(home.path('shared'), { hasList: false });
+    const waiting = esign(`envelopes evidence ${id} --dir shared`);
+    // Long enough to look into the folder too early.
+    await sleep(500);
+    await writeFile(home.path('shared', 'envelope.json'), '{"id":"env_other"}');
+    await other.close();
+    expect((await waiting).code).toBe(2);
+    expect(await readdir(home.path('shared'))).toEqual(['envelope.json']);
   });
 
   it('requires a bucket', async () => {

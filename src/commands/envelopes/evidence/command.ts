@@ -69,23 +69,31 @@ export default class EnvelopesEvidence extends EsignCommand {
     const first = await client.envelopes.get(id, signal);
     // Without a bucket, the documents can't be fetched.
     const bucket = await context.session.bucket();
-    const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
-    const fetched = () =>
-      context.terminal.waiting(`Downloading the documents for ${id}`, () =>
-        fetchDocuments(bucket, first, flags, context),
+    const { clock } = context.session;
+    // Locked until everything is written, so that two commands can't mix the evidence of two envelopes.
+    const downloads = await DownloadFolder.open(flags.dir, { hasList: false, signal, clock });
+    try {
+      const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
+      const fetched = () =>
+        context.terminal.waiting(`Downloading the documents for ${id}`, () =>
+          fetchDocuments(bucket, downloads, first, flags, context),
+        );
+      const sortedFiles = separateMissing(await fetched(), first);
+      // The service may have added the storage keys during the wait.
+      const { missing } = sortedFiles;
+      const isNamed = DOCUMENT_KINDS.every(
+        (what) => keyOf(first, what) !== undefined || !sortedFiles.documents.some(isHad(what)),
       );
-    const sortedFiles = separateMissing(await fetched(), first);
-    // The service may have added the storage keys during the wait.
-    const { missing } = sortedFiles;
-    const isNamed = DOCUMENT_KINDS.every(
-      (what) => keyOf(first, what) !== undefined || !sortedFiles.documents.some(isHad(what)),
-    );
-    const sent = redactValue(isNamed ? first : await client.envelopes.get(id, signal), redactor);
-    if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be saved.`);
-    const documents = withFindings(sortedFiles.documents, sent);
-    const facts = await writeFolder(folder, sent, { documents, missing }, context);
-    await report(facts, documents, folder, flags.dir, context.terminal);
-    throwProblems(documents);
+      const sent = redactValue(isNamed ? first : await client.envelopes.get(id, signal), redactor);
+      if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be saved.`);
+      const documents = withFindings(sortedFiles.documents, sent);
+      const facts = await writeFolder(folder, sent, { documents, missing }, context);
+      await report(facts, documents, folder, flags.dir, context.terminal);
+      throwProblems(documents);
+    } finally {
+      bucket.close();
+      await downloads.close();
+    }
   }
 }
 
@@ -93,6 +101,7 @@ const PAGE = 'evidence.html';
 
 async function fetchDocuments(
   bucket: Bucket,
+  folder: DownloadFolder,
   envelope: Envelope,
   flags: { dir: string; force: boolean; wait?: number | undefined },
   context: Context,
@@ -103,25 +112,20 @@ async function fetchDocuments(
   setMaxListeners(0, signal);
   const targets = targetsOf(envelope, { kinds: DOCUMENT_KINDS, template: undefined });
   const files: CheckedFile[] = [];
-  let folder: DownloadFolder | undefined;
-  try {
-    folder = await DownloadFolder.open(dir, { hasList: false, signal, clock });
-    const fetching = fetchFiles(bucket, targets, {
-      dir,
-      force,
-      signal,
-      clock,
-      folder,
-      concurrency: targets.length,
-      waiting: waitingOf(flags, context),
-      sealSource: await sealSourceOf(context),
-    });
-    for await (const file of fetching) files.push(file);
-    noticeProofs(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
-  } finally {
-    await folder?.close();
-    bucket.close();
-  }
+  const fetching = fetchFiles(bucket, targets, {
+    dir,
+    force,
+    signal,
+    clock,
+    folder,
+    concurrency: targets.length,
+    waiting: waitingOf(flags, context),
+    sealSource: await sealSourceOf(context),
+  });
+  for await (const file of fetching) files.push(file);
+  noticeProofs(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
+  // The list must not name a file whose rename isn't durable.
+  await folder.flush();
   return files;
 }
 
