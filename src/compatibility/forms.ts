@@ -20,26 +20,6 @@ export const FORMS = [
 ] as const;
 export type Form = (typeof FORMS)[number] | `=${string}`;
 
-const CODES = {
-  missing: 0,
-  null: 1,
-  boolean: 2,
-  integer: 3,
-  number: 4,
-  array: 5,
-  object: 6,
-  string: 7,
-  digits: 8,
-  empty: 9,
-  timestamp: 10,
-  offset: 11,
-  local: 12,
-  date: 13,
-  pattern: 14,
-} as const satisfies Record<(typeof FORMS)[number], number>;
-
-/** The lowest code of a word. Lower codes are forms. */
-const FIRST_WORD = FORMS.length;
 /** Undocumented words of an enumeration that are stored. */
 const STORABLE_WORD = /^[A-Z_]{1,40}$/;
 const MAX_WORDS = 40;
@@ -48,51 +28,44 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)?$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DIGITS = /^[+-]?\d+(\.\d+)?$/;
 
-/** Determines the form of a documented value. Runs for every value of every response, so it allocates no memory. */
+/** Determines the form of a documented value. Runs for every value of every response, so it allocates almost no memory. */
 export class ValueForms {
   readonly value: DocumentedValue;
   readonly #pattern: RegExp | undefined;
-  readonly #words: Map<string, number> | undefined;
+  readonly #words: Map<string, Form> | undefined;
 
   constructor(value: DocumentedValue) {
     this.value = value;
     this.#pattern = value.pattern === undefined ? undefined : new RegExp(value.pattern);
-    this.#words = value.words && new Map(value.words.map((word, index) => [word, FIRST_WORD + index]));
-  }
-
-  /** Returns a number for the form of a value. Equal forms have equal numbers. */
-  codeOf(value: unknown): number {
-    switch (typeof value) {
-      case 'string':
-        return this.#codeOfText(value);
-      case 'number':
-        return Number.isInteger(value) ? CODES.integer : CODES.number;
-      case 'boolean':
-        return CODES.boolean;
-      case 'object':
-        return value === null ? CODES.null : Array.isArray(value) ? CODES.array : CODES.object;
-      default:
-        return CODES.missing;
-    }
+    this.#words = value.words && new Map(value.words.map((word) => [word, `=${word}`]));
   }
 
   formOf(value: unknown): Form {
-    const code = this.codeOf(value);
-    return code < FIRST_WORD ? (FORMS[code] ?? 'string') : `=${String(value)}`;
+    switch (typeof value) {
+      case 'string':
+        return this.#formOfText(value);
+      case 'number':
+        return Number.isInteger(value) ? 'integer' : 'number';
+      case 'boolean':
+        return 'boolean';
+      case 'object':
+        return value === null ? 'null' : Array.isArray(value) ? 'array' : 'object';
+      default:
+        return 'missing';
+    }
   }
 
-  #codeOfText(text: string): number {
-    if (this.value.isTimestamp) return isUtc(text) ? CODES.timestamp : codeOfTime(text);
+  #formOfText(text: string): Form {
+    if (this.value.isTimestamp) return isUtc(text) ? 'timestamp' : formOfTime(text);
     if (this.#words !== undefined) return this.#words.get(text) ?? this.#learn(text, this.#words);
-    if (this.#pattern !== undefined) return this.#pattern.test(text) ? CODES.pattern : CODES.string;
-    return this.value.type === 'string' ? CODES.string : DIGITS.test(text) ? CODES.digits : CODES.string;
+    if (this.#pattern !== undefined) return this.#pattern.test(text) ? 'pattern' : 'string';
+    return this.value.type !== 'string' && DIGITS.test(text) ? 'digits' : 'string';
   }
 
-  #learn(word: string, words: Map<string, number>): number {
-    if (!STORABLE_WORD.test(word) || words.size >= MAX_WORDS) return word === '' ? CODES.empty : CODES.string;
-    const code = FIRST_WORD + words.size;
-    words.set(word, code);
-    return code;
+  #learn(word: string, words: Map<string, Form>): Form {
+    if (!STORABLE_WORD.test(word) || words.size >= MAX_WORDS) return word === '' ? 'empty' : 'string';
+    words.set(word, `=${word}`);
+    return `=${word}`;
   }
 }
 
@@ -111,12 +84,12 @@ function isUtc(text: string): boolean {
   );
 }
 
-function codeOfTime(text: string): number {
+function formOfTime(text: string): Form {
   const zone = TIMESTAMP.exec(text);
-  if (zone !== null) return zone[2] === 'Z' ? CODES.timestamp : zone[2] ? CODES.offset : CODES.local;
-  if (DATE.test(text)) return CODES.date;
-  if (DIGITS.test(text)) return CODES.digits;
-  return text === '' ? CODES.empty : CODES.string;
+  if (zone !== null) return zone[2] === 'Z' ? 'timestamp' : zone[2] ? 'offset' : 'local';
+  if (DATE.test(text)) return 'date';
+  if (DIGITS.test(text)) return 'digits';
+  return text === '' ? 'empty' : 'string';
 }
 
 /** Returns whether a form agrees with the document, contradicts it, or isn't covered by it. */
