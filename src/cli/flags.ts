@@ -8,6 +8,33 @@ import { nearest } from '../kernel/text/nearest.ts';
 import { DOCUMENT_KINDS, type DocumentKind, ENVELOPE_STATUSES, IN_FLIGHT } from '../kernel/vocabulary.ts';
 import { LIST_LIMIT } from './defaults.ts';
 
+interface MoreFlagFacts {
+  char?: 'o';
+  aliases?: string[];
+  dependsOn?: string[];
+  exclusive?: string[];
+  helpGroup?: string;
+}
+
+/** Creates a flag with a text value. `helpValue` stands for the value in the help. */
+export function textFlag(helpValue: string, description: string, more: MoreFlagFacts = {}) {
+  return Flags.string({ description, helpValue, ...more });
+}
+
+/** Creates a flag with a text value that can be repeated. */
+export function repeatedTextFlag(helpValue: string, description: string) {
+  return Flags.string({ description, helpValue, multiple: true, multipleNonGreedy: true });
+}
+
+/** Creates an argument. stdin is read only where it says `-`. */
+export function optionalArg(description: string) {
+  return Args.string({ description, ignoreStdin: true });
+}
+
+export function requiredArg(description: string) {
+  return Args.string({ description, required: true, ignoreStdin: true });
+}
+
 /** Puts flags into a group of the help text. */
 export function inGroup<F extends Record<string, { helpGroup?: string | undefined }>>(
   group: string,
@@ -25,11 +52,8 @@ export const commonFlags = inGroup('GLOBAL', {
     description: 'profile to use (default: the current one)',
     helpValue: 'NAME',
   }),
-  'base-url': Flags.string({
-    description: "API base URL (overrides the profile's)",
-    helpValue: 'URL',
-  }),
-  timeout: Flags.string({ description: 'time limit for each request (default 30s)', helpValue: '30s' }),
+  'base-url': textFlag('URL', "API base URL (overrides the profile's)"),
+  timeout: textFlag('30s', 'time limit for each request (default 30s)'),
   'no-input': Flags.boolean({ description: 'disable prompts' }),
   'no-spinner': Flags.boolean({
     description: 'disable spinners and live updates (or set ESIGN_NO_SPINNER=1)',
@@ -54,10 +78,7 @@ export function quietFlag(what: string) {
 export const formatFlags = inGroup('OUTPUT', {
   csv: Flags.boolean({ description: 'print CSV with a header', exclusive: ['json', 'quiet', 'jsonl'] }),
   jsonl: Flags.boolean({ description: 'print JSON, one item per line', exclusive: ['json', 'quiet'] }),
-  fields: Flags.string({
-    description: 'columns to print, such as id,status,signers.0.email',
-    helpValue: 'A,B',
-  }),
+  fields: textFlag('A,B', 'columns to print, such as id,status,signers.0.email'),
   quiet: quietFlag('IDs'),
 });
 
@@ -78,40 +99,30 @@ export const listFlags = {
 
 /** The flags for reading a file of rows. */
 export const readFlags = inGroup('FILE', {
-  encoding: Flags.string({
-    description: 'file encoding, such as windows-1252 (default: utf-8, or detected from the byte order mark)',
-    helpValue: 'NAME',
-  }),
-  sheet: Flags.string({ description: 'sheet in an .xlsx file (default: the first one)', helpValue: 'NAME' }),
+  encoding: textFlag(
+    'NAME',
+    'file encoding, such as windows-1252 (default: utf-8, or detected from the byte order mark)',
+  ),
+  sheet: textFlag('NAME', 'sheet in an .xlsx file (default: the first one)'),
 });
 
 /** The argument for a file of rows. */
 export const rowsFile = {
-  file: Args.string({
-    description: 'CSV, .xlsx, or JSON Lines, or `-` for stdin',
-    required: true,
-    ignoreStdin: true,
-  }),
+  file: requiredArg('CSV, .xlsx, or JSON Lines, or `-` for stdin'),
 };
 
 export const envelopeArg = {
-  envelope: Args.string({ description: 'envelope ID', required: true, ignoreStdin: true }),
+  envelope: requiredArg('envelope ID'),
 };
 export const latestRunArg = {
-  run: Args.string({ description: 'run ID (default: the latest run)', ignoreStdin: true }),
+  run: optionalArg('run ID (default: the latest run)'),
 };
 
-export const messageFileFlag = Flags.string({
-  description: 'read the message from a file',
-  helpValue: 'FILE',
-  helpGroup: 'EMAIL',
-});
+export const messageFileFlag = textFlag('FILE', 'read the message from a file', { helpGroup: 'EMAIL' });
 
 export const yesFlag = Flags.boolean({ char: 'y', description: 'skip the confirmation prompt' });
-export const confirmFlag = Flags.string({
-  description: 'profile name, to confirm writes if the profile requires it',
+export const confirmFlag = textFlag('NAME', 'profile name, to confirm writes if the profile requires it', {
   helpGroup: 'GUARD',
-  helpValue: 'NAME',
 });
 export const dryRunFlag = Flags.boolean({
   description: 'show what would be done, without doing it',
@@ -122,10 +133,14 @@ export const missingRolesFlag = Flags.boolean({
   default: false,
 });
 
-/** A duration such as 90s, 15m, 2h, or 7d, in ms. */
-export const durationFlag = Flags.custom<number, { least?: number }>({
-  parse: (text, _context, { name, least }) => Promise.resolve(readDuration(text, `--${name}`, least)),
-});
+/** Creates a flag with a duration such as 90s, 15m, 2h, or 7d. Its value is in ms, and at least `least`. */
+export function durationFlag(helpValue: string, description: string, least?: number) {
+  return Flags.custom<number>({
+    description,
+    helpValue,
+    parse: (text, _context, { name }) => Promise.resolve(readDuration(text, `--${name}`, least)),
+  })();
+}
 
 /** A time in the past: 7d (ago), 2026-11-01, or 2026-11-01T10:00:00Z. */
 export const sinceFlag = Flags.custom<Moment>({

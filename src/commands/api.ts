@@ -1,9 +1,8 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { RawResponse } from '../api/http.ts';
 import { callMethod, callPages, callPath, callTarget, isWrite, type RawCall, sendCall } from '../api/raw.ts';
 import { EsignCommand } from '../cli/command.ts';
-import { confirmFlag, dryRunFlag } from '../cli/flags.ts';
+import { confirmFlag, dryRunFlag, optionalArg, textFlag } from '../cli/flags.ts';
 import { readJsonText } from '../cli/input/files.ts';
 import { readPairList } from '../cli/input/pairs.ts';
 import type { CommandTerminal } from '../cli/terminal.ts';
@@ -28,14 +27,8 @@ export default class Api extends EsignCommand {
     'echo \'{"reason":"wrong template"}\' | <%= config.bin %> api POST /esign/envelopes/env_123/cancel --body -',
   ];
   static override args = {
-    method: Args.string({
-      description: 'GET, POST, …; defaults to GET when only PATH is given',
-      ignoreStdin: true,
-    }),
-    path: Args.string({
-      description: 'path below the base URL, such as /esign/envelopes',
-      ignoreStdin: true,
-    }),
+    method: optionalArg('GET, POST, …; defaults to GET when only PATH is given'),
+    path: optionalArg('path below the base URL, such as /esign/envelopes'),
   };
   static override flags = {
     query: Flags.string({
@@ -45,7 +38,7 @@ export default class Api extends EsignCommand {
       multipleNonGreedy: true,
       helpValue: 'K=V',
     }),
-    body: Flags.string({ description: 'JSON body from a file, or `-` for stdin', helpValue: 'FILE|-' }),
+    body: textFlag('FILE|-', 'JSON body from a file, or `-` for stdin'),
     paginate: Flags.boolean({ description: 'fetch all pages of a list and print one array' }),
     include: Flags.boolean({
       char: 'i',

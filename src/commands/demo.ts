@@ -1,8 +1,8 @@
 import { mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../cli/command.ts';
+import { textFlag } from '../cli/flags.ts';
 import type { CommandTerminal } from '../cli/terminal.ts';
 import { childCommandLine } from '../demo/child-command-line.ts';
 import { type DemoStep, type DemoSummary, runDemo } from '../demo/demo.ts';
@@ -28,10 +28,7 @@ export default class Demo extends EsignCommand {
     '<%= config.bin %> demo --json',
   ];
   static override flags = {
-    dir: Flags.string({
-      description: 'folder for the documents (default: a new temporary folder)',
-      helpValue: 'DIR',
-    }),
+    dir: textFlag('DIR', 'folder for the documents (default: a new temporary folder)'),
   };
 
   async run(): Promise<void> {

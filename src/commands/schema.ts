@@ -1,6 +1,6 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../cli/command.ts';
 import { printSchema } from '../cli/describe/print.ts';
+import { requiredArg } from '../cli/flags.ts';
 
 export default class Schema extends EsignCommand {
   static override summary = "Print the JSON Schema of a command's --json output.";
@@ -11,11 +11,7 @@ export default class Schema extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    command: Args.string({
-      description: 'command, such as envelopes list',
-      required: true,
-      ignoreStdin: true,
-    }),
+    command: requiredArg('command, such as envelopes list'),
   };
 
   async run(): Promise<void> {

@@ -1,51 +1,39 @@
-import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Selection } from '../../envelopes/select.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { wordsOf } from '../../kernel/text/words.ts';
 import type { Context } from '../context.ts';
-import { durationFlag, inGroup, sinceFlag, statusesFlag } from '../flags.ts';
+import {
+  durationFlag,
+  inGroup,
+  optionalArg,
+  repeatedTextFlag,
+  sinceFlag,
+  statusesFlag,
+  textFlag,
+} from '../flags.ts';
 import { readPairList } from '../input/pairs.ts';
 import { selectedRun } from './run.ts';
 
 /** The argument of commands that accept envelopes by ID or by selection flags. */
 export const idsOrFilters = {
-  id: Args.string({
-    description: 'envelope IDs, or `-` to read them from stdin; omit with filters',
-    ignoreStdin: true,
-  }),
+  id: optionalArg('envelope IDs, or `-` to read them from stdin; omit with filters'),
 };
 
 /** The flags that select envelopes, for all commands that act on several. */
 export const selectionFlags = inGroup('FILTER', {
   status: statusesFlag({ description: 'only envelopes with one of these statuses', helpValue: 'A,B' }),
-  template: Flags.string({ description: 'only envelopes from this template', helpValue: 'ID|NAME' }),
-  signer: Flags.string({
-    description: 'only envelopes with a signer whose address or name contains this text',
-    helpValue: 'EMAIL',
-  }),
-  search: Flags.string({
-    description:
-      'only envelopes with words that begin with TEXT in the ID, subject, signers, template, or metadata values',
-    helpValue: 'TEXT',
-  }),
+  template: textFlag('ID|NAME', 'only envelopes from this template'),
+  signer: textFlag('EMAIL', 'only envelopes with a signer whose address or name contains this text'),
+  search: textFlag(
+    'TEXT',
+    'only envelopes with words that begin with TEXT in the ID, subject, signers, template, or metadata values',
+  ),
   since: sinceFlag({ description: 'only envelopes created since this time', helpValue: '7d|DATE' }),
   'older-than': sinceFlag({ description: 'only envelopes created before this time', helpValue: '14d|DATE' }),
-  'expiring-in': durationFlag({
-    description: 'only SENT or IN_PROGRESS envelopes that expire within this time',
-    helpValue: '3d',
-  }),
-  metadata: Flags.string({
-    description: 'only envelopes with this metadata value; can be repeated',
-    helpValue: 'KEY=VALUE',
-    multiple: true,
-    multipleNonGreedy: true,
-  }),
-  run: Flags.string({
-    description: 'only envelopes from this bulk run; "last" is the latest run on this machine',
-    helpValue: 'RUN|last',
-  }),
+  'expiring-in': durationFlag('3d', 'only SENT or IN_PROGRESS envelopes that expire within this time'),
+  metadata: repeatedTextFlag('KEY=VALUE', 'only envelopes with this metadata value; can be repeated'),
+  run: textFlag('RUN|last', 'only envelopes from this bulk run; "last" is the latest run on this machine'),
 });
 
 export type SelectionFlagValues = Partial<InferredFlags<typeof selectionFlags>>;

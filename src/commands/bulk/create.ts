@@ -12,6 +12,7 @@ import {
   missingRolesFlag,
   readFlags,
   rowsFile,
+  textFlag,
   yesFlag,
 } from '../../cli/flags.ts';
 import { readMessage } from '../../cli/input/files.ts';
@@ -40,16 +41,11 @@ export default class BulkCreate extends EsignCommand {
   ];
   static override args = rowsFile;
   static override flags = {
-    template: Flags.string({ description: 'template for rows without a template_id', helpValue: 'ID' }),
+    template: textFlag('ID', 'template for rows without a template_id'),
     ...readFlags,
     ...inGroup('EMAIL', {
-      subject: Flags.string({
-        description: 'email subject for rows without one; can contain {column}',
-        helpValue: 'TEXT',
-      }),
-      message: Flags.string({
-        description: 'email message for rows without one; can contain {column}',
-        helpValue: 'TEXT',
+      subject: textFlag('TEXT', 'email subject for rows without one; can contain {column}'),
+      message: textFlag('TEXT', 'email message for rows without one; can contain {column}', {
         exclusive: ['message-file'],
       }),
     }),
@@ -72,16 +68,11 @@ export default class BulkCreate extends EsignCommand {
     }),
     'allow-missing-roles': missingRolesFlag,
     ...inGroup('PLAN', {
-      plan: Flags.string({
-        description:
-          'plan from `bulk rehearse`; nothing is sent if the rows, flags, templates, base URL, or key differ',
-        helpValue: 'PLAN',
-      }),
-      'plan-age': durationFlag({
-        description: 'maximum plan age (default 24h)',
-        helpValue: '24h',
-        dependsOn: ['plan'],
-      }),
+      plan: textFlag(
+        'PLAN',
+        'plan from `bulk rehearse`; nothing is sent if the rows, flags, templates, base URL, or key differ',
+      ),
+      'plan-age': { ...durationFlag('24h', 'maximum plan age (default 24h)'), dependsOn: ['plan'] },
     }),
     yes: yesFlag,
     'dry-run': dryRunFlag,

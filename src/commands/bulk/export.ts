@@ -11,7 +11,7 @@ import type { StatusLine } from '../../bulk/status/run-status.ts';
 import { rowStateOf } from '../../bulk/status/signer-states.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { latestRunArg, readFlags } from '../../cli/flags.ts';
+import { latestRunArg, readFlags, textFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { PartialError, UsageError } from '../../kernel/errors.ts';
@@ -43,9 +43,7 @@ export default class BulkExport extends EsignCommand {
   static override flags = {
     last: Flags.boolean({ description: 'the latest run' }),
     csv: Flags.boolean({ description: 'print CSV (default)', exclusive: ['json'] }),
-    into: Flags.string({
-      description: "the run's source file, printed with the results added; `-` for stdin",
-      helpValue: 'FILE',
+    into: textFlag('FILE', "the run's source file, printed with the results added; `-` for stdin", {
       exclusive: ['json', 'csv'],
     }),
     failed: Flags.boolean({

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { CONCURRENCY } from '../../bulk/defaults.ts';
-import { confirmFlag, inGroup, shareFlag } from '../../cli/flags.ts';
+import { confirmFlag, inGroup, shareFlag, textFlag } from '../../cli/flags.ts';
 import { UsageError } from '../../kernel/errors.ts';
 
 /** The flags of new and resumed runs. */
@@ -25,10 +25,10 @@ export const bulkFlags = {
     'stop-on-error': Flags.integer({ description: 'stop after N failed rows', min: 1, helpValue: 'N' }),
   }),
   confirm: confirmFlag,
-  'webhook-secret-file': Flags.string({
-    description: 'file with the webhook secret for rows with a webhook_url (or set ESIGN_WEBHOOK_SECRET)',
-    helpValue: 'FILE',
-  }),
+  'webhook-secret-file': textFlag(
+    'FILE',
+    'file with the webhook secret for rows with a webhook_url (or set ESIGN_WEBHOOK_SECRET)',
+  ),
 };
 
 const DELIMITERS: Readonly<Record<string, string>> = { comma: ',', semicolon: ';', tab: '\t' };

@@ -1,6 +1,6 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { optionalArg } from '../../cli/flags.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
 import { BulkProgress } from './progress.ts';
@@ -23,7 +23,7 @@ export default class BulkResume extends EsignCommand {
     '<%= config.bin %> bulk resume run-20261121-093012345-4f2a',
     '<%= config.bin %> bulk resume --last --json | jq -c "select(.ok | not)"',
   ];
-  static override args = { run: Args.string({ description: 'run ID', ignoreStdin: true }) };
+  static override args = { run: optionalArg('run ID') };
   static override flags = {
     last: Flags.boolean({ description: 'the latest run' }),
     anyway: Flags.boolean({

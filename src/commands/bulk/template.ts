@@ -1,6 +1,6 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { requiredArg, textFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
@@ -14,14 +14,10 @@ export default class BulkTemplate extends EsignCommand {
     '<%= config.bin %> bulk template - > example.csv',
   ];
   static override args = {
-    file: Args.string({
-      description: 'file to write: CSV, or JSON Lines if it ends in .jsonl; `-` for stdout',
-      required: true,
-      ignoreStdin: true,
-    }),
+    file: requiredArg('file to write: CSV, or JSON Lines if it ends in .jsonl; `-` for stdout'),
   };
   static override flags = {
-    template: Flags.string({ description: 'template whose roles the file should contain', helpValue: 'ID' }),
+    template: textFlag('ID', 'template whose roles the file should contain'),
     force: Flags.boolean({ description: 'replace an existing file' }),
   };
 

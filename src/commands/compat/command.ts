@@ -1,8 +1,8 @@
-import * as Flags from '@oclif/core/flags';
 import { recordScopeOf } from '../../cli/boot/observations.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { EXIT } from '../../cli/exit-codes.ts';
+import { textFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
 import {
   type CompatibilityFinding,
@@ -33,14 +33,11 @@ export default class Compat extends EsignCommand {
     '<%= config.bin %> compat --choices choices.json',
   ];
   static override flags = {
-    share: Flags.string({
-      description: 'write the report to a file, without IDs or host names; Markdown if it ends in .md',
-      helpValue: 'FILE',
-    }),
-    choices: Flags.string({
-      description: 'write the observed open points to a file for `sandbox start --choices`',
-      helpValue: 'FILE',
-    }),
+    share: textFlag(
+      'FILE',
+      'write the report to a file, without IDs or host names; Markdown if it ends in .md',
+    ),
+    choices: textFlag('FILE', 'write the observed open points to a file for `sandbox start --choices`'),
   };
 
   async run(): Promise<void> {

@@ -1,5 +1,5 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
+import { optionalArg } from '../../cli/flags.ts';
 import { readKeys } from '../../cli/input/ids.ts';
 import { describeObject } from '../../documents/bucket/object-facts.ts';
 import { renderObject } from './download/view.ts';
@@ -14,7 +14,7 @@ export default class DocumentsHead extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    key: Args.string({ description: 'storage keys, or `-` to read them from stdin', ignoreStdin: true }),
+    key: optionalArg('storage keys, or `-` to read them from stdin'),
   };
 
   async run(): Promise<void> {

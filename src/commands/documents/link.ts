@@ -1,7 +1,6 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { durationFlag } from '../../cli/flags.ts';
+import { durationFlag, optionalArg } from '../../cli/flags.ts';
 import { readKeys } from '../../cli/input/ids.ts';
 import { LINK_MS } from '../../documents/defaults.ts';
 import { fileOf } from '../../documents/download/targets.ts';
@@ -19,17 +18,10 @@ export default class DocumentsLink extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    key: Args.string({
-      description: 'storage keys, or envelope IDs for their signed documents; `-` to read from stdin',
-      ignoreStdin: true,
-    }),
+    key: optionalArg('storage keys, or envelope IDs for their signed documents; `-` to read from stdin'),
   };
   static override flags = {
-    expires: durationFlag({
-      description: 'how long the link works, up to 7d (default 15m)',
-      helpValue: '15m',
-      least: 1_000,
-    }),
+    expires: durationFlag('15m', 'how long the link works, up to 7d (default 15m)', 1_000),
   };
 
   async run(): Promise<void> {

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { listFlags, quietFlag } from '../../cli/flags.ts';
+import { listFlags, quietFlag, textFlag } from '../../cli/flags.ts';
 import type { Session } from '../../cli/session.ts';
 import { acceptPin, forgetPins, type Pin, readPins } from '../../documents/seal/pins.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -18,12 +18,8 @@ export default class DocumentsPins extends EsignCommand {
     '<%= config.bin %> documents pins --forget 3f7a',
   ];
   static override flags = {
-    accept: Flags.string({
-      description: 'trust this certificate as well',
-      helpValue: 'FINGERPRINT',
-      exclusive: ['forget'],
-    }),
-    forget: Flags.string({ description: 'stop trusting this certificate', helpValue: 'FINGERPRINT' }),
+    accept: textFlag('FINGERPRINT', 'trust this certificate as well', { exclusive: ['forget'] }),
+    forget: textFlag('FINGERPRINT', 'stop trusting this certificate'),
     'dry-run': Flags.boolean({ description: 'show what would change, without changing it' }),
     csv: listFlags.csv,
     fields: listFlags.fields,

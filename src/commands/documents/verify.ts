@@ -1,7 +1,7 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { Batch, type ItemResult } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
+import { optionalArg, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { MANIFEST_NAME } from '../../documents/archive/manifest.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
@@ -24,24 +24,16 @@ export default class DocumentsVerify extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    path: Args.string({
-      description: 'folders or files (default: this folder)',
-      ignoreStdin: true,
-    }),
+    path: optionalArg('folders or files (default: this folder)'),
   };
   static override flags = {
     'require-seal': Flags.boolean({ description: 'reject files that are not sealed PDFs' }),
     'require-list': Flags.boolean({ description: 'reject files that are not listed in any SHA256SUMS' }),
-    trust: Flags.string({
-      description: 'PEM file with accepted certificate authorities; other seals fail',
-      helpValue: 'FILE',
-    }),
-    'sealed-by': Flags.string({
-      description: 'SHA-256 of an accepted seal certificate; other seals fail; can be repeated',
-      helpValue: 'FINGERPRINT',
-      multiple: true,
-      multipleNonGreedy: true,
-    }),
+    trust: textFlag('FILE', 'PEM file with accepted certificate authorities; other seals fail'),
+    'sealed-by': repeatedTextFlag(
+      'FINGERPRINT',
+      'SHA-256 of an accepted seal certificate; other seals fail; can be repeated',
+    ),
   };
 
   async run(): Promise<void> {

@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { confirmFlag, dryRunFlag, durationFlag, yesFlag } from '../../cli/flags.ts';
+import { confirmFlag, dryRunFlag, durationFlag, textFlag, yesFlag } from '../../cli/flags.ts';
 import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
 import { notToRemind } from '../../envelopes/left-out.ts';
 import { remindAction } from '../../envelopes/plan.ts';
@@ -20,14 +19,8 @@ export default class EnvelopesRemind extends EsignCommand {
   static override strict = false;
   static override args = idsOrFilters;
   static override flags = {
-    signer: Flags.string({
-      description: 'signer to remind (default: everyone whose signature is pending)',
-      helpValue: 'ID|EMAIL',
-    }),
-    'min-gap': durationFlag({
-      description: 'skip signers who were reminded from this machine within this time',
-      helpValue: '24h',
-    }),
+    signer: textFlag('ID|EMAIL', 'signer to remind (default: everyone whose signature is pending)'),
+    'min-gap': durationFlag('24h', 'skip signers who were reminded from this machine within this time'),
     ...otherFlags,
     yes: yesFlag,
     confirm: confirmFlag,

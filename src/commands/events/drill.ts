@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { textFlag } from '../../cli/flags.ts';
 import { requireWebhookSecret } from '../../cli/input/secrets.ts';
 import { PartialError } from '../../kernel/errors.ts';
 import { EVENTS } from '../../kernel/vocabulary.ts';
@@ -22,11 +23,8 @@ export default class EventsDrill extends EsignCommand {
   ];
   static override flags = {
     to: Flags.string({ description: 'receiver URL', required: true, helpValue: 'URL' }),
-    'secret-file': Flags.string({
-      description: "file with the receiver's webhook secret (or set ESIGN_WEBHOOK_SECRET)",
-      helpValue: 'FILE',
-    }),
-    events: Flags.string({ description: 'events the receiver handles (default: all)', helpValue: 'A,B' }),
+    'secret-file': textFlag('FILE', "file with the receiver's webhook secret (or set ESIGN_WEBHOOK_SECRET)"),
+    events: textFlag('A,B', 'events the receiver handles (default: all)'),
   };
 
   async run(): Promise<void> {

@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { durationFlag, formatFlags, sinceFlag } from '../../cli/flags.ts';
+import { durationFlag, formatFlags, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { counted } from '../../kernel/duration.ts';
 import { PartialError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
@@ -25,14 +24,8 @@ export default class EventsGaps extends EsignCommand {
       description: 'check changes and events since this time (default 24h)',
       helpValue: '24h|DATE',
     }),
-    grace: durationFlag({
-      description: 'how long a delivery may take before it counts as missing (default 1m)',
-      helpValue: '1m',
-    }),
-    'webhook-url': Flags.string({
-      description: 'only envelopes with this webhook URL',
-      helpValue: 'URL',
-    }),
+    grace: durationFlag('1m', 'how long a delivery may take before it counts as missing (default 1m)'),
+    'webhook-url': textFlag('URL', 'only envelopes with this webhook URL'),
   };
 
   async run(): Promise<void> {

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { inGroup, listFlags, sinceFlag } from '../../cli/flags.ts';
+import { inGroup, listFlags, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
@@ -19,8 +19,8 @@ export default class EventsList extends EsignCommand {
   static override flags = {
     ...listFlags,
     ...inGroup('FILTER', {
-      events: Flags.string({ description: 'only these events', helpValue: 'A,B' }),
-      envelope: Flags.string({ description: 'only events for this envelope', helpValue: 'ID' }),
+      events: textFlag('A,B', 'only these events'),
+      envelope: textFlag('ID', 'only events for this envelope'),
       since: sinceFlag({ description: 'only webhooks received since this time', helpValue: '7d|DATE' }),
       verified: Flags.boolean({
         description: 'only webhooks with a valid signature',

@@ -1,7 +1,6 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { sinceFlag } from '../../cli/flags.ts';
+import { optionalArg, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
@@ -18,14 +17,11 @@ export default class EventsReplay extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'delivery IDs, or `-` to read them from stdin', ignoreStdin: true }),
+    id: optionalArg('delivery IDs, or `-` to read them from stdin'),
   };
   static override flags = {
     to: Flags.string({ description: 'URL to send them to', required: true, helpValue: 'URL' }),
-    envelope: Flags.string({
-      description: 'resend all accepted webhooks for this envelope',
-      helpValue: 'ID',
-    }),
+    envelope: textFlag('ID', 'resend all accepted webhooks for this envelope'),
     since: sinceFlag({ description: 'resend all webhooks accepted since this time', helpValue: '1h|DATE' }),
   };
 

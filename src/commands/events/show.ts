@@ -1,5 +1,5 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
+import { requiredArg } from '../../cli/flags.ts';
 import { writeJson } from '../../output/json.ts';
 import { eventJson, renderEvent } from './event-view.ts';
 import { findEvent } from './send.ts';
@@ -12,11 +12,7 @@ export default class EventsShow extends EsignCommand {
     '<%= config.bin %> events show "$(<%= config.bin %> events list -q -L 1)"',
   ];
   static override args = {
-    id: Args.string({
-      description: 'delivery ID, or the beginning of one',
-      required: true,
-      ignoreStdin: true,
-    }),
+    id: requiredArg('delivery ID, or the beginning of one'),
   };
 
   async run(): Promise<void> {

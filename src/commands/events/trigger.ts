@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { requiredArg, textFlag } from '../../cli/flags.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { EVENTS, SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { sign } from '../../webhooks/receive/signature.ts';
@@ -19,18 +19,12 @@ export default class EventsTrigger extends EsignCommand {
     'ESIGN_WEBHOOK_SECRET=… <%= config.bin %> events trigger signed --to http://localhost:3000/hook --json',
   ];
   static override args = {
-    event: Args.string({ description: 'event to send', required: true, ignoreStdin: true }),
+    event: requiredArg('event to send'),
   };
   static override flags = {
     to: Flags.string({ description: 'URL to send it to', required: true, helpValue: 'URL' }),
-    'secret-file': Flags.string({
-      description: 'file with the webhook secret (or set ESIGN_WEBHOOK_SECRET)',
-      helpValue: 'FILE',
-    }),
-    envelope: Flags.string({
-      description: 'envelope ID in the payload (default: a made-up one)',
-      helpValue: 'ID',
-    }),
+    'secret-file': textFlag('FILE', 'file with the webhook secret (or set ESIGN_WEBHOOK_SECRET)'),
+    envelope: textFlag('ID', 'envelope ID in the payload (default: a made-up one)'),
   };
 
   async run(): Promise<void> {

@@ -1,6 +1,6 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { requiredArg, textFlag } from '../../cli/flags.ts';
 import { readBytes } from '../../cli/input/files.ts';
 import { requireWebhookSecret } from '../../cli/input/secrets.ts';
 import { VerificationError } from '../../kernel/errors.ts';
@@ -17,11 +17,7 @@ export default class EventsVerify extends EsignCommand {
     '<%= config.bin %> events verify body.json --signature 5d41… --json',
   ];
   static override args = {
-    file: Args.string({
-      description: 'file with the raw body, or `-` for stdin',
-      required: true,
-      ignoreStdin: true,
-    }),
+    file: requiredArg('file with the raw body, or `-` for stdin'),
   };
   static override flags = {
     signature: Flags.string({
@@ -29,10 +25,7 @@ export default class EventsVerify extends EsignCommand {
       required: true,
       helpValue: 'HEX',
     }),
-    'secret-file': Flags.string({
-      description: 'file with the webhook secret (or set ESIGN_WEBHOOK_SECRET)',
-      helpValue: 'FILE',
-    }),
+    'secret-file': textFlag('FILE', 'file with the webhook secret (or set ESIGN_WEBHOOK_SECRET)'),
   };
 
   async run(): Promise<void> {

@@ -1,9 +1,8 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { listFlags } from '../../cli/flags.ts';
+import { listFlags, requiredArg } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { searchText, selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
 import { searchEnvelopes } from '../../cli/selection/search.ts';
@@ -37,11 +36,7 @@ export default class Find extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    text: Args.string({
-      description: 'search terms; each matches the beginning of a word',
-      required: true,
-      ignoreStdin: true,
-    }),
+    text: requiredArg('search terms; each matches the beginning of a word'),
   };
   static override flags = {
     ...listFlags,

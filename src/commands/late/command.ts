@@ -36,10 +36,7 @@ export default class Late extends EsignCommand {
       max: 100,
       exclusive: ['after'],
     }),
-    after: durationFlag({
-      description: 'time after which a signer is late, instead of the usual time',
-      helpValue: '7d',
-    }),
+    after: durationFlag('7d', 'time after which a signer is late, instead of the usual time'),
     ...formatFlags,
   };
 

@@ -18,33 +18,11 @@ import { downloadDocuments } from '../documents/download/run.ts';
 import { eventNames } from '../events/event-flags.ts';
 import { targetUrl } from '../events/send.ts';
 import { DeliveryActions } from './actions.ts';
+import type { ListenFlags } from './flags.ts';
 import { ListenKeys } from './keys.ts';
 import { listenSecrets } from './secrets.ts';
 import { AwaitedEnvelope } from './until.ts';
 import { ListenView } from './view.ts';
-
-export interface ListenFlags {
-  port: number;
-  host: string;
-  path: string;
-  'secret-file'?: string[] | undefined;
-  'signature-header': string;
-  events?: string | undefined;
-  verify: boolean;
-  'forward-to'?: string[] | undefined;
-  'forward-timeout'?: number | undefined;
-  drain?: number | undefined;
-  exec?: string | undefined;
-  envelope?: string | undefined;
-  until?: string[] | undefined;
-  wait?: number | undefined;
-  download?: string | undefined;
-  keep?: number | undefined;
-  tunnel?: string | undefined;
-  inspect?: boolean;
-  'inspect-port'?: number | undefined;
-  'health-port'?: number | undefined;
-}
 
 /** Receives webhooks and shows what happens, until a signal or until the awaited envelope reaches its status. */
 export async function listenUntilStopped(flags: ListenFlags, context: Context): Promise<void> {

@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags, inGroup, sinceFlag } from '../../cli/flags.ts';
+import { formatFlags, inGroup, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { counted } from '../../kernel/duration.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { LogEntry } from '../../log/entry.ts';
@@ -22,7 +21,7 @@ export default class Log extends EsignCommand {
     ...formatFlags,
     ...inGroup('FILTER', {
       since: sinceFlag({ description: 'only entries since this time', helpValue: '7d|DATE' }),
-      envelope: Flags.string({ description: 'only entries for this envelope', helpValue: 'ID' }),
+      envelope: textFlag('ID', 'only entries for this envelope'),
     }),
   };
 

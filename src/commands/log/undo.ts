@@ -1,12 +1,10 @@
-import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
-import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
+import { dryRunFlag, requiredArg, textFlag, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import { cancelEnvelope, isCancellable } from '../../envelopes/actions.ts';
 import { findByRequestId } from '../../envelopes/request-ids/search.ts';
@@ -33,10 +31,10 @@ export default class LogUndo extends EsignCommand {
     '<%= config.bin %> log undo log_0123456789ab --dry-run',
   ];
   static override args = {
-    id: Args.string({ description: 'entry ID, from `esign log`', required: true, ignoreStdin: true }),
+    id: requiredArg('entry ID, from `esign log`'),
   };
   static override flags = {
-    reason: Flags.string({ description: 'reason, stored with the envelopes', helpValue: 'TEXT' }),
+    reason: textFlag('TEXT', 'reason, stored with the envelopes'),
     yes: yesFlag,
     'dry-run': dryRunFlag,
   };

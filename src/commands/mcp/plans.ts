@@ -13,7 +13,8 @@ import { executeCreate } from '../envelopes/create/command.ts';
 import { withWarning } from '../envelopes/create/view.ts';
 import { keptSecretOf } from '../envelopes/create/webhook-secret.ts';
 import { checkSigners, confirmProblems } from '../envelopes/problems.ts';
-import { checkedPlan, type ReplaceFlags, replaceEnvelope, writesOf } from '../envelopes/replace/run.ts';
+import type { ReplaceFlags } from '../envelopes/replace/flags.ts';
+import { checkedPlan, replaceEnvelope, writesOf } from '../envelopes/replace/run.ts';
 import { costOf, notesOn } from '../envelopes/replace/view.ts';
 
 /** Refuses problems, because MCP has no prompt. */

@@ -27,8 +27,6 @@ const signer = z.union([
 const allowMissingRoles = z.boolean().optional().describe('only if the user asks for it');
 const expiresInDays = z.int().min(1).max(3650).optional();
 const mailboxes = z.array(z.string()).max(LIMITS.signers).optional();
-/** The user has already confirmed, and nothing is printed. */
-const UNASKED = { yes: true, quiet: false, 'dry-run': false };
 /** zod's record type drops this key silently. */
 const metadata = z.preprocess(
   (value, { addIssue }) => {
@@ -142,11 +140,12 @@ export function writeTools(context: Context): Tool[] {
         evenIfSigned: z.boolean().optional().describe('only if the user asks for it'),
         allowMissingRoles,
       }),
-      plan: ({ id: old, addSigner, removeSigner, expiresInDays: days, ...more }) => {
-        const { draft = false, evenIfSigned = false, allowMissingRoles: allow = false, ...texts } = more;
+      plan: ({ id: old, addSigner, removeSigner, expiresInDays: days, evenIfSigned = false, ...more }) => {
+        const { draft = false, allowMissingRoles: allow = false, ...texts } = more;
         const changes = { 'add-signer': addSigner, 'remove-signer': removeSigner, 'expires-in-days': days };
-        const leave = { 'even-if-signed': evenIfSigned, 'allow-missing-roles': allow, draft };
-        return planReplace(old, { ...texts, ...changes, ...leave, ...UNASKED }, context);
+        const allowed = { 'even-if-signed': evenIfSigned, 'allow-missing-roles': allow, draft };
+        // The user has already confirmed.
+        return planReplace(old, { ...texts, ...changes, ...allowed, yes: true }, context);
       },
     }),
   ];

@@ -1,6 +1,6 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { requiredArg } from '../../cli/flags.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { addProfile, applyChanges, checkName } from '../../profiles/edit.ts';
 import { removeKey, storeKey } from '../../profiles/key-place.ts';
@@ -22,7 +22,7 @@ export default class ProfilesAdd extends EsignCommand {
     '<%= config.bin %> profiles add acme --base-url https://api.example.com/api/v1 --bucket contracts --region eu-central-1',
   ];
   static override args = {
-    name: Args.string({ description: 'profile name', required: true, ignoreStdin: true }),
+    name: requiredArg('profile name'),
   };
   static override flags = {
     ...profileFlags,

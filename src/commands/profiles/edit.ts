@@ -1,6 +1,6 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { requiredArg } from '../../cli/flags.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { applyChanges, putProfile } from '../../profiles/edit.ts';
@@ -22,7 +22,7 @@ export default class ProfilesEdit extends EsignCommand {
     'cat new.key | <%= config.bin %> profiles edit acme --api-key-stdin',
   ];
   static override args = {
-    name: Args.string({ description: 'profile to edit', required: true, ignoreStdin: true }),
+    name: requiredArg('profile to edit'),
   };
   static override flags = {
     ...profileFlags,

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
-import { inGroup } from '../../cli/flags.ts';
+import { inGroup, textFlag } from '../../cli/flags.ts';
 import { readSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -9,12 +9,11 @@ import type { KeyStorage } from '../../profiles/key-place.ts';
 
 const guardFlags = inGroup('GUARD', {
   'read-only': Flags.boolean({ description: 'refuse all commands that change data', allowNo: true }),
-  'only-to': Flags.string({
-    description:
-      "allow only these recipients: addresses, '*@example.com', '*@*.example.com'; '' allows nobody",
-    helpValue: 'A,B',
-    exclusive: ['no-only-to'],
-  }),
+  'only-to': textFlag(
+    'A,B',
+    "allow only these recipients: addresses, '*@example.com', '*@*.example.com'; '' allows nobody",
+    { exclusive: ['no-only-to'] },
+  ),
   'no-only-to': Flags.boolean({ description: 'allow all recipients' }),
   'max-emails': Flags.integer({
     description: 'maximum number of emails that a command may send',
@@ -36,10 +35,8 @@ export const profileFlags = {
       description: 'read the API key from stdin',
       exclusive: ['api-key-command', 'api-key-file'],
     }),
-    'api-key-file': Flags.string({ description: 'read the API key from a file', helpValue: 'FILE' }),
-    'api-key-command': Flags.string({
-      description: 'command that prints the API key, run each time the key is needed',
-      helpValue: 'CMD',
+    'api-key-file': textFlag('FILE', 'read the API key from a file'),
+    'api-key-command': textFlag('CMD', 'command that prints the API key, run each time the key is needed', {
       exclusive: ['api-key-file'],
     }),
     keychain: Flags.boolean({
@@ -55,32 +52,23 @@ export const profileFlags = {
   }),
   ...guardFlags,
   ...inGroup('STORAGE', {
-    bucket: Flags.string({ description: 'bucket that contains the signed documents', helpValue: 'NAME' }),
-    region: Flags.string({ description: 'bucket region', helpValue: 'NAME' }),
-    endpoint: Flags.string({
-      description: 'URL of an S3-compatible service other than AWS',
-      helpValue: 'URL',
-    }),
+    bucket: textFlag('NAME', 'bucket that contains the signed documents'),
+    region: textFlag('NAME', 'bucket region'),
+    endpoint: textFlag('URL', 'URL of an S3-compatible service other than AWS'),
     'path-style': Flags.boolean({
       description: 'put the bucket in the path, not the host name (default with --endpoint)',
       allowNo: true,
     }),
-    'aws-profile': Flags.string({
-      description: 'AWS profile with the credentials and endpoint',
-      helpValue: 'NAME',
-    }),
-    'access-key-id': Flags.string({
-      description: 'access key ID, instead of the AWS default chain; you are prompted for the secret',
-      helpValue: 'ID',
-    }),
+    'aws-profile': textFlag('NAME', 'AWS profile with the credentials and endpoint'),
+    'access-key-id': textFlag(
+      'ID',
+      'access key ID, instead of the AWS default chain; you are prompted for the secret',
+    ),
     'secret-access-key-stdin': Flags.boolean({
       description: 'read the secret access key from stdin',
       exclusive: ['api-key-stdin'],
     }),
-    'secret-access-key-file': Flags.string({
-      description: 'read the secret access key from a file',
-      helpValue: 'FILE',
-    }),
+    'secret-access-key-file': textFlag('FILE', 'read the secret access key from a file'),
   }),
 };
 

@@ -1,7 +1,6 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
 import { writeDryRun } from '../../cli/dry-run.ts';
-import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
+import { dryRunFlag, requiredArg, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import { removeRecordsOf } from '../../compatibility/record.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
@@ -20,7 +19,7 @@ export default class ProfilesRemove extends EsignCommand {
     '<%= config.bin %> profiles remove sandbox --json',
   ];
   static override args = {
-    name: Args.string({ description: 'profile to remove', required: true, ignoreStdin: true }),
+    name: requiredArg('profile to remove'),
   };
   static override flags = { yes: yesFlag, 'dry-run': dryRunFlag };
 

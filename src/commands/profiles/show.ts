@@ -1,5 +1,5 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
+import { optionalArg } from '../../cli/flags.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
@@ -14,7 +14,7 @@ export default class ProfilesShow extends EsignCommand {
     '<%= config.bin %> profiles show --json',
   ];
   static override args = {
-    name: Args.string({ description: 'profile (default: the current one)', ignoreStdin: true }),
+    name: optionalArg('profile (default: the current one)'),
   };
 
   async run(): Promise<void> {

@@ -1,5 +1,5 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
+import { optionalArg } from '../../cli/flags.ts';
 import { NoProfileError, UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -17,10 +17,7 @@ export default class ProfilesUse extends EsignCommand {
     '<%= config.bin %> profiles use acme --json',
   ];
   static override args = {
-    name: Args.string({
-      description: 'profile to switch to (default: choose from a list on a terminal)',
-      ignoreStdin: true,
-    }),
+    name: optionalArg('profile to switch to (default: choose from a list on a terminal)'),
   };
 
   async run(): Promise<void> {

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags } from '../../cli/flags.ts';
+import { formatFlags, textFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
 import { readAccount } from '../../cli/selection/account.ts';
 import { selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
@@ -51,7 +51,7 @@ export default class Report extends EsignCommand {
       description: 'group by template, role, month, week, run, or a metadata key',
       helpValue: 'template|role|month|week|run|meta.KEY',
     }),
-    html: Flags.string({ description: 'also write an HTML page to this file', helpValue: 'FILE' }),
+    html: textFlag('FILE', 'also write an HTML page to this file'),
     markdown: Flags.boolean({
       description: 'print a Markdown table',
       helpGroup: 'OUTPUT',

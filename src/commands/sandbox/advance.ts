@@ -1,5 +1,5 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
+import { requiredArg } from '../../cli/flags.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { readDuration } from '../../kernel/duration-input.ts';
 import { writeJson } from '../../output/json.ts';
@@ -13,7 +13,7 @@ export default class SandboxAdvance extends EsignCommand {
     '<%= config.bin %> sandbox advance 90s --json',
   ];
   static override args = {
-    time: Args.string({ description: 'how far to advance: 90s, 2h, 31d', required: true, ignoreStdin: true }),
+    time: requiredArg('how far to advance: 90s, 2h, 31d'),
   };
 
   async run(): Promise<void> {

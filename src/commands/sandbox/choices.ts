@@ -1,6 +1,5 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags, quietFlag } from '../../cli/flags.ts';
+import { formatFlags, optionalArg, quietFlag } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { type ListView, writeList } from '../../output/list.ts';
 import type { SandboxChoice } from '../../sandbox-control/control.ts';
@@ -13,7 +12,7 @@ export default class SandboxChoices extends EsignCommand {
     '<%= config.bin %> sandbox choices --json | jq -r ".[] | select(.value != .default) | .name"',
   ];
   static override strict = false;
-  static override args = { choice: Args.string({ description: 'NAME=VALUE to set', ignoreStdin: true }) };
+  static override args = { choice: optionalArg('NAME=VALUE to set') };
   static override flags = { ...formatFlags, quiet: quietFlag('names') };
 
   async run(): Promise<void> {

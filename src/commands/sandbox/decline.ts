@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { envelopeArg } from '../../cli/flags.ts';
+import { envelopeArg, textFlag } from '../../cli/flags.ts';
 import { writeEnvelopeAction } from '../envelopes/view.ts';
 import { asSigner } from './as-signer.ts';
 
@@ -13,10 +13,7 @@ export default class SandboxDecline extends EsignCommand {
   ];
   static override args = envelopeArg;
   static override flags = {
-    signer: Flags.string({
-      description: 'signer to decline as (default: the next signer)',
-      helpValue: 'EMAIL|ID',
-    }),
+    signer: textFlag('EMAIL|ID', 'signer to decline as (default: the next signer)'),
     reason: Flags.string({ description: 'reason', default: 'Declined in the sandbox', helpValue: 'TEXT' }),
   };
 

@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags } from '../../cli/flags.ts';
+import { formatFlags, textFlag } from '../../cli/flags.ts';
 import { writeList } from '../../output/list.ts';
 import { sandboxDeliveryList } from '../events/delivery-view.ts';
 
@@ -12,7 +11,7 @@ export default class SandboxDeliveries extends EsignCommand {
     '<%= config.bin %> sandbox deliveries --json',
   ];
   static override flags = {
-    envelope: Flags.string({ description: 'only webhooks for this envelope', helpValue: 'ID' }),
+    envelope: textFlag('ID', 'only webhooks for this envelope'),
     ...formatFlags,
   };
 

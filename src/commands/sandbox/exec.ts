@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { constants } from 'node:os';
-import * as Args from '@oclif/core/args';
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { requiredArg, textFlag } from '../../cli/flags.ts';
 import { stoppedBy } from '../../cli/interrupt.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
@@ -26,18 +25,11 @@ export default class SandboxExec extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    command: Args.string({
-      description: 'command to run, with its arguments',
-      required: true,
-      ignoreStdin: true,
-    }),
+    command: requiredArg('command to run, with its arguments'),
   };
   static override flags = {
     ...repeatableFlags,
-    seed: Flags.string({
-      description: 'YAML or JSON file with the initial data',
-      helpValue: 'FILE',
-    }),
+    seed: textFlag('FILE', 'YAML or JSON file with the initial data'),
   };
 
   async run(): Promise<void> {

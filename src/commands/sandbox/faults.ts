@@ -1,6 +1,6 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
+import { optionalArg } from '../../cli/flags.ts';
 import { readJsonObject } from '../../cli/input/files.ts';
 import { writeJson } from '../../output/json.ts';
 
@@ -16,7 +16,7 @@ export default class SandboxFaults extends EsignCommand {
     '<%= config.bin %> sandbox faults --clear',
   ];
   static override args = {
-    file: Args.string({ description: 'JSON file, or `-` for stdin', ignoreStdin: true }),
+    file: optionalArg('JSON file, or `-` for stdin'),
   };
   static override flags = { clear: Flags.boolean({ description: 'remove all faults' }) };
 

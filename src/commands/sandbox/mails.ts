@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { durationFlag, formatFlags } from '../../cli/flags.ts';
+import { durationFlag, formatFlags, textFlag } from '../../cli/flags.ts';
 import { WaitTimeoutError } from '../../kernel/errors.ts';
 import { waitExpired } from '../../kernel/wait-expired.ts';
 import { isForPerson, type ListView, writeList } from '../../output/list.ts';
@@ -17,12 +16,9 @@ export default class SandboxMails extends EsignCommand {
     '<%= config.bin %> sandbox mails --envelope env_123 --fields link',
   ];
   static override flags = {
-    to: Flags.string({ description: 'only emails to this address', helpValue: 'EMAIL' }),
-    envelope: Flags.string({ description: 'only emails about this envelope', helpValue: 'ID' }),
-    wait: durationFlag({
-      description: 'maximum time to wait for the first email; exits with 124 if none arrives',
-      helpValue: '5s',
-    }),
+    to: textFlag('EMAIL', 'only emails to this address'),
+    envelope: textFlag('ID', 'only emails about this envelope'),
+    wait: durationFlag('5s', 'maximum time to wait for the first email; exits with 124 if none arrives'),
     ...formatFlags,
   };
 

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
-import { inGroup } from '../../cli/flags.ts';
+import { inGroup, textFlag } from '../../cli/flags.ts';
 
 /** The flags that make runs of a sandbox repeatable. */
 export const repeatableFlags = inGroup('SERVICE', {
@@ -11,10 +11,7 @@ export const repeatableFlags = inGroup('SERVICE', {
     helpValue: 'random|counted',
   }),
   freeze: Flags.boolean({ description: 'stop the clock; only `sandbox advance` moves it' }),
-  clock: Flags.string({
-    description: 'start time for the clock, such as 2026-03-01T09:00:00Z',
-    helpValue: 'AT',
-  }),
+  clock: textFlag('AT', 'start time for the clock, such as 2026-03-01T09:00:00Z'),
 });
 
 export type RepeatableFlags = Partial<InferredFlags<typeof repeatableFlags>>;

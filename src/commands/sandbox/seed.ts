@@ -1,7 +1,7 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
+import { optionalArg, textFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, listed } from '../../kernel/duration.ts';
@@ -25,20 +25,15 @@ export default class SandboxSeed extends EsignCommand {
     'echo "envelopes: [{id: env_1, status: COMPLETED}]" | <%= config.bin %> sandbox seed -',
   ];
   static override args = {
-    file: Args.string({
-      description: 'YAML or JSON file, or `-` for stdin',
-      ignoreStdin: true,
-    }),
+    file: optionalArg('YAML or JSON file, or `-` for stdin'),
   };
   static override flags = {
-    from: Flags.string({
-      description: "load stand-ins for the active templates of this profile's account (read-only)",
-      helpValue: 'PROFILE',
-    }),
-    out: Flags.string({
-      description: 'write the stand-ins to a seed file instead; `-` for stdout',
+    from: textFlag(
+      'PROFILE',
+      "load stand-ins for the active templates of this profile's account (read-only)",
+    ),
+    out: textFlag('FILE', 'write the stand-ins to a seed file instead; `-` for stdout', {
       dependsOn: ['from'],
-      helpValue: 'FILE',
     }),
     force: Flags.boolean({ description: 'replace an existing FILE', dependsOn: ['out'] }),
   };

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { envelopeArg } from '../../cli/flags.ts';
+import { envelopeArg, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { isInFlight } from '../../kernel/vocabulary.ts';
@@ -20,19 +20,10 @@ export default class SandboxSign extends EsignCommand {
   ];
   static override args = envelopeArg;
   static override flags = {
-    signer: Flags.string({
-      description: 'signer to sign as (default: the next signer)',
-      helpValue: 'EMAIL|ID',
-      exclusive: ['all'],
-    }),
+    signer: textFlag('EMAIL|ID', 'signer to sign as (default: the next signer)', { exclusive: ['all'] }),
     quiet: Flags.boolean({ char: 'q', description: 'print only the envelope ID', exclusive: ['json'] }),
     all: Flags.boolean({ description: 'sign as everyone who has not signed yet, in order' }),
-    value: Flags.string({
-      description: 'value for a field; can be repeated (default: made-up values)',
-      multiple: true,
-      multipleNonGreedy: true,
-      helpValue: 'FIELD=TEXT',
-    }),
+    value: repeatedTextFlag('FIELD=TEXT', 'value for a field; can be repeated (default: made-up values)'),
   };
 
   async run(): Promise<void> {

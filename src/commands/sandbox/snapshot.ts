@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags, quietFlag } from '../../cli/flags.ts';
+import { formatFlags, optionalArg, quietFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isNotFound, ServiceError, UsageError } from '../../kernel/errors.ts';
@@ -27,7 +27,7 @@ export default class SandboxSnapshot extends EsignCommand {
       required: true,
       ignoreStdin: true,
     }),
-    name: Args.string({ description: 'snapshot name', ignoreStdin: true }),
+    name: optionalArg('snapshot name'),
   };
   static override flags = { ...formatFlags, quiet: quietFlag('names') };
 

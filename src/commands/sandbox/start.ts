@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import { isLoopback } from '../../api/base-url.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { inGroup, rateLimitFlag } from '../../cli/flags.ts';
+import { inGroup, rateLimitFlag, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
 import { readJsonObject } from '../../cli/input/files.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
@@ -51,11 +51,7 @@ export default class SandboxStart extends EsignCommand {
       max: 65_535,
     }),
     host: Flags.string({ description: 'address to bind', default: '127.0.0.1', helpValue: 'ADDRESS' }),
-    data: Flags.string({
-      description: 'folder to store the state in',
-      helpValue: 'DIR',
-      exclusive: ['ephemeral'],
-    }),
+    data: textFlag('DIR', 'folder to store the state in', { exclusive: ['ephemeral'] }),
     ephemeral: Flags.boolean({ description: 'delete everything on exit' }),
     ...inGroup('SERVICE', {
       'rate-limit': rateLimitFlag({
@@ -67,30 +63,23 @@ export default class SandboxStart extends EsignCommand {
         min: 0,
         helpValue: 'N',
       }),
-      choice: Flags.string({
-        description: 'behavior where the API document is ambiguous; can be repeated; see `sandbox choices`',
-        multiple: true,
-        multipleNonGreedy: true,
-        helpValue: 'NAME=VALUE',
-      }),
-      choices: Flags.string({
-        description: 'JSON file with choices; --choice takes precedence; see `esign compat --choices`',
-        helpValue: 'FILE',
-      }),
-      faults: Flags.string({
+      choice: repeatedTextFlag(
+        'NAME=VALUE',
+        'behavior where the API document is ambiguous; can be repeated; see `sandbox choices`',
+      ),
+      choices: textFlag(
+        'FILE',
+        'JSON file with choices; --choice takes precedence; see `esign compat --choices`',
+      ),
+      faults: textFlag('FILE', 'JSON file with faults to inject; see `sandbox faults`', {
         aliases: ['fault'],
-        description: 'JSON file with faults to inject; see `sandbox faults`',
-        helpValue: 'FILE',
       }),
-      seed: Flags.string({
-        description: 'YAML or JSON file with the initial data; see `sandbox seed`',
-        helpValue: 'FILE',
-      }),
-      like: Flags.string({
-        description: "start with stand-ins for the active templates of this profile's account (read-only)",
-        exclusive: ['seed'],
-        helpValue: 'PROFILE',
-      }),
+      seed: textFlag('FILE', 'YAML or JSON file with the initial data; see `sandbox seed`'),
+      like: textFlag(
+        'PROFILE',
+        "start with stand-ins for the active templates of this profile's account (read-only)",
+        { exclusive: ['seed'] },
+      ),
     }),
     ...repeatableFlags,
     'save-profile': Flags.boolean({

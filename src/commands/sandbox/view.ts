@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { envelopeArg } from '../../cli/flags.ts';
+import { envelopeArg, textFlag } from '../../cli/flags.ts';
 import { writeEnvelopeAction } from '../envelopes/view.ts';
 import { asSigner } from './as-signer.ts';
 
@@ -13,10 +12,7 @@ export default class SandboxView extends EsignCommand {
   ];
   static override args = envelopeArg;
   static override flags = {
-    signer: Flags.string({
-      description: 'signer to open it as (default: the next signer)',
-      helpValue: 'EMAIL|ID',
-    }),
+    signer: textFlag('EMAIL|ID', 'signer to open it as (default: the next signer)'),
   };
 
   async run(): Promise<void> {

@@ -1,5 +1,5 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
+import { requiredArg } from '../../cli/flags.ts';
 import { writeJson } from '../../output/json.ts';
 import { findTemplate } from '../../templates/find.ts';
 import { rolesOf } from '../../templates/roles.ts';
@@ -13,7 +13,7 @@ export default class TemplatesGet extends EsignCommand {
     '<%= config.bin %> templates get tmpl_lease --json | jq ".fields | length"',
   ];
   static override args = {
-    id: Args.string({ description: 'template ID or name', required: true, ignoreStdin: true }),
+    id: requiredArg('template ID or name'),
   };
 
   async run(): Promise<void> {

@@ -1,7 +1,6 @@
-import * as Flags from '@oclif/core/flags';
 import type { Template } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { listFlags } from '../../cli/flags.ts';
+import { listFlags, textFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { writeList } from '../../output/list.ts';
 import { searchTemplates } from '../../templates/search.ts';
@@ -16,10 +15,10 @@ export default class TemplatesList extends EsignCommand {
   ];
   static override flags = {
     ...listFlags,
-    search: Flags.string({
-      description: 'only templates with words that begin with TEXT in the name, description, or ID',
-      helpValue: 'TEXT',
-    }),
+    search: textFlag(
+      'TEXT',
+      'only templates with words that begin with TEXT in the name, description, or ID',
+    ),
   };
 
   async run(): Promise<void> {

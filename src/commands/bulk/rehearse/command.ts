@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { timeByWindow } from '../../../bulk/estimate.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { inGroup } from '../../../cli/flags.ts';
+import { inGroup, textFlag } from '../../../cli/flags.ts';
 import { writeNewFile } from '../../../cli/new-file.ts';
 import { readAccount } from '../../../cli/selection/account.ts';
 import { counted } from '../../../kernel/duration.ts';
@@ -56,14 +56,8 @@ export default class BulkRehearse extends EsignCommand {
         max: 4_294_967_295,
         helpValue: 'N',
       }),
-      html: Flags.string({
-        description: 'also write an HTML page to this file, for the person who approves the list',
-        helpValue: 'FILE',
-      }),
-      plan: Flags.string({
-        description: 'write a plan for `bulk create --plan` to this file; replaces an older plan',
-        helpValue: 'FILE',
-      }),
+      html: textFlag('FILE', 'also write an HTML page to this file, for the person who approves the list'),
+      plan: textFlag('FILE', 'write a plan for `bulk create --plan` to this file; replaces an older plan'),
     }),
   };
 

@@ -4,7 +4,7 @@ import { isCovered, type RosterEntry } from '../../../bulk/roster/roster.ts';
 import { Findings, MAX_PROBLEMS } from '../../../bulk/rows/check-file.ts';
 import { checkRow } from '../../../bulk/rows/row.ts';
 import { EsignCommand } from '../../../cli/command.ts';
-import { inGroup, readFlags, rowsFile, sinceFlag } from '../../../cli/flags.ts';
+import { inGroup, readFlags, rowsFile, sinceFlag, textFlag } from '../../../cli/flags.ts';
 import { type ListView, writeList } from '../../../output/list.ts';
 import type { TableColumn } from '../../../output/table.ts';
 import { delimiterFlag, localDelimiter } from '../flags.ts';
@@ -34,7 +34,7 @@ export default class BulkRoster extends EsignCommand {
     }),
     ...inGroup('OUTPUT', {
       csv: Flags.boolean({ description: 'print CSV with a header', exclusive: ['json'] }),
-      fields: Flags.string({ description: 'columns to print, such as email,state', helpValue: 'A,B' }),
+      fields: textFlag('A,B', 'columns to print, such as email,state'),
     }),
     ...readFlags,
     delimiter: delimiterFlag,

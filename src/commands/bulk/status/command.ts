@@ -10,7 +10,7 @@ import {
 import { SIGNER_STATES, type SignerState } from '../../../bulk/status/signer-states.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { formatFlags, latestRunArg } from '../../../cli/flags.ts';
+import { formatFlags, latestRunArg, textFlag } from '../../../cli/flags.ts';
 import { runOnThisMachine, selectedRun } from '../../../cli/selection/run.ts';
 import { select } from '../../../cli/selection/select.ts';
 import { timeOf } from '../../../kernel/clock.ts';
@@ -40,7 +40,7 @@ export default class BulkStatus extends EsignCommand {
   static override args = latestRunArg;
   static override flags = {
     last: Flags.boolean({ description: 'the latest run' }),
-    only: Flags.string({ description: 'only signers in one of these states', helpValue: 'A,B' }),
+    only: textFlag('A,B', 'only signers in one of these states'),
     ...formatFlags,
   };
 

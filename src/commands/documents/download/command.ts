@@ -1,5 +1,5 @@
-import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../../cli/command.ts';
+import { optionalArg } from '../../../cli/flags.ts';
 import { readKeys } from '../../../cli/input/ids.ts';
 import { targetsOfKeys } from '../../../documents/download/targets.ts';
 import { downloadAll, downloadFlags, templateOf } from './run.ts';
@@ -13,7 +13,7 @@ export default class DocumentsDownload extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    key: Args.string({ description: 'storage keys, or `-` to read them from stdin', ignoreStdin: true }),
+    key: optionalArg('storage keys, or `-` to read them from stdin'),
   };
   static override flags = downloadFlags;
 

@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { basename, dirname } from 'node:path';
 import * as Flags from '@oclif/core/flags';
+import type { InferredFlags } from '@oclif/core/interfaces';
 import { Batch } from '../../../cli/batch.ts';
 import type { Context } from '../../../cli/context.ts';
-import { durationFlag } from '../../../cli/flags.ts';
+import { durationFlag, textFlag } from '../../../cli/flags.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
 import { refuseCollisions } from '../../../documents/archive/file-names.ts';
@@ -40,16 +41,12 @@ export const downloadFlags = {
     helpValue: 'DIR',
     exclusive: ['output'],
   }),
-  'name-template': Flags.string({
-    description: "path for each file in the folder, such as '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
-    helpValue: 'TEXT',
-    exclusive: ['output'],
-  }),
-  output: Flags.string({
-    char: 'o',
-    description: 'output file for a single download; `-` for stdout',
-    helpValue: 'FILE',
-  }),
+  'name-template': textFlag(
+    'TEXT',
+    "path for each file in the folder, such as '{completedAt:yyyy-MM}/{envelopeId}.{what}.pdf'",
+    { exclusive: ['output'] },
+  ),
+  output: textFlag('FILE', 'output file for a single download; `-` for stdout', { char: 'o' }),
   force: Flags.boolean({ description: 'replace existing files whose content differs' }),
   concurrency: Flags.integer({
     description: 'maximum number of parallel downloads',
@@ -58,20 +55,16 @@ export const downloadFlags = {
     max: DOWNLOADS.max,
     helpValue: 'N',
   }),
-  wait: durationFlag({
-    description: `how long to wait for a file that is not in the bucket yet (default ${WAIT_MS / 1_000}s)`,
-    helpValue: '30s',
-  }),
+  wait: durationFlag(
+    '30s',
+    `how long to wait for a file that is not in the bucket yet (default ${WAIT_MS / 1_000}s)`,
+  ),
 };
 
-export interface DownloadFlagValues {
-  dir: string;
-  'name-template'?: string | undefined;
-  output?: string | undefined;
-  force: boolean;
-  concurrency: number;
-  wait?: number | undefined;
-}
+type AllDownloadFlags = InferredFlags<typeof downloadFlags>;
+/** The values of the flags. A listener sets only these three. */
+export type DownloadFlagValues = Pick<AllDownloadFlags, 'dir' | 'force' | 'concurrency'> &
+  Partial<AllDownloadFlags>;
 
 /** The number of files from which lower memory use is more important than speed. */
 const LARGE_RUN_FILES = 2_000;

@@ -12,6 +12,8 @@ import {
   messageFileFlag,
   missingRolesFlag,
   readFlags,
+  repeatedTextFlag,
+  textFlag,
   yesFlag,
 } from '../../../cli/flags.ts';
 import { readJsonObject, readMessage } from '../../../cli/input/files.ts';
@@ -52,44 +54,26 @@ export default class EnvelopesCreate extends EsignCommand {
     '<%= config.bin %> envelopes create --template tmpl_nda --signer a@b.c --dry-run',
   ];
   static override flags = {
-    template: Flags.string({ description: 'template to use', helpValue: 'ID' }),
+    template: textFlag('ID', 'template to use'),
     ...inGroup('SIGNER', {
-      signer: Flags.string({
-        description: 'signer; can be repeated, up to 20 times',
-        multiple: true,
-        multipleNonGreedy: true,
-        helpValue: 'SIGNER',
-      }),
-      'signers-file': Flags.string({
-        description: 'signers as CSV or .xlsx (email,name,role,order), or JSON',
-        helpValue: 'FILE',
-      }),
+      signer: repeatedTextFlag('SIGNER', 'signer; can be repeated, up to 20 times'),
+      'signers-file': textFlag('FILE', 'signers as CSV or .xlsx (email,name,role,order), or JSON'),
     }),
     encoding: { ...readFlags.encoding, dependsOn: ['signers-file'] },
     sheet: { ...readFlags.sheet, dependsOn: ['signers-file'] },
     ...inGroup('EMAIL', {
-      subject: Flags.string({ description: 'email subject', helpValue: 'TEXT' }),
-      message: Flags.string({
-        description: 'email message',
-        helpValue: 'TEXT',
-        exclusive: ['message-file'],
-      }),
+      subject: textFlag('TEXT', 'email subject'),
+      message: textFlag('TEXT', 'email message', { exclusive: ['message-file'] }),
     }),
     'message-file': messageFileFlag,
-    metadata: Flags.string({
-      description: 'key=value stored with the envelope; can be repeated',
-      multiple: true,
-      multipleNonGreedy: true,
-      helpValue: 'K=V',
-    }),
-    'metadata-file': Flags.string({ description: 'read metadata from a JSON file', helpValue: 'FILE' }),
+    metadata: repeatedTextFlag('K=V', 'key=value stored with the envelope; can be repeated'),
+    'metadata-file': textFlag('FILE', 'read metadata from a JSON file'),
     ...inGroup('WEBHOOK', {
-      'webhook-url': Flags.string({ description: 'URL to deliver webhook events to', helpValue: 'URL' }),
-      'webhook-secret-file': Flags.string({
-        description:
-          'file with the secret that signs the webhooks (or set ESIGN_WEBHOOK_SECRET; default: a new one, stored for `listen`)',
-        helpValue: 'FILE',
-      }),
+      'webhook-url': textFlag('URL', 'URL to deliver webhook events to'),
+      'webhook-secret-file': textFlag(
+        'FILE',
+        'file with the secret that signs the webhooks (or set ESIGN_WEBHOOK_SECRET; default: a new one, stored for `listen`)',
+      ),
     }),
     'expires-in-days': Flags.integer({
       description: 'days until it expires (default 30)',
@@ -103,10 +87,7 @@ export default class EnvelopesCreate extends EsignCommand {
       helpGroup: 'SIGNER',
     }),
     send: Flags.boolean({ description: 'send the envelope to its signers immediately' }),
-    'request-id': Flags.string({
-      description: 'idempotency key: the same ID never creates a second envelope',
-      helpValue: 'KEY',
-    }),
+    'request-id': textFlag('KEY', 'idempotency key: the same ID never creates a second envelope'),
     'allow-missing-roles': missingRolesFlag,
     quiet: Flags.boolean({ char: 'q', description: 'print only the envelope ID', exclusive: ['json'] }),
     yes: yesFlag,

@@ -1,11 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { basename, join } from 'node:path';
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import { type Envelope, envelopeSchema, matches } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { durationFlag } from '../../../cli/flags.ts';
+import { durationFlag, requiredArg } from '../../../cli/flags.ts';
 import { addKnownSecrets } from '../../../cli/known-secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
@@ -43,7 +42,7 @@ export default class EnvelopesEvidence extends EsignCommand {
     '<%= config.bin %> envelopes evidence env_123 --dir evidence && (cd evidence && sha256sum -c SHA256SUMS)',
   ];
   static override args = {
-    id: Args.string({ description: 'envelope ID', required: true, ignoreStdin: true }),
+    id: requiredArg('envelope ID'),
   };
   static override flags = {
     dir: Flags.string({
@@ -52,10 +51,7 @@ export default class EnvelopesEvidence extends EsignCommand {
       helpValue: 'DIR',
     }),
     force: Flags.boolean({ description: 'replace existing files whose content differs' }),
-    wait: durationFlag({
-      description: 'how long to wait for a document that is not in the bucket yet (default 30s)',
-      helpValue: '30s',
-    }),
+    wait: durationFlag('30s', 'how long to wait for a document that is not in the bucket yet (default 30s)'),
   };
 
   async run(): Promise<void> {

@@ -1,9 +1,8 @@
-import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
 import type { Envelope } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { formatFlags } from '../../../cli/flags.ts';
+import { formatFlags, optionalArg, textFlag } from '../../../cli/flags.ts';
 import { readIds } from '../../../cli/input/ids.ts';
 import type { ListFormat } from '../../../output/list.ts';
 import { forEachId } from '../each.ts';
@@ -19,14 +18,12 @@ export default class EnvelopesGet extends EsignCommand {
   ];
   static override strict = false;
   static override args = {
-    id: Args.string({ description: 'envelope IDs, or `-` to read them from stdin', ignoreStdin: true }),
+    id: optionalArg('envelope IDs, or `-` to read them from stdin'),
   };
   static override flags = {
     csv: formatFlags.csv,
-    fields: Flags.string({
-      description: 'columns to print, such as status,signers.0.email',
+    fields: textFlag('A,B', 'columns to print, such as status,signers.0.email', {
       helpGroup: 'OUTPUT',
-      helpValue: 'A,B',
       exclusive: ['json'],
     }),
     quiet: formatFlags.quiet,

@@ -1,8 +1,7 @@
-import * as Flags from '@oclif/core/flags';
 import type { Envelope } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { listFlags } from '../../../cli/flags.ts';
+import { listFlags, textFlag } from '../../../cli/flags.ts';
 import { limited } from '../../../cli/input/limit.ts';
 import { reportOf } from '../../../cli/report.ts';
 import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
@@ -25,11 +24,7 @@ export default class EnvelopesList extends EsignCommand {
   static override flags = {
     ...listFlags,
     ...selectionFlags,
-    sort: Flags.string({
-      description: 'field to sort by; `-FIELD` for descending order',
-      helpValue: 'FIELD',
-      helpGroup: 'OUTPUT',
-    }),
+    sort: textFlag('FIELD', 'field to sort by; `-FIELD` for descending order', { helpGroup: 'OUTPUT' }),
   };
 
   async run(): Promise<void> {

@@ -20,29 +20,10 @@ import { stateDir } from '../../../kernel/files/paths.ts';
 import { writeJson } from '../../../output/json.ts';
 import { bindSecret, keptSecretOf, type OwnSecret, ownSecret } from '../create/webhook-secret.ts';
 import { checkSigners } from '../problems.ts';
+import type { ReplaceFlags } from './flags.ts';
 import { replacementsFolder } from './folder.ts';
 import { ReplaceProgress } from './progress.ts';
 import { costOf, notesOn, renderPlan, renderReplaced, wasDone } from './view.ts';
-
-export interface ReplaceFlags {
-  signer?: string[] | undefined;
-  'add-signer'?: string[] | undefined;
-  'remove-signer'?: string[] | undefined;
-  'expires-in-days'?: number | undefined;
-  subject?: string | undefined;
-  message?: string | undefined;
-  'message-file'?: string | undefined;
-  template?: string | undefined;
-  'webhook-secret-file'?: string | undefined;
-  reason?: string | undefined;
-  draft: boolean;
-  'even-if-signed': boolean;
-  'allow-missing-roles': boolean;
-  'request-id'?: string | undefined;
-  quiet: boolean;
-  yes: boolean;
-  'dry-run': boolean;
-}
 
 /**
  * `envelopes replace`: replaces an envelope, or shows what would be done. It finds the completed steps of an earlier run, so
@@ -103,8 +84,8 @@ async function accountOf(session: Session): Promise<string> {
 async function requestOf(id: string, flags: ReplaceFlags, context: Context): Promise<ReplaceRequest> {
   return {
     id,
-    draft: flags.draft,
-    evenIfSigned: flags['even-if-signed'],
+    draft: flags.draft === true,
+    evenIfSigned: flags['even-if-signed'] === true,
     reason: flags.reason,
     changes: {
       templateId: flags.template,
@@ -218,7 +199,7 @@ async function check(
     for (const note of notesOn(old, signers, { wanted, isKept })) context.terminal.notice(note);
   }
   const passing = {
-    allowMissing: flags['allow-missing-roles'],
+    allowMissing: flags['allow-missing-roles'] === true,
     asks: flags.yes ? false : ('later' as const),
     question: '',
     otherwise: 'nothing was created, canceled, or sent',

@@ -119,7 +119,7 @@ export function wasDone(old: Envelope, made: Envelope): string {
 export function renderReplaced(
   { old, new: made }: ReplaceResult,
   { terminal, session }: Context,
-  { quiet }: { quiet: boolean },
+  { quiet }: { quiet?: boolean },
 ): string {
   const id = safeLine(made.id);
   if (quiet) return `${id}\n`;

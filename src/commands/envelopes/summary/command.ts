@@ -35,10 +35,7 @@ export default class EnvelopesSummary extends EsignCommand {
       description: 'print only the IDs of the listed envelopes',
       exclusive: ['json'],
     }),
-    soon: durationFlag({
-      description: 'list envelopes that expire within this time (default 3d)',
-      helpValue: '3d',
-    }),
+    soon: durationFlag('3d', 'list envelopes that expire within this time (default 3d)'),
     most: Flags.integer({
       description: 'maximum number of envelopes listed in each section',
       helpValue: 'N',

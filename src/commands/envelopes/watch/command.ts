@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { durationFlag, statusesFlag } from '../../../cli/flags.ts';
+import { durationFlag, statusesFlag, textFlag } from '../../../cli/flags.ts';
 import {
   idsOrFilters,
   isSelecting,
@@ -42,25 +42,16 @@ export default class EnvelopesWatch extends EsignCommand {
       helpValue: 'A,B',
       helpGroup: 'FILTER',
     }),
-    exec: Flags.string({
-      description:
-        'command to run when an envelope reaches one of the --until statuses; it gets the change as JSON on stdin',
-      helpValue: 'CMD',
-    }),
+    exec: textFlag(
+      'CMD',
+      'command to run when an envelope reaches one of the --until statuses; it gets the change as JSON on stdin',
+    ),
     notify: Flags.boolean({
       description: 'ring the bell and show a desktop notification when an envelope is finished',
     }),
     // Unlike the global flag, this is the maximum wait, not the timeout of a request.
-    timeout: durationFlag({
-      description: 'give up after this long and exit with code 124',
-      helpValue: '2h',
-      least: 1,
-    }),
-    interval: durationFlag({
-      description: 'polling interval (default 5s, up to 60s while nothing changes)',
-      helpValue: '5s',
-      least: 200,
-    }),
+    timeout: durationFlag('2h', 'give up after this long and exit with code 124', 1),
+    interval: durationFlag('5s', 'polling interval (default 5s, up to 60s while nothing changes)', 200),
   };
 
   /**

@@ -1,0 +1,56 @@
+import * as Flags from '@oclif/core/flags';
+import type { InferredFlags } from '@oclif/core/interfaces';
+import {
+  confirmFlag,
+  dryRunFlag,
+  inGroup,
+  messageFileFlag,
+  missingRolesFlag,
+  repeatedTextFlag,
+  textFlag,
+  yesFlag,
+} from '../../../cli/flags.ts';
+
+export const replaceFlags = {
+  ...inGroup('SIGNER', {
+    signer: repeatedTextFlag(
+      'OLD=MAILBOX',
+      'signer to replace, by email address or ID, and the new signer; can be repeated',
+    ),
+    'add-signer': repeatedTextFlag('MAILBOX', 'signer to add; can be repeated'),
+    'remove-signer': repeatedTextFlag('OLD', 'email address or ID of a signer to remove; can be repeated'),
+  }),
+  'expires-in-days': Flags.integer({
+    description: 'days until it expires (default: the same period as the original)',
+    min: 1,
+    helpValue: 'N',
+  }),
+  subject: textFlag('TEXT', 'email subject', { helpGroup: 'EMAIL' }),
+  message: textFlag('TEXT', 'email message', { exclusive: ['message-file'], helpGroup: 'EMAIL' }),
+  'message-file': messageFileFlag,
+  template: textFlag('ID', 'template to use instead of the original'),
+  'webhook-secret-file': textFlag(
+    'FILE',
+    'file with the secret that signs the webhooks (or set ESIGN_WEBHOOK_SECRET; default: the stored secret)',
+    { helpGroup: 'WEBHOOK' },
+  ),
+  reason: textFlag('TEXT', 'reason for canceling the original, stored with it'),
+  draft: Flags.boolean({
+    description: 'only create the replacement as a draft; run again without --draft to finish',
+  }),
+  'even-if-signed': Flags.boolean({
+    description: 'replace it even if someone has signed and must sign again',
+  }),
+  'allow-missing-roles': missingRolesFlag,
+  'request-id': textFlag('KEY', 'request ID for the replacement'),
+  quiet: Flags.boolean({
+    char: 'q',
+    description: "print only the replacement's ID",
+    exclusive: ['json'],
+  }),
+  yes: yesFlag,
+  confirm: confirmFlag,
+  'dry-run': dryRunFlag,
+};
+
+export type ReplaceFlags = Partial<InferredFlags<typeof replaceFlags>>;
