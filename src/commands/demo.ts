@@ -45,14 +45,14 @@ export default class Demo extends EsignCommand {
     try {
       for (let number = 1; ; number++) {
         const next = await steps.next();
-        if (next.done) return await end(next.value, terminal);
+        if (next.done) return await (next.value && end(next.value, terminal));
         await spinner.aside(() => printStep(next.value, number, terminal));
         if (interrupt.signal.aborted) throw interrupt.signal.reason;
       }
     } finally {
       spinner.stop();
       // If the demo is left early, stops what it has started.
-      await steps.return(noSummary);
+      await steps.return(undefined);
       await rm(own, { recursive: true, force: true });
       // Removes the new temporary folder if it is still empty.
       if (dir === undefined) await rmdir(folder).catch(() => undefined);
@@ -85,16 +85,6 @@ function howToCall(): string {
   if (/[\\/]_npx[\\/]/.test(script)) return 'npx esign-cli';
   return `node ${shellWord(relative(process.cwd(), script))}`;
 }
-
-const noSummary: DemoSummary = {
-  folder: '',
-  envelopeId: '',
-  status: '',
-  signers: [],
-  webhooks: { received: 0, verified: 0, events: [] },
-  files: [],
-  seconds: 0,
-};
 
 function printStep(step: DemoStep, number: number, terminal: CommandTerminal): Promise<void> {
   return terminal.json ? Promise.resolve() : terminal.out(renderDemoStep(step, number, terminal));

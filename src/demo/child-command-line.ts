@@ -1,10 +1,35 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { abortReason } from '../kernel/clock.ts';
+import { systemClock } from '../kernel/clock.ts';
+import { DAY_MS } from '../kernel/duration.ts';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
-import type { CommandLine, Running } from './command-line.ts';
+
+/** A command line: words without spaces, followed by arguments that may contain some. */
+type Words = readonly [line: string, ...more: string[]];
+
+/** The command line as scripts use it: runs commands and parses their JSON output. */
+export interface CommandLine {
+  /** Runs a command and returns its JSON. Rejects with its output if it fails. */
+  run(...words: Words): Promise<unknown>;
+  /** Runs a command and returns its JSON Lines. */
+  lines(...words: Words): Promise<unknown[]>;
+  /** Starts a command that keeps running. */
+  start(...words: Words): Running;
+}
+
+export interface Running {
+  /**
+   * Returns the next JSON line of its stdout; undefined after the timeout. Without a timeout, it waits as long as the
+   * command runs, because machines can be slow. Rejects if the command has exited.
+   */
+  line(timeoutMs?: number): Promise<unknown>;
+  /** Resolves with the exit code when the command exits by itself. */
+  ended(): Promise<number>;
+  /** Stops the command and waits until it has exited. */
+  stop(): Promise<void>;
+}
 
 /** How long to wait for a child to stop. */
 const STOP_TIMEOUT_MS = 10_000;
@@ -25,16 +50,16 @@ export function childCommandLine(
   );
   // Children are detached so that the demo handles Ctrl-C, not the children. They stop when their stdin closes, so none is left running if
   // the demo itself is killed.
-  const launch = (args: readonly string[]) =>
-    spawn(command, [...first, ...args], {
+  const launch = ([line, ...more]: Words) =>
+    spawn(command, [...first, ...line.split(' '), ...more], {
       env: childEnvironment({ ...env, ESIGN_STOP_WITH_STDIN: '1' }, [], clean),
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
       windowsHide: true,
     });
 
-  async function finish(args: readonly string[]): Promise<string> {
-    const child = launch(args);
+  async function finish(words: Words): Promise<string> {
+    const child = launch(words);
     const stop = () => child.kill();
     signal.addEventListener('abort', stop, { once: true });
     const [stdout, stderr, code] = await Promise.all([
@@ -45,17 +70,17 @@ export function childCommandLine(
     signal.removeEventListener('abort', stop);
     signal.throwIfAborted();
     if (code === 0) return stdout;
-    throw failed(args, stderr);
+    throw failed(words, stderr);
   }
 
   return {
-    run: async (args) => parseJson(await finish(args)),
-    lines: async (args) => (await finish(args)).split('\n').filter(Boolean).map(parseJson),
-    start: (args) => running(launch(args), args, signal),
+    run: async (...words) => parseJson(await finish(words)),
+    lines: async (...words) => (await finish(words)).split('\n').filter(Boolean).map(parseJson),
+    start: (...words) => running(launch(words), words, signal),
   };
 }
 
-function running(child: ChildProcess, args: readonly string[], signal: AbortSignal): Running {
+function running(child: ChildProcess, words: Words, signal: AbortSignal): Running {
   const exit = exitOf(child);
   const stderr = readAll(child.stderr);
   const lines = child.stdout && createInterface({ input: child.stdout })[Symbol.asyncIterator]();
@@ -65,12 +90,10 @@ function running(child: ChildProcess, args: readonly string[], signal: AbortSign
       if (!lines) return undefined;
       // A read that timed out is kept, so that its line isn't lost.
       pending ??= lines.next();
-      const next = await (timeoutMs === undefined
-        ? orAborted(pending, signal)
-        : orUndefined(pending, timeoutMs));
+      const next = await unlessOver(pending, timeoutMs, signal);
       if (next === undefined) return undefined;
       pending = undefined;
-      if (next.done) throw failed(args, await stderr);
+      if (next.done) throw failed(words, await stderr);
       return parseJson(next.value);
     },
     ended: () => exit,
@@ -83,29 +106,18 @@ function running(child: ChildProcess, args: readonly string[], signal: AbortSign
   };
 }
 
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let stop = () => {};
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(abortReason(signal));
-  });
-  signal.addEventListener('abort', stop, { once: true });
+/** Returns undefined after the timeout. Rejects when the signal aborts. */
+async function unlessOver<T>(
+  promise: Promise<T>,
+  timeoutMs: number | undefined,
+  signal: AbortSignal,
+): Promise<T | undefined> {
+  const settled = new AbortController();
+  const over = systemClock.sleep(timeoutMs ?? DAY_MS, AbortSignal.any([signal, settled.signal]));
   try {
-    return await Promise.race([promise, aborted]);
+    return await Promise.race([promise, over.then(() => undefined)]);
   } finally {
-    signal.removeEventListener('abort', stop);
-  }
-}
-
-async function orUndefined<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeUp = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), timeoutMs);
-  });
-  try {
-    return await Promise.race([promise, timeUp]);
-  } finally {
-    clearTimeout(timer);
+    settled.abort();
   }
 }
 
@@ -122,9 +134,9 @@ function exitOf(child: ChildProcess): Promise<number> {
   });
 }
 
-function failed(args: readonly string[], stderr: string): EsignError {
+function failed([line]: Words, stderr: string): EsignError {
   return new UsageError(
-    `\`esign ${args.slice(0, 2).join(' ')}\` failed: ${stderr.trim().replace(/^Error: /, '')}`,
+    `\`esign ${line.split(' ', 2).join(' ')}\` failed: ${stderr.trim().replace(/^Error: /, '')}`,
     { hint: 'Run that command with --debug to see why.' },
   );
 }

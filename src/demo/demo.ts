@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { counted } from '../kernel/duration.ts';
 import { command } from '../kernel/text/shell-words.ts';
-import type { CommandLine, Running } from './command-line.ts';
+import type { CommandLine, Running } from './child-command-line.ts';
 
 /** A step of the demo: its title, the command, and the result. */
 export interface DemoStep {
@@ -86,7 +86,7 @@ export async function* runDemo(
   cli: CommandLine,
   folder: string,
   own: string,
-): AsyncGenerator<DemoStep, DemoSummary, undefined> {
+): AsyncGenerator<DemoStep, DemoSummary | undefined, undefined> {
   const started = Date.now();
   const running: Running[] = [];
   try {
@@ -95,23 +95,12 @@ export async function* runDemo(
     yield* showTemplates(cli);
     const id = yield* createDraft(cli, own, listener.url);
     yield* send(cli, id);
-    const watching = cli.start([
-      'envelopes',
-      'watch',
-      id,
-      '--interval',
-      '300ms',
-      '--timeout',
-      '60s',
-      '--json',
-    ]);
+    const watching = cli.start(`envelopes watch ${id} --interval 300ms --timeout 60s --json`);
     running.push(watching);
     for (const signer of SIGNERS) yield* sign(cli, id, signer);
     yield* awaitCompletion(watching, id);
     const webhooks = yield* collectWebhooks(listener.process);
     const files = yield* download(cli, id, folder);
-    const status = 'COMPLETED';
-    const signers = SIGNERS.map((signer) => `${signer.name} <${signer.email}>`);
     yield {
       title: 'Done',
       command: '',
@@ -120,8 +109,8 @@ export async function* runDemo(
     return {
       folder,
       envelopeId: id,
-      status,
-      signers,
+      status: 'COMPLETED',
+      signers: SIGNERS.map((signer) => `${signer.name} <${signer.email}>`),
       webhooks,
       files,
       seconds: Math.round((Date.now() - started) / 100) / 10,
@@ -132,8 +121,7 @@ export async function* runDemo(
 }
 
 async function* startSandbox(cli: CommandLine, running: Running[]) {
-  const args = ['sandbox', 'start', '--ephemeral', '--port', '0', '--json'];
-  const process = cli.start(args);
+  const process = cli.start('sandbox start --ephemeral --port 0 --json');
   running.push(process);
   const sandbox = sandboxSchema.parse(await process.line());
   yield {
@@ -147,7 +135,7 @@ async function* startSandbox(cli: CommandLine, running: Running[]) {
 async function* startListener(cli: CommandLine, own: string, running: Running[]) {
   const secretFile = join(own, 'webhook.secret');
   await writeFile(secretFile, randomBytes(24).toString('base64url'), { mode: 0o600 });
-  const process = cli.start(['listen', '--port', '0', '--secret-file', secretFile, '--json']);
+  const process = cli.start('listen --port 0 --json --secret-file', secretFile);
   running.push(process);
   const { url } = readySchema.parse(await process.line());
   yield {
@@ -159,7 +147,7 @@ async function* startListener(cli: CommandLine, own: string, running: Running[])
 }
 
 async function* showTemplates(cli: CommandLine) {
-  const templates = templateSchema.parse(await cli.run(['templates', 'list', '--json']));
+  const templates = templateSchema.parse(await cli.run('templates list --json'));
   yield {
     title: 'List the templates',
     command: 'esign templates list',
@@ -168,24 +156,14 @@ async function* showTemplates(cli: CommandLine) {
 }
 
 async function* createDraft(cli: CommandLine, own: string, url: string) {
-  const args = [
-    'envelopes',
-    'create',
-    '--template',
-    TEMPLATE,
-    '--webhook-url',
-    url,
-    '--metadata',
-    'flat=4711',
-  ];
-  args.push(
-    '--webhook-secret-file',
-    join(own, 'webhook.secret'),
-    '--subject',
-    'Your lease for 12 Harbor Street',
+  const secretFile = join(own, 'webhook.secret');
+  const envelope = envelopeSchema.parse(
+    await cli.run(
+      `envelopes create --template ${TEMPLATE} --webhook-url ${url} --metadata flat=4711 --json`,
+      ...['--webhook-secret-file', secretFile, '--subject', 'Your lease for 12 Harbor Street'],
+      ...SIGNERS.flatMap((one) => ['--signer', one.mailbox]),
+    ),
   );
-  for (const signer of SIGNERS) args.push('--signer', signer.mailbox);
-  const envelope = envelopeSchema.parse(await cli.run([...args, '--json']));
   yield {
     title: 'Create a draft for two signers. No emails are sent yet',
     command: command(
@@ -199,7 +177,7 @@ async function* createDraft(cli: CommandLine, own: string, url: string) {
 }
 
 async function* send(cli: CommandLine, id: string) {
-  const envelope = envelopeSchema.parse(await cli.run(['envelopes', 'send', id, '--json']));
+  const envelope = envelopeSchema.parse(await cli.run(`envelopes send ${id} --json`));
   yield {
     title: 'Send it: both get an email with a link',
     command: command('envelopes', 'send', id),
@@ -210,7 +188,7 @@ async function* send(cli: CommandLine, id: string) {
 async function* sign(cli: CommandLine, id: string, signer: DemoSigner) {
   const values = Object.entries(signer.values).flatMap(([field, text]) => ['--value', `${field}=${text}`]);
   const envelope = envelopeSchema.parse(
-    await cli.run(['sandbox', 'sign', id, '--signer', signer.email, ...values, '--json']),
+    await cli.run(`sandbox sign ${id} --signer ${signer.email} --json`, ...values),
   );
   yield {
     title: `${signer.name} reads and signs`,
@@ -253,16 +231,10 @@ async function* collectWebhooks(listener: Running) {
 }
 
 async function* download(cli: CommandLine, id: string, folder: string) {
-  const lines = await cli.lines([
-    'envelopes',
-    'download',
-    id,
-    '--what',
-    'signed,certificate,document',
-    '--dir',
+  const lines = await cli.lines(
+    `envelopes download ${id} --what signed,certificate,document --json --dir`,
     folder,
-    '--json',
-  ]);
+  );
   const files = lines
     .map((line) => fileSchema.parse(line))
     .map(({ what, path, bytes, sha256 }) => ({ what, path, bytes, sha256 }));

@@ -20,7 +20,7 @@ test('stops a child by closing its stdin, so that it can clean up on every syste
   const tidy = join(folder, 'tidy');
   const { signal } = new AbortController();
   const commands = childCommandLine([process.execPath, '-e', SERVER], { TIDY: tidy }, signal);
-  const server = commands.start([]);
+  const server = commands.start('');
   expect(await server.line()).toEqual({ type: 'ready' });
   await server.stop();
   expect(await server.ended()).toBe(0);
@@ -34,14 +34,14 @@ test('passes the child the request timeout, and none of our other variables', as
   const show = 'console.log(JSON.stringify([process.env.ESIGN_TIMEOUT, process.env.ESIGN_PROFILE ?? null]))';
   const { signal } = new AbortController();
   const commands = childCommandLine([process.execPath, '-e', show], {}, signal);
-  expect(await commands.run([])).toEqual(['2m', null]);
+  expect(await commands.run('')).toEqual(['2m', null]);
 });
 
 test('waits for a child that is slow to start, but not after Ctrl-C', async () => {
   const stopped = new AbortController();
   const slow =
     'setTimeout(() => console.log(1), 60_000); process.stdin.resume().once("close", () => process.exit())';
-  const server = childCommandLine([process.execPath, '-e', slow], {}, stopped.signal).start([]);
+  const server = childCommandLine([process.execPath, '-e', slow], {}, stopped.signal).start('');
   const line = expect(server.line()).rejects.toThrow('stopped');
   stopped.abort(new Error('stopped'));
   await line;

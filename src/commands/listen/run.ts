@@ -118,7 +118,7 @@ async function listenerOptions(
     health: await listenHealth(flags, context.session),
     inspect:
       flags.inspect || hasKeys
-        ? { port: flags['inspect-port'] ?? 0, redactor, isOpen: flags.inspect ?? false }
+        ? { port: flags['inspect-port'] ?? 0, redactor, isOpen: flags.inspect }
         : undefined,
   };
 }
