@@ -10,6 +10,9 @@ import ts from 'typescript';
 const SRC = join(import.meta.dirname, '../../src');
 /** Folders whose subfolders are separate topics. */
 const DIVIDED = new Set(['commands', 'sandbox']);
+/** Functions that take lists of words, or the help of a flag or an argument. */
+const WITHOUT_MESSAGES =
+  /^(?:wordList|aliasTable|textFlag|repeatedTextFlag|durationFlag|optionalArg|requiredArg)$/;
 /** Help is in docs/reference. */
 const HELP = new Set(['summary', 'description', 'examples', 'helpValue', 'helpGroup']);
 /** A word in a sentence: letters, perhaps with an apostrophe or a hyphen, and punctuation. */
@@ -43,7 +46,7 @@ function messagesOf(file: string): string[] {
   const visit = (node: ts.Node): void => {
     const isNamed = ts.isPropertyAssignment(node) || ts.isPropertyDeclaration(node);
     if (isNamed && HELP.has(node.name.getText())) return;
-    if (ts.isCallExpression(node) && /^(?:wordList|aliasTable)$/.test(node.expression.getText())) return;
+    if (ts.isCallExpression(node) && WITHOUT_MESSAGES.test(node.expression.getText())) return;
     if (ts.isNewExpression(node) && /Error$/.test(node.expression.getText())) {
       messages.push(errorText(node));
       return;
