@@ -1,5 +1,6 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { UsageError } from '../kernel/errors.ts';
+import { isPending } from '../kernel/vocabulary.ts';
 
 /**
  * Returns the signers with this address or ID.
@@ -16,16 +17,9 @@ export function findSigners({ signers }: Envelope, name: string): Signer[] {
   return (signers ?? []).filter((one) => one.id === name || one.email?.toLowerCase() === name.toLowerCase());
 }
 
-const DONE = new Set(['SIGNED', 'DECLINED']);
-
-/** Returns true for a signer who has neither signed nor declined. */
-export function isOpen({ status }: Signer): boolean {
-  return !DONE.has(status ?? '');
-}
-
 /** Returns the signers who are asked to sign now: all who have not signed, or, when they sign in order, the next ones. */
 export function whoseTurn({ signers, signingOrder }: Envelope): Signer[] {
-  const open = (signers ?? []).filter(isOpen);
+  const open = (signers ?? []).filter(isPending);
   if (signingOrder !== 'SEQUENTIAL') return open;
   const next = Math.min(...open.map(({ order }) => order ?? 0));
   return open.filter(({ order }) => (order ?? 0) === next);

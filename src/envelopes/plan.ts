@@ -2,10 +2,10 @@ import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { isNotFound, ServiceError } from '../kernel/errors.ts';
-import { canBeReminded, canBeSent } from '../kernel/vocabulary.ts';
+import { canBeReminded, canBeSent, hasDeclined, isPending } from '../kernel/vocabulary.ts';
 import { cancelEnvelope, isCancellable, sendEnvelope } from './actions.ts';
 import { type EnvelopeProblem, findProblems, type KnownRoles, NO_ROLES } from './completeness.ts';
-import { isOpen, signersNamed, whoseTurn } from './named-signer.ts';
+import { signersNamed, whoseTurn } from './named-signer.ts';
 import { type ReminderTimes, readReminderTimes, recentReminders } from './reminder-times.ts';
 import { type ActionReport, type ReminderPlace, remindWithGap, withReminderLog } from './reminders.ts';
 
@@ -74,7 +74,7 @@ export function cancelAction(
     async findProblems(id, read) {
       const envelope = evenIfDeclined ? undefined : await read();
       if (envelope?.status !== 'DECLINED') return [];
-      const decliner = envelope.signers?.find((one) => one.status === 'DECLINED');
+      const decliner = envelope.signers?.find(hasDeclined);
       const by = decliner ? ` by ${decliner.name || decliner.email || 'a signer'}` : '';
       const text = `${id} was declined${by}. If you cancel it, its status no longer shows that.`;
       return [{ weight: 'incomplete', text }];
@@ -106,7 +106,7 @@ export function remindAction(
     isPossible: canBeReminded,
     writeFor: (envelopeId) => ({ action: 'remind', envelopeId, signer }),
     signersOf: (envelope) =>
-      signer === undefined ? (envelope.signers ?? []).filter(isOpen) : signersNamed(envelope, signer),
+      signer === undefined ? (envelope.signers ?? []).filter(isPending) : signersNamed(envelope, signer),
     async findProblems(id, read) {
       if (!reportsRecent) return [];
       // If the log can't be read, there is no warning.

@@ -7,6 +7,7 @@ import { RemindedRecentlyError, StoppedError, UnknownOutcomeError, UsageError } 
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder } from '../kernel/files/files.ts';
 import { lockFile } from '../kernel/files/lock.ts';
+import { isPending } from '../kernel/vocabulary.ts';
 import { remindEnvelope } from './actions.ts';
 import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
 import {
@@ -24,7 +25,6 @@ import type { ActionResult } from './write-outcome.ts';
 const LOCK_TIMEOUT_MS = 30_000;
 /** Longer than any request takes. */
 const OTHER_CLOCK_MS = 5 * 60_000;
-const OVER = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
 
 /** A local log of reminders, because the service doesn't return them. One process writes it at a time. */
 export class ReminderLog {
@@ -185,7 +185,7 @@ export async function remindWithGap(
   if (pending.length > 0 && due.length === 0)
     throw recently(log, id, pending, gapMs, client.serviceClock.now());
   // Without a signer, the service may remind every pending signer, whoever's turn it is (API document, Remind).
-  const hasRecent = (envelope.signers ?? []).some((one) => !isOver(one) && tooSoon(one));
+  const hasRecent = (envelope.signers ?? []).some((one) => isPending(one) && tooSoon(one));
   if (signer === undefined && !hasRecent) {
     const acted = await log.noting(id, undefined, remind);
     return { ...acted, signers: due };
@@ -216,13 +216,7 @@ function stoppedBefore(id: string, due: readonly Signer[], index: number): Stopp
 }
 
 function pendingOf(envelope: Envelope, signer: string | undefined): Signer[] {
-  if (signer === undefined) return whoseTurn(envelope).filter((one) => !isOver(one));
-  return signersNamed(envelope, signer);
-}
-
-/** Returns true for a signer who needs no reminder. */
-function isOver({ status }: Signer): boolean {
-  return OVER.has(status ?? '');
+  return signer === undefined ? whoseTurn(envelope) : signersNamed(envelope, signer);
 }
 
 function recently(

@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { isInFlight } from '../kernel/vocabulary.ts';
+import { isInFlight, isPending } from '../kernel/vocabulary.ts';
 
 /** The time in which a signer is asked to sign. Times are in ms since the epoch, by the service's clock. */
 export type Turn = { signer: Signer; beganAt: number } & (
@@ -58,6 +58,6 @@ function turnOf(signer: Signer, beganAt: number, isOpen: boolean): Turn | undefi
   const [signedAt, declinedAt] = [timeOf(signer.signedAt), timeOf(signer.declinedAt)];
   if (!Number.isNaN(signedAt)) return { signer, beganAt, state: 'signed', endedAt: signedAt };
   if (!Number.isNaN(declinedAt)) return { signer, beganAt, state: 'declined', endedAt: declinedAt };
-  if (signer.status === 'SIGNED' || signer.status === 'DECLINED') return undefined;
+  if (!isPending(signer)) return undefined;
   return { signer, beganAt, state: isOpen ? 'open' : 'dropped' };
 }

@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { GuardError } from '../kernel/errors.ts';
-import { canBeReminded, canBeSent } from '../kernel/vocabulary.ts';
+import { canBeReminded, canBeSent, isPending } from '../kernel/vocabulary.ts';
 import { comparableAddress, covers } from './addresses.ts';
 import { type Guards, hintFor, sourceInWords } from './guards.ts';
 
@@ -16,8 +16,6 @@ export interface Emails {
 export const NO_EMAILS: Emails = { to: [], count: 0 };
 /** The emails of a write whose recipients are unknown. */
 export const UNKNOWN_EMAILS: Emails = { to: undefined, count: undefined };
-
-const ACTED_STATUSES: ReadonlySet<string> = new Set(['SIGNED', 'DECLINED', 'COMPLETED']);
 
 /** Returns who would be emailed. A request that the service refuses emails nobody. */
 export function emailsOfEnvelope(
@@ -37,7 +35,7 @@ function remindedEmails(signers: readonly Signer[], named: string | undefined): 
   const found = signers.filter(
     ({ id, email }) => named !== undefined && (id === named || email?.toLowerCase() === name),
   );
-  return found.length > 0 ? found : signers.filter(({ status }) => !ACTED_STATUSES.has(status ?? ''));
+  return found.length > 0 ? found : signers.filter(isPending);
 }
 
 /** Returns the recipients of a new envelope. */

@@ -58,6 +58,24 @@ function isDocumented(status: string | null | undefined): boolean {
   return ENVELOPE_STATUSES.some((known) => known === status);
 }
 
+/** A signer's status and times. The API document doesn't list the statuses, so a service may have others. */
+interface SignerProgress {
+  status?: string | null | undefined;
+  signedAt?: string | null | undefined;
+  declinedAt?: string | null | undefined;
+}
+
+export function hasSigned({ status, signedAt }: SignerProgress): boolean {
+  return status === 'SIGNED' || status === 'COMPLETED' || Boolean(signedAt);
+}
+export function hasDeclined({ status, declinedAt }: SignerProgress): boolean {
+  return status === 'DECLINED' || Boolean(declinedAt);
+}
+/** Returns true for a signer who has neither signed nor declined. */
+export function isPending(signer: SignerProgress): boolean {
+  return !hasSigned(signer) && !hasDeclined(signer);
+}
+
 /** Events. */
 export const EVENTS = [
   'envelope.sent',

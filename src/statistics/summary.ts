@@ -4,7 +4,7 @@ import { whoseTurn } from '../envelopes/named-signer.ts';
 import { replacedBy } from '../envelopes/replace/find.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { percentile } from '../kernel/percentile.ts';
-import { isInFlight } from '../kernel/vocabulary.ts';
+import { hasDeclined, isInFlight, isPending } from '../kernel/vocabulary.ts';
 import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, SOON_MS, UNOPENED_AFTER_MS } from './defaults.ts';
 
 /** A notable envelope, with a relevant time. */
@@ -134,7 +134,7 @@ class Tally {
   }
 
   #addDeclined(envelope: Envelope): void {
-    const decliner = envelope.signers?.find((one) => one.status === 'DECLINED');
+    const decliner = envelope.signers?.find(hasDeclined);
     const at = decliner?.declinedAt ?? envelope.sentAt ?? envelope.createdAt;
     if (this.#ageOf(at) > DECLINED_WITHIN_MS) return;
     const by = decliner?.name ?? decliner?.email;
@@ -169,7 +169,7 @@ class Tally {
 }
 
 function highlight(envelope: Envelope, at: string | null | undefined): HighlightedEnvelope {
-  const open = (envelope.signers ?? []).filter(({ status }) => status !== 'SIGNED' && status !== 'DECLINED');
+  const open = (envelope.signers ?? []).filter(isPending);
   return {
     id: envelope.id,
     subject: envelope.subject ?? null,

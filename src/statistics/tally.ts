@@ -2,6 +2,7 @@ import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Turn } from '../envelopes/turns.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { percentile } from '../kernel/percentile.ts';
+import { hasDeclined } from '../kernel/vocabulary.ts';
 import { monthOf } from './groups.ts';
 import { durationOf } from './turn-history.ts';
 
@@ -107,9 +108,9 @@ export class EnvelopeTally {
     if (tookMs !== undefined) this.#turns.push(tookMs);
   }
 
-  #addReason({ status, declinedAt, declineReason }: Signer): void {
-    if (status !== 'DECLINED' && !declinedAt) return;
-    const reason = declineReason?.trim() || null;
+  #addReason(signer: Signer): void {
+    if (!hasDeclined(signer)) return;
+    const reason = signer.declineReason?.trim() || null;
     this.#reasons.set(reason, (this.#reasons.get(reason) ?? 0) + 1);
   }
 }

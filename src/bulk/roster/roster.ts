@@ -1,5 +1,5 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
-import { isInFlight } from '../../kernel/vocabulary.ts';
+import { hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
 
 /** Whether a person has signed a template, considering all of its envelopes. */
 export type RosterState = 'signed' | 'waiting' | 'declined' | 'expired' | 'cancelled' | 'never';
@@ -67,8 +67,8 @@ function keyOf(templateId: string, email: string): string {
 }
 
 /** Returns the state of a signer. A draft counts as `never`, because nobody was asked. */
-function stateOf({ status, signedAt }: Signer, { status: envelope }: Envelope): RosterState {
-  if (envelope === 'COMPLETED' || status === 'SIGNED' || signedAt) return 'signed';
+function stateOf(signer: Signer, { status: envelope }: Envelope): RosterState {
+  if (envelope === 'COMPLETED' || hasSigned(signer)) return 'signed';
   if (isInFlight(envelope)) return 'waiting';
   if (envelope === 'DECLINED' || envelope === 'EXPIRED' || envelope === 'CANCELLED') return ENDED[envelope];
   return 'never';

@@ -1,6 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { whoseTurn } from '../../envelopes/named-signer.ts';
 import { turnsOf } from '../../envelopes/turns.ts';
+import { hasDeclined, hasSigned } from '../../kernel/vocabulary.ts';
 
 /** The states of a signer of a run. In this order, the first one that any signer of a row has is the state of the row. */
 export const SIGNER_STATES = [
@@ -59,11 +60,11 @@ function stateOf(
   isInTurn: boolean,
   isReplaced: boolean,
 ): SignerOfEnvelope['state'] {
-  if (signer.status === 'SIGNED' || signer.signedAt || status === 'COMPLETED') return 'signed';
+  if (hasSigned(signer) || status === 'COMPLETED') return 'signed';
   if (isReplaced) return 'replaced';
   if (status === 'DRAFT') return 'draft';
   if (status === 'DECLINED' || status === 'EXPIRED' || status === 'CANCELLED') return ENDED[status];
-  if (signer.status === 'DECLINED') return 'declined';
+  if (hasDeclined(signer)) return 'declined';
   return isInTurn ? 'waiting' : 'later';
 }
 

@@ -16,6 +16,7 @@ import {
 import { counted } from '../../kernel/duration.ts';
 import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
+import { hasSigned } from '../../kernel/vocabulary.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
 import { actionMeans, batchAction } from './actions.ts';
 import { forEachId, NO_IDS } from './each.ts';
@@ -212,7 +213,7 @@ function hiddenCells(one: PlannedAction, context: Context): string[] {
 }
 
 function cellsOf({ id, envelope }: PlannedAction): string[] {
-  const waiting = (envelope?.signers ?? []).filter((one) => one.status !== 'SIGNED').map(nameOf);
+  const waiting = (envelope?.signers ?? []).filter((one) => !hasSigned(one)).map(nameOf);
   const [first = '', ...others] = waiting;
   const whom = others.length > 1 ? `${first} +${others.length}` : waiting.join(' and ');
   return [id, envelope?.subject || envelope?.templateName || '', whom && `for ${whom}`];

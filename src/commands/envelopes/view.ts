@@ -4,7 +4,7 @@ import { replacedBy } from '../../envelopes/replace/find.ts';
 import { counted } from '../../kernel/duration.ts';
 import { entryOf } from '../../kernel/json.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
+import { hasDeclined, hasSigned, isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
 import { signerMark, statusColor } from '../../output/status.ts';
 import { indented, renderPairs, withHangingIndent } from '../../output/table.ts';
@@ -50,15 +50,15 @@ function statusLine(envelope: Envelope, terminal: Terminal, now: number): string
 export function statusText(envelope: Envelope, now: number): string {
   const { status, signers = [], sentAt, expiresAt, completedAt } = envelope;
   const people = signers ?? [];
-  const done = people.filter((one) => one.status === 'SIGNED').length;
+  const done = people.filter(hasSigned).length;
   if (status === 'DRAFT') return 'Not sent yet.';
   if (status === 'COMPLETED') return `${everyone(people)} signed, ${relativeTime(completedAt, now)}.`;
   if (status === 'EXPIRED' || status === 'CANCELLED') return ended(envelope, now);
-  const decliner = people.find((one) => one.status === 'DECLINED');
+  const decliner = people.find(hasDeclined);
   if (decliner)
     return `${nameOf(decliner)} declined${decliner.declineReason ? `: ${decliner.declineReason}` : ''}.`;
   if (!isInFlight(status)) return '';
-  const waiting = people.filter((one) => one.status !== 'SIGNED').map(nameOf);
+  const waiting = people.filter((one) => !hasSigned(one)).map(nameOf);
   const whom = waiting.length > 0 ? ` for ${namesOf(waiting)}` : '';
   const sent = sentAt ? `, sent ${relativeTime(sentAt, now)}` : '';
   const left = expiresAt ? `, expires ${relativeTime(expiresAt, now)}` : '';
@@ -72,7 +72,7 @@ function everyone(people: readonly Signer[]): string {
 
 function ended(envelope: Envelope, now: number): string {
   const word = envelope.status === 'EXPIRED' ? 'Expired' : 'Canceled';
-  const missing = (envelope.signers ?? []).filter((one) => one.status !== 'SIGNED').map(nameOf);
+  const missing = (envelope.signers ?? []).filter((one) => !hasSigned(one)).map(nameOf);
   const when = relativeTime(endOf(envelope), now);
   return `${[word, when].filter(Boolean).join(' ')}${missing.length > 0 ? `; not signed by ${namesOf(missing)}` : ''}.`;
 }
@@ -152,7 +152,7 @@ function bothTimes(iso: string, now: number): string {
 function signersBlock(envelope: Envelope, terminal: Terminal, now: number): string {
   const signers = envelope.signers ?? [];
   if (signers.length === 0) return '';
-  const done = signers.filter((one) => one.status === 'SIGNED').length;
+  const done = signers.filter(hasSigned).length;
   const lines = signers.map((one) => {
     const text = indented(signerLine(one, now), SIGNER_INDENT, terminal);
     return `  ${signerMark(one.status)} ${text}\n`;

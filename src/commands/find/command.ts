@@ -11,7 +11,7 @@ import { replacedBy } from '../../envelopes/replace/find.ts';
 import { matchedSigners, type Selection } from '../../envelopes/select.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { entryOf } from '../../kernel/json.ts';
-import { isInFlight, isVoid } from '../../kernel/vocabulary.ts';
+import { hasSigned, isInFlight, isVoid } from '../../kernel/vocabulary.ts';
 import { isForPerson, writeList } from '../../output/list.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -161,12 +161,9 @@ function sentenceOf(envelope: Envelope, matched: ReadonlySet<Signer>, now: numbe
   const found = signers.filter((one) => matched.has(one));
   if (!isInFlight(status))
     return endedSentence(envelope, found.length > 0 ? found : signers.slice(0, 1), now);
-  const signed = matchedFirst(
-    signers.filter((one) => one.status === 'SIGNED'),
-    matched,
-  );
+  const signed = matchedFirst(signers.filter(hasSigned), matched);
   const open = matchedFirst(
-    signers.filter((one) => one.status !== 'SIGNED'),
+    signers.filter((one) => !hasSigned(one)),
     matched,
   );
   const whom = pendingSigners(open, label);

@@ -13,6 +13,7 @@ import { isNotFound, ServiceError, UsageError } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import { hasSigned } from '../../kernel/vocabulary.ts';
 import type { LoggedWrite } from '../../log/entry.ts';
 import { logFolder } from '../../log/files.ts';
 import { inColumns, safeLine } from '../../output/text.ts';
@@ -139,7 +140,7 @@ function showEnvelopes(open: readonly Envelope[], all: readonly Envelope[], { te
 }
 
 function cellsOf({ id, status, subject, templateName, signers }: Envelope): string[] {
-  const signed = (signers ?? []).filter((one) => one.status === 'SIGNED' || one.signedAt).map(nameOf);
+  const signed = (signers ?? []).filter(hasSigned).map(nameOf);
   const who = signed.length === 0 ? 'no one has signed' : `signed by ${listed(signed)}`;
   return [id, status ?? '', subject || templateName || '', who];
 }

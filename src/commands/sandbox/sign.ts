@@ -4,7 +4,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { envelopeArg, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { isInFlight } from '../../kernel/vocabulary.ts';
+import { hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
 import { writeIds } from '../../output/list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
@@ -43,7 +43,7 @@ export default class SandboxSign extends EsignCommand {
 
 /** Renders the next signer and the command to sign. Only on a terminal and if a signer is left. */
 function renderNextSigner(envelope: Envelope, terminal: Terminal): string {
-  const left = (envelope.signers ?? []).filter(({ status }) => status !== 'SIGNED');
+  const left = (envelope.signers ?? []).filter((one) => !hasSigned(one));
   const [next] = left.toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
   if (!terminal.outIsTty || !isInFlight(envelope.status) || next === undefined) return '';
   const who = safeLine(next.name ?? next.email ?? 'Somebody');

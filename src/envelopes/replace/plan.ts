@@ -1,9 +1,9 @@
 import type { Client } from '../../api/client.ts';
-import type { Envelope, Signer } from '../../api/schemas.ts';
+import type { Envelope } from '../../api/schemas.ts';
 import { listed } from '../../kernel/duration.ts';
 import { ServiceError, UsageError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
+import { hasSigned, isTerminal, isVoid } from '../../kernel/vocabulary.ts';
 import type { EnvelopeInput } from '../create.ts';
 import { readIfExists } from '../marked-envelopes.ts';
 import { isSameEnvelope } from '../request-ids/same-content.ts';
@@ -99,10 +99,6 @@ export function refuse(
     `${listed(signed.map(({ name, email, id }) => name || email || id || 'a signer'))} ${signed.length === 1 ? 'has' : 'have'} already signed ${old.id} and would have to sign again.`,
     `To replace it anyway, add --even-if-signed.${draft}`,
   );
-}
-
-function hasSigned({ status, signedAt }: Signer): boolean {
-  return status === 'SIGNED' || Boolean(signedAt);
 }
 
 function nothingToChange({ id, status }: Envelope): UsageError {

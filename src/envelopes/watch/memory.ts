@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { entryOf } from '../../kernel/json.ts';
-import { isTerminal } from '../../kernel/vocabulary.ts';
+import { isPending, isTerminal } from '../../kernel/vocabulary.ts';
 import { showsSigners } from './poller.ts';
 
 /** A status change of an envelope. The first one has `from: null`. */
@@ -121,7 +121,7 @@ function movedSigners(before: Seen, envelope: Envelope): Signer[] {
 function guessMoved(before: Seen, envelope: Envelope): Signer[] {
   if (statusOf(envelope) === before.status) return [];
   const acted = (envelope.signers ?? [])
-    .filter((one) => one.status === 'SIGNED' || one.status === 'DECLINED')
+    .filter((one) => !isPending(one))
     .sort((a, b) => (actedAt(a) ?? 0) - (actedAt(b) ?? 0));
   if (before.mark <= 1) return acted;
   const last = acted.at(-1);

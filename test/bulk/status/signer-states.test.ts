@@ -23,6 +23,15 @@ describe('the states of signers', () => {
       ['signed', 'waiting', 'later'],
     ],
     [
+      'a signature with an undocumented status',
+      {
+        status: 'IN_PROGRESS',
+        signingOrder: 'SEQUENTIAL',
+        signers: [{ order: 1, status: 'DONE', signedAt: SIGNED }, asked(2)],
+      },
+      ['signed', 'waiting'],
+    ],
+    [
       'signers of the same order',
       { status: 'SENT', signingOrder: 'SEQUENTIAL', signers: [asked(1), asked(1), pending(2)] },
       ['waiting', 'waiting', 'later'],

@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import { type MatchedSigner, matchedSigners, type Selection } from '../../../envelopes/select.ts';
-import { isTerminal } from '../../../kernel/vocabulary.ts';
+import { hasDeclined, hasSigned, isTerminal } from '../../../kernel/vocabulary.ts';
 import type { ListView } from '../../../output/list.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { TableColumn } from '../../../output/table.ts';
@@ -70,10 +70,9 @@ export function envelopeList(now: () => number, selection: Selection = {}): List
 function waitingFor(envelope: Envelope, matched: readonly MatchedSigner[], now: number): string {
   const people = inOrder(envelope);
   const isOver = isTerminal(envelope.status ?? '');
-  const decliner =
-    envelope.status === 'DECLINED' ? people.find((one) => one.status === 'DECLINED') : undefined;
+  const decliner = envelope.status === 'DECLINED' ? people.find(hasDeclined) : undefined;
   if (decliner) return withTime(nameOf(decliner), envelope, now);
-  const isLeft = isOver ? () => true : (one: Signer) => one.status !== 'SIGNED';
+  const isLeft = isOver ? () => true : (one: Signer) => !hasSigned(one);
   const [found] = matched;
   const others = people.filter((one) => one !== found?.signer && isLeft(one)).map(nameOf);
   const names = found ? [`${found.part}${isLeft(found.signer) ? '' : ' ✓'}`] : others.splice(0, 1);

@@ -8,7 +8,7 @@ import type { SignerChange } from '../../../envelopes/replace/replacement.ts';
 import type { SignerInput } from '../../../envelopes/signer-mailbox.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import { isTerminal } from '../../../kernel/vocabulary.ts';
+import { hasSigned, isTerminal } from '../../../kernel/vocabulary.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
@@ -48,7 +48,7 @@ export function notesOn(
 }
 
 function signedLines({ signers, id }: Envelope): string[] {
-  const signed = (signers ?? []).filter(({ status }) => status === 'SIGNED');
+  const signed = (signers ?? []).filter(hasSigned);
   if (signed.length === 0) return [];
   const names = signed.map(({ name, email }) => name || email || 'a signer');
   return [`${listed(names)} ${names.length === 1 ? 'has' : 'have'} signed ${id}, and must sign again.`];

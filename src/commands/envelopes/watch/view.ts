@@ -1,5 +1,6 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import type { StatusChange } from '../../../envelopes/watch/watch.ts';
+import { hasSigned } from '../../../kernel/vocabulary.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
@@ -25,7 +26,7 @@ function inWords(change: StatusChange): string {
 /** Returns the number of signers, and how many have signed. */
 export function progressOf(envelope: Envelope): { total: number; signed: number } {
   const signers = envelope.signers ?? [];
-  return { total: signers.length, signed: signers.filter((one) => one.status === 'SIGNED').length };
+  return { total: signers.length, signed: signers.filter(hasSigned).length };
 }
 
 /** Returns what a signer did, such as `Bo declined: too expensive`; undefined if no signer made the change. */
