@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -265,6 +265,39 @@ describe('a result', () => {
     const ranked = await ask(service, folder, words, { oneSignerFirst: true });
     expect(ids(ranked)).toEqual(['env_1', 'env_0', 'env_2']);
     expect(ids(await ask(service, folder, words, { oneSignerFirst: true, limit: 1 }))).toEqual(['env_1']);
+    service.envelopes.delete('env_0');
+    expect(ids(await ask(service, folder, words, { oneSignerFirst: true }))).toEqual(['env_1', 'env_2']);
+    const one = { search: 'maria' };
+    expect(ids(await ask(service, folder, one, { oneSignerFirst: true }))).toEqual(['env_2', 'env_1']);
+  });
+
+  it('shows the status that a webhook reported, without a request', async () => {
+    const { service, folder } = await world();
+    service.make();
+    service.make();
+    await ask(service, folder, { search: 'ada' });
+    const { feed } = indexOf(service, folder);
+    feed.touched('env_0', 'DECLINED');
+    await feed.finish();
+    const { answers, requests } = await ask(service, folder, { search: 'ada' }, { cached: true });
+    expect(answers).toEqual(['env_1 SENT SENT', 'env_0 DECLINED SENT']);
+    expect(requests).toBe(0);
+  });
+
+  it.runIf(process.platform === 'linux')('leaves no file open', async () => {
+    const { service, folder } = await world();
+    for (let n = 0; n < 3; n++) service.make();
+    const search = () => ask(service, folder, { search: 'ada example' }, { oneSignerFirst: true, limit: 1 });
+    await search();
+    const open = async () => {
+      const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`));
+      const paths = (await Promise.allSettled(links)).flatMap((one) =>
+        one.status === 'fulfilled' ? one.value : [],
+      );
+      return paths.filter((path) => path.startsWith(folder));
+    };
+    await search();
+    expect(await open()).toEqual([]);
   });
 });
 

@@ -193,6 +193,26 @@ describe('rewriting the file', () => {
     expect(await isTidied()).toBe(expected);
   });
 
+  it('happens if exactly 4 MiB are obsolete', async () => {
+    const write = (length: number) => add(entry(1, { message: 'x'.repeat(length) }));
+    write(0);
+    add(entry(1, {}, 2));
+    const { size, live } = await file.read();
+    await rm(file.path);
+    write(4 * MIB - (size - live));
+    add(entry(1, {}, 2));
+    const snapshot = await file.read();
+    expect(snapshot.size - snapshot.live).toBe(4 * MIB);
+    expect(await isTidied()).toBe(true);
+  });
+
+  it('orders envelopes of the same second by when they were read', async () => {
+    const { createdAt } = envelope(1);
+    add(entry(2, { createdAt }, 9), entry(1, { createdAt }, 5), entry(3, { createdAt }, 7));
+    await isTidied(true);
+    expect(await idsIn()).toEqual(['env_1', 'env_3', 'env_2']);
+  });
+
   it('copies any number of lines', async () => {
     add(...Array.from({ length: 401 }, (_, n) => entry(n)));
     await isTidied(true);
