@@ -7,7 +7,7 @@ import { StorageError } from '../../kernel/errors.ts';
 import { type BucketExchange, type ConnectOptions, connect } from './connection.ts';
 import { statusOf, storageError } from './errors.ts';
 import { factsOf, type ObjectFacts, type ObjectReply, replyOf } from './object-facts.ts';
-import { PlainGets, type Reply } from './plain-get.ts';
+import { plainGets, type Reply } from './plain-get.ts';
 import type { BucketSettings } from './settings.ts';
 
 /** An object with its metadata and its body as a stream. */
@@ -62,13 +62,13 @@ export async function openBucket(settings: BucketSettings, options: ConnectOptio
   const where = { bucket: name, endpoint };
   const failure = (error: unknown, key: string, action: string, signal?: AbortSignal) =>
     signal?.aborted ? abortReason(signal) : storageError(error, { ...where, key, action });
-  const plain = new PlainGets(client, () => signedRequest(sdk, client, name), options.trace);
+  const plainGet = plainGets(client, () => signedRequest(sdk, client, name), options.trace);
   return {
     name,
     async open(key, request = {}) {
       const { signal } = request;
       signal?.throwIfAborted();
-      const answer = await plain.get(key, headersOf(request), signal);
+      const answer = await plainGet(key, headersOf(request), signal);
       signal?.throwIfAborted();
       if ('reply' in answer) return openedFromPlainGet(answer.reply, timeoutMs);
       try {

@@ -10,8 +10,8 @@ import type { BucketExchange } from './connection.ts';
  * handles retries and errors.
  */
 
-/** The location of the bucket's objects. */
-interface Address {
+/** Where the bucket's objects are, and the signer of requests for them. */
+interface RequestTemplate {
   protocol: string;
   hostname: string;
   port: number | undefined;
@@ -20,10 +20,6 @@ interface Address {
   /** The part of the path before the key. */
   base: string;
   region: string;
-}
-
-interface RequestTemplate {
-  address: Address;
   signer: Signer;
 }
 
@@ -41,61 +37,45 @@ type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
 
 const PLAIN: readonly number[] = [200, 206, 304, 412, 416];
 
-export class PlainGets {
-  readonly #client: S3Client;
-  readonly #trace: ((exchange: BucketExchange) => void) | undefined;
-  readonly #template: Promise<RequestTemplate | undefined>;
+type Headers = Readonly<Record<string, string>>;
 
-  /** `asked` returns a request that the SDK has signed for the key `k`. */
-  constructor(
-    client: S3Client,
-    asked: () => Promise<unknown>,
-    trace: ((exchange: BucketExchange) => void) | undefined,
-  ) {
-    this.#client = client;
-    this.#trace = trace;
-    // The SDK reports errors when it fetches an object.
-    this.#template = learnTemplate(client, asked).catch(() => undefined);
-  }
-
-  async get(
-    key: string,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal | undefined,
-  ): Promise<PlainAnswer> {
-    const learned = await this.#template;
-    const request = learned && (await this.#signed(learned, key, headers).catch(() => undefined));
+/** Returns a function that sends plain GETs. `asked` returns a request that the SDK has signed for the key `k`. */
+export function plainGets(
+  client: S3Client,
+  asked: () => Promise<unknown>,
+  trace: ((exchange: BucketExchange) => void) | undefined,
+): (key: string, headers: Headers, signal: AbortSignal | undefined) => Promise<PlainAnswer> {
+  // The SDK reports errors when it fetches an object.
+  const template = learnTemplate(client, asked).catch(() => undefined);
+  return async (key, headers, signal) => {
+    const learned = await template;
+    const request = learned && (await signed(client, learned, key, headers).catch(() => undefined));
     if (request === undefined) return { firstTry: undefined };
     const started = Date.now();
     const options = signal ? { abortSignal: signal } : {};
-    const sent: Promise<unknown> = this.#client.config.requestHandler.handle(request, options);
+    const sent: Promise<unknown> = client.config.requestHandler.handle(request, options);
     const reply = await sent.then(replyIn, () => undefined);
     if (reply === undefined || !PLAIN.includes(reply.statusCode))
       return { firstTry: async () => ({ response: responseIn(await sent) }) };
     const url = `${request.protocol}//${request.headers.host ?? ''}${request.path}`;
-    this.#trace?.({
-      method: 'GET',
-      url,
-      status: reply.statusCode,
-      ms: Date.now() - started,
-      error: undefined,
-    });
+    const ms = Date.now() - started;
+    trace?.({ method: 'GET', url, status: reply.statusCode, ms, error: undefined });
     return { reply };
-  }
+  };
+}
 
-  #signed({ address, signer }: RequestTemplate, key: string, headers: Readonly<Record<string, string>>) {
-    const { protocol, hostname, port, host, base, region } = address;
-    const at = port === undefined ? { hostname } : { hostname, port };
-    const path = `${base}${encodePath(key)}`;
-    return signer.sign(
-      { method: 'GET', protocol, ...at, path, query: {}, headers: { ...headers, host } },
-      {
-        signingDate: new Date(Date.now() + this.#client.config.systemClockOffset),
-        signingRegion: region,
-        signingService: 's3',
-      },
-    );
-  }
+function signed(client: S3Client, template: RequestTemplate, key: string, headers: Headers) {
+  const { protocol, hostname, port, host, base, region, signer } = template;
+  const at = port === undefined ? { hostname } : { hostname, port };
+  const path = `${base}${encodePath(key)}`;
+  return signer.sign(
+    { method: 'GET', protocol, ...at, path, query: {}, headers: { ...headers, host } },
+    {
+      signingDate: new Date(Date.now() + client.config.systemClockOffset),
+      signingRegion: region,
+      signingService: 's3',
+    },
+  );
 }
 
 function responseIn(answer: unknown): unknown {
@@ -125,7 +105,7 @@ async function learnTemplate(
   const isPlain =
     typeof path === 'string' && path.endsWith('/k') && headers['x-amz-s3session-token'] === undefined;
   if (scope === null || !isPlain || typeof hostname !== 'string') return undefined;
-  const address = {
+  const template = {
     protocol: String(protocol),
     hostname,
     port: typeof port === 'number' ? port : undefined,
@@ -133,10 +113,10 @@ async function learnTemplate(
     base: path.slice(0, -1),
     region: scope[1] ?? '',
   };
-  const target = urlOf(address.protocol, hostname, address.port);
+  const target = urlOf(template.protocol, hostname, template.port);
   // A plain http proxy needs a different request. An https proxy only provides a connection, so nothing changes.
   if (target.protocol === 'http:' && proxyFor(process.env, target) !== undefined) return undefined;
-  return { address, signer: await client.config.signer() };
+  return { ...template, signer: await client.config.signer() };
 }
 
 /** Encodes a path for S3: every byte except letters, digits, `-_.~`, and slashes. Doesn't normalize the path. */

@@ -2,6 +2,7 @@ import { DRAWING, type Drawing, type EnvelopeRecord, type FieldRecord, type Sign
 import { isoTime } from '../service/base/sandbox-clock.ts';
 import { fieldsOf, initials, isSigningDate } from '../service/engine/fields.ts';
 import type { StoreState } from '../service/store/state.ts';
+import { textIn } from './guard.ts';
 
 /** Returns the signer's fields in reading order: by page, then from top to bottom, then from left to right. */
 export function fieldsFor(state: StoreState, envelope: EnvelopeRecord, signer: SignerRecord): FieldRecord[] {
@@ -78,10 +79,6 @@ export function readPosted(fields: readonly FieldRecord[], body: Readonly<Record
 function typedIn(field: FieldRecord, posted: unknown): string {
   const text = textIn(posted).trim().slice(0, 500);
   return field.type === 'CHECKBOX' ? String(text === 'true') : text;
-}
-
-function textIn(posted: unknown): string {
-  return typeof posted === 'string' ? posted : '';
 }
 
 function problemWith(field: FieldRecord, value: string): string | undefined {

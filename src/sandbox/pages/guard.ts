@@ -54,6 +54,11 @@ export async function requireForm(c: ServiceContext, form: string): Promise<Reco
   return body;
 }
 
+/** Returns the text of a posted field; empty if the field is missing or a file. */
+export function textIn(posted: unknown): string {
+  return typeof posted === 'string' ? posted : '';
+}
+
 /** Creates the error for a rejected file. */
 export function refusedFile(reason: string, status?: 413): ApiError {
   return invalidBody({ pdf: [reason] }, 'The file was refused', status);

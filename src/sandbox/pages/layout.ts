@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { longDay } from '../documents/drawing/times.ts';
 import type { ServiceContext } from '../service/base/web.ts';
 
 export type Html = ReturnType<typeof html>;
@@ -199,12 +200,6 @@ const MINUTES = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
   timeZone: 'UTC',
 });
-const DAYS = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'long',
-  year: 'numeric',
-  timeZone: 'UTC',
-});
 
 /** Returns a time element such as `22 Nov 2026, 09:05 UTC`. */
 export function dateTime(iso: string) {
@@ -219,7 +214,7 @@ export function when(iso: string | null) {
 
 /** Returns a time element for a day, such as `22 December 2026`. */
 export function day(iso: string) {
-  return html`<time datetime="${iso}" title="${iso}" data-shown="day">${DAYS.format(new Date(iso))}</time>`;
+  return html`<time datetime="${iso}" title="${iso}" data-shown="day">${longDay(iso)}</time>`;
 }
 
 function minutes(iso: string): string {

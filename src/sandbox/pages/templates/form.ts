@@ -1,5 +1,6 @@
 import { FIELD_TYPES, type FieldRecord, type FieldType, type TemplateRecord } from '../../model.ts';
 import type { TemplateWords } from '../../service/control/template-service.ts';
+import { textIn } from '../guard.ts';
 
 /** The limits of a template. */
 const LIMITS = { roles: 20, fields: 200, options: 50, text: 200 } as const;
@@ -183,8 +184,4 @@ function nameFor({ label, type }: FormRow, taken: ReadonlySet<string>): string {
 
 function isType(text: string): text is FieldType {
   return FIELD_TYPES.some((type) => type === text);
-}
-
-function textIn(posted: unknown): string {
-  return typeof posted === 'string' ? posted : '';
 }

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { type TemplateRecord, UPLOAD } from '../../model.ts';
 import { invalidBody } from '../../service/base/errors.ts';
 import type { ServiceContext, ServiceEnv } from '../../service/base/web.ts';
-import { fileTooLarge, type PagesOptions, refusedFile, requireForm, UPLOAD_PATH } from '../guard.ts';
+import { fileTooLarge, type PagesOptions, refusedFile, requireForm, textIn, UPLOAD_PATH } from '../guard.ts';
 import { chip, page, table } from '../layout.ts';
 import { editorPage } from './editor.ts';
 import { formOf, newRow, readFields, readForm, readWords, type TemplateForm } from './form.ts';
@@ -31,9 +31,8 @@ export function templatePages(app: Hono<ServiceEnv>, options: PagesOptions, toke
   app.post(UPLOAD_PATH, async (c) => {
     const { pdf, name, roles } = await requireForm(c, token);
     const { file, title } = await fileIn(pdf);
-    const given = typeof name === 'string' ? name.trim() : '';
-    const rolesText = typeof roles === 'string' ? roles : '';
-    const { words, problems } = readWords({ name: given || title, description: '', roles: rolesText });
+    const given = { name: textIn(name).trim() || title, description: '', roles: textIn(roles) };
+    const { words, problems } = readWords(given);
     if (problems.length > 0) throw invalidBody({ form: problems }, 'The template was not created');
     const template = await templates.upload(words, file);
     return c.redirect(`/templates/${template.id}`, 303);
