@@ -3,7 +3,7 @@ import { readLine } from '../journal/line.ts';
 import { eachLine } from '../journal/lines.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 import { begunWrite, endWrite, type LoggedWrite, type LogRecord, readRecord } from './entry.ts';
-import { fileNumber, GENESIS, LOG_KIND, logFiles, readHead } from './files.ts';
+import { fileName, fileNumber, GENESIS, LOG_KIND, logFiles, readHead } from './files.ts';
 import { hashOf } from './write-log.ts';
 
 export interface LogFilter {
@@ -77,7 +77,7 @@ class Chain {
   readonly #ids = new Set<string>();
   #previous = GENESIS;
   #files = 0;
-  #file = '';
+  #file = fileName(1);
   #line = 0;
   #lines = 0;
   #after: string | undefined;

@@ -19,7 +19,7 @@ export interface Dialect {
 
 /** Detects the dialect from the beginning of the text. */
 export function dialectOf(head: string): Dialect {
-  const named = /^sep=(.)\r?(?:\n|$)/.exec(head)?.[1];
+  const named = /^sep=(.)(?:[\r\n]|$)/.exec(head)?.[1];
   return { delimiter: named ?? delimiterOf(head), isNamed: named !== undefined };
 }
 

@@ -153,16 +153,23 @@ class Utf8Check {
   #hasOther = false;
 
   add(chunk: Uint8Array): void {
-    try {
-      this.#decoder?.decode(chunk, { stream: true });
-    } catch {
-      this.#decoder = undefined;
-    }
+    this.#decode(chunk);
     this.#hasOther ||= chunk.some((byte) => byte > 0x7f);
   }
 
+  /** Call it after the last chunk. */
   isUtf8(): boolean {
+    this.#decode();
     return this.#hasOther && this.#decoder !== undefined;
+  }
+
+  /** Without a chunk, checks that the text doesn't end in the middle of a character. */
+  #decode(chunk?: Uint8Array): void {
+    try {
+      this.#decoder?.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      this.#decoder = undefined;
+    }
   }
 }
 

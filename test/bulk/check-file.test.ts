@@ -59,6 +59,11 @@ describe('placeholders', () => {
     expect((await emails(`${header}a@b.c,Ada,,\n`, { subject: '{name}' })).subjects).toEqual(['Ada']);
   });
 
+  it('are not suggested if the file has no such column', async () => {
+    const { problems } = await emails('email,name,subject\nada@b.c,Ada,{role}\n');
+    expect(problems).toEqual([expect.not.stringContaining('did you mean')]);
+  });
+
   it.each([
     ['unknown', '{nmae}', /did you mean \{name\}/],
     ['without a name', 'Hi {}', /\{\}/],

@@ -74,6 +74,12 @@ describe('a CSV file with results', () => {
     );
   });
 
+  it('can have only carriage returns after the line that names the delimiter', async () => {
+    const { out, rows } = await rewrite(Buffer.from('sep=;\remail;name\ra@b.c;Bo\r'));
+    expect(out.toString()).toBe(`sep=;\remail;name;${NAMES}\ra@b.c;Bo;${CELLS}\r`);
+    expect(rows).toEqual(['Bo']);
+  });
+
   it('replaces characters that its encoding lacks with the closest ones', async () => {
     const encode = createSinglebyteEncoder('windows-1252');
     const { out, replaced } = await rewrite(

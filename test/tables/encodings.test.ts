@@ -51,6 +51,7 @@ describe('a text file', () => {
   it('is refused in UTF-8 if a single-byte encoding is named: its letters would be garbled', async () => {
     await expect(text(Buffer.from('name\nZoë\n'), 'windows-1252')).rejects.toThrow(UsageError);
     expect((await text(Buffer.from('name\nZoe\n'), 'windows-1252')).text).toBe('name\nZoe\n');
+    expect((await text(Buffer.from('name\nJosé', 'latin1'), 'windows-1252')).text).toBe('name\nJosé');
   });
 
   it.each([

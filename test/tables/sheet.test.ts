@@ -104,7 +104,7 @@ describe('sheet texts', () => {
   it('ignore empty rows and columns at the end and in between, and number rows like the spreadsheet', async () => {
     const { rows, lines } = await read({
       sheets: data(
-        '<row r="1"><c t="inlineStr"><is><t>email</t></is></c><c s="1"/><c s="1"/></row><row r="2"/><row r="7"><c t="inlineStr"><is><t>a@b.c</t></is></c><c t="inlineStr"><is><t> </t></is></c></row><row r="1048576"><c s="1"/></row>',
+        '<row r="1"><c t="inlineStr"><is><t>email</t></is></c><c s="1"/><c r="AMJ1" s="1"/></row><row r="2"/><row r="7"><c t="inlineStr"><is><t>a@b.c</t></is></c><c t="inlineStr"><is><t> </t></is></c></row><row r="1048576"><c s="1"/></row>',
       ),
     });
     expect([rows, lines]).toEqual([

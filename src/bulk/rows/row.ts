@@ -275,7 +275,9 @@ function cellNamed(name: string, row: RawRow): unknown {
 
 function unknownName(name: string, row: RawRow): string {
   const metadata = valueAt(row.value, 'metadata');
-  const names = ['name', 'email', 'role', ...(isRecord(metadata) ? Object.keys(metadata) : [])];
+  const names = ['name', 'email', 'role', ...(isRecord(metadata) ? Object.keys(metadata) : [])].filter(
+    (one) => cellNamed(one, row) !== undefined,
+  );
   const suggestion = nearest(name, names);
   return `the file has no column for {${name}}; ${suggestion === undefined ? 'use {{ }} for literal braces' : `did you mean {${suggestion}}?`}`;
 }

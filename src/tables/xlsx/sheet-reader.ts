@@ -80,16 +80,20 @@ export class SheetReader implements XmlHandler {
 
   #openCell(attribute: (name: string) => string | undefined): void {
     const column = columnOf(attribute('r') ?? '') ?? this.#cell.column + 1;
-    if (column >= SHEET_LIMITS.columns)
-      throw new Error(`row ${this.#row.number} has more than ${SHEET_LIMITS.columns} columns`);
     const style = Number(attribute('s') ?? 0);
     this.#cell = { ...NO_CELL, column, type: attribute('t') ?? 'n', style };
   }
 
   #closeCell(): void {
-    const { cells } = this.#row;
-    while (cells.length < this.#cell.column) cells.push(EMPTY);
-    cells[this.#cell.column] = this.#read();
+    const { cells, number } = this.#row;
+    const { column } = this.#cell;
+    const cell = this.#read();
+    // Some programs write every formatted cell of a row, up to the last column of the sheet.
+    if (cell.text === '' && !cell.isUnknown) return;
+    if (column >= SHEET_LIMITS.columns)
+      throw new Error(`row ${number} has more than ${SHEET_LIMITS.columns} columns`);
+    while (cells.length < column) cells.push(EMPTY);
+    cells[column] = cell;
   }
 
   #read(): SheetCell {
