@@ -24,14 +24,20 @@ function machine() {
   const counter = () => new WindowFile(folder, 'https://x.example', key);
   const start = (options: Partial<RateWindowOptions> = {}) =>
     new RateWindow({
-      ...{ clock, reserve: 0, maxWaitMs: Number.POSITIVE_INFINITY, counter: counter() },
+      clock,
+      reserve: 0,
+      maxWaitMs: Number.POSITIVE_INFINITY,
+      counter: counter(),
       ...options,
     });
   return { clock, counter, start };
 }
 
 const rateOf = (limit: number, remaining: number, resetAt: number): RateLimit => ({
-  ...{ limit, remaining, resetAt, retryAfterMs: undefined },
+  limit,
+  remaining,
+  resetAt,
+  retryAfterMs: undefined,
 });
 
 describe('requests in flight', () => {

@@ -142,7 +142,11 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')(
         const folder = project(`typed-${extension}`);
         await mkdir(folder);
         const compilerOptions = {
-          ...{ strict: true, noEmit: true, target: 'es2022', module: 'nodenext', types: ['node'] },
+          strict: true,
+          noEmit: true,
+          target: 'es2022',
+          module: 'nodenext',
+          types: ['node'],
           ...{
             exactOptionalPropertyTypes: true,
             noUncheckedIndexedAccess: true,

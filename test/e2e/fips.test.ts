@@ -39,9 +39,13 @@ describe('in FIPS mode, an object with only an MD5', () => {
       response.writeHead(200, { etag, 'content-length': body.length }).end(body.subarray(0, length));
     });
     env = {
-      ...{ AWS_ACCESS_KEY_ID: 'AKID', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'us-east-1' },
-      ...{ ESIGN_BASE_URL: 'http://127.0.0.1:9/v1', ESIGN_API_KEY: 'sk_0123456789' },
-      ...{ ESIGN_BUCKET: 'b', ESIGN_BUCKET_ENDPOINT: bucket.origin },
+      AWS_ACCESS_KEY_ID: 'AKID',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      AWS_REGION: 'us-east-1',
+      ESIGN_BASE_URL: 'http://127.0.0.1:9/v1',
+      ESIGN_API_KEY: 'sk_0123456789',
+      ESIGN_BUCKET: 'b',
+      ESIGN_BUCKET_ENDPOINT: bucket.origin,
     };
   });
   afterAll(() => bucket.close());

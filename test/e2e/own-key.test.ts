@@ -18,7 +18,11 @@ const signer = {
   signedAt: null,
 };
 const envelope = {
-  ...{ id: 'env_1', status: 'SENT', subject: `About ${KEY}`, templateId: 'tmpl_1', signers: [signer] },
+  id: 'env_1',
+  status: 'SENT',
+  subject: `About ${KEY}`,
+  templateId: 'tmpl_1',
+  signers: [signer],
   ...{
     metadata: { key: KEY, [KEY]: 'x', [RUN_KEY]: RUN },
     [KEY]: 1,

@@ -64,8 +64,12 @@ async function start(language: string, command: string): Promise<string> {
   const port = await freePort();
   const [program = '', ...args] = command.replace('PORT', String(port)).split(' ');
   const env = {
-    ...{ PATH: process.env.PATH, HOME: folder, GOFLAGS: '-mod=mod' },
-    ...{ WEBHOOK_SECRET: secret, PORT: String(port), PHP_CLI_SERVER_WORKERS: '4' },
+    PATH: process.env.PATH,
+    HOME: folder,
+    GOFLAGS: '-mod=mod',
+    WEBHOOK_SECRET: secret,
+    PORT: String(port),
+    PHP_CLI_SERVER_WORKERS: '4',
   };
   child = spawn(program, args, { cwd: folder, env, stdio: 'ignore', detached: true });
   await answers(port);

@@ -27,7 +27,12 @@ afterAll(() => home.close());
 describe('report', () => {
   it('counts the selected envelopes with their current status', async () => {
     expect(await home.object`report --by meta.unit`).toMatchObject({
-      ...{ sent: 3, completed: 1, declined: 1, open: 1, completionRate: 0.5, toComplete: { samples: 1 } },
+      sent: 3,
+      completed: 1,
+      declined: 1,
+      open: 1,
+      completionRate: 0.5,
+      toComplete: { samples: 1 },
       groups: [{ key: 'a|b', sent: 2 }, { sent: 1 }],
     });
     expect(await home.object`report --metadata unit=a|b`).toMatchObject({ sent: 2, groups: [] });

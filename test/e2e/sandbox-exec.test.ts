@@ -46,8 +46,13 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
 
   it("gives the command the address, the key, and the bucket, and none of the caller's settings", async () => {
     const foreign = {
-      ...{ ESIGN_PROFILE: 'acme', ESIGN_BUCKET_ENDPOINT: 'http://x', ESIGN_WEBHOOK_SECRET: 'secret' },
-      ...{ AWS_PROFILE: 'acme', AWS_SESSION_TOKEN: 'token', AWS_ENDPOINT_URL: 'http://x', OTHER: 'kept' },
+      ESIGN_PROFILE: 'acme',
+      ESIGN_BUCKET_ENDPOINT: 'http://x',
+      ESIGN_WEBHOOK_SECRET: 'secret',
+      AWS_PROFILE: 'acme',
+      AWS_SESSION_TOKEN: 'token',
+      AWS_ENDPOINT_URL: 'http://x',
+      OTHER: 'kept',
     };
     const script = 'console.log(JSON.stringify(process.env))';
     const { stdout, code } = await exec(['--', 'node', '-e', script], foreign);

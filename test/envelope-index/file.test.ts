@@ -38,7 +38,10 @@ afterEach(async () => {
 });
 
 const envelope = (n: number, more: Partial<Envelope> = {}): Envelope => ({
-  ...{ id: `env_${n}`, status: 'SENT', metadata: {}, signers: [] },
+  id: `env_${n}`,
+  status: 'SENT',
+  metadata: {},
+  signers: [],
   createdAt: new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString(),
   ...more,
 });
@@ -282,7 +285,9 @@ describe('the files of a state folder', () => {
     const own = await indexFiles(indexFolder(folder), { profile: 'acme' });
     expect(own).toHaveLength(2);
     expect(own.find(({ path }) => path === file.path)).toEqual({
-      ...{ path: file.path, bytes: statSync(file.path).size, usedAt: statSync(file.path).mtimeMs },
+      path: file.path,
+      bytes: statSync(file.path).size,
+      usedAt: statSync(file.path).mtimeMs,
     });
     await removeIndexesOf(folder, 'acme');
     expect((await indexFiles(indexFolder(folder), 'all')).map(({ path }) => path)).toEqual([

@@ -4,8 +4,16 @@ import type { IndexedEnvelope } from '../../src/envelope-index/snapshot.ts';
 import type { Selection } from '../../src/envelopes/select.ts';
 
 const one: IndexedEnvelope = {
-  ...{ id: 'env_1', status: 'SENT', created: 1_000, known: 'whole', seen: 1, start: 1, end: 2 },
-  ...{ touched: false, hit: true, excluded: false },
+  id: 'env_1',
+  status: 'SENT',
+  created: 1_000,
+  known: 'whole',
+  seen: 1,
+  start: 1,
+  end: 2,
+  touched: false,
+  hit: true,
+  excluded: false,
 };
 
 describe('the texts that the index is searched for', () => {

@@ -149,8 +149,15 @@ describe('the lines of an index', () => {
       seen: 1,
     });
     expect(oneOf([touched])).toMatchObject({
-      ...{ status: 'IN_PROGRESS', known: 'part', touched: true, seen: 5, start: 0, end: 0 },
-      ...{ hit: false, excluded: false, created: Number.NaN },
+      status: 'IN_PROGRESS',
+      known: 'part',
+      touched: true,
+      seen: 5,
+      start: 0,
+      end: 0,
+      hit: false,
+      excluded: false,
+      created: Number.NaN,
     });
     const cancelled: Envelope = { ...ada, status: 'CANCELLED' };
     expect(oneOf([{ envelope: cancelled }, touched])).toMatchObject({ status: 'CANCELLED', touched: false });

@@ -7,13 +7,24 @@ const COMPLETED_AT = '2026-03-01T10:00:00.000Z';
 const envelope: Envelope = { id: 'env_1', status: 'COMPLETED', completedAt: COMPLETED_AT };
 
 const seal = (more: Partial<JudgedSeal> = {}): JudgedSeal => ({
-  ...{ state: 'intact', coverage: 'whole', addedBytes: null, subject: 'CN=x', issuer: 'CN=x' },
-  ...{ fingerprint: 'ab'.repeat(32), time: COMPLETED_AT, level: 'B-B', reason: null, trust: 'pinned' },
+  state: 'intact',
+  coverage: 'whole',
+  addedBytes: null,
+  subject: 'CN=x',
+  issuer: 'CN=x',
+  fingerprint: 'ab'.repeat(32),
+  time: COMPLETED_AT,
+  level: 'B-B',
+  reason: null,
+  trust: 'pinned',
   ...more,
 });
 
 const document = (what: string, more: Partial<DocumentFacts> = {}): DocumentFacts => ({
-  ...{ what, key: `esign/envelopes/org_1/env_1/${what}.pdf`, sha256: what, seal: seal() },
+  what,
+  key: `esign/envelopes/org_1/env_1/${what}.pdf`,
+  sha256: what,
+  seal: seal(),
   ...more,
 });
 

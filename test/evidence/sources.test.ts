@@ -30,9 +30,19 @@ async function received(...webhooks: (Partial<EventRecord> & { body?: string | B
     const raw = Buffer.from(body);
     clock.time += 1_000;
     await writing.append({
-      ...{ deliveryId: `dlv_${index}`, id: `evt_${index}`, receivedAt: new Date(clock.time).toISOString() },
-      ...{ event: 'envelope.sent', envelopeId: 'env_1', status: null, signer: null, verified: true },
-      ...{ duplicate: false, reason: null, answer: 200, headers: [], bytes: raw.length },
+      deliveryId: `dlv_${index}`,
+      id: `evt_${index}`,
+      receivedAt: new Date(clock.time).toISOString(),
+      event: 'envelope.sent',
+      envelopeId: 'env_1',
+      status: null,
+      signer: null,
+      verified: true,
+      duplicate: false,
+      reason: null,
+      answer: 200,
+      headers: [],
+      bytes: raw.length,
       bodyBase64: raw.toString('base64'),
       ...more,
     });
@@ -57,8 +67,12 @@ describe('the webhooks of the evidence', () => {
     );
     expect(webhooks.map(({ deliveryId }) => deliveryId)).toEqual(['dlv_0', 'dlv_3']);
     expect(webhooks[0]).toEqual({
-      ...{ deliveryId: 'dlv_0', receivedAt: '2026-01-02T03:04:06.000Z', event: 'envelope.signed' },
-      ...{ happenedAt: '2026-01-02T03:04:05Z', ...facts, bytes: body.length },
+      deliveryId: 'dlv_0',
+      receivedAt: '2026-01-02T03:04:06.000Z',
+      event: 'envelope.signed',
+      happenedAt: '2026-01-02T03:04:05Z',
+      ...facts,
+      bytes: body.length,
       headers: [
         ['X-Service-Signature', 'ab'],
         ['Authorization', '[redacted]'],
@@ -137,8 +151,15 @@ describe('the writes of the evidence', () => {
     const log = new WriteLog(logFolder(state), fakeClock());
     const at = '2026-03-01T10:00:00.000Z';
     const begin = (more: Pick<BeginRecord, 'id' | 'envelopeIds'> & Partial<BeginRecord>): BeginRecord => ({
-      ...{ at, user: 'ada', profile: 'acme', baseUrl: BASE_URL, requestId: 'req_1' },
-      ...{ type: 'begin', command: 'bulk create', effect: 'mails', action: 'send' },
+      at,
+      user: 'ada',
+      profile: 'acme',
+      baseUrl: BASE_URL,
+      requestId: 'req_1',
+      type: 'begin',
+      command: 'bulk create',
+      effect: 'mails',
+      action: 'send',
       ...more,
     });
     await log.append(begin({ id: 'a', envelopeIds: ['env_2', 'env_1'], run: 'run_1' }));
@@ -149,8 +170,13 @@ describe('the writes of the evidence', () => {
     const same = { at, user: 'ada', command: 'bulk create', effect: 'mails' };
     expect(await loggedWrites(state, BASE_URL, 'env_1')).toEqual([
       {
-        ...{ id: 'a', ...same, profile: 'acme', requestId: 'req_1', run: 'run_1' },
-        ...{ outcome: 'refused', error: 'INVALID_STATE' },
+        id: 'a',
+        ...same,
+        profile: 'acme',
+        requestId: 'req_1',
+        run: 'run_1',
+        outcome: 'refused',
+        error: 'INVALID_STATE',
       },
       { id: 'b', ...same, profile: null, requestId: null, outcome: 'unknown', error: null },
     ]);

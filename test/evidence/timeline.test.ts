@@ -4,15 +4,23 @@ import { timelineOf } from '../../src/evidence/timeline.ts';
 
 const at = (hour: number) => `2026-03-01T${String(hour).padStart(2, '0')}:00:00.000Z`;
 const webhook = {
-  ...{ receivedAt: at(20), happenedAt: at(3), event: 'envelope.viewed', signer: 'ada@b.example' },
-  ...{ verified: true, duplicate: false },
+  receivedAt: at(20),
+  happenedAt: at(3),
+  event: 'envelope.viewed',
+  signer: 'ada@b.example',
+  verified: true,
+  duplicate: false,
 };
 const shown = (...args: Parameters<typeof timelineOf>) =>
   timelineOf(...args).map((one) => [one.at, one.what, one.who, one.source, one.verified]);
 
 it('shows the events of all sources in order of time, each with its source', () => {
   const envelope: Envelope = {
-    ...{ id: 'env_1', status: 'DECLINED', createdAt: at(1), sentAt: at(2), completedAt: null },
+    id: 'env_1',
+    status: 'DECLINED',
+    createdAt: at(1),
+    sentAt: at(2),
+    completedAt: null,
     // It would have expired, but was declined first.
     expiresAt: at(9),
     signers: [

@@ -119,7 +119,12 @@ describe('untrusted text in a list', () => {
   const acting = /(?![\t\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
   const evil = { ...envelope(hostile, hostile, hostile), error: hostile };
   const result: RowResult = {
-    ...{ run: 'run-1', row: 1, requestId: hostile, ok: false, envelopeId: hostile, status: hostile },
+    run: 'run-1',
+    row: 1,
+    requestId: hostile,
+    ok: false,
+    envelopeId: hostile,
+    status: hostile,
     error: { code: hostile, message: hostile, status: 400, details: { [hostile]: [hostile] } },
   };
 

@@ -85,8 +85,18 @@ it('keeps deliveries in the journal while nobody reads them, and prints them all
     const raw = Buffer.from(JSON.stringify({ id: `evt_${n}`, pad: 'x'.repeat(900_000) }));
     const { body = null, facts = null } = readPayload(raw) ?? {};
     const delivery: Delivery = {
-      ...{ deliveryId: `dlv_${n}`, id: `evt_${n}`, receivedAt: '2026-01-02T03:04:05.000Z', facts, body, raw },
-      ...{ verified: true, duplicate: false, reason: null, answer: 200, bytes: raw.byteLength, headers: [] },
+      deliveryId: `dlv_${n}`,
+      id: `evt_${n}`,
+      receivedAt: '2026-01-02T03:04:05.000Z',
+      facts,
+      body,
+      raw,
+      verified: true,
+      duplicate: false,
+      reason: null,
+      answer: 200,
+      bytes: raw.byteLength,
+      headers: [],
     };
     view.take({ type: 'delivery', delivery, place: await journal.append(recordOf(delivery)) });
     if (n === 20) view.take({ type: 'warning', message: 'between' });

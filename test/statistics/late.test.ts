@@ -9,13 +9,19 @@ const ago = (days: number) => new Date(NOW - days * DAY).toISOString();
 /** Twenty envelopes of a template that were signed after a number of days. They aren't selected. */
 const finished = (templateId: string, days: number): Envelope[] =>
   Array.from({ length: 20 }, (_, index) => ({
-    ...{ id: `done_${templateId}_${index}`, templateId, status: 'COMPLETED', sentAt: ago(30) },
+    id: `done_${templateId}_${index}`,
+    templateId,
+    status: 'COMPLETED',
+    sentAt: ago(30),
     signers: [{ role: 'Buyer', signedAt: ago(30 - days) }],
   }));
 
 /** An envelope that was sent a number of days ago. */
 const open = (id: string, templateId: string, days: number, signers?: Signer[]): Envelope => ({
-  ...{ id, templateId, status: 'SENT', sentAt: ago(days) },
+  id,
+  templateId,
+  status: 'SENT',
+  sentAt: ago(days),
   signers: signers ?? [{ email: 'ada@b.example', role: 'Buyer' }],
 });
 

@@ -37,9 +37,19 @@ async function journal(...webhooks: Received[]): Promise<void> {
     const timestamp = at === null ? '' : new Date(at).toISOString();
     const body = payload('env_1', event).replace(/(?<="timestamp":")[^"]*/, timestamp);
     await writing.append({
-      ...{ deliveryId: `dlv_${index}`, id: `evt_${index}`, receivedAt: new Date(received).toISOString() },
-      ...{ event, envelopeId: 'env_1', status: null, signer: null, verified: true, duplicate: false },
-      ...{ reason: null, answer: 200, headers: [], bytes: body.length },
+      deliveryId: `dlv_${index}`,
+      id: `evt_${index}`,
+      receivedAt: new Date(received).toISOString(),
+      event,
+      envelopeId: 'env_1',
+      status: null,
+      signer: null,
+      verified: true,
+      duplicate: false,
+      reason: null,
+      answer: 200,
+      headers: [],
+      bytes: body.length,
       bodyBase64: Buffer.from(body).toString('base64'),
       ...more,
     });

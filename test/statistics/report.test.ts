@@ -69,7 +69,12 @@ describe('a report', () => {
     expect(report).toEqual({
       since: null,
       until: '2026-02-10T00:00:00.000Z',
-      ...{ sent: 10, completed: 3, declined: 3, expired: 1, cancelled: 1, open: 2 },
+      sent: 10,
+      completed: 3,
+      declined: 3,
+      expired: 1,
+      cancelled: 1,
+      open: 2,
       completionRate: 0.375,
       toComplete: { samples: 3, medianMs: 29 * HOUR, p85Ms: 283_320_000, p95Ms: 334_440_000 },
       turn: { samples: 13, medianMs: 9 * HOUR, p85Ms: 149_760_000, p95Ms: 247_680_000 },
@@ -153,7 +158,8 @@ describe('a report', () => {
     const reasons = ['b', ' a ', 'c', 'c', ' ', 'a', 'b', 'c', null, undefined];
     const all = reasons.map(
       (declineReason): Envelope => ({
-        ...{ id: 'x', status: 'DECLINED' },
+        id: 'x',
+        status: 'DECLINED',
         signers: [{ status: 'DECLINED', declineReason }, { status: 'SENT' }],
       }),
     );

@@ -101,8 +101,11 @@ describe('the usual time of a turn', () => {
 
   it('counts separately the turns that ended because the envelope expired', () => {
     const expired = (role: string, expiredAgo: number, status = 'EXPIRED') => ({
-      ...{ templateId: 'tmpl_lease', status, sentAt: new Date(NOW - 200 * DAY).toISOString() },
-      ...{ expiresAt: new Date(NOW - expiredAgo * DAY).toISOString(), signers: [{ role }] },
+      templateId: 'tmpl_lease',
+      status,
+      sentAt: new Date(NOW - 200 * DAY).toISOString(),
+      expiresAt: new Date(NOW - expiredAgo * DAY).toISOString(),
+      signers: [{ role }],
     });
     const history = historyOf(times(19, 'tmpl_lease', 'Tenant', 2), [
       finished('tmpl_lease', 'Landlord', 4, 10, 'declined'),
@@ -117,7 +120,10 @@ describe('the usual time of a turn', () => {
       expiresAt: expired('', 1).expiresAt,
     });
     expect(history.samplesOf(kind)).toMatchObject({
-      ...{ basis: 'template', ignored: 3, signatures: { length: 19 }, declines: { length: 1 } },
+      basis: 'template',
+      ignored: 3,
+      signatures: { length: 19 },
+      declines: { length: 1 },
     });
     for (const one of times(1, 'tmpl_lease', 'Tenant', 2)) history.add(one);
     expect(history.samplesOf(kind)).toMatchObject({ basis: 'template+role', ignored: 1 });

@@ -19,7 +19,9 @@ it('accepts the link in the arguments of a browser once, and only for navigation
       targets: [],
       timeoutMs: 1_000,
     },
-    ...{ onReplay: () => undefined, signatureHeader: 'x-service-signature', verify: true },
+    onReplay: () => undefined,
+    signatureHeader: 'x-service-signature',
+    verify: true,
   });
   const link = inspector.ticketUrl();
   const open = async (headers: Record<string, string>) => {

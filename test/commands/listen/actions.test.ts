@@ -31,8 +31,19 @@ function delivery(envelopeId: string, event = 'completed', more: Partial<Deliver
   const raw = Buffer.from(payload(envelopeId, `envelope.${event}`));
   const facts = readPayload(raw)?.facts ?? null;
   return {
-    ...{ deliveryId: 'dlv_1', id: 'evt_1', receivedAt: '', facts, raw, bytes: raw.byteLength },
-    ...{ verified: true, duplicate: false, reason: null, answer: 200, headers: [], body: null, ...more },
+    deliveryId: 'dlv_1',
+    id: 'evt_1',
+    receivedAt: '',
+    facts,
+    raw,
+    bytes: raw.byteLength,
+    verified: true,
+    duplicate: false,
+    reason: null,
+    answer: 200,
+    headers: [],
+    body: null,
+    ...more,
   };
 }
 

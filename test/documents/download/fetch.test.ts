@@ -47,7 +47,12 @@ function start(bucket: Bucket, targets: readonly FileTarget[], more: Partial<Fet
   const clock = fakeClock();
   const sealSource = { folder: dir, origin, clock };
   const files = fetchFiles(bucket, targets, {
-    ...{ dir: join(dir, 'out'), folder, force: false, clock, concurrency: 4, sealSource },
+    dir: join(dir, 'out'),
+    folder,
+    force: false,
+    clock,
+    concurrency: 4,
+    sealSource,
     waiting: { client: () => Promise.reject(new Error('no client')), limit: new TimeLimit(clock, 0), clock },
     ...more,
   });
@@ -73,12 +78,24 @@ describe('downloads', () => {
     const found = await all(files);
     expect(found.map(({ result }) => result)).toEqual([
       {
-        ...{ envelopeId: null, what: null, key: 'a.pdf', path: join(dir, 'out', 'a.pdf'), bytes: 14 },
-        ...{ sha256: sha256(textOf('a.pdf')), status: 'downloaded', error: null },
+        envelopeId: null,
+        what: null,
+        key: 'a.pdf',
+        path: join(dir, 'out', 'a.pdf'),
+        bytes: 14,
+        sha256: sha256(textOf('a.pdf')),
+        status: 'downloaded',
+        error: null,
       },
       {
-        ...{ envelopeId: null, what: null, key: 'missing.pdf', path: null, bytes: null, sha256: null },
-        ...{ status: 'failed', error: { code: 'STORAGE_NOT_FOUND', message: missing().message } },
+        envelopeId: null,
+        what: null,
+        key: 'missing.pdf',
+        path: null,
+        bytes: null,
+        sha256: null,
+        status: 'failed',
+        error: { code: 'STORAGE_NOT_FOUND', message: missing().message },
       },
       expect.objectContaining({ key: 'c.pdf', status: 'downloaded' }),
     ]);

@@ -42,7 +42,11 @@ async function save(answers: (Response | Opened | Error)[], options: Partial<Dow
   const folder = await DownloadFolder.open(dir, { hasList: true, clock });
   const progress = { begun: 0, expected: 0, bytes: 0 };
   const outcome = await downloadFile(bucket, fileOfKey('a.txt'), {
-    ...{ dir, folder, force: false, clock, progress },
+    dir,
+    folder,
+    force: false,
+    clock,
+    progress,
     ...options,
   }).catch((error: unknown) => error);
   await folder.close();
@@ -92,8 +96,14 @@ describe('a new file', () => {
     const { outcome, progress } = await save([{ text: TEXT }]);
     expect(outcome).toEqual({
       result: {
-        ...{ envelopeId: null, what: null, key: 'a.txt', path, bytes: TEXT.length, sha256: sha256(TEXT) },
-        ...{ status: 'downloaded', error: null },
+        envelopeId: null,
+        what: null,
+        key: 'a.txt',
+        path,
+        bytes: TEXT.length,
+        sha256: sha256(TEXT),
+        status: 'downloaded',
+        error: null,
       },
       seal: null,
     });

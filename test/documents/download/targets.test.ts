@@ -91,8 +91,11 @@ describe('the documents of envelopes', () => {
     expect(targets).toEqual([
       { envelopeId: 'env_1', what: 'signed', key: KEY, fileName: 'Lease/signed.pdf', status: 'COMPLETED' },
       {
-        ...{ envelopeId: 'env_1', what: 'document', key: 'k/document.pdf' },
-        ...{ fileName: 'Lease/document.pdf', status: 'COMPLETED' },
+        envelopeId: 'env_1',
+        what: 'document',
+        key: 'k/document.pdf',
+        fileName: 'Lease/document.pdf',
+        status: 'COMPLETED',
       },
       { envelopeId: 'env_2', what: 'signed', key: null, fileName: null, status: null, error },
       { envelopeId: 'env_2', what: 'document', key: null, fileName: null, status: null, error },
@@ -162,8 +165,11 @@ function waiting({ client, until = 0 }: { client: Client; until?: number }) {
 
 describe('locating a document', () => {
   const target: FileTarget = {
-    ...{ envelopeId: 'env_1', what: 'signed', key: null },
-    ...{ fileName: 'own.pdf', status: null },
+    envelopeId: 'env_1',
+    what: 'signed',
+    key: null,
+    fileName: 'own.pdf',
+    status: null,
   };
   const keyless: Envelope = { ...done, signedDocumentStorageKey: null };
 

@@ -20,7 +20,10 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const origin = { profile: 'prod', baseUrl: 'https://api.example.com/api/v1' };
 const pin = (fingerprint: string, more: Partial<Pin> = {}): Pin => ({
-  ...{ ...origin, fingerprint, subject: 'CN=x', since: '2026-01-01T00:00:00.000Z' },
+  ...origin,
+  fingerprint,
+  subject: 'CN=x',
+  since: '2026-01-01T00:00:00.000Z',
   ...more,
 });
 

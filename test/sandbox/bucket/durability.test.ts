@@ -18,15 +18,23 @@ import { sha256 } from './witness.ts';
 
 const Bucket = BUCKET;
 const facts = (key: string): StoredObjectFacts => ({
-  ...{ key, size: 3, etag: sha256(key).slice(0, 32), contentType: 'text/plain', metadata: {}, headers: {} },
-  ...{ modifiedAt: '2026-01-01T00:00:00.000Z', checksums: {} },
+  key,
+  size: 3,
+  etag: sha256(key).slice(0, 32),
+  contentType: 'text/plain',
+  metadata: {},
+  headers: {},
+  modifiedAt: '2026-01-01T00:00:00.000Z',
+  checksums: {},
 });
 
 describe('a restart', () => {
   it('keeps buckets, objects, and their metadata', async () => {
     const rig = await startRig();
     const put = signed(rig.endpoint, {
-      ...{ method: 'PUT', path: `${BUCKET}/été`, body: 'body' },
+      method: 'PUT',
+      path: `${BUCKET}/été`,
+      body: 'body',
       headers: { 'content-type': 'text/x', 'x-amz-meta-a': 'b', 'cache-control': 'no-store' },
     });
     await send(rig.endpoint, put);
@@ -72,7 +80,12 @@ describe('a restart', () => {
     const rig = await startRig();
     const port = Number(new URL(rig.endpoint).port);
     const again = startBucket({
-      ...{ dir: rig.dir, host: '127.0.0.1', port, region: REGION, bucket: BUCKET, ...owner },
+      dir: rig.dir,
+      host: '127.0.0.1',
+      port,
+      region: REGION,
+      bucket: BUCKET,
+      ...owner,
       now: () => Date.now(),
     });
     await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' });

@@ -99,7 +99,11 @@ describe('an invalid request', () => {
         async (method, path, query, headers, body, signedAs) => {
           const hasBody = method === 'PUT' || method === 'POST';
           const request = signed(rig.endpoint, {
-            ...{ method, path, query, headers, body: hasBody ? body : '' },
+            method,
+            path,
+            query,
+            headers,
+            body: hasBody ? body : '',
             ...(signedAs === undefined ? {} : { payload: signedAs }),
           });
           const reply = await send(rig.endpoint, request);

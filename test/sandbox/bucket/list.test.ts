@@ -9,8 +9,14 @@ type Objects = readonly StoredObjectFacts[];
 
 const objectsOf = (keys: readonly string[]): Objects =>
   [...keys].sort(compareKeys).map((key) => ({
-    ...{ key, size: key.length, etag: 'e', contentType: 'text/plain', metadata: {}, headers: {} },
-    ...{ modifiedAt: '2026-01-01T00:00:00.000Z', checksums: {} },
+    key,
+    size: key.length,
+    etag: 'e',
+    contentType: 'text/plain',
+    metadata: {},
+    headers: {},
+    modifiedAt: '2026-01-01T00:00:00.000Z',
+    checksums: {},
   }));
 
 interface Entry {

@@ -152,7 +152,10 @@ describe('objects', () => {
     await put(client, 'k');
     const reply = await client.send(
       new GetObjectCommand({
-        ...{ Bucket, Key: 'k', ResponseContentType: 'text/x', ResponseCacheControl: 'max-age=1' },
+        Bucket,
+        Key: 'k',
+        ResponseContentType: 'text/x',
+        ResponseCacheControl: 'max-age=1',
         ...{
           ResponseContentDisposition: 'inline',
           ResponseContentLanguage: 'fr',

@@ -30,14 +30,22 @@ export async function startRig(options: Partial<BucketOptions> = {}): Promise<Ri
   const outside = await mkdtemp(join(tmpdir(), 'esign-bucket-'));
   const dir = join(outside, 'a', 'b', 'data');
   const all: BucketOptions = {
-    ...{ dir, host: '127.0.0.1', port: 0, region: REGION, bucket: BUCKET, now: () => Date.now() },
+    dir,
+    host: '127.0.0.1',
+    port: 0,
+    region: REGION,
+    bucket: BUCKET,
+    now: () => Date.now(),
     ...owner,
     ...options,
   };
   const clients: S3Client[] = [];
   const server = await startBucket(all);
   const rig: Rig = {
-    ...{ server, endpoint: server.endpoint, outside, dir: all.dir },
+    server,
+    endpoint: server.endpoint,
+    outside,
+    dir: all.dir,
     client: (config = {}) => {
       const client = new S3Client({
         ...{
@@ -119,14 +127,21 @@ export function signed(endpoint: string, wanted: Wanted): Raw & { signature: str
   const length = Buffer.byteLength(body) > 0 ? { 'content-length': String(Buffer.byteLength(body)) } : {};
   const { target, headers, signature } = signHeaders(
     {
-      ...{ method: wanted.method ?? 'GET', path: wanted.path, query: wanted.query ?? {}, at },
+      method: wanted.method ?? 'GET',
+      path: wanted.path,
+      query: wanted.query ?? {},
+      at,
       headers: { host: new URL(endpoint).host, ...length, ...wanted.headers },
       payload: wanted.payload ?? sha256(body),
     },
     { ...owner, region: REGION, service: 's3', ...wanted.who },
   );
   return {
-    ...{ method: wanted.method ?? 'GET', target, body, signature, at },
+    method: wanted.method ?? 'GET',
+    target,
+    body,
+    signature,
+    at,
     headers: { ...headers, ...wanted.unsigned },
   };
 }

@@ -90,7 +90,9 @@ describe('a signature', () => {
       '&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host' +
       '&X-Amz-Signature=aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404';
     const request = {
-      ...{ method: 'GET', rawPath: '/test.txt', rawQuery },
+      method: 'GET',
+      rawPath: '/test.txt',
+      rawQuery,
       headers: { host: ['examplebucket.s3.amazonaws.com'] },
     };
     expect(verified(request)).toBe('UNSIGNED-PAYLOAD');
@@ -157,7 +159,9 @@ describe('any signed request', () => {
         const forged = `${signature.slice(0, at)}${other}${signature.slice(at + 1)}`;
         const [rawPath = '', rawQuery = ''] = target.split('?');
         const arrived = (name: string, one: string) => ({
-          ...{ method: wanted.method, rawPath, rawQuery },
+          method: wanted.method,
+          rawPath,
+          rawQuery,
           headers: Object.fromEntries(
             Object.entries({ ...headers, [name]: one }).map(([key, it]) => [key, [it]]),
           ),

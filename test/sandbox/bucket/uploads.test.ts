@@ -32,7 +32,10 @@ describe('a streamed upload', () => {
 
   const STREAMED = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER';
   const unsigned = (body: string): Wanted => ({
-    ...{ method: 'PUT', path, body, payload: STREAMED },
+    method: 'PUT',
+    path,
+    body,
+    payload: STREAMED,
     headers: { 'x-amz-decoded-content-length': '9', 'content-encoding': 'aws-chunked' },
   });
 
@@ -72,7 +75,10 @@ describe('a streamed upload', () => {
       Buffer.from(`0;chunk-signature=${'0'.repeat(64)}\r\n\r\n`),
     ]);
     const request = signed(rig.endpoint, {
-      ...{ method: 'PUT', path, body, payload: 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD' },
+      method: 'PUT',
+      path,
+      body,
+      payload: 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD',
       headers: { 'x-amz-decoded-content-length': '135546' },
     });
     expect((await send(rig.endpoint, request)).status).toBe(200);

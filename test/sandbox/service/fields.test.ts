@@ -82,7 +82,9 @@ describe('the fields of a signer', () => {
     const values = { tenant_email: 'x', tenant_agrees: false, tenant_term: '2 years' };
     const drawings = { tenant_sig: [[0, 0, 1, 1]] };
     expect(fill(lease, { values, drawings })).toMatchObject({
-      ...{ tenant_email: 'x', tenant_agrees: 'false', tenant_term: '2 years' },
+      tenant_email: 'x',
+      tenant_agrees: 'false',
+      tenant_term: '2 years',
       tenant_sig: '',
     });
   });

@@ -15,19 +15,49 @@ function envelope(id: string, more: Partial<EnvelopeRecord> = {}): EnvelopeRecor
   return { ...draftEnvelope('org_1', lease, body, Date.parse(AT), facts), id, ...more };
 }
 const delivery = (id: string, event: string): DeliveryRecord => ({
-  ...{ id, envelopeId: 'env_1', event: 'envelope.sent', url: 'http://127.0.0.1', createdAt: AT },
-  ...{ body: JSON.stringify({ id: event }), state: 'pending', nextAttemptAt: null, attempts: [] },
+  id,
+  envelopeId: 'env_1',
+  event: 'envelope.sent',
+  url: 'http://127.0.0.1',
+  createdAt: AT,
+  body: JSON.stringify({ id: event }),
+  state: 'pending',
+  nextAttemptAt: null,
+  attempts: [],
 });
 const mail = (id: string): MailRecord => ({
-  ...{ id, at: AT, kind: 'request', envelopeId: 'env_1', signerId: 's', to: 'a', subject: 'b', text: 'c' },
+  id,
+  at: AT,
+  kind: 'request',
+  envelopeId: 'env_1',
+  signerId: 's',
+  to: 'a',
+  subject: 'b',
+  text: 'c',
 });
 const key = (id: string, hash: string): KeyRecord => ({
-  ...{ id, hash, orgId: 'org_1', name: 'n', description: '', scopes: [], expiresAt: null, prefix: 'esk_' },
-  ...{ createdAt: AT, lastUsedAt: null, revokedAt: null },
+  id,
+  hash,
+  orgId: 'org_1',
+  name: 'n',
+  description: '',
+  scopes: [],
+  expiresAt: null,
+  prefix: 'esk_',
+  createdAt: AT,
+  lastUsedAt: null,
+  revokedAt: null,
 });
 const audit = (id: string, more: Partial<AuditRecord> = {}): AuditRecord => ({
-  ...{ id, at: AT, orgId: 'org_1', keyId: 'key_1', action: 'api.request', method: 'GET' },
-  ...{ path: '/', status: 200, ...more },
+  id,
+  at: AT,
+  orgId: 'org_1',
+  keyId: 'key_1',
+  action: 'api.request',
+  method: 'GET',
+  path: '/',
+  status: 200,
+  ...more,
 });
 
 function stateOf(...envelopes: EnvelopeRecord[]): StoreState {

@@ -55,11 +55,23 @@ describe('a new envelope', () => {
   it('has the documented defaults', () => {
     const one = draft();
     expect(one).toMatchObject({
-      ...{ id: 'env_env1', orgId: 'org_1', templateId: lease.id, templateName: 'Lease', status: 'DRAFT' },
-      ...{ subject: 'Please sign: Lease', message: '', metadata: {}, webhookUrl: null, webhookSecret: null },
-      ...{ createdAt: at(0), sentAt: null, completedAt: null, expiresAt: at(30 * DAY) },
+      id: 'env_env1',
+      orgId: 'org_1',
+      templateId: lease.id,
+      templateName: 'Lease',
+      status: 'DRAFT',
+      subject: 'Please sign: Lease',
+      message: '',
+      metadata: {},
+      webhookUrl: null,
+      webhookSecret: null,
+      createdAt: at(0),
+      sentAt: null,
+      completedAt: null,
+      expiresAt: at(30 * DAY),
       documentStorageKey: `esign/envelopes/org_1/${one.id}/document.pdf`,
-      ...{ signedDocumentStorageKey: null, certificateStorageKey: null },
+      signedDocumentStorageKey: null,
+      certificateStorageKey: null,
       history: [{ at: at(0), what: 'created', signerId: null, detail: null }],
     });
     expect(one.signers.map(({ order, role, status }) => [order, role, status])).toEqual([
@@ -68,8 +80,15 @@ describe('a new envelope', () => {
       [3, 'Landlord', 'PENDING'],
     ]);
     expect(one.signers[0]).toMatchObject({
-      ...{ signedAt: null, declinedAt: null, declineReason: null, notifiedAt: null, viewedAt: null },
-      ...{ consentAt: null, ip: null, userAgent: null, values: {} },
+      signedAt: null,
+      declinedAt: null,
+      declineReason: null,
+      notifiedAt: null,
+      viewedAt: null,
+      consentAt: null,
+      ip: null,
+      userAgent: null,
+      values: {},
     });
     expect(one.signers[0]?.id).toMatch(/^signer_signer\d$/);
     expect(one.signers[0]?.token).toMatch(/^link\d$/);
@@ -78,14 +97,24 @@ describe('a new envelope', () => {
 
   it('has the values of the request', () => {
     const body = {
-      ...{ subject: 'Hello', message: 'Hi', metadata: { a: 1 }, expiresInDays: 2 },
-      ...{ webhookUrl: 'https://example.com', webhookSecret: 's', signingOrder: 'PARALLEL' as const },
+      subject: 'Hello',
+      message: 'Hi',
+      metadata: { a: 1 },
+      expiresInDays: 2,
+      webhookUrl: 'https://example.com',
+      webhookSecret: 's',
+      signingOrder: 'PARALLEL' as const,
       signers: [{ ...ada, order: 5, role: 'Landlord' }, bob],
     };
     const one = draft(body);
     expect(one).toMatchObject({
-      ...{ subject: 'Hello', message: 'Hi', metadata: { a: 1 }, expiresAt: at(2 * DAY) },
-      ...{ webhookUrl: 'https://example.com', webhookSecret: 's', signingOrder: 'PARALLEL' },
+      subject: 'Hello',
+      message: 'Hi',
+      metadata: { a: 1 },
+      expiresAt: at(2 * DAY),
+      webhookUrl: 'https://example.com',
+      webhookSecret: 's',
+      signingOrder: 'PARALLEL',
     });
     expect(one.signers.map(({ order, role }) => [order, role])).toEqual([
       [5, 'Landlord'],
@@ -157,7 +186,11 @@ describe('signing', () => {
     const envelope = sent({ signingOrder: 'SEQUENTIAL' });
     const step = signBy(envelope, 0, 5);
     expect(step.envelope.signers[0]).toMatchObject({
-      ...{ status: 'SIGNED', signedAt: at(5), consentAt: at(5), ip: '127.0.0.1', userAgent: 'x' },
+      status: 'SIGNED',
+      signedAt: at(5),
+      consentAt: at(5),
+      ip: '127.0.0.1',
+      userAgent: 'x',
       values: { a: 'b' },
     });
     expect(step.envelope.signers[0]).not.toHaveProperty('drawings');
@@ -182,7 +215,8 @@ describe('signing', () => {
     });
     const folder = `esign/envelopes/org_1/${envelope.id}`;
     expect(envelope).toMatchObject({
-      ...{ status: 'COMPLETED', completedAt: at(9) },
+      status: 'COMPLETED',
+      completedAt: at(9),
       ...{
         signedDocumentStorageKey: `${folder}/signed.pdf`,
         certificateStorageKey: `${folder}/certificate.pdf`,
@@ -256,7 +290,9 @@ describe('ending an envelope early', () => {
     const envelope = half();
     const step = lifecycle.decline(envelope, { signerId: idOf(envelope, 1), reason: 'no' }, START + 3);
     expect(step.envelope.signers[1]).toMatchObject({
-      ...{ status: 'DECLINED', declinedAt: at(3), declineReason: 'no' },
+      status: 'DECLINED',
+      declinedAt: at(3),
+      declineReason: 'no',
     });
     expect(lastOf(step.envelope)).toMatchObject({ what: 'declined', detail: 'no' });
     expect(mailedBy(step)).toEqual([['declined', 0]]);
@@ -349,8 +385,14 @@ describe('the records of a step', () => {
     expect(changes.map(({ kind }) => kind)).toEqual(['envelope', 'mail', 'mail', 'mail', 'delivery']);
     expect(deliveries).toMatchObject([
       {
-        ...{ id: 'dlv_dlv1', envelopeId: step.envelope.id, event: 'envelope.sent', state: 'pending' },
-        ...{ url: 'https://example.com/hook', createdAt: at(0), nextAttemptAt: at(0), attempts: [] },
+        id: 'dlv_dlv1',
+        envelopeId: step.envelope.id,
+        event: 'envelope.sent',
+        state: 'pending',
+        url: 'https://example.com/hook',
+        createdAt: at(0),
+        nextAttemptAt: at(0),
+        attempts: [],
       },
     ]);
     expect(outcome(lifecycle.send(draft(), START)).deliveries).toEqual([]);
@@ -360,7 +402,11 @@ describe('the records of a step', () => {
     const step = lifecycle.send(draft({ subject: 'Lease', message: 'Hello there' }), START + 1);
     const [mail] = mailsOf(step);
     expect(mail).toMatchObject({
-      ...{ kind: 'request', at: at(1), envelopeId: step.envelope.id, to: ada.email, subject: 'Lease' },
+      kind: 'request',
+      at: at(1),
+      envelopeId: step.envelope.id,
+      to: ada.email,
+      subject: 'Lease',
       signerId: idOf(step.envelope, 0),
     });
     expect(mail?.id).toMatch(/^mail_mail\d$/);
@@ -395,7 +441,11 @@ describe('the records of a step', () => {
     const earlier = { ...delivery, state: 'failed' as const, nextAttemptAt: null, attempts: [] };
     expect(copyOf(earlier, at(9), (_, kind) => `${kind}7`)).toEqual({
       ...delivery,
-      ...{ id: 'dlv_dlv7', createdAt: at(9), state: 'pending', nextAttemptAt: at(9), attempts: [] },
+      id: 'dlv_dlv7',
+      createdAt: at(9),
+      state: 'pending',
+      nextAttemptAt: at(9),
+      attempts: [],
     });
   });
 

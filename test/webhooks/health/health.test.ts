@@ -80,8 +80,11 @@ function delivery(clock: HandClock, ageMs: number, kind: 'good' | 'forged' | 'no
       headers: [],
       body: null,
     },
-    ...{ verified: isGood, duplicate: false, reason: isGood ? null : 'the signature does not match' },
-    ...{ answer: isGood ? 200 : 401, facts: kind === 'noise' ? null : facts },
+    verified: isGood,
+    duplicate: false,
+    reason: isGood ? null : 'the signature does not match',
+    answer: isGood ? 200 : 401,
+    facts: kind === 'noise' ? null : facts,
   };
 }
 

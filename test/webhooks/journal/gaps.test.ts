@@ -34,8 +34,14 @@ async function journal(...events: { event: string; envelopeId: string; signer?: 
         envelopeId,
         signer,
       },
-      ...{ status: null, verified: true, duplicate: false, reason: null, answer: 200, headers: [] },
-      ...{ bodyBase64: '', bytes: 0 },
+      status: null,
+      verified: true,
+      duplicate: false,
+      reason: null,
+      answer: 200,
+      headers: [],
+      bodyBase64: '',
+      bytes: 0,
     });
   }
   await writing.close();

@@ -32,7 +32,9 @@ async function tidy(days: number, keepMs: number): Promise<{ removed: number[]; 
   await removeExpiredDays({
     eventsFolder: join(folder, 'events'),
     forwardsFolder: join(folder, 'forwards'),
-    ...{ keepMs, clock, signal: stop.signal },
+    keepMs,
+    clock,
+    signal: stop.signal,
     onRemoved: (count) => removed.push(count),
     onFailure: (error) => failures.push(error),
   });

@@ -4,7 +4,11 @@ import { RefusalBudget } from '../../../src/webhooks/receive/refusal-budget.ts';
 
 const MINUTE = 60_000;
 const refused = (): Delivery => ({
-  ...{ deliveryId: 'dlv_1', id: 'x', receivedAt: '2026-01-02T03:04:05Z', facts: null, verified: false },
+  deliveryId: 'dlv_1',
+  id: 'x',
+  receivedAt: '2026-01-02T03:04:05Z',
+  facts: null,
+  verified: false,
   ...{
     duplicate: false,
     reason: 'no signature',
