@@ -54,6 +54,16 @@ it('lists the rows that would be refused, and rehearses the others', async () =>
   expect(parseJson(stdout)).toMatchObject({ envelopes: 2, failed: [{ line: 3 }, { line: 4 }] });
 });
 
+it('fails if a guard would refuse the list or its first wave', async () => {
+  await writeFile(home.path('guarded.csv'), rowsOf(5));
+  await home.run`profiles edit sandbox --max-emails 2`;
+  const codes: (number | null)[] = [];
+  for (const flags of [[], ['--send', '--waves', '3,rest'], ['--send', '--waves', '2,rest']])
+    codes.push((await rehearse('guarded.csv', ...flags)).code);
+  await home.run`profiles edit sandbox --no-max-emails`;
+  expect(codes).toEqual([10, 10, 0]);
+});
+
 it('refuses a file without a row', async () => {
   await writeFile(home.path('empty.csv'), 'email\n');
   expect((await rehearse('empty.csv')).code).toBe(2);

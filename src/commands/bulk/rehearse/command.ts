@@ -83,6 +83,11 @@ export default class BulkRehearse extends EsignCommand {
     }
     if (request.plan !== undefined) terminal.notice(`Plan written: ${request.plan}`);
     const failed = result.failed.length;
+    // A name to confirm can still be entered when the list is sent.
+    if (failed === 0 && result.guard !== undefined && result.guard.code !== 'CONFIRMATION_REQUIRED')
+      throw new PartialError('No row would be sent, because a guard would refuse the list, as shown above.', {
+        hint: 'See the guards: `esign profiles show`.',
+      });
     if (failed === 0) return;
     throw new PartialError(`${counted(failed, 'row')} would not be sent, as shown above.`, {
       hint: `Fix ${failed === 1 ? 'that row' : 'those rows'} in ${request.file} and run the rehearsal again.`,
@@ -128,9 +133,10 @@ async function rehearseFile(request: RehearseRequest, context: Context): Promise
       hasRate: reading !== undefined,
       hasWaves: request.waves !== undefined,
       sendable,
-      guard,
+      guard: guard?.message,
       sentThisMonth,
     }),
+    guard,
     at: session.now(),
     baseUrl: (await session.settings()).baseUrl?.value ?? '',
   };

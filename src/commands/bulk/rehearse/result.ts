@@ -1,5 +1,6 @@
 import type { Mode } from '../../../bulk/entries.ts';
 import type { BulkRow } from '../../../bulk/rows/row.ts';
+import type { GuardError } from '../../../kernel/errors.ts';
 import type { Rehearsal, StandInPage } from '../../../rehearsal/rehearse.ts';
 import type { RunRequest } from '../plan.ts';
 import type { Caveat } from './caveats.ts';
@@ -32,6 +33,8 @@ export interface RehearsalResult extends Rehearsal {
   /** Requests per 15 minutes, and the share of them that is left for other systems. */
   rate: { requests: number; reserve: number };
   caveats: Caveat[];
+  /** The refusal of the list as a whole by a guard. */
+  guard: GuardError | undefined;
   /** The first pages of each template's stand-in. */
   pages: StandInPage[];
   /** The service's time, in ms. */

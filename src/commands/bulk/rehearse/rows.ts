@@ -23,8 +23,8 @@ export interface SortedRows {
   existing: number;
   /** Rows with an existing draft, which is sent. */
   drafts: number;
-  /** Why a guard would refuse the list as a whole. */
-  guard: string | undefined;
+  /** The refusal of the list as a whole by a guard. */
+  guard: GuardError | undefined;
 }
 
 /**
@@ -44,7 +44,7 @@ export async function sortRows(
   const refusedRows = new Map(refusedByAccount(known).map((one) => [one.line, one]));
   const existing = new Set(known.existing.map(({ line }) => line));
   const wouldSend = checked.sendable.filter(({ line }) => !existing.has(line) && !refusedRows.has(line));
-  const { allowed, guarded, guard } = await checkGuards(wouldSend, client);
+  const { allowed, guarded, guard } = await checkGuards(wouldSend, request.waves?.sizes[0], client);
   for (const { line } of checked.refused) refusedRows.delete(line);
   const allowedLines = new Set(allowed.map(({ line }) => line));
   return {
@@ -100,15 +100,17 @@ function refusedByAccount({ unfinished, other, ended }: KnownRows): UnsentRow[] 
   ];
 }
 
-/** Separates the rows with a recipient that a guard doesn't allow. */
+/** Separates the rows with a recipient that a guard doesn't allow. The first wave has `waveSize` rows; all if it is undefined. */
 async function checkGuards(
   rows: readonly BulkRow[],
+  waveSize: number | undefined,
   client: Client,
-): Promise<{ allowed: BulkRow[]; guarded: UnsentRow[]; guard: string | undefined }> {
+): Promise<{ allowed: BulkRow[]; guarded: UnsentRow[]; guard: GuardError | undefined }> {
   const problemOf = async (of: readonly BulkRow[]): Promise<GuardError | undefined> => {
     const emails = of.flatMap(({ envelope }) => envelope.signers.map(({ email }) => email));
+    const emailCount = of.slice(0, waveSize).reduce((sum, { envelope }) => sum + envelope.signers.length, 0);
     try {
-      await client.checkWrites([{ action: 'create', emails, sends: true }]);
+      await client.checkWrites([{ action: 'create', emails, sends: true, emailCount }]);
       return undefined;
     } catch (error) {
       if (!(error instanceof GuardError)) throw error;
@@ -124,7 +126,7 @@ async function checkGuards(
     else allowed.push(row);
   }
   const rest = guarded.length > 0 && allowed.length > 0 ? await problemOf(allowed) : problem;
-  return { allowed, guarded, guard: allowed.length === 0 ? undefined : rest?.message };
+  return { allowed, guarded, guard: allowed.length === 0 ? undefined : rest };
 }
 
 function failedRow(line: number, code: string, message: string): UnsentRow {
