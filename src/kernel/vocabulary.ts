@@ -156,6 +156,11 @@ const COMMANDS: Readonly<Record<Effect, readonly string[]>> = {
     sandbox:view schema`),
 };
 
+/** Commands that read from the service or the bucket, and save files. */
+export const SAVING_COMMANDS: readonly string[] = wordList(
+  'documents:download envelopes:download envelopes:evidence',
+);
+
 /** The effect of each command, by id. */
 export const COMMAND_EFFECTS: Readonly<Record<string, Effect>> = Object.fromEntries(
   EFFECTS.flatMap((effect) => COMMANDS[effect].map((id) => [id, effect])),

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { EsignError, OutputError, sentenceOf } from '../../kernel/errors.ts';
-import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
+import { COMMAND_EFFECTS, SAVING_COMMANDS } from '../../kernel/vocabulary.ts';
 import { cannotWrite, isClosedPipe } from '../../output/terminal.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Interrupt } from '../interrupt.ts';
@@ -8,12 +8,15 @@ import type { Interrupt } from '../interrupt.ts';
 /** How to handle a closed stdout: exit because the reader needs no more, stop because results can be printed on stderr, or fail. */
 type WhenClosed = 'exit' | 'stop' | 'fail';
 
+/** The options with which a file is printed instead of saved. */
+const TO_STDOUT = /(?:^| )(?:-o|--output)[ =]?-(?: |$)/;
 const WRITING_METHOD = /^(post|put|patch|delete)$/i;
 
 /** Handles stdout and stderr of a run. Decides what a closed pipe or a full disk means for the command. */
 export class StandardOutput {
   readonly #interrupt: Interrupt;
   #whenClosed: WhenClosed = 'exit';
+  #hint: string | undefined;
   #lost: OutputError | undefined;
 
   constructor(interrupt: Interrupt) {
@@ -31,11 +34,12 @@ export class StandardOutput {
   }
 
   /**
-   * Prepares stdout for a command, given its id and the words after it. If the command changes something, results that can't be
-   * written to stdout go to stderr, so that no result is lost.
+   * Prepares stdout for a command, given its id and the words after it. If the command changes something or saves files, results that
+   * can't be written to stdout go to stderr, so that no result is lost.
    */
   prepare(id: string, words: readonly string[]): void {
     this.#whenClosed = whenClosed(id, words);
+    this.#hint = SAVING_COMMANDS.includes(id) ? 'To save the remaining files, run the command again.' : undefined;
   }
 
   /**
@@ -49,7 +53,7 @@ export class StandardOutput {
     process.stdout.on('error', (error) => {
       const isClosed = isClosedPipe(error);
       if (isClosed && this.#whenClosed === 'exit') process.exit(EXIT.ok);
-      this.#lost ??= isClosed && this.#whenClosed === 'stop' ? closedByReader(error) : cannotWrite(error);
+      this.#lost ??= isClosed && this.#whenClosed === 'stop' ? closedByReader(error, this.#hint) : cannotWrite(error);
       this.#interrupt.stop(this.#lost);
     });
   }
@@ -65,6 +69,7 @@ export class StandardOutput {
 
 function whenClosed(id: string, words: readonly string[]): WhenClosed {
   if (id === 'listen') return 'fail';
+  if (SAVING_COMMANDS.includes(id)) return TO_STDOUT.test(words.join(' ')) ? 'exit' : 'stop';
   const effect = COMMAND_EFFECTS[id];
   const isRead =
     ['reads', 'local', undefined].includes(effect) ||
@@ -81,10 +86,10 @@ export function lostOutput(lost: OutputError, ending: unknown): OutputError {
   return new OutputError(lost.code, `${sentenceOf(lost)} ${ending.message}`, facts);
 }
 
-function closedByReader(error: unknown): OutputError {
+function closedByReader(error: unknown, hint: string | undefined): OutputError {
   return new OutputError(
     'OUTPUT_CLOSED',
     'stdout was closed. Nothing more was started; the remaining results are on stderr.',
-    { cause: error },
+    { cause: error, ...(hint === undefined ? {} : { hint }) },
   );
 }

@@ -6,7 +6,7 @@ import {
 } from '../../completion/commands.ts';
 import { command as copyable } from '../../kernel/text/shell-words.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
-import { COMMAND_EFFECTS } from '../../kernel/vocabulary.ts';
+import { COMMAND_EFFECTS, SAVING_COMMANDS } from '../../kernel/vocabulary.ts';
 import { jsonText, writeJson } from '../../output/json.ts';
 import { processTerminal } from '../../output/terminal.ts';
 import { type Installation, versionOf } from '../boot/installation.ts';
@@ -160,8 +160,10 @@ export function exitsOf(id: string): Record<string, string> {
   const own = Object.entries(COMMANDS_BY_CODE).flatMap(([code, ids]) =>
     ids.includes(id) ? [Number(code)] : [],
   );
-  // A write exits with it if stdout is closed early (boot/standard-output.ts). `listen` exits with 1 in that case.
-  const cut = ['writes', 'mails', 'deletes'].includes(COMMAND_EFFECTS[id] ?? '') ? [EXIT.partial] : [];
+  // A command that writes or saves files exits with it if stdout is closed early (boot/standard-output.ts). `listen` exits with 1 in that case.
+  const isCut =
+    ['writes', 'mails', 'deletes'].includes(COMMAND_EFFECTS[id] ?? '') || SAVING_COMMANDS.includes(id);
+  const cut = isCut ? [EXIT.partial] : [];
   const codes = new Set([...COMMON_CODES, ...(OFFLINE.includes(id) ? [] : SERVICE_CODES), ...own, ...cut]);
   const meanings = Object.fromEntries([...codes].map((code) => [code, EXIT_MEANINGS[code] ?? '']));
   return id === 'sandbox:exec' ? { ...meanings, '*': "any other code: the command's exit code" } : meanings;
