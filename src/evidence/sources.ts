@@ -4,8 +4,8 @@ import * as z from 'zod/mini';
 import { ALL_PENDING, readReminderTimes } from '../envelopes/reminder-times.ts';
 import { type Redactor, redactValue } from '../kernel/redaction.ts';
 import { logFolder } from '../log/files.ts';
-import { readLog } from '../log/read-log.ts';
-import { readEvents } from '../webhooks/journal/event-journal.ts';
+import { damagedLog, readLog } from '../log/read-log.ts';
+import { type OnWarning, readEvents } from '../webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../webhooks/journal/record.ts';
 import { shownHeaders } from '../webhooks/receive/headers.ts';
 import { readPayload } from '../webhooks/receive/payload.ts';
@@ -63,8 +63,10 @@ export async function loggedWrites(
   stateFolder: string,
   baseUrl: string,
   envelopeId: string,
+  warn?: OnWarning,
 ): Promise<EvidenceWrite[]> {
-  const { writes } = await readLog(logFolder(stateFolder), { envelopeId });
+  const { writes, damaged } = await readLog(logFolder(stateFolder), { envelopeId });
+  if (damaged > 0) warn?.(damagedLog(damaged));
   return writes
     .filter(({ entry }) => entry.baseUrl === baseUrl)
     .map(({ entry: { id, at, user, profile, command, effect, requestId, run, outcome, error } }) => ({
@@ -89,9 +91,10 @@ export async function receivedWebhooks(
   stateFolder: string,
   envelopeId: string,
   redactor: Redactor,
+  warn?: OnWarning,
 ): Promise<EvidenceWebhook[]> {
   const kept: EvidenceWebhook[] = [];
-  for await (const record of readEvents(join(stateFolder, 'events'), { envelopeId }))
+  for await (const record of readEvents(join(stateFolder, 'events'), { envelopeId }, warn))
     if (record.reason === null) kept.push(keptOf(record, redactor));
   return kept.reverse();
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { readLine } from '../journal/line.ts';
 import { eachLine } from '../journal/lines.ts';
+import { counted } from '../kernel/duration.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 import { begunWrite, endWrite, type LoggedWrite, type LogRecord, readRecord } from './entry.ts';
 import { fileName, fileNumber, GENESIS, LOG_KIND, logFiles, readHead } from './files.ts';
@@ -17,6 +18,11 @@ export interface LogReading {
   writes: LoggedWrite[];
   /** Number of lines that can't be read. `log verify` reports them. */
   damaged: number;
+}
+
+/** Returns the warning about lines of the log that can't be read. */
+export function damagedLog(lines: number): string {
+  return `${counted(lines, 'line')} in the log can't be read. To check the log, run \`esign log verify\`.`;
 }
 
 /** Reads the entries of the log. Other processes may be writing to it. */

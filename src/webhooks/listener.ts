@@ -6,7 +6,7 @@ import { Health } from './health/health.ts';
 import { type HealthServer, startHealthServer } from './health/server.ts';
 import type { Inspector } from './inspector/server.ts';
 import { CoverageLog } from './journal/coverage.ts';
-import { damageText, EventJournal, readEvents } from './journal/event-journal.ts';
+import { EventJournal, readEvents } from './journal/event-journal.ts';
 import { type EventRecord, recordOf } from './journal/record.ts';
 import { removeExpiredDays } from './journal/retention.ts';
 import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
@@ -114,8 +114,8 @@ class Listener {
     try {
       // Nothing may be acknowledged before the journal is open.
       await this.#journal.open();
-      const seen = await this.#forwarding.recall(this.#journal.name, this.#options.eventsFolder, (damage) =>
-        this.#damaged.push(damageText(damage)),
+      const seen = await this.#forwarding.recall(this.#journal.name, this.#options.eventsFolder, (message) =>
+        this.#damaged.push(message),
       );
       if (this.#options.inspect?.isOpen) this.#inspector = await this.#inspect();
       const { health, host } = this.#options;

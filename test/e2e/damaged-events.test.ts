@@ -46,3 +46,20 @@ it.each([
   await listener.says(new RegExp(path.replaceAll('.', '\\.')));
   await listener.stop();
 });
+
+it('reports a damaged record in every command that depends on it', async () => {
+  const path = await damage(2);
+  await home.sandbox();
+  const create = argv`envelopes create --template tmpl_nda --signer ada@example.com --send --json`;
+  const id = String((await home.object(create)).id);
+  const { code } = await home.run(argv`sandbox sign ${id}`);
+  expect(code).toBe(0);
+  for (const words of [
+    argv`envelopes evidence ${id} --dir evidence --json`,
+    argv`envelopes get ${id} --history --json`,
+    argv`events gaps --json`,
+    argv`events replay --since 1d --to http://127.0.0.1:9/ --json`,
+    argv`events show dlv_lost`,
+  ])
+    expect((await home.run(words)).stderr, words.join(' ')).toContain(path);
+});

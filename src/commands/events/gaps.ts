@@ -39,6 +39,7 @@ export default class EventsGaps extends EsignCommand {
       graceMs: flags.grace ?? GAPS.graceMs,
       webhookUrl: flags['webhook-url'],
       signal: interrupt.signal,
+      warn: (message) => terminal.notice(message),
     });
     await writeList(gaps, gapList(now), flags, terminal);
     if (gaps.length === 0) return;

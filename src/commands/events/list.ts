@@ -5,7 +5,7 @@ import { limited } from '../../cli/input/limit.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
 import { writeList } from '../../output/list.ts';
-import { damageText, readEvents } from '../../webhooks/journal/event-journal.ts';
+import { readEvents } from '../../webhooks/journal/event-journal.ts';
 import { eventNames } from './event-flags.ts';
 import { eventJson, eventList } from './event-view.ts';
 
@@ -41,8 +41,8 @@ export default class EventsList extends EsignCommand {
       since: flags.since?.(now),
       verified,
     };
-    const records = readEvents(eventsDir(), selection, (damage) =>
-      context.terminal.notice(damageText(damage)),
+    const records = readEvents(eventsDir(), selection, (message) =>
+      context.terminal.notice(message),
     );
     const events = limited.take(mapEach(records, eventJson), flags, context);
     await writeList(events, eventList(now), flags, context.terminal);

@@ -32,12 +32,13 @@ export default class EventsReplay extends EsignCommand {
     const records: EventRecord[] = [];
     if (flags.envelope === undefined && flags.since === undefined)
       for (const id of (await readIds(argv.map(String), 'delivery ID')).ids)
-        records.push(await findEvent(id));
+        records.push(await findEvent(id, context.terminal));
     else
-      for await (const record of readEvents(eventsDir(), {
-        envelopeId: flags.envelope,
-        since: flags.since?.(context.session.clock.now()),
-      }))
+      for await (const record of readEvents(
+        eventsDir(),
+        { envelopeId: flags.envelope, since: flags.since?.(context.session.clock.now()) },
+        (message) => context.terminal.notice(message),
+      ))
         if (record.reason === null && !record.duplicate) records.unshift(record);
     if (records.length === 0)
       throw new UsageError('No received webhooks match.', {

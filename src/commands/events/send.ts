@@ -1,4 +1,5 @@
 import type { Context } from '../../cli/context.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { NetworkError, PartialError, UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
@@ -79,10 +80,12 @@ export function forwardable(record: EventRecord): Forwardable {
 }
 
 /** Returns the record with a delivery ID or the beginning of one. @throws UsageError if it doesn't exist */
-export async function findEvent(id: string): Promise<EventRecord> {
+export async function findEvent(id: string, terminal: CommandTerminal): Promise<EventRecord> {
+  const damages: string[] = [];
   if (id !== '')
-    for await (const record of readEvents(eventsDir()))
+    for await (const record of readEvents(eventsDir(), {}, (message) => damages.push(message)))
       if (record.deliveryId.startsWith(id) || record.id === id) return record;
+  for (const message of damages) terminal.notice(message);
   throw new UsageError(`Delivery ${id} was not found in the journal on this machine.`, {
     hint: 'List the received webhooks with `esign events list`.',
   });

@@ -4,6 +4,7 @@ import { counted } from '../../kernel/duration.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { LogEntry } from '../../log/entry.ts';
 import { logFolder } from '../../log/files.ts';
+import { damagedLog } from '../../log/read-log.ts';
 import { type ListView, writeList } from '../../output/list.ts';
 import { relativeTime } from '../../output/time.ts';
 import { entriesOf } from './entries.ts';
@@ -30,10 +31,7 @@ export default class Log extends EsignCommand {
     const { terminal, session } = this.context(flags);
     const filter = { since: flags.since?.(session.clock.now()), envelopeId: flags.envelope };
     const { entries, damaged } = await entriesOf(logFolder(stateDir()), filter);
-    if (damaged > 0)
-      terminal.notice(
-        `${counted(damaged, 'line')} in the log can't be read. To check the log, run \`esign log verify\`.`,
-      );
+    if (damaged > 0) terminal.notice(damagedLog(damaged));
     await writeList(entries, logList(session.clock.now()), flags, terminal);
   }
 }

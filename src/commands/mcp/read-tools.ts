@@ -150,7 +150,7 @@ function detailTools(context: Context): Tool[] {
         hints: READ_ONLY_HINTS,
         run: async (wanted) => {
           const envelope = await (await context.session.client()).envelopes.get(wanted.id, signal);
-          return { data: await new Histories([wanted.id]).withHistory(envelope) };
+          return { data: await new Histories([wanted.id], context.terminal).withHistory(envelope) };
         },
       },
       context,

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { OnDamage } from '../../journal/day-journal.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import type { OnWarning } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { type ForwardEnd, ForwardLedger, type PendingForward } from './ledger.ts';
@@ -49,7 +49,7 @@ export class Forwarding {
   }
 
   /** Reads the pending deliveries and the recent IDs from the journal. Returns the IDs, oldest first. */
-  async recall(listener: string, eventsFolder: string, onDamage: OnDamage): Promise<string[]> {
+  async recall(listener: string, eventsFolder: string, warn: OnWarning): Promise<string[]> {
     const { targets } = this.queue;
     const now = this.#clock.now();
     const spanMs = targets.length > 0 ? 2 * RETRY_PERIOD_MS : DUPLICATE_WINDOW_MS;
@@ -59,7 +59,7 @@ export class Forwarding {
       if (reason === null && receivedAt >= recent) seen.push({ receivedAt, id });
     };
     await this.#ledger.lockOwn(listener, targets);
-    const pending = await this.#ledger.takeOver(eventsFolder, targets, now - spanMs, visit, onDamage);
+    const pending = await this.#ledger.takeOver(eventsFolder, targets, now - spanMs, visit, warn);
     this.#waiting = pending.map((one) => ({ pending: one }));
     this.backlog = pending.length;
     return seen.sort((a, b) => (a.receivedAt < b.receivedAt ? -1 : 1)).map(({ id }) => id);

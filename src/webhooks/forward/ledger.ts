@@ -6,14 +6,13 @@ import {
   DayJournal,
   dayFiles,
   type JournalPosition,
-  type OnDamage,
   removeOldDays,
   scanDays,
 } from '../../journal/day-journal.ts';
 import type { JournalFormat } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { lockFile } from '../../kernel/files/lock.ts';
-import { scanEvents } from '../journal/event-journal.ts';
+import { type OnWarning, scanEvents } from '../journal/event-journal.ts';
 import type { EventRecord } from '../journal/record.ts';
 
 /** The final outcome of a forward: accepted, refused repeatedly, or too old. */
@@ -82,7 +81,7 @@ export class ForwardLedger {
     targets: readonly string[],
     since: number,
     visit: (record: EventRecord) => void,
-    onDamage?: OnDamage,
+    warn?: OnWarning,
   ): Promise<PendingForward[]> {
     // Lock before reading, so that everything the previous owner wrote is read.
     for (const path of targets.length > 0 ? (await dayFiles(eventsFolder, since)).flat() : [])
@@ -98,7 +97,7 @@ export class ForwardLedger {
           pending.push({ target, deliveryId, event, envelopeId, receivedAt: Date.parse(receivedAt), place });
       }
     };
-    await scanEvents(eventsFolder, since, take, onDamage);
+    await scanEvents(eventsFolder, since, take, warn);
     return pending.sort((a, b) => a.receivedAt - b.receivedAt || a.place.start - b.place.start);
   }
 

@@ -17,6 +17,9 @@ export class EventJournal extends DayJournal<EventRecord> {
   }
 }
 
+/** Called with a warning about each file that has damaged lines. */
+export type OnWarning = (message: string) => void;
+
 /** The conditions of a search, all of which must match. */
 export interface EventSelection {
   events?: ReadonlySet<string> | undefined;
@@ -30,7 +33,7 @@ export interface EventSelection {
 export async function* readEvents(
   folder: string,
   selection: EventSelection = {},
-  onDamage?: OnDamage,
+  warn?: OnWarning,
 ): AsyncGenerator<EventRecord, void, undefined> {
   for (const files of (await dayFiles(folder, selection.since ?? 0)).reverse()) {
     const records: EventRecord[] = [];
@@ -38,7 +41,7 @@ export async function* readEvents(
       const { skipped } = await scan({ path, format: EVENTS_FORMAT, damaged: 'skip' }, (record) => {
         if (matches(record, selection)) records.push(record);
       });
-      if (skipped > 0) onDamage?.({ path, lines: skipped });
+      if (skipped > 0) warn?.(damageText({ path, lines: skipped }));
     }
     yield* records.sort((a, b) => (a.receivedAt < b.receivedAt ? 1 : -1));
   }
@@ -49,16 +52,15 @@ export function scanEvents(
   folder: string,
   since: number,
   take: (record: EventRecord, place: JournalPosition) => void,
-  onDamage?: OnDamage,
+  warn?: OnWarning,
 ): Promise<void> {
   const ifSince = (record: EventRecord, place: JournalPosition) => {
     if (Date.parse(record.receivedAt) >= since) take(record, place);
   };
-  return scanDays(folder, EVENTS_FORMAT, since, ifSince, onDamage);
+  return scanDays(folder, EVENTS_FORMAT, since, ifSince, (damage) => warn?.(damageText(damage)));
 }
 
-/** Returns the warning about a damaged file. */
-export function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
+function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
   const found = lines === 1 ? '1 damaged line was' : `${lines} damaged lines were`;
   return `${found} skipped in ${path}. The webhooks they contained are lost.`;
 }

@@ -5,7 +5,8 @@ import { isNotFound } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { ENVELOPE_STATUSES, isTerminal } from '../../kernel/vocabulary.ts';
 import { isSampleId } from '../sample.ts';
-import { scanEvents } from './event-journal.ts';
+import { type OnWarning, scanEvents } from './event-journal.ts';
+import type { EventRecord } from './record.ts';
 
 /** A difference between the journal on this machine and the API. */
 export interface Gap {
@@ -34,6 +35,8 @@ export interface GapQuery {
   /** If set, only envelopes with this webhook URL are checked. */
   webhookUrl?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** Called if events can't be read. Their changes then seem to be missing. */
+  warn?: OnWarning | undefined;
 }
 
 /** The relevant fields of an accepted event. */
@@ -56,7 +59,7 @@ export async function findGaps(
   query: GapQuery,
 ): Promise<{ gaps: Gap[]; checked: number }> {
   const journal: Journal = new Map();
-  await readJournal(eventsFolder, 0, journal);
+  await readJournal(eventsFolder, 0, journal, query.warn);
   // Events received later may be newer than the data fetched below. They can fill gaps, but aren't checked themselves.
   const recent = recentEvents(journal, query.since);
   const current = await lookUp(envelopes, new Set(recent.map(({ envelopeId }) => envelopeId)), query);
@@ -79,13 +82,19 @@ export async function findGaps(
   return { gaps: gaps.sort((a, b) => when(a) - when(b)), checked: checked.length };
 }
 
-async function readJournal(folder: string, since: number, journal: Journal): Promise<void> {
-  await scanEvents(folder, since, ({ reason, event, envelopeId, id, signer, deliveryId, receivedAt }) => {
+async function readJournal(
+  folder: string,
+  since: number,
+  journal: Journal,
+  warn?: OnWarning,
+): Promise<void> {
+  const take = ({ reason, event, envelopeId, id, signer, deliveryId, receivedAt }: EventRecord) => {
     if (reason !== null || event === null || envelopeId === null || isSampleId(envelopeId)) return;
     const events = journal.get(envelopeId) ?? new Map<string, Received>();
     journal.set(envelopeId, events);
     if (!events.has(id)) events.set(id, { id, event, signer, deliveryId, receivedAt });
-  });
+  };
+  await scanEvents(folder, since, take, warn);
 }
 
 function recentEvents(journal: Journal, since: number): { envelopeId: string; received: Received }[] {
@@ -224,7 +233,9 @@ function contradiction({ event, signer }: Received, envelope: Envelope): string 
   // An undocumented status doesn't prove a gap.
   if (!ENVELOPE_STATUSES.some((known) => known === status)) return undefined;
   const eventStatus = event.replace('envelope.', '').toUpperCase();
-  if (isTerminal(eventStatus) && eventStatus !== status) return `the API says ${status}`;
+  // A declined envelope can still be canceled.
+  const isFollowed = eventStatus === 'DECLINED' && status === 'CANCELLED';
+  if (isTerminal(eventStatus) && eventStatus !== status && !isFollowed) return `the API says ${status}`;
   if (status === 'DRAFT') return 'the API says it was never sent';
   if (signer === null || !envelope.signers) return undefined;
   const one = envelope.signers.find(({ email }) => isSame(email ?? '', signer));

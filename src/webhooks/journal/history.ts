@@ -1,6 +1,6 @@
 import { timeOf } from '../../kernel/clock.ts';
 import { readPayload } from '../receive/payload.ts';
-import { readEvents } from './event-journal.ts';
+import { type OnWarning, readEvents } from './event-journal.ts';
 import type { EventRecord } from './record.ts';
 
 /** An event of an envelope that a listener on this machine received. */
@@ -24,9 +24,10 @@ export interface WebhookHistoryEntry {
 export async function readHistories(
   folder: string,
   ids: ReadonlySet<string>,
+  warn?: OnWarning,
 ): Promise<Map<string, WebhookHistoryEntry[]>> {
   const found = new Map<string, Map<string, WebhookHistoryEntry>>();
-  for await (const record of readEvents(folder)) {
+  for await (const record of readEvents(folder, {}, warn)) {
     const { envelopeId, id, reason } = record;
     if (envelopeId === null || reason !== null || !ids.has(envelopeId)) continue;
     const entries = found.get(envelopeId) ?? new Map<string, WebhookHistoryEntry>();

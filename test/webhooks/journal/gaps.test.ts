@@ -119,6 +119,7 @@ describe('gaps between the journal and the API', () => {
     ['viewed', 'eve@x.y', {}, ['contradicted env_1 viewed eve@x.y']],
     ['viewed', 'cy@x.y', {}, []],
     ['cancelled', undefined, { status: 'PAUSED' }, []],
+    ['declined', undefined, { status: 'CANCELLED' }, []],
     ['sent', undefined, { status: 'DRAFT', sentAt: null, signers: [] }, ['contradicted env_1 sent']],
   ])('include contradictory events: %s of %s if the API has %j', async (event, signer, more, expected) => {
     await journal(accepted('sent'), accepted('signed', 'ada@x.y'), accepted('signed', 'bo@x.y'));

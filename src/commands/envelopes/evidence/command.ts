@@ -144,8 +144,9 @@ async function writeFolder(
   context: Context,
 ): Promise<EvidenceFacts> {
   const { redactor } = context.terminal;
+  const warn = (message: string) => context.terminal.notice(message);
   const { baseUrl } = await context.session.settings();
-  const received = await receivedWebhooks(stateDir(), envelope.id, redactor);
+  const received = await receivedWebhooks(stateDir(), envelope.id, redactor, warn);
   const webhooks = await folder.withEarlier('webhooks.jsonl', received, {
     schema: webhookSchema,
     keyOf: ({ deliveryId }) => deliveryId,
@@ -157,7 +158,7 @@ async function writeFolder(
     keyOf: ({ at, signer }) => `${at} ${signer ?? ''}`,
     order: ({ at, signer }) => `${at} ${signer ?? ''}`,
   });
-  const logged = await loggedWrites(stateDir(), baseUrl?.value ?? '', envelope.id);
+  const logged = await loggedWrites(stateDir(), baseUrl?.value ?? '', envelope.id, warn);
   const writes = await folder.withEarlier('log.jsonl', logged, {
     schema: writeSchema,
     keyOf: ({ id }) => id,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { type TimelineEntry, timelineOf } from '../../../evidence/timeline.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
@@ -13,11 +14,13 @@ import type { WebhookHistoryEntry } from '../../../webhooks/journal/history.ts';
 /** The webhooks received for envelopes on this machine. The journal is read once, when it is needed. */
 export class Histories {
   readonly #ids: ReadonlySet<string>;
+  readonly #terminal: CommandTerminal;
   #read: Promise<ReadonlyMap<string, WebhookHistoryEntry[]>> | undefined;
   readonly #shown = new Map<string, WebhookHistoryEntry[]>();
 
-  constructor(ids: readonly string[]) {
+  constructor(ids: readonly string[], terminal: CommandTerminal) {
     this.#ids = new Set(ids);
+    this.#terminal = terminal;
   }
 
   /** Returns the envelope with its history. */
@@ -40,7 +43,9 @@ export class Histories {
 
   async #readAll(): Promise<ReadonlyMap<string, WebhookHistoryEntry[]>> {
     const { readHistories } = await import('../../../webhooks/journal/history.ts');
-    return readHistories(join(stateDir(), 'events'), this.#ids);
+    return readHistories(join(stateDir(), 'events'), this.#ids, (message) =>
+      this.#terminal.notice(message),
+    );
   }
 }
 
