@@ -39,7 +39,9 @@ export class StandardOutput {
    */
   prepare(id: string, words: readonly string[]): void {
     this.#whenClosed = whenClosed(id, words);
-    this.#hint = SAVING_COMMANDS.includes(id) ? 'To save the remaining files, run the command again.' : undefined;
+    this.#hint = SAVING_COMMANDS.includes(id)
+      ? 'To save the remaining files, run the command again.'
+      : undefined;
   }
 
   /**
@@ -53,7 +55,8 @@ export class StandardOutput {
     process.stdout.on('error', (error) => {
       const isClosed = isClosedPipe(error);
       if (isClosed && this.#whenClosed === 'exit') process.exit(EXIT.ok);
-      this.#lost ??= isClosed && this.#whenClosed === 'stop' ? closedByReader(error, this.#hint) : cannotWrite(error);
+      this.#lost ??=
+        isClosed && this.#whenClosed === 'stop' ? closedByReader(error, this.#hint) : cannotWrite(error);
       this.#interrupt.stop(this.#lost);
     });
   }

@@ -41,9 +41,7 @@ export default class EventsList extends EsignCommand {
       since: flags.since?.(now),
       verified,
     };
-    const records = readEvents(eventsDir(), selection, (message) =>
-      context.terminal.notice(message),
-    );
+    const records = readEvents(eventsDir(), selection, (message) => context.terminal.notice(message));
     const events = limited.take(mapEach(records, eventJson), flags, context);
     await writeList(events, eventList(now), flags, context.terminal);
   }

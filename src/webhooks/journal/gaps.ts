@@ -82,12 +82,7 @@ export async function findGaps(
   return { gaps: gaps.sort((a, b) => when(a) - when(b)), checked: checked.length };
 }
 
-async function readJournal(
-  folder: string,
-  since: number,
-  journal: Journal,
-  warn?: OnWarning,
-): Promise<void> {
+async function readJournal(folder: string, since: number, journal: Journal, warn?: OnWarning): Promise<void> {
   const take = ({ reason, event, envelopeId, id, signer, deliveryId, receivedAt }: EventRecord) => {
     if (reason !== null || event === null || envelopeId === null || isSampleId(envelopeId)) return;
     const events = journal.get(envelopeId) ?? new Map<string, Received>();

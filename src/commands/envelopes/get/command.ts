@@ -40,7 +40,9 @@ export default class EnvelopesGet extends EsignCommand {
     const { signal } = context.interrupt;
     const ids = await readIds(argv.map(String), 'envelope ID');
     const client = await context.session.client();
-    const history = flags.history ? new (await import('./history.ts')).Histories(ids.ids, context.terminal) : undefined;
+    const history = flags.history
+      ? new (await import('./history.ts')).Histories(ids.ids, context.terminal)
+      : undefined;
     const isWhole = !flags.csv && !flags.quiet && flags.fields === undefined;
     const successors = new Map<string, Envelope>();
     const act = async (id: string) => {

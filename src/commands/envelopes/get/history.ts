@@ -43,9 +43,7 @@ export class Histories {
 
   async #readAll(): Promise<ReadonlyMap<string, WebhookHistoryEntry[]>> {
     const { readHistories } = await import('../../../webhooks/journal/history.ts');
-    return readHistories(join(stateDir(), 'events'), this.#ids, (message) =>
-      this.#terminal.notice(message),
-    );
+    return readHistories(join(stateDir(), 'events'), this.#ids, (message) => this.#terminal.notice(message));
   }
 }
 
