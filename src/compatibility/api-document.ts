@@ -12,9 +12,6 @@ export interface DocumentedValue {
   of?: string;
 }
 
-/** The properties of an object of the API document. */
-export type DocumentedObject = Readonly<Record<string, DocumentedValue>>;
-
 export interface Operation {
   id: string;
   method: string;
@@ -27,7 +24,8 @@ export interface Operation {
 /** The contents of contract/openapi.yaml about responses and events. */
 export interface ApiDocument {
   operations: readonly Operation[];
-  objects: Readonly<Record<string, DocumentedObject>>;
+  /** The properties of each object. */
+  objects: Readonly<Record<string, Readonly<Record<string, DocumentedValue>>>>;
   /** HTTP statuses by error code. */
   errorStatuses: Readonly<Record<string, number>>;
   rateHeaders: readonly string[];

@@ -60,8 +60,10 @@ export async function readRecord(path: string): Promise<Places | 'newer'> {
  */
 export async function addToRecord(path: string, facts: readonly Fact[]): Promise<void> {
   const places: Places = new Map();
-  for (const { place, form, operation, times, since } of facts)
-    addForm(places, place, form, { times, since: secondOf(since), in: [operation] });
+  for (const { place, form, operation, times, since } of facts) {
+    const second = `${new Date(since).toISOString().slice(0, 19)}Z`;
+    addForm(places, place, form, { times, since: second, in: [operation] });
+  }
   if (!appendTo(path, places)) await rewrite(path, places);
 }
 
@@ -139,10 +141,6 @@ function isDocumented(place: string): boolean {
   const at = place.lastIndexOf('.');
   const properties = DOCUMENT.objects[place.slice(0, Math.max(0, at))];
   return properties === undefined ? !place.includes('*') : Object.hasOwn(properties, place.slice(at + 1));
-}
-
-function secondOf(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 /** Deletes the records of a profile. */

@@ -123,8 +123,6 @@ export class CompatibilityRecorder {
   }
 }
 
-type Headers = Readonly<Record<string, string | string[] | undefined>>;
-
 /** Names that are stored. They can't be IDs. */
 const STORABLE_NAME = /^[a-z][a-z-]{0,39}$/;
 /** Headers of HTTP itself, or of servers and caches in between. */
@@ -141,7 +139,7 @@ const MAX_NAMES = 20;
 
 /** Notes the headers of a response, and the form of those in the API document. */
 function noteHeaders(
-  headers: Headers,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
   { status, hasBody }: { status: number; hasBody: boolean },
   note: (place: string, form: string) => void,
 ): void {

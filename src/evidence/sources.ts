@@ -125,7 +125,7 @@ function keptOf(record: EventRecord, redactor: Redactor): EvidenceWebhook {
     deliveryId,
     receivedAt,
     event: hidden(event),
-    happenedAt: hidden(happenedAt(raw)),
+    happenedAt: hidden(readPayload(raw)?.facts.timestamp ?? null),
     status: hidden(status),
     signer: hidden(signer),
     verified,
@@ -136,10 +136,6 @@ function keptOf(record: EventRecord, redactor: Redactor): EvidenceWebhook {
     bodyBase64: body === undefined ? bodyBase64 : null,
     body: body ?? null,
   };
-}
-
-function happenedAt(raw: Buffer): string | null {
-  return readPayload(raw)?.facts.timestamp ?? null;
 }
 
 /** Returns the body without its secrets, or undefined if it has none and can be kept byte for byte. */

@@ -163,8 +163,6 @@ export interface DeliveryRecord extends Omit<SandboxDelivery, 'event'> {
   event: EventName;
 }
 
-export type DeliveryAttempt = DeliveryRecord['attempts'][number];
-
 /** The destination for objects: the sandbox's own bucket behind the S3 endpoint. */
 export interface ObjectWriter {
   put(key: string, body: Uint8Array, contentType: string): Promise<void>;

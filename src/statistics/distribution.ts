@@ -2,12 +2,6 @@ import { DAY_MS } from '../kernel/duration.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** The number of durations within a range of lengths. */
-export interface HistogramBucket {
-  label: string;
-  count: number;
-}
-
 /** Upper bounds in ms. The last bucket has none. */
 const BOUNDS: readonly (readonly [string, number])[] = [
   ['under 1 hour', HOUR_MS],
@@ -22,7 +16,7 @@ const BOUNDS: readonly (readonly [string, number])[] = [
 ];
 
 /** Counts durations (ms) in buckets. */
-export function distributionOf(durations: Iterable<number>): HistogramBucket[] {
+export function distributionOf(durations: Iterable<number>): { label: string; count: number }[] {
   const buckets = BOUNDS.map(([label]) => ({ label, count: 0 }));
   for (const ms of durations) {
     const bucket = buckets[BOUNDS.findIndex(([, below]) => ms < below)];

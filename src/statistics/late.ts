@@ -122,7 +122,9 @@ export function isOpened({ envelope, turn }: OpenTurn, webhooks: WebhookRecord):
   const received = webhooks.byEnvelope.get(envelope.id) ?? [];
   const views = received.filter(
     ({ event, signer, at }) =>
-      event === 'envelope.viewed' && at >= turn.beganAt && mayBelongTo(signer, { envelope, turn }),
+      event === 'envelope.viewed' &&
+      at >= turn.beganAt &&
+      (signer === null || sameAddress(signer, turn.signer.email)),
   );
   if (views.some(({ signer, verified }) => verified && belongsTo(signer, { envelope, turn }))) return true;
   if (views.length > 0 || webhooks.isDamaged || !envelope.webhookUrl) return null;
@@ -140,10 +142,6 @@ function startsTurn({ event, verified, isAccepted, at, receivedAt }: Received, {
   return (
     isBeginning && verified && isAccepted && Math.abs(at - beganAt) <= DELAY_MS && receivedAt - at <= DELAY_MS
   );
-}
-
-function mayBelongTo(address: string | null, { turn }: OpenTurn): boolean {
-  return address === null || sameAddress(address, turn.signer.email);
 }
 
 /**

@@ -30,23 +30,15 @@ export function isSampleId(envelopeId: string): boolean {
   return Object.values(SAMPLE_ID_PREFIXES).some((prefix) => envelopeId.startsWith(prefix));
 }
 
-export interface SampleOptions {
-  envelopeId?: string | undefined;
-  /** The time of the event, in ms since the epoch. */
-  now: number;
-}
-
-/** The content of a payload. */
-export interface SampleBody {
-  event: string;
-  timestamp: string;
-  data: { envelopeId: string; status: string; signer?: object };
-}
-
-/** Returns the content of a payload as the service sends it for the event (API document, Events), with made-up people. */
-export function sampleBody(event: string, options: SampleOptions): SampleBody {
-  const envelopeId = options.envelopeId ?? sampleEnvelopeId('trigger');
-  const timestamp = new Date(options.now).toISOString();
+/**
+ * Returns the content of a payload as the service sends it for the event (API document, Events), with made-up people. `now` is the time
+ * of the event, in ms since the epoch.
+ */
+export function sampleBody(
+  event: string,
+  { envelopeId = sampleEnvelopeId('trigger'), now }: { envelopeId?: string | undefined; now: number },
+) {
+  const timestamp = new Date(now).toISOString();
   const signer = {
     id: `signer_${randomBytes(10).toString('hex')}`,
     email: 'ada@example.com',

@@ -119,7 +119,8 @@ function traceExchanges(client: S3Client, trace: NonNullable<ConnectOptions['tra
       const exchange = { ...addressOf(args.request), status: undefined, error: undefined };
       try {
         const answer = await next(args);
-        trace({ ...exchange, status: statusCodeOf(answer.response), ms: Date.now() - started });
+        const status = isRecord(answer.response) ? Number(answer.response.statusCode) : undefined;
+        trace({ ...exchange, status, ms: Date.now() - started });
         return answer;
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
@@ -161,10 +162,6 @@ function addressOf(request: unknown): { method: string; url: string } {
   const { method, protocol, hostname, port, path } = request;
   const authority = `${String(hostname)}${port === undefined ? '' : `:${String(port)}`}`;
   return { method: String(method), url: `${String(protocol)}//${authority}${String(path)}` };
-}
-
-function statusCodeOf(response: unknown): number | undefined {
-  return isRecord(response) && typeof response.statusCode === 'number' ? response.statusCode : undefined;
 }
 
 /** The maximum size of an error body. S3 errors are a few hundred bytes of XML. */

@@ -125,7 +125,9 @@ function causeOf(error: unknown, where: Where): Cause {
 function otherRegion(error: unknown, name: string, status: number | undefined): Cause | undefined {
   const names = ['PermanentRedirect', 'TemporaryRedirect', 'AuthorizationHeaderMalformed'];
   const region =
-    headerOf(error, 'x-amz-bucket-region') ?? namedRegion(error) ?? expectedRegion(messageOf(error));
+    headerOf(error, 'x-amz-bucket-region') ??
+    namedRegion(error) ??
+    /expecting '([a-z0-9-]+)'/.exec(messageOf(error))?.[1];
   const moved = status === 301 || status === 307 || names.includes(name);
   if (!moved && !(status === 400 && region !== undefined)) return undefined;
   return {
@@ -139,10 +141,6 @@ function otherRegion(error: unknown, name: string, status: number | undefined): 
 function namedRegion(error: unknown): string | undefined {
   const region = isRecord(error) ? error.Region : undefined;
   return typeof region === 'string' && /^[a-z0-9-]{1,40}$/.test(region) ? region : undefined;
-}
-
-function expectedRegion(message: string): string | undefined {
-  return /expecting '([a-z0-9-]+)'/.exec(message)?.[1];
 }
 
 function byStatus(status: number | undefined): Cause | undefined {

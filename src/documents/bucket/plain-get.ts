@@ -20,7 +20,7 @@ interface RequestTemplate {
   /** The part of the path before the key. */
   base: string;
   region: string;
-  signer: Signer;
+  signer: Awaited<ReturnType<S3Client['config']['signer']>>;
 }
 
 /** A response from the SDK's request handler. */
@@ -32,8 +32,6 @@ export interface Reply {
 
 /** The result of a GET: a plain success, or a result for the SDK to handle. */
 export type PlainAnswer = { reply: Reply } | { firstTry: (() => Promise<{ response: unknown }>) | undefined };
-
-type Signer = Awaited<ReturnType<S3Client['config']['signer']>>;
 
 const PLAIN: readonly number[] = [200, 206, 304, 412, 416];
 
@@ -54,8 +52,8 @@ export function plainGets(
     const started = Date.now();
     const options = signal ? { abortSignal: signal } : {};
     const sent: Promise<unknown> = client.config.requestHandler.handle(request, options);
-    const reply = await sent.then(replyIn, () => undefined);
-    if (reply === undefined || !PLAIN.includes(reply.statusCode))
+    const reply = await sent.then(responseIn, () => undefined);
+    if (!isReply(reply) || !PLAIN.includes(reply.statusCode))
       return { firstTry: async () => ({ response: responseIn(await sent) }) };
     const url = `${request.protocol}//${request.headers.host ?? ''}${request.path}`;
     const ms = Date.now() - started;
@@ -80,11 +78,6 @@ function signed(client: S3Client, template: RequestTemplate, key: string, header
 
 function responseIn(answer: unknown): unknown {
   return isRecord(answer) ? answer.response : undefined;
-}
-
-function replyIn(answer: unknown): Reply | undefined {
-  const response = responseIn(answer);
-  return isReply(response) ? response : undefined;
 }
 
 function isReply(response: unknown): response is Reply {

@@ -18,12 +18,6 @@ export interface SealProblem {
   message: string;
 }
 
-/** A document's seal and, if it fails the check, the problem. */
-export interface SealVerdict {
-  seal: JudgedSeal;
-  problem: SealProblem | null;
-}
-
 /** Returns true if signed documents are expected to be sealed, because a signer is pinned or required. */
 export function expectsSeals({ pinned, sealedBy = [] }: TrustedSigners): boolean {
   return pinned.length > 0 || sealedBy.length > 0;
@@ -41,12 +35,12 @@ export const NOT_A_PDF: SealProblem = {
  */
 export type SealRule = 'required' | 'optional' | 'original';
 
-/** Judges the checked seal of a PDF. */
+/** Judges the checked seal of a PDF. Returns the seal and, if it fails the check, the problem. */
 export function verifySeal(
   checked: CheckedSeal,
   known: TrustedSigners,
   rule: SealRule = 'optional',
-): SealVerdict {
+): { seal: JudgedSeal; problem: SealProblem | null } {
   const trust = trustIn(checked, rule === 'original' ? { ...known, pinned: [], sealedBy: [] } : known);
   const seal = { ...checked.seal, trust };
   const signer = rule === 'original' ? null : problemWithSigner(seal, known);

@@ -5,7 +5,7 @@ import { readUserFile } from '../../kernel/files/user-file.ts';
 import { UnreadableSignatureError } from './asn1.ts';
 import { type Certificate, readCertificate } from './chain/certificate.ts';
 import { areAllowed } from './chain/name-constraints.ts';
-import type { CheckedSeal, Seal } from './seal.ts';
+import type { CheckedSeal } from './seal.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -48,14 +48,10 @@ export function trustIn(
   if (seal.state !== 'intact' || seal.fingerprint === null || signer === null) return null;
   if ([...pinned, ...sealedBy].includes(seal.fingerprint)) return 'pinned';
   const { certificate, certificates } = signer;
-  const question = { signer: certificate, others: certificates, authorities, at: timeOf(seal) };
-  if (leadsToAuthority(question)) return 'trusted';
+  // The time claimed by the signer, because the certificate may have expired since then.
+  const at = seal.time === null ? Date.now() : Date.parse(seal.time);
+  if (leadsToAuthority({ signer: certificate, others: certificates, authorities, at })) return 'trusted';
   return pinned.length > 0 ? 'other' : 'unknown';
-}
-
-/** Returns the time claimed by the signer, because the certificate may have expired since then. */
-function timeOf({ time }: Seal): number {
-  return time === null ? Date.now() : Date.parse(time);
 }
 
 /** The maximum length of a certificate path. Real paths have two or three certificates. */
@@ -92,7 +88,7 @@ function extend(path: readonly Certificate[], question: PathQuestion, checks: { 
   const { others, authorities, at } = question;
   const child = path.at(-1)?.x509;
   if (child === undefined) return false;
-  if (isAmong(child, authorities) && isValid(path, at)) return true;
+  if (authorities.some(({ raw }) => raw.equals(child.raw)) && isValid(path, at)) return true;
   if (path.length > MAX_PATH_LENGTH) return false;
   const isNew = (one: X509Certificate) => path.every(({ x509 }) => !x509.raw.equals(one.raw));
   for (const issuer of [...authorities, ...others]) {
@@ -113,10 +109,6 @@ function readable(x509: X509Certificate): Certificate | undefined {
     if (error instanceof UnreadableSignatureError) return undefined;
     throw error;
   }
-}
-
-function isAmong(one: X509Certificate, many: readonly X509Certificate[]): boolean {
-  return many.some(({ raw }) => raw.equals(one.raw));
 }
 
 /** Returns true if a path is valid at a time. The signer comes first, the authority last. */

@@ -19,7 +19,7 @@ export async function drawDocument(template: TemplateRecord): Promise<Uint8Array
     const pen = { sheet: pdf.addSheet(), type };
     for (const region of known?.pages[page - 1] ?? []) drawRegion(pen, region);
     if (!known && page === 1) drawRegion(pen, nameOnly(template));
-    for (const field of fieldsOn(template, page)) drawEmptyField(pen, field);
+    for (const field of template.fields) if (field.page === page) drawEmptyField(pen, field);
     if (template.standIn) drawStandInMark(pen);
     drawFooter(pen, template.name, `Page ${page} of ${count}`);
   }
@@ -38,10 +38,6 @@ export async function drawOver(template: TemplateRecord, upload: Uint8Array): Pr
 
 function infoOf({ id, name, description, createdAt }: TemplateRecord): PdfInfo {
   return { title: plain(name), subject: plain(description), keywords: [id], at: createdAt };
-}
-
-function fieldsOn(template: TemplateRecord, page: number): FieldRecord[] {
-  return template.fields.filter((field) => field.page === page);
 }
 
 function nameOnly(template: TemplateRecord): Region {
@@ -115,11 +111,6 @@ function drawLabel(pen: Pen, field: FieldRecord): void {
 /** The indent of a clause's text from its number, in points. */
 const INDENT = 28;
 
-interface Column {
-  x: number;
-  width: number;
-}
-
 /** Draws a region's blocks. Throws if they don't fit, because there are fields below the region. */
 function drawRegion(pen: Pen, region: Region): void {
   const column = { x: region.x ?? PAGE.left, width: region.width ?? PAGE.width };
@@ -134,7 +125,7 @@ function drawRegion(pen: Pen, region: Region): void {
   }
 }
 
-function drawBlock(pen: Pen, block: Block, { x, width }: Column, top: number): number {
+function drawBlock(pen: Pen, block: Block, { x, width }: { x: number; width: number }, top: number): number {
   switch (block.kind) {
     case 'title': {
       const below = drawParagraph(pen, block.text, STYLES.title, { x, top, width });

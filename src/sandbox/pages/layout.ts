@@ -59,7 +59,7 @@ export async function page(c: ServiceContext, content: PageContent): Promise<Res
       </head>
       <body class="${isForSigner ? 'signer' : ''}" data-now="${c.var.now ?? ''}">
         <a class="skip" href="#main">Skip to content</a>
-        ${isForSigner ? signerHeader() : header(c)}
+        ${isForSigner ? html`<header class="top">${brand('Signature request')}</header>` : header(c)}
         <main id="main" tabindex="-1">${await content.body}</main>
         <footer>
           ${isForSigner ? '' : 'Emails stay on this machine. '}This is a test environment: signatures are not legally binding.
@@ -78,10 +78,6 @@ function brand(label: string) {
   return html`<p class="brand">
     <img src="/assets/icon.svg" alt="" width="22" height="22" /> <span>${label}</span> <span class="chip warn">Sandbox</span>
   </p>`;
-}
-
-function signerHeader() {
-  return html`<header class="top">${brand('Signature request')}</header>`;
 }
 
 function header(c: ServiceContext) {

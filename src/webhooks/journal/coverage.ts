@@ -131,8 +131,8 @@ export class CoverageLog {
 /** Returns the time spans in which listeners on this machine received everything sent to their addresses. */
 export async function readCoverage(eventsFolder: string, now: number): Promise<CoveredSpan[]> {
   const folder = coverageFolder(eventsFolder);
-  const names = await readdir(folder).catch(() => []);
-  const spans = await Promise.all(names.filter(isRecordName).map((name) => readSpans(join(folder, name))));
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'));
+  const spans = await Promise.all(names.map((name) => readSpans(join(folder, name))));
   return spans
     .flat()
     .map((span) => (span.open && now - span.until <= MAX_PAUSE_MS ? { ...span, until: now } : span));
@@ -160,10 +160,6 @@ function sameAddress(url: string): string {
   const { protocol, hostname, port, pathname, search } = new URL(url);
   const host = THIS_MACHINE.test(hostname) ? 'localhost' : hostname;
   return `${protocol}//${host}:${port}${pathname.replace(/\/$/, '')}${search}`;
-}
-
-function isRecordName(name: string): boolean {
-  return name.endsWith('.json');
 }
 
 async function readSpans(path: string): Promise<CoveredSpan[]> {

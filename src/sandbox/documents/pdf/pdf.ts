@@ -80,14 +80,12 @@ function pdfOver(pdf: PDF): Pdf {
   };
 }
 
-interface Drawing {
-  content: string;
-  view: PageView;
-  resources: PdfRef;
-}
-
 /** Adds the drawing to the page as a separate form, so that its fonts can't clash with the page's. */
-function show(pdf: PDF, page: PDFPage, { content, view, resources }: Drawing): void {
+function show(
+  pdf: PDF,
+  page: PDFPage,
+  { content, view, resources }: { content: string; view: PageView; resources: PdfRef },
+): void {
   const form = pdf.register(
     PdfStream.fromDict(
       {

@@ -22,13 +22,10 @@ export interface GlyphRun {
   rightToLeft: boolean;
 }
 
-/** A character that no font has, or that must not take effect. It is drawn as a box around its code point. */
-export interface CodePointBox {
-  label: GlyphRun;
-  width: number;
-}
-
-export type Piece = { kind: 'glyphs'; run: GlyphRun; width: number } | ({ kind: 'box' } & CodePointBox);
+/** Glyphs, or a character that no font has or that must not take effect: it is drawn as a box around its code point. */
+export type Piece =
+  | { kind: 'glyphs'; run: GlyphRun; width: number }
+  | { kind: 'box'; label: GlyphRun; width: number };
 
 /** A line of text that is ready to draw. */
 export interface ShapedLine {

@@ -50,7 +50,9 @@ export function paragraphsOf(value: string): string[] {
 
 /** Returns the text with every character that must not take effect replaced by one that `shownCodePoint` recognizes. */
 export function protect(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => (isShown(character) ? character : shown(character)));
+  return text.replace(UNPRINTABLE, (character) =>
+    shownCodePoint(character.codePointAt(0) ?? 0) === undefined ? shown(character) : character,
+  );
 }
 
 /** Returns the code point that a protected character stands for; undefined for any other character. */
@@ -62,8 +64,4 @@ function shown(character: string): string {
   const codePoint = character.codePointAt(0) ?? 0;
   // Characters in planes 15 and 16 have no room in the mapping. They are private-use characters without a public meaning.
   return String.fromCodePoint(SHOWN + (codePoint < 0x10000 ? codePoint : 0xfffd));
-}
-
-function isShown(character: string): boolean {
-  return shownCodePoint(character.codePointAt(0) ?? 0) !== undefined;
 }

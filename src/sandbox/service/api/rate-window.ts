@@ -6,11 +6,6 @@ export interface SandboxRateReading {
   resetsAt: number;
 }
 
-interface Window {
-  endsAt: number;
-  used: number;
-}
-
 /**
  * A fixed window per key. It is opened by the key's first request and starts at the whole second, so that the reset in seconds is exact.
  * Times are those of the clock used for the Date header.
@@ -18,7 +13,7 @@ interface Window {
 export class SandboxRateWindow {
   readonly #limit: number;
   readonly #lengthMs: number;
-  readonly #windows = new Map<string, Window>();
+  readonly #windows = new Map<string, { endsAt: number; used: number }>();
 
   constructor(rate: { requests: number; seconds: number }) {
     this.#limit = rate.requests;

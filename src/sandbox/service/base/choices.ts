@@ -1,9 +1,8 @@
 import { closest } from 'fastest-levenshtein';
-import type { ErrorDetails } from '../../../kernel/errors.ts';
-import { UsageError } from '../../../kernel/errors.ts';
+import { type ErrorDetails, UsageError } from '../../../kernel/errors.ts';
 import { OPEN_POINTS, type OpenPoint } from '../../../kernel/open-points.ts';
 
-export type ChoiceName = keyof typeof OPEN_POINTS;
+type ChoiceName = keyof typeof OPEN_POINTS;
 /** The rules of the service: one value for every choice. */
 export type Rules = { readonly [Name in ChoiceName]: (typeof OPEN_POINTS)[Name]['values'][number] };
 

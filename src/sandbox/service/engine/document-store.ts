@@ -12,18 +12,13 @@ export function storageKey(envelope: Pick<EnvelopeRecord, 'id' | 'orgId'>, kind:
 /** The number of templates whose empty pages are cached. Only a few are used at a time. */
 const CACHE_SIZE = 8;
 
-interface Drawn {
-  template: TemplateRecord;
-  document: Promise<Uint8Array>;
-}
-
 /** Draws documents and puts them into the bucket. */
 export class DocumentStore {
   readonly #maker: DocumentMaker;
   readonly #objects: ObjectWriter;
   readonly #uploads: Uploads;
   /** The empty pages, drawn once per template and shared by all its envelopes; the most recently used is last. */
-  readonly #drawn = new Map<string, Drawn>();
+  readonly #drawn = new Map<string, { template: TemplateRecord; document: Promise<Uint8Array> }>();
 
   constructor(maker: DocumentMaker, objects: ObjectWriter, uploads: Uploads) {
     this.#maker = maker;

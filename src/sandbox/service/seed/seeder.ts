@@ -11,7 +11,7 @@ import type { StoreChange } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import type { Uploads } from '../store/uploads.ts';
 import { SeedProblem, seededEnvelope } from './envelopes.ts';
-import type { CheckedSeed, ReadSeed, SeedEnvelope } from './schema.ts';
+import type { CheckedSeed, ReadSeed } from './schema.ts';
 import { seededTemplate } from './templates.ts';
 
 export interface SeederOptions extends Pick<ServiceParts, 'store' | 'clock' | 'documents' | 'origin'> {
@@ -118,7 +118,7 @@ export class Seeder {
       if (seen.has(wanted.id)) report(`${field}.id`, `${wanted.id} is listed twice`);
       seen.add(wanted.id);
       const orgId = this.#organisation(seed, wanted.organisation, field, report);
-      const id = templateOf(wanted, seed);
+      const id = wanted.template ?? seed.templates?.[0]?.id ?? FIRST_TEMPLATE;
       const template = templates.get(id) ?? store.state.template(id, orgId);
       if (template === undefined) {
         report(`${field}.template`, `Template ${id} not found`);
@@ -154,10 +154,6 @@ export class Seeder {
 }
 
 type ReportProblem = (field: string, text: string) => void;
-
-function templateOf(wanted: SeedEnvelope, seed: CheckedSeed): string {
-  return wanted.template ?? seed.templates?.[0]?.id ?? FIRST_TEMPLATE;
-}
 
 function isKnown({ state }: Store, change: StoreChange): boolean {
   switch (change.kind) {

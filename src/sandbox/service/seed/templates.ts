@@ -1,10 +1,4 @@
-import {
-  FIELD_TYPES,
-  type FieldRecord,
-  type FieldType,
-  type PageSize,
-  type TemplateRecord,
-} from '../../model.ts';
+import { FIELD_TYPES, type FieldRecord, type PageSize, type TemplateRecord } from '../../model.ts';
 import type { SeedTemplate } from './schema.ts';
 
 /** A4 in points, the size of the pages that the sandbox draws. */
@@ -120,7 +114,7 @@ function placed(fields: readonly SeedField[], roles: readonly string[]): FieldRe
     const rows = Math.ceil((onPage.get(field.page) ?? 1) / COLUMNS);
     const rowHeight = Math.min(AREA.highestRow, (AREA.bottom - AREA.top) / rows);
     const height = Math.max(4, Math.round(rowHeight * 0.5));
-    const type = knownType(field.type);
+    const type = FIELD_TYPES.find((known) => known === field.type);
     const { fieldId, label, required, page } = field;
     return {
       fieldId,
@@ -137,10 +131,6 @@ function placed(fields: readonly SeedField[], roles: readonly string[]): FieldRe
       ...(type === undefined ? { shownType: field.type } : {}),
     };
   });
-}
-
-function knownType(type: string): FieldType | undefined {
-  return FIELD_TYPES.find((known) => known === type);
 }
 
 function roleOf({ role }: SeedField, index: number, roles: readonly string[]): string {
