@@ -75,7 +75,7 @@ export class DownloadFolder {
       folder = new DownloadFolder(dir, options, await lock(dir, options));
     } catch (error) {
       if (options.signal?.aborted) throw error;
-      throw localError(error, dir);
+      throw localError(error, join(dir, options.onlyFile ?? ''));
     }
     try {
       if (options.hasList) await folder.#readRecords();

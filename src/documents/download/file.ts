@@ -8,8 +8,8 @@ import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import type { DownloadFolder } from '../archive/download-folder.ts';
 import { localError } from '../archive/local-error.ts';
 import { isPdf } from '../archive/pdf-head.ts';
-import type { Bucket, OpenedObject } from '../bucket/bucket.ts';
-import { isProvenBySize, type ObjectFacts } from '../bucket/object-facts.ts';
+import type { Bucket, Opened, OpenedObject } from '../bucket/bucket.ts';
+import { isProvenBySize, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
 import type { CheckedSeal } from '../seal/seal.ts';
 import type { FileHash } from './digest.ts';
 import { PartFile } from './part-file.ts';
@@ -82,12 +82,16 @@ interface Saved extends FileHash {
 async function save(bucket: Bucket, key: string, path: string, options: DownloadOptions): Promise<Saved> {
   await options.folder.check(path);
   const file = openExisting(path);
-  if (file === undefined) return replace(bucket, key, path, { ...options, opened: undefined });
+  if (file === undefined) {
+    if (!options.force && isLink(path)) throw differs(path);
+    return replace(bucket, key, path, { ...options, opened: undefined });
+  }
   let opened: OpenedObject | undefined;
   try {
     const existing = await hashesOf(file);
-    opened = await openIfDifferent(bucket, key, path, existing, options);
-    if (opened === undefined) return { ...existing, status: 'unchanged', seal: await sealIn(file) };
+    const answer = await compare(bucket, key, path, existing, options);
+    if (answer.kind === 'same') return { ...existing, status: 'unchanged', seal: await sealIn(file) };
+    if (answer.kind === 'object') opened = answer;
   } finally {
     closeSync(file);
   }
@@ -124,21 +128,21 @@ async function sealIn(file: number): Promise<CheckedSeal | null> {
 }
 
 /**
- * Opens the object, or returns undefined if it is the same as the existing file.
+ * Opens the object unless it is the same as the existing file. The result is `changed` if the bucket refused the condition, so that
+ * only the bytes can be compared.
  * @throws StorageError STORAGE_LOCAL if it differs and the file must not be replaced.
  */
-async function openIfDifferent(
+async function compare(
   bucket: Bucket,
   key: string,
   path: string,
   existing: ExistingHash,
   { folder, signal, force }: DownloadOptions,
-): Promise<OpenedObject | undefined> {
+): Promise<Opened> {
   const md5 = existing.md5 === undefined ? undefined : `"${existing.md5}"`;
-  const ifNoneMatch = folder.etagOf(path, existing.sha256) ?? md5;
-  const answer = await bucket.open(key, { ifNoneMatch, signal });
-  if (answer.kind !== 'object') return undefined;
-  if (force || !isDifferent(existing, answer.facts)) return answer;
+  const recorded = folder.etagOf(path, existing.sha256);
+  const answer = await bucket.open(key, { ifNoneMatch: isStrong(recorded) ? recorded : md5, signal });
+  if (answer.kind !== 'object' || force || !isDifferent(existing, answer.facts)) return answer;
   answer.cancel();
   throw differs(path);
 }
@@ -195,6 +199,10 @@ function differs(path: string): StorageError {
       hint: 'Use --force to replace it, or --dir to use a different folder.',
     },
   );
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
 }
 
 /** Opens a file. Returns undefined if it doesn't exist. */

@@ -167,7 +167,7 @@ export function keyOf(envelope: Envelope, what: DocumentKind): string | undefine
     signed: envelope.signedDocumentStorageKey,
     certificate: envelope.certificateStorageKey,
   }[what];
-  return key ?? undefined;
+  return key || undefined;
 }
 
 /**

@@ -36,3 +36,8 @@ describe.each([{}, { onlyFile: 'contract.pdf' }])(
     });
   },
 );
+
+it('names the file whose name is too long', async () => {
+  const onlyFile = 'x'.repeat(300);
+  await expect(DownloadFolder.open(dir, { onlyFile, hasList: false })).rejects.toThrow(onlyFile);
+});

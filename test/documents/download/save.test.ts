@@ -1,5 +1,5 @@
 import crypto from 'node:crypto';
-import fs, { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { fileOfKey } from '../../../src/documents/download/targets.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { openFilesIn } from '../../support/open-files.ts';
+import { hasLinks } from '../../support/system.ts';
 import { bucketWith, factsFor, type Response, sha256 } from './memory-bucket.ts';
 
 const TEXT = 'text of the object';
@@ -88,6 +89,39 @@ describe('the ETag of a file', () => {
     expect(first.outcome).toMatchObject({ result: { status: 'unchanged', proof: 'size' } });
     expect(first.requests[0]?.ifNoneMatch).toBeUndefined();
     expect((await save([{ kind: 'same' }])).requests).toMatchObject([{ ifNoneMatch: '"0-2"' }]);
+  });
+});
+
+describe('an existing file', () => {
+  const weak = (text: string): Response => ({
+    text,
+    facts: factsFor(text, { md5: undefined, etag: 'W/"1"' }),
+  });
+
+  it('is compared by its bytes if the ETag is weak', async () => {
+    await save([weak(TEXT)]);
+    const { outcome, requests } = await save([weak(OTHER)], { force: true });
+    expect(requests).toMatchObject([{ ifNoneMatch: factsFor(TEXT).etag }]);
+    expect(outcome).toMatchObject({ result: { status: 'downloaded', sha256: sha256(OTHER) } });
+  });
+
+  it.runIf(hasLinks)('is not replaced if it is a link to a missing file', async () => {
+    symlinkSync('missing.txt', path);
+    expect((await save([{ text: TEXT }])).outcome).toMatchObject(local);
+    expect(readlinkSync(path)).toBe('missing.txt');
+    expect((await save([{ text: TEXT }], { force: true })).outcome).toMatchObject({
+      result: { status: 'downloaded' },
+    });
+  });
+
+  it.each([
+    ['the same', TEXT, { result: { status: 'unchanged' } }],
+    ['a different', OTHER, local],
+  ])('is compared with %s object if the bucket refuses the condition', async (_, text, expected) => {
+    writeFileSync(path, TEXT);
+    const { outcome } = await save([{ kind: 'changed' }, inParts(text)]);
+    expect(outcome).toMatchObject(expected);
+    expect(readFileSync(path, 'utf8')).toBe(TEXT);
   });
 });
 

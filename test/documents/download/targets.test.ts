@@ -190,6 +190,13 @@ describe('locating a document', () => {
     });
   });
 
+  it('does not take an empty key for one', async () => {
+    const { client } = clientWith({ ...done, documentStorageKey: '' });
+    await expect(locate({ ...target, what: 'document' }, waiting({ client }))).rejects.toMatchObject({
+      code: 'STORAGE_NOT_READY',
+    });
+  });
+
   it('fails with the error of the target, and reads nothing', async () => {
     const { client, read } = clientWith(done);
     const error = new UsageError('no');
