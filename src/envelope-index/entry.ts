@@ -1,5 +1,5 @@
 import type { Envelope } from '../api/schemas.ts';
-import { textsOf } from '../envelopes/match.ts';
+import { isWholeItem, textsOf } from '../envelopes/match.ts';
 import { isAsWritten, readMember } from '../journal/line.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isRecord } from '../kernel/json.ts';
@@ -79,11 +79,6 @@ function knowledgeOf(envelope: Envelope, alone: boolean, now: number): Knowledge
   // An item of a list may leave the storage keys out.
   const lacksKeys = envelope.status === 'COMPLETED' && envelope.signedDocumentStorageKey === undefined;
   return isFinal(envelope, now) && (alone || !lacksKeys) ? 'final' : 'whole';
-}
-
-/** Returns true if an item of a list has every searchable field and the status of each signer. */
-function isWholeItem({ signers, metadata }: Envelope): boolean {
-  return metadata !== undefined && (signers?.every(({ status }) => typeof status === 'string') ?? false);
 }
 
 /** Where the envelope begins in the line of an entry. */

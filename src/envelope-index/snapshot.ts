@@ -66,6 +66,7 @@ export function isListCheaper({ known }: Snapshot, envelopes: number, since: num
 const TEXTS = Buffer.from(',"texts":');
 const CRC = Buffer.from(',"crc":');
 const METADATA = Buffer.from('"metadata":{');
+const TEMPLATE = [Buffer.from('"templateId":"'), Buffer.from('"templateName":"')];
 const REPLACES = Buffer.from(`"${REPLACES_KEY}":`);
 
 /** The content of an index file, built from its lines in order. The envelopes themselves stay in the file. */
@@ -82,7 +83,7 @@ export class Snapshot {
   readonly #words: readonly string[];
   /** Bytes that every matching line contains. */
   readonly #needles: readonly Buffer[];
-  /** The same, for fields that lists show. */
+  /** The same, for the template, if the line has its ID and name. */
   readonly #template: readonly Buffer[];
   /** The same, for metadata, if the line has any. */
   readonly #values: readonly Buffer[];
@@ -135,7 +136,9 @@ export class Snapshot {
     }
     const shows = known !== 'part' || line.includes(METADATA);
     this.#addMember(id, created, line, shows);
-    const excluded = !containsAll(line, this.#template) || (shows && !containsAll(line, this.#values));
+    const showsTemplate = known !== 'part' || TEMPLATE.every((member) => line.includes(member));
+    const excluded =
+      (showsTemplate && !containsAll(line, this.#template)) || (shows && !containsAll(line, this.#values));
     const hit = !excluded && containsAll(line, this.#needles) && this.#hasWords(line);
     const one = { id, status, created, known, seen, start, end, touched: false, hit, excluded };
     this.known.set(id, one);

@@ -1,5 +1,6 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { folded } from '../kernel/text/words.ts';
+import { isInFlight } from '../kernel/vocabulary.ts';
 
 /**
  * Returns the case-folded texts that a search looks through (hasWords in kernel/text/words.ts): ID, subject, template, metadata
@@ -11,6 +12,20 @@ export function textsOf(envelope: Envelope): string[] {
   return [id, subject, templateId, templateName, ...people, ...leavesOf(metadata)].flatMap((text) =>
     text ? [folded(text)] : [],
   );
+}
+
+/**
+ * Returns true if an item of a list has every field that searches and statistics need. The API document doesn't show these items,
+ * so a service may leave fields out.
+ */
+export function isWholeItem(item: Envelope): boolean {
+  const { templateId, createdAt, sentAt, expiresAt, completedAt, status, metadata, signers } = item;
+  const hasTimes =
+    (expiresAt !== undefined || !isInFlight(status)) &&
+    (sentAt !== undefined || status === 'DRAFT') &&
+    (completedAt !== undefined || status !== 'COMPLETED');
+  const hasSigners = signers?.every((one) => typeof one.status === 'string') ?? false;
+  return Boolean(templateId && createdAt) && hasTimes && metadata !== undefined && hasSigners;
 }
 
 /** Returns the part of a signer that matches: the name, or otherwise the address; undefined if neither does. */

@@ -96,13 +96,26 @@ async function* matching(
   for await (const item of items) {
     // The first response has set the service's clock.
     matchesFacts ??= factsFilter(selection, client.serviceClock.now());
-    if (!matchesFacts(item)) continue;
-    if (matchesDetails(item)) yield item;
-    else if (isIncomplete(item, selection)) {
-      const whole = await completed(client, item, signal);
+    const one = lacksFacts(item, selection) ? await completed(client, item, signal) : item;
+    if (!matchesFacts(one)) continue;
+    if (matchesDetails(one)) yield one;
+    else if (isIncomplete(one, selection)) {
+      const whole = await completed(client, one, signal);
       if (matchesDetails(whole)) yield whole;
     }
   }
+}
+
+/** Returns true if only a GET can show whether a list item meets the conditions of `factsFilter`. */
+function lacksFacts(item: Envelope, selection: Selection): boolean {
+  const { statuses, templateId, createdAfter, createdBefore, expiresBefore } = selection;
+  const { status, createdAt, expiresAt } = item;
+  if (statuses !== undefined && !statuses.includes(status ?? '')) return false;
+  return (
+    (templateId !== undefined && !isTemplate(item, templateId) && !(item.templateId && item.templateName)) ||
+    (!createdAt && (createdAfter ?? createdBefore) !== undefined) ||
+    (!expiresAt && expiresBefore !== undefined && isInFlight(status))
+  );
 }
 
 /** Returns true if a list item lacks a field that a filter needs. */
@@ -110,14 +123,14 @@ function isIncomplete({ signers, metadata }: Envelope, selection: Selection): bo
   return signers === undefined || (selection.metadata !== undefined && (metadata ?? undefined) === undefined);
 }
 
-/** Yields the envelopes with their signers. Those without are read one by one. */
-export async function* withSigners(
+/** Yields the envelopes. Those that lack fields are read one by one. */
+export async function* completeItems(
   client: Client,
   envelopes: AsyncIterable<Envelope>,
+  isComplete: (item: Envelope) => boolean,
   signal?: AbortSignal,
 ): AsyncGenerator<Envelope, void, undefined> {
-  for await (const one of envelopes)
-    yield one.signers === undefined ? await completed(client, one, signal) : one;
+  for await (const one of envelopes) yield isComplete(one) ? one : await completed(client, one, signal);
 }
 
 /** Reads the whole envelope; returns the list item if it no longer exists. */

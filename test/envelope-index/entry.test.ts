@@ -7,8 +7,11 @@ const DAY_MS = 86_400_000;
 const now = Date.UTC(2026, 0, 10);
 const sent: Envelope = {
   id: 'env_1',
+  templateId: 'tmpl_1',
   status: 'SENT',
   createdAt: '2026-01-09T00:00:00Z',
+  sentAt: '2026-01-09T00:00:00Z',
+  expiresAt: '2026-02-09T00:00:00Z',
   metadata: {},
   signers: [{ name: 'Ada', status: 'PENDING' }],
 };
@@ -24,6 +27,11 @@ describe('how much is known of an envelope', () => {
   it.each<[string, Envelope, string, string]>([
     ['in flight', sent, 'whole', 'whole'],
     ['in a list without metadata', { ...sent, metadata: undefined }, 'part', 'whole'],
+    ['in a list without its template', { ...sent, templateId: undefined }, 'part', 'whole'],
+    ['in a list without its creation time', { ...sent, createdAt: null }, 'part', 'whole'],
+    ['in a list without the time of sending', { ...sent, sentAt: undefined }, 'part', 'whole'],
+    ['in a list without the time of completion', { ...done, completedAt: undefined }, 'part', 'final'],
+    ['a draft, without a time of sending', { ...sent, status: 'DRAFT', sentAt: undefined }, 'whole', 'whole'],
     ['in a list without signers', { ...sent, signers: undefined }, 'part', 'whole'],
     [
       'in a list without the status of a signer',

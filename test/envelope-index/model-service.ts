@@ -80,6 +80,7 @@ export class ModelService {
       metadata: { deal: `D-${n}` },
       signers: [{ id: `s_${n}`, name: `Ada No${n}`, email: `ada${n}@example.com`, status: 'SENT' }],
       createdAt: new Date(this.#time).toISOString(),
+      sentAt: new Date(this.#time).toISOString(),
       expiresAt: new Date(this.#time + 30 * 86_400_000).toISOString(),
       completedAt: null,
       signedDocumentStorageKey: null,

@@ -70,6 +70,15 @@ describe('a search of the index', () => {
     expect(oneOf([{ envelope: listed, alone: false }], query)?.excluded).toBe(isExcluded);
   });
 
+  it("doesn't exclude a partly known envelope whose template the list doesn't show", () => {
+    const { templateName: _name, templateId: _id, ...bare } = listed;
+    const query = { template: 'tmpl_2' };
+    expect([bare, listed].map((envelope) => oneOf([{ envelope, alone: false }], query)?.excluded)).toEqual([
+      false,
+      true,
+    ]);
+  });
+
   it('excludes a partly known envelope whose metadata has another value', () => {
     const query = { values: ['d-8'] };
     expect(

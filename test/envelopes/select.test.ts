@@ -12,7 +12,7 @@ const all: Envelope[] = [
 ];
 
 /** The matching IDs, and those that were read one by one. `whole` has the signers that the list omits. */
-async function found(selection: Selection, listed: readonly Envelope[] = all) {
+async function found(selection: Selection, listed: readonly Envelope[] = all, stored = all) {
   const client = clientFor('http://127.0.0.1:1');
   const read: string[] = [];
   async function* list() {
@@ -21,7 +21,7 @@ async function found(selection: Selection, listed: readonly Envelope[] = all) {
   }
   const get = (id: string) => {
     read.push(id);
-    return Promise.resolve(all.find((one) => one.id === id) ?? { id });
+    return Promise.resolve(stored.find((one) => one.id === id) ?? { id });
   };
   const ids: string[] = [];
   const listing = { ...client, envelopes: { ...client.envelopes, list, get } };
@@ -58,6 +58,20 @@ describe('a search', () => {
       ids: [],
       read: [],
     });
+  });
+
+  it('reads an envelope whose list item lacks the template, the creation time, or the expiration', async () => {
+    const whole = { id: 'env_9', status: 'SENT', templateId: 'tmpl_1', signers: [] };
+    const times = { createdAt: '2026-01-02T00:00:00Z', expiresAt: '2026-01-03T00:00:00Z' };
+    const envelope: Envelope = { ...whole, ...times };
+    const cases: [Selection, Envelope][] = [
+      [{ templateId: 'tmpl_1' }, { ...envelope, templateId: null }],
+      [{ createdAfter: () => Date.UTC(2026, 0) }, { ...envelope, createdAt: undefined }],
+      [{ expiresBefore: () => Date.UTC(2026, 1) }, { ...envelope, expiresAt: undefined }],
+    ];
+    for (const [selection, item] of cases)
+      expect(await found(selection, [item], [envelope])).toEqual({ ids: ['env_9'], read: ['env_9'] });
+    expect(await found({ templateId: 'tmpl_1', statuses: ['DRAFT'] }, [whole])).toMatchObject({ read: [] });
   });
 
   it('returns the signers who matched, and what each of them did', () => {

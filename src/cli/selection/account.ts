@@ -1,6 +1,7 @@
 import type { Envelope } from '../../api/schemas.ts';
+import { isWholeItem } from '../../envelopes/match.ts';
 import { RunMembers } from '../../envelopes/run-members.ts';
-import { selectEnvelopes, selectionFilter, withSigners } from '../../envelopes/select.ts';
+import { completeItems, selectEnvelopes, selectionFilter } from '../../envelopes/select.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import {
   type AccountEnvelopes,
@@ -33,7 +34,7 @@ async function fromService(
   const listed = selectEnvelopes(client, scope === 'all' ? {} : { ...rest, run }, { signal });
   const members = scope === 'all' && run ? new RunMembers(run) : undefined;
   const envelopes: Envelope[] = [];
-  for await (const one of withSigners(client, listed, signal)) {
+  for await (const one of completeItems(client, listed, isWholeItem, signal)) {
     envelopes.push(one);
     members?.add(one.id, timeOf(one.createdAt), one.metadata);
   }

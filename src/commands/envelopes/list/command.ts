@@ -6,7 +6,7 @@ import { limited } from '../../../cli/input/limit.ts';
 import { reportOf } from '../../../cli/report.ts';
 import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
 import { selectLimited } from '../../../cli/selection/select.ts';
-import { sortedBy, withSigners } from '../../../envelopes/select.ts';
+import { completeItems, sortedBy } from '../../../envelopes/select.ts';
 import { isNotFound, UsageError } from '../../../kernel/errors.ts';
 import { FieldCheck } from '../../../output/fields.ts';
 import { writeList } from '../../../output/list.ts';
@@ -37,7 +37,12 @@ export default class EnvelopesList extends EsignCommand {
     const taken = limited.take(sorted, flags, context, found.total);
     const needsSigners = !flags.quiet && !terminal.json && (flags.fields?.includes('signers') ?? true);
     const shown = needsSigners
-      ? withSigners(await context.session.client(), taken, context.interrupt.signal)
+      ? completeItems(
+          await context.session.client(),
+          taken,
+          ({ signers }) => signers !== undefined,
+          context.interrupt.signal,
+        )
       : taken;
     const { templateId } = selection;
     await writeList<Envelope>(
