@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { DAY_MS } from '../kernel/duration.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
@@ -21,7 +22,9 @@ const fileSchema = z.object({ secrets: z.array(entrySchema) });
 export type WebhookSecret = z.infer<typeof entrySchema>;
 
 /** How long a secret is kept. Envelopes expire after 30 days by default, but deliveries may be replayed later. */
-const RETENTION_MS = 400 * 86_400_000;
+const RETENTION_MS = 400 * DAY_MS;
+/** The number of secrets stored last. They are kept whatever their age, because the clock may have been wrong. */
+const ALWAYS_KEPT = 10_000;
 
 /** Returns a random secret for signing deliveries. */
 export function newWebhookSecret(): string {
@@ -70,14 +73,14 @@ export async function removeWebhookSecret(
 }
 
 async function write(folder: string, entry: WebhookSecret): Promise<void> {
-  await update(folder, (secrets) => [
-    ...secrets.filter(
-      ({ requestId, baseUrl, createdAt }) =>
-        (requestId !== entry.requestId || baseUrl !== entry.baseUrl) &&
-        createdAt > entry.createdAt - RETENTION_MS,
-    ),
-    entry,
-  ]);
+  await update(folder, (secrets) => {
+    const others = secrets.filter(
+      ({ requestId, baseUrl }) => requestId !== entry.requestId || baseUrl !== entry.baseUrl,
+    );
+    const old = others.slice(0, -ALWAYS_KEPT);
+    const kept = old.filter(({ createdAt }) => createdAt > entry.createdAt - RETENTION_MS);
+    return [...kept, ...others.slice(-ALWAYS_KEPT), entry];
+  });
 }
 
 async function update(
