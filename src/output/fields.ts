@@ -10,11 +10,7 @@ export function fieldColumns<T>(list: string): TableColumn<T>[] {
       hint: 'Example: --fields id,status,signers.0.email',
     });
   }
-  return paths.map((path) => ({
-    key: path,
-    header: path.toUpperCase(),
-    value: (item) => cell(valueAt(item, path)),
-  }));
+  return paths.map((path) => ({ key: path, value: (item) => cell(valueAt(item, path)) }));
 }
 
 /** The number of items whose field names are collected for the notice. */

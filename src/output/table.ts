@@ -7,7 +7,8 @@ import { safeLine, truncate, widthOf, wrapped } from './text.ts';
 export interface TableColumn<T> {
   /** The stable name, as in --fields and CSV headers. */
   key: string;
-  header: string;
+  /** The heading (default: the key in capitals). */
+  header?: string;
   /** Returns the exact text, which may be empty. */
   value(item: T): string;
   /** Returns the text on a terminal (default: the exact text). */
@@ -26,6 +27,10 @@ export interface TableColumn<T> {
   exactOnly?: boolean;
 }
 
+function headerOf({ key, header = key.toUpperCase() }: Pick<TableColumn<unknown>, 'key' | 'header'>): string {
+  return header;
+}
+
 const GAP = 2;
 const MIN_COLUMN_WIDTH = 12;
 
@@ -40,7 +45,7 @@ export function renderTable<T>(
   const cells = stripCommonStart(whole, fitColumns(columns, whole, terminal.columns));
   const fitted = fitColumns(columns, cells, terminal.columns);
   const table = plainTable();
-  table.push(fitted.map(({ column, width }) => terminal.style('dim', truncate(column.header, width))));
+  table.push(fitted.map(({ column, width }) => terminal.style('dim', truncate(headerOf(column), width))));
   for (const [row, item] of items.entries()) {
     table.push(
       fitted.map(({ column, width, index }) => {
@@ -169,7 +174,10 @@ function isSame(cells: readonly string[][], index: number): boolean {
 }
 
 function naturalWidth<T>(column: TableColumn<T>, cells: readonly string[][], index: number): number {
-  return cells.reduce((widest, row) => Math.max(widest, widthOf(row[index] ?? '')), widthOf(column.header));
+  return cells.reduce(
+    (widest, row) => Math.max(widest, widthOf(row[index] ?? '')),
+    widthOf(headerOf(column)),
+  );
 }
 
 function excessOf(columns: readonly { width: number }[], room: number): number {

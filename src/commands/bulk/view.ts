@@ -155,12 +155,11 @@ export function runList(now: number): ListView<RunSummary> {
   const id: TableColumn<RunSummary> = { key: 'id', header: 'RUN', value: (run) => run.id, fixed: true };
   const state: TableColumn<RunSummary> = {
     key: 'state',
-    header: 'STATE',
     value: (run) => run.state,
     fixed: true,
     color: stateColor,
   };
-  const file: TableColumn<RunSummary> = { key: 'file', header: 'FILE', value: (run) => run.file, least: 12 };
+  const file: TableColumn<RunSummary> = { key: 'file', value: (run) => run.file, least: 12 };
   const createdAt: TableColumn<RunSummary> = {
     key: 'createdAt',
     header: 'CREATED',
@@ -184,13 +183,7 @@ export function runList(now: number): ListView<RunSummary> {
 }
 
 function numberColumn(key: string, count: (run: RunSummary) => number): TableColumn<RunSummary> {
-  return {
-    key,
-    header: key.toUpperCase(),
-    value: (run) => String(count(run)),
-    show: (run) => grouped(count(run)),
-    fixed: true,
-  };
+  return { key, value: (run) => String(count(run)), show: (run) => grouped(count(run)), fixed: true };
 }
 
 function stateColor(run: RunSummary): 'green' | 'yellow' | 'cyan' {
@@ -240,9 +233,5 @@ export function renderRun(run: RunDetails, failures: readonly RowResult[], termi
 export const resultList: ListView<RowResult> = {
   id: (result) => result.envelopeId ?? '',
   empty: 'The run has no rows.',
-  columns: RESULT_COLUMNS.map((key, index) => ({
-    key,
-    header: key.toUpperCase(),
-    value: (result) => resultCells(result)[index] ?? '',
-  })),
+  columns: RESULT_COLUMNS.map((key, index) => ({ key, value: (result) => resultCells(result)[index] ?? '' })),
 };

@@ -167,9 +167,9 @@ function renderPage(report: CompatibilityReport, path: string, terminal: Termina
     renderTable(
       documented,
       [
-        { key: 'what', header: 'WHAT', value: (one) => one.what },
-        { key: 'times', header: 'TIMES', value: (one) => String(one.times) },
-        { key: 'where', header: 'WHERE', value: (one) => one.where },
+        { key: 'what', value: (one) => one.what },
+        { key: 'times', value: (one) => String(one.times) },
+        { key: 'where', value: (one) => one.where },
       ],
       terminal,
     ),

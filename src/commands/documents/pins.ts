@@ -36,11 +36,11 @@ export default class DocumentsPins extends EsignCommand {
 
 const pinList: ListView<Pin> = {
   columns: [
-    { key: 'fingerprint', header: 'FINGERPRINT', value: ({ fingerprint }) => fingerprint },
+    { key: 'fingerprint', value: ({ fingerprint }) => fingerprint },
     { key: 'subject', header: 'SEALED BY', value: ({ subject }) => subject },
-    { key: 'profile', header: 'PROFILE', value: ({ profile }) => profile },
+    { key: 'profile', value: ({ profile }) => profile },
     { key: 'baseUrl', header: 'BASE URL', value: ({ baseUrl }) => baseUrl },
-    { key: 'since', header: 'SINCE', value: ({ since }) => since },
+    { key: 'since', value: ({ since }) => since },
   ],
   id: ({ fingerprint }) => fingerprint,
   empty:

@@ -95,22 +95,22 @@ export function sandboxDeliveryList(now: number): ListView<Record<string, unknow
     id: (one) => text(one.id),
     empty: 'The sandbox has sent no webhooks. Create an envelope with --webhook-url.',
     columns: [
-      { key: 'id', header: 'ID', value: (one) => text(one.id), fixed: true },
+      { key: 'id', value: (one) => text(one.id), fixed: true },
       {
         key: 'createdAt',
         header: 'CREATED',
         value: (one) => text(one.createdAt),
         show: (one) => relativeTime(text(one.createdAt), now),
       },
-      { key: 'event', header: 'EVENT', value: (one) => text(one.event), fixed: true },
+      { key: 'event', value: (one) => text(one.event), fixed: true },
       { key: 'envelopeId', header: 'ENVELOPE', value: (one) => text(one.envelopeId), fixed: true },
-      { key: 'state', header: 'STATE', value: (one) => text(one.state), fixed: true },
+      { key: 'state', value: (one) => text(one.state), fixed: true },
       {
         key: 'attempts',
         header: 'TRIES',
         value: (one) => (Array.isArray(one.attempts) ? String(one.attempts.length) : ''),
       },
-      { key: 'url', header: 'URL', value: (one) => text(one.url) },
+      { key: 'url', value: (one) => text(one.url) },
     ],
   };
 }

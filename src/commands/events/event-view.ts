@@ -41,7 +41,6 @@ export function eventList(now: number): ListView<Record<string, unknown>> {
       },
       {
         key: 'event',
-        header: 'EVENT',
         value: (one) => word(one.event),
         show: (one) => word(one.event).replace(/^envelope\./, ''),
         fixed: true,
@@ -49,13 +48,12 @@ export function eventList(now: number): ListView<Record<string, unknown>> {
       { key: 'envelopeId', header: 'ENVELOPE', value: (one) => word(one.envelopeId), fixed: true },
       {
         key: 'verified',
-        header: 'VERIFIED',
         value: (one) => String(one.verified),
         show: verdictOf,
         color: (one) => (one.verified === true ? 'green' : 'red'),
       },
-      { key: 'status', header: 'STATUS', value: (one) => word(one.status) },
-      { key: 'signer', header: 'SIGNER', value: (one) => word(one.signer) },
+      { key: 'status', value: (one) => word(one.status) },
+      { key: 'signer', value: (one) => word(one.signer) },
       { key: 'reason', header: 'WHY REFUSED', value: (one) => word(one.reason), exactOnly: true },
     ],
   };

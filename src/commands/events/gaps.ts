@@ -60,7 +60,7 @@ export function gapList(now: number): ListView<Gap> {
     columns: [
       { key: 'kind', header: 'GAP', value: (one) => one.kind, fixed: true },
       { key: 'envelopeId', header: 'ENVELOPE', value: (one) => one.envelopeId, fixed: true },
-      { key: 'event', header: 'EVENT', value: (one) => one.event, fixed: true },
+      { key: 'event', value: (one) => one.event, fixed: true },
       {
         key: 'at',
         header: 'WHEN',
@@ -68,9 +68,9 @@ export function gapList(now: number): ListView<Gap> {
         show: (one) => relativeTime(one.at, now),
         fixed: true,
       },
-      { key: 'status', header: 'STATUS', value: (one) => one.status ?? '', fixed: true },
-      { key: 'signer', header: 'SIGNER', value: (one) => one.signer ?? '' },
-      { key: 'why', header: 'WHY', value: (one) => one.why },
+      { key: 'status', value: (one) => one.status ?? '', fixed: true },
+      { key: 'signer', value: (one) => one.signer ?? '' },
+      { key: 'why', value: (one) => one.why },
     ],
   };
 }

@@ -154,7 +154,6 @@ function lateList(now: number): ListView<LateRow> {
       },
       {
         key: 'opened',
-        header: 'OPENED',
         value: ({ opened }) => (opened === null ? '' : String(opened)),
         show: ({ opened }) => (opened === null ? '?' : opened ? 'yes' : 'no'),
         fixed: true,
@@ -166,7 +165,7 @@ function lateList(now: number): ListView<LateRow> {
         show: ({ expiresAt }) => relativeTime(expiresAt, now),
         fixed: true,
       },
-      { key: 'next', header: 'NEXT', value: ({ next }) => next, exactOnly: true },
+      { key: 'next', value: ({ next }) => next, exactOnly: true },
     ],
   };
 }

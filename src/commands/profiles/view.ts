@@ -63,8 +63,8 @@ export const profileList: ListView<PublicProfile> = {
   empty:
     'No profiles yet. Add one with `esign profiles add NAME --base-url URL`, or try the sandbox: `esign sandbox start`.',
   columns: [
-    { key: 'name', header: 'NAME', value: (one) => one.name, fixed: true },
-    { key: 'current', header: 'CURRENT', value: (one) => (one.current ? '*' : ''), fixed: true },
+    { key: 'name', value: (one) => one.name, fixed: true },
+    { key: 'current', value: (one) => (one.current ? '*' : ''), fixed: true },
     { key: 'baseUrl', header: 'BASE URL', value: (one) => one.baseUrl },
     {
       key: 'apiKey',
@@ -72,7 +72,7 @@ export const profileList: ListView<PublicProfile> = {
       value: (one) => one.apiKey ?? one.apiKeyIn ?? '',
       fixed: true,
     },
-    { key: 'bucket', header: 'BUCKET', value: (one) => one.storage?.bucket ?? '' },
+    { key: 'bucket', value: (one) => one.storage?.bucket ?? '' },
   ],
 };
 

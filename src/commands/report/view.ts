@@ -46,7 +46,7 @@ function columnsBy(by: GroupBy | undefined): TableColumn<GroupFigures>[] {
     exactOnly: of === 'turn',
   });
   return [
-    { key: 'key', header: 'KEY', value: ({ key }) => key ?? '', exactOnly: true },
+    { key: 'key', value: ({ key }) => key ?? '', exactOnly: true },
     {
       key: 'name',
       header: headerOf(by),

@@ -29,10 +29,9 @@ export const choiceList: ListView<SandboxChoice> = {
   id: (one) => one.name,
   empty: 'This sandbox has no choices.',
   columns: [
-    { key: 'name', header: 'NAME', value: (one) => one.name, fixed: true },
+    { key: 'name', value: (one) => one.name, fixed: true },
     {
       key: 'value',
-      header: 'VALUE',
       value: (one) => one.value,
       color: (one) => (one.value === one.default ? undefined : 'yellow'),
       fixed: true,
@@ -42,6 +41,6 @@ export const choiceList: ListView<SandboxChoice> = {
       header: 'OR',
       value: (one) => one.values.filter((value) => value !== one.value).join(', '),
     },
-    { key: 'decides', header: 'DECIDES', value: (one) => one.decides },
+    { key: 'decides', value: (one) => one.decides },
   ],
 };

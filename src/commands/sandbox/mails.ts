@@ -83,11 +83,11 @@ export function mailList(now: number): ListView<ListedMail> {
     empty: 'No matching emails. Signers get an email when an envelope is sent.',
     columns: [
       { key: 'at', header: 'SENT', value: (mail) => mail.at, show: (mail) => relativeTime(mail.at, now) },
-      { key: 'kind', header: 'KIND', value: (mail) => mail.kind },
-      { key: 'to', header: 'TO', value: (mail) => mail.to },
-      { key: 'subject', header: 'SUBJECT', value: (mail) => mail.subject },
+      { key: 'kind', value: (mail) => mail.kind },
+      { key: 'to', value: (mail) => mail.to },
+      { key: 'subject', value: (mail) => mail.subject },
       { key: 'envelopeId', header: 'ENVELOPE', value: (mail) => mail.envelopeId },
-      { key: 'link', header: 'LINK', value: (mail) => mail.link ?? '', fixed: true },
+      { key: 'link', value: (mail) => mail.link ?? '', fixed: true },
     ],
   };
 }

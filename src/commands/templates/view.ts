@@ -15,10 +15,10 @@ export function templateList(now: () => number, search?: string): ListView<Templ
         ? "No templates yet. Create one in the service's web dashboard."
         : `No templates match "${search}". To list all, run \`esign templates list\`.`,
     columns: [
-      { key: 'id', header: 'ID', value: (one) => one.id, fixed: true },
-      { key: 'name', header: 'NAME', value: (one) => one.name ?? '' },
+      { key: 'id', value: (one) => one.id, fixed: true },
+      { key: 'name', value: (one) => one.name ?? '' },
       { key: 'pageCount', header: 'PAGES', value: (one) => String(one.pageCount ?? '') },
-      { key: 'fields', header: 'FIELDS', value: (one) => String(one.fields?.length ?? '') },
+      { key: 'fields', value: (one) => String(one.fields?.length ?? '') },
       {
         key: 'updatedAt',
         header: 'UPDATED',

@@ -92,11 +92,11 @@ interface RosterLine extends RosterEntry {
 }
 
 const COLUMNS: readonly TableColumn<RosterLine>[] = [
-  { key: 'row', header: 'ROW', value: ({ row }) => String(row), fixed: true },
-  { key: 'email', header: 'EMAIL', value: ({ email }) => email },
-  { key: 'name', header: 'NAME', value: ({ name }) => name ?? '' },
-  { key: 'role', header: 'ROLE', value: ({ role }) => role ?? '' },
-  { key: 'state', header: 'STATE', value: ({ state }) => state, fixed: true },
+  { key: 'row', value: ({ row }) => String(row), fixed: true },
+  { key: 'email', value: ({ email }) => email },
+  { key: 'name', value: ({ name }) => name ?? '' },
+  { key: 'role', value: ({ role }) => role ?? '' },
+  { key: 'state', value: ({ state }) => state, fixed: true },
   { key: 'envelopeId', header: 'ENVELOPE', value: ({ envelopeId }) => envelopeId ?? '' },
   { key: 'signedAt', header: 'SIGNED', value: ({ signedAt }) => signedAt ?? '' },
 ];

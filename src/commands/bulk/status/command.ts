@@ -187,7 +187,6 @@ function statusList(now: () => number): ListView<StatusLine> {
   const role = text('role', 'ROLE');
   const signer: TableColumn<StatusLine> = {
     key: 'signer',
-    header: 'SIGNER',
     value: ({ name, email }) => name || email || '',
     least: 8,
   };

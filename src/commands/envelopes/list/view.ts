@@ -8,10 +8,9 @@ import { relativeTime } from '../../../output/time.ts';
 
 /** The list of envelopes: stable columns for pipes; on a terminal, the columns that differ. */
 export function envelopeList(now: () => number, selection: Selection = {}): ListView<Envelope> {
-  const id: TableColumn<Envelope> = { key: 'id', header: 'ID', value: (one) => one.id, fixed: true };
+  const id: TableColumn<Envelope> = { key: 'id', value: (one) => one.id, fixed: true };
   const status: TableColumn<Envelope> = {
     key: 'status',
-    header: 'STATUS',
     value: (one) => one.status ?? '',
     color: (one) => statusColor(one.status),
     fixed: true,
@@ -23,7 +22,6 @@ export function envelopeList(now: () => number, selection: Selection = {}): List
   };
   const signers: TableColumn<Envelope> = {
     key: 'signers',
-    header: 'SIGNERS',
     value: (one) => (one.signers ?? []).map(({ email }) => email ?? '').join(','),
   };
   const created: TableColumn<Envelope> = {
@@ -42,7 +40,6 @@ export function envelopeList(now: () => number, selection: Selection = {}): List
   };
   const subject: TableColumn<Envelope> = {
     key: 'subject',
-    header: 'SUBJECT',
     value: (one) => one.subject ?? '',
     show: (one) => one.subject || one.templateName || '',
     least: 11,

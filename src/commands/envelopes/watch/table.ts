@@ -131,15 +131,14 @@ export class WatchTable {
 
 function columnsAt(now: number, wholeId: boolean): TableColumn<Row>[] {
   return [
-    { key: 'id', header: 'ID', value: (row) => row.id, fixed: wholeId },
+    { key: 'id', value: (row) => row.id, fixed: wholeId },
     {
       key: 'status',
-      header: 'STATUS',
       value: (row) => row.status || '…',
       color: (row) => statusColor(row.status),
       fixed: true,
     },
-    { key: 'signed', header: 'SIGNED', value: signed, fixed: true },
+    { key: 'signed', value: signed, fixed: true },
     { key: 'change', header: 'LAST CHANGE', value: (row) => lastChangeText(row, now) },
     {
       key: 'expiresAt',
