@@ -26,6 +26,11 @@ export function repeatedTextFlag(helpValue: string, description: string) {
   return Flags.string({ description, helpValue, multiple: true, multipleNonGreedy: true });
 }
 
+/** Creates a flag with a whole number. */
+export function numberFlag(description: string, more: MoreFlagFacts & { min?: number; max?: number }) {
+  return Flags.integer({ description, helpValue: 'N', ...more });
+}
+
 /** Creates an argument. stdin is read only where it says `-`. */
 export function optionalArg(description: string) {
   return Args.string({ description, ignoreStdin: true });

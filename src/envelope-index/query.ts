@@ -62,13 +62,8 @@ export async function queryIndex(
     hits = hitsIn(reading.snapshot);
   }
   const { snapshot, unconfirmed } = reading;
-  const reader = new ResultReader(index, hits, { askedAt, unconfirmed }, selection, options);
-  return {
-    envelopes: reader.envelopes(),
-    total: () => reader.total(),
-    hasMore: () => reader.hasMore(),
-    knownAt: snapshot.completeness?.complete,
-  };
+  const result = resultOf(index, hits, { askedAt, unconfirmed }, selection, options);
+  return { ...result, knownAt: snapshot.completeness?.complete };
 }
 
 function withoutRefresh(snapshot: Snapshot): Refreshed {
@@ -151,56 +146,39 @@ interface Freshness {
   unconfirmed: ReadonlySet<string>;
 }
 
-class ResultReader {
-  readonly #index: EnvelopeIndex;
-  readonly #hits: readonly IndexedEnvelope[];
-  readonly #freshness: Freshness;
-  readonly #selection: Selection;
-  readonly #options: IndexQueryOptions;
-  #shown = 0;
-  /** The number of hits checked so far. */
-  #checked = 0;
+/** Returns the envelopes of the hits that still match, and how many there are. */
+function resultOf(
+  index: EnvelopeIndex,
+  hits: readonly IndexedEnvelope[],
+  freshness: Freshness,
+  selection: Selection,
+  { cached, signal, limit = Number.POSITIVE_INFINITY }: IndexQueryOptions,
+): Omit<IndexResult, 'knownAt'> {
+  let [shown, checked] = [0, 0];
+  const hasMore = () => checked < hits.length;
 
-  constructor(
-    index: EnvelopeIndex,
-    hits: readonly IndexedEnvelope[],
-    freshness: Freshness,
-    selection: Selection,
-    options: IndexQueryOptions,
-  ) {
-    this.#index = index;
-    this.#hits = hits;
-    this.#freshness = freshness;
-    this.#selection = selection;
-    this.#options = options;
+  /** Returns the current envelope, or with `cached` the indexed one; undefined if it no longer exists. */
+  async function read(hit: IndexedEnvelope, file: OpenIndexFile): Promise<Envelope | undefined> {
+    const known = file.envelope(hit);
+    if (cached) return known && hit.touched ? { ...known, status: hit.status } : known;
+    if (known !== undefined && isCurrent(hit, freshness)) return known;
+    return index.current(hit.id, signal);
   }
 
-  hasMore(): boolean {
-    return this.#checked < this.#hits.length;
-  }
-
-  total(): number | undefined {
-    if (!this.hasMore()) return this.#shown;
-    const { search: _, run: __, ...rest } = this.#selection;
-    const isExact = Object.values(rest).every((value) => value === undefined);
-    return isExact ? this.#hits.length - (this.#checked - this.#shown) : undefined;
-  }
-
-  async *envelopes(): AsyncGenerator<Envelope, void, undefined> {
-    const { limit = Number.POSITIVE_INFINITY } = this.#options;
-    const { serviceClock } = this.#index.client;
+  async function* envelopes(): AsyncGenerator<Envelope, void, undefined> {
+    if (hits.length === 0) return;
+    const { serviceClock } = index.client;
     // The hits already belong to the run, including those that replaced one of its envelopes.
-    const selection = { ...this.#selection, run: undefined };
-    if (this.#hits.length === 0) return;
-    const file = this.#index.file.open();
+    const conditions = { ...selection, run: undefined };
+    const file = index.file.open();
     try {
-      while (this.hasMore() && this.#shown < limit) {
+      while (hasMore() && shown < limit) {
         // Requests no more than the limit needs.
-        const some = this.#hits.slice(this.#checked, this.#checked + limit - this.#shown);
-        for await (const one of mapInOrder(some, READ_CONCURRENCY, (hit) => this.#read(hit, file))) {
-          this.#checked++;
-          if (one === undefined || !selectionFilter(selection, serviceClock.now())(one)) continue;
-          this.#shown++;
+        const some = hits.slice(checked, checked + limit - shown);
+        for await (const one of mapInOrder(some, READ_CONCURRENCY, (hit) => read(hit, file))) {
+          checked++;
+          if (one === undefined || !selectionFilter(conditions, serviceClock.now())(one)) continue;
+          shown++;
           yield one;
         }
       }
@@ -209,11 +187,12 @@ class ResultReader {
     }
   }
 
-  /** Returns the current envelope, or with `cached` the indexed one; undefined if it no longer exists. */
-  async #read(hit: IndexedEnvelope, file: OpenIndexFile): Promise<Envelope | undefined> {
-    const known = file.envelope(hit);
-    if (this.#options.cached) return known && hit.touched ? { ...known, status: hit.status } : known;
-    if (known !== undefined && isCurrent(hit, this.#freshness)) return known;
-    return this.#index.current(hit.id, this.#options.signal);
+  function total(): number | undefined {
+    if (!hasMore()) return shown;
+    const { search: _, run: __, ...rest } = selection;
+    const isExact = Object.values(rest).every((value) => value === undefined);
+    return isExact ? hits.length - (checked - shown) : undefined;
   }
+
+  return { envelopes: envelopes(), total, hasMore };
 }

@@ -35,13 +35,11 @@ export function turnsOf(envelope: TurnFacts): Turn[] {
 }
 
 /** Returns the signers of each turn: all of them, or, if they sign in order, those of each order. */
-export function signersByOrder<S extends { order?: number | null | undefined }>({
-  signers,
-  signingOrder,
-}: {
+export function signersByOrder<S extends { order?: number | null | undefined }>(envelope: {
   signers?: readonly S[] | null | undefined;
   signingOrder?: string | null | undefined;
 }): S[][] {
+  const { signers, signingOrder } = envelope;
   const all = [...(signers ?? [])];
   if (signingOrder !== 'SEQUENTIAL') return [all];
   const groups = new Map<number, S[]>();

@@ -96,12 +96,9 @@ export class EvidenceFolder {
   async withEarlier<T>(
     name: string,
     now: readonly T[],
-    {
-      schema,
-      keyOf,
-      order,
-    }: { schema: z.ZodMiniType<T>; keyOf: (one: T) => string; order: (one: T) => string },
+    collection: { schema: z.ZodMiniType<T>; keyOf: (one: T) => string; order: (one: T) => string },
   ): Promise<T[]> {
+    const { schema, keyOf, order } = collection;
     const all = new Map<string, T>();
     for (const value of await this.#linesOf(name, new Set(now.map((one) => this.#options.jsonText(one))))) {
       const one = schema.safeParse(value).data;

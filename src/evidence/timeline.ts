@@ -37,14 +37,8 @@ export function timelineOf(
 const SERVICE = { source: 'service', verified: null } as const;
 const THIS_MACHINE = { source: 'here', verified: null } as const;
 
-function changesOf({
-  createdAt,
-  sentAt,
-  completedAt,
-  expiresAt,
-  status,
-  signers,
-}: Envelope): TimelineEntry[] {
+function changesOf(envelope: Envelope): TimelineEntry[] {
+  const { createdAt, sentAt, completedAt, expiresAt, status, signers } = envelope;
   const moves: TimelineEntry[] = [];
   const add = (at: string | null | undefined, what: string, who: string | null = null) => {
     if (at && !Number.isNaN(Date.parse(at))) moves.push({ at, what, who, ...SERVICE });

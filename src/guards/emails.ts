@@ -39,11 +39,8 @@ function remindedEmails(signers: readonly Signer[], named: string | undefined): 
 }
 
 /** Returns the recipients of a new envelope. */
-export function emailsOfCreate({
-  emails,
-  sends,
-  emailCount,
-}: Extract<PlannedWrite, { action: 'create' }>): Emails {
+export function emailsOfCreate(planned: Extract<PlannedWrite, { action: 'create' }>): Emails {
+  const { emails, sends, emailCount } = planned;
   return { to: emails, count: sends ? (emailCount ?? emails.length) : 0 };
 }
 

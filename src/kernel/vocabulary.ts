@@ -31,13 +31,11 @@ export function isTerminal(status: string): boolean {
 export const IN_FLIGHT = ['SENT', 'IN_PROGRESS'] as const satisfies readonly EnvelopeStatus[];
 
 /** Returns true for an envelope that was canceled before anyone was emailed. */
-export function isVoid({
-  status,
-  sentAt,
-}: {
+export function isVoid(envelope: {
   status?: string | null | undefined;
   sentAt?: string | null | undefined;
 }): boolean {
+  const { status, sentAt } = envelope;
   return status === 'CANCELLED' && !sentAt;
 }
 

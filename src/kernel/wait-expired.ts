@@ -4,12 +4,9 @@ import { durationInWords } from './duration.ts';
 export function waitExpired(
   what: 'email' | 'webhook',
   waitMs: number,
-  {
-    to,
-    event,
-    envelope,
-  }: { to?: string | undefined; event?: string | undefined; envelope?: string | undefined },
+  wanted: { to?: string | undefined; event?: string | undefined; envelope?: string | undefined },
 ): string {
+  const { to, event, envelope } = wanted;
   const details = [
     event === undefined ? '' : ` ${event}`,
     to === undefined ? '' : ` to ${to}`,

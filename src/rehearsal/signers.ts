@@ -149,13 +149,10 @@ function planOf(envelope: RehearsedEnvelope, facts: PlanFacts): EnvelopePlan {
  */
 function planTurn(
   { actions, late }: EnvelopePlan,
-  {
-    envelope,
-    signers,
-    began,
-  }: { envelope: RehearsedEnvelope; signers: readonly RehearsedSigner[]; began: number },
+  group: { envelope: RehearsedEnvelope; signers: readonly RehearsedSigner[]; began: number },
   { behaviors, history, end }: PlanFacts,
 ): number {
+  const { envelope, signers, began } = group;
   const { id: envelopeId, templateId } = envelope;
   const expiresAt = timeOf(envelope.expiresAt);
   const acts = signers.map((signer) => actOf(signer, began, behaviors));

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPlausibleReset, type RateLimit } from '../../src/api/rate/rate-limit.ts';
-import { nameOf, RateWindow, type RateWindowOptions } from '../../src/api/rate/rate-window.ts';
-import { WindowFile } from '../../src/api/rate/window-file.ts';
+import { RateWindow, type RateWindowOptions } from '../../src/api/rate/rate-window.ts';
+import { nameOf, WindowFile } from '../../src/api/rate/window-file.ts';
 import { fakeClock } from '../support/clock.ts';
 
 const MINUTE = 60_000;

@@ -3,8 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RateState } from '../../src/api/rate/rate-window.ts';
-import { WindowFile } from '../../src/api/rate/window-file.ts';
+import { type RateState, WindowFile } from '../../src/api/rate/window-file.ts';
 import { eventually } from '../support/eventually.ts';
 import { isPrivate } from '../support/private.ts';
 

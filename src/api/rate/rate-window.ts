@@ -1,29 +1,7 @@
 import type { Clock } from '../../kernel/clock.ts';
 import { ServiceError } from '../../kernel/errors.ts';
 import { isPlausibleReset, type RateLimit } from './rate-limit.ts';
-
-/** The window in which requests are counted: one found by a probe, the one that resets at this time, or the one after it. */
-export type Window =
-  | { kind: 'probe'; sentAt: number }
-  | { kind: 'until'; resetAt: number }
-  | { kind: 'after'; resetAt: number };
-
-/** Returns the name of the window, which is the same in every process. */
-export function nameOf(window: Window): string {
-  return `${window.kind}-${window.kind === 'probe' ? window.sentAt : window.resetAt}`;
-}
-
-/** The known state of a rate window. Times in ms since the epoch. */
-export interface RateState {
-  window: Window;
-  limit: number;
-  /** Undefined between the reset of the previous window and the first response in this one. */
-  resetAt: number | undefined;
-  /** Requests in this window that esign on this machine did not send, as far as responses show. */
-  foreign: number;
-  /** When this state was written. */
-  writtenAt: number;
-}
+import { nameOf, type RateState, type Window, type WindowFile } from './window-file.ts';
 
 /** A request that was counted and may be sent. Passed to `observe` with its response. */
 export interface CountedRequest {
@@ -33,21 +11,9 @@ export interface CountedRequest {
   isCheck: boolean;
 }
 
-/** The state that processes with the same key share on this machine. Never throws. */
-export interface WindowCounter {
-  read(): RateState | undefined;
-  write(state: RateState): void;
-  /** Returns the number of requests counted in the window. */
-  count(window: string): number;
-  /** Returns the count that this process saw last, which is a lower bound. Reads the disk only the first time. */
-  countedBefore(window: string): number;
-  /** Counts one more request and returns the new count. */
-  add(window: string): number;
-}
-
 export interface RateWindowOptions {
   clock: Clock;
-  counter: WindowCounter;
+  counter: WindowFile;
   /** The share of the window, 0 to 1, that is left for others. */
   reserve: number;
   /** The longest wait for a new window, in ms; a longer one fails with RATE_LIMITED. */

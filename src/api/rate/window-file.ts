@@ -5,19 +5,32 @@ import { accountOf } from '../../kernel/digest.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
 import { replaceFile } from '../../kernel/files/replace-file.ts';
 import { parseJson } from '../../kernel/json.ts';
-import { nameOf, type RateState, type WindowCounter } from './rate-window.ts';
 
+/** The window in which requests are counted: one found by a probe, the one that resets at this time, or the one after it. */
+const windowSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('probe'), sentAt: z.number() }),
+  z.object({ kind: z.literal('until'), resetAt: z.number() }),
+  z.object({ kind: z.literal('after'), resetAt: z.number() }),
+]);
+export type Window = z.infer<typeof windowSchema>;
+
+/** The known state of a rate window. Times in ms since the epoch. */
 const stateSchema = z.object({
-  window: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('probe'), sentAt: z.number() }),
-    z.object({ kind: z.literal('until'), resetAt: z.number() }),
-    z.object({ kind: z.literal('after'), resetAt: z.number() }),
-  ]),
+  window: windowSchema,
   limit: z.number(),
+  /** Undefined between the reset of the previous window and the first response in this one. */
   resetAt: z.optional(z.number()),
+  /** Requests in this window that esign on this machine did not send, as far as responses show. */
   foreign: z.number(),
+  /** When this state was written. */
   writtenAt: z.number(),
 });
+export type RateState = z.infer<typeof stateSchema>;
+
+/** Returns the name of the window, which is the same in every process. */
+export function nameOf(window: Window): string {
+  return `${window.kind}-${window.kind === 'probe' ? window.sentAt : window.resetAt}`;
+}
 
 /** The file that counts the requests of a window, with its last known size. */
 interface OpenCount {
@@ -31,9 +44,9 @@ const FRESH_MS = 20;
 
 /**
  * A counter in files shared by all processes. One byte is appended per request, so the file's size is the count and no lock is
- * needed. A small second file contains the state of the window. If the folder can't be used, each process counts on its own.
+ * needed. A small second file contains the state of the window. If the folder can't be used, each process counts on its own. Never throws.
  */
-export class WindowFile implements WindowCounter {
+export class WindowFile {
   readonly #folder: string;
   readonly #name: string;
   readonly #alone = new Map<string, number>();
@@ -53,8 +66,7 @@ export class WindowFile implements WindowCounter {
     if (now - this.#readAt < FRESH_MS) return this.#state;
     this.#readAt = now;
     try {
-      const file = stateSchema.parse(parseJson(readFileSync(this.#path('json'), 'utf8')));
-      this.#state = { ...file, resetAt: file.resetAt };
+      this.#state = stateSchema.parse(parseJson(readFileSync(this.#path('json'), 'utf8')));
     } catch {
       // The file doesn't exist yet or has another version.
     }
@@ -73,15 +85,18 @@ export class WindowFile implements WindowCounter {
     }
   }
 
+  /** Returns the number of requests counted in the window. */
   count(window: string): number {
     const open = this.#openOf(window);
     return open === undefined ? (this.#alone.get(window) ?? 0) : sizeOf(open);
   }
 
+  /** Returns the count that this process saw last, which is a lower bound. Reads the disk only the first time. */
   countedBefore(window: string): number {
     return this.#openOf(window)?.size ?? this.count(window);
   }
 
+  /** Counts one more request and returns the new count. */
   add(window: string): number {
     const open = this.#openOf(window);
     if (open !== undefined) {

@@ -38,11 +38,8 @@ export function* knownEntries({ existing, drafts, ended }: KnownRows): Generator
 }
 
 /** Returns why a row is refused if its request ID belongs to an envelope that was canceled, was declined, or has expired. */
-export function endedMessage({
-  requestId,
-  id,
-  status,
-}: Pick<EarlierRow, 'requestId' | 'id' | 'status'>): string {
+export function endedMessage(row: Pick<EarlierRow, 'requestId' | 'id' | 'status'>): string {
+  const { requestId, id, status } = row;
   return `The request ID ${requestId ?? ''} belongs to ${id ?? ''}, which is ${status ?? ''}. Use a different one.`;
 }
 

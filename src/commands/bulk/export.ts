@@ -105,15 +105,11 @@ async function exportInto(
 
 /** Reports each row of the file that matches none of the run, and returns their number. */
 async function writeParts(
-  {
-    file,
-    rows,
-    results,
-    name,
-  }: { file: RewritableFile; rows: RunRows; results: ReadonlyMap<number, IntoCells>; name: string },
+  parts: { file: RewritableFile; rows: RunRows; results: ReadonlyMap<number, IntoCells>; name: string },
   { id, failed }: { id: string; failed: boolean },
   terminal: CommandTerminal,
 ): Promise<number> {
+  const { file, rows, results, name } = parts;
   const writer = new PartWriter(terminal);
   let unmatched = 0;
   for await (const part of file.parts) {

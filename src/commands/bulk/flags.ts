@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { CONCURRENCY } from '../../bulk/defaults.ts';
-import { confirmFlag, inGroup, shareFlag, textFlag } from '../../cli/flags.ts';
+import { confirmFlag, inGroup, numberFlag, shareFlag, textFlag } from '../../cli/flags.ts';
 import { UsageError } from '../../kernel/errors.ts';
 
 /** The flags of new and resumed runs. */
@@ -17,12 +17,8 @@ export const bulkFlags = {
       description: 'share of the rate limit to leave for your other systems (default 10%)',
       helpValue: '10%',
     }),
-    'max-requests': Flags.integer({
-      description: 'stop after N requests; continue with `bulk resume`',
-      min: 1,
-      helpValue: 'N',
-    }),
-    'stop-on-error': Flags.integer({ description: 'stop after N failed rows', min: 1, helpValue: 'N' }),
+    'max-requests': numberFlag('stop after N requests; continue with `bulk resume`', { min: 1 }),
+    'stop-on-error': numberFlag('stop after N failed rows', { min: 1 }),
   }),
   confirm: confirmFlag,
   'webhook-secret-file': textFlag(

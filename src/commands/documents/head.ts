@@ -1,7 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { optionalArg } from '../../cli/flags.ts';
 import { readKeys } from '../../cli/input/ids.ts';
-import { describeObject } from '../../documents/bucket/object-facts.ts';
+import { describeObject } from '../../documents/bucket/object.ts';
 import { renderObject } from './download/view.ts';
 import { forEachKey } from './keys.ts';
 

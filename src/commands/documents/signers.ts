@@ -1,5 +1,6 @@
 import type { Session } from '../../cli/session.ts';
 import { type Origin, pinnedFor, readPins } from '../../documents/seal/pins.ts';
+import type { SealSource } from '../../documents/seal/seal-check.ts';
 import { readAuthorities, type TrustedSigners } from '../../documents/seal/trust.ts';
 import { NoProfileError, UsageError } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
@@ -9,6 +10,11 @@ export async function originOf(session: Session): Promise<Origin | undefined> {
   const { profileName, profile, baseUrl } = await session.settings();
   if (profileName === undefined || profile === undefined || baseUrl === undefined) return undefined;
   return profile.ephemeral === true ? undefined : { profile: profileName.value, baseUrl: baseUrl.value };
+}
+
+/** Returns where the documents of this run come from, for checking their seals. */
+export async function sealSourceOf(session: Session): Promise<SealSource> {
+  return { folder: stateDir(), origin: await originOf(session), clock: session.clock };
 }
 
 /** Returns the signers that are trusted in this run: pinned ones, and those named by flags. */

@@ -1,7 +1,6 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { durationFlag, formatFlags } from '../../cli/flags.ts';
+import { durationFlag, formatFlags, numberFlag } from '../../cli/flags.ts';
 import { readAccount } from '../../cli/selection/account.ts';
 import { selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
 import { type ReminderTimes, readReminderTimes, UNKNOWN_SIGNER } from '../../envelopes/reminder-times.ts';
@@ -29,13 +28,10 @@ export default class Late extends EsignCommand {
   ];
   static override flags = {
     ...selectionFlags,
-    percentile: Flags.integer({
-      description: `percentile of finished turns after which a signer is late (default ${DEFAULT_PERCENTILE})`,
-      helpValue: 'N',
-      min: 1,
-      max: 100,
-      exclusive: ['after'],
-    }),
+    percentile: numberFlag(
+      `percentile of finished turns after which a signer is late (default ${DEFAULT_PERCENTILE})`,
+      { min: 1, max: 100, exclusive: ['after'] },
+    ),
     after: durationFlag('7d', 'time after which a signer is late, instead of the usual time'),
     ...formatFlags,
   };

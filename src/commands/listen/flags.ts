@@ -1,6 +1,13 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
-import { durationFlag, inGroup, repeatedTextFlag, statusesFlag, textFlag } from '../../cli/flags.ts';
+import {
+  durationFlag,
+  inGroup,
+  numberFlag,
+  repeatedTextFlag,
+  statusesFlag,
+  textFlag,
+} from '../../cli/flags.ts';
 import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { LISTEN } from '../../webhooks/defaults.ts';
 
@@ -63,19 +70,12 @@ export const listenFlags = {
   inspect: Flags.boolean({
     description: 'show deliveries live on a local web page, and print its link',
   }),
-  'inspect-port': Flags.integer({
-    description: 'port for the --inspect page (default: any free port)',
+  'inspect-port': numberFlag('port for the --inspect page (default: any free port)', {
     min: 0,
     max: 65_535,
     dependsOn: ['inspect'],
-    helpValue: 'N',
   }),
-  'health-port': Flags.integer({
-    description: 'port for /healthz and /metrics; 0 for any free port',
-    min: 0,
-    max: 65_535,
-    helpValue: 'N',
-  }),
+  'health-port': numberFlag('port for /healthz and /metrics; 0 for any free port', { min: 0, max: 65_535 }),
   verify: Flags.boolean({
     description: 'check signatures; --no-verify accepts everything',
     default: true,

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
-import { inGroup, textFlag } from '../../cli/flags.ts';
+import { inGroup, numberFlag, textFlag } from '../../cli/flags.ts';
 import { readSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -15,9 +15,7 @@ const guardFlags = inGroup('GUARD', {
     { exclusive: ['no-only-to'] },
   ),
   'no-only-to': Flags.boolean({ description: 'allow all recipients' }),
-  'max-emails': Flags.integer({
-    description: 'maximum number of emails that a command may send',
-    helpValue: 'N',
+  'max-emails': numberFlag('maximum number of emails that a command may send', {
     min: 0,
     exclusive: ['no-max-emails'],
   }),

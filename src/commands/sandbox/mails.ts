@@ -40,13 +40,10 @@ const MAX_REQUEST_WAIT_MS = 5_000;
  * @throws WaitTimeoutError if none arrives in time.
  */
 export async function readMails(
-  {
-    to,
-    envelope,
-    wait,
-  }: { to?: string | undefined; envelope?: string | undefined; wait?: number | undefined },
+  wanted: { to?: string | undefined; envelope?: string | undefined; wait?: number | undefined },
   sandbox: Pick<SandboxControl, 'mails'>,
 ): Promise<ListedMail[]> {
+  const { to, envelope, wait } = wanted;
   const filter = { to, envelopeId: envelope };
   if (wait === undefined) return sandbox.mails(filter);
   const until = performance.now() + wait;

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags';
 import { isLoopback } from '../../api/base-url.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { inGroup, rateLimitFlag, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
+import { inGroup, numberFlag, rateLimitFlag, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
 import { readJsonObject } from '../../cli/input/files.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
@@ -44,12 +44,7 @@ export default class SandboxStart extends EsignCommand {
       min: 0,
       max: 65_535,
     }),
-    'bucket-port': Flags.integer({
-      description: 'bucket port (default: --port plus 1000)',
-      helpValue: 'N',
-      min: 0,
-      max: 65_535,
-    }),
+    'bucket-port': numberFlag('bucket port (default: --port plus 1000)', { min: 0, max: 65_535 }),
     host: Flags.string({ description: 'address to bind', default: '127.0.0.1', helpValue: 'ADDRESS' }),
     data: textFlag('DIR', 'folder to store the state in', { exclusive: ['ephemeral'] }),
     ephemeral: Flags.boolean({ description: 'delete everything on exit' }),
@@ -58,11 +53,7 @@ export default class SandboxStart extends EsignCommand {
         description: 'requests per key and time window (default 10000/15m)',
         helpValue: '40/3s',
       }),
-      quota: Flags.integer({
-        description: 'envelopes per month (default: no limit)',
-        min: 0,
-        helpValue: 'N',
-      }),
+      quota: numberFlag('envelopes per month (default: no limit)', { min: 0 }),
       choice: repeatedTextFlag(
         'NAME=VALUE',
         'behavior where the API document is ambiguous; can be repeated; see `sandbox choices`',

@@ -1,28 +1,12 @@
-import { Readable } from 'node:stream';
-import type { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import type { GetObjectCommand } from '@aws-sdk/client-s3';
 import { REQUEST_TIMEOUT_MS } from '../../api/defaults.ts';
 import { abortReason } from '../../kernel/clock.ts';
-import { counted } from '../../kernel/duration.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import { type BucketExchange, type ConnectOptions, connect } from './connection.ts';
 import { statusOf, storageError } from './errors.ts';
-import { factsOf, type ObjectFacts, type ObjectReply, replyOf } from './object-facts.ts';
-import { plainGets, type Reply } from './plain-get.ts';
+import { answerTo, factsOf, type ObjectFacts, type Opened, openedFromPlainGet, openedOf } from './object.ts';
+import { plainGets } from './plain-get.ts';
 import type { BucketSettings } from './settings.ts';
-
-/** An object with its metadata and its body as a stream. */
-export interface OpenedObject {
-  kind: 'object';
-  facts: ObjectFacts;
-  /** The offset in the object of the body's first byte. */
-  from: number;
-  body: AsyncIterable<Uint8Array>;
-  /** Discards an unread body. */
-  cancel(): void;
-}
-
-/** The opened object, or the result of a condition: `same` if it is still the expected object, `changed` if not. */
-export type Opened = OpenedObject | { kind: 'same' } | { kind: 'changed' };
 
 export interface OpenOptions {
   from?: number | undefined;
@@ -62,13 +46,13 @@ export async function openBucket(settings: BucketSettings, options: ConnectOptio
   const where = { bucket: name, endpoint };
   const failure = (error: unknown, key: string, action: string, signal?: AbortSignal) =>
     signal?.aborted ? abortReason(signal) : storageError(error, { ...where, key, action });
-  const plainGet = plainGets(client, () => signedRequest(sdk, client, name), options.trace);
+  const getPlain = plainGets(sdk, client, name, options.trace);
   return {
     name,
     async open(key, request = {}) {
       const { signal } = request;
       signal?.throwIfAborted();
-      const answer = await plainGet(key, headersOf(request), signal);
+      const answer = await getPlain(key, headersOf(request), signal);
       signal?.throwIfAborted();
       if ('reply' in answer) return openedFromPlainGet(answer.reply, timeoutMs);
       try {
@@ -90,12 +74,15 @@ export async function openBucket(settings: BucketSettings, options: ConnectOptio
         throw failure(error, key, 'read the metadata of', signal);
       }
     },
-    link: (key, seconds) =>
-      linkTo(client, new sdk.GetObjectCommand({ Bucket: name, Key: key }), seconds).catch(
-        (error: unknown) => {
-          throw failure(error, key, 'link to');
-        },
-      ),
+    async link(key, seconds) {
+      try {
+        const { getSignedUrl } = await import('./s3-presigner.ts');
+        const command = new sdk.GetObjectCommand({ Bucket: name, Key: key });
+        return await getSignedUrl(client, command, { expiresIn: seconds });
+      } catch (error) {
+        throw failure(error, key, 'link to');
+      }
+    },
     close: () => client.destroy(),
   };
 }
@@ -106,19 +93,6 @@ function headersOf({ from = 0, ifMatch, ifNoneMatch }: OpenOptions): Record<stri
     ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
     ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
   };
-}
-
-function openedFromPlainGet({ statusCode, headers, body }: Reply, stallMs: number): Opened {
-  const answered = answerTo(statusCode);
-  if (answered === undefined) return openedOf({ ...replyOf(headers), Body: body }, stallMs);
-  if (body instanceof Readable) body.resume();
-  return answered;
-}
-
-/** Returns the meaning of a conditional request's HTTP status. */
-function answerTo(status: number | undefined): Opened | undefined {
-  if (status === 304) return { kind: 'same' };
-  return status === 412 || status === 416 ? { kind: 'changed' } : undefined;
 }
 
 /** Passes the result of the first attempt to the SDK, which handles it as if it were its own. */
@@ -134,77 +108,10 @@ function runCommand(command: GetObjectCommand, firstTry: () => Promise<{ respons
   );
 }
 
-/** Returns a GET of the key `k` as the SDK would send it, without sending it. */
-async function signedRequest(
-  sdk: typeof import('./s3-sdk.ts'),
-  client: S3Client,
-  bucket: string,
-): Promise<unknown> {
-  const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: 'k' });
-  let request: unknown;
-  command.middlewareStack.add(
-    () => (args) => {
-      ({ request } = args);
-      return Promise.resolve({ output: { $metadata: {} }, response: { statusCode: 200, headers: {} } });
-    },
-    { step: 'deserialize', priority: 'high' },
-  );
-  await client.send(command);
-  return request;
-}
-
 function conditionsOf({ from = 0, ifMatch, ifNoneMatch }: OpenOptions) {
   return {
     ...(from > 0 ? { Range: `bytes=${from}-` } : { ChecksumMode: 'ENABLED' as const }),
     ...(ifMatch === undefined ? {} : { IfMatch: ifMatch }),
     ...(ifNoneMatch === undefined ? {} : { IfNoneMatch: ifNoneMatch }),
   };
-}
-
-async function linkTo(
-  client: S3Client,
-  command: InstanceType<typeof import('./s3-sdk.ts').GetObjectCommand>,
-  seconds: number,
-): Promise<string> {
-  const { getSignedUrl } = await import('./s3-presigner.ts');
-  return getSignedUrl(client, command, { expiresIn: seconds });
-}
-
-function openedOf(reply: ObjectReply & { Body?: unknown }, stallMs: number): OpenedObject {
-  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(reply.ContentRange ?? '');
-  const total = range === null ? reply.ContentLength : Number(range[2]);
-  const size = total === undefined || Number.isNaN(total) ? undefined : total;
-  return {
-    kind: 'object',
-    facts: factsOf(reply, size),
-    from: range === null ? 0 : Number(range[1]),
-    body: bytesOf(reply.Body, stallMs),
-    cancel: () => {
-      if (reply.Body instanceof Readable) reply.Body.destroy();
-    },
-  };
-}
-
-/**
- * Yields the bytes as they arrive, and throws if the body is incomplete. Only waiting for bytes counts as a stall, not a slow consumer. The
- * SDK declares several types of bodies; in Node it is always a stream.
- */
-async function* bytesOf(body: unknown, stallMs: number): AsyncGenerator<Uint8Array, void, undefined> {
-  if (!(body instanceof Readable)) return;
-  const watch = () =>
-    setTimeout(
-      () => body.destroy(new Error(`no data for ${counted(Math.round(stallMs / 1_000), 'second')}`)),
-      stallMs,
-    );
-  let timer = watch();
-  try {
-    const chunks: AsyncIterable<unknown> = body;
-    for await (const chunk of chunks) {
-      clearTimeout(timer);
-      if (chunk instanceof Uint8Array) yield chunk;
-      timer = watch();
-    }
-  } finally {
-    clearTimeout(timer);
-  }
 }

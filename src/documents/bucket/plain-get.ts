@@ -2,6 +2,7 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { isRecord } from '../../kernel/json.ts';
 import { proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 import type { BucketExchange } from './connection.ts';
+import type { PlainResponse } from './object.ts';
 
 /*
  * For a small object, the SDK's middleware takes more processor time than fetching, hashing, and writing the object. Therefore the SDK
@@ -23,28 +24,24 @@ interface RequestTemplate {
   signer: Awaited<ReturnType<S3Client['config']['signer']>>;
 }
 
-/** A response from the SDK's request handler. */
-export interface Reply {
-  statusCode: number;
-  headers: Readonly<Record<string, string>>;
-  body: unknown;
-}
-
 /** The result of a GET: a plain success, or a result for the SDK to handle. */
-export type PlainAnswer = { reply: Reply } | { firstTry: (() => Promise<{ response: unknown }>) | undefined };
+type PlainAnswer =
+  | { reply: PlainResponse }
+  | { firstTry: (() => Promise<{ response: unknown }>) | undefined };
 
 const PLAIN: readonly number[] = [200, 206, 304, 412, 416];
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Returns a function that sends plain GETs. `asked` returns a request that the SDK has signed for the key `k`. */
+/** Returns a function that sends plain GETs to the bucket. */
 export function plainGets(
+  sdk: typeof import('./s3-sdk.ts'),
   client: S3Client,
-  asked: () => Promise<unknown>,
+  bucket: string,
   trace: ((exchange: BucketExchange) => void) | undefined,
 ): (key: string, headers: Headers, signal: AbortSignal | undefined) => Promise<PlainAnswer> {
   // The SDK reports errors when it fetches an object.
-  const template = learnTemplate(client, asked).catch(() => undefined);
+  const template = learnTemplate(sdk, client, bucket).catch(() => undefined);
   return async (key, headers, signal) => {
     const learned = await template;
     const request = learned && (await signed(client, learned, key, headers).catch(() => undefined));
@@ -80,16 +77,17 @@ function responseIn(answer: unknown): unknown {
   return isRecord(answer) ? answer.response : undefined;
 }
 
-function isReply(response: unknown): response is Reply {
+function isReply(response: unknown): response is PlainResponse {
   return isRecord(response) && typeof response.statusCode === 'number' && isRecord(response.headers);
 }
 
 /** Returns where the SDK would send requests; undefined if it needs its middleware: sessions, or a plain http proxy. */
 async function learnTemplate(
+  sdk: typeof import('./s3-sdk.ts'),
   client: S3Client,
-  asked: () => Promise<unknown>,
+  bucket: string,
 ): Promise<RequestTemplate | undefined> {
-  const request = await asked();
+  const request = await signedRequest(sdk, client, bucket);
   if (!isRecord(request) || !isRecord(request.headers)) return undefined;
   const { protocol, hostname, port, path, headers } = request;
   const scope = /^AWS4-HMAC-SHA256 Credential=[^/]+\/\d{8}\/([^/]+)\/s3\/aws4_request,/.exec(
@@ -110,6 +108,25 @@ async function learnTemplate(
   // A plain http proxy needs a different request. An https proxy only provides a connection, so nothing changes.
   if (target.protocol === 'http:' && proxyFor(process.env, target) !== undefined) return undefined;
   return { ...template, signer: await client.config.signer() };
+}
+
+/** Returns a GET of the key `k` as the SDK would send it, without sending it. */
+async function signedRequest(
+  sdk: typeof import('./s3-sdk.ts'),
+  client: S3Client,
+  bucket: string,
+): Promise<unknown> {
+  const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: 'k' });
+  let request: unknown;
+  command.middlewareStack.add(
+    () => (args) => {
+      ({ request } = args);
+      return Promise.resolve({ output: { $metadata: {} }, response: { statusCode: 200, headers: {} } });
+    },
+    { step: 'deserialize', priority: 'high' },
+  );
+  await client.send(command);
+  return request;
 }
 
 /** Encodes a path for S3: every byte except letters, digits, `-_.~`, and slashes. Doesn't normalize the path. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Crc, createCrc32, createCrc32c, createCrc64Nvme } from '../../kernel/crc.ts';
 import { startMd5 } from '../../kernel/digest.ts';
 import { StorageError } from '../../kernel/errors.ts';
-import type { ChecksumAlgorithm, ObjectFacts } from '../bucket/object-facts.ts';
+import type { ChecksumAlgorithm, ObjectFacts } from '../bucket/object.ts';
 
 /** The length and hash of some bytes. */
 export interface FileHash {

@@ -1,11 +1,10 @@
-import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
+import { EsignError, messageOf } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import type { Bucket } from '../bucket/bucket.ts';
-import { LOOKUP_INTERVAL_MS } from '../defaults.ts';
 import type { JudgedSeal } from '../seal/judge.ts';
 import type { SealCheck, SealedFile, SealSource } from '../seal/seal-check.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
-import { type FileTarget, type LocateOptions, locate } from './targets.ts';
+import { type FileTarget, type LocateOptions, locate, waitUntilAvailable } from './targets.ts';
 
 export interface FetchOptions extends DownloadOptions {
   waiting: LocateOptions;
@@ -48,7 +47,9 @@ export async function* fetchFiles(
     )) {
       if (held.some(({ result }) => result.envelopeId !== file.result.envelopeId)) yield* released();
       held.push(file);
-      if (file.error === undefined) check ??= await openSealCheck(options.sealSource);
+      // The code that checks seals is loaded on first use.
+      if (file.error === undefined)
+        check ??= await (await import('../seal/seal-check.ts')).SealCheck.open(options.sealSource);
       if (!(await check?.pinFrom(held))) yield* released();
     }
   } catch (error) {
@@ -56,26 +57,6 @@ export async function* fetchFiles(
     throw error;
   }
   yield* released();
-}
-
-/** Loads the code that checks seals. */
-async function openSealCheck(source: SealSource): Promise<SealCheck> {
-  const seals = await import('../seal/seal-check.ts');
-  return seals.SealCheck.open(source);
-}
-
-/** Retries while the object doesn't exist, until the waiting time is over. */
-export async function waitUntilAvailable<T>(fetch: () => Promise<T>, waiting: LocateOptions): Promise<T> {
-  for (;;) {
-    try {
-      return await fetch();
-    } catch (error) {
-      const isMissing = error instanceof StorageError && error.code === 'STORAGE_NOT_FOUND';
-      if (!isMissing || waiting.limit.left() === 0) throw error;
-      waiting.onWait?.(`${error.message} Waiting for it.`);
-      await waiting.clock.sleep(LOOKUP_INTERVAL_MS, waiting.signal);
-    }
-  }
 }
 
 async function fetchFile(bucket: Bucket, target: FileTarget, options: FetchOptions): Promise<FetchedFile> {

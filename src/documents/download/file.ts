@@ -8,8 +8,14 @@ import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import type { DownloadFolder } from '../archive/download-folder.ts';
 import { localError } from '../archive/local-error.ts';
 import { isPdf } from '../archive/pdf-head.ts';
-import type { Bucket, Opened, OpenedObject } from '../bucket/bucket.ts';
-import { isProvenBySize, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
+import type { Bucket } from '../bucket/bucket.ts';
+import {
+  isProvenBySize,
+  isStrong,
+  type ObjectFacts,
+  type Opened,
+  type OpenedObject,
+} from '../bucket/object.ts';
 import type { CheckedSeal } from '../seal/seal.ts';
 import type { FileHash } from './digest.ts';
 import { PartFile } from './part-file.ts';

@@ -17,7 +17,7 @@ import { retryWhileInUse } from '../../kernel/files/files.ts';
 import { makeFolder } from '../../kernel/files/folder.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import { localError } from '../archive/local-error.ts';
-import { isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
+import { isProvable, isStrong, type ObjectFacts } from '../bucket/object.ts';
 import { corrupt, Digest, type FileHash } from './digest.ts';
 import { notePath, type PartOf, readNote, writeCheckpoint, writeNote } from './part-note.ts';
 import type { Sink } from './transfer.ts';

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { startMd5 } from '../../kernel/digest.ts';
 import { readRegular } from '../../kernel/files/regular-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
-import { CHECKSUM_ALGORITHMS, type ObjectFacts } from '../bucket/object-facts.ts';
+import { CHECKSUM_ALGORITHMS, type ObjectFacts } from '../bucket/object.ts';
 
 /*
  * `NAME.part.json`: the first line identifies the object in `NAME.part`. If nothing in the bucket's response proves the content, the

@@ -150,6 +150,20 @@ export async function locate(target: FileTarget, waiting: LocateOptions): Promis
   }
 }
 
+/** Retries while the object doesn't exist, until the waiting time is over. */
+export async function waitUntilAvailable<T>(fetch: () => Promise<T>, waiting: LocateOptions): Promise<T> {
+  for (;;) {
+    try {
+      return await fetch();
+    } catch (error) {
+      const isMissing = error instanceof StorageError && error.code === 'STORAGE_NOT_FOUND';
+      if (!isMissing || waiting.limit.left() === 0) throw error;
+      waiting.onWait?.(`${error.message} Waiting for it.`);
+      await waiting.clock.sleep(LOOKUP_INTERVAL_MS, waiting.signal);
+    }
+  }
+}
+
 /** Returns how often to read an envelope until it has the key of a document, or undefined if the key isn't expected. */
 function intervalOf(
   { status }: Envelope,

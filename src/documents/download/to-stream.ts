@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Bucket } from '../bucket/bucket.ts';
-import { isProvenBySize, type ObjectFacts } from '../bucket/object-facts.ts';
+import { isProvenBySize, type ObjectFacts } from '../bucket/object.ts';
 import { corrupt, Digest, type FileHash } from './digest.ts';
 import type { DocumentFile } from './targets.ts';
 import { transfer } from './transfer.ts';

@@ -1,8 +1,8 @@
 import { type BackOff, backOff } from '../../kernel/back-off.ts';
 import { abortReason, type Clock } from '../../kernel/clock.ts';
 import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
-import type { Bucket, OpenedObject } from '../bucket/bucket.ts';
-import { isProvable, isStrong, type ObjectFacts } from '../bucket/object-facts.ts';
+import type { Bucket } from '../bucket/bucket.ts';
+import { isProvable, isStrong, type ObjectFacts, type OpenedObject } from '../bucket/object.ts';
 import { corrupt } from './digest.ts';
 
 /** The destination for the bytes of an object. */

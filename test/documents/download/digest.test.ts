@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { ChecksumAlgorithm, ObjectFacts } from '../../../src/documents/bucket/object-facts.ts';
+import type { ChecksumAlgorithm, ObjectFacts } from '../../../src/documents/bucket/object.ts';
 import { Digest } from '../../../src/documents/download/digest.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Bucket, Opened, OpenedObject, OpenOptions } from '../../../src/documents/bucket/bucket.ts';
-import type { ObjectFacts } from '../../../src/documents/bucket/object-facts.ts';
+import type { Bucket, OpenOptions } from '../../../src/documents/bucket/bucket.ts';
+import type { ObjectFacts, Opened, OpenedObject } from '../../../src/documents/bucket/object.ts';
 
 const md5 = (bytes: Uint8Array | string) => createHash('md5').update(bytes).digest('hex');
 export const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');

@@ -14,7 +14,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ObjectFacts } from '../../../src/documents/bucket/object-facts.ts';
+import type { ObjectFacts } from '../../../src/documents/bucket/object.ts';
 import { PartFile } from '../../../src/documents/download/part-file.ts';
 import { codeOf } from '../../../src/kernel/errors.ts';
 import { isRecord } from '../../../src/kernel/json.ts';

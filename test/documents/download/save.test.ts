@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DownloadFolder } from '../../../src/documents/archive/download-folder.ts';
-import type { Opened } from '../../../src/documents/bucket/bucket.ts';
+import type { Opened } from '../../../src/documents/bucket/object.ts';
 import { type DownloadOptions, downloadFile } from '../../../src/documents/download/file.ts';
 import { fileOfKey } from '../../../src/documents/download/targets.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';

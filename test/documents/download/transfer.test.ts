@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Opened } from '../../../src/documents/bucket/bucket.ts';
-import type { ObjectFacts } from '../../../src/documents/bucket/object-facts.ts';
+import type { ObjectFacts, Opened } from '../../../src/documents/bucket/object.ts';
 import { type TransferOptions, transfer } from '../../../src/documents/download/transfer.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';
 import { fakeClock } from '../../support/clock.ts';

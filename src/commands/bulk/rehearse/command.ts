@@ -1,8 +1,7 @@
-import * as Flags from '@oclif/core/flags';
 import { timeByWindow } from '../../../bulk/estimate.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { inGroup, textFlag } from '../../../cli/flags.ts';
+import { inGroup, numberFlag, textFlag } from '../../../cli/flags.ts';
 import { writeNewFile } from '../../../cli/new-file.ts';
 import { readAccount } from '../../../cli/selection/account.ts';
 import { counted } from '../../../kernel/duration.ts';
@@ -44,17 +43,10 @@ export default class BulkRehearse extends EsignCommand {
     'dry-run': { ...dryRun, hidden: true },
     'plan-age': { ...planAge, hidden: true },
     ...inGroup('REHEARSAL', {
-      days: Flags.integer({
-        description: `days to simulate (default ${DEFAULT_DAYS})`,
-        min: 1,
-        max: 365,
-        helpValue: 'N',
-      }),
-      'random-seed': Flags.integer({
-        description: 'random number seed; the same seed gives the same result (default 1)',
+      days: numberFlag(`days to simulate (default ${DEFAULT_DAYS})`, { min: 1, max: 365 }),
+      'random-seed': numberFlag('random number seed; the same seed gives the same result (default 1)', {
         min: 0,
         max: 4_294_967_295,
-        helpValue: 'N',
       }),
       html: textFlag('FILE', 'also write an HTML page to this file, for the person who approves the list'),
       plan: textFlag('FILE', 'write a plan for `bulk create --plan` to this file; replaces an older plan'),
@@ -145,13 +137,11 @@ async function rehearseFile(request: RehearseRequest, context: Context): Promise
 /** Sends the rows in a separate sandbox. From here on, nothing needs the network. */
 async function inSandbox(
   request: RehearseRequest,
-  {
-    rows: { templates, sendable },
-    rate,
-    history,
-  }: { rows: SortedRows; rate: { requests: number; seconds: number }; history: AccountHistory },
+  list: { rows: SortedRows; rate: { requests: number; seconds: number }; history: AccountHistory },
   { session, terminal, interrupt }: Context,
 ): Promise<Rehearsal> {
+  const { rate, history } = list;
+  const { templates, sendable } = list.rows;
   const service = await terminal.waiting('Starting the sandbox', () =>
     startRehearsalService({
       startsAt: session.now(),

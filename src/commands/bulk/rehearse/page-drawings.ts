@@ -16,13 +16,9 @@ const LABEL_WIDTH = 120;
 /** Draws the completed share of the envelopes by day, marking the days of 50% and 90%. */
 export function completionCurve(
   completionDays: readonly number[],
-  {
-    envelopes,
-    days,
-    day50,
-    day90,
-  }: { envelopes: number; days: number; day50: number | null; day90: number | null },
+  forecast: { envelopes: number; days: number; day50: number | null; day90: number | null },
 ): string {
+  const { envelopes, days, day50, day90 } = forecast;
   const x = (day: number) => round(LEFT + (Math.min(day, days) / days) * (RIGHT - LEFT));
   const y = (share: number) => round(BOTTOM - share * (BOTTOM - TOP));
   const steps = completionDays.map((day, index) => [x(day), y((index + 1) / envelopes)] as const);
@@ -106,16 +102,8 @@ export function sheetDrawing({ name, page, pageCount, fields }: StandInPage): st
   return svgDrawing([`Page ${page} of ${name}`, ...fields.map(({ label }) => label)], SHEET, parts);
 }
 
-function fieldOf({
-  label,
-  type,
-  role,
-  required,
-  x,
-  y,
-  width,
-  height,
-}: StandInPage['fields'][number]): string {
+function fieldOf(field: StandInPage['fields'][number]): string {
+  const { label, type, role, required, x, y, width, height } = field;
   const box = `<rect class="field" x="${x}" y="${y}" width="${width}" height="${height}" rx="2"/>`;
   if (height < 14) return box;
   const star = required ? '<tspan class="must"> *</tspan>' : '';

@@ -59,11 +59,8 @@ export async function sortRows(
 }
 
 /** Reads and checks the file. Returns the rows that have no problem. */
-async function readRows({
-  file,
-  defaults,
-  read,
-}: RehearseRequest): Promise<{ report: FileReport; rows: BulkRow[] }> {
+async function readRows(request: RehearseRequest): Promise<{ report: FileReport; rows: BulkRow[] }> {
+  const { file, defaults, read } = request;
   const rows: BulkRow[] = [];
   const take = (row: BulkRow) => void rows.push(row);
   const report = await checkFile(sourceOf(file), { ...defaults, read, take, everyRow: true });

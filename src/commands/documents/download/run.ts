@@ -10,27 +10,21 @@ import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
 import { refuseCollisions } from '../../../documents/archive/file-names.ts';
 import { type NameTemplate, parseNameTemplate } from '../../../documents/archive/name-template.ts';
 import { DOWNLOADS, WAIT_MS } from '../../../documents/defaults.ts';
-import {
-  type CheckedFile,
-  type FetchOptions,
-  fetchFiles,
-  waitUntilAvailable,
-} from '../../../documents/download/fetch.ts';
+import { type CheckedFile, type FetchOptions, fetchFiles } from '../../../documents/download/fetch.ts';
 import {
   type FileTarget,
   type LocateOptions,
   locate,
   targetsOfIds,
+  waitUntilAvailable,
 } from '../../../documents/download/targets.ts';
 import { streamObject } from '../../../documents/download/to-stream.ts';
-import type { SealSource } from '../../../documents/seal/seal-check.ts';
 import { TimeLimit } from '../../../kernel/clock.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { StorageError, UsageError } from '../../../kernel/errors.ts';
-import { stateDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { type Progress, startProgress } from '../../../output/progress.ts';
-import { originOf } from '../signers.ts';
+import { sealSourceOf } from '../signers.ts';
 import { renderFile } from './view.ts';
 
 /** The flags shared by the two download commands. */
@@ -124,8 +118,9 @@ export async function downloadAll(
     for await (const file of fetchInto(targets, flags, context, progress)) {
       count(file, progress, seen);
       await reportFile(file, batch, context.terminal, tag);
-      const warning = context.terminal.json ? undefined : warningAbout(file);
-      if (warning !== undefined) await line.aside(() => context.terminal.notice(warning));
+      const { problem } = file;
+      if (problem !== null && !context.terminal.json)
+        await line.aside(() => context.terminal.notice(`${file.result.path}: ${problem.message}`));
     }
   } finally {
     line.stop();
@@ -156,10 +151,6 @@ function reportFile(
   const sealed = seal === null && problem === null ? {} : { seal, problem };
   const json = { ...tag, ...result, ...sealed };
   return batch.report({ json, text: renderFile(result, terminal, seal) });
-}
-
-function warningAbout({ result, problem }: CheckedFile): string | undefined {
-  return problem === null ? undefined : `${result.path}: ${problem.message}`;
 }
 
 /** Prints a notice about files that were verified only by their size. */
@@ -215,7 +206,7 @@ export async function* fetchInto(
   const dir = output === undefined ? flags.dir : dirname(output);
   const onlyFile = output === undefined ? undefined : basename(output);
   const named = onlyFile === undefined ? targets : targets.map((one) => ({ ...one, fileName: onlyFile }));
-  const sealSource = await sealSourceOf(context);
+  const sealSource = await sealSourceOf(context.session);
   const bucket = await context.session.bucket();
   let folder: DownloadFolder | undefined;
   try {
@@ -235,11 +226,6 @@ export async function* fetchInto(
     bucket.close();
     await folder?.close();
   }
-}
-
-/** Returns where the documents of this run come from, for checking their seals. */
-export async function sealSourceOf({ session }: Context): Promise<SealSource> {
-  return { folder: stateDir(), origin: await originOf(session), clock: session.clock };
 }
 
 /** Downloads the signed PDF and the certificate of a completed envelope to a folder, for a listener. */

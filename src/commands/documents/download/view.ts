@@ -1,5 +1,5 @@
 import type { VerifiedFile } from '../../../documents/archive/verify.ts';
-import type { ObjectDescription } from '../../../documents/bucket/object-facts.ts';
+import type { ObjectDescription } from '../../../documents/bucket/object.ts';
 import type { FileResult } from '../../../documents/download/file.ts';
 import type { JudgedSeal } from '../../../documents/seal/judge.ts';
 import { bytesInWords } from '../../../output/bytes.ts';

@@ -11,6 +11,7 @@ import {
   inGroup,
   messageFileFlag,
   missingRolesFlag,
+  numberFlag,
   readFlags,
   repeatedTextFlag,
   textFlag,
@@ -75,11 +76,7 @@ export default class EnvelopesCreate extends EsignCommand {
         'file with the secret that signs the webhooks (or set ESIGN_WEBHOOK_SECRET; default: a new one, stored for `listen`)',
       ),
     }),
-    'expires-in-days': Flags.integer({
-      description: 'days until it expires (default 30)',
-      min: 1,
-      helpValue: 'N',
-    }),
+    'expires-in-days': numberFlag('days until it expires (default 30)', { min: 1 }),
     'signing-order': Flags.string({
       description: 'one signer after the other, or all at the same time',
       options: ['sequential', 'parallel'],

@@ -28,8 +28,9 @@ import { redactValue } from '../../../kernel/redaction.ts';
 import { DOCUMENT_KINDS } from '../../../kernel/vocabulary.ts';
 import { jsonText, writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
-import { noticeProofs, sealSourceOf, waitingOf } from '../../documents/download/run.ts';
+import { noticeProofs, waitingOf } from '../../documents/download/run.ts';
 import { renderFile } from '../../documents/download/view.ts';
+import { sealSourceOf } from '../../documents/signers.ts';
 import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './page.ts';
 
 export default class EnvelopesEvidence extends EsignCommand {
@@ -116,7 +117,7 @@ async function fetchDocuments(
     folder,
     concurrency: targets.length,
     waiting: waitingOf(flags, context),
-    sealSource: await sealSourceOf(context),
+    sealSource: await sealSourceOf(context.session),
   });
   for await (const file of fetching) files.push(file);
   noticeProofs(files.filter(({ result }) => result.proof === 'size').length, context.terminal);

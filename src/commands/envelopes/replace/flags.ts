@@ -6,6 +6,7 @@ import {
   inGroup,
   messageFileFlag,
   missingRolesFlag,
+  numberFlag,
   repeatedTextFlag,
   textFlag,
   yesFlag,
@@ -20,10 +21,8 @@ export const replaceFlags = {
     'add-signer': repeatedTextFlag('MAILBOX', 'signer to add; can be repeated'),
     'remove-signer': repeatedTextFlag('OLD', 'email address or ID of a signer to remove; can be repeated'),
   }),
-  'expires-in-days': Flags.integer({
-    description: 'days until it expires (default: the same period as the original)',
+  'expires-in-days': numberFlag('days until it expires (default: the same period as the original)', {
     min: 1,
-    helpValue: 'N',
   }),
   subject: textFlag('TEXT', 'email subject', { helpGroup: 'EMAIL' }),
   message: textFlag('TEXT', 'email message', { exclusive: ['message-file'], helpGroup: 'EMAIL' }),

@@ -1,4 +1,6 @@
+import { Readable } from 'node:stream';
 import { startMd5 } from '../../kernel/digest.ts';
+import { counted } from '../../kernel/duration.ts';
 
 /** The algorithms of stored checksums. */
 export const CHECKSUM_ALGORITHMS = ['CRC64NVME', 'CRC32C', 'CRC32', 'SHA256', 'SHA1'] as const;
@@ -41,6 +43,27 @@ export function isStrong(etag: string | undefined): etag is string {
   return etag !== undefined && !etag.startsWith('W/');
 }
 
+/** An object with its metadata and its body as a stream. */
+export interface OpenedObject {
+  kind: 'object';
+  facts: ObjectFacts;
+  /** The offset in the object of the body's first byte. */
+  from: number;
+  body: AsyncIterable<Uint8Array>;
+  /** Discards an unread body. */
+  cancel(): void;
+}
+
+/** The opened object, or the result of a condition: `same` if it is still the expected object, `changed` if not. */
+export type Opened = OpenedObject | { kind: 'same' } | { kind: 'changed' };
+
+/** A response from the SDK's request handler. */
+export interface PlainResponse {
+  statusCode: number;
+  headers: Readonly<Record<string, string>>;
+  body: unknown;
+}
+
 /** The fields of a response that describe its object, with the SDK's names. */
 export interface ObjectReply {
   ContentLength?: number | undefined;
@@ -59,12 +82,62 @@ export interface ObjectReply {
   StorageClass?: string | undefined;
 }
 
-/** Reads these fields from plain headers. */
-export function replyOf(headers: Readonly<Record<string, string | string[] | undefined>>): ObjectReply {
-  const text = (name: string) => {
-    const value = headers[name];
-    return typeof value === 'string' ? value : undefined;
+/** Returns the opened object of a plain response. `stallMs`: how long to wait for the next bytes. */
+export function openedFromPlainGet({ statusCode, headers, body }: PlainResponse, stallMs: number): Opened {
+  const answered = answerTo(statusCode);
+  if (answered === undefined) return openedOf({ ...replyOf(headers), Body: body }, stallMs);
+  if (body instanceof Readable) body.resume();
+  return answered;
+}
+
+/** Returns the meaning of a conditional request's HTTP status. */
+export function answerTo(status: number | undefined): Opened | undefined {
+  if (status === 304) return { kind: 'same' };
+  return status === 412 || status === 416 ? { kind: 'changed' } : undefined;
+}
+
+export function openedOf(reply: ObjectReply & { Body?: unknown }, stallMs: number): OpenedObject {
+  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(reply.ContentRange ?? '');
+  const total = range === null ? reply.ContentLength : Number(range[2]);
+  const size = total === undefined || Number.isNaN(total) ? undefined : total;
+  return {
+    kind: 'object',
+    facts: factsOf(reply, size),
+    from: range === null ? 0 : Number(range[1]),
+    body: bytesOf(reply.Body, stallMs),
+    cancel: () => {
+      if (reply.Body instanceof Readable) reply.Body.destroy();
+    },
   };
+}
+
+/**
+ * Yields the bytes as they arrive, and throws if the body is incomplete. Only waiting for bytes counts as a stall, not a slow consumer. The
+ * SDK declares several types of bodies; in Node it is always a stream.
+ */
+async function* bytesOf(body: unknown, stallMs: number): AsyncGenerator<Uint8Array, void, undefined> {
+  if (!(body instanceof Readable)) return;
+  const watch = () =>
+    setTimeout(
+      () => body.destroy(new Error(`no data for ${counted(Math.round(stallMs / 1_000), 'second')}`)),
+      stallMs,
+    );
+  let timer = watch();
+  try {
+    const chunks: AsyncIterable<unknown> = body;
+    for await (const chunk of chunks) {
+      clearTimeout(timer);
+      if (chunk instanceof Uint8Array) yield chunk;
+      timer = watch();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Reads these fields from plain headers. */
+function replyOf(headers: PlainResponse['headers']): ObjectReply {
+  const text = (name: string) => headers[name];
   const length = text('content-length');
   const modified = text('last-modified');
   return {
