@@ -24,7 +24,7 @@ import { safeLine } from '../../output/text.ts';
 import type { ReadOptions } from '../../tables/table-file.ts';
 import { delimiterFlag, localDelimiter } from './flags.ts';
 import { namedRun } from './run.ts';
-import { PartWriter, sourceOf } from './source.ts';
+import { partWriter, sourceOf } from './source.ts';
 import { statusOfRun } from './status/command.ts';
 import { resultList } from './view.ts';
 
@@ -78,8 +78,8 @@ async function exportInto(
   preferLowMemory();
   const { id } = flags;
   const state = await readRun(runsDir(), id);
-  const rows = await RunRows.read(runsDir(), id);
-  if (!rows.isKnown)
+  const rows = await rowsByCells(runsDir(), id);
+  if (rows.size === 0)
     throw new UsageError(`${id} was started by an earlier version of esign, so its rows can't be matched.`, {
       hint: 'To print its results by row number, run `esign bulk export --csv`.',
     });
@@ -105,15 +105,20 @@ async function exportInto(
 
 /** Reports each row of the file that matches none of the run, and returns their number. */
 async function writeParts(
-  parts: { file: RewritableFile; rows: RunRows; results: ReadonlyMap<number, IntoCells>; name: string },
+  parts: {
+    file: RewritableFile;
+    rows: ReadonlyMap<string, number>;
+    results: ReadonlyMap<number, IntoCells>;
+    name: string;
+  },
   { id, failed }: { id: string; failed: boolean },
   terminal: CommandTerminal,
 ): Promise<number> {
   const { file, rows, results, name } = parts;
-  const writer = new PartWriter(terminal);
+  const writer = partWriter(terminal);
   let unmatched = 0;
   for await (const part of file.parts) {
-    const row = part.row === undefined ? undefined : rows.find(part.row.value);
+    const row = part.row === undefined ? undefined : findRow(rows, part.row.value);
     if (part.row !== undefined && row === undefined) {
       unmatched++;
       terminal.err(`${safeLine(`${name}:${part.line}: doesn't match any row in ${id}.`)}\n`);
@@ -175,26 +180,20 @@ function cellsOf(lines: readonly StatusLine[]): IntoCells {
   };
 }
 
-/** The rows of a run by their cells. A row is found wherever it is in the file. */
-class RunRows {
-  readonly #rows = new Map<string, number>();
-
-  static async read(root: string, id: string): Promise<RunRows> {
-    const found = new RunRows();
-    for await (const entry of rowKeysOf(root, id)) {
-      if (entry.type !== 'rows') continue;
-      for (const [index, [, , cells]] of entry.rows.entries()) found.#rows.set(cells, entry.from + index);
-    }
-    return found;
+/**
+ * Returns the numbers of a run's rows by their cells, so that a row is found wherever it is in the file. Empty for a run of an earlier
+ * version, which did not store its row keys.
+ */
+async function rowsByCells(root: string, id: string): Promise<ReadonlyMap<string, number>> {
+  const found = new Map<string, number>();
+  for await (const entry of rowKeysOf(root, id)) {
+    if (entry.type !== 'rows') continue;
+    for (const [index, [, , cells]] of entry.rows.entries()) found.set(cells, entry.from + index);
   }
+  return found;
+}
 
-  /** False for a run of an earlier version, which did not store its row keys. */
-  get isKnown(): boolean {
-    return this.#rows.size > 0;
-  }
-
-  /** Returns the number of the row in the run, or undefined if the run did not send it or it was changed since. */
-  find(value: unknown): number | undefined {
-    return isRecord(value) ? this.#rows.get(cellsHash(bodyFields(value))) : undefined;
-  }
+/** Returns the number of the row in the run, or undefined if the run did not send it or it was changed since. */
+function findRow(rows: ReadonlyMap<string, number>, value: unknown): number | undefined {
+  return isRecord(value) ? rows.get(cellsHash(bodyFields(value))) : undefined;
 }

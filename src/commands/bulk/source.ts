@@ -33,25 +33,19 @@ export function refused({ problems, name }: Pick<FileReport, 'problems' | 'name'
 const CHUNK = 64 * 1024;
 
 /** Prints bytes in large chunks, to avoid a write for each row. On a terminal, control characters are made visible. */
-export class PartWriter {
-  readonly #terminal: Pick<CommandTerminal, 'out' | 'outIsTty'>;
-  readonly #parts: Buffer[] = [];
-  #size = 0;
-
-  constructor(terminal: Pick<CommandTerminal, 'out' | 'outIsTty'>) {
-    this.#terminal = terminal;
+export function partWriter(terminal: Pick<CommandTerminal, 'out' | 'outIsTty'>) {
+  const parts: Buffer[] = [];
+  let size = 0;
+  async function end(): Promise<void> {
+    if (size === 0) return;
+    size = 0;
+    const bytes = Buffer.concat(parts.splice(0));
+    await terminal.out(terminal.outIsTty ? safeBlock(bytes.toString('utf8')) : bytes);
   }
-
-  async write(bytes: Buffer): Promise<void> {
-    this.#parts.push(bytes);
-    this.#size += bytes.length;
-    if (this.#size >= CHUNK) await this.end();
+  async function write(bytes: Buffer): Promise<void> {
+    parts.push(bytes);
+    size += bytes.length;
+    if (size >= CHUNK) await end();
   }
-
-  async end(): Promise<void> {
-    if (this.#size === 0) return;
-    const bytes = Buffer.concat(this.#parts.splice(0));
-    this.#size = 0;
-    await this.#terminal.out(this.#terminal.outIsTty ? safeBlock(bytes.toString('utf8')) : bytes);
-  }
+  return { write, end };
 }

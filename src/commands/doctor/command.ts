@@ -32,7 +32,7 @@ export default class Doctor extends EsignCommand {
     const { terminal } = context;
     const out = terminal.hidingSecrets();
     const checks: DoctorCheck[] = [];
-    const page = new Page((check) => out.out(renderCheck(check, terminal)));
+    const page = checkPrinter((check) => out.out(renderCheck(check, terminal)));
     let first: DoctorFinding | undefined;
     for await (const finding of runChecks(doctorContextOf(context))) {
       checks.push(finding.check);
@@ -49,27 +49,21 @@ export default class Doctor extends EsignCommand {
 }
 
 /** Prints checks as they arrive. Consecutive checks that were skipped for the same reason are printed as one line. */
-class Page {
-  readonly #write: (check: DoctorCheck) => Promise<void>;
-  #pending: DoctorCheck[] = [];
-
-  constructor(write: (check: DoctorCheck) => Promise<void>) {
-    this.#write = write;
-  }
-
-  async add(check: DoctorCheck): Promise<void> {
-    if (this.#pending[0]?.message !== check.message) await this.end();
-    if (check.status === 'skipped') this.#pending.push(check);
-    else await this.#write(check);
-  }
-
-  async end(): Promise<void> {
-    const [first, ...others] = this.#pending;
-    this.#pending = [];
+function checkPrinter(write: (check: DoctorCheck) => Promise<void>) {
+  let pending: DoctorCheck[] = [];
+  async function end(): Promise<void> {
+    const [first, ...others] = pending;
+    pending = [];
     if (first === undefined) return;
     const more = others.length > 0 ? ` (and for ${counted(others.length, 'other check')})` : '';
-    await this.#write({ ...first, message: `${first.message}${more}` });
+    await write({ ...first, message: `${first.message}${more}` });
   }
+  async function add(check: DoctorCheck): Promise<void> {
+    if (pending[0]?.message !== check.message) await end();
+    if (check.status === 'skipped') pending.push(check);
+    else await write(check);
+  }
+  return { add, end };
 }
 
 async function countContradictions(session: Session): Promise<number> {

@@ -40,7 +40,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   const warn = (message: string) => view.take({ type: 'warning', message });
   const download = (id: string, dir: string) => downloadDocuments(id, dir, context);
   const actions = new DeliveryActions({ exec: flags.exec, dir: flags.download, download, warn });
-  const index = await ListenIndex.of(context);
+  const index = await listenIndex(context.session);
   const shapes = await context.session.shapeNotes().catch(() => undefined);
   const { envelope } = flags;
   const awaited = envelope === undefined ? undefined : new AwaitedEnvelope(envelope, flags, context, warn);
@@ -156,32 +156,25 @@ async function listenHealth(
 /** How long webhooks are collected before they are written together, in ms. */
 const FLUSH_DELAY_MS = 500;
 
-/** Updates the profile's index with verified webhooks, so that searches read those envelopes again. */
-class ListenIndex {
-  readonly #feed: Feed | undefined;
-  #timer: NodeJS.Timeout | undefined;
-
-  private constructor(feed: Feed | undefined) {
-    this.#feed = feed;
-  }
-
-  /** Creates the updater. Without a profile, the listener works but has no index to update. */
-  static async of(context: Context): Promise<ListenIndex> {
-    const settings = await context.session.settings().catch(() => undefined);
-    const path = settings && indexPathOf(settings);
-    return new ListenIndex(path === undefined ? undefined : new Feed(path));
-  }
-
-  take({ verified, duplicate, facts }: Delivery): void {
-    if (this.#feed === undefined || !verified || duplicate || !facts?.envelopeId) return;
-    this.#feed.touched(facts.envelopeId, facts.status ?? '');
-    this.#timer ??= setTimeout(() => void this.write(), FLUSH_DELAY_MS).unref();
-  }
-
+/**
+ * Returns what updates the profile's index with verified webhooks, so that searches read those envelopes again. Without a profile,
+ * the listener works but has no index to update.
+ */
+async function listenIndex(session: Session) {
+  const settings = await session.settings().catch(() => undefined);
+  const path = settings && indexPathOf(settings);
+  const feed = path === undefined ? undefined : new Feed(path);
+  let timer: NodeJS.Timeout | undefined;
   /** Writes the collected updates. */
-  async write(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    await this.#feed?.finish();
+  async function write(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    await feed?.finish();
   }
+  function take({ verified, duplicate, facts }: Delivery): void {
+    if (feed === undefined || !verified || duplicate || !facts?.envelopeId) return;
+    feed.touched(facts.envelopeId, facts.status ?? '');
+    timer ??= setTimeout(() => void write(), FLUSH_DELAY_MS).unref();
+  }
+  return { take, write };
 }

@@ -43,7 +43,7 @@ export default class Mcp extends EsignCommand {
         { name: 'esign', version: this.config.version },
         { instructions: mayWrite ? READ_INSTRUCTIONS + WRITE_INSTRUCTIONS : READ_INSTRUCTIONS },
       );
-      for (const one of tools) one.register(server);
+      for (const one of tools) one.register(server, context);
       return server;
     };
     // The unreadable line itself is not printed, because it may contain anything.

@@ -45,200 +45,161 @@ export function readTools(context: Context): Tool[] {
 function searchTools(context: Context): Tool[] {
   const { signal } = context.interrupt;
   return [
-    tool(
-      {
-        name: 'find',
-        description:
-          'Find envelopes. Each search term matches the beginning of a word in the ID, subject, signer name or address, template, or metadata. Newest first; some fields are returned only by get. Use it for questions such as: has Maria signed?',
-        input: z.strictObject({ text: z.string().min(1), status, limit, cursor }),
-        hints: READ_ONLY_HINTS,
-        run: async ({ text, status: statuses, limit: most = LIST_LIMIT, cursor: given }) => {
-          const from = cursorFrom(given);
-          const selection = notNewer({ search: searchText(text), statuses }, from);
-          return envelopePage(
-            await searchEnvelopes(selection, { limit: from ? undefined : most }, context),
-            most,
-            from,
-          );
-        },
+    tool({
+      name: 'find',
+      description:
+        'Find envelopes. Each search term matches the beginning of a word in the ID, subject, signer name or address, template, or metadata. Newest first; some fields are returned only by get. Use it for questions such as: has Maria signed?',
+      input: z.strictObject({ text: z.string().min(1), status, limit, cursor }),
+      run: async ({ text, status: statuses, limit: most = LIST_LIMIT, cursor: given }) => {
+        const from = cursorFrom(given);
+        const selection = notNewer({ search: searchText(text), statuses }, from);
+        return envelopePage(
+          await searchEnvelopes(selection, { limit: from ? undefined : most }, context),
+          most,
+          from,
+        );
       },
-      context,
-    ),
-    tool(
-      {
-        name: 'list',
-        description:
-          'List envelopes by status, template, signer, or time. Some fields are returned only by get.',
-        input: z.strictObject({
-          status,
-          ...filters,
-          signer: z.string().optional().describe("part of a signer's address or name"),
-          olderThan: z.string().optional().describe('only envelopes created before this time: 14d or a date'),
-          expiringIn: z.string().optional().describe('only open envelopes that expire within this time: 3d'),
-          limit,
-          cursor,
-        }),
-        hints: READ_ONLY_HINTS,
-        run: async ({
-          status: statuses,
-          template,
+    }),
+    tool({
+      name: 'list',
+      description:
+        'List envelopes by status, template, signer, or time. Some fields are returned only by get.',
+      input: z.strictObject({
+        status,
+        ...filters,
+        signer: z.string().optional().describe("part of a signer's address or name"),
+        olderThan: z.string().optional().describe('only envelopes created before this time: 14d or a date'),
+        expiringIn: z.string().optional().describe('only open envelopes that expire within this time: 3d'),
+        limit,
+        cursor,
+      }),
+      run: async ({ signer, expiringIn, limit: most = LIST_LIMIT, ...given }) => {
+        const from = cursorFrom(given.cursor);
+        const selection = filtersOf({
+          status: given.status,
+          template: given.template,
           signer,
-          since,
-          olderThan,
-          expiringIn,
-          limit: most = LIST_LIMIT,
-          cursor: given,
-        }) => {
-          const from = cursorFrom(given);
-          const selection = filtersOf({
-            status: statuses,
-            template,
-            signer,
-            since: momentIf(since, 'since'),
-            'older-than': momentIf(olderThan, 'olderThan'),
-            'expiring-in': expiringIn === undefined ? undefined : readDuration(expiringIn, 'expiringIn'),
-          });
-          const narrowed = signer === undefined ? selection : notNewer(selection, from);
-          // The items at which the last page ended may be anywhere in the list.
-          const flags = { limit: most, all: from !== undefined };
-          return envelopePage(await selectLimited(narrowed, flags, context), most, from);
-        },
+          since: momentIf(given.since, 'since'),
+          'older-than': momentIf(given.olderThan, 'olderThan'),
+          'expiring-in': expiringIn === undefined ? undefined : readDuration(expiringIn, 'expiringIn'),
+        });
+        const narrowed = signer === undefined ? selection : notNewer(selection, from);
+        // The items at which the last page ended may be anywhere in the list.
+        const flags = { limit: most, all: from !== undefined };
+        return envelopePage(await selectLimited(narrowed, flags, context), most, from);
       },
-      context,
-    ),
-    tool(
-      {
-        name: 'summary',
-        description:
-          'Summarize all envelopes: counts by status, the longest waiting times, envelopes that expire within 3 days, and stuck envelopes.',
-        input: z.strictObject(filters),
-        hints: READ_ONLY_HINTS,
-        run: async ({ template, since }) => {
-          const selection: Selection = { templateId: template, createdAfter: momentIf(since, 'since') };
-          const options = { now: () => context.session.now(), maxListed: MAX_NAMED, signal };
-          const { envelopes } = await select(selection, {}, context);
-          return { data: await summarize(await context.session.client(), envelopes, options) };
-        },
+    }),
+    tool({
+      name: 'summary',
+      description:
+        'Summarize all envelopes: counts by status, the longest waiting times, envelopes that expire within 3 days, and stuck envelopes.',
+      input: z.strictObject(filters),
+      run: async ({ template, since }) => {
+        const selection: Selection = { templateId: template, createdAfter: momentIf(since, 'since') };
+        const options = { now: () => context.session.now(), maxListed: MAX_NAMED, signal };
+        const { envelopes } = await select(selection, {}, context);
+        return { data: await summarize(await context.session.client(), envelopes, options) };
       },
-      context,
-    ),
+    }),
   ];
 }
 
 function detailTools(context: Context): Tool[] {
   const { signal } = context.interrupt;
   return [
-    tool(
-      {
-        name: 'get',
-        description:
-          'Get one envelope: status, dates, storage keys, metadata, and when each signer opened and signed it.',
-        input: z.strictObject({ id }),
-        hints: READ_ONLY_HINTS,
-        run: async (wanted) => ({
-          data: await (await context.session.client()).envelopes.get(wanted.id, signal),
-        }),
+    tool({
+      name: 'get',
+      description:
+        'Get one envelope: status, dates, storage keys, metadata, and when each signer opened and signed it.',
+      input: z.strictObject({ id }),
+      run: async (wanted) => ({
+        data: await (await context.session.client()).envelopes.get(wanted.id, signal),
+      }),
+    }),
+    tool({
+      name: 'history',
+      description:
+        'Get one envelope and its `history`: the events that `esign listen` received for it on this machine. The history is empty if no listener was running.',
+      input: z.strictObject({ id }),
+      run: async (wanted) => {
+        const envelope = await (await context.session.client()).envelopes.get(wanted.id, signal);
+        return { data: await new Histories([wanted.id], context.terminal).withHistory(envelope) };
       },
-      context,
-    ),
-    tool(
-      {
-        name: 'history',
-        description:
-          'Get one envelope and its `history`: the events that `esign listen` received for it on this machine. The history is empty if no listener was running.',
-        input: z.strictObject({ id }),
-        hints: READ_ONLY_HINTS,
-        run: async (wanted) => {
-          const envelope = await (await context.session.client()).envelopes.get(wanted.id, signal);
-          return { data: await new Histories([wanted.id], context.terminal).withHistory(envelope) };
-        },
+    }),
+    tool({
+      name: 'templates',
+      description: 'List templates. With `id` (an ID or a name), get one with its fields and roles.',
+      input: z.strictObject({
+        id: z.string().min(1).optional(),
+        search: z.string().optional(),
+        limit,
+        cursor,
+      }),
+      run: async (wanted) => {
+        const client = await context.session.client();
+        if (wanted.id === undefined)
+          return pageOf(searchTemplates(client, { search: wanted.search, signal }), leanTemplate, {
+            limit: wanted.limit ?? LIST_LIMIT,
+            cursor: cursorFrom(wanted.cursor),
+          });
+        const template = await findTemplate(client, wanted.id, signal);
+        return { data: { ...template, roles: await rolesOf(client, template, signal) } };
       },
-      context,
-    ),
-    tool(
-      {
-        name: 'templates',
-        description: 'List templates. With `id` (an ID or a name), get one with its fields and roles.',
-        input: z.strictObject({
-          id: z.string().min(1).optional(),
-          search: z.string().optional(),
-          limit,
-          cursor,
-        }),
-        hints: READ_ONLY_HINTS,
-        run: async (wanted) => {
-          const client = await context.session.client();
-          if (wanted.id === undefined)
-            return pageOf(searchTemplates(client, { search: wanted.search, signal }), leanTemplate, {
-              limit: wanted.limit ?? LIST_LIMIT,
-              cursor: cursorFrom(wanted.cursor),
-            });
-          const template = await findTemplate(client, wanted.id, signal);
-          return { data: { ...template, roles: await rolesOf(client, template, signal) } };
-        },
-      },
-      context,
-    ),
+    }),
   ];
 }
 
 function documentTools(context: Context): Tool[] {
   const { signal } = context.interrupt;
   return [
-    tool(
-      {
-        name: 'verify',
-        description:
-          'Check downloaded files on this machine: their SHA256SUMS, and the seal in each PDF (intact, changed, or unsigned, and who sealed it). `error` is null for a valid file.',
-        input: z.strictObject({
-          paths: z.array(z.string().min(1)).min(1).max(20).describe('folders or files'),
-          requireSeal: z.boolean().optional().describe('reject PDFs without a seal'),
-        }),
-        hints: { ...READ_ONLY_HINTS, openWorldHint: false },
-        run: async ({ paths, requireSeal }) => {
-          const options = { known: await knownSigners({}, context.session), requireSeal, signal };
-          return firstOf(mapEach(verifyDocuments(paths, options), withoutOtherHash), LIMITS.pageSize);
-        },
+    tool({
+      name: 'verify',
+      description:
+        'Check downloaded files on this machine: their SHA256SUMS, and the seal in each PDF (intact, changed, or unsigned, and who sealed it). `error` is null for a valid file.',
+      input: z.strictObject({
+        paths: z.array(z.string().min(1)).min(1).max(20).describe('folders or files'),
+        requireSeal: z.boolean().optional().describe('reject PDFs without a seal'),
+      }),
+      hints: { ...READ_ONLY_HINTS, openWorldHint: false },
+      run: async ({ paths, requireSeal }) => {
+        const options = { known: await knownSigners({}, context.session), requireSeal, signal };
+        return firstOf(mapEach(verifyDocuments(paths, options), withoutOtherHash), LIMITS.pageSize);
       },
-      context,
-    ),
-    tool(
-      {
-        name: 'download',
-        description:
-          "Download an envelope's documents from the customer's bucket to a folder on this machine, verify them, and write SHA256SUMS. Never replaces a different file.",
-        input: z.strictObject({
-          id,
-          dir: z.string().min(1).describe('absolute path to the folder'),
-          what: z
-            .array(z.enum(DOCUMENT_KINDS))
-            .min(1)
-            .optional()
-            .describe('files to download; default signed, certificate'),
-        }),
-        // It writes local files, but only reads from the service.
-        hints: { ...READ_ONLY_HINTS, readOnlyHint: false },
-        run: async ({ id: envelopeId, dir, what }) => {
-          if (!isAbsolute(dir))
-            throw new UsageError(`The folder path ${dir} is not absolute.`, {
-              hint: 'Use an absolute path, such as /home/ada/contracts.',
-            });
-          const flags = { dir, force: false, concurrency: CONCURRENCY, wait: WAIT_MS };
-          const options = {
-            client: await context.session.client(),
-            kinds: [...new Set(what ?? (['signed', 'certificate'] as const))],
-            template: undefined,
-            signal,
-          };
-          const data = [];
-          const targets = await targetsOfIds([envelopeId], options);
-          for await (const { result, seal, problem } of fetchInto(targets, flags, context))
-            data.push({ ...result, seal, problem });
-          return { data };
-        },
+    }),
+    tool({
+      name: 'download',
+      description:
+        "Download an envelope's documents from the customer's bucket to a folder on this machine, verify them, and write SHA256SUMS. Never replaces a different file.",
+      input: z.strictObject({
+        id,
+        dir: z.string().min(1).describe('absolute path to the folder'),
+        what: z
+          .array(z.enum(DOCUMENT_KINDS))
+          .min(1)
+          .optional()
+          .describe('files to download; default signed, certificate'),
+      }),
+      // It writes local files, but only reads from the service.
+      hints: { ...READ_ONLY_HINTS, readOnlyHint: false },
+      run: async ({ id: envelopeId, dir, what }) => {
+        if (!isAbsolute(dir))
+          throw new UsageError(`The folder path ${dir} is not absolute.`, {
+            hint: 'Use an absolute path, such as /home/ada/contracts.',
+          });
+        const flags = { dir, force: false, concurrency: CONCURRENCY, wait: WAIT_MS };
+        const options = {
+          client: await context.session.client(),
+          kinds: [...new Set(what ?? (['signed', 'certificate'] as const))],
+          template: undefined,
+          signal,
+        };
+        const data = [];
+        const targets = await targetsOfIds([envelopeId], options);
+        for await (const { result, seal, problem } of fetchInto(targets, flags, context))
+          data.push({ ...result, seal, problem });
+        return { data };
       },
-      context,
-    ),
+    }),
   ];
 }
 

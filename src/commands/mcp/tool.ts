@@ -10,22 +10,22 @@ import { jsonText } from '../../output/json.ts';
 
 export interface Tool {
   name: string;
-  register: (server: McpServer) => void;
+  register: (server: McpServer, context: Context) => void;
 }
 
 export interface ToolFacts<Input extends z.ZodObject> {
   name: string;
   description: string;
   input: Input;
-  hints: ToolAnnotations;
+  /** Default: it changes nothing. */
+  hints?: ToolAnnotations;
   /** Returns the result. */
   run: (input: z.infer<Input>) => Promise<Record<string, unknown>>;
 }
 
 /** Creates a tool whose results contain no secrets and whose errors are returned as results. */
-export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>, context: Context): Tool {
-  const { redactor } = context.terminal;
-  const { name, description, input, hints, run } = facts;
+export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>): Tool {
+  const { name, description, input, hints = READ_ONLY_HINTS, run } = facts;
   const config: { description: string; inputSchema: z.ZodObject; annotations: ToolAnnotations } = {
     description,
     inputSchema: input,
@@ -33,7 +33,8 @@ export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>, context
   };
   return {
     name,
-    register: (server) => {
+    register: (server, context) => {
+      const { redactor } = context.terminal;
       server.registerTool(name, config, async (given) => {
         try {
           // More secrets may have been stored since the last call.

@@ -189,31 +189,28 @@ function writeTool<Wanted extends z.ZodObject>(
 ): Tool {
   const { name, description, destroys = false, wanted, plan } = facts;
   const input: z.ZodObject = wanted.extend(confirming);
-  return tool(
-    {
-      name,
-      description: `${description} ${FIRST}`,
-      input,
-      hints: { readOnlyHint: false, destructiveHint: destroys, idempotentHint: false, openWorldHint: true },
-      run: async ({ dryRun, confirmation, ...rest }) => {
-        const call = callOf(name, rest);
-        if (dryRun === true) {
-          const { would, writes, act } = await plan(wanted.parse(rest));
-          const client = await context.session.client();
+  return tool({
+    name,
+    description: `${description} ${FIRST}`,
+    input,
+    hints: { readOnlyHint: false, destructiveHint: destroys, idempotentHint: false, openWorldHint: true },
+    run: async ({ dryRun, confirmation, ...rest }) => {
+      const call = callOf(name, rest);
+      if (dryRun === true) {
+        const { would, writes, act } = await plan(wanted.parse(rest));
+        const client = await context.session.client();
+        await client.checkWrites(writes);
+        const checked = async () => {
           await client.checkWrites(writes);
-          const checked = async () => {
-            await client.checkWrites(writes);
-            return act();
-          };
-          return { dryRun, data: would, confirmation: confirmations.issue(call, checked) };
-        }
-        if (typeof confirmation !== 'string')
-          throw new UsageError('The confirmation is missing. Nothing was done.', { hint: FIRST });
-        return { data: await confirmations.redeem(confirmation, call)() };
-      },
+          return act();
+        };
+        return { dryRun, data: would, confirmation: confirmations.issue(call, checked) };
+      }
+      if (typeof confirmation !== 'string')
+        throw new UsageError('The confirmation is missing. Nothing was done.', { hint: FIRST });
+      return { data: await confirmations.redeem(confirmation, call)() };
     },
-    context,
-  );
+  });
 }
 
 /** How long a confirmation is valid, in ms. */

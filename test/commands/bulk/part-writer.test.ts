@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PartWriter } from '../../../src/commands/bulk/source.ts';
+import { partWriter } from '../../../src/commands/bulk/source.ts';
 
 async function written(outIsTty: boolean, text: string): Promise<string> {
   const pieces: Uint8Array[] = [];
@@ -7,7 +7,7 @@ async function written(outIsTty: boolean, text: string): Promise<string> {
     pieces.push(Buffer.from(piece));
     return Promise.resolve();
   };
-  const writer = new PartWriter({ outIsTty, out });
+  const writer = partWriter({ outIsTty, out });
   await writer.write(Buffer.from(text));
   await writer.end();
   return Buffer.concat(pieces).toString();

@@ -8,7 +8,7 @@ import { inGroup, readFlags, rowsFile, sinceFlag, textFlag } from '../../../cli/
 import { type ListView, writeList } from '../../../output/list.ts';
 import type { TableColumn } from '../../../output/table.ts';
 import { delimiterFlag, localDelimiter } from '../flags.ts';
-import { PartWriter, refused, sourceOf } from '../source.ts';
+import { partWriter, refused, sourceOf } from '../source.ts';
 import { collectRoster } from './collect.ts';
 
 export default class BulkRoster extends EsignCommand {
@@ -77,7 +77,7 @@ export default class BulkRoster extends EsignCommand {
     }
     if (problems.count > 0) throw refused({ problems, name: source.name });
     if (!missing) return writeList(lines, rosterList, flags, terminal.hidingSecrets());
-    const writer = new PartWriter(terminal);
+    const writer = partWriter(terminal);
     for (const bytes of kept) await writer.write(bytes);
     await writer.end();
   }

@@ -20,8 +20,8 @@ const MAX_LISTED = 10;
 export class WatchSession {
   readonly #display: WatchDisplay;
   readonly #until: readonly string[];
-  readonly #command: ExecHook | undefined;
-  readonly #notifier: Notifier | undefined;
+  readonly #command: ReturnType<typeof execHook> | undefined;
+  readonly #notifier: ReturnType<typeof notifier> | undefined;
   readonly #last = new Map<string, string>();
   readonly #unexpected: { id: string; status: string; envelope: Envelope }[] = [];
   readonly #client: Client;
@@ -46,8 +46,8 @@ export class WatchSession {
     const { signal } = context.interrupt;
     const options = { signal, showsOutput: terminal.outIsTty && !context.terminal.json };
     if (hooks.exec !== undefined)
-      this.#command = new ExecHook(hooks.exec, (text) => display.notify(text), options);
-    if (hooks.notify) this.#notifier = new Notifier(context);
+      this.#command = execHook(hooks.exec, (text) => display.notify(text), options);
+    if (hooks.notify) this.#notifier = notifier(terminal);
   }
 
   async take(event: WatchEvent): Promise<void> {
@@ -141,37 +141,24 @@ function unexpectedStatus(
 
 type Notify = (text: string) => Promise<void> | void;
 
-/** Runs the user's command for each envelope that reaches an awaited status, one at a time. */
-class ExecHook {
-  readonly #line: string;
-  readonly #notify: Notify;
-  readonly #signal: AbortSignal;
-  readonly #showsOutput: boolean;
-  #work: Promise<void> = Promise.resolve();
-  #runs = 0;
-  #failed = 0;
+/**
+ * Returns what runs the user's command for each envelope that reaches an awaited status, one at a time.
+ * @param showsOutput pass the command's output to `notify`, because the live table uses the screen
+ */
+function execHook(
+  line: string,
+  notify: Notify,
+  { signal, showsOutput }: { signal: AbortSignal; showsOutput: boolean },
+) {
+  const counts = { failed: 0, runs: 0 };
+  let work: Promise<void> = Promise.resolve();
+  const show = (text: string) => {
+    for (const one of text.split('\n')) if (one.trim() !== '') void notify(one);
+  };
 
-  /** @param showsOutput pass the command's output to `notify`, because the live table uses the screen */
-  constructor(line: string, notify: Notify, options: { signal: AbortSignal; showsOutput: boolean }) {
-    this.#line = line;
-    this.#notify = notify;
-    this.#signal = options.signal;
-    this.#showsOutput = options.showsOutput;
-  }
-
-  reached(change: StatusChange): void {
-    this.#work = this.#work.then(() => this.#run(change));
-  }
-
-  /** Waits for all commands. Returns the number of runs and failures. */
-  async finish(): Promise<{ failed: number; runs: number }> {
-    await this.#work;
-    return { failed: this.#failed, runs: this.#runs };
-  }
-
-  async #run(change: StatusChange): Promise<void> {
-    if (this.#signal.aborted) return;
-    this.#runs++;
+  async function run(change: StatusChange): Promise<void> {
+    if (signal.aborted) return;
+    counts.runs++;
     const { envelopeId, from, to, envelope } = change;
     const env = {
       ESIGN_ENVELOPE_ID: envelopeId,
@@ -179,57 +166,61 @@ class ExecHook {
       ESIGN_STATUS: to,
       ESIGN_FROM: from ?? '',
     };
-    const why = await this.#attempt(`${jsonText(change)}\n`, env);
+    const why = await attempt(`${jsonText(change)}\n`, env);
     if (why === undefined) return;
-    this.#failed++;
-    await this.#notify(`The command for ${envelopeId} ${why}.`);
+    counts.failed++;
+    await notify(`The command for ${envelopeId} ${why}.`);
   }
 
   /** Returns why it failed; undefined if it succeeded. */
-  async #attempt(stdin: string, env: Record<string, string>): Promise<string | undefined> {
-    const show = (text: string) => {
-      for (const line of text.split('\n')) if (line.trim() !== '') void this.#notify(line);
-    };
+  async function attempt(stdin: string, env: Record<string, string>): Promise<string | undefined> {
     try {
-      const { code, signal } = await runCommand(this.#line, stdin, env, this.#showsOutput ? show : undefined);
-      return code === 0 ? undefined : `exited with ${signal ?? code ?? 'an error'}`;
+      const { code, signal: endedBy } = await runCommand(line, stdin, env, showsOutput ? show : undefined);
+      return code === 0 ? undefined : `exited with ${endedBy ?? code ?? 'an error'}`;
     } catch (error) {
       return `could not be run: ${messageOf(error)}`;
     }
   }
+
+  return {
+    reached: (change: StatusChange) => {
+      work = work.then(() => run(change));
+    },
+    /** Waits for all commands. Returns the number of runs and failures. */
+    finish: async () => {
+      await work;
+      return counts;
+    },
+  };
 }
 
 /** Envelopes that end within this time share a notification, in ms. */
 const BATCH_MS = 300;
 
-/** Rings the bell and shows a desktop notification for ended envelopes. */
-class Notifier {
-  readonly #context: Context;
-  #ended: StatusChange[] = [];
-  #timer: NodeJS.Timeout | undefined;
+/** Returns what rings the bell and shows a desktop notification for ended envelopes. */
+function notifier(terminal: Terminal) {
+  let batch: StatusChange[] = [];
+  let timer: NodeJS.Timeout | undefined;
 
-  constructor(context: Context) {
-    this.#context = context;
-  }
-
-  ended(change: StatusChange): void {
-    this.#ended.push(change);
-    this.#timer ??= setTimeout(() => this.finish(), BATCH_MS);
+  function ended(change: StatusChange): void {
+    batch.push(change);
+    timer ??= setTimeout(finish, BATCH_MS);
   }
 
   /** Shows the pending notification. */
-  finish(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const [first, ...more] = this.#ended;
-    this.#ended = [];
+  function finish(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const [first, ...more] = batch;
+    batch = [];
     if (first === undefined) return;
     const text =
       more.length === 0
         ? `${first.envelopeId} is ${first.to}`
         : `${counted(more.length + 1, 'envelope')} have ended: ${first.envelopeId} is ${first.to}, …`;
     const desktop = desktopFor(text, process.env, process.platform);
-    ring(this.#context.terminal, desktop.kind === 'escape' ? desktop.text : '');
+    // Rings the bell of the terminal, if there is one.
+    if (terminal.errIsTty) terminal.err(`\u0007${desktop.kind === 'escape' ? desktop.text : ''}`);
     if (desktop.kind !== 'command') return;
     const child = spawn(desktop.file, desktop.args, {
       env: childEnvironment(),
@@ -239,6 +230,8 @@ class Notifier {
     // Without desktop notifications, the bell is enough.
     child.on('error', () => undefined).unref();
   }
+
+  return { ended, finish };
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -276,9 +269,4 @@ function desktopFor(text: string, env: Environment, platform: NodeJS.Platform): 
     return { kind: 'command', file: 'notify-send', args: ['--app-name', TITLE, '--', TITLE, plain] };
   }
   return { kind: 'none' };
-}
-
-/** Rings the bell of the terminal, if there is one. */
-function ring(terminal: Terminal, more = ''): void {
-  if (terminal.errIsTty) terminal.err(`\u0007${more}`);
 }
