@@ -116,10 +116,6 @@ function keptOf(record: EventRecord, redactor: Redactor): EvidenceWebhook {
   const { deliveryId, receivedAt, event, status, signer, verified, duplicate, bytes, bodyBase64 } = record;
   const raw = Buffer.from(bodyBase64, 'base64');
   const body = withoutSecrets(raw, redactor);
-  const headers = shownHeaders(record.headers).map(([name, value]): [string, string] => [
-    redactor.redact(name),
-    redactor.redact(value),
-  ]);
   const hidden = (text: string | null) => (text === null ? null : redactor.redact(text));
   return {
     deliveryId,
@@ -130,7 +126,7 @@ function keptOf(record: EventRecord, redactor: Redactor): EvidenceWebhook {
     signer: hidden(signer),
     verified,
     duplicate,
-    headers,
+    headers: shownHeaders(record.headers, (text) => redactor.redact(text)),
     bytes,
     sha256: hash('sha256', raw),
     bodyBase64: body === undefined ? bodyBase64 : null,

@@ -40,6 +40,13 @@ function sleepOnce(ms: number, signal: AbortSignal | undefined): Promise<void> {
   });
 }
 
+/** Waits until the work ends, with or without an error, but at most `ms`. */
+export async function waitAtMost(ms: number, work: Promise<unknown>, clock: Clock): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([work.catch(() => undefined), clock.sleep(ms, done.signal).catch(() => undefined)]);
+  done.abort();
+}
+
 /** A time limit. If the clock is set back, the limit moves back with it, so that nothing waits longer than the limit once more. */
 export class TimeLimit {
   readonly #clock: Pick<Clock, 'now'>;

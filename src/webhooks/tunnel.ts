@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { type BackOff, backOff } from '../kernel/back-off.ts';
-import { aborted, abortReason, type Clock } from '../kernel/clock.ts';
+import { aborted, abortReason, type Clock, waitAtMost } from '../kernel/clock.ts';
 import { NetworkError, sentenceOf, UsageError } from '../kernel/errors.ts';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
 import { endTree } from '../kernel/process/process-tree.ts';
@@ -173,12 +173,10 @@ async function close(child: ChildProcess, ended: Promise<End>, clock: Clock): Pr
   };
   // Windows can't ask a program to exit.
   if (process.platform === 'win32') end();
-  const done = new AbortController();
-  const isOver = ended.then(() => done.abort());
-  await Promise.race([isOver, clock.sleep(GRACE_MS, done.signal).catch(() => undefined)]);
+  await waitAtMost(GRACE_MS, ended, clock);
   // Ends the remaining processes of the group, even if the command exited by itself.
   end();
-  await isOver;
+  await ended;
   child.stdout?.destroy();
   child.stderr?.destroy();
 }

@@ -83,10 +83,7 @@ export function renderEvent(record: EventRecord, terminal: Terminal): string {
   const shown = facts.flatMap(([label, value]): [string, string][] =>
     value === null ? [] : [[label, safeLine(value)]],
   );
-  const headers = shownHeaders(record.headers).map(([name, value]): [string, string] => [
-    safeLine(name),
-    safeLine(value),
-  ]);
+  const headers = shownHeaders(record.headers, safeLine);
   const body = bodyOf(record);
   const received = Buffer.from(record.bodyBase64, 'base64').toString('utf8');
   const text = body === null || !canIndent(received) ? received : JSON.stringify(body, null, 2);

@@ -1,5 +1,5 @@
 import type { ClientRequest } from 'node:http';
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { NetworkError } from '../../kernel/errors.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { DRILL_TIMEOUT_MS } from '../defaults.ts';
@@ -47,7 +47,7 @@ export async function* drill(run: DrillRun): AsyncGenerator<CheckResult, void, u
   const results = drillChecks({ ...run, now: clock.now() }).map((check) => {
     const result = mayStart.then(() => checkOne(check, { ...run, signal }));
     const pause = check.name === 'good' ? REPEAT_AFTER_MS : NEXT_AFTER_MS;
-    mayStart = mayStart.then(() => within(result, pause, clock));
+    mayStart = mayStart.then(() => waitAtMost(pause, result, clock));
     return result;
   });
   for (const result of results) result.catch(() => undefined);
@@ -100,7 +100,7 @@ async function sendInOrder(requests: readonly DrillRequest[], run: DrillRun): Pr
   for (const one of requests) {
     const answer = sendAll([one], run);
     answers.push(answer);
-    await within(answer, NEXT_AFTER_MS, run.clock);
+    await waitAtMost(NEXT_AFTER_MS, answer, run.clock);
   }
   return (await Promise.all(answers)).flat();
 }
@@ -228,11 +228,4 @@ function unreachable(url: string, error: string): NetworkError {
     maybeReceived: false,
     hint: 'Start your application, check the address, and run the command again.',
   });
-}
-
-/** Waits until work finishes or `ms` have passed. */
-async function within(work: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
-  const done = new AbortController();
-  await Promise.race([work.catch(() => undefined), clock.sleep(ms, done.signal).catch(() => undefined)]);
-  done.abort();
 }

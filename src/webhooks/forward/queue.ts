@@ -1,6 +1,6 @@
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { Wakeable } from '../../kernel/async/wakeable.ts';
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { eventAt } from '../journal/event-journal.ts';
 import { type ForwardEnd, type PendingForward, targetName } from './ledger.ts';
@@ -151,9 +151,8 @@ export class Forwarder {
     const { clock } = this.#options;
     this.#endsAt = clock.now() + ms;
     this.#wake((until) => until > this.#endsAt);
-    const done = new AbortController();
-    const all = Promise.allSettled(this.#work).then(() => done.abort());
-    await Promise.race([all, clock.sleep(ms, done.signal).catch(() => undefined)]);
+    const all = Promise.allSettled(this.#work);
+    await waitAtMost(ms, all, clock);
     this.#stop.abort(new Error('stopped'));
     this.#wake(() => true);
     await all;

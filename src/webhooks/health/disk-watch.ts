@@ -1,4 +1,4 @@
-import type { Clock } from '../../kernel/clock.ts';
+import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 
@@ -36,7 +36,7 @@ export class DiskWatch {
   async findProblem(): Promise<string | undefined> {
     const now = this.#clock.now();
     if (this.#pendingCheck === undefined && Math.abs(now - this.#checkedAt) >= FRESH_MS) this.#start(now);
-    await this.#waitForCheck();
+    if (this.#pendingCheck !== undefined) await waitAtMost(CHECK_WAIT_MS, this.#pendingCheck, this.#clock);
     const pending = this.#pendingCheck === undefined ? 0 : this.#clock.now() - this.#checkedAt;
     if (pending >= HANGS_AFTER_MS)
       return `The journal's disk has not responded for ${durationInWords(pending)}.`;
@@ -59,15 +59,5 @@ export class DiskWatch {
       .finally(() => {
         this.#pendingCheck = undefined;
       });
-  }
-
-  async #waitForCheck(): Promise<void> {
-    if (this.#pendingCheck === undefined) return;
-    const done = new AbortController();
-    await Promise.race([
-      this.#pendingCheck,
-      this.#clock.sleep(CHECK_WAIT_MS, done.signal).catch(() => undefined),
-    ]);
-    done.abort();
   }
 }

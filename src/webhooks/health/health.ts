@@ -185,9 +185,10 @@ const FAILURE_WINDOW_MS = 3_600_000;
 
 /** Detects that deliveries arrive from the service but none can be verified, because the secret is wrong or has changed. */
 class SignatureWatch {
+  /** The time of the last valid delivery, in ms since the epoch. */
+  verifiedAt: number | undefined;
   readonly #clock: Clock;
   readonly #startedAt: number;
-  #verifiedAt: number | undefined;
   #refused = 0;
   #refusedAt = Number.NEGATIVE_INFINITY;
   #why = '';
@@ -197,14 +198,9 @@ class SignatureWatch {
     this.#startedAt = clock.now();
   }
 
-  /** The time of the last valid delivery, in ms since the epoch. */
-  get verifiedAt(): number | undefined {
-    return this.#verifiedAt;
-  }
-
   take(delivery: Delivery): void {
     if (delivery.verified) {
-      this.#verifiedAt = this.#clock.now();
+      this.verifiedAt = this.#clock.now();
       this.#refused = 0;
     } else if (delivery.answer === 401 && isFromService(delivery)) {
       this.#refused++;
@@ -215,9 +211,9 @@ class SignatureWatch {
 
   findProblem(): string | undefined {
     const now = this.#clock.now();
-    const enough = this.#verifiedAt === undefined ? 1 : MIN_FAILURES;
+    const enough = this.verifiedAt === undefined ? 1 : MIN_FAILURES;
     if (this.#refused < enough || Math.abs(now - this.#refusedAt) > FAILURE_WINDOW_MS) return undefined;
-    const since = durationInWords(Math.max(0, now - (this.#verifiedAt ?? this.#startedAt)));
+    const since = durationInWords(Math.max(0, now - (this.verifiedAt ?? this.#startedAt)));
     return `There was no valid signature for ${since}, and ${deliveriesText(this.#refused)} refused: ${this.#why}.`;
   }
 }

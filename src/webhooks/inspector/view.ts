@@ -74,10 +74,7 @@ export function detailOf(
   const facts = readPayload(body)?.facts;
   const text = body.toString('utf8');
   const raw = redactor.redact(text);
-  const headers = shownHeaders(record.headers).map(([name, value]): [string, string] => [
-    redactor.redact(name),
-    redactor.redact(value),
-  ]);
+  const headers = shownHeaders(record.headers, (text) => redactor.redact(text));
   const isWhole = body.byteLength === record.bytes;
   const url = redactor.redact(around.targets[0] ?? around.listensAt);
   // If a secret was removed from the body, the command contains the redacted body.

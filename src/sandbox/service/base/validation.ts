@@ -184,7 +184,8 @@ function clampedListQuery({ page, pageSize, status }: Record<string, string>): L
   };
 }
 
-function parse<T>(schema: z.ZodType<T>, value: unknown, message: string): T {
+/** Returns the validated value. Throws VALIDATION_ERROR with the message and the problems. */
+export function parse<T>(schema: z.ZodType<T>, value: unknown, message: string): T {
   const result = checked(schema, value);
   if ('details' in result) throw invalidBody(result.details, message);
   return result.data;

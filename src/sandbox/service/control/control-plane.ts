@@ -11,7 +11,7 @@ import type { Engine, Visitor } from '../engine/engine.ts';
 import type { EnteredValues } from '../engine/fields.ts';
 import type { PendingDocuments } from '../engine/pending-documents.ts';
 import { nextSigner } from '../engine/predicates.ts';
-import { checkFaults } from '../faults/faults.ts';
+import { parseFaults } from '../faults/faults.ts';
 import type { ReadSeed } from '../seed/schema.ts';
 import type { Seeder } from '../seed/seeder.ts';
 import type { CountedIds } from '../store/counted-ids.ts';
@@ -180,11 +180,7 @@ export class ControlPlane {
   /** Returns the faults and how often each occurred, after replacing them if `wanted` is given. */
   faults(wanted?: unknown) {
     const { faults } = this.#options;
-    if (wanted !== undefined) {
-      const checked = checkFaults(wanted);
-      if ('details' in checked) throw invalidBody(checked.details, 'The faults are not valid');
-      faults.set(checked.data);
-    }
+    if (wanted !== undefined) faults.set(parseFaults(wanted));
     return faults.view();
   }
 

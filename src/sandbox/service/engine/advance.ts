@@ -1,4 +1,4 @@
-import type { Clock } from '../../../kernel/clock.ts';
+import { waitAtMost } from '../../../kernel/clock.ts';
 import { invalidBody } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
@@ -24,7 +24,10 @@ export async function advanceClock(
   if (clock.offsetMs + ms > MAX_OFFSET_MS)
     throw invalidBody({ ms: ['The clock can be advanced by at most a century'] });
   const deadline = realClock.now() + MAX_WAIT_MS;
-  const deliveriesDone = () => waitForDeliveries(deadline, realClock, sender);
+  const deliveriesDone = async () => {
+    const left = deadline - realClock.now();
+    if (left > 0) await waitAtMost(left, sender.whenIdle(), realClock);
+  };
   const moveTo = async (offset: number) => {
     clock.offsetMs = offset;
     await catchUp();
@@ -39,13 +42,4 @@ export async function advanceClock(
     await moveTo(Math.min(clock.offsetMs + Math.max(0, next - clock.now()), offset));
   await moveTo(offset);
   return clock.now();
-}
-
-async function waitForDeliveries(deadline: number, realClock: Clock, sender: WebhookSender): Promise<void> {
-  const left = deadline - realClock.now();
-  if (left <= 0) return;
-  const finished = new AbortController();
-  const timeUp = realClock.sleep(left, finished.signal).catch(() => undefined);
-  await Promise.race([sender.whenIdle(), timeUp]);
-  finished.abort();
 }

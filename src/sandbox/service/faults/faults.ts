@@ -3,7 +3,7 @@ import { UsageError } from '../../../kernel/errors.ts';
 import { seededRandom } from '../../../kernel/random.ts';
 import { DOCUMENT_KINDS, EVENTS, type EventName } from '../../../kernel/vocabulary.ts';
 import { TAMPERINGS, type Tampering } from '../../model.ts';
-import { checked } from '../base/validation.ts';
+import { checked, parse } from '../base/validation.ts';
 
 const chance = {
   /** The probability for each match: 0 to 1, default 1. */
@@ -13,6 +13,7 @@ const chance = {
   /** The number of matches that pass before it occurs. */
   skip: z.int().min(0).max(1_000_000).optional(),
 };
+type Chance = z.infer<z.ZodObject<typeof chance>>;
 const HOUR_MS = 3_600_000;
 const wait = { ms: z.int().min(1).max(HOUR_MS) };
 const onRequests = {
@@ -83,15 +84,9 @@ const settingsSchema = z.strictObject({
 
 export type FaultSettings = z.input<typeof settingsSchema>;
 
+const FALSE_RESPONSES = ['reset', 'error500', 'html502', 'lostReply', 'truncate'] as const;
 /** A false response to a request; it may also be delayed. */
-export type FalseResponse = 'reset' | 'error500' | 'html502' | 'lostReply' | 'truncate';
-const FALSE_RESPONSES = [
-  'reset',
-  'error500',
-  'html502',
-  'lostReply',
-  'truncate',
-] as const satisfies FalseResponse[];
+export type FalseResponse = (typeof FALSE_RESPONSES)[number];
 
 export interface RequestPlan {
   delayMs: number;
@@ -111,12 +106,6 @@ export interface WebhookPlan {
 export interface ObjectPlan {
   ms: number | undefined;
   reads: number | undefined;
-}
-
-interface Chance {
-  rate?: number | undefined;
-  times?: number | undefined;
-  skip?: number | undefined;
 }
 
 /** Injected faults. They affect only API requests, never the control plane. */
@@ -215,9 +204,9 @@ export class Faults {
   }
 }
 
-/** Returns the faults from a request body, or the details for a VALIDATION_ERROR if they are invalid. */
-export function checkFaults(body: unknown) {
-  return checked(settingsSchema, body);
+/** Returns the faults from a request body. Throws VALIDATION_ERROR if they are invalid. */
+export function parseFaults(body: unknown): FaultSettings {
+  return parse(settingsSchema, body, 'The faults are not valid');
 }
 
 function matches(match: string | undefined, method: string, path: string): boolean {

@@ -40,10 +40,7 @@ export class FaultyObjects implements ObjectWriter {
 
   async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
     const plan = this.#faults.forObject(key);
-    if (plan === null) {
-      await this.#put(key, body, contentType);
-      return;
-    }
+    if (plan === null) return this.#put(key, body, contentType);
     const come = new AbortController();
     const arrival = this.#arrive(key, plan, come.signal).finally(() => this.#arrivals.delete(arrival));
     this.#arrivals.add(arrival);
@@ -56,14 +53,8 @@ export class FaultyObjects implements ObjectWriter {
     return this.#late.get(key)?.body ?? this.#objects.get(key);
   }
 
-  /** Discards delayed objects that have not arrived yet. */
   async clear(keys?: readonly string[]): Promise<void> {
-    for (const key of keys ?? [...this.#late.keys()]) {
-      const late = this.#late.get(key);
-      this.#late.delete(key);
-      late?.come.abort();
-      await late?.arrival;
-    }
+    await this.#discard(keys);
     await this.#objects.clear(keys);
   }
 
@@ -71,13 +62,8 @@ export class FaultyObjects implements ObjectWriter {
     return this.#objects.save(folder);
   }
 
-  /** Discards delayed objects that have not arrived yet. */
   async restore(folder: string): Promise<void> {
-    for (const [key, { come, arrival }] of this.#late) {
-      this.#late.delete(key);
-      come.abort();
-      await arrival;
-    }
+    await this.#discard();
     await this.#objects.restore(folder);
   }
 
@@ -89,6 +75,16 @@ export class FaultyObjects implements ObjectWriter {
   async close(): Promise<void> {
     for (const { come } of this.#late.values()) come.abort();
     await Promise.all(this.#arrivals);
+  }
+
+  /** Discards delayed objects that have not arrived yet. */
+  async #discard(keys: Iterable<string> = [...this.#late.keys()]): Promise<void> {
+    for (const key of keys) {
+      const late = this.#late.get(key);
+      this.#late.delete(key);
+      late?.come.abort();
+      await late?.arrival;
+    }
   }
 
   async #missed(key: string): Promise<void> {
