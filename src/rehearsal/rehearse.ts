@@ -10,7 +10,7 @@ import type { Sandbox } from '../sandbox/index.ts';
 import type { SampleBasis } from '../statistics/turn-history.ts';
 import type { AccountHistory } from './history.ts';
 import type { RehearsalService } from './service.ts';
-import { letSignersAct, type RehearsedEnvelope, type SlowTurn } from './signers.ts';
+import { letSignersAct, type RehearsedEnvelope, type SignersFacts, type SlowTurn } from './signers.ts';
 
 /** A row that would not be sent. */
 export interface UnsentRow {
@@ -49,14 +49,10 @@ export interface Rehearsal {
   pages: StandInPage[];
 }
 
-export interface RehearsalFacts {
+export interface RehearsalFacts extends SignersFacts {
   rows: readonly BulkRow[];
   mode: Exclude<Mode, 'draft'>;
   concurrency: number;
-  days: number;
-  seed: number;
-  history: AccountHistory;
-  signal: AbortSignal;
   redact: (text: string) => string;
 }
 

@@ -1,5 +1,5 @@
-import type { DocumentKind, EnvelopeStatus, EventName, Scope, SigningOrder } from '../kernel/vocabulary.ts';
-import type { SandboxDelivery, SandboxMail } from './embed-model.ts';
+import type { DocumentKind, EventName, Scope } from '../kernel/vocabulary.ts';
+import type { SandboxDelivery, SandboxEnvelope, SandboxMail, SandboxSigner } from './embed-model.ts';
 
 /** The field types that the sandbox's templates use and its signing pages can fill. */
 export const FIELD_TYPES = ['SIGNATURE', 'INITIALS', 'DATE', 'TEXT', 'CHECKBOX', 'DROPDOWN'] as const;
@@ -66,17 +66,9 @@ export type Drawing = readonly (readonly number[])[];
 
 export type SignerStatus = 'PENDING' | 'SENT' | 'VIEWED' | 'SIGNED' | 'DECLINED';
 
-export interface SignerRecord {
-  id: string;
-  email: string;
-  name: string;
-  role: string;
-  order: number;
+/** A signer. The properties other than those of SandboxSigner are internal and never part of the API's representation. */
+export interface SignerRecord extends SandboxSigner {
   status: SignerStatus;
-  signedAt: string | null;
-  declinedAt: string | null;
-  declineReason: string | null;
-  /** This property and those below are internal to the sandbox and never part of the API's representation. */
   token: string;
   notifiedAt: string | null;
   viewedAt: string | null;
@@ -109,27 +101,11 @@ export interface HistoryEntry {
   detail: string | null;
 }
 
-export interface EnvelopeRecord {
-  id: string;
+/** An envelope. The properties other than those of SandboxEnvelope are internal and never part of the API's representation. */
+export interface EnvelopeRecord extends SandboxEnvelope {
   orgId: string;
-  templateId: string;
-  templateName: string;
-  status: EnvelopeStatus;
-  signingOrder: SigningOrder;
-  subject: string;
-  message: string;
   signers: SignerRecord[];
-  metadata: Record<string, unknown>;
-  webhookUrl: string | null;
-  /** Never returned by the API. */
   webhookSecret: string | null;
-  expiresAt: string;
-  createdAt: string;
-  sentAt: string | null;
-  completedAt: string | null;
-  documentStorageKey: string;
-  signedDocumentStorageKey: string | null;
-  certificateStorageKey: string | null;
   history: HistoryEntry[];
   /** The documents of a seeded envelope, which are drawn when they are first requested. */
   owedPapers?: DocumentKind[];
@@ -159,7 +135,7 @@ export interface KeyRecord {
 
 export type MailRecord = Omit<SandboxMail, 'link'>;
 
-export interface DeliveryRecord extends Omit<SandboxDelivery, 'event'> {
+export interface DeliveryRecord extends SandboxDelivery {
   event: EventName;
 }
 
