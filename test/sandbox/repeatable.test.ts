@@ -63,6 +63,22 @@ describe('a sandbox with counted IDs', () => {
     );
   });
 
+  it('numbers the signers and emails of the seed, and keeps their numbers if it is loaded again', async () => {
+    const envelope = { id: 'env_7', status: 'SENT' as const, signers: [{ name: 'Cy' }] };
+    const sandbox = await start({ ...COUNTED, seed: { envelopes: [envelope] } });
+    await create(sandbox);
+    const shown = async () => {
+      const people = (await sandbox.envelopes()).flatMap(({ signers }) => signers.map(({ id }) => id));
+      return [...people, ...(await sandbox.mails()).map(({ id }) => id)].sort();
+    };
+    const before = ['mail_1', 'mail_2', 'mail_3', 'signer_1', 'signer_2', 'signer_3'];
+    expect(await shown()).toEqual(before);
+    await sandbox.seed({ envelopes: [envelope] });
+    expect(await shown()).toEqual(before);
+    await sandbox.reset();
+    expect(await shown()).toEqual(['mail_1', 'signer_1']);
+  });
+
   it('skips IDs of the seed, including a later one', async () => {
     const sandbox = await start({ ...COUNTED, seed: { envelopes: [{ id: 'env_1' }, { id: 'env_3' }] } });
     expect([(await create(sandbox)).id, (await create(sandbox)).id]).toEqual(['env_2', 'env_4']);

@@ -127,7 +127,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     engine = new Engine({ ...parts, sender, documentStore, startsAt, quota });
     const rates = new SandboxRateWindow(options.rateLimit);
     const templates = new TemplateService({ ...parts, uploads });
-    const seeder = new Seeder({ ...parts, uploads, apiKey });
+    const seeder = new Seeder({ ...parts, uploads, apiKey, counted });
     const snapshots = new Snapshots(join(options.dataDir, 'snapshots'), { objects, uploads });
     await snapshots.sweep();
     const control = new ControlPlane({

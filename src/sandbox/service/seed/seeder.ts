@@ -6,6 +6,7 @@ import type { PageSize, TemplateRecord } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
+import type { CountedIds } from '../store/counted-ids.ts';
 import { makeKey, type RandomId } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
@@ -18,6 +19,7 @@ export interface SeederOptions extends Pick<ServiceParts, 'store' | 'clock' | 'd
   uploads: Uploads;
   /** The API key from which IDs and links are derived, so that they are the same for the same seed in the same sandbox. */
   apiKey: string;
+  counted: CountedIds | undefined;
 }
 
 const FIRST_TEMPLATE = 'tmpl_nda';
@@ -124,7 +126,7 @@ export class Seeder {
         report(`${field}.template`, `Template ${id} not found`);
         return [];
       }
-      const randomId = this.#ids(`envelope ${wanted.id}`);
+      const randomId = this.#countedIds(`envelope ${wanted.id}`) ?? this.#ids(`envelope ${wanted.id}`);
       try {
         return [seededEnvelope(wanted, { orgId, template, now, origin: origin(), randomId })];
       } catch (error) {
@@ -141,6 +143,17 @@ export class Seeder {
     const isKnown = seed.organisations?.some((one) => one.id === id) || state.organisations.has(id);
     if (!isKnown) report(`${field}.organisation`, `Organization ${id} not found`);
     return id;
+  }
+
+  /** Returns numbered IDs, which stay the same if the envelope is loaded again; undefined for a sandbox with random IDs. */
+  #countedIds(what: string): RandomId | undefined {
+    const { counted } = this.#options;
+    if (counted === undefined) return undefined;
+    const other = this.#ids(what);
+    let nth = 0;
+    // The envelope itself has the ID in the seed.
+    return (bytes, kind) =>
+      kind === undefined || kind === 'env' ? other(bytes) : counted.named(`${what} ${nth++}`, kind);
   }
 
   /** Returns IDs that look like any others and can't be guessed without the key of this sandbox. */

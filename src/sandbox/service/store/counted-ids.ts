@@ -9,6 +9,7 @@ export class CountedIds {
   readonly #state: StoreState;
   readonly #random: RandomId;
   readonly #latest = new Map<string, number>();
+  readonly #named = new Map<string, string>();
 
   constructor(state: StoreState, random: RandomId) {
     this.#state = state;
@@ -23,9 +24,17 @@ export class CountedIds {
     return String(number);
   };
 
+  /** Returns the next number of the kind, and the same number for the same name. */
+  named(name: string, kind: string): string {
+    const number = this.#named.get(name) ?? this.next(0, kind);
+    this.#named.set(name, number);
+    return number;
+  }
+
   /** Restarts counting from the IDs in the state, after it was replaced. */
   restart(): void {
     this.#latest.clear();
+    this.#named.clear();
   }
 
   #isTaken(id: string): boolean {
