@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import * as z from 'zod/mini';
 import { type Clock, systemClock } from '../../kernel/clock.ts';
 import { StorageError } from '../../kernel/errors.ts';
@@ -11,7 +11,7 @@ import { readRegular } from '../../kernel/files/regular-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { localError } from './local-error.ts';
-import { MANIFEST_NAME, manifestName, readManifest, updateManifest } from './manifest.ts';
+import { MANIFEST_NAME, manifestName, parseLine, readManifest, updateManifest } from './manifest.ts';
 
 /** The lock held by the run that downloads into this folder and its subfolders. */
 const LOCK_NAME = '.esign.lock';
@@ -46,6 +46,8 @@ export class DownloadFolder {
   readonly #release: () => Promise<void>;
   readonly #etags = new Map<string, { sha256: string; etag: string }>();
   #etagsChanged = false;
+  /** The hashes in the list when the folder was opened, by file name. */
+  readonly #listed = new Map<string, string>();
   /** The checks of subfolders. */
   readonly #checked = new Map<string, Promise<void>>();
   /** Hashes that are not in the list yet, by file name. */
@@ -78,7 +80,7 @@ export class DownloadFolder {
       throw localError(error, join(dir, options.onlyFile ?? ''));
     }
     try {
-      if (options.hasList) await folder.#readRecords();
+      if (options.onlyFile === undefined) await folder.#readRecords();
       return folder;
     } catch (error) {
       await folder.#release();
@@ -87,7 +89,10 @@ export class DownloadFolder {
   }
 
   async #readRecords(): Promise<void> {
-    await readManifest(this.#dir);
+    for (const line of await readManifest(this.#dir)) {
+      const entry = parseLine(line);
+      if (entry !== undefined) this.#listed.set(posix.normalize(entry.name), entry.sha256);
+    }
     // If the file of ETags is broken or missing, the only cost is another download.
     const text = await readRegular(join(this.#dir, ETAGS_NAME)).catch(() => undefined);
     const known = etagsSchema.safeParse(tryParseJson(text ?? '')).data ?? {};
@@ -117,6 +122,20 @@ export class DownloadFolder {
   etagOf(path: string, sha256: string): string | undefined {
     const known = this.#etags.get(manifestName(this.#dir, path));
     return known?.sha256 === sha256 ? known.etag : undefined;
+  }
+
+  /**
+   * Refuses a file that is listed with another hash: it was downloaded before, is no longer there, and has changed in the bucket.
+   * @throws StorageError STORAGE_LOCAL
+   */
+  refuseChanged(path: string, sha256: string): void {
+    const listed = this.#listed.get(manifestName(this.#dir, path));
+    if (listed === undefined || listed === sha256) return;
+    throw new StorageError(
+      'STORAGE_LOCAL',
+      `${path} was not saved: its SHA-256 differs from the one in ${join(this.#dir, MANIFEST_NAME)}, so it has changed in the bucket.`,
+      { hint: 'Use --force to accept the new content, or --dir to use a different folder.' },
+    );
   }
 
   /** Records a file. `etag` is set if it can't be computed from the bytes, `isNew` if the file was renamed in this run. */

@@ -63,7 +63,10 @@ export async function downloadFile(
   const { dir, folder, signal } = options;
   const path = join(dir, fileName);
   try {
-    const { status, bytes, sha256, etag, proof, seal } = await save(bucket, key, path, options);
+    const { status, bytes, sha256, etag, proof, seal } = await save(bucket, key, path, {
+      ...options,
+      isDocument: what !== null,
+    });
     await folder.record(path, { sha256, etag, isNew: status === 'downloaded' });
     const result = { envelopeId, what, key, path, bytes, sha256, status, ...proof, error: null };
     return { result, seal };
@@ -72,6 +75,9 @@ export async function downloadFile(
     throw localError(error, path);
   }
 }
+
+/** `isDocument`: it is a document of an envelope, which never changes. */
+type SaveOptions = DownloadOptions & { isDocument: boolean };
 
 interface ExistingHash extends FileHash {
   md5: string | undefined;
@@ -85,7 +91,7 @@ interface Saved extends FileHash {
   seal: CheckedSeal | null;
 }
 
-async function save(bucket: Bucket, key: string, path: string, options: DownloadOptions): Promise<Saved> {
+async function save(bucket: Bucket, key: string, path: string, options: SaveOptions): Promise<Saved> {
   await options.folder.check(path);
   const file = openExisting(path);
   if (file === undefined) {
@@ -108,13 +114,13 @@ async function replace(
   bucket: Bucket,
   key: string,
   path: string,
-  options: DownloadOptions & { opened: OpenedObject | undefined },
+  options: SaveOptions & { opened: OpenedObject | undefined },
 ): Promise<Saved> {
   const part = await PartFile.open(`${path}.part`, { bucket: bucket.name, key });
   try {
     const { facts, hash } = await fill(part, bucket, key, options);
     const seal = await sealIn(part.file);
-    const status = await publish(part, path, hash, options.force);
+    const status = await publish(part, path, hash, options);
     const etag = facts.md5 === undefined ? facts.etag : undefined;
     return { ...hash, status, etag, proof: isProvenBySize(facts) ? { proof: 'size' } : {}, seal };
   } catch (error) {
@@ -180,13 +186,19 @@ async function fill(
 }
 
 /** Gives the part file its final name, unless the same file already has it by now. */
-async function publish(part: PartFile, path: string, hash: FileHash, force: boolean): Promise<Status> {
+async function publish(
+  part: PartFile,
+  path: string,
+  hash: FileHash,
+  { force, folder, isDocument }: SaveOptions,
+): Promise<Status> {
   const existing = await hashesAt(path);
   if (existing?.sha256 === hash.sha256) {
     part.discard();
     return 'unchanged';
   }
   if (!force && existing !== undefined) throw differs(path);
+  if (!force && isDocument) folder.refuseChanged(path, hash.sha256);
   await part.publish(path);
   return 'downloaded';
 }

@@ -19,6 +19,8 @@ export interface FileTarget {
   fileName: string | null;
   /** The envelope's status when the service returned the key; null for a bare key, which proves nothing about an envelope. */
   status: string | null;
+  /** Returns the file's name if the envelope has to be read again, because the name contains its values. */
+  nameOf?: ((envelope: Envelope) => string) | undefined;
   /** Set if the envelope could not be read. */
   error?: EsignError;
 }
@@ -119,11 +121,12 @@ export function targetsOf(
   const { id, status = null } = envelope;
   return kinds.map((what) => {
     const key = keyOf(envelope, what);
-    const fileName =
+    const nameOf = (one: Envelope) =>
       template === undefined
         ? defaultFileName(id, what)
-        : renderName(template, valuesOfEnvelope(envelope, what, key));
-    return { envelopeId: id, what, key: key ?? null, fileName, status };
+        : renderName(template, valuesOfEnvelope(one, what, keyOf(one, what)));
+    const target = { envelopeId: id, what, key: key ?? null, fileName: nameOf(envelope), status };
+    return key === undefined && template !== undefined ? { ...target, nameOf } : target;
   });
 }
 
@@ -133,7 +136,7 @@ export function targetsOf(
  * @throws EsignError if the envelope can't be read, or has no such document.
  */
 export async function locate(target: FileTarget, waiting: LocateOptions): Promise<DocumentFile> {
-  const { envelopeId, what, key, fileName, status, error } = target;
+  const { envelopeId, what, key, fileName, nameOf, status, error } = target;
   if (error !== undefined) throw error;
   if (key !== null && fileName !== null) return { envelopeId, what, key, fileName, status };
   if (envelopeId === null || what === null) throw new TypeError('a target without a key needs an envelope');
@@ -143,7 +146,7 @@ export async function locate(target: FileTarget, waiting: LocateOptions): Promis
     const intervalMs = intervalOf(envelope, what, waiting);
     if (keyOf(envelope, what) !== undefined || intervalMs === undefined || waiting.limit.left() === 0) {
       const file = fileOf(envelope, what);
-      return { ...file, fileName: fileName ?? file.fileName };
+      return { ...file, fileName: nameOf?.(envelope) ?? fileName ?? file.fileName };
     }
     waiting.onWait?.(`The ${what} file for ${envelopeId} has no storage key yet. Waiting for it.`);
     await waiting.clock.sleep(intervalMs, waiting.signal);

@@ -1,5 +1,13 @@
 import crypto from 'node:crypto';
-import fs, { existsSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -8,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DownloadFolder } from '../../../src/documents/archive/download-folder.ts';
 import type { Opened } from '../../../src/documents/bucket/object.ts';
 import { type DownloadOptions, downloadFile } from '../../../src/documents/download/file.ts';
-import { fileOfKey } from '../../../src/documents/download/targets.ts';
+import { type DocumentFile, fileOfKey } from '../../../src/documents/download/targets.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { openFilesIn } from '../../support/open-files.ts';
@@ -37,12 +45,16 @@ afterEach(async () => {
 });
 
 /** Downloads the object in a run of its own, from a bucket with these responses. */
-async function save(answers: (Response | Opened | Error)[], options: Partial<DownloadOptions> = {}) {
+async function save(
+  answers: (Response | Opened | Error)[],
+  options: Partial<DownloadOptions> = {},
+  file: DocumentFile = fileOfKey('a.txt'),
+) {
   const { bucket, requests, cancelled } = bucketWith(...answers);
   const clock = fakeClock();
   const folder = await DownloadFolder.open(dir, { hasList: true, clock });
   const progress = { begun: 0, expected: 0, bytes: 0 };
-  const outcome = await downloadFile(bucket, fileOfKey('a.txt'), {
+  const outcome = await downloadFile(bucket, file, {
     dir,
     folder,
     force: false,
@@ -89,6 +101,24 @@ describe('the ETag of a file', () => {
     expect(first.outcome).toMatchObject({ result: { status: 'unchanged', proof: 'size' } });
     expect(first.requests[0]?.ifNoneMatch).toBeUndefined();
     expect((await save([{ kind: 'same' }])).requests).toMatchObject([{ ifNoneMatch: '"0-2"' }]);
+  });
+});
+
+describe('a document that was deleted after it was listed', () => {
+  const file: DocumentFile = { ...fileOfKey('a.txt'), envelopeId: 'env_1', what: 'signed' };
+  const list = () => readFileSync(join(dir, 'SHA256SUMS'), 'utf8');
+
+  it('is refused if it has changed in the bucket, unless forced', async () => {
+    await save([{ text: TEXT }], {}, file);
+    rmSync(path);
+    const before = list();
+    expect((await save([{ text: OTHER }], {}, file)).outcome).toMatchObject(local);
+    expect([files(), list()]).toEqual([[], before]);
+    const { outcome } = await save([{ text: TEXT }], {}, file);
+    expect(outcome).toMatchObject({ result: { status: 'downloaded' } });
+    rmSync(path);
+    await save([{ text: OTHER }], { force: true }, file);
+    expect(list()).toBe(`${sha256(OTHER)}  a.txt\n`);
   });
 });
 

@@ -211,6 +211,16 @@ describe('locating a document', () => {
     expect([read.length, options.clock.slept, options.waits.length]).toEqual([3, [1_000, 1_000], 2]);
   });
 
+  it('names the file after the envelope at that time', async () => {
+    const options = { kinds: ['signed'] as const, template: parseNameTemplate('{status}/{key}', 'envelope') };
+    const [open] = targetsOf({ id: 'env_1', status: 'SENT' }, options);
+    const { client } = clientWith(done);
+    expect(open?.fileName).toBe('SENT/no-key');
+    expect(await locate(open ?? target, waiting({ client }))).toMatchObject({
+      fileName: `COMPLETED/${KEY}`,
+    });
+  });
+
   it('waits for the original of an envelope in any status', async () => {
     const draft: Envelope = { id: 'env_1', status: 'DRAFT' };
     const { client } = clientWith(draft, { ...draft, documentStorageKey: 'd.pdf' });
