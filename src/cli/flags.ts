@@ -9,7 +9,7 @@ import { DOCUMENT_KINDS, type DocumentKind, ENVELOPE_STATUSES, IN_FLIGHT } from 
 import { LIST_LIMIT } from './defaults.ts';
 
 interface MoreFlagFacts {
-  char?: 'o';
+  char?: 'i' | 'o' | 'q' | 'y';
   aliases?: string[];
   dependsOn?: string[];
   exclusive?: string[];
@@ -24,6 +24,14 @@ export function textFlag(helpValue: string, description: string, more: MoreFlagF
 /** Creates a flag with a text value that can be repeated. */
 export function repeatedTextFlag(helpValue: string, description: string) {
   return Flags.string({ description, helpValue, multiple: true, multipleNonGreedy: true });
+}
+
+/** Creates a flag without a value. With `allowNo`, it also has a form that starts with --no-. */
+export function booleanFlag(
+  description: string,
+  more: MoreFlagFacts & { allowNo?: boolean; default?: boolean } = {},
+) {
+  return Flags.boolean({ description, ...more });
 }
 
 /** Creates a flag with a whole number. */
@@ -51,7 +59,7 @@ export function inGroup<F extends Record<string, { helpGroup?: string | undefine
 
 /** The flags of all commands. */
 export const commonFlags = inGroup('GLOBAL', {
-  json: Flags.boolean({ description: 'print JSON; errors are printed to stderr as one JSON line' }),
+  json: booleanFlag('print JSON; errors are printed to stderr as one JSON line'),
   profile: Flags.string({
     char: 'p',
     description: 'profile to use (default: the current one)',
@@ -59,21 +67,16 @@ export const commonFlags = inGroup('GLOBAL', {
   }),
   'base-url': textFlag('URL', "API base URL (overrides the profile's)"),
   timeout: textFlag('30s', 'time limit for each request (default 30s)'),
-  'no-input': Flags.boolean({ description: 'disable prompts' }),
-  'no-spinner': Flags.boolean({
-    description: 'disable spinners and live updates (or set ESIGN_NO_SPINNER=1)',
-  }),
-  'no-wait': Flags.boolean({
-    description: 'exit with code 7 instead of waiting for the rate limit to reset',
-  }),
-  debug: Flags.boolean({ description: 'print each request and response to stderr, without secrets' }),
+  'no-input': booleanFlag('disable prompts'),
+  'no-spinner': booleanFlag('disable spinners and live updates (or set ESIGN_NO_SPINNER=1)'),
+  'no-wait': booleanFlag('exit with code 7 instead of waiting for the rate limit to reset'),
+  debug: booleanFlag('print each request and response to stderr, without secrets'),
 });
 
 /** Creates the `--quiet` flag of a list. `what` names the values that it prints. */
 export function quietFlag(what: string) {
-  return Flags.boolean({
+  return booleanFlag(`print only ${what}, one per line`, {
     char: 'q',
-    description: `print only ${what}, one per line`,
     exclusive: ['json', 'fields'],
     helpGroup: 'OUTPUT',
   });
@@ -81,8 +84,8 @@ export function quietFlag(what: string) {
 
 /** The flags for the format of a list. */
 export const formatFlags = inGroup('OUTPUT', {
-  csv: Flags.boolean({ description: 'print CSV with a header', exclusive: ['json', 'quiet', 'jsonl'] }),
-  jsonl: Flags.boolean({ description: 'print JSON, one item per line', exclusive: ['json', 'quiet'] }),
+  csv: booleanFlag('print CSV with a header', { exclusive: ['json', 'quiet', 'jsonl'] }),
+  jsonl: booleanFlag('print JSON, one item per line', { exclusive: ['json', 'quiet'] }),
   fields: textFlag('A,B', 'columns to print, such as id,status,signers.0.email'),
   quiet: quietFlag('IDs'),
 });
@@ -98,7 +101,7 @@ export const listFlags = {
       min: 1,
       exclusive: ['all'],
     }),
-    all: Flags.boolean({ description: 'list all items' }),
+    all: booleanFlag('list all items'),
   }),
 };
 
@@ -125,16 +128,13 @@ export const latestRunArg = {
 
 export const messageFileFlag = textFlag('FILE', 'read the message from a file', { helpGroup: 'EMAIL' });
 
-export const yesFlag = Flags.boolean({ char: 'y', description: 'skip the confirmation prompt' });
+export const yesFlag = booleanFlag('skip the confirmation prompt', { char: 'y' });
 export const confirmFlag = textFlag('NAME', 'profile name, to confirm writes if the profile requires it', {
   helpGroup: 'GUARD',
 });
-export const dryRunFlag = Flags.boolean({
-  description: 'show what would be done, without doing it',
-});
+export const dryRunFlag = booleanFlag('show what would be done, without doing it');
 
-export const missingRolesFlag = Flags.boolean({
-  description: 'continue even if a role in the template has no signer',
+export const missingRolesFlag = booleanFlag('continue even if a role in the template has no signer', {
   default: false,
 });
 

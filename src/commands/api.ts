@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import type { RawResponse } from '../api/http.ts';
 import { callMethod, callPages, callPath, callTarget, isWrite, type RawCall, sendCall } from '../api/raw.ts';
 import { EsignCommand } from '../cli/command.ts';
-import { confirmFlag, dryRunFlag, optionalArg, textFlag } from '../cli/flags.ts';
+import { booleanFlag, confirmFlag, dryRunFlag, optionalArg, textFlag } from '../cli/flags.ts';
 import { readJsonText } from '../cli/input/files.ts';
 import { readPairList } from '../cli/input/pairs.ts';
 import type { CommandTerminal } from '../cli/terminal.ts';
@@ -39,11 +39,8 @@ export default class Api extends EsignCommand {
       helpValue: 'K=V',
     }),
     body: textFlag('FILE|-', 'JSON body from a file, or `-` for stdin'),
-    paginate: Flags.boolean({ description: 'fetch all pages of a list and print one array' }),
-    include: Flags.boolean({
-      char: 'i',
-      description: 'print the status and headers of each response to stderr',
-    }),
+    paginate: booleanFlag('fetch all pages of a list and print one array'),
+    include: booleanFlag('print the status and headers of each response to stderr', { char: 'i' }),
     confirm: confirmFlag,
     'dry-run': dryRunFlag,
   };

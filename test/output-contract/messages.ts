@@ -12,7 +12,7 @@ const SRC = join(import.meta.dirname, '../../src');
 const DIVIDED = new Set(['commands', 'sandbox']);
 /** Functions that take lists of words, or the help of a flag or an argument. */
 const WITHOUT_MESSAGES =
-  /^(?:wordList|aliasTable|textFlag|repeatedTextFlag|numberFlag|durationFlag|optionalArg|requiredArg)$/;
+  /^(?:wordList|aliasTable|textFlag|repeatedTextFlag|numberFlag|booleanFlag|durationFlag|optionalArg|requiredArg)$/;
 /** Help is in docs/reference. */
 const HELP = new Set(['summary', 'description', 'examples', 'helpValue', 'helpGroup']);
 /** A word in a sentence: letters, perhaps with an apostrophe or a hyphen, and punctuation. */

@@ -1,10 +1,10 @@
-import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import { RESERVE } from '../../api/defaults.ts';
 import { PLAN_AGE_MS } from '../../bulk/defaults.ts';
 import type { Mode } from '../../bulk/entries.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import {
+  booleanFlag,
   dryRunFlag,
   durationFlag,
   inGroup,
@@ -51,21 +51,20 @@ export default class BulkCreate extends EsignCommand {
     }),
     'message-file': messageFileFlag,
     // Neither flag has a default, because oclif would count it as given.
-    send: Flags.boolean({ description: 'send the envelopes; without it, they stay drafts' }),
-    'one-step': Flags.boolean({
-      dependsOn: ['send'],
-      description: 'create and send in one request per row; after a lost response, run `bulk resume`',
-    }),
+    send: booleanFlag('send the envelopes; without it, they stay drafts'),
+    'one-step': booleanFlag(
+      'create and send in one request per row; after a lost response, run `bulk resume`',
+      { dependsOn: ['send'] },
+    ),
     ...bulkFlags,
     ...waveFlags,
-    again: Flags.boolean({
-      description: 'resend rows that were sent in the last 30 days, except those with a request_id',
+    again: booleanFlag('resend rows that were sent in the last 30 days, except those with a request_id', {
       default: false,
     }),
-    'skip-existing': Flags.boolean({
-      description: 'skip rows whose signers have signed the template or have an open envelope',
-      default: false,
-    }),
+    'skip-existing': booleanFlag(
+      'skip rows whose signers have signed the template or have an open envelope',
+      { default: false },
+    ),
     'allow-missing-roles': missingRolesFlag,
     ...inGroup('PLAN', {
       plan: textFlag(

@@ -1,4 +1,3 @@
-import * as Flags from '@oclif/core/flags';
 import { rowKeysOf } from '../../bulk/lookup/earlier-rows.ts';
 import { cellsHash } from '../../bulk/lookup/row-key.ts';
 import { errorInWords } from '../../bulk/results.ts';
@@ -11,7 +10,7 @@ import type { StatusLine } from '../../bulk/status/run-status.ts';
 import { rowStateOf } from '../../bulk/status/signer-states.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { latestRunArg, readFlags, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, latestRunArg, readFlags, textFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { PartialError, UsageError } from '../../kernel/errors.ts';
@@ -41,15 +40,12 @@ export default class BulkExport extends EsignCommand {
   ];
   static override args = latestRunArg;
   static override flags = {
-    last: Flags.boolean({ description: 'the latest run' }),
-    csv: Flags.boolean({ description: 'print CSV (default)', exclusive: ['json'] }),
+    last: booleanFlag('the latest run'),
+    csv: booleanFlag('print CSV (default)', { exclusive: ['json'] }),
     into: textFlag('FILE', "the run's source file, printed with the results added; `-` for stdin", {
       exclusive: ['json', 'csv'],
     }),
-    failed: Flags.boolean({
-      description: 'with --into, print only rows without an envelope',
-      dependsOn: ['into'],
-    }),
+    failed: booleanFlag('with --into, print only rows without an envelope', { dependsOn: ['into'] }),
     ...readFlags,
     delimiter: delimiterFlag,
   };

@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { optionalArg } from '../../cli/flags.ts';
+import { booleanFlag, optionalArg } from '../../cli/flags.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { bulkFlags } from './flags.ts';
 import { BulkProgress } from './progress.ts';
@@ -25,11 +24,8 @@ export default class BulkResume extends EsignCommand {
   ];
   static override args = { run: optionalArg('run ID') };
   static override flags = {
-    last: Flags.boolean({ description: 'the latest run' }),
-    anyway: Flags.boolean({
-      description: 'send the next wave even if a --stop-if limit is exceeded',
-      default: false,
-    }),
+    last: booleanFlag('the latest run'),
+    anyway: booleanFlag('send the next wave even if a --stop-if limit is exceeded', { default: false }),
     ...bulkFlags,
   };
 

@@ -1,7 +1,6 @@
-import * as Flags from '@oclif/core/flags';
 import { detailsOf, failuresOf } from '../../bulk/run-list.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { latestRunArg } from '../../cli/flags.ts';
+import { booleanFlag, latestRunArg } from '../../cli/flags.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';
 import { namedRun } from './run.ts';
@@ -15,7 +14,7 @@ export default class BulkShow extends EsignCommand {
     '<%= config.bin %> bulk show --last --json | jq .failures',
   ];
   static override args = latestRunArg;
-  static override flags = { last: Flags.boolean({ description: 'the latest run' }) };
+  static override flags = { last: booleanFlag('the latest run') };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BulkShow);

@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { requiredArg, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, requiredArg, textFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
@@ -18,7 +17,7 @@ export default class BulkTemplate extends EsignCommand {
   };
   static override flags = {
     template: textFlag('ID', 'template whose roles the file should contain'),
-    force: Flags.boolean({ description: 'replace an existing file' }),
+    force: booleanFlag('replace an existing file'),
   };
 
   async run(): Promise<void> {

@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { listFlags, quietFlag, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, listFlags, quietFlag, textFlag } from '../../cli/flags.ts';
 import type { Session } from '../../cli/session.ts';
 import { acceptPin, forgetPins, type Pin, readPins } from '../../documents/seal/pins.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -20,7 +19,7 @@ export default class DocumentsPins extends EsignCommand {
   static override flags = {
     accept: textFlag('FINGERPRINT', 'trust this certificate as well', { exclusive: ['forget'] }),
     forget: textFlag('FINGERPRINT', 'stop trusting this certificate'),
-    'dry-run': Flags.boolean({ description: 'show what would change, without changing it' }),
+    'dry-run': booleanFlag('show what would change, without changing it'),
     csv: listFlags.csv,
     fields: listFlags.fields,
     quiet: quietFlag('fingerprints'),

@@ -1,7 +1,6 @@
-import * as Flags from '@oclif/core/flags';
 import { Batch, type ItemResult } from '../../cli/batch.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { optionalArg, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, optionalArg, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { MANIFEST_NAME } from '../../documents/archive/manifest.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
@@ -27,8 +26,8 @@ export default class DocumentsVerify extends EsignCommand {
     path: optionalArg('folders or files (default: this folder)'),
   };
   static override flags = {
-    'require-seal': Flags.boolean({ description: 'reject files that are not sealed PDFs' }),
-    'require-list': Flags.boolean({ description: 'reject files that are not listed in any SHA256SUMS' }),
+    'require-seal': booleanFlag('reject files that are not sealed PDFs'),
+    'require-list': booleanFlag('reject files that are not listed in any SHA256SUMS'),
     trust: textFlag('FILE', 'PEM file with accepted certificate authorities; other seals fail'),
     'sealed-by': repeatedTextFlag(
       'FINGERPRINT',

@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { dryRunFlag, textFlag, yesFlag } from '../../cli/flags.ts';
+import { booleanFlag, dryRunFlag, textFlag, yesFlag } from '../../cli/flags.ts';
 import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
 import { notToCancel } from '../../envelopes/left-out.ts';
 import { cancelAction } from '../../envelopes/plan.ts';
@@ -19,8 +18,7 @@ export default class EnvelopesCancel extends EsignCommand {
   static override args = idsOrFilters;
   static override flags = {
     reason: textFlag('TEXT', 'reason, stored with the envelope'),
-    'even-if-declined': Flags.boolean({
-      description: 'also cancel DECLINED envelopes, which then no longer show as declined',
+    'even-if-declined': booleanFlag('also cancel DECLINED envelopes, which then no longer show as declined', {
       default: false,
     }),
     ...selectionFlags,

@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { inGroup, listFlags, sinceFlag, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, inGroup, listFlags, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
@@ -22,11 +21,8 @@ export default class EventsList extends EsignCommand {
       events: textFlag('A,B', 'only these events'),
       envelope: textFlag('ID', 'only events for this envelope'),
       since: sinceFlag({ description: 'only webhooks received since this time', helpValue: '7d|DATE' }),
-      verified: Flags.boolean({
-        description: 'only webhooks with a valid signature',
-        exclusive: ['unverified'],
-      }),
-      unverified: Flags.boolean({ description: 'only webhooks without a valid signature' }),
+      verified: booleanFlag('only webhooks with a valid signature', { exclusive: ['unverified'] }),
+      unverified: booleanFlag('only webhooks without a valid signature'),
     }),
   };
 

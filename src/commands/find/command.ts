@@ -1,8 +1,7 @@
-import * as Flags from '@oclif/core/flags';
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { listFlags, requiredArg } from '../../cli/flags.ts';
+import { booleanFlag, listFlags, requiredArg } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { searchText, selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
 import { searchEnvelopes } from '../../cli/selection/search.ts';
@@ -41,7 +40,7 @@ export default class Find extends EsignCommand {
   static override flags = {
     ...listFlags,
     ...otherFlags,
-    cached: Flags.boolean({ description: 'search only the local index, without contacting the service' }),
+    cached: booleanFlag('search only the local index, without contacting the service'),
   };
 
   async run(): Promise<void> {

@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
-import * as Flags from '@oclif/core/flags';
 import { indexPathOf } from '../../cli/boot/observations.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { dryRunFlag } from '../../cli/flags.ts';
+import { booleanFlag, dryRunFlag } from '../../cli/flags.ts';
 import type { Session } from '../../cli/session.ts';
 import { indexFiles } from '../../envelope-index/index-file.ts';
 import { indexFolder } from '../../envelope-index/index-writer.ts';
@@ -19,10 +18,7 @@ export default class IndexClear extends EsignCommand {
     '<%= config.bin %> index clear --all --json',
   ];
   static override flags = {
-    all: Flags.boolean({
-      description: 'delete the indexes for all profiles, including removed ones',
-      default: false,
-    }),
+    all: booleanFlag('delete the indexes for all profiles, including removed ones', { default: false }),
     'dry-run': dryRunFlag,
   };
 

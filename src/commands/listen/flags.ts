@@ -1,6 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import {
+  booleanFlag,
   durationFlag,
   inGroup,
   numberFlag,
@@ -67,20 +68,14 @@ export const listenFlags = {
     'delete received webhooks older than this, now and once a day (default: keep all)',
     86_400_000,
   ),
-  inspect: Flags.boolean({
-    description: 'show deliveries live on a local web page, and print its link',
-  }),
+  inspect: booleanFlag('show deliveries live on a local web page, and print its link'),
   'inspect-port': numberFlag('port for the --inspect page (default: any free port)', {
     min: 0,
     max: 65_535,
     dependsOn: ['inspect'],
   }),
   'health-port': numberFlag('port for /healthz and /metrics; 0 for any free port', { min: 0, max: 65_535 }),
-  verify: Flags.boolean({
-    description: 'check signatures; --no-verify accepts everything',
-    default: true,
-    allowNo: true,
-  }),
+  verify: booleanFlag('check signatures; --no-verify accepts everything', { default: true, allowNo: true }),
 };
 
 /** The values of the flags. `wait`: how long to wait for the envelope, in ms. */

@@ -8,9 +8,9 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
+import { booleanFlag } from '../../cli/flags.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { readTools } from './read-tools.ts';
@@ -26,9 +26,9 @@ export default class Mcp extends EsignCommand {
     '<%= config.bin %> mcp --profile sandbox --allow-write --debug',
   ];
   static override flags = {
-    'allow-write': Flags.boolean({
-      description: 'also allow create, send, remind, cancel, and replace; each requires a confirmation',
-    }),
+    'allow-write': booleanFlag(
+      'also allow create, send, remind, cancel, and replace; each requires a confirmation',
+    ),
   };
 
   async run(): Promise<void> {

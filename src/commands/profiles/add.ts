@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { requiredArg } from '../../cli/flags.ts';
+import { booleanFlag, requiredArg } from '../../cli/flags.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { addProfile, applyChanges, checkName } from '../../profiles/edit.ts';
 import { removeKey, storeKey } from '../../profiles/key-place.ts';
@@ -26,11 +25,7 @@ export default class ProfilesAdd extends EsignCommand {
   };
   static override flags = {
     ...profileFlags,
-    verify: Flags.boolean({
-      description: 'check the key with one GET request',
-      default: true,
-      allowNo: true,
-    }),
+    verify: booleanFlag('check the key with one GET request', { default: true, allowNo: true }),
   };
 
   async run(): Promise<void> {

@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { requiredArg } from '../../cli/flags.ts';
+import { booleanFlag, requiredArg } from '../../cli/flags.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { applyChanges, putProfile } from '../../profiles/edit.ts';
@@ -26,11 +25,7 @@ export default class ProfilesEdit extends EsignCommand {
   };
   static override flags = {
     ...profileFlags,
-    verify: Flags.boolean({
-      description: 'check a new key or base URL with one GET request',
-      default: true,
-      allowNo: true,
-    }),
+    verify: booleanFlag('check a new key or base URL with one GET request', { default: true, allowNo: true }),
   };
 
   async run(): Promise<void> {

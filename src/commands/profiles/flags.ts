@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
-import { inGroup, numberFlag, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, inGroup, numberFlag, textFlag } from '../../cli/flags.ts';
 import { readSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -8,20 +7,19 @@ import type { GuardChanges, ProfileChanges } from '../../profiles/edit.ts';
 import type { KeyStorage } from '../../profiles/key-place.ts';
 
 const guardFlags = inGroup('GUARD', {
-  'read-only': Flags.boolean({ description: 'refuse all commands that change data', allowNo: true }),
+  'read-only': booleanFlag('refuse all commands that change data', { allowNo: true }),
   'only-to': textFlag(
     'A,B',
     "allow only these recipients: addresses, '*@example.com', '*@*.example.com'; '' allows nobody",
     { exclusive: ['no-only-to'] },
   ),
-  'no-only-to': Flags.boolean({ description: 'allow all recipients' }),
+  'no-only-to': booleanFlag('allow all recipients'),
   'max-emails': numberFlag('maximum number of emails that a command may send', {
     min: 0,
     exclusive: ['no-max-emails'],
   }),
-  'no-max-emails': Flags.boolean({ description: 'allow any number of emails' }),
-  'confirm-name': Flags.boolean({
-    description: "require the profile's name before a command emails more than one person",
+  'no-max-emails': booleanFlag('allow any number of emails'),
+  'confirm-name': booleanFlag("require the profile's name before a command emails more than one person", {
     allowNo: true,
   }),
 });
@@ -29,32 +27,26 @@ const guardFlags = inGroup('GUARD', {
 /** The flags of `profiles add` and `profiles edit`. Secrets are never passed as the value of a flag. */
 export const profileFlags = {
   ...inGroup('KEY', {
-    'api-key-stdin': Flags.boolean({
-      description: 'read the API key from stdin',
+    'api-key-stdin': booleanFlag('read the API key from stdin', {
       exclusive: ['api-key-command', 'api-key-file'],
     }),
     'api-key-file': textFlag('FILE', 'read the API key from a file'),
     'api-key-command': textFlag('CMD', 'command that prints the API key, run each time the key is needed', {
       exclusive: ['api-key-file'],
     }),
-    keychain: Flags.boolean({
-      description: 'store the API key in the system keychain instead of the profiles file',
+    keychain: booleanFlag('store the API key in the system keychain instead of the profiles file', {
       allowNo: true,
       exclusive: ['api-key-command'],
     }),
   }),
-  'insecure-http': Flags.boolean({ description: 'allow an http:// base URL on another machine' }),
-  index: Flags.boolean({
-    description: 'keep a local index of envelopes, for `find` (default)',
-    allowNo: true,
-  }),
+  'insecure-http': booleanFlag('allow an http:// base URL on another machine'),
+  index: booleanFlag('keep a local index of envelopes, for `find` (default)', { allowNo: true }),
   ...guardFlags,
   ...inGroup('STORAGE', {
     bucket: textFlag('NAME', 'bucket that contains the signed documents'),
     region: textFlag('NAME', 'bucket region'),
     endpoint: textFlag('URL', 'URL of an S3-compatible service other than AWS'),
-    'path-style': Flags.boolean({
-      description: 'put the bucket in the path, not the host name (default with --endpoint)',
+    'path-style': booleanFlag('put the bucket in the path, not the host name (default with --endpoint)', {
       allowNo: true,
     }),
     'aws-profile': textFlag('NAME', 'AWS profile with the credentials and endpoint'),
@@ -62,8 +54,7 @@ export const profileFlags = {
       'ID',
       'access key ID, instead of the AWS default chain; you are prompted for the secret',
     ),
-    'secret-access-key-stdin': Flags.boolean({
-      description: 'read the secret access key from stdin',
+    'secret-access-key-stdin': booleanFlag('read the secret access key from stdin', {
       exclusive: ['api-key-stdin'],
     }),
     'secret-access-key-file': textFlag('FILE', 'read the secret access key from a file'),

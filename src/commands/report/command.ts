@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, formatFlags, textFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
 import { readAccount } from '../../cli/selection/account.ts';
 import { selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
@@ -52,11 +52,7 @@ export default class Report extends EsignCommand {
       helpValue: 'template|role|month|week|run|meta.KEY',
     }),
     html: textFlag('FILE', 'also write an HTML page to this file'),
-    markdown: Flags.boolean({
-      description: 'print a Markdown table',
-      helpGroup: 'OUTPUT',
-      exclusive: ['json', 'csv'],
-    }),
+    markdown: booleanFlag('print a Markdown table', { helpGroup: 'OUTPUT', exclusive: ['json', 'csv'] }),
     csv: Flags.boolean({ ...formatFlags.csv, exclusive: ['json'] }),
   };
 

@@ -1,6 +1,5 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { optionalArg } from '../../cli/flags.ts';
+import { booleanFlag, optionalArg } from '../../cli/flags.ts';
 import { readJsonObject } from '../../cli/input/files.ts';
 import { writeJson } from '../../output/json.ts';
 
@@ -18,7 +17,7 @@ export default class SandboxFaults extends EsignCommand {
   static override args = {
     file: optionalArg('JSON file, or `-` for stdin'),
   };
-  static override flags = { clear: Flags.boolean({ description: 'remove all faults' }) };
+  static override flags = { clear: booleanFlag('remove all faults') };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxFaults);

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
-import { inGroup, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, inGroup, textFlag } from '../../cli/flags.ts';
 
 /** The flags that make runs of a sandbox repeatable. */
 export const repeatableFlags = inGroup('SERVICE', {
@@ -10,7 +10,7 @@ export const repeatableFlags = inGroup('SERVICE', {
     default: 'random',
     helpValue: 'random|counted',
   }),
-  freeze: Flags.boolean({ description: 'stop the clock; only `sandbox advance` moves it' }),
+  freeze: booleanFlag('stop the clock; only `sandbox advance` moves it'),
   clock: textFlag('AT', 'start time for the clock, such as 2026-03-01T09:00:00Z'),
 });
 

@@ -1,7 +1,6 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { optionalArg, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, optionalArg, textFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted, listed } from '../../kernel/duration.ts';
@@ -35,7 +34,7 @@ export default class SandboxSeed extends EsignCommand {
     out: textFlag('FILE', 'write the stand-ins to a seed file instead; `-` for stdout', {
       dependsOn: ['from'],
     }),
-    force: Flags.boolean({ description: 'replace an existing FILE', dependsOn: ['out'] }),
+    force: booleanFlag('replace an existing FILE', { dependsOn: ['out'] }),
   };
 
   async run(): Promise<void> {

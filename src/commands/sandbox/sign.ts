@@ -1,7 +1,6 @@
-import * as Flags from '@oclif/core/flags';
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
-import { envelopeArg, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, envelopeArg, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { hasSigned, isInFlight } from '../../kernel/vocabulary.ts';
@@ -21,8 +20,8 @@ export default class SandboxSign extends EsignCommand {
   static override args = envelopeArg;
   static override flags = {
     signer: textFlag('EMAIL|ID', 'signer to sign as (default: the next signer)', { exclusive: ['all'] }),
-    quiet: Flags.boolean({ char: 'q', description: 'print only the envelope ID', exclusive: ['json'] }),
-    all: Flags.boolean({ description: 'sign as everyone who has not signed yet, in order' }),
+    quiet: booleanFlag('print only the envelope ID', { char: 'q', exclusive: ['json'] }),
+    all: booleanFlag('sign as everyone who has not signed yet, in order'),
     value: repeatedTextFlag('FIELD=TEXT', 'value for a field; can be repeated (default: made-up values)'),
   };
 

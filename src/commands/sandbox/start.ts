@@ -3,7 +3,14 @@ import * as Flags from '@oclif/core/flags';
 import { isLoopback } from '../../api/base-url.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { inGroup, numberFlag, rateLimitFlag, repeatedTextFlag, textFlag } from '../../cli/flags.ts';
+import {
+  booleanFlag,
+  inGroup,
+  numberFlag,
+  rateLimitFlag,
+  repeatedTextFlag,
+  textFlag,
+} from '../../cli/flags.ts';
 import { readJsonObject } from '../../cli/input/files.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
@@ -47,7 +54,7 @@ export default class SandboxStart extends EsignCommand {
     'bucket-port': numberFlag('bucket port (default: --port plus 1000)', { min: 0, max: 65_535 }),
     host: Flags.string({ description: 'address to bind', default: '127.0.0.1', helpValue: 'ADDRESS' }),
     data: textFlag('DIR', 'folder to store the state in', { exclusive: ['ephemeral'] }),
-    ephemeral: Flags.boolean({ description: 'delete everything on exit' }),
+    ephemeral: booleanFlag('delete everything on exit'),
     ...inGroup('SERVICE', {
       'rate-limit': rateLimitFlag({
         description: 'requests per key and time window (default 10000/15m)',
@@ -73,11 +80,7 @@ export default class SandboxStart extends EsignCommand {
       ),
     }),
     ...repeatableFlags,
-    'save-profile': Flags.boolean({
-      description: 'add or update the `sandbox` profile',
-      default: true,
-      allowNo: true,
-    }),
+    'save-profile': booleanFlag('add or update the `sandbox` profile', { default: true, allowNo: true }),
   };
 
   async run(): Promise<void> {

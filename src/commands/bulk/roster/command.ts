@@ -4,7 +4,7 @@ import { isCovered, type RosterEntry } from '../../../bulk/roster/roster.ts';
 import { Findings, MAX_PROBLEMS } from '../../../bulk/rows/check-file.ts';
 import { checkRow } from '../../../bulk/rows/row.ts';
 import { EsignCommand } from '../../../cli/command.ts';
-import { inGroup, readFlags, rowsFile, sinceFlag, textFlag } from '../../../cli/flags.ts';
+import { booleanFlag, inGroup, readFlags, rowsFile, sinceFlag, textFlag } from '../../../cli/flags.ts';
 import { type ListView, writeList } from '../../../output/list.ts';
 import type { TableColumn } from '../../../output/table.ts';
 import { delimiterFlag, localDelimiter } from '../flags.ts';
@@ -27,13 +27,12 @@ export default class BulkRoster extends EsignCommand {
       description: 'only envelopes created since this time (default: all)',
       helpValue: '90d|DATE',
     }),
-    missing: Flags.boolean({
-      description: 'print the original rows with signers who have neither signed nor been asked',
+    missing: booleanFlag('print the original rows with signers who have neither signed nor been asked', {
       default: false,
       exclusive: ['json', 'csv', 'fields'],
     }),
     ...inGroup('OUTPUT', {
-      csv: Flags.boolean({ description: 'print CSV with a header', exclusive: ['json'] }),
+      csv: booleanFlag('print CSV with a header', { exclusive: ['json'] }),
       fields: textFlag('A,B', 'columns to print, such as email,state'),
     }),
     ...readFlags,

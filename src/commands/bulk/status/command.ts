@@ -1,4 +1,3 @@
-import * as Flags from '@oclif/core/flags';
 import { errorInWords } from '../../../bulk/results.ts';
 import { filesOf } from '../../../bulk/runs.ts';
 import {
@@ -10,7 +9,7 @@ import {
 import { SIGNER_STATES, type SignerState } from '../../../bulk/status/signer-states.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { formatFlags, latestRunArg, textFlag } from '../../../cli/flags.ts';
+import { booleanFlag, formatFlags, latestRunArg, textFlag } from '../../../cli/flags.ts';
 import { runOnThisMachine, selectedRun } from '../../../cli/selection/run.ts';
 import { select } from '../../../cli/selection/select.ts';
 import { timeOf } from '../../../kernel/clock.ts';
@@ -39,7 +38,7 @@ export default class BulkStatus extends EsignCommand {
   ];
   static override args = latestRunArg;
   static override flags = {
-    last: Flags.boolean({ description: 'the latest run' }),
+    last: booleanFlag('the latest run'),
     only: textFlag('A,B', 'only signers in one of these states'),
     ...formatFlags,
   };

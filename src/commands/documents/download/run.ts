@@ -4,7 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import { Batch } from '../../../cli/batch.ts';
 import type { Context } from '../../../cli/context.ts';
-import { durationFlag, textFlag } from '../../../cli/flags.ts';
+import { booleanFlag, durationFlag, textFlag } from '../../../cli/flags.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
 import { refuseCollisions } from '../../../documents/archive/file-names.ts';
@@ -41,7 +41,7 @@ export const downloadFlags = {
     { exclusive: ['output'] },
   ),
   output: textFlag('FILE', 'output file for a single download; `-` for stdout', { char: 'o' }),
-  force: Flags.boolean({ description: 'replace existing files whose content differs' }),
+  force: booleanFlag('replace existing files whose content differs'),
   concurrency: Flags.integer({
     description: 'maximum number of parallel downloads',
     default: DOWNLOADS.default,

@@ -6,6 +6,7 @@ import type { Template } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { CommonFlags, Context } from '../../../cli/context.ts';
 import {
+  booleanFlag,
   confirmFlag,
   dryRunFlag,
   inGroup,
@@ -83,10 +84,10 @@ export default class EnvelopesCreate extends EsignCommand {
       helpValue: 'sequential|parallel',
       helpGroup: 'SIGNER',
     }),
-    send: Flags.boolean({ description: 'send the envelope to its signers immediately' }),
+    send: booleanFlag('send the envelope to its signers immediately'),
     'request-id': textFlag('KEY', 'idempotency key: the same ID never creates a second envelope'),
     'allow-missing-roles': missingRolesFlag,
-    quiet: Flags.boolean({ char: 'q', description: 'print only the envelope ID', exclusive: ['json'] }),
+    quiet: booleanFlag('print only the envelope ID', { char: 'q', exclusive: ['json'] }),
     yes: yesFlag,
     confirm: confirmFlag,
     'dry-run': dryRunFlag,

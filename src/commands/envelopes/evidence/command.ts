@@ -4,7 +4,7 @@ import * as Flags from '@oclif/core/flags';
 import { type Envelope, envelopeSchema, matches } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { durationFlag, requiredArg } from '../../../cli/flags.ts';
+import { booleanFlag, durationFlag, requiredArg } from '../../../cli/flags.ts';
 import { addKnownSecrets } from '../../../cli/known-secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
@@ -51,7 +51,7 @@ export default class EnvelopesEvidence extends EsignCommand {
       required: true,
       helpValue: 'DIR',
     }),
-    force: Flags.boolean({ description: 'replace existing files whose content differs' }),
+    force: booleanFlag('replace existing files whose content differs'),
     wait: durationFlag('30s', 'how long to wait for a document that is not in the bucket yet (default 30s)'),
   };
 

@@ -1,8 +1,7 @@
-import * as Flags from '@oclif/core/flags';
 import type { Envelope } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { formatFlags, optionalArg, textFlag } from '../../../cli/flags.ts';
+import { booleanFlag, formatFlags, optionalArg, textFlag } from '../../../cli/flags.ts';
 import { readIds } from '../../../cli/input/ids.ts';
 import type { ListFormat } from '../../../output/list.ts';
 import { forEachId } from '../each.ts';
@@ -27,9 +26,9 @@ export default class EnvelopesGet extends EsignCommand {
       exclusive: ['json'],
     }),
     quiet: formatFlags.quiet,
-    history: Flags.boolean({
-      description: 'also show its history, including the webhooks that `listen` received on this machine',
-    }),
+    history: booleanFlag(
+      'also show its history, including the webhooks that `listen` received on this machine',
+    ),
   };
 
   /** Scripts may get the JSON of a thousand envelopes, so everything else is loaded late. */

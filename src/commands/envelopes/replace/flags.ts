@@ -1,6 +1,6 @@
-import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import {
+  booleanFlag,
   confirmFlag,
   dryRunFlag,
   inGroup,
@@ -34,19 +34,11 @@ export const replaceFlags = {
     { helpGroup: 'WEBHOOK' },
   ),
   reason: textFlag('TEXT', 'reason for canceling the original, stored with it'),
-  draft: Flags.boolean({
-    description: 'only create the replacement as a draft; run again without --draft to finish',
-  }),
-  'even-if-signed': Flags.boolean({
-    description: 'replace it even if someone has signed and must sign again',
-  }),
+  draft: booleanFlag('only create the replacement as a draft; run again without --draft to finish'),
+  'even-if-signed': booleanFlag('replace it even if someone has signed and must sign again'),
   'allow-missing-roles': missingRolesFlag,
   'request-id': textFlag('KEY', 'request ID for the replacement'),
-  quiet: Flags.boolean({
-    char: 'q',
-    description: "print only the replacement's ID",
-    exclusive: ['json'],
-  }),
+  quiet: booleanFlag("print only the replacement's ID", { char: 'q', exclusive: ['json'] }),
   yes: yesFlag,
   confirm: confirmFlag,
   'dry-run': dryRunFlag,

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
-import { durationFlag } from '../../../cli/flags.ts';
+import { booleanFlag, durationFlag } from '../../../cli/flags.ts';
 import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
 import { select } from '../../../cli/selection/select.ts';
 import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
@@ -30,11 +30,7 @@ export default class EnvelopesSummary extends EsignCommand {
   ];
   static override flags = {
     ...selectionFlags,
-    quiet: Flags.boolean({
-      char: 'q',
-      description: 'print only the IDs of the listed envelopes',
-      exclusive: ['json'],
-    }),
+    quiet: booleanFlag('print only the IDs of the listed envelopes', { char: 'q', exclusive: ['json'] }),
     soon: durationFlag('3d', 'list envelopes that expire within this time (default 3d)'),
     most: Flags.integer({
       description: 'maximum number of envelopes listed in each section',

@@ -1,7 +1,6 @@
-import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { durationFlag, statusesFlag, textFlag } from '../../../cli/flags.ts';
+import { booleanFlag, durationFlag, statusesFlag, textFlag } from '../../../cli/flags.ts';
 import {
   idsOrFilters,
   isSelecting,
@@ -46,9 +45,7 @@ export default class EnvelopesWatch extends EsignCommand {
       'CMD',
       'command to run when an envelope reaches one of the --until statuses; it gets the change as JSON on stdin',
     ),
-    notify: Flags.boolean({
-      description: 'ring the bell and show a desktop notification when an envelope is finished',
-    }),
+    notify: booleanFlag('ring the bell and show a desktop notification when an envelope is finished'),
     // Unlike the global flag, this is the maximum wait, not the timeout of a request.
     timeout: durationFlag('2h', 'give up after this long and exit with code 124', 1),
     interval: durationFlag('5s', 'polling interval (default 5s, up to 60s while nothing changes)', 200),
