@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
-import { durationInWords, grouped } from '../../kernel/duration.ts';
+import { DAY_MS, durationInWords, grouped } from '../../kernel/duration.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -16,7 +16,9 @@ export function forwardsFolder(): string {
 }
 
 /** How long repeated deliveries are recognized. */
-const DUPLICATE_WINDOW_MS = 86_400_000;
+const DUPLICATE_WINDOW_MS = DAY_MS;
+/** How far back pending forwards are found. Those that have expired are only reported. */
+const PENDING_WINDOW_MS = 7 * DAY_MS;
 const RETRY_PERIOD = durationInWords(RETRY_PERIOD_MS);
 
 export interface ForwardingOptions extends Omit<ForwarderOptions, 'onEnd'> {
@@ -52,7 +54,7 @@ export class Forwarding {
   async recall(listener: string, eventsFolder: string, warn: OnWarning): Promise<string[]> {
     const { targets } = this.queue;
     const now = this.#clock.now();
-    const spanMs = targets.length > 0 ? 2 * RETRY_PERIOD_MS : DUPLICATE_WINDOW_MS;
+    const spanMs = targets.length > 0 ? PENDING_WINDOW_MS : DUPLICATE_WINDOW_MS;
     const recent = new Date(now - DUPLICATE_WINDOW_MS).toISOString();
     const seen: { receivedAt: string; id: string }[] = [];
     const visit = ({ reason, receivedAt, id }: EventRecord) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
+import { Forwarding } from '../../../src/webhooks/forward/forwarding.ts';
 import { ForwardLedger, type PendingForward, targetName } from '../../../src/webhooks/forward/ledger.ts';
 import { Forwarder, RETRY_PERIOD_MS } from '../../../src/webhooks/forward/queue.ts';
 import type { ForwardResult } from '../../../src/webhooks/forward/send.ts';
@@ -152,6 +153,20 @@ describe('pending forwards', () => {
     expect(await takenOver(late)).toEqual([]);
     await third.close();
     await late.close();
+  });
+
+  it('are reported if they expired before the listener started', async () => {
+    await written(record('dlv_1', 'env_a'));
+    clock.time += 4 * RETRY_PERIOD_MS;
+    const warnings: string[] = [];
+    const warn = (message: string) => void warnings.push(message);
+    const options = { folder: join(folder, 'forwards'), urls: [url], timeoutMs: 1_000, clock };
+    const forwarding = new Forwarding({ ...options, warn, onResult: (one) => void results.push(one) });
+    await forwarding.recall('me', events(), warn);
+    forwarding.start();
+    await forwarding.stop(0);
+    expect(warnings).toEqual([expect.stringContaining('esign events replay dlv_1 ')]);
+    expect(results).toEqual([]);
   });
 
   it('exclude deliveries for another address and refused ones', async () => {
