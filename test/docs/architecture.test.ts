@@ -24,6 +24,21 @@ describe('the architecture page', () => {
   });
 });
 
+describe('the README of a folder in src/', () => {
+  const pages = [...walk('src')].filter((folder) => existsSync(join(folder, 'README.md')));
+
+  it.each(pages)('names only files and folders that exist: %s', (folder) => {
+    const page = readFileSync(join(folder, 'README.md'), 'utf8');
+    const named = [...page.matchAll(/`([a-z][\w-]*(?:\/[\w-]+)*(?:\/|\.ts))`/g)].map(
+      ([, path]) => path ?? '',
+    );
+    expect(named.length).toBeGreaterThan(1);
+    const paths = [folder, 'src'].flatMap((base) => readdirSync(base, { recursive: true, encoding: 'utf8' }));
+    const exists = (name: string) => paths.some((path) => `/${path}`.endsWith(`/${name.replace(/\/$/, '')}`));
+    expect(named.filter((name) => !exists(name))).toEqual([]);
+  });
+});
+
 /** Types that client/model.ts repeats for `esign-cli/client`, so that its declarations need no other package. */
 const PUBLIC_COPIES = ['Envelope', 'EnvelopeStatus', 'Signer', 'Template', 'TemplateField'];
 
