@@ -48,6 +48,8 @@ export interface ListenerOptions
   events: ReadonlySet<string> | undefined;
   forwardTo: readonly string[];
   forwardTimeoutMs: number;
+  /** The folder into which the documents of completed envelopes are downloaded, as an absolute path. */
+  downloadTo?: string | undefined;
   /** How long to continue forwarding after a stop. */
   drainMs: number;
   /** How long a day of the journals is kept; undefined keeps it forever. */

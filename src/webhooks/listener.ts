@@ -248,7 +248,9 @@ class Listener {
     const isWanted = this.#isWanted(facts?.event ?? null);
     const isTaken = reason === null && isWanted;
     const kept = reason === null ? delivery : this.#refusals.admit(delivery);
-    const record = kept && recordOf(kept, isTaken ? this.#forwarding.queue.targets : []);
+    const { downloadTo } = this.#options;
+    const record =
+      kept && recordOf(kept, isTaken ? { owedTo: this.#forwarding.queue.targets, downloadTo } : {});
     const place = record && (await this.#journal.append(record));
     this.#failures.succeeded();
     this.#health.received(delivery);

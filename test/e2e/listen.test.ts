@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { sign } from '../../src/webhooks/receive/signature.ts';
 import { argv } from '../support/argv.ts';
@@ -216,5 +216,37 @@ describe('a response of listen', () => {
     ]);
     await listening.stop();
     expect(JSON.stringify(outputs) + (await listening.stderr)).not.toContain('canary');
+  });
+});
+
+describe('listen --download', () => {
+  it('downloads what an earlier listener could not, once', async () => {
+    const own = new Home();
+    onTestFinished(() => own.close());
+    await own.sandbox();
+    await writeFile(own.path('secret'), 'canary-secret-of-a-listener-1');
+    const listenTo = () => own.background`listen --port 0 --json --download docs --secret-file secret`;
+    const typesUntil = async (listener: ReturnType<typeof listenTo>, last: string) => {
+      const types: unknown[] = [];
+      while (types.at(-1) !== last) types.push((await listener.object()).type);
+      return types;
+    };
+    await writeFile(own.path('docs'), 'in the way');
+    const first = listenTo();
+    const { url } = await first.object();
+    const words = argv`--template tmpl_nda --signer ${'Ada <ada@example.com>'} --webhook-url ${String(url)} --webhook-secret-file secret`;
+    const { id } = await own.object(['envelopes', 'create', ...words, '--send']);
+    await own.run`sandbox sign ${String(id)}`;
+    await typesUntil(first, 'warning');
+    await first.stop();
+    await rm(own.path('docs'));
+    const second = listenTo();
+    expect(await typesUntil(second, 'file')).toEqual(['ready', 'file']);
+    expect(await second.object()).toMatchObject({ type: 'file', envelopeId: id, status: 'downloaded' });
+    await second.stop();
+    const third = listenTo();
+    await third.object();
+    await third.stop();
+    expect(await typesUntil(third, 'summary')).toEqual(['summary']);
   });
 });

@@ -4,6 +4,7 @@ import { messageOf } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { jsonText } from '../../output/json.ts';
 import { DeliveryBuffer } from '../../webhooks/journal/delivery-buffer.ts';
+import { COMPLETED } from '../../webhooks/journal/record.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
 import { deliveryLine } from '../events/delivery-view.ts';
 
@@ -38,6 +39,16 @@ export class DeliveryActions {
       .then(() => buffered.take())
       .then((taken) => this.#actOn(taken))
       .catch((error: unknown) => warn(messageOf(error)));
+  }
+
+  /** Downloads documents that an earlier listener did not download. `find` returns their envelopes. */
+  resume(find: () => Promise<string[]>): void {
+    const { warn } = this.#actions;
+    const all = this.#work.then(async () => {
+      for (const id of await find())
+        await this.#download(id).catch((error: unknown) => warn(messageOf(error)));
+    });
+    this.#work = all.catch((error: unknown) => warn(messageOf(error)));
   }
 
   /** Waits until all queued deliveries are processed. */
@@ -76,7 +87,7 @@ export class DeliveryActions {
     const { exec } = this.#actions;
     if (exec !== undefined && !duplicate) await this.#run(exec, delivery);
     if (!facts?.envelopeId || !verified) return;
-    const isDone = facts.event === 'envelope.completed' && !duplicate;
+    const isDone = facts.event === COMPLETED && !duplicate;
     if (isDone || this.#missing.has(facts.envelopeId)) await this.#download(facts.envelopeId);
   }
 

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { isLoopback } from '../../api/base-url.ts';
 import { indexPathOf } from '../../cli/boot/observations.ts';
 import type { ShapeNotes } from '../../cli/boot/shape-notes.ts';
@@ -18,6 +19,7 @@ import { downloadDocuments } from '../documents/download/run.ts';
 import { eventNames } from '../events/event-flags.ts';
 import { targetUrl } from '../events/send.ts';
 import { DeliveryActions } from './actions.ts';
+import { unfinishedDownloads } from './downloads.ts';
 import type { ListenFlags } from './flags.ts';
 import { ListenKeys } from './keys.ts';
 import { listenSecrets } from './secrets.ts';
@@ -53,6 +55,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
         end = awaited === undefined ? untilAborted(signal) : untilReached(awaited, actions, signal);
         end.finally(() => over.abort()).catch(() => undefined);
         keys.start(controls, warn);
+        actions.resume(() => unfinishedDownloads(options));
       }
       if (event.type === 'delivery' && event.delivery.reason === null) {
         awaited?.addDelivery(event.delivery.facts);
@@ -112,6 +115,7 @@ async function listenerOptions(
     eventsFolder: eventsDir(),
     forwardsFolder: forwardsFolder(),
     forwardTimeoutMs: flags['forward-timeout'] ?? FORWARD_TIMEOUT_MS,
+    downloadTo: flags.download === undefined ? undefined : resolve(flags.download),
     drainMs: flags.drain ?? DRAIN_MS,
     keepMs: flags.keep,
     tunnel: flags.tunnel,

@@ -3,6 +3,9 @@ import type { JournalFormat } from '../../journal/scan.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { readPayload } from '../receive/payload.ts';
 
+/** The event after which an envelope has signed documents. */
+export const COMPLETED = 'envelope.completed';
+
 const text = z.nullable(z.string());
 
 /** A delivery in the journal, with everything needed to show, check, and resend it. */
@@ -28,6 +31,8 @@ const eventRecordSchema = z.object({
   bytes: z.number(),
   /** The addresses to which the delivery is forwarded, by their names in the forward journal. */
   owedTo: z.optional(z.array(z.string())),
+  /** The folder into which the envelope's documents are downloaded. */
+  downloadTo: z.optional(z.string()),
 });
 export type EventRecord = z.infer<typeof eventRecordSchema>;
 
@@ -37,8 +42,11 @@ export const EVENTS_FORMAT: JournalFormat<EventRecord> = {
   read: (value) => eventRecordSchema.safeParse(value).data,
 };
 
-/** @param owedTo the addresses to which the delivery is forwarded */
-export function recordOf(delivery: Delivery, owedTo: readonly string[] = []): EventRecord {
+/** @param tasks what a later listener has to do if this one is killed */
+export function recordOf(
+  delivery: Delivery,
+  { owedTo = [], downloadTo }: { owedTo?: string[]; downloadTo?: string | undefined } = {},
+): EventRecord {
   const { facts, raw, body: _body, ...rest } = delivery;
   return {
     ...rest,
@@ -47,7 +55,8 @@ export function recordOf(delivery: Delivery, owedTo: readonly string[] = []): Ev
     status: facts?.status ?? null,
     signer: facts?.signer ?? null,
     bodyBase64: raw.toString('base64'),
-    ...(owedTo.length > 0 ? { owedTo: [...owedTo] } : {}),
+    ...(owedTo.length > 0 ? { owedTo } : {}),
+    ...(downloadTo !== undefined && delivery.verified && facts?.event === COMPLETED ? { downloadTo } : {}),
   };
 }
 

@@ -74,6 +74,18 @@ describe('downloads of a listener', () => {
     expect([attempts.length, warnings.length]).toEqual([3, 2]);
   });
 
+  it('resume those of an earlier listener, each once, and continue after a failure', async () => {
+    failing = 1;
+    const listener = actions();
+    listener.resume(() => Promise.resolve(['env_1', 'env_2']));
+    listener.take(delivery('env_2'), place);
+    await listener.end();
+    expect([attempts, warnings.length]).toEqual([['env_1', 'env_2'], 2]);
+    listener.resume(() => Promise.reject(new Error('no list')));
+    await listener.done();
+    expect(warnings.at(-1)).toBe('no list');
+  });
+
   it.each([
     ['another event', delivery('env_1', 'signed')],
     ['a repeated delivery', delivery('env_1', 'completed', { duplicate: true })],

@@ -228,12 +228,15 @@ export async function* fetchInto(
   }
 }
 
+/** The documents that a listener downloads. */
+export const LISTENER_DOCUMENTS = ['signed', 'certificate'] as const;
+
 /** Downloads the signed PDF and the certificate of a completed envelope to a folder, for a listener. */
 export async function downloadDocuments(envelopeId: string, dir: string, context: Context): Promise<void> {
   const flags: DownloadFlagValues = { dir, force: false, concurrency: 2 };
   const options = {
     client: await context.session.client(),
-    kinds: ['signed', 'certificate'] as const,
+    kinds: LISTENER_DOCUMENTS,
     template: undefined,
     signal: context.interrupt.signal,
   };
