@@ -150,6 +150,12 @@ describe('documents download', () => {
     expect(stdout.code).toBe(0);
   });
 
+  it('refuses a folder as the output file', async () => {
+    const refused = await other.run`documents download ${otherKey} -o new/ --json`;
+    expect([refused.code, reportedError(refused).code]).toEqual([2, 'USAGE']);
+    expect(await readdir(other.folder)).not.toContain('new');
+  });
+
   it('never writes outside its folder, for any key', async () => {
     const before = await readdir(other.folder);
     for (const hostile of ['../../../etc/passwd', 'a/../../x', '/etc/passwd', '..\\x']) {

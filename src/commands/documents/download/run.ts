@@ -100,6 +100,11 @@ export async function downloadAll(
       hint: 'Use --dir, or a single kind with --what.',
     });
   }
+  if (flags.output?.endsWith('/')) {
+    throw new UsageError(`--output ${flags.output} is a folder, not a file.`, {
+      hint: `Use --dir ${flags.output} instead.`,
+    });
+  }
   const [only] = targets;
   if (flags.output === '-' && only) return toStdout(only, flags, context);
   const progress: Progress = {
