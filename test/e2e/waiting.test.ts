@@ -27,7 +27,13 @@ afterAll(async () => {
   await service.server.close();
 });
 
-const envelope = (i: number) => ({ id: `env_${i}`, status: 'SENT', signers: [] });
+const envelope = (i: number) => ({
+  id: `env_${i}`,
+  status: 'SENT',
+  templateId: 'tmpl_1',
+  templateName: 'Lease',
+  signers: [],
+});
 
 function answer(request: SeenRequest, response: ServerResponse): void {
   const [, id] = /esign\/\w+\/([^/]+)/.exec(request.path) ?? [];
