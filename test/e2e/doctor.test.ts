@@ -1,6 +1,6 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
@@ -164,18 +164,21 @@ describe('esign doctor', () => {
   });
 
   it('exits with 9 if the bucket is missing, unreachable, or refuses the key', async () => {
+    const own = new Home();
+    onTestFinished(() => own.close());
+    const { ready } = await own.sandbox();
     const storage = async (args: string[]) => {
-      const made = await home.run`profiles edit sandbox --no-verify ${args}`;
+      const made = await own.run`profiles edit sandbox --no-verify ${args}`;
       expect(made.stderr).toBe('');
-      return examined();
+      return examined({}, [], own);
     };
-    await writeFile(home.path('secret'), 'not-the-secret-0123456789');
+    await writeFile(own.path('secret'), 'not-the-secret-0123456789');
     const missing = await storage(['--bucket', 'elsewhere']);
     expect([missing.code, missing.checks.bucket?.status]).toEqual([9, 'failed']);
-    const bucket = String(sandbox.ready.bucket);
+    const bucket = String(ready.bucket);
     const away = await storage(['--bucket', bucket, '--endpoint', 'http://127.0.0.1:9']);
     expect([away.code, away.checks.bucket?.status]).toEqual([9, 'failed']);
-    const endpoint = String(sandbox.ready.endpoint);
+    const endpoint = String(ready.endpoint);
     const refused = await storage(['--endpoint', endpoint, '--secret-access-key-file', 'secret']);
     expect([refused.code, refused.checks.bucket?.status]).toEqual([9, 'failed']);
     expect(refused.text).not.toContain('not-the-secret');

@@ -119,7 +119,10 @@ export class LaggingService {
   }
 
   #write({ path, body: text }: SeenRequest): { status: number; body: unknown } {
-    const [, id, action] = /\/esign\/envelopes(?:\/([^/]+)\/(\w+))?$/.exec(path) ?? [];
+    const target = /\/esign\/envelopes(?:\/([^/]+)\/(\w+))?$/.exec(path);
+    // Another run's sandbox may still deliver webhooks to a receiver that had this port.
+    if (target === null) return { status: 404, body: {} };
+    const [, id, action] = target;
     if (id === undefined) return { status: 201, body: { data: this.#create(parseJson(text)) } };
     const envelope = this.stored.find((one) => one.envelope.id === id)?.envelope;
     const isWrong = action === 'send' ? envelope?.status !== 'DRAFT' : envelope?.status === 'CANCELLED';
