@@ -21,7 +21,7 @@ const failures = (await Promise.all(running)).filter((one) => one.code !== 0);
 for (const { title, printed } of failures) process.stderr.write(`${title}: failed\n${printed}\n`);
 process.exitCode = failures.length > 0 ? 1 : code;
 
-/** Runs a check next to the tests, which often wait. Reports its result at once; its output follows after the tests. */
+/** Runs a check next to the tests, which often wait. Reports its result immediately; its output follows after the tests. */
 async function check([title, words]) {
   // The type checker is a Go program that is done within seconds: with fewer collections, it takes a third less CPU time.
   const env = { GOGC: '400', ...process.env };

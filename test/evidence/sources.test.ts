@@ -12,7 +12,7 @@ import { WriteLog } from '../../src/log/write-log.ts';
 import { EventJournal } from '../../src/webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../src/webhooks/journal/record.ts';
 import { fakeClock } from '../support/clock.ts';
-import { payload } from '../support/webhooks.ts';
+import { eventRecord, payload } from '../support/webhooks.ts';
 
 const SECRET = 'whsec_0123456789';
 const BASE_URL = 'https://api.example.com/api/v1';
@@ -26,26 +26,9 @@ afterEach(() => rm(state, { recursive: true, force: true }));
 async function received(...webhooks: (Partial<EventRecord> & { body?: string | Buffer })[]) {
   const clock = fakeClock();
   const writing = new EventJournal(join(state, 'events'), clock);
-  for (const [index, { body = payload('env_1'), ...more }] of webhooks.entries()) {
-    const raw = Buffer.from(body);
+  for (const [index, { body, ...more }] of webhooks.entries()) {
     clock.time += 1_000;
-    await writing.append({
-      deliveryId: `dlv_${index}`,
-      id: `evt_${index}`,
-      receivedAt: new Date(clock.time).toISOString(),
-      event: 'envelope.sent',
-      envelopeId: 'env_1',
-      status: null,
-      signer: null,
-      verified: true,
-      duplicate: false,
-      reason: null,
-      answer: 200,
-      headers: [],
-      bytes: raw.length,
-      bodyBase64: raw.toString('base64'),
-      ...more,
-    });
+    await writing.append(eventRecord(`dlv_${index}`, clock.time, body, more));
   }
   await writing.close();
   return receivedWebhooks(state, 'env_1', createRedactor([SECRET]));

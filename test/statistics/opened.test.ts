@@ -8,7 +8,7 @@ import { isOpened, readWebhooks } from '../../src/statistics/late.ts';
 import { EventJournal } from '../../src/webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../src/webhooks/journal/record.ts';
 import { fakeClock } from '../support/clock.ts';
-import { payload } from '../support/webhooks.ts';
+import { eventRecord, payload } from '../support/webhooks.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
@@ -36,23 +36,7 @@ async function journal(...webhooks: Received[]): Promise<void> {
     const event = more.event ?? 'envelope.viewed';
     const timestamp = at === null ? '' : new Date(at).toISOString();
     const body = payload('env_1', event).replace(/(?<="timestamp":")[^"]*/, timestamp);
-    await writing.append({
-      deliveryId: `dlv_${index}`,
-      id: `evt_${index}`,
-      receivedAt: new Date(received).toISOString(),
-      event,
-      envelopeId: 'env_1',
-      status: null,
-      signer: null,
-      verified: true,
-      duplicate: false,
-      reason: null,
-      answer: 200,
-      headers: [],
-      bytes: body.length,
-      bodyBase64: Buffer.from(body).toString('base64'),
-      ...more,
-    });
+    await writing.append(eventRecord(`dlv_${index}`, received, body, { ...more, event }));
   }
   await writing.close();
 }

@@ -25,6 +25,8 @@ export class DeliveryActions {
   /** Completed envelopes whose documents could not be downloaded yet. */
   readonly #missing = new Set<string>();
   #work: Promise<void> = Promise.resolve();
+  #resuming: Promise<void> = Promise.resolve();
+  #isEnding = false;
 
   constructor(actions: Actions) {
     this.#actions = actions;
@@ -41,24 +43,30 @@ export class DeliveryActions {
       .catch((error: unknown) => warn(messageOf(error)));
   }
 
-  /** Downloads documents that an earlier listener did not download. `find` returns their envelopes. */
+  /**
+   * Downloads documents that an earlier listener did not download, between the deliveries that arrive in the meantime. `find` returns
+   * their envelopes.
+   */
   resume(find: () => Promise<string[]>): void {
-    const { warn } = this.#actions;
-    const all = this.#work.then(async () => {
-      for (const id of await find())
-        await this.#download(id).catch((error: unknown) => warn(messageOf(error)));
-    });
-    this.#work = all.catch((error: unknown) => warn(messageOf(error)));
+    const report = (error: unknown) => this.#actions.warn(messageOf(error));
+    const all = async () => {
+      const ids = await find();
+      for (const id of ids) this.#missing.add(id);
+      for (const id of ids) if (!this.#isEnding) await this.download(id).catch(report);
+    };
+    this.#resuming = all().catch(report);
   }
 
-  /** Waits until all queued deliveries are processed. */
-  done(): Promise<void> {
-    return this.#work;
+  /** Waits until all queued deliveries and resumed downloads are processed. */
+  async done(): Promise<void> {
+    await this.#resuming;
+    await this.#work;
   }
 
   /** Waits until all queued deliveries are processed, and names the envelopes whose documents are still missing. */
   async end(): Promise<void> {
-    await this.#work;
+    this.#isEnding = true;
+    await this.done();
     const { dir = '.', warn } = this.#actions;
     for (const id of this.#missing) {
       const retry = command('envelopes', 'download', id, '--dir', dir);

@@ -93,11 +93,8 @@ interface Saved extends FileHash {
 
 async function save(bucket: Bucket, key: string, path: string, options: SaveOptions): Promise<Saved> {
   await options.folder.check(path);
-  const file = openExisting(path);
-  if (file === undefined) {
-    if (!options.force && isLink(path)) throw differs(path);
-    return replace(bucket, key, path, { ...options, opened: undefined });
-  }
+  const file = openExisting(path, options);
+  if (file === undefined) return replace(bucket, key, path, { ...options, opened: undefined });
   let opened: OpenedObject | undefined;
   try {
     const existing = await hashesOf(file);
@@ -186,13 +183,9 @@ async function fill(
 }
 
 /** Gives the part file its final name, unless the same file already has it by now. */
-async function publish(
-  part: PartFile,
-  path: string,
-  hash: FileHash,
-  { force, folder, isDocument }: SaveOptions,
-): Promise<Status> {
-  const existing = await hashesAt(path);
+async function publish(part: PartFile, path: string, hash: FileHash, options: SaveOptions): Promise<Status> {
+  const { force, folder, isDocument } = options;
+  const existing = await hashesAt(path, options);
   if (existing?.sha256 === hash.sha256) {
     part.discard();
     return 'unchanged';
@@ -219,19 +212,20 @@ function differs(path: string): StorageError {
   );
 }
 
-function isLink(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-}
-
-/** Opens a file. Returns undefined if it doesn't exist. */
-function openExisting(path: string): number | undefined {
+/**
+ * Opens a file. Returns undefined if it doesn't exist.
+ * @throws StorageError STORAGE_LOCAL if it is a link to a missing file, which must not be replaced.
+ */
+function openExisting(path: string, { force }: DownloadOptions): number | undefined {
   // For a file that doesn't exist, this takes a tenth of the time of a failed open.
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
-  return openRegular(path);
+  const file = openRegular(path);
+  if (file === undefined && !force) throw differs(path);
+  return file;
 }
 
-async function hashesAt(path: string): Promise<ExistingHash | undefined> {
-  const file = openExisting(path);
+async function hashesAt(path: string, options: DownloadOptions): Promise<ExistingHash | undefined> {
+  const file = openExisting(path, options);
   if (file === undefined) return undefined;
   try {
     return await hashesOf(file);

@@ -289,9 +289,8 @@ function isNameOrNone(value: PdfValue): boolean {
 
 /** Returns true for a rectangle without area. */
 function isPoint(value: PdfValue): boolean {
-  if (!Array.isArray(value) || value.length !== 4 || value.some((one) => typeof one !== 'number'))
-    return false;
-  return value[0] === value[2] && value[1] === value[3];
+  const [left, bottom, ...rest] = Array.isArray(value) ? value : [];
+  return typeof left === 'number' && typeof bottom === 'number' && isSame(rest, [left, bottom]);
 }
 
 /** Returns true for a value that contains no references. */

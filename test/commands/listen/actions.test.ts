@@ -78,12 +78,23 @@ describe('downloads of a listener', () => {
     failing = 1;
     const listener = actions();
     listener.resume(() => Promise.resolve(['env_1', 'env_2']));
+    await listener.done();
     listener.take(delivery('env_2'), place);
     await listener.end();
     expect([attempts, warnings.length]).toEqual([['env_1', 'env_2'], 2]);
     listener.resume(() => Promise.reject(new Error('no list')));
     await listener.done();
     expect(warnings.at(-1)).toBe('no list');
+  });
+
+  it('resume those of an earlier listener after a new delivery, and stop at the end', async () => {
+    const listener = actions();
+    listener.resume(() => Promise.resolve(['env_1', 'env_2', 'env_3']));
+    await Promise.resolve();
+    listener.take(delivery('env_4'), place);
+    await listener.end();
+    expect(attempts).toEqual(['env_1', 'env_4']);
+    expect(warnings.map((text) => /download (\S+)/.exec(text)?.[1])).toEqual(['env_2', 'env_3']);
   });
 
   it.each([

@@ -44,7 +44,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Downloads the object in a run of its own, from a bucket with these responses. */
+/** Downloads the object in a separate run, from a bucket with these responses. */
 async function save(
   answers: (Response | Opened | Error)[],
   options: Partial<DownloadOptions> = {},

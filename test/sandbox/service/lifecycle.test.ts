@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { EnvelopeRecord } from '../../../src/sandbox/model.ts';
 import { DEFAULT_RULES } from '../../../src/sandbox/service/base/choices.ts';
-import { DueQueue } from '../../../src/sandbox/service/base/due-queue.ts';
 import { ApiError } from '../../../src/sandbox/service/base/errors.ts';
+import { TimeOrder } from '../../../src/sandbox/service/base/time-order.ts';
 import { draftEnvelope } from '../../../src/sandbox/service/engine/draft.ts';
 import type { LifecycleStep } from '../../../src/sandbox/service/engine/lifecycle.ts';
 import * as lifecycle from '../../../src/sandbox/service/engine/lifecycle.ts';
@@ -167,10 +167,10 @@ test('A draft that is sent after its expiresAt expires when it is sent, not befo
   expect(expired.events[0]?.at).toBe(envelope.sentAt);
 });
 
-test('The due queue returns IDs in chronological order, for any sequence of operations', () => {
+test('A time order returns IDs from the earliest to the latest, for any sequence of operations', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.nat(50), fc.boolean())), (script) => {
-      const queue = new DueQueue();
+      const queue = new TimeOrder();
       let model: { at: number; id: string }[] = [];
       script.forEach(([at, takes], index) => {
         if (takes) {
@@ -184,10 +184,10 @@ test('The due queue returns IDs in chronological order, for any sequence of oper
           );
           model = model.filter((one) => one.at > at);
         } else {
-          queue.push(at, `${index}`);
+          queue.add(at, `${index}`);
           model.push({ at, id: `${index}` });
         }
-        expect(queue.next).toBe(model.length === 0 ? undefined : Math.min(...model.map((one) => one.at)));
+        expect(queue.first).toBe(model.length === 0 ? undefined : Math.min(...model.map((one) => one.at)));
       });
     }),
   );

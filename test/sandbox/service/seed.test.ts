@@ -259,9 +259,9 @@ test.each([
   await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(message);
 });
 
-test('Each error in a seed has a line', async () => {
-  const text = Array.from({ length: 1_000 }, (_, at) => `key${at}: 1`).join('\n');
-  await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(/line 10, key9: .* 990 more/);
+test('A seed is read in linear time, and each of its errors has a line', async () => {
+  const text = Array.from({ length: 100_000 }, (_, at) => `key${at}: 1`).join('\n');
+  await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(/line 10, key9: .* 99990 more/);
 });
 
 test.each([

@@ -147,6 +147,15 @@ describe('the pages of envelopes', () => {
     expect(state.envelopePage('org_1', { start: 0, count: 1, from: 'newest' }).total).toBe(4);
     expect(state.envelopesOf('org_2').map(({ id }) => id)).toEqual(['env_9']);
   });
+
+  it('are in the order of their times, also after one was replaced by an envelope with another time', () => {
+    const state = stateOf(envelope('env_1'), envelope('env_2'));
+    expect(idsIn(state, { status: 'DRAFT' })).toEqual(['env_2', 'env_1']);
+    const createdAt = '2026-02-01T00:00:00.000Z';
+    for (const subject of ['a', 'b'])
+      state.apply({ kind: 'envelope', value: envelope('env_1', { createdAt, subject }) });
+    expect([idsIn(state), idsIn(state, { status: 'DRAFT' })]).toEqual(Array(2).fill(['env_1', 'env_2']));
+  });
 });
 
 describe('the state', () => {
@@ -160,7 +169,7 @@ describe('the state', () => {
 
   it('knows when active envelopes expire, and when signed ones are completed', () => {
     const state = stateOf(envelope('env_1'));
-    expect([state.expiries.next, state.finalizations.next]).toEqual([undefined, undefined]);
+    expect([state.expiries.first, state.finalizations.first]).toEqual([undefined, undefined]);
     const sent = envelope('env_1', { status: 'SENT', expiresAt: '2026-01-05T00:00:00.000Z' });
     state.apply({ kind: 'envelope', value: sent });
     state.apply({ kind: 'envelope', value: { ...sent, status: 'IN_PROGRESS' } });
@@ -168,7 +177,7 @@ describe('the state', () => {
     const signers = sent.signers.map((one) => ({ ...one, status: 'SIGNED' as const, signedAt: AT }));
     for (const subject of ['a', 'b'])
       state.apply({ kind: 'envelope', value: { ...sent, subject, status: 'IN_PROGRESS', signers } });
-    expect(state.finalizations.next).toBe(Date.parse(AT) + 5_000);
+    expect(state.finalizations.first).toBe(Date.parse(AT) + 5_000);
     expect(state.finalizations.take(Number.MAX_SAFE_INTEGER)).toEqual(['env_1']);
   });
 
@@ -234,7 +243,7 @@ describe('the state', () => {
       { kind: 'org', value: 'org_1' },
       { kind: 'clock', value: 0 },
     ]);
-    expect([again.keyByHash('h'), again.isUsed(lease.id), again.expiries.next]).toEqual([
+    expect([again.keyByHash('h'), again.isUsed(lease.id), again.expiries.first]).toEqual([
       undefined,
       false,
       undefined,

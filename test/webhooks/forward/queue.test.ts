@@ -14,6 +14,7 @@ import { EventJournal } from '../../../src/webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../../src/webhooks/journal/record.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { portOf } from '../../support/server.ts';
+import { eventRecord } from '../../support/webhooks.ts';
 
 /** An application: the deliveries it received, and its response to each. */
 let got: { id: string; body: Buffer }[] = [];
@@ -79,24 +80,13 @@ const record = (
   deliveryId: string,
   envelopeId: string | null,
   more: Partial<EventRecord> = {},
-): EventRecord => ({
-  deliveryId,
-  id: deliveryId,
-  receivedAt: new Date(clock.now()).toISOString(),
-  event: 'envelope.sent',
-  envelopeId,
-  status: null,
-  signer: null,
-  verified: true,
-  duplicate: false,
-  reason: null,
-  answer: 200,
-  headers: [['X-Custom', 'a']],
-  bodyBase64: Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]).toString('base64'),
-  bytes: 5,
-  owedTo: [targetName(url)],
-  ...more,
-});
+): EventRecord =>
+  eventRecord(deliveryId, clock.now(), Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]), {
+    envelopeId,
+    headers: [['X-Custom', 'a']],
+    owedTo: [targetName(url)],
+    ...more,
+  });
 
 /** Writes records like an earlier listener. */
 async function written(...records: EventRecord[]): Promise<void> {

@@ -1,9 +1,9 @@
 import { KeyedQueue } from '../../../kernel/async/keyed-queue.ts';
 import type { DeliveryRecord, EnvelopeRecord, TemplateRecord } from '../../model.ts';
-import type { DueQueue } from '../base/due-queue.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { Alarm, isoTime } from '../base/sandbox-clock.ts';
+import type { TimeOrder } from '../base/time-order.ts';
 import type { CreateBody } from '../base/validation.ts';
 import type { SavedState } from '../store/snapshots.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
@@ -219,13 +219,13 @@ export class Engine {
   }
 
   /** Processes due envelopes. Failures are reported and retried later, because no request waits for this. */
-  async #processDue(queue: DueQueue, now: number, work: (id: string) => Promise<void>): Promise<void> {
+  async #processDue(queue: TimeOrder, now: number, work: (id: string) => Promise<void>): Promise<void> {
     const one = async (id: string) => {
       try {
         await this.#queue.run(id, () => work(id));
       } catch (error) {
         this.#options.errorLog.report(`Updating ${id}`, error);
-        queue.push(this.#options.clock.now() + TRY_AGAIN_MS, id);
+        queue.add(this.#options.clock.now() + TRY_AGAIN_MS, id);
       }
     };
     for (let due = queue.take(now, DUE_BATCH_SIZE); due.length > 0; due = queue.take(now, DUE_BATCH_SIZE))
@@ -245,8 +245,8 @@ export class Engine {
   #setAlarm(moved = false): void {
     const { expiries, finalizations } = this.#state;
     const next = Math.min(
-      expiries.next ?? Number.POSITIVE_INFINITY,
-      finalizations.next ?? Number.POSITIVE_INFINITY,
+      expiries.first ?? Number.POSITIVE_INFINITY,
+      finalizations.first ?? Number.POSITIVE_INFINITY,
     );
     this.#alarm.set(Number.isFinite(next) ? next : undefined, moved);
   }

@@ -32,15 +32,18 @@ export async function readSeed(source: SandboxSeed | string | { path: string; te
   const text = typeof source === 'string' ? await textOf(path) : source.text;
   const { parseDocument, LineCounter: Lines } = await import('./yaml.ts');
   const lines = new Lines();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  // The parser compares each key with every other one, which takes minutes for 200,000 of them.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const name = path === '-' ? 'The seed on stdin' : path;
   const [broken] = document.errors;
-  if (broken !== undefined) {
-    const { line } = lines.linePos(broken.pos[0]);
-    throw new UsageError(`${name} is neither YAML nor JSON: line ${line}: ${broken.message}.`);
+  const mistake = broken ? { at: broken.pos[0], message: broken.message } : repeatedKey(document.contents);
+  if (mistake !== undefined) {
+    const { line } = lines.linePos(mistake.at);
+    throw new UsageError(`${name} is neither YAML nor JSON: line ${line}: ${mistake.message}.`);
   }
+  const nodes = new NodeIndex();
   const mistakes = (details: ErrorDetails) =>
-    seedError(name, details, (field) => lineOf(document, lines, field.split('.')));
+    seedError(name, details, (field) => lineOf(document, nodes, lines, field.split('.')));
   const folder = path === '-' ? process.cwd() : dirname(resolve(path));
   return parseSeed(plainOf(document, name), folder, mistakes);
 }
@@ -124,11 +127,16 @@ function seedError(
 }
 
 /** Returns the line of a field, or that of its parent if the field is missing. */
-function lineOf({ contents }: Document, lines: LineCounter, path: readonly string[]): number | undefined {
+function lineOf(
+  { contents }: Document,
+  nodes: NodeIndex,
+  lines: LineCounter,
+  path: readonly string[],
+): number | undefined {
   let node: unknown = contents;
   let start = startOf(node);
   for (const name of path) {
-    const item = itemOf(node, name);
+    const item = nodes.item(node, name);
     if (item === undefined) break;
     // The value of a field may start on a later line than its name.
     node = isRecord(item) && 'key' in item ? item.value : item;
@@ -137,11 +145,42 @@ function lineOf({ contents }: Document, lines: LineCounter, path: readonly strin
   return start === undefined ? undefined : lines.linePos(start).line;
 }
 
-/** Returns the item of a list, or the pair of a map. */
-function itemOf(node: unknown, name: string): unknown {
-  if (!isRecord(node) || !isList(node.items)) return undefined;
-  if (!isPair(node.items[0])) return node.items[Number(name)];
-  return node.items.find((one) => isPair(one) && keyOf(one) === name);
+/** Finds the items of YAML collections by name, in constant time. */
+class NodeIndex {
+  readonly #pairs = new WeakMap<object, Map<string, unknown>>();
+
+  /** Returns the item of a list, or the pair of a map. */
+  item(node: unknown, name: string): unknown {
+    if (!isRecord(node) || !isList(node.items)) return undefined;
+    let pairs = this.#pairs.get(node);
+    if (pairs === undefined) {
+      pairs = new Map(node.items.flatMap((one) => (isPair(one) ? [[keyOf(one), one] as const] : [])));
+      this.#pairs.set(node, pairs);
+    }
+    return pairs.size > 0 ? pairs.get(name) : node.items[Number(name)];
+  }
+}
+
+/** Returns the first duplicate key of a map. */
+function repeatedKey(root: unknown): { at: number; message: string } | undefined {
+  const open = [root];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    const items = isRecord(node) && isList(node.items) ? node.items : [];
+    const key = repeatedIn(items);
+    if (key !== undefined) return { at: startOf(key) ?? 0, message: 'Map keys must be unique' };
+    for (const item of items) open.push(isPair(item) ? item.value : item);
+  }
+  return undefined;
+}
+
+function repeatedIn(items: readonly unknown[]): unknown {
+  const seen = new Set<string>();
+  for (const pair of items.filter(isPair)) {
+    const name = keyOf(pair);
+    if (seen.has(name)) return pair.key;
+    seen.add(name);
+  }
+  return undefined;
 }
 
 /** Returns the offset at which a node of the document starts. */

@@ -6,7 +6,7 @@ import type {
   OrganisationRecord,
   TemplateRecord,
 } from '../../model.ts';
-import { DueQueue } from '../base/due-queue.ts';
+import { TimeOrder } from '../base/time-order.ts';
 import { FINALIZING_MS, isActive, isFinalizing, lastSignedAt } from '../engine/predicates.ts';
 import type { AuditRecord, StoreChange } from './records.ts';
 
@@ -40,13 +40,15 @@ export class StoreState {
   readonly mails = new Map<string, MailRecord>();
   readonly deliveries = new Map<string, DeliveryRecord>();
   /** Active envelopes by expiresAt. May contain envelopes that have ended in the meantime. */
-  readonly expiries = new DueQueue();
+  readonly expiries = new TimeOrder();
   /** Envelopes that everyone has signed and that wait for their documents, by the time at which they will be COMPLETED. */
-  readonly finalizations = new DueQueue();
+  readonly finalizations = new TimeOrder();
   readonly audit = new Map<string, AuditRecord>();
   readonly #keyIdByHash = new Map<string, string>();
-  /** Envelopes by organization and status, oldest first. Sorted when they are requested, and cached until the next change. */
-  readonly #lists = new Map<string, readonly EnvelopeRecord[]>();
+  /** Envelopes by organization and createdAt. */
+  readonly #created = new Map<string, TimeOrder>();
+  /** Envelopes by organization and status, oldest first. Filtered when they are requested, and kept until one of them changes. */
+  readonly #withStatus = new Map<string, readonly string[]>();
   readonly #createdByMonth = new Map<string, Created>();
   readonly #usedTemplates = new Set<string>();
 
@@ -121,7 +123,7 @@ export class StoreState {
 
   /** Returns the envelopes of an organization, newest first. */
   envelopesOf(orgId: string): EnvelopeRecord[] {
-    return this.#listOf(orgId).toReversed();
+    return this.#records(this.#orderOf(orgId).slice().reverse());
   }
 
   /** Returns a page of an organization's envelopes by createdAt, and the total number. */
@@ -129,22 +131,36 @@ export class StoreState {
     orgId: string,
     { status, start, count, from }: StoredPage,
   ): { items: EnvelopeRecord[]; total: number } {
-    const list = this.#listOf(orgId, status);
+    const list = status === undefined ? this.#orderOf(orgId) : this.#idsOf(orgId, status);
     const total = list.length;
-    if (from === 'oldest') return { items: list.slice(start, start + count), total };
+    if (from === 'oldest') return { items: this.#records(list.slice(start, start + count)), total };
     const end = Math.max(0, total - start);
-    return { items: list.slice(Math.max(0, end - count), end).reverse(), total };
+    return { items: this.#records(list.slice(Math.max(0, end - count), end).reverse()), total };
   }
 
-  #listOf(orgId: string, status?: string): readonly EnvelopeRecord[] {
-    const key = `${orgId} ${status ?? ''}`;
-    const known = this.#lists.get(key);
-    if (known) return known;
-    const list = [...this.envelopes.values()]
-      .filter((one) => one.orgId === orgId && (status === undefined || one.status === status))
-      .sort((a, b) => Number(a.createdAt > b.createdAt) - Number(a.createdAt < b.createdAt));
-    this.#lists.set(key, list);
-    return list;
+  #records(ids: readonly string[]): EnvelopeRecord[] {
+    return ids.flatMap((id) => this.envelopes.get(id) ?? []);
+  }
+
+  #orderOf(orgId: string): TimeOrder {
+    let order = this.#created.get(orgId);
+    if (order === undefined) {
+      order = new TimeOrder();
+      this.#created.set(orgId, order);
+    }
+    return order;
+  }
+
+  #idsOf(orgId: string, status: string): readonly string[] {
+    const key = `${orgId} ${status}`;
+    let ids = this.#withStatus.get(key);
+    if (ids === undefined) {
+      ids = this.#orderOf(orgId)
+        .slice()
+        .filter((id) => this.envelopes.get(id)?.status === status);
+      this.#withStatus.set(key, ids);
+    }
+    return ids;
   }
 
   /** Returns the number of envelopes and signers that an organization created in a month such as `2026-03`. */
@@ -157,10 +173,11 @@ export class StoreState {
     this.envelopes.set(envelope.id, envelope);
     this.#usedTemplates.add(envelope.templateId);
     if (isActive(envelope) && !(before && isActive(before)))
-      this.expiries.push(Date.parse(envelope.expiresAt), envelope.id);
+      this.expiries.add(Date.parse(envelope.expiresAt), envelope.id);
     if (isFinalizing(envelope) && !(before && isFinalizing(before)))
-      this.finalizations.push(lastSignedAt(envelope) + FINALIZING_MS, envelope.id);
-    this.#lists.clear();
+      this.finalizations.add(lastSignedAt(envelope) + FINALIZING_MS, envelope.id);
+    if (before?.status !== envelope.status) this.#withStatus.clear();
+    this.#putInOrder(envelope, before);
     if (before) return;
     const month = `${envelope.orgId} ${envelope.createdAt.slice(0, 7)}`;
     const { envelopes, signers } = this.#createdByMonth.get(month) ?? { envelopes: 0, signers: 0 };
@@ -168,6 +185,16 @@ export class StoreState {
       envelopes: envelopes + 1,
       signers: signers + envelope.signers.length,
     });
+  }
+
+  /** A seed may replace an envelope by one with another time. */
+  #putInOrder({ id, orgId, createdAt }: EnvelopeRecord, before: EnvelopeRecord | undefined): void {
+    if (before?.orgId === orgId && before.createdAt === createdAt) return;
+    if (before) {
+      this.#withStatus.clear();
+      this.#orderOf(before.orgId).delete(id);
+    }
+    this.#orderOf(orgId).add(Date.parse(createdAt), id);
   }
 
   /** Adds an audit entry. A key's last use is the time of its latest request (Authentication 7). */
@@ -188,7 +215,8 @@ export class StoreState {
     for (const map of [this.templates, this.envelopes, this.keys, this.deliveries, this.organisations])
       map.clear();
     for (const map of [this.mails, this.audit, this.#keyIdByHash, this.#createdByMonth]) map.clear();
-    this.#lists.clear();
+    this.#created.clear();
+    this.#withStatus.clear();
     this.#usedTemplates.clear();
     this.expiries.clear();
     this.finalizations.clear();

@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../../kernel/clock.ts';
 import type { DeliveryRecord } from '../../model.ts';
-import { DueQueue } from '../base/due-queue.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { Alarm, isoTime } from '../base/sandbox-clock.ts';
+import { TimeOrder } from '../base/time-order.ts';
 import type { WebhookPlan } from '../faults/faults.ts';
 import type { Store } from '../store/store.ts';
 import { postWebhook, signatureOf, type WebhookOutcome } from './post.ts';
@@ -29,7 +29,7 @@ export class WebhookSender {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #alarm: Alarm;
-  readonly #retries = new DueQueue();
+  readonly #retries = new TimeOrder();
   /** Deliveries that wait for their first attempt, by envelope. The first in each line is in progress. */
   readonly #lines = new Map<string, string[]>();
   readonly #receivers: Receivers;
@@ -48,7 +48,7 @@ export class WebhookSender {
     for (const delivery of this.#store.state.deliveries.values()) {
       if (delivery.state !== 'pending') continue;
       if (delivery.attempts.length === 0) this.enqueue(delivery);
-      else this.#retries.push(Date.parse(delivery.nextAttemptAt ?? delivery.createdAt), delivery.id);
+      else this.#retries.add(Date.parse(delivery.nextAttemptAt ?? delivery.createdAt), delivery.id);
     }
     this.wake();
   }
@@ -67,7 +67,7 @@ export class WebhookSender {
 
   /** The time of the next retry, in ms since the epoch. */
   get nextDue(): number | undefined {
-    return this.#retries.next;
+    return this.#retries.first;
   }
 
   /** Starts the retries that are due. `moved` is true if the clock jumped. */
@@ -76,7 +76,7 @@ export class WebhookSender {
       const delivery = this.#store.state.deliveries.get(id);
       if (delivery) this.#track(delivery, this.#attempt(id));
     }
-    this.#alarm.set(this.#retries.next, moved);
+    this.#alarm.set(this.#retries.first, moved);
   }
 
   /** Resolves when no attempt is in progress, except for receivers that hang. */
@@ -182,8 +182,8 @@ export class WebhookSender {
   }
 
   #retryAt(time: number, id: string): void {
-    this.#retries.push(time, id);
-    this.#alarm.set(this.#retries.next);
+    this.#retries.add(time, id);
+    this.#alarm.set(this.#retries.first);
   }
 }
 
