@@ -57,6 +57,8 @@ export interface HttpOptions {
   userAgent: string;
   clock: Clock;
   dispatcher?: HttpAgent | undefined;
+  /** Uses no proxy, for a service in this process. */
+  isDirect?: boolean | undefined;
   /** Updated with the time of every response. */
   serviceClock?: ServiceClock | undefined;
   trace?: ((entry: TraceEntry) => void) | undefined;
@@ -87,7 +89,7 @@ const UTF8 = new TextDecoder();
 export function createHttp(options: HttpOptions): SendRequest {
   const connections =
     options.dispatcher === undefined
-      ? createConnections(new URL(options.baseUrl), options.timeoutMs)
+      ? createConnections(new URL(options.baseUrl), options.timeoutMs, options.isDirect)
       : { dispatcher: options.dispatcher, proxy: undefined };
   return async (request) => {
     const url = addressOf(options.baseUrl, request);

@@ -58,9 +58,12 @@ export interface WalkedPage {
   fresh: number[];
 }
 
+/** How often a walk goes back at most, because a service could report lower and lower totals forever. */
+const MAX_RETURNS = 1_000;
+
 /**
  * Yields every page of a list, starting with `from`. If items are added in the meantime, pages shift and an item can appear
- * twice, but it is fresh only once. Ends at the last page by the service's count, an empty page, or a page without new items.
+ * twice, but it is fresh only once. If the total falls, items may have moved to pages already read, which are read again. Ends at the last page by the service's count, an empty page, or a page without new items.
  * `first` is the first page, if it was already read.
  *
  * ```ts
@@ -80,14 +83,14 @@ export async function* eachPage(
     before = page.text;
     return [...page.items.keys()].filter((index) => isNew(page.items[index], seen, isAgain));
   };
+  const pagesBack = shrinkage(Number(request.pageSize ?? LIMITS.pageSize));
   let page = first ?? (await readPage(send, request, from));
   for (let number = from; ; page = await readPage(send, request, ++number)) {
     const fresh = freshOf(page);
     yield { page, fresh };
-    // If a service ignores `page`, it returns the same page every time.
-    const isCounted = page.totalPages !== undefined && !(request.isThorough && fresh.length > 0);
-    const isLast = isCounted ? number >= (page.totalPages ?? 0) : fresh.length === 0;
-    if (isLast || page.items.length === 0) break;
+    const back = pagesBack(page);
+    if (back > 0) number = Math.max(from, number - back) - 1;
+    else if (isLast(page, number, fresh.length > 0, request)) break;
   }
   for (let number = 1; request.isThorough; number++) {
     page = await readPage(send, request, number);
@@ -95,6 +98,28 @@ export async function* eachPage(
     if (fresh.length === 0) return;
     yield { page, fresh };
   }
+}
+
+function isLast(
+  { items, totalPages }: ApiPage,
+  number: number,
+  isFresh: boolean,
+  { isThorough }: PageRequest,
+): boolean {
+  if (items.length === 0) return true;
+  // If a service ignores `page`, it returns the same page every time.
+  return totalPages === undefined || (isThorough && isFresh) ? !isFresh : number >= totalPages;
+}
+
+/** Returns a function that tells by how many pages the items may have moved since the page before. */
+function shrinkage(pageSize: number): (page: ApiPage) => number {
+  let total = 0;
+  let returns = 0;
+  return (page) => {
+    const moved = total - (page.total ?? total);
+    total -= moved;
+    return moved > 0 && returns++ < MAX_RETURNS ? Math.ceil(moved / pageSize) : 0;
+  };
 }
 
 function isNew(item: unknown, seen: Set<string>, isAgain: boolean): boolean {

@@ -4,6 +4,7 @@ import { systemClock } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
+import { exemptLoopback } from '../kernel/network/proxy.ts';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
 
 /** A command line: words without spaces, followed by arguments that may contain some. */
@@ -52,7 +53,11 @@ export function childCommandLine(
   // the demo itself is killed.
   const launch = ([line, ...more]: Words) =>
     spawn(command, [...first, ...line.split(' '), ...more], {
-      env: childEnvironment({ ...env, ESIGN_STOP_WITH_STDIN: '1' }, [], clean),
+      env: childEnvironment(
+        { ...exemptLoopback(process.env), ...env, ESIGN_STOP_WITH_STDIN: '1' },
+        [],
+        clean,
+      ),
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
       windowsHide: true,

@@ -68,6 +68,7 @@ function serviceOf(sandbox: Sandbox, temporary: TemporaryFolder, facts: ServiceF
     apiKey: sandbox.apiKey,
     timeoutMs: TIMEOUT_MS,
     userAgent: facts.userAgent,
+    isDirect: true,
     clock,
     reserve: facts.reserve,
     maxWaitMs: Number.POSITIVE_INFINITY,

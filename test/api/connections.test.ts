@@ -45,6 +45,15 @@ describe('connections', () => {
     expect(await get(`${server.origin}/a`)).toEqual({ statusCode: 200, text: 'direct', proxy: undefined });
   });
 
+  it('go directly to a service in this process, whatever the proxy is', async () => {
+    const server = await serve((_, response) => void response.end('direct'));
+    const proxy = await proxyTo(server.origin);
+    const { dispatcher } = createConnections(new URL(server.origin), 5_000, true);
+    cleanups.push(() => dispatcher.close());
+    const { body } = await dispatcher.request({ origin: server.origin, path: '/', method: 'GET' });
+    expect([await body.text(), proxy.asked]).toEqual(['direct', []]);
+  });
+
   it('send plain requests to the proxy, with the host and the password', async () => {
     const server = await serve((_, response) => void response.end('through'));
     const proxy = await proxyTo(server.origin);

@@ -6,8 +6,14 @@ import { isRecord } from '../../src/kernel/json.ts';
 
 const rate = { limit: undefined, remaining: undefined, resetAt: undefined, retryAfterMs: undefined };
 
-/** A paginated list. `insert` can add items at its start before a page is returned. */
-function service(initial: string[], options: { counts: boolean; insert?: (page: number) => string[] }) {
+interface ListOptions {
+  counts: boolean;
+  insert?: (page: number) => string[];
+  leave?: (page: number) => ReadonlySet<string>;
+}
+
+/** A paginated list. Before a page is returned, `insert` can add items at its start, and `leave` remove some. */
+function service(initial: string[], options: ListOptions) {
   let items = [...initial];
   let calls = 0;
   const send: SendRequest = (request) => {
@@ -15,6 +21,8 @@ function service(initial: string[], options: { counts: boolean; insert?: (page: 
     const page = Number(request.query?.page);
     const size = Number(request.query?.pageSize);
     items = [...(options.insert?.(page) ?? []), ...items];
+    const gone = options.leave?.(page);
+    items = items.filter((id) => !gone?.has(id));
     const data = items.slice((page - 1) * size, page * size).map((id) => ({ id }));
     const pagination = {
       page,
@@ -70,6 +78,40 @@ describe('pagination', () => {
         },
       ),
     );
+  });
+
+  it('loses no item that stays when others leave the list during the walk', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(60),
+        fc.integer({ min: 1, max: 7 }),
+        fc.array(fc.array(fc.nat(60), { maxLength: 9 }), { maxLength: 20 }),
+        async (count, size, leaving) => {
+          const gone = new Set<string>();
+          const calls = [...leaving];
+          const leave = (page: number) => {
+            for (const index of page > 1 ? (calls.shift() ?? []) : []) gone.add(`id${index}`);
+            return gone;
+          };
+          const walked = await walk(service(names(count), { counts: true, leave }).send, size);
+          expect(new Set(walked).size).toBe(walked.length);
+          expect(names(count).filter((id) => !gone.has(id) && !walked.includes(id))).toEqual([]);
+        },
+      ),
+    );
+  });
+
+  it('ends if the service reports lower totals forever', async () => {
+    let total = 1e9;
+    const send: SendRequest = ({ query }) => {
+      const data = [{ id: `id${query?.page}` }];
+      return Promise.resolve({
+        status: 200,
+        body: { data, meta: { pagination: { total: total--, totalPages: 3 } } },
+        rate,
+      });
+    };
+    expect(await walk(send, 1)).toEqual(['id1', 'id2', 'id3']);
   });
 
   it('requests no page beyond the last one when the service reports a count', async () => {

@@ -37,6 +37,15 @@ test('passes the child the request timeout, and none of our other variables', as
   expect(await commands.run('')).toEqual(['2m', null]);
 });
 
+test("exempts this machine from the child's proxy", async () => {
+  vi.stubEnv('no_proxy', '');
+  vi.stubEnv('NO_PROXY', 'a.example');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const show = 'console.log(JSON.stringify([process.env.NO_PROXY, process.env.no_proxy]))';
+  const commands = childCommandLine([process.execPath, '-e', show], {}, new AbortController().signal);
+  expect(await commands.run('')).toEqual(Array(2).fill('a.example,127.0.0.1,localhost,::1'));
+});
+
 test('waits for a child that is slow to start, but not after Ctrl-C', async () => {
   const stopped = new AbortController();
   const slow =

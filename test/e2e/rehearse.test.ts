@@ -45,6 +45,13 @@ it('shows what a list would do, the same for the same seed, and leaves no run or
   expect(await home.json`envelopes list --json`).toEqual([]);
 });
 
+it('needs no proxy for the service it starts', async () => {
+  await writeFile(home.path('one.csv'), rowsOf(1));
+  const env = { HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: new URL(sandbox.baseUrl).host };
+  const words = ['bulk', 'rehearse', 'one.csv', '--template', 'tmpl_nda', '--json'];
+  expect(await home.run(words, { env })).toMatchObject({ code: 0 });
+});
+
 it('lists the rows that would be refused, and rehearses the others', async () => {
   const text =
     'email,role\nada@example.com,Signer\nnot an address,Signer\nbo@example.com,Pilot\ncy@example.com,\n';

@@ -57,5 +57,7 @@ describe('report', () => {
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
     expect(page).not.toMatch(/<script|https?:|@import|url\(|src=|href=/);
     expect((await home.run`report --html -`).stdout).toMatch(/^<!doctype html>/);
+    for (const format of ['--json', '--csv', '--markdown'])
+      expect(await home.run`report --html - ${format}`).toMatchObject({ code: 2 });
   });
 });

@@ -121,6 +121,14 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     expect(left()).toEqual([]);
   });
 
+  it('exempts its sandbox from the proxy, for every kind of program', async () => {
+    const proxy = { HTTP_PROXY: 'http://127.0.0.1:1', NO_PROXY: 'a.example' };
+    const words = ['sh', '-c', `echo "$NO_PROXY $no_proxy"; ${ESIGN} templates list -q`];
+    const { code, stdout } = await exec(words, proxy);
+    const hosts = 'a.example,127.0.0.1,localhost,::1';
+    expect([code, stdout.split('\n')[0]]).toEqual([0, `${hosts} ${hosts}`]);
+  });
+
   it('exits with the signal that ended the command', async () => {
     expect(await exec(['sh', '-c', 'kill -TERM $$'])).toMatchObject({ code: null, signal: 'SIGTERM' });
   });

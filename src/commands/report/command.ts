@@ -60,6 +60,10 @@ export default class Report extends EsignCommand {
     const { flags } = await this.parse(Report);
     const context = this.context(flags);
     const { session, terminal } = context;
+    if (flags.html === '-' && (terminal.json || flags.csv || flags.markdown))
+      throw new UsageError('--html - and another format would both be written to stdout.', {
+        hint: 'Use --html FILE.',
+      });
     const out = terminal.hidingSecrets();
     const selection = withDefaultSince(await selectionOf(flags, context));
     const account = await readAccount({ selection, scope: 'selected' }, context);

@@ -7,6 +7,7 @@ import { stoppedBy } from '../../cli/interrupt.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { temporaryFolder } from '../../kernel/files/temporary-folder.ts';
+import { exemptLoopback } from '../../kernel/network/proxy.ts';
 import { childEnvironment } from '../../kernel/process/child-environment.ts';
 import { endTree } from '../../kernel/process/process-tree.ts';
 import { waitingSign } from '../../output/waiting-sign.ts';
@@ -83,6 +84,7 @@ function start([file = '', ...words]: readonly string[], sandbox: Sandbox): Chil
   const { baseUrl, apiKey, bucket, accessKeyId, secretAccessKey, endpoint, region } = sandbox;
   const own = Object.entries(process.env).filter(([name]) => !FOREIGN.test(name));
   const more = {
+    ...exemptLoopback(process.env),
     ESIGN_BASE_URL: baseUrl,
     ESIGN_API_KEY: apiKey,
     ESIGN_SANDBOX_URL: new URL(baseUrl).origin,

@@ -36,6 +36,13 @@ export function proxyForScheme(env: Environment, protocol: string): HttpProxy | 
   return { url, variable, port: Number(url.port || (url.protocol === 'https:' ? 443 : 80)) };
 }
 
+/** Returns the variables that exempt this machine from the proxy, for a child process that uses a sandbox on any port. */
+export function exemptLoopback(env: Environment): Readonly<Record<string, string>> {
+  const exempt = env.no_proxy || env.NO_PROXY;
+  const hosts = [...(exempt ? [exempt] : []), '127.0.0.1', 'localhost', '::1'].join(',');
+  return { no_proxy: hosts, NO_PROXY: hosts };
+}
+
 /** Returns the URL of a host, which may be a bare IPv6 address. */
 export function urlOf(protocol: string, hostname: string, port?: number): URL {
   const host = hostname.includes(':') && !hostname.startsWith('[') ? `[${hostname}]` : hostname;
