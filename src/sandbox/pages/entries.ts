@@ -1,6 +1,6 @@
 import { DRAWING, type Drawing, type EnvelopeRecord, type FieldRecord, type SignerRecord } from '../model.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';
-import { fieldsOf, initials, isSigningDate } from '../service/engine/fields.ts';
+import { fieldsOf, initials, isDate, isSigningDate } from '../service/engine/fields.ts';
 import type { StoreState } from '../service/store/state.ts';
 import { textIn } from './guard.ts';
 
@@ -85,6 +85,8 @@ function problemWith(field: FieldRecord, value: string): string | undefined {
   if (field.required && (value === '' || value === 'false')) return `${placeOf(field)} is required.`;
   if (field.type === 'DROPDOWN' && value !== '' && field.options?.includes(value) === false)
     return `${field.label} must be one of the options.`;
+  if (field.type === 'DATE' && value !== '' && !isDate(value))
+    return `${placeOf(field)} must be a date such as 2026-03-01.`;
   return undefined;
 }
 

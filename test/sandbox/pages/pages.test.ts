@@ -204,6 +204,17 @@ describe('the pages', () => {
     expect(await strokesIn(certificate ?? new Uint8Array(), 1)).toHaveLength(7);
   });
 
+  it('accept only dates in date fields', async () => {
+    const { id, links } = await sent([landlord]);
+    for (const date of ['zzz', '2026-02-30', '1/2/2026']) {
+      const refused = await post(links[0] ?? '', { ...filled, 'f.lease_start': date });
+      expect([date, refused.status]).toEqual([date, 400]);
+      expect(await refused.text()).toContain('href="#lease_start"');
+    }
+    expect(await api(`/api/v1/esign/envelopes/${id}`)).toMatchObject({ status: 'SENT' });
+    expect((await post(links[0] ?? '', { ...filled, 'f.lease_start': '2026-02-28' })).status).toBe(303);
+  });
+
   it('accept drawings only in signature fields', async () => {
     const { links } = await sent([landlord]);
     const { 'f.lease_address': _address, ...rest } = filled;

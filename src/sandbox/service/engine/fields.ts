@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { ErrorDetails } from '../../../kernel/errors.ts';
 import type { Drawing, FieldRecord, SignerRecord, TemplateRecord } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
@@ -26,9 +27,14 @@ export function isSigningDate(field: FieldRecord): boolean {
   );
 }
 
+/** Returns true for a date as browsers post it, such as 2026-03-01. */
+export function isDate(value: string): boolean {
+  return z.iso.date().safeParse(value).success;
+}
+
 /**
  * Returns the values of a signature: the entered value, an empty one for a drawing, and a plausible one for every other field. Throws
- * VALIDATION_ERROR for a field of another signer, an unknown option, or a checkbox that is neither true nor false.
+ * VALIDATION_ERROR for a field of another signer, an unknown option, an invalid date, or a checkbox that is neither true nor false.
  */
 export function fillFields(
   template: TemplateRecord,
@@ -62,6 +68,7 @@ function problemWith(field: FieldRecord, value: string | undefined): string | un
   if (field.type === 'CHECKBOX' && value !== 'true' && value !== 'false') return 'Must be true or false';
   if (field.type === 'DROPDOWN' && value !== '' && field.options && !field.options.includes(value))
     return `Must be one of ${field.options.join(', ')}`;
+  if (field.type === 'DATE' && value !== '' && !isDate(value)) return 'Must be a date such as 2026-03-01';
   if (field.required && value.trim() === '') return `${field.label} is required`;
   return undefined;
 }
