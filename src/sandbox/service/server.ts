@@ -184,10 +184,12 @@ async function seedTemplates(store: Store, documents: DocumentMaker): Promise<vo
 
 /** Returns the initial offset of the sandbox's clock from the machine's, in ms. */
 async function startOfClock(store: Store, clock: SandboxClock, startsAt?: number): Promise<number> {
-  if (startsAt === undefined) return store.state.clockOffsetMs;
-  const value = clock.offsetFor(startsAt);
-  await store.commit([{ kind: 'clock', value }]);
-  return value;
+  const { value, frozenAt } = store.state.clock;
+  const offset = startsAt === undefined ? clock.offsetOf(store.state.clock) : clock.offsetFor(startsAt);
+  const record = clock.recordOf(offset);
+  if (record.value !== value || record.frozenAt !== frozenAt)
+    await store.commit([{ kind: 'clock', ...record }]);
+  return offset;
 }
 
 async function close(

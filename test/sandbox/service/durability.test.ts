@@ -251,7 +251,7 @@ test('A journal that has grown is compacted while the sandbox runs, without loss
   const lines = (await readFile(join(dataDir, 'service.jsonl'), 'utf8')).split('\n');
   expect(lines.length).toBeLessThan(1500);
   const again = await Store.open(dataDir);
-  expect(again.state.clockOffsetMs).toBe(1999);
+  expect(again.state.clock.value).toBe(1999);
   expect([...again.state.audit.keys()]).toEqual(Array.from({ length: 200 }, (_, n) => `aud_${n * 10}`));
   await again.close();
 });
@@ -263,9 +263,9 @@ test("A change that can't be written is not in memory either; after close, nothi
   await store.close();
   for (const value of [2, 3])
     await expect(store.commit([{ kind: 'clock', value }])).rejects.toThrow(/service\.jsonl is closed/);
-  expect(store.state.clockOffsetMs).toBe(1);
+  expect(store.state.clock.value).toBe(1);
   const again = await Store.open(dataDir);
-  expect(again.state.clockOffsetMs).toBe(1);
+  expect(again.state.clock.value).toBe(1);
   await again.close();
 });
 

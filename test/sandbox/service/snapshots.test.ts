@@ -1,6 +1,9 @@
 import { cp, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
+import { systemClock } from '../../../src/kernel/clock.ts';
+import type { ServiceOptions } from '../../../src/sandbox/service/server.ts';
+import { Store } from '../../../src/sandbox/service/store/store.ts';
 import { Uploads } from '../../../src/sandbox/service/store/uploads.ts';
 import { startReceiver } from './receiver.ts';
 import {
@@ -167,4 +170,75 @@ test('A snapshot restores the PDFs of uploaded templates', async () => {
   expect(await load(rig, 'one')).toBe(200);
   expect(Buffer.from(await uploads.get('tmpl_own')).toString()).toBe('%PDF-own');
   await expect(uploads.get('tmpl_later')).rejects.toThrow('ENOENT');
+});
+
+test('A snapshot that fails leaves no partial copy, and keeps an earlier one with that name', async () => {
+  const objects = new MemoryObjects();
+  const rig = await startRig({ choices: literal, objects });
+  await save(rig, 'one');
+  vi.spyOn(objects, 'save').mockRejectedValueOnce(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+  await rig.create();
+  expect(await save(rig, 'one')).toBe(500);
+  expect(await readdir(join(rig.dataDir, 'snapshots'))).toEqual(['one']);
+  expect(await rig.service.control.snapshots()).toMatchObject([{ name: 'one', envelopes: 0 }]);
+  expect(await save(rig, 'one')).toBe(201);
+});
+
+describe('a frozen clock', () => {
+  const AT = '2030-05-01T09:00:00.000Z';
+  const startsAt = Date.parse(AT);
+  /** Starts a service on a machine whose clock is `ahead` ms ahead. */
+  const startLater = (dataDir: string, ahead: number, options: Partial<ServiceOptions>) => {
+    const clock = { ...systemClock, now: () => systemClock.now() + ahead };
+    return startRig({ choices: literal, dataDir, clock, ...options });
+  };
+  const nowOf = (rig: Rig) => rig.service.control.status().now;
+
+  it('returns to the time of a snapshot in a later run', async () => {
+    const dataDir = await tempFolder();
+    const first = await startLater(dataDir, 0, { startsAt, isFrozen: true });
+    await save(first, 'start');
+    await first.control('POST', '/clock/advance', { ms: DAY });
+    await save(first, 'later');
+    await first.service.close();
+    const second = await startLater(dataDir, 3_600_000, { startsAt, isFrozen: true });
+    await load(second, 'later');
+    expect(nowOf(second)).toBe('2030-05-02T09:00:00.000Z');
+    await load(second, 'start');
+    expect((await second.create()).createdAt).toBe(AT);
+  });
+
+  it('stays at its time across restarts', async () => {
+    const dataDir = await tempFolder();
+    const first = await startLater(dataDir, 0, { isFrozen: true });
+    await first.control('POST', '/clock/advance', { ms: DAY });
+    const before = nowOf(first);
+    await first.service.close();
+    const second = await startLater(dataDir, 3_600_000, { isFrozen: true });
+    expect(nowOf(second)).toBe(before);
+    await save(second, 'one');
+    await second.service.close();
+    const third = await startLater(dataDir, 7_200_000, { isFrozen: true });
+    expect(nowOf(third)).toBe(before);
+  });
+
+  it('runs again if a later run does not freeze it, and starts from the time of that run', async () => {
+    const dataDir = await tempFolder();
+    await (await startLater(dataDir, 0, { isFrozen: true })).service.close();
+    const running = await startLater(dataDir, DAY, {});
+    const { now, clockOffsetMs } = running.service.control.status();
+    expect([clockOffsetMs, Date.parse(now)]).toEqual([0, expect.closeTo(Date.now() + DAY, -4)]);
+    await running.service.close();
+    const frozen = await startLater(dataDir, 2 * DAY, { isFrozen: true });
+    expect(Date.parse(nowOf(frozen))).toEqual(expect.closeTo(Date.now() + 2 * DAY, -4));
+  });
+
+  it('reads the offset of earlier versions', async () => {
+    const dataDir = await tempFolder();
+    const store = await Store.open(dataDir);
+    await store.commit([{ kind: 'clock', value: 9 * DAY }]);
+    await store.close();
+    const rig = await startLater(dataDir, 0, { isFrozen: true });
+    expect(Date.parse(nowOf(rig))).toEqual(expect.closeTo(Date.now() + 9 * DAY, -4));
+  });
 });

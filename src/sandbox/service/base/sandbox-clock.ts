@@ -6,13 +6,36 @@ import {
 } from 'node:http';
 import type { Clock } from '../../../kernel/clock.ts';
 
+/** The sandbox's clock as stored. */
+export interface ClockRecord {
+  /** The offset from the machine's clock, in ms. */
+  value: number;
+  /**
+   * The time of a frozen clock, in ms since the epoch, because its offset refers to the start of the process. Absent if the clock runs, and
+   * in records from before version 0.3.
+   */
+  frozenAt?: number | undefined;
+}
+
 /** The clock of the sandbox: the machine's clock plus a persisted offset. */
 export class SandboxClock implements Clock {
   readonly #base: Clock;
+  readonly #isFrozen: boolean;
   #offset = 0;
 
   constructor(base: Clock, { isFrozen = false }: { isFrozen?: boolean | undefined } = {}) {
+    this.#isFrozen = isFrozen;
     this.#base = isFrozen ? frozen(base.now()) : base;
+  }
+
+  /** Returns the record of an offset. */
+  recordOf(offset: number): ClockRecord {
+    return this.#isFrozen ? { value: offset, frozenAt: this.#base.now() + offset } : { value: offset };
+  }
+
+  /** Returns the offset for a record, which may be from an earlier run. */
+  offsetOf({ value, frozenAt }: ClockRecord): number {
+    return this.#isFrozen && frozenAt !== undefined ? this.offsetFor(frozenAt) : value;
   }
 
   /** Returns the offset at which the clock would show this time now. */

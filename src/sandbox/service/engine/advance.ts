@@ -37,7 +37,7 @@ export async function advanceClock(
   await deliveriesDone();
   const offset = clock.offsetMs + ms;
   const target = clock.now() + ms;
-  await store.commit([{ kind: 'clock', value: offset }]);
+  await store.commit([{ kind: 'clock', ...clock.recordOf(offset) }]);
   for (let next = sender.nextDue; next !== undefined && next < target; next = sender.nextDue)
     await moveTo(Math.min(clock.offsetMs + Math.max(0, next - clock.now()), offset));
   await moveTo(offset);

@@ -24,7 +24,7 @@ export async function resetState(
   const saved = store.commit([
     { kind: 'reset', value: null },
     { kind: 'org', value: store.state.orgId },
-    { kind: 'clock', value: offset },
+    { kind: 'clock', ...clock.recordOf(offset) },
     ...documents.templates().map((value): StoreChange => ({ kind: 'template', value })),
     ...(key ? [{ kind: 'key', value: key } satisfies StoreChange] : []),
   ]);
@@ -48,7 +48,7 @@ export async function replaceState(
   await store.whenIdle();
   try {
     await store.replace(changes, journal);
-    clock.offsetMs = store.state.clockOffsetMs;
+    clock.offsetMs = clock.offsetOf(store.state.clock);
     await restoreFiles();
   } finally {
     sender.resume();

@@ -8,6 +8,7 @@ import type {
   OrganisationRecord,
   TemplateRecord,
 } from '../../model.ts';
+import type { ClockRecord } from '../base/sandbox-clock.ts';
 
 /** A line of an organization's audit log (Authentication 9). */
 export interface AuditRecord {
@@ -30,7 +31,7 @@ export interface AuditRecord {
 /** A change of the sandbox's state, as stored and replayed by the journal. A record replaces its earlier version. */
 export type StoreChange =
   | { kind: 'org'; value: string }
-  | { kind: 'clock'; value: number }
+  | ({ kind: 'clock' } & ClockRecord)
   | { kind: 'organisation'; value: OrganisationRecord }
   | { kind: 'template'; value: TemplateRecord }
   | { kind: 'envelope'; value: EnvelopeRecord }

@@ -61,18 +61,28 @@ export class Snapshots {
     const draft = this.#path(`.new-${info.name}`);
     await rm(draft, { recursive: true, force: true });
     await privateFolder(this.#folder);
-    for (const part of ['', 'objects', 'templates']) await mkdir(join(draft, part), { mode: 0o700 });
-    const journal = join(draft, 'service.jsonl');
-    await writeSnapshot(journal, SERVICE_FORMAT, entriesOf(changes));
-    await syncFile(journal);
-    await this.#objects.save(join(draft, 'objects'));
-    await this.#uploads.save(join(draft, 'templates'));
-    await writeFile(join(draft, FACTS), JSON.stringify(info), { mode: 0o600 });
+    try {
+      await this.#write(draft, info, changes);
+    } catch (error) {
+      // If the disk is full, the incomplete copy would keep it full.
+      await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+      throw error;
+    }
     const earlier = await this.#moveAside(info.name, `.old-${info.name}`);
     await rename(draft, this.#path(info.name));
     await syncFolder(this.#folder);
     this.#known.set(info.name, changes);
     await rm(earlier, { recursive: true, force: true });
+  }
+
+  async #write(folder: string, info: SnapshotInfo, changes: readonly StoreChange[]): Promise<void> {
+    for (const part of ['', 'objects', 'templates']) await mkdir(join(folder, part), { mode: 0o700 });
+    const journal = join(folder, 'service.jsonl');
+    await writeSnapshot(journal, SERVICE_FORMAT, entriesOf(changes));
+    await syncFile(journal);
+    await this.#objects.save(join(folder, 'objects'));
+    await this.#uploads.save(join(folder, 'templates'));
+    await writeFile(join(folder, FACTS), JSON.stringify(info), { mode: 0o600 });
   }
 
   /** Returns the records of a snapshot. Throws NOT_FOUND if it doesn't exist. */

@@ -6,6 +6,7 @@ import type {
   OrganisationRecord,
   TemplateRecord,
 } from '../../model.ts';
+import type { ClockRecord } from '../base/sandbox-clock.ts';
 import { TimeOrder } from '../base/time-order.ts';
 import { FINALIZING_MS, isActive, isFinalizing, lastSignedAt } from '../engine/predicates.ts';
 import type { AuditRecord, StoreChange } from './records.ts';
@@ -31,7 +32,7 @@ export interface StoredPage {
 /** The service's whole state, in memory. Changed only by `apply`, which is idempotent. Records are never changed in place. */
 export class StoreState {
   orgId = '';
-  clockOffsetMs = 0;
+  clock: ClockRecord = { value: 0 };
   readonly templates = new Map<string, TemplateRecord>();
   readonly envelopes = new Map<string, EnvelopeRecord>();
   /** The organizations that were given a name. */
@@ -58,7 +59,7 @@ export class StoreState {
         this.orgId = change.value;
         return;
       case 'clock':
-        this.clockOffsetMs = change.value;
+        this.clock = { value: change.value, frozenAt: change.frozenAt };
         return;
       case 'organisation':
         this.organisations.set(change.value.id, change.value);
@@ -90,7 +91,7 @@ export class StoreState {
   /** Yields the changes that rebuild the whole state. */
   *changes(): Iterable<StoreChange> {
     yield { kind: 'org', value: this.orgId };
-    yield { kind: 'clock', value: this.clockOffsetMs };
+    yield { kind: 'clock', ...this.clock };
     for (const value of this.organisations.values()) yield { kind: 'organisation', value };
     for (const value of this.templates.values()) yield { kind: 'template', value };
     for (const value of this.keys.values()) yield { kind: 'key', value };
@@ -211,7 +212,7 @@ export class StoreState {
   }
 
   #clear(): void {
-    this.clockOffsetMs = 0;
+    this.clock = { value: 0 };
     for (const map of [this.templates, this.envelopes, this.keys, this.deliveries, this.organisations])
       map.clear();
     for (const map of [this.mails, this.audit, this.#keyIdByHash, this.#createdByMonth]) map.clear();
