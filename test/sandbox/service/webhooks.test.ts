@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { postWebhook, RESPONSE_TIMEOUT_MS } from '../../../src/sandbox/service/webhooks/post.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startReceiver } from './receiver.ts';
-import { ada, bob, DAY, deliveriesOf, errorIn, type Rig, startRig } from './rig.ts';
+import { ada, bob, DAY, deliveriesOf, errorIn, plainDocuments, type Rig, startRig } from './rig.ts';
 
 const secret = 'correct horse battery staple';
 
@@ -132,6 +132,46 @@ test('One long advance performs every retry at its own time', async () => {
   const times = delivery?.attempts.map((attempt) => Date.parse(attempt.at)) ?? [];
   const gaps = times.slice(1).map((time, index) => Math.round((time - (times[index] ?? 0)) / 10_000));
   expect(gaps).toEqual([1, 6, 30]);
+});
+
+test('One long advance sends the webhook of an expiry and its retries at their own times', async () => {
+  const receiver = await startReceiver((_nth, event) => (event === 'envelope.expired' ? 500 : 200));
+  const rig = await startRig();
+  const { id, expiresAt } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await advance(rig, 40 * DAY);
+  const expired = (await deliveriesOf(rig, id)).find(({ event }) => event === 'envelope.expired');
+  expect(expired).toMatchObject({ state: 'failed', nextAttemptAt: null });
+  const seconds = expired?.attempts.map(({ at }) =>
+    Math.round((Date.parse(at) - Date.parse(expiresAt)) / 1000),
+  );
+  expect(seconds).toEqual([0, 10, 70, 370, 2170, 9370].map((after) => expect.closeTo(after, -1) as unknown));
+});
+
+test('One long advance sends the webhook of a delayed completion at its own time', async () => {
+  const receiver = await startReceiver();
+  const rig = await startRig({ choices: { finalisation: 'delayed' } });
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await rig.act(id, 'sign', { all: true });
+  const before = Date.now();
+  await advance(rig, DAY);
+  const completed = (await deliveriesOf(rig, id)).find(({ event }) => event === 'envelope.completed');
+  expect(completed?.attempts.map(({ at }) => Date.parse(at) - before)).toEqual([expect.closeTo(5000, -4)]);
+});
+
+test('One long advance does not retry a failing completion every few seconds', async () => {
+  let tries = 0;
+  const signed = () => {
+    tries += 1;
+    return Promise.reject(new Error('no documents'));
+  };
+  const receiver = await startReceiver();
+  const documents = { ...plainDocuments, signed };
+  const rig = await startRig({ choices: { finalisation: 'delayed' }, documents });
+  const { id } = await rig.create({ sendImmediately: true, webhookUrl: receiver.url });
+  await rig.act(id, 'sign', { all: true });
+  await advance(rig, 40 * DAY);
+  expect(tries).toBeGreaterThan(0);
+  expect(tries).toBeLessThan(5);
 });
 
 test.each([301, 302, 307, 404])('A %i is not a success, and a redirect is not followed', async (status) => {

@@ -1,6 +1,11 @@
+interface TimedId {
+  at: number;
+  id: string;
+}
+
 /** IDs in the order of their times. Adding one to 100,000, or finding the earliest, takes microseconds. */
 export class TimeOrder {
-  readonly #entries: { at: number; id: string }[] = [];
+  readonly #entries: TimedId[] = [];
 
   get length(): number {
     return this.#entries.length;
@@ -36,6 +41,12 @@ export class TimeOrder {
     let count = 0;
     while (count < most && (this.#entries[count]?.at ?? Number.POSITIVE_INFINITY) <= now) count += 1;
     return this.#entries.splice(0, count).map(({ id }) => id);
+  }
+
+  /** Returns the entries up to `time`, earliest first. */
+  until(time: number): readonly Readonly<TimedId>[] {
+    const end = this.#entries.findIndex(({ at }) => at > time);
+    return this.#entries.slice(0, end < 0 ? undefined : end);
   }
 
   /** Returns the IDs from one position up to another, earliest first. */

@@ -1,7 +1,9 @@
 import { waitAtMost } from '../../../kernel/clock.ts';
 import { invalidBody } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
+import type { StoreState } from '../store/state.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
+import { isActive } from './predicates.ts';
 
 /** The maximum time to wait, in real ms, for webhook attempts that a clock change caused; shorter if a receiver hangs. */
 const MAX_WAIT_MS = 5000;
@@ -13,8 +15,8 @@ interface Advanced extends Pick<ServiceParts, 'store' | 'clock' | 'realClock'> {
 }
 
 /**
- * Moves the sandbox's clock forward, stopping at every webhook retry on the way; `catchUp` processes everything that is due. Returns the
- * new time in ms.
+ * Moves the sandbox's clock forward, stopping at every webhook and its retries on the way, so that each is sent at its own time; `catchUp`
+ * processes everything that is due. Returns the new time in ms.
  */
 export async function advanceClock(
   ms: number,
@@ -38,8 +40,30 @@ export async function advanceClock(
   const offset = clock.offsetMs + ms;
   const target = clock.now() + ms;
   await store.commit([{ kind: 'clock', ...clock.recordOf(offset) }]);
-  for (let next = sender.nextDue; next !== undefined && next < target; next = sender.nextDue)
+  const events = eventTimes(store.state, target)[Symbol.iterator]();
+  const nextEvent = () => events.next().value ?? Number.POSITIVE_INFINITY;
+  let event = nextEvent();
+  for (;;) {
+    // Without time to wait for its webhooks, a stop would only delay the caller.
+    if (realClock.now() >= deadline) event = Number.POSITIVE_INFINITY;
+    const next = Math.min(sender.nextDue ?? Number.POSITIVE_INFINITY, event);
+    if (next >= target) break;
+    if (next === event) event = nextEvent();
     await moveTo(Math.min(clock.offsetMs + Math.max(0, next - clock.now()), offset));
+  }
   await moveTo(offset);
   return clock.now();
+}
+
+/**
+ * Returns the times up to `target` at which envelopes with a webhook are completed or expire, earliest first. They are rounded up to whole
+ * seconds, because envelopes that were created together are due a few ms apart.
+ */
+function eventTimes({ envelopes, expiries, finalizations }: StoreState, target: number): number[] {
+  const hasWebhook = ({ id }: { id: string }) => {
+    const envelope = envelopes.get(id);
+    return envelope !== undefined && envelope.webhookUrl !== null && isActive(envelope);
+  };
+  const due = [...finalizations.until(target), ...expiries.until(target)].filter(hasWebhook);
+  return [...new Set(due.map(({ at }) => Math.ceil(at / 1000) * 1000))].sort((a, b) => a - b);
 }
