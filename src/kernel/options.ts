@@ -1,12 +1,13 @@
 import { UsageError } from './errors.ts';
+import { isRecord } from './json.ts';
 import { nearest } from './text/nearest.ts';
 
 /** The names of an options object. Every key of the type is required, so the list can't miss one. */
 export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /**
- * Refuses unknown options. In code without types, nothing else would detect a misspelled name.
- * @throws UsageError naming the unknown option and the most similar known one.
+ * Refuses unknown options, and anything that is not an object. In code without types, nothing else would detect a misspelled name.
+ * @throws UsageError naming the unknown option and the most similar known one, or all known ones.
  */
 export function checkOptionNames<Options extends object>(
   call: string,
@@ -14,6 +15,8 @@ export function checkOptionNames<Options extends object>(
   names: OptionNames<Options>,
 ): void {
   const known = Object.keys(names);
+  if (!isRecord(given))
+    throw new UsageError(`${call} needs an object.`, { hint: `Options: ${known.join(', ')}.` });
   const unknown = Object.keys(given).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const similar = nearest(unknown, known);

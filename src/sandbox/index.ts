@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { systemClock } from '../kernel/clock.ts';
-import { codeOf, UsageError } from '../kernel/errors.ts';
+import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
@@ -12,6 +12,7 @@ import { createDocumentMaker } from './documents/index.ts';
 import type { SeededKey } from './embed-model.ts';
 import type { ObjectWriter } from './model.ts';
 import { ApiError } from './service/base/errors.ts';
+import { MAX_OFFSET_MS } from './service/base/sandbox-clock.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 import type { Seed } from './service/seed/seed-file.ts';
 import { type ServiceOptions, startService } from './service/server.ts';
@@ -76,7 +77,7 @@ const REGION = 'us-east-1';
 
 /**
  * Starts the whole service on this machine.
- * @throws UsageError if a port is in use, or if the folder can't be created or another sandbox uses it.
+ * @throws UsageError if a port or the host can't be used, or if the folder can't be created or another sandbox uses it.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   await dataFolder(options.dataDir);
@@ -116,7 +117,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     await bucket.close();
     if (error instanceof ApiError && error.details && options.seed)
       throw options.seed.mistakes(error.details);
-    throw taken(error, options.port, '--port');
+    throw listenError(error, options, '--port');
   }
 }
 
@@ -136,12 +137,18 @@ async function openBucket(options: SandboxOptions, keys: BucketKeys): Promise<Bu
     return await start(wanted > 65_535 ? 0 : wanted);
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE' && options.bucketPort === undefined) return start(0);
-    throw taken(error, wanted, '--bucket-port');
+    throw listenError(error, { host: options.host, port: wanted }, '--bucket-port');
   }
 }
 
-function taken(error: unknown, port: number, flag: string): unknown {
-  if (codeOf(error) !== 'EADDRINUSE') return error;
+/** Returns a UsageError if the host or the port can't be used. Any other error is returned unchanged. */
+function listenError(error: unknown, { host, port }: { host: string; port: number }, flag: string): unknown {
+  const call = error instanceof Error && 'syscall' in error ? error.syscall : undefined;
+  if (call !== 'listen' && call !== 'getaddrinfo') return error;
+  if (codeOf(error) !== 'EADDRINUSE')
+    return new UsageError(`Can't start the sandbox on ${host}:${port}: ${messageOf(error)}.`, {
+      cause: error,
+    });
   return new UsageError(`Port ${port} is already in use, possibly by another sandbox.`, {
     cause: error,
     hint: `Use a different port with ${flag}, or ${flag} 0 for any free one.`,
@@ -188,10 +195,17 @@ const NO_OBJECTS: ObjectWriter = {
   onMiss: () => undefined,
 };
 
-/** Parses the start time of the sandbox's clock. Returns ms since the epoch. @throws UsageError if it isn't a time. */
+/**
+ * Parses the start time of the sandbox's clock. Returns ms since the epoch.
+ * @throws UsageError if it isn't a time, or if it is more than a century from now.
+ */
 export function readTime(value: Date | string | number): number {
   const at = new Date(value).getTime();
-  if (!Number.isNaN(at)) return at;
+  if (Math.abs(at - systemClock.now()) <= MAX_OFFSET_MS) return at;
+  if (!Number.isNaN(at))
+    throw new UsageError(`The clock can't start at ${JSON.stringify(value)}, more than a century from now.`, {
+      hint: "Use a closer date, such as '2026-03-01'.",
+    });
   throw new UsageError(`The clock can't start at ${JSON.stringify(value)}.`, {
     hint: "Use a date such as '2026-03-01' or '2026-03-01T09:00:00Z'.",
   });

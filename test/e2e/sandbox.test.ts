@@ -47,6 +47,16 @@ describe('the sandbox', () => {
     await running.stop();
   });
 
+  it.each([
+    'start --ephemeral --port 0 --host 999.1.1.1',
+    'start --ephemeral --port 0 --host 192.0.2.1',
+    'start --ephemeral --port 0 --clock +275760-09-13T00:00:00Z',
+    'faults --clear no-such-file.json',
+  ])('refuses `sandbox %s`', async (words) => {
+    const refused = await home.run(['sandbox', ...words.split(' '), '--json']);
+    expect([refused.code, reportedError(refused).code]).toEqual([2, 'USAGE']);
+  });
+
   it('warns if it is open to others', async () => {
     const open = start('--ephemeral', '--host', '0.0.0.0');
     await open.says(/Bound to 0\.0\.0\.0: other machines on the network can reach this sandbox/);

@@ -102,6 +102,11 @@ describe('a sandbox with counted IDs', () => {
   });
 });
 
+it.each([[null], [5], ['sk_1'], [[]]])('options of %j are refused', async (options) => {
+  const started: unknown = Reflect.apply(startSandbox, undefined, [options]);
+  await expect(started).rejects.toMatchObject({ code: 'USAGE' });
+});
+
 describe('a frozen clock', () => {
   it('moves only with advance', async () => {
     const sandbox = await start({ clock: { at: AT, frozen: true } });
@@ -119,6 +124,9 @@ describe('a frozen clock', () => {
       expect(startSandbox(options)).rejects.toMatchObject({ code: 'USAGE' });
     await refused({ clock: { at: 'soon' } });
     await refused({ clock: { when: AT } });
+    await refused({ clock: '+275760-09-13T00:00:00Z' });
+    await refused({ clock: { at: new Date('1900-01-01') } });
+    await refused({ clock: null });
     await refused({ ids: 'short' });
   });
 });

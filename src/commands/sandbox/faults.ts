@@ -1,6 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, optionalArg } from '../../cli/flags.ts';
 import { readJsonObject } from '../../cli/input/files.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { writeJson } from '../../output/json.ts';
 
 export default class SandboxFaults extends EsignCommand {
@@ -22,6 +23,8 @@ export default class SandboxFaults extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxFaults);
     const context = this.context(flags);
+    if (flags.clear && args.file !== undefined)
+      throw new UsageError("A file and --clear can't be used together.");
     const wanted = flags.clear
       ? {}
       : args.file === undefined

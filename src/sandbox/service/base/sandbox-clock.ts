@@ -6,6 +6,9 @@ import {
 } from 'node:http';
 import type { Clock } from '../../../kernel/clock.ts';
 
+/** The maximum difference between the sandbox's clock and the machine's, in ms: a century. */
+export const MAX_OFFSET_MS = 100 * 365 * 86_400_000;
+
 /** The sandbox's clock as stored. */
 export interface ClockRecord {
   /** The offset from the machine's clock, in ms. */

@@ -1,14 +1,13 @@
 import { waitAtMost } from '../../../kernel/clock.ts';
 import { invalidBody } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
+import { MAX_OFFSET_MS } from '../base/sandbox-clock.ts';
 import type { StoreState } from '../store/state.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import { isActive } from './predicates.ts';
 
 /** The maximum time to wait, in real ms, for webhook attempts that a clock change caused; shorter if a receiver hangs. */
 const MAX_WAIT_MS = 5000;
-/** The maximum offset of the sandbox's clock from the machine's: a century. */
-const MAX_OFFSET_MS = 100 * 365 * 86_400_000;
 
 interface Advanced extends Pick<ServiceParts, 'store' | 'clock' | 'realClock'> {
   sender: WebhookSender;
