@@ -34,7 +34,7 @@ export function isDate(value: string): boolean {
 
 /**
  * Returns the values of a signature: the entered value, an empty one for a drawing, and a plausible one for every other field. Throws
- * VALIDATION_ERROR for a field of another signer, an unknown option, an invalid date, or a checkbox that is neither true nor false.
+ * VALIDATION_ERROR for a field of another signer, an unknown option, or a checkbox that is neither true nor false.
  */
 export function fillFields(
   template: TemplateRecord,
@@ -68,7 +68,6 @@ function problemWith(field: FieldRecord, value: string | undefined): string | un
   if (field.type === 'CHECKBOX' && value !== 'true' && value !== 'false') return 'Must be true or false';
   if (field.type === 'DROPDOWN' && value !== '' && field.options && !field.options.includes(value))
     return `Must be one of ${field.options.join(', ')}`;
-  if (field.type === 'DATE' && value !== '' && !isDate(value)) return 'Must be a date such as 2026-03-01';
   if (field.required && value.trim() === '') return `${field.label} is required`;
   return undefined;
 }
