@@ -279,7 +279,7 @@ function bytesOf(payload: unknown): Uint8Array {
 
 function secretsOf(given: string | readonly string[] | undefined): readonly string[] {
   const secrets = given === undefined ? [] : typeof given === 'string' ? [given] : given;
-  if (secrets.length > 0 && secrets.every((secret) => typeof secret === 'string' && secret !== ''))
+  if (secrets.length > 0 && secrets.every((secret) => typeof secret === 'string' && secret.trim() !== ''))
     return secrets;
   throw new UsageError('The webhook secret is missing or empty.', {
     hint: 'Use the webhookSecret that the envelope was created with.',

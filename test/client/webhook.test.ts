@@ -54,8 +54,9 @@ describe('verifyWebhook', () => {
     ['no secret', BODY, undefined],
     ['no secrets', BODY, []],
     ['an empty secret', BODY, ['']],
+    ['a line break', BODY, '\n'],
   ])('requires a secret: %s', (_, payload, secrets) => {
-    expect(() => verifyWebhook(payload, sign(BODY, ' '), secrets)).toThrow(UsageError);
+    expect(() => verifyWebhook(payload, sign(BODY, '\n'), secrets)).toThrow(UsageError);
   });
 
   it('refuses a parsed body', () => {

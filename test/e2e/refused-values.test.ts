@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, linesOf, reportedError } from '../support/cli.ts';
@@ -56,6 +57,32 @@ describe('an empty value', () => {
     const created = await home.object([...CREATE, '--subject', '', '--message', '', '--dry-run']);
     expect(created).toMatchObject({ body: { subject: '', message: '' } });
     expect((await home.run`envelopes cancel ${sent} --reason ${''} --dry-run`).code).toBe(0);
+  });
+});
+
+describe('an empty webhook secret', () => {
+  const body = '{"event":"envelope.completed","data":{"envelopeId":"env_1"}}';
+  const port = ['--to', 'http://127.0.0.1:9/webhooks'];
+
+  it.each([
+    ['nothing', ''],
+    ['a line break', '\n'],
+    ['empty lines', '\r\n \n'],
+  ])('is refused by every command if the file contains %s', async (_, text) => {
+    const file = ['--secret-file', home.path('empty-secret')];
+    writeFileSync(home.path('empty-secret'), text);
+    writeFileSync(home.path('body.json'), body);
+    // Signed with the secret that remains without the final line break.
+    const signature = createHmac('sha256', text.replace(/\r?\n$/, ''))
+      .update(body)
+      .digest('hex');
+    for (const args of [
+      ['events', 'verify', home.path('body.json'), '--signature', signature, ...file],
+      ['events', 'trigger', 'completed', ...port, ...file],
+      ['events', 'drill', ...port, ...file],
+      ['listen', '--port', '0', ...file],
+    ])
+      expect([args, await refusal(args)]).toEqual([args, 'The webhook secret is empty.']);
   });
 });
 

@@ -41,7 +41,7 @@ async function find(sources: SecretSources, terminal: CommandTerminal): Promise<
 }
 
 /** Returns the text of a secret file without the final line break. */
-export async function readSecretFile(path: string, what: string): Promise<string> {
+async function readSecretFile(path: string, what: string): Promise<string> {
   try {
     return (await readUserFile(path)).toString('utf8').replace(/\r?\n$/, '');
   } catch (error) {
@@ -59,7 +59,10 @@ async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
   return text;
 }
 
-/** Returns the webhook secret from the file or, without one, from ESIGN_WEBHOOK_SECRET. Undefined if neither is set. */
+/**
+ * Returns the webhook secret from the file or, without one, from ESIGN_WEBHOOK_SECRET. Undefined if neither is set.
+ * @throws UsageError if the secret is empty, because anyone can sign with an empty one.
+ */
 export async function readWebhookSecret(
   file: string | undefined,
   terminal: CommandTerminal,
@@ -68,6 +71,10 @@ export async function readWebhookSecret(
     file === undefined
       ? process.env.ESIGN_WEBHOOK_SECRET || undefined
       : await readSecretFile(file, 'webhook secret');
+  if (secret?.trim() === '')
+    throw new UsageError('The webhook secret is empty.', {
+      hint: 'Generate one: `esign events secret > FILE`.',
+    });
   terminal.redactor.add(secret);
   return secret;
 }

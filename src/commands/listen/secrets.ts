@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Context } from '../../cli/context.ts';
-import { readSecret, readSecretFile } from '../../cli/input/secrets.ts';
+import { readSecret, readWebhookSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
-import { UsageError } from '../../kernel/errors.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-secrets.ts';
 import type { ReceiverOptions } from '../../webhooks/receive/receiver.ts';
@@ -17,26 +16,20 @@ const OTHERS_TRIED_BYTES = 8 * 1024 * 1024;
 /**
  * Returns the secrets for a delivery: the given ones, and the stored one of the envelope named in the payload. If the payload names
  * no envelope, the latest stored ones.
- * @throws UsageError if no secret is known and the user can't be prompted for one.
+ * @throws UsageError if a given secret is empty, or if no secret is known and the user can't be prompted for one.
  */
 export async function listenSecrets(
   files: readonly string[] | undefined,
   context: Context,
 ): Promise<ReceiverOptions['secretsFor']> {
-  const given = await Promise.all((files ?? []).map((file) => readSecretFile(file, 'webhook secret')));
-  if (process.env.ESIGN_WEBHOOK_SECRET) given.push(process.env.ESIGN_WEBHOOK_SECRET);
+  const sources = [...(files ?? []), undefined];
+  const read = await Promise.all(sources.map((file) => readWebhookSecret(file, context.terminal)));
+  const given = read.filter((secret) => secret !== undefined);
   const stored = storedSecrets(context.terminal);
   if (given.length === 0 && (await stored()).all.length === 0) {
     const hint =
       'Use --secret-file FILE, set ESIGN_WEBHOOK_SECRET, create the envelope with --webhook-url first, or accept unverified webhooks with --no-verify.';
     given.push(await readSecret({ what: 'webhook secret', hint }, context.terminal));
-  }
-  for (const secret of given) {
-    if (secret === '')
-      throw new UsageError('The webhook secret is empty.', {
-        hint: 'Generate one: `esign events secret > FILE`.',
-      });
-    context.terminal.redactor.add(secret);
   }
   return async (envelopeId, bytes) => {
     const { all, unbound, byEnvelope } = await stored();
