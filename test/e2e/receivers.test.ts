@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -10,6 +10,7 @@ import { systemClock } from '../../src/kernel/clock.ts';
 import { EVENTS } from '../../src/kernel/vocabulary.ts';
 import { drillChecks } from '../../src/webhooks/drill/checks.ts';
 import { drill } from '../../src/webhooks/drill/drill.ts';
+import { sign } from '../../src/webhooks/receive/signature.ts';
 import { snippetsOf } from '../docs/page.ts';
 import { portOf } from '../support/server.ts';
 import { needs } from '../support/tools.ts';
@@ -76,6 +77,31 @@ async function start(language: string, command: string): Promise<string> {
   return `http://127.0.0.1:${port}/webhooks`;
 }
 
+/** Correctly signed payloads whose ID is unusable, so that they are stored under the hash of their bytes. */
+const WITHOUT_ID = ['null', '1', '"x"', '[]', '{}', '{"id":5}', '{"id":true}', '{"id":{}}', '{"id":null}'];
+WITHOUT_ID.push('{"id":"","data":7}');
+/** JSON that is nested too deeply for some parsers. */
+const DEEP = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+
+/** Sends a request with these lines of its head, and returns the status. Leaves the connection open, as an attacker would. */
+async function statusOf(url: string, head: readonly string[], body: string): Promise<number> {
+  const { hostname, port, pathname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  try {
+    socket.write([`POST ${pathname} HTTP/1.1`, `Host: ${hostname}`, ...head, '', body].join('\r\n'));
+    const received: unknown[] = await once(socket, 'data', { signal: AbortSignal.timeout(10_000) });
+    return Number(/^HTTP\/1\.\d (\d+)/.exec(String(received[0]))?.[1]);
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Posts a correctly signed body. */
+function post(url: string, body: string): Promise<number> {
+  const signature = `X-Service-Signature: ${sign(Buffer.from(body), secret)}`;
+  return statusOf(url, [`Content-Length: ${body.length}`, signature], body);
+}
+
 /** The number of distinct valid deliveries. */
 function distinct(): number {
   const good = drillChecks({ secret, events: EVENTS, now: 0 }).filter(
@@ -86,7 +112,10 @@ function distinct(): number {
 
 describe.skipIf(process.platform === 'win32')('the receiver on the page', () => {
   for (const [language, command, tools] of APPLICATIONS)
-    it(`passes every check: ${language}`, { ...needs(...tools), timeout: 180_000 }, async () => {
+    it(`passes every check and handles unusual requests: ${language}`, {
+      ...needs(...tools),
+      timeout: 180_000,
+    }, async () => {
       const url = await start(language, command);
       const { signal } = new AbortController();
       const results = [];
@@ -94,5 +123,16 @@ describe.skipIf(process.platform === 'win32')('the receiver on the page', () => 
       for await (const one of run) results.push(one);
       expect(results.filter(({ ok, notice }) => !ok || notice !== undefined)).toEqual([]);
       expect(await readdir(join(folder, 'inbox'))).toHaveLength(distinct());
+
+      for (const body of WITHOUT_ID) {
+        expect([body, await post(url, body)]).toEqual([body, 200]);
+        expect(await readdir(join(folder, 'inbox'))).toContain(`${hash('sha256', body)}.json`);
+      }
+      expect(await post(url, '{"id":')).toBe(400);
+      expect([200, 400]).toContain(await post(url, DEEP));
+      // PHP's server for development handles the length itself.
+      if (language !== 'php') expect([400, 411]).toContain(await statusOf(url, ['Content-Length: -1'], 'x'));
+      const chunked = await statusOf(url, ['Transfer-Encoding: chunked'], '1\r\nx\r\n0\r\n\r\n');
+      expect(chunked).toBe(language === 'python' ? 411 : 401);
     });
 });
