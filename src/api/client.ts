@@ -9,7 +9,7 @@ import { RateWindow } from './rate/rate-window.ts';
 import { WindowFile } from './rate/window-file.ts';
 import { type Envelope, readAs, resourceResponseSchema, type Template, templateSchema } from './schemas.ts';
 import { ServiceClock } from './service-clock.ts';
-import { type FindSimilarIds, throwAbout } from './subject.ts';
+import { type FindSimilarIds, idInPath, throwAbout } from './subject.ts';
 import { type Clearance, type OpenGate, openGate, type PlannedWrite, type WriteGate } from './write-gate.ts';
 
 export interface ClientOptions extends Omit<HttpOptions, 'window'> {
@@ -119,7 +119,8 @@ export function templatesApi(
         read(item, 'a list of templates', status),
       ),
     async get(id, signal) {
-      const request = { method: 'GET', path: `/esign/templates/${encodeURIComponent(id)}`, signal } as const;
+      const path = `/esign/templates/${idInPath({ kind: 'template', id })}`;
+      const request = { method: 'GET', path, signal } as const;
       const { body, status } = await send(request).catch((error: unknown) =>
         throwAbout({ kind: 'template', id }, error, findSimilarIds),
       );

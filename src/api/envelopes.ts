@@ -3,7 +3,7 @@ import type { HttpRequest, SendRequest } from './http.ts';
 import { readPage, walkPages } from './pages.ts';
 import { walkRecent } from './recent-pages.ts';
 import { type Envelope, envelopeSchema, matches, readAs, resourceResponseSchema } from './schemas.ts';
-import { type FindSimilarIds, throwAbout } from './subject.ts';
+import { type FindSimilarIds, idInPath, throwAbout } from './subject.ts';
 
 /** The request body of Create envelope (API document). */
 export interface CreateEnvelopeBody {
@@ -65,7 +65,8 @@ export function envelopesApi(
   findSimilarIds?: FindSimilarIds,
   onEnvelope: (seen: Envelope, alone: boolean) => void = () => undefined,
 ): EnvelopesApi {
-  const pathOf = (id: string, action = '') => `/esign/envelopes/${encodeURIComponent(id)}${action}`;
+  const pathOf = (id: string, action = '') =>
+    `/esign/envelopes/${idInPath({ kind: 'envelope', id })}${action}`;
 
   async function one(request: HttpRequest): Promise<Envelope> {
     const response = await send(request);

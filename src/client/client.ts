@@ -6,15 +6,15 @@ import { createBody, createEnvelope, newRequestId } from '../envelopes/create.ts
 import { type RequestIds, requestIdsIn, requestIdsInMemory } from '../envelopes/request-ids/request-ids.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
-import { checkNumber, checkOptionNames, type OptionNames } from '../kernel/options.ts';
+import { checkNumber, checkOptionNames, checkType, kindOf, type OptionNames } from '../kernel/options.ts';
 import { readPayload } from '../webhooks/receive/payload.ts';
 import { checkSignature } from '../webhooks/receive/signature.ts';
+import { callOptions, checkNewEnvelope, listOptions, usableKey, usableUserAgent } from './checks.ts';
 import type {
   CreateOutcome,
   Envelope,
   EnvelopeStatus,
   NewEnvelope,
-  NewSigner,
   Outcome,
   Page,
   Template,
@@ -133,25 +133,6 @@ const OPTION_NAMES = {
   stateDir: true,
 } as const satisfies OptionNames<EsignOptions>;
 
-const ENVELOPE_FIELDS = {
-  templateId: true,
-  signers: true,
-  subject: true,
-  message: true,
-  metadata: true,
-  webhookUrl: true,
-  webhookSecret: true,
-  expiresInDays: true,
-  signingOrder: true,
-  send: true,
-} as const satisfies OptionNames<NewEnvelope>;
-const SIGNER_FIELDS = {
-  email: true,
-  name: true,
-  role: true,
-  order: true,
-} as const satisfies OptionNames<NewSigner>;
-
 /**
  * Creates a client for one key at one base URL. It handles retries, waits, and lost responses as the command line does.
  * It reads neither profiles nor environment variables, except for HTTPS_PROXY, HTTP_PROXY, and NO_PROXY.
@@ -164,13 +145,16 @@ const SIGNER_FIELDS = {
  * // After a crash, the same call finds the envelope instead of creating another one.
  * if (made.kind === 'unknown') console.error(made.error.message);
  * ```
- * @throws UsageError if the base URL or the key can't be used.
+ * @throws UsageError if an option can't be used.
  */
 export function createClient(options: EsignOptions): Esign {
   checkOptionNames('createClient', options, OPTION_NAMES);
   checkNumber('timeoutMs', options.timeoutMs, { min: 1, max: MAX_TIMER_MS });
   checkNumber('retries', options.retries, { min: 0 });
   checkNumber('maxWaitMs', options.maxWaitMs, { min: 0 });
+  checkType('onWait', options.onWait, 'function');
+  checkType('insecureHttp', options.insecureHttp, 'boolean');
+  checkType('stateDir', options.stateDir, 'string');
   const client = createApiClient({
     baseUrl: normalizeBaseUrl(given('baseUrl', options.baseUrl), { insecureHttp: options.insecureHttp }),
     apiKey: usableKey(given('apiKey', options.apiKey)),
@@ -178,7 +162,7 @@ export function createClient(options: EsignOptions): Esign {
     retries: options.retries,
     maxWaitMs: options.maxWaitMs,
     onWait: options.onWait,
-    userAgent: options.userAgent ?? 'esign-cli-client',
+    userAgent: usableUserAgent(options.userAgent),
     clock: systemClock,
   });
   const { stateDir } = options;
@@ -189,35 +173,30 @@ export function createClient(options: EsignOptions): Esign {
 /** Returns the value of a required option. It is usually missing because an environment variable is not set. */
 function given(name: 'baseUrl' | 'apiKey', value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
-  const actual = value === '' ? 'empty' : value === undefined ? 'undefined' : `a ${typeof value}`;
-  throw new UsageError(`createClient requires ${name} as a string, but got ${actual}.`, {
+  throw new UsageError(`createClient requires ${name} as a string, but got ${kindOf(value)}.`, {
     hint: 'If it comes from an environment variable, check that the variable is set.',
-  });
-}
-
-function usableKey(key: string): string {
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new UsageError('The API key contains a space, a line break, or a character that is not ASCII.', {
-    hint: 'Use the key exactly as the service showed it.',
   });
 }
 
 function templatesOf({ templates }: Client): EsignTemplates {
   return {
-    list: (options) => templates.list(options),
-    get: (id, { signal } = {}) => templates.get(id, signal),
+    list: (options) => templates.list(listOptions(options)),
+    get: async (id, options) => templates.get(id, callOptions(options).signal),
   };
 }
 
 function envelopesOf(client: Client, ids: RequestIds): EsignEnvelopes {
   const { envelopes } = client;
   return {
-    list: (options) => envelopes.list(options),
-    page: (number, options) => envelopes.page(number, options),
-    get: (id, { signal } = {}) => envelopes.get(id, signal),
-    async create(input, { requestId: given, signal } = {}) {
-      checkOptionNames('envelopes.create', input, ENVELOPE_FIELDS);
-      for (const signer of input.signers) checkOptionNames('A signer', signer, SIGNER_FIELDS);
+    list: (options) => envelopes.list(listOptions(options)),
+    async page(number, options) {
+      checkNumber('page', number, { min: 1, max: Number.MAX_SAFE_INTEGER, isRequired: true });
+      return envelopes.page(number, callOptions(options));
+    },
+    get: async (id, options) => envelopes.get(id, callOptions(options).signal),
+    async create(input, callerOptions) {
+      const { requestId: given, signal } = callOptions(callerOptions);
+      checkNewEnvelope(input);
       const requestId = given ?? newRequestId();
       const options = { ids, rerun: given !== undefined, signal };
       return {
@@ -225,9 +204,16 @@ function envelopesOf(client: Client, ids: RequestIds): EsignEnvelopes {
         requestId,
       };
     },
-    send: (id, { signal } = {}) => outcomeOf(sendEnvelope(client, id, signal)),
-    cancel: (id, { reason, signal } = {}) => outcomeOf(cancelEnvelope(client, id, reason, signal)),
-    remind: (id, { signer, signal } = {}) => outcomeOf(remindEnvelope(client, id, signer, signal)),
+    send: async (id, options) => outcomeOf(sendEnvelope(client, id, callOptions(options).signal)),
+    async cancel(id, options) {
+      const { reason, signal } = callOptions(options);
+      return outcomeOf(cancelEnvelope(client, id, reason, signal));
+    },
+    async remind(id, options) {
+      const { signer, signal } = callOptions(options);
+      if (signer !== undefined) checkType('signer', signer, 'string', { isRequired: true });
+      return outcomeOf(remindEnvelope(client, id, signer, signal));
+    },
   };
 }
 

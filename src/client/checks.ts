@@ -1,0 +1,77 @@
+import { UsageError } from '../kernel/errors.ts';
+import {
+  checkNumber,
+  checkObject,
+  checkOptionNames,
+  checkType,
+  kindOf,
+  type OptionNames,
+} from '../kernel/options.ts';
+import { LIMITS } from '../kernel/vocabulary.ts';
+import type { NewEnvelope, NewSigner } from './model.ts';
+
+const ENVELOPE_FIELDS = {
+  templateId: true,
+  signers: true,
+  subject: true,
+  message: true,
+  metadata: true,
+  webhookUrl: true,
+  webhookSecret: true,
+  expiresInDays: true,
+  signingOrder: true,
+  send: true,
+} as const satisfies OptionNames<NewEnvelope>;
+const SIGNER_FIELDS = {
+  email: true,
+  name: true,
+  role: true,
+  order: true,
+} as const satisfies OptionNames<NewSigner>;
+
+/**
+ * Refuses the data of a new envelope if a field is unknown, or if the template or the signers are missing.
+ * @throws UsageError naming the field.
+ */
+export function checkNewEnvelope(envelope: NewEnvelope): void {
+  checkOptionNames('envelopes.create', envelope, ENVELOPE_FIELDS);
+  const { templateId, signers }: { templateId: unknown; signers: unknown } = envelope;
+  checkType('templateId', templateId, 'string', { isRequired: true });
+  if (!Array.isArray(signers)) throw new UsageError(`signers must be an array, but got ${kindOf(signers)}.`);
+  for (const signer of envelope.signers) {
+    checkOptionNames('A signer', signer, SIGNER_FIELDS);
+    checkType("A signer's email", signer.email, 'string', { isRequired: true });
+    checkType("A signer's name", signer.name, 'string', { isRequired: true });
+  }
+}
+
+/** Returns a key that can be sent in a header. @throws UsageError otherwise. */
+export function usableKey(key: string): string {
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new UsageError('The API key contains a space, a line break, or a character that is not ASCII.', {
+    hint: 'Use the key exactly as the service showed it.',
+  });
+}
+
+/** Returns a user agent that can be sent in a header. @throws UsageError otherwise. */
+export function usableUserAgent(userAgent = 'esign-cli-client'): string {
+  checkType('userAgent', userAgent, 'string');
+  if (/^[\t\x20-\x7e\x80-\xff]+$/.test(userAgent)) return userAgent;
+  throw new UsageError('userAgent contains a line break or a character outside Latin-1.');
+}
+
+/** Returns the options of a call. @throws UsageError if they are not an object. */
+export function callOptions<Options extends object>(options: Options | undefined): Partial<Options> {
+  if (options === undefined) return {};
+  checkObject("A call's options", options);
+  return options;
+}
+
+/** Returns the options of a list. @throws UsageError if the page size is out of range. */
+export function listOptions<Options extends { pageSize?: number | undefined }>(
+  options: Options | undefined,
+): Partial<Options> {
+  const checked = callOptions(options);
+  checkNumber('pageSize', checked.pageSize, { min: 1, max: LIMITS.pageSize });
+  return checked;
+}
