@@ -82,7 +82,14 @@ async function ask({ client, now, signal }: DoctorContext): Promise<Probe> {
   return probe;
 }
 
-function checkAccess({ error, askedAt, respondedAt }: Probe): [DoctorFinding, DoctorFinding, DoctorFinding] {
+const NO_RESPONSE = 'the service did not respond';
+
+function checkAccess({
+  response,
+  error,
+  askedAt,
+  respondedAt,
+}: Probe): [DoctorFinding, DoctorFinding, DoctorFinding] {
   const responds = ok('service', `responds in ${respondedAt - askedAt} ms`);
   if (error === undefined)
     return [responds, ok('key-accepted', 'yes'), ok('scopes', 'read: yes; write: not checked')];
@@ -101,7 +108,7 @@ function checkAccess({ error, askedAt, respondedAt }: Probe): [DoctorFinding, Do
     const why = 'the rate limit is used up';
     return [responds, skipped('key-accepted', why), skipped('scopes', why)];
   }
-  const why = 'the service returned an unexpected response';
+  const why = response === undefined ? NO_RESPONSE : 'the service returned an unexpected response';
   const fix = code === 'NOT_FOUND' ? 'Check the base URL; usually /api/v1 is missing.' : undefined;
   return [failed('service', error, fix), skipped('key-accepted', why), skipped('scopes', why)];
 }
@@ -112,7 +119,8 @@ function checkAccess({ error, askedAt, respondedAt }: Probe): [DoctorFinding, Do
  */
 function checkClock({ response, askedAt, respondedAt }: Probe, isSandbox: boolean): DoctorFinding {
   const name = 'clock';
-  const header = response?.headers.date;
+  if (response === undefined) return skipped(name, NO_RESPONSE);
+  const header = response.headers.date;
   const date = typeof header === 'string' ? Date.parse(header) : Number.NaN;
   if (Number.isNaN(date)) return skipped(name, 'the response has no date');
   const ahead = askedAt - (date + 1_000);
@@ -135,7 +143,8 @@ function checkRate({ response, error, respondedAt }: Probe): DoctorFinding {
   const name = 'rate-limit';
   if (error instanceof ServiceError && error.code === 'RATE_LIMITED')
     return failed(name, error, 'Wait for the rate limit to reset, or send fewer requests.');
-  const { remaining, limit, resetAt } = readRateLimit(response?.headers ?? {}, respondedAt);
+  if (response === undefined) return skipped(name, NO_RESPONSE);
+  const { remaining, limit, resetAt } = readRateLimit(response.headers, respondedAt);
   if (remaining === undefined) return skipped(name, 'the response has no rate limit');
   const reset =
     resetAt === undefined ? '' : `, resets in ${durationInWords(Math.max(0, resetAt - respondedAt))}`;

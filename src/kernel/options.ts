@@ -1,4 +1,5 @@
 import { UsageError } from './errors.ts';
+import { isRecord } from './json.ts';
 import { nearest } from './text/nearest.ts';
 
 /** The names of an options object. Every key of the type is required, so the list can't miss one. */
@@ -6,7 +7,7 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 
 /** Refuses anything but an object. @throws UsageError naming the call. */
 export function checkObject(call: string, given: unknown): void {
-  if (typeof given === 'object' && given !== null) return;
+  if (isRecord(given)) return;
   throw new UsageError(`${call} requires an object, but got ${kindOf(given)}.`);
 }
 
@@ -31,6 +32,7 @@ export function checkType(
 export function kindOf(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (value === '') return 'an empty string';
+  if (Array.isArray(value)) return 'an array';
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 

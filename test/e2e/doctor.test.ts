@@ -103,6 +103,11 @@ describe('esign doctor', () => {
   it('exits with 8 if nothing or another program is listening', async () => {
     const nobody = await examined({ ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: KEY });
     expect([nobody.code, nobody.checks.service?.status]).toEqual([8, 'failed']);
+    for (const name of ['key-accepted', 'scopes', 'clock', 'rate-limit'])
+      expect(nobody.checks[name]).toMatchObject({
+        status: 'skipped',
+        message: 'the service did not respond',
+      });
     const stranger = await at((response) => {
       response.writeHead(200, { date: new Date().toUTCString() }).end('<html>Sign in</html>');
     });
