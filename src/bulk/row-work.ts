@@ -151,7 +151,12 @@ async function sendOnce(session: BulkSession, id: string): Promise<Envelope> {
         return outcome.value;
       });
     } catch (error) {
-      if (isRefusedByState(error)) return session.request(true, (signal) => envelopes.get(id, signal));
+      if (isRefusedByState(error)) {
+        const envelope = await session.request(true, (signal) => envelopes.get(id, signal));
+        // It was refused for another reason than that it has been sent or canceled already.
+        if (envelope.status === 'DRAFT') throw error;
+        return envelope;
+      }
       if (!(error instanceof NetworkError) || error.maybeReceived) throw error;
     }
   }

@@ -37,7 +37,10 @@ export function checkNewEnvelope(envelope: NewEnvelope): void {
   checkOptionNames('envelopes.create', envelope, ENVELOPE_FIELDS);
   const { templateId, signers }: { templateId: unknown; signers: unknown } = envelope;
   checkType('templateId', templateId, 'string', { isRequired: true });
-  if (!Array.isArray(signers)) throw new UsageError(`signers must be an array, but got ${kindOf(signers)}.`);
+  if (!Array.isArray(signers))
+    throw new UsageError(`signers must be an array, but got ${kindOf(signers)}.`, {
+      hint: "Example: signers: [{ name: 'Ada Lovelace', email: 'ada@example.com' }].",
+    });
   for (const signer of envelope.signers) {
     checkOptionNames('A signer', signer, SIGNER_FIELDS);
     checkType("A signer's email", signer.email, 'string', { isRequired: true });
@@ -57,7 +60,9 @@ export function usableKey(key: string): string {
 export function usableUserAgent(userAgent = 'esign-cli-client'): string {
   checkType('userAgent', userAgent, 'string');
   if (/^[\t\x20-\x7e\x80-\xff]+$/.test(userAgent)) return userAgent;
-  throw new UsageError('userAgent contains a line break or a character outside Latin-1.');
+  throw new UsageError('userAgent contains a line break or a character outside Latin-1.', {
+    hint: 'Leave it out to use the default.',
+  });
 }
 
 /** Returns the options of a call. @throws UsageError if they are not an object. */

@@ -8,7 +8,9 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 /** Refuses anything but an object. @throws UsageError naming the call. */
 export function checkObject(call: string, given: unknown): void {
   if (isRecord(given)) return;
-  throw new UsageError(`${call} requires an object, but got ${kindOf(given)}.`);
+  throw new UsageError(`${call} requires an object, but got ${kindOf(given)}.`, {
+    hint: 'Pass the options as { name: value }.',
+  });
 }
 
 /**

@@ -148,6 +148,7 @@ function listenError(error: unknown, { host, port }: { host: string; port: numbe
   if (codeOf(error) !== 'EADDRINUSE')
     return new UsageError(`Can't start the sandbox on ${host}:${port}: ${messageOf(error)}.`, {
       cause: error,
+      hint: `Use a different address with --host, or a different port with ${flag}.`,
     });
   return new UsageError(`Port ${port} is already in use, possibly by another sandbox.`, {
     cause: error,

@@ -322,6 +322,15 @@ describe('a run that was killed', () => {
     expect([service.counts.creates, service.counts.sends, service.mails]).toEqual([0, 0, once(1)]);
   });
 
+  it('fails a row whose draft the service refuses to send', async () => {
+    const { service } = runs;
+    service.behavior = { send: (n) => (n === 2 ? { status: 400, code: 'INVALID_STATE' } : undefined) };
+    const id = await runs.begin(3, 'two-step');
+    const { reported } = await runs.work(id, { concurrency: 1 });
+    expect(reported.filter(({ ok }) => !ok)).toMatchObject([{ row: 2, error: { code: 'INVALID_STATE' } }]);
+    expect(service.statuses()).toEqual({ SENT: 2, DRAFT: 1 });
+  });
+
   it('fails a row whose draft somebody canceled, or creates it again if it was not recorded', async () => {
     const { service } = runs;
     const id = await runs.begin(2, 'two-step', {

@@ -104,10 +104,7 @@ describe('esign doctor', () => {
     const nobody = await examined({ ESIGN_BASE_URL: 'http://127.0.0.1:9/api/v1', ESIGN_API_KEY: KEY });
     expect([nobody.code, nobody.checks.service?.status]).toEqual([8, 'failed']);
     for (const name of ['key-accepted', 'scopes', 'clock', 'rate-limit'])
-      expect(nobody.checks[name]).toMatchObject({
-        status: 'skipped',
-        message: 'the service did not respond',
-      });
+      expect(nobody.checks[name]?.status).toBe('skipped');
     const stranger = await at((response) => {
       response.writeHead(200, { date: new Date().toUTCString() }).end('<html>Sign in</html>');
     });

@@ -24,7 +24,9 @@ export default class SandboxFaults extends EsignCommand {
     const { args, flags } = await this.parse(SandboxFaults);
     const context = this.context(flags);
     if (flags.clear && args.file !== undefined)
-      throw new UsageError("A file and --clear can't be used together.");
+      throw new UsageError("A file and --clear can't be used together.", {
+        hint: 'Without --clear, the file replaces all faults.',
+      });
     const wanted = flags.clear
       ? {}
       : args.file === undefined
