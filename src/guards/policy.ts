@@ -8,6 +8,7 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { readRegular } from '../kernel/files/regular-file.ts';
 import { tryParseJson } from '../kernel/json.ts';
 import { childEnvironment } from '../kernel/process/child-environment.ts';
+import { repeatsName } from '../kernel/text/json-text.ts';
 import { wordList } from '../kernel/text/word-list.ts';
 import { comparablePattern } from './addresses.ts';
 
@@ -82,6 +83,7 @@ function parsePolicy(text: string, path: string): PolicyReading {
   const unusable = (problem: string): PolicyReading => ({ state: 'unusable', path, problem });
   const json = tryParseJson(text);
   if (json === undefined) return unusable('it is not JSON');
+  if (repeatsName(text, json)) return unusable('a key occurs twice');
   const { data, error } = policySchema.safeParse(json);
   if (data === undefined) {
     const issue = error.issues[0];

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { HttpRequest } from '../api/http.ts';
 import { isRecord, tryParseJson } from '../kernel/json.ts';
-import { countMembers } from '../kernel/text/json-text.ts';
+import { repeatsName } from '../kernel/text/json-text.ts';
 import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import type { LoggedAction } from '../log/entry.ts';
 
@@ -74,17 +74,11 @@ function readCreate(body: unknown, text: string | undefined): Partial<Write> {
   const sends = isRecord(body) && body.sendImmediately === true;
   const read = createSchema.safeParse(body).data;
   // If a name occurs twice in an object, the service may read the first one.
-  const isPlain = text === undefined || countMembers(text) === membersOf(body);
+  const isPlain = text === undefined || !repeatsName(text, body);
   return {
     effect: sends ? 'mails' : 'writes',
     requestId: typeof requestId === 'string' ? requestId : undefined,
     emails: isPlain ? read?.signers.map(({ email }) => email) : undefined,
     sends: sends || read === undefined || !isPlain,
   };
-}
-
-function membersOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const inner = Object.values(value).reduce((sum: number, one: unknown) => sum + membersOf(one), 0);
-  return (Array.isArray(value) ? 0 : Object.keys(value).length) + inner;
 }

@@ -255,7 +255,7 @@ describe('a CSV file', () => {
 
   it('is reported with duplicate rows and request IDs; two different IDs mean two envelopes', async () => {
     expect(await problems('email,request_id\na@b.c,\nd@e.f,1\na@b.c,\ng@h.i,1\n')).toEqual([
-      expect.stringMatching(/^4 : .* same as line 2; .* request_id/),
+      expect.stringMatching(/^4 : .* same content as line 2; .* request_id/),
       expect.stringMatching(/^5 request_id: "1" .* line 3/),
     ]);
     const { report } = await check('email,request_id\na@b.c,1\na@b.c,2\n');

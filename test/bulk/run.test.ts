@@ -419,12 +419,16 @@ describe('drafts of an unfinished run', () => {
 
 /** Returns the earlier results for a file with these rows of the run. */
 function earlierRows(...rows: number[]) {
-  if (runs.client === undefined) throw new Error('not open');
   const newRows = new NewRows(false);
   for (const row of rows) {
     const envelope = { templateId: 'tmpl_1', signers: [{ email: `s${row}@example.com`, name: `S ${row}` }] };
     newRows.add({ row, line: row + 1, content: `content-${row}`, cells: '', envelope });
   }
+  return earlierOf(newRows);
+}
+
+function earlierOf(newRows: NewRows) {
+  if (runs.client === undefined) throw new Error('not open');
   return findEarlierRows(runs.root, runs.client, {
     newRows,
     fingerprint: 'x',
@@ -433,6 +437,16 @@ function earlierRows(...rows: number[]) {
 }
 
 describe('the rows of an earlier run', () => {
+  it('match a row without a request ID, also behind one with the same content and its own ID', async () => {
+    await runs.work(await runs.begin(1, 'two-step'));
+    const newRows = new NewRows(false);
+    const envelope = { templateId: 'tmpl_1', signers: [{ email: 's1@example.com', name: 'S 1' }] };
+    const same = { content: 'content-1', cells: '', envelope };
+    newRows.add({ row: 1, line: 2, requestId: 'own', ...same });
+    newRows.add({ row: 2, line: 3, ...same });
+    expect([...(await earlierOf(newRows)).keys()]).toEqual([2]);
+  });
+
   const rows = Array.from({ length: 30 }, (_, index) => index + 1);
   const removeAt = (place: number) => runs.service.stored.splice(place, 1);
   beforeEach(async () => {

@@ -167,7 +167,9 @@ describe('bulk create', () => {
       /rows\.csv:2 expires_in_days: "soon" is not a number of days/,
     ],
     ['line numbers', 'email,message\na@b.c,"two\nlines"\nbad,x\n', /rows\.csv:4 email/],
-    ['the same row twice', 'email\na@b.c\na@b.c\n', /rows\.csv:3: the row is the same as line 2/],
+    ['the same row twice', 'email\na@b.c\na@b.c\n', /rows\.csv:3: .* line 2/],
+    ['the same address in other letters', 'email\na@b.c\nA@b.c\n', /rows\.csv:3: .* line 2/],
+    ['the same content twice', 'email,expires_in_days\na@b.c,5\na@b.c,6\n', /rows\.csv:3: .* line 2/],
     [
       'the same id twice',
       'email,request_id\na@b.c,x\nb@b.c,x\n',

@@ -50,6 +50,7 @@ describe('the policy file', () => {
     '{"onlyTo":["*"]}',
     '{"x":1}',
     '{"readOnly":null}',
+    '{"readOnly":true,"readOnly":false}',
   ])('is malformed: %s', async (text) => {
     await write(text);
     expect(await read()).toMatchObject({ state: 'unusable' });

@@ -63,7 +63,9 @@ export class NewRows {
         requestId,
         use: { templateId: envelope.templateId, signers: envelope.signers },
       });
-    if (!this.#again && !this.#byContent.has(content)) this.#byContent.set(content, added);
+    if (this.#again) return;
+    // Of the rows with the same content, only one has no request ID, which would identify it.
+    if (requestId === undefined || !this.#byContent.has(content)) this.#byContent.set(content, added);
   }
 
   /** Returns the row that matches an earlier one. Two different request IDs mean two envelopes, even with the same content. */

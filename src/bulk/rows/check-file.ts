@@ -175,12 +175,12 @@ class FileCheck {
       if (earlier !== undefined)
         addProblem('requestId', `"${requestId}" is already used on line ${earlier}; each row needs its own`);
     }
-    const same = this.#contents.firstLine(JSON.stringify([requestId, envelope]), line);
+    const same = this.#contents.firstLine(JSON.stringify([requestId, contentHash(envelope)]), line);
     // Two different IDs mean that both envelopes are intended. The same ID twice has already been reported.
     if (same !== undefined && requestId === undefined) {
       addProblem(
         '',
-        `the row is the same as line ${same}; delete one, or give each a request_id if you want both`,
+        `the row has the same content as line ${same}; delete one, or give each a request_id if you want both`,
       );
       return;
     }

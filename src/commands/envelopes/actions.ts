@@ -26,7 +26,7 @@ export async function actionMeans(context: Context): Promise<ActionMeans> {
       now: () => session.now(),
       onUnrecorded: ({ message }) =>
         terminal.notice(
-          `This reminder was not recorded, so a later --min-gap can't take it into account. ${message}`,
+          `A reminder can't be recorded, so a later --min-gap can't take it into account. ${message}`,
         ),
     },
   };

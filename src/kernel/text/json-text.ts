@@ -31,10 +31,21 @@ function endOfString(text: string, start: number): number {
 }
 
 /** Returns the total number of members in all objects of a JSON text, including duplicates. */
-export function countMembers(text: string): number {
+function countMembers(text: string): number {
   let members = 0;
   for (const token of jsonTokens(text)) if (token.text === ':') members++;
   return members;
+}
+
+/** Returns true if a name occurs twice in an object of the JSON text, which its parsed value doesn't show. */
+export function repeatsName(text: string, value: unknown): boolean {
+  return countMembers(text) !== countNames(value);
+}
+
+function countNames(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const inner = Object.values(value).reduce((sum: number, one: unknown) => sum + countNames(one), 0);
+  return (Array.isArray(value) ? 0 : Object.keys(value).length) + inner;
 }
 
 /**
