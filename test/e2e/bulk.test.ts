@@ -168,7 +168,7 @@ describe('bulk create', () => {
     ],
     ['line numbers', 'email,message\na@b.c,"two\nlines"\nbad,x\n', /rows\.csv:4 email/],
     ['the same row twice', 'email\na@b.c\na@b.c\n', /rows\.csv:3: .* line 2/],
-    ['the same address in other letters', 'email\na@b.c\nA@b.c\n', /rows\.csv:3: .* line 2/],
+    ['the same address in other letters', 'email,name\na@b.c,A\nA@b.c,A\n', /rows\.csv:3: .* line 2/],
     ['the same content twice', 'email,expires_in_days\na@b.c,5\na@b.c,6\n', /rows\.csv:3: .* line 2/],
     [
       'the same id twice',
