@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { BUNDLED, bundle } from '../bundle.js';
 
 /** Parts of dist/ that no end-to-end test needs. */
-const UNUSED = ['standalone', 'deb', 'man', 'types'];
+const UNUSED = ['standalone', 'deb', 'man'];
 
 // Builds the package into the folder given as the argument, without minifying it and with source maps. The files don't reference
 // their maps, because Node would copy these into the coverage of each process. The folder must be inside the repository, so that

@@ -45,7 +45,7 @@ function isSource(file, root) {
 async function mapsWithSources(dist, root) {
   const maps = new Map();
   const files = await readdir(dist, { recursive: true });
-  for (const name of files.filter((file) => file.endsWith('.js.map'))) {
+  for (const name of files.filter((file) => /\.c?js\.map$/.test(file))) {
     const path = join(dist, name);
     const map = JSON.parse(await readFile(path, 'utf8'));
     const sources = map.sources.map((source) => resolve(path, '..', source));
