@@ -55,11 +55,11 @@ export function isPartly({ known }: IndexedEnvelope): boolean {
 
 /**
  * Returns true if reading the whole list takes fewer requests than reading this many envelopes one by one, and the list shows
- * the same fields. `since`: when the query began, in ms; the items read from then on are the sample.
+ * the same fields. `since`: when the query began, in ms; the items read after that are the sample, not those of the same millisecond.
  */
 export function isListCheaper({ known }: Snapshot, envelopes: number, since: number): boolean {
   if (envelopes * LIMITS.pageSize <= known.size) return false;
-  const listed = [...known.values()].filter(({ seen }) => seen >= since);
+  const listed = [...known.values()].filter(({ seen }) => seen > since);
   return listed.length > 0 && listed.every((one) => !isPartly(one));
 }
 
