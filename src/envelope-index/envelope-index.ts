@@ -113,7 +113,7 @@ export class EnvelopeIndex {
     const askedAt = Date.now();
     let current = await this.refresh(query, options);
     const isOutdated = (one: IndexedEnvelope) =>
-      isPartly(one) || (one.seen < askedAt && mayHaveChanged(one, current.snapshot));
+      isPartly(one) || (one.seen <= askedAt && mayHaveChanged(one, current.snapshot));
     const outdated = () => [...current.snapshot.known.values()].filter(isOutdated);
     if (isListCheaper(current.snapshot, outdated().length, askedAt))
       current = await this.#withReserve(() => this.readList(query, current, options));
