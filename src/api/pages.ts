@@ -63,8 +63,9 @@ const MAX_RETURNS = 1_000;
 
 /**
  * Yields every page of a list, starting with `from`. If items are added in the meantime, pages shift and an item can appear
- * twice, but it is fresh only once. If the total falls, items may have moved to pages already read, which are read again. Ends at the last page by the service's count, an empty page, or a page without new items.
- * `first` is the first page, if it was already read.
+ * twice, but it is fresh only once. If the total falls, items may have moved to pages already read, which are read again. Ends at
+ * the last page by the service's count, an empty page, or a page without new items. `first` is the first page, if it was already
+ * read.
  *
  * ```ts
  * for await (const { page, fresh } of eachPage(send, { path: '/esign/envelopes' }))
@@ -83,7 +84,7 @@ export async function* eachPage(
     before = page.text;
     return [...page.items.keys()].filter((index) => isNew(page.items[index], seen, isAgain));
   };
-  const pagesBack = shrinkage(Number(request.pageSize ?? LIMITS.pageSize));
+  const pagesBack = shrinkage();
   let page = first ?? (await readPage(send, request, from));
   for (let number = from; ; page = await readPage(send, request, ++number)) {
     const fresh = freshOf(page);
@@ -112,12 +113,15 @@ function isLast(
 }
 
 /** Returns a function that tells by how many pages the items may have moved since the page before. */
-function shrinkage(pageSize: number): (page: ApiPage) => number {
+function shrinkage(): (page: ApiPage) => number {
   let total = 0;
+  // A service may return smaller pages than requested.
+  let pageSize = 1;
   let returns = 0;
   return (page) => {
     const moved = total - (page.total ?? total);
     total -= moved;
+    pageSize = Math.max(pageSize, page.items.length);
     return moved > 0 && returns++ < MAX_RETURNS ? Math.ceil(moved / pageSize) : 0;
   };
 }

@@ -11,7 +11,7 @@ export type FindSimilarIds = (missing: Subject) => Promise<string[]>;
 export function idInPath({ kind, id }: { kind: Subject['kind']; id: unknown }): string {
   if (typeof id === 'string' && !/^(?:\s*|\.{1,2})$|\p{Cs}/u.test(id)) return encodeURIComponent(id);
   throw new UsageError(`Invalid ${kind} ID: ${typeof id === 'string' ? JSON.stringify(id) : kindOf(id)}.`, {
-    hint: 'If it comes from a variable, check that the variable is set. Nothing was sent.',
+    hint: 'If it comes from a variable, check that the variable is set.',
   });
 }
 

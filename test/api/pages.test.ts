@@ -101,6 +101,19 @@ describe('pagination', () => {
     );
   });
 
+  it('goes back far enough if the service returns smaller pages than requested', async () => {
+    const all = names(60);
+    const gone = new Set<string>();
+    const leave = (page: number) => {
+      if (page === 4) for (const id of all.slice(0, 30)) gone.add(id);
+      return gone;
+    };
+    const { send } = service(all, { counts: true, leave });
+    const capped: SendRequest = (request) =>
+      send({ ...request, query: { ...request.query, pageSize: '10' } });
+    expect(await walk(capped, 100)).toEqual(expect.arrayContaining(all.slice(30)));
+  });
+
   it('ends if the service reports lower totals forever', async () => {
     let total = 1e9;
     const send: SendRequest = ({ query }) => {

@@ -43,10 +43,7 @@ export function addsOnlyValidationData(
   }
 }
 
-/**
- * The purpose of an added object. Roles never change, because an object with a new role could still be displayed through a reference to the
- * old one.
- */
+/** The purpose of an added object. It never changes, because the object could still be displayed through an earlier reference. */
 type Role =
   | 'catalog'
   | 'form'

@@ -97,7 +97,7 @@ function ownMetadata({ id, metadata }: Envelope): Record<string, unknown> {
   return Object.fromEntries(own);
 }
 
-/** Returns true if JSON.parse may have changed a number in the value, because it has more than 15 digits. */
+/** Returns true if the value contains a number above 2^53, which JSON.parse may have rounded. */
 function hasInexactNumber(value: unknown): boolean {
   if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER;
   return typeof value === 'object' && value !== null && Object.values(value).some(hasInexactNumber);

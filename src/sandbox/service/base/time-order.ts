@@ -30,12 +30,6 @@ export class TimeOrder {
     this.#entries.splice(low, 0, { at, id });
   }
 
-  /** Removes an ID, in linear time. */
-  delete(id: string): void {
-    const index = this.#entries.findIndex((one) => one.id === id);
-    if (index >= 0) this.#entries.splice(index, 1);
-  }
-
   /** Removes and returns the IDs up to `now`, earliest first. */
   take(now: number, most = Number.POSITIVE_INFINITY): string[] {
     let count = 0;

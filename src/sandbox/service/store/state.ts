@@ -46,7 +46,7 @@ export class StoreState {
   readonly finalizations = new TimeOrder();
   readonly audit = new Map<string, AuditRecord>();
   readonly #keyIdByHash = new Map<string, string>();
-  /** Envelopes by organization and createdAt. */
+  /** Envelopes by organization and createdAt, from the first time they are requested. */
   readonly #created = new Map<string, TimeOrder>();
   /** Envelopes by organization and status, oldest first. Filtered when they are requested, and kept until one of them changes. */
   readonly #withStatus = new Map<string, readonly string[]>();
@@ -147,6 +147,9 @@ export class StoreState {
     let order = this.#created.get(orgId);
     if (order === undefined) {
       order = new TimeOrder();
+      const own = [...this.envelopes.values()].filter((one) => one.orgId === orgId);
+      const byTime = own.map(({ id, createdAt }) => ({ id, at: Date.parse(createdAt) }));
+      for (const { id, at } of byTime.sort((a, b) => a.at - b.at)) order.add(at, id);
       this.#created.set(orgId, order);
     }
     return order;
@@ -188,14 +191,13 @@ export class StoreState {
     });
   }
 
-  /** A seed may replace an envelope by one with another time. */
   #putInOrder({ id, orgId, createdAt }: EnvelopeRecord, before: EnvelopeRecord | undefined): void {
-    if (before?.orgId === orgId && before.createdAt === createdAt) return;
-    if (before) {
+    if (before === undefined) this.#created.get(orgId)?.add(Date.parse(createdAt), id);
+    else if (before.orgId !== orgId || before.createdAt !== createdAt) {
+      // A seed has replaced the envelope.
+      this.#created.clear();
       this.#withStatus.clear();
-      this.#orderOf(before.orgId).delete(id);
     }
-    this.#orderOf(orgId).add(Date.parse(createdAt), id);
   }
 
   /** Adds an audit entry. A key's last use is the time of its latest request (Authentication 7). */
