@@ -97,13 +97,25 @@ const BY_NAME: Readonly<Record<string, Cause>> = {
   },
 };
 
+/** Returns true if the bucket itself is missing, which waiting for an object can't change. */
+export function isBucketMissing(error: StorageError): boolean {
+  return error.cause instanceof Error && error.cause.name === 'NoSuchBucket';
+}
+
 /** Converts any error of the SDK to a StorageError with the likely cause and the fix. */
 export function storageError(error: unknown, where: Where): StorageError | UsageError {
   // An invalid setting that is unrelated to the bucket, such as the URL of a proxy.
   if (error instanceof UsageError) return error;
-  const { code, why, hint } = causeOf(error, where);
+  const cause = causeOf(error, where);
+  const { code, why } = cause;
+  const hint = cause === MISSING && /^env_[^/]+$/.test(where.key) ? envelopeHint(where.key) : cause.hint;
   const what = `Can't ${where.action} ${where.key} in bucket ${where.bucket}: ${why}.`;
   return new StorageError(code, what, { hint, cause: error });
+}
+
+function envelopeHint(id: string): string {
+  const download = command('envelopes', 'download', id);
+  return `This is an envelope's ID, not a storage key. To download the envelope's documents, run \`${download}\`.`;
 }
 
 function causeOf(error: unknown, where: Where): Cause {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StorageError } from '../../kernel/errors.ts';
 import { openBucket } from './bucket.ts';
+import { isBucketMissing } from './errors.ts';
 import type { BucketSettings } from './settings.ts';
 
 /**
@@ -25,8 +26,4 @@ export async function probeBucket(
   } finally {
     bucket.close();
   }
-}
-
-function isBucketMissing(error: StorageError): boolean {
-  return error.cause instanceof Error && error.cause.name === 'NoSuchBucket';
 }

@@ -7,6 +7,7 @@ import { command } from '../../kernel/text/shell-words.ts';
 import { DOCUMENT_KINDS, type DocumentKind, isTerminal } from '../../kernel/vocabulary.ts';
 import { defaultFileName, safeFileName } from '../archive/file-names.ts';
 import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
+import { isBucketMissing } from '../bucket/errors.ts';
 import { LOOKUP_INTERVAL_MS, SIGNING_INTERVAL_MS } from '../defaults.ts';
 
 /** A file to download. */
@@ -159,7 +160,8 @@ export async function waitUntilAvailable<T>(fetch: () => Promise<T>, waiting: Lo
     try {
       return await fetch();
     } catch (error) {
-      const isMissing = error instanceof StorageError && error.code === 'STORAGE_NOT_FOUND';
+      const isMissing =
+        error instanceof StorageError && error.code === 'STORAGE_NOT_FOUND' && !isBucketMissing(error);
       if (!isMissing || waiting.limit.left() === 0) throw error;
       waiting.onWait?.(`${error.message} Waiting for it.`);
       await waiting.clock.sleep(LOOKUP_INTERVAL_MS, waiting.signal);

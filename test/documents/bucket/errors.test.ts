@@ -57,6 +57,20 @@ describe("the bucket's errors", () => {
     bucket.close();
   });
 
+  it("offer an envelope's documents if the key is an envelope's ID", async () => {
+    nock('https://s3.test').get(/.*/).reply(404, xml('NoSuchKey'), { 'content-type': 'application/xml' });
+    const bucket = await openBucket({
+      bucket: 'b',
+      endpoint: 'https://s3.test',
+      accessKeyId: 'AKID',
+      secretAccessKey: 's',
+    });
+    await expect(bucket.open('env_1', {})).rejects.toMatchObject({
+      hint: expect.stringContaining('envelopes download env_1') as unknown,
+    });
+    bucket.close();
+  });
+
   it('are retried if they are temporary', async () => {
     nock('https://s3.test')
       .get(/.*/)

@@ -247,6 +247,10 @@ describe('a seal', () => {
 });
 
 describe('waiting for an object', () => {
+  const noBucket = () =>
+    new StorageError('STORAGE_NOT_FOUND', 'no', {
+      cause: Object.assign(new Error(), { name: 'NoSuchBucket' }),
+    });
   const attempts = (...errors: (Error | undefined)[]) => {
     let made = 0;
     const work = () => {
@@ -276,6 +280,7 @@ describe('waiting for an object', () => {
   it.each([
     ['the time is over', 2_000, missing, 3],
     ['no time was given', 0, missing, 1],
+    ['the bucket does not exist', 30_000, noBucket, 1],
     ['the error is another one', 30_000, () => new StorageError('STORAGE_DENIED', 'no'), 1],
     ['the error is not of the bucket', 30_000, () => new Error('bug'), 1],
   ])('stops if %s', async (_, ms, errorOf, tries) => {
