@@ -14,6 +14,7 @@ import { booleanFlag } from '../../cli/flags.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { readTools } from './read-tools.ts';
+import { Turns } from './turns.ts';
 import { writeTools } from './write-tools.ts';
 
 export default class Mcp extends EsignCommand {
@@ -36,7 +37,8 @@ export default class Mcp extends EsignCommand {
     // No prompts and no live updates, because stdin and stdout carry the protocol.
     const context = this.context({ ...flags, json: true, 'no-input': true });
     const mayWrite = flags['allow-write'] && (await isAllowedByPolicy(context));
-    const tools = [...readTools(context), ...(mayWrite ? writeTools(context) : [])];
+    const turns = new Turns();
+    const tools = [...readTools(context), ...(mayWrite ? writeTools(context, turns) : [])];
     const transport = new DrainingStdio();
     const make = () => {
       const server = new McpServer(
@@ -54,6 +56,7 @@ export default class Mcp extends EsignCommand {
     };
     const serving = serveStdio(make, { transport, onerror });
     await transport.ended(context.interrupt.signal);
+    await turns.ended();
     await serving.close();
   }
 }

@@ -19,8 +19,8 @@ export interface ToolFacts<Input extends z.ZodObject> {
   input: Input;
   /** Default: it changes nothing. */
   hints?: ToolAnnotations;
-  /** Returns the result. */
-  run: (input: z.infer<Input>) => Promise<Record<string, unknown>>;
+  /** Returns the result. The signal aborts when the client cancels the call. */
+  run: (input: z.infer<Input>, canceled: AbortSignal) => Promise<Record<string, unknown>>;
 }
 
 /** Creates a tool whose results contain no secrets and whose errors are returned as results. */
@@ -35,11 +35,11 @@ export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>): Tool {
     name,
     register: (server, context) => {
       const { redactor } = context.terminal;
-      server.registerTool(name, config, async (given) => {
+      server.registerTool(name, config, async (given, { mcpReq }) => {
         try {
           // More secrets may have been stored since the last call.
           await addKnownSecrets(context);
-          return resultOf(await run(input.parse(given)), redactor);
+          return resultOf(await run(input.parse(given), mcpReq.signal), redactor);
         } catch (error) {
           return failure(error, redactor);
         }

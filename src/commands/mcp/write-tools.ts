@@ -13,6 +13,7 @@ import { isList, isRecord } from '../../kernel/json.ts';
 import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import { type PlannedCall, planAction, planCreate, planReplace } from './plans.ts';
 import { type Tool, tool } from './tool.ts';
+import type { Turns } from './turns.ts';
 
 const id = z.string().min(1).describe('envelope ID');
 const signer = z.union([
@@ -45,11 +46,11 @@ const FIRST =
   'First call it with dryRun: true and show the user what would happen. After they agree, repeat the same arguments with the confirmation.';
 
 /** Returns the tools that change something, each after a dry run. They share the confirmations. */
-export function writeTools(context: Context): Tool[] {
+export function writeTools(context: Context, turns: Turns): Tool[] {
   const confirmations = new Confirmations<unknown>(() => performance.now());
   const idFor = requestIdsByCall();
   const write = <Wanted extends z.ZodObject>(facts: WriteFacts<Wanted>) =>
-    writeTool(facts, confirmations, context);
+    writeTool(facts, { confirmations, turns }, context);
   return [
     write({
       name: 'create',
@@ -184,7 +185,7 @@ interface WriteFacts<Wanted extends z.ZodObject> {
 /** Creates a tool that runs what its dry run has shown, once, with the confirmation. */
 function writeTool<Wanted extends z.ZodObject>(
   facts: WriteFacts<Wanted>,
-  confirmations: Confirmations<unknown>,
+  { confirmations, turns }: { confirmations: Confirmations<unknown>; turns: Turns },
   context: Context,
 ): Tool {
   const { name, description, destroys = false, wanted, plan } = facts;
@@ -194,22 +195,26 @@ function writeTool<Wanted extends z.ZodObject>(
     description: `${description} ${FIRST}`,
     input,
     hints: { readOnlyHint: false, destructiveHint: destroys, idempotentHint: false, openWorldHint: true },
-    run: async ({ dryRun, confirmation, ...rest }) => {
-      const call = callOf(name, rest);
-      if (dryRun === true) {
-        const { would, writes, act } = await plan(wanted.parse(rest));
-        const client = await context.session.client();
-        await client.checkWrites(writes);
-        const checked = async () => {
+    run: (given, canceled) =>
+      turns.next(async () => {
+        const { dryRun, confirmation, ...rest } = given;
+        if (canceled.aborted)
+          throw new UsageError('The call was canceled before it started. Nothing was done.');
+        const call = callOf(name, rest);
+        if (dryRun === true) {
+          const { would, writes, act } = await plan(wanted.parse(rest));
+          const client = await context.session.client();
           await client.checkWrites(writes);
-          return act();
-        };
-        return { dryRun, data: would, confirmation: confirmations.issue(call, checked) };
-      }
-      if (typeof confirmation !== 'string')
-        throw new UsageError('The confirmation is missing. Nothing was done.', { hint: FIRST });
-      return { data: await confirmations.redeem(confirmation, call)() };
-    },
+          const checked = async () => {
+            await client.checkWrites(writes);
+            return act();
+          };
+          return { dryRun, data: would, confirmation: confirmations.issue(call, checked) };
+        }
+        if (typeof confirmation !== 'string')
+          throw new UsageError('The confirmation is missing. Nothing was done.', { hint: FIRST });
+        return { data: await confirmations.redeem(confirmation, call)() };
+      }),
   });
 }
 
