@@ -101,6 +101,18 @@ describe('sheet texts', () => {
     ]);
   });
 
+  it('read a boolean that is spelled out', async () => {
+    const cells = ['1', 'true', '0', 'false'].map((value) => `<c t="b"><v>${value}</v></c>`).join('');
+    const { rows } = await read({ sheets: data(`<row>${cells}</row>`) });
+    expect(rows).toEqual([['TRUE', 'TRUE', 'FALSE', 'FALSE']]);
+  });
+
+  it('are refused if their text is missing from the file', async () => {
+    const sheets = data('<row><c t="s"><v>0</v></c><c t="s"><v>2</v></c></row>');
+    const text = 'f.xlsx is damaged: row 1 refers to a text that is missing.';
+    await expect(read({ sheets, strings: ['<t>a</t>', '<t>b</t>'] })).rejects.toThrow(text);
+  });
+
   it('ignore empty rows and columns at the end and in between, and number rows like the spreadsheet', async () => {
     const { rows, lines } = await read({
       sheets: data(

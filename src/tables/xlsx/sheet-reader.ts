@@ -102,11 +102,11 @@ export class SheetReader implements XmlHandler {
     if (hasFormula && !hasValue) return { text: '', isUnknown: true };
     switch (type) {
       case 's':
-        return { text: value === '' ? '' : (this.#context.strings[Number(value)] ?? '') };
+        return { text: value === '' ? '' : this.#sharedString(Number(value)) };
       case 'inlineStr':
         return { text: inline };
       case 'b':
-        return { text: value === '1' ? 'TRUE' : 'FALSE' };
+        return { text: isTrue(value) ? 'TRUE' : 'FALSE' };
       case 'd':
         return { text: value.replace(/T00:00:00(?:\.0+)?Z?$/, '') };
       case 'n':
@@ -114,6 +114,13 @@ export class SheetReader implements XmlHandler {
       default:
         return { text: unescaped(value) };
     }
+  }
+
+  /** @throws Error if the file doesn't contain the string. An empty cell could go unnoticed. */
+  #sharedString(index: number): string {
+    const text = this.#context.strings[index];
+    if (text === undefined) throw new Error(`row ${this.#row.number} refers to a text that is missing`);
+    return text;
   }
 
   #number(value: string): SheetCell {
