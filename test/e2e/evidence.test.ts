@@ -228,6 +228,7 @@ describe('the evidence of a completed envelope', () => {
     await writeFile(path, `${await readFile(path, 'latin1')}\n`, 'latin1');
     const { code, stderr } = await esign(`envelopes evidence ${id} --dir changed`);
     expect([code, stderr]).toEqual([9, expect.stringContaining('exists with different content')]);
+    expect(stderr).toContain('2 documents');
     expect(await read('changed', 'evidence.html')).toContain('exists with different content');
   });
 });

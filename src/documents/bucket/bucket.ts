@@ -3,7 +3,7 @@ import { REQUEST_TIMEOUT_MS } from '../../api/defaults.ts';
 import { abortReason } from '../../kernel/clock.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import { type BucketExchange, type ConnectOptions, connect } from './connection.ts';
-import { statusOf, storageError } from './errors.ts';
+import { notFromS3, statusOf, storageError } from './errors.ts';
 import { answerTo, factsOf, type ObjectFacts, type Opened, openedFromPlainGet, openedOf } from './object.ts';
 import { plainGets } from './plain-get.ts';
 import type { BucketSettings } from './settings.ts';
@@ -69,10 +69,11 @@ export async function openBucket(settings: BucketSettings, options: ConnectOptio
       try {
         const command = new sdk.HeadObjectCommand({ Bucket: name, Key: key, ChecksumMode: 'ENABLED' });
         const reply = await client.send(command, signal ? { abortSignal: signal } : {});
-        return factsOf(reply, reply.ContentLength);
+        if (reply.ETag !== undefined) return factsOf(reply, reply.ContentLength);
       } catch (error) {
         throw failure(error, key, 'read the metadata of', signal);
       }
+      throw notFromS3(`Can't read the metadata of ${key}: the response has no ETag.`);
     },
     async link(key, seconds) {
       try {

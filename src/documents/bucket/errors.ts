@@ -22,6 +22,9 @@ interface Cause {
 
 const SEE_SETTINGS = 'Check your settings with `esign profiles show`.';
 
+const NOT_S3 =
+  'This can be a proxy, a sign-in page, an endpoint that is not an S3 API, or http:// instead of https://. Check HTTPS_PROXY and --endpoint.';
+
 const MISSING: Cause = {
   code: 'STORAGE_NOT_FOUND',
   why: 'the object does not exist',
@@ -102,6 +105,16 @@ export function isBucketMissing(error: StorageError): boolean {
   return error.cause instanceof Error && error.cause.name === 'NoSuchBucket';
 }
 
+/** Returns true if an S3 service reported that the object is missing. Any web server can respond with 404. */
+export function isObjectMissing(error: StorageError): boolean {
+  return error.cause instanceof Error && error.cause.name === 'NoSuchKey';
+}
+
+/** Returns the error for a response that no S3 service gives. */
+export function notFromS3(message: string): StorageError {
+  return new StorageError('STORAGE_UNREACHABLE', message, { hint: NOT_S3 });
+}
+
 /** Converts any error of the SDK to a StorageError with the likely cause and the fix. */
 export function storageError(error: unknown, where: Where): StorageError | UsageError {
   // An invalid setting that is unrelated to the bucket, such as the URL of a proxy.
@@ -140,8 +153,9 @@ function otherRegion(error: unknown, name: string, status: number | undefined): 
     headerOf(error, 'x-amz-bucket-region') ??
     namedRegion(error) ??
     /expecting '([a-z0-9-]+)'/.exec(messageOf(error))?.[1];
-  const moved = status === 301 || status === 307 || names.includes(name);
-  if (!moved && !(status === 400 && region !== undefined)) return undefined;
+  // A redirect without either is not from S3: for example, from http:// to https://.
+  const moved = region !== undefined && (status === 301 || status === 307 || status === 400);
+  if (!moved && !names.includes(name)) return undefined;
   return {
     code: 'STORAGE_UNREACHABLE',
     why: region === undefined ? 'the bucket is in a different region' : `the bucket is in region ${region}`,
@@ -169,14 +183,14 @@ function byStatus(status: number | undefined): Cause | undefined {
     return {
       code: 'STORAGE_UNREACHABLE',
       why: `the request was redirected (${status})`,
-      hint: 'This can be a proxy, a sign-in page, or an endpoint that is not an S3 API. Check HTTPS_PROXY and --endpoint.',
+      hint: NOT_S3,
     };
   }
   if (status === 400) {
     return {
       code: 'STORAGE_UNREACHABLE',
       why: 'the bucket refused the request (400)',
-      hint: `Usually the region or the path style (--path-style, --no-path-style) is wrong. ${SEE_SETTINGS}`,
+      hint: `Usually the region or the path style (--path-style, --no-path-style) is wrong, or a session token has expired. ${SEE_SETTINGS}`,
     };
   }
   if (status === 405 || status === 501) return BY_NAME.MethodNotAllowed;

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { StorageError } from '../../kernel/errors.ts';
 import { openBucket } from './bucket.ts';
-import { isBucketMissing } from './errors.ts';
+import { isBucketMissing, isObjectMissing, notFromS3 } from './errors.ts';
 import type { BucketSettings } from './settings.ts';
 
 /**
  * Requests an object that doesn't exist. "Not found" means that the bucket can be reached and read. `unknown` means "access denied", which
  * a key without s3:ListBucket gets for every missing object.
- * @throws StorageError if it can't be reached, does not exist, or refuses the credentials.
+ * @throws StorageError if it can't be reached, does not exist, refuses the credentials, or isn't an S3 service.
  */
 export async function probeBucket(
   settings: BucketSettings,
@@ -17,13 +17,13 @@ export async function probeBucket(
   try {
     const opened = await bucket.open(`esign/doctor/${randomUUID()}`, { signal });
     if (opened.kind === 'object') opened.cancel();
-    return 'yes';
   } catch (error) {
     if (!(error instanceof StorageError)) throw error;
     if (error.code === 'STORAGE_DENIED') return 'unknown';
-    if (error.code === 'STORAGE_NOT_FOUND' && !isBucketMissing(error)) return 'yes';
-    throw error;
+    if (isObjectMissing(error)) return 'yes';
+    if (error.code !== 'STORAGE_NOT_FOUND' || isBucketMissing(error)) throw error;
   } finally {
     bucket.close();
   }
+  throw notFromS3(`The endpoint of bucket ${bucket.name} does not respond like S3.`);
 }

@@ -40,6 +40,7 @@ describe("the bucket's errors", () => {
     [301, 'PermanentRedirect', 'STORAGE_UNREACHABLE', 'different region'],
     [400, 'AuthorizationHeaderMalformed', 'STORAGE_UNREACHABLE', 'eu-west-3'],
     [302, 'Found', 'STORAGE_UNREACHABLE', '302'],
+    [301, 'MovedPermanently', 'STORAGE_UNREACHABLE', 'redirected (301)'],
     [403, 'SomethingNew', 'STORAGE_DENIED', 'access denied'],
   ])('turns %i %s into %s', async (status, name, code, words) => {
     nock('https://s3.test').get(/.*/).reply(status, xml(name), { 'content-type': 'application/xml' });
@@ -68,6 +69,14 @@ describe("the bucket's errors", () => {
     await expect(bucket.open('env_1', {})).rejects.toMatchObject({
       hint: expect.stringContaining('envelopes download env_1') as unknown,
     });
+    bucket.close();
+  });
+
+  it('include a page in place of the metadata', async () => {
+    nock('https://s3.test').head(/.*/).reply(200, '', { 'content-type': 'text/html' });
+    const settings = { bucket: 'b', endpoint: 'https://s3.test', accessKeyId: 'AKID', secretAccessKey: 's' };
+    const bucket = await openBucket(settings);
+    await expect(bucket.head('k')).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
     bucket.close();
   });
 

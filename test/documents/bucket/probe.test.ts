@@ -32,6 +32,20 @@ describe('probing the bucket', () => {
   });
 
   it.each([
+    ['a page for every path', 200],
+    ['a page that reports 404', 404],
+  ])('refuses a web server that is not S3: %s', async (_, status) => {
+    server = await startServer((__, response) => {
+      response.writeHead(status, { 'content-type': 'text/html' });
+      response.end('<html>Sign in</html>');
+    });
+    const settings = { bucket: 'documents', accessKeyId: 'AKIA0', secretAccessKey: 'canary-secret' };
+    await expect(probeBucket({ ...settings, endpoint: server.origin })).rejects.toMatchObject({
+      code: 'STORAGE_UNREACHABLE',
+    });
+  });
+
+  it.each([
     [404, 'NoSuchBucket', 'STORAGE_NOT_FOUND'],
     [403, 'InvalidAccessKeyId', 'STORAGE_CREDENTIALS'],
     [403, 'SignatureDoesNotMatch', 'STORAGE_CREDENTIALS'],

@@ -222,6 +222,7 @@ async function report(
 ): Promise<void> {
   const { json } = terminal;
   const page = join(dir, PAGE);
+  const had = documents.filter(({ error }) => error === undefined);
   if (json) {
     const files = [...folder.files].map(([name, sha256]) => ({ path: join(dir, name), sha256 }));
     const lines = documents.map(({ result, seal, problem }) => ({
@@ -240,13 +241,12 @@ async function report(
     const lines = [...folder.files].map(([name, sha256]) => `${safeLine(join(dir, name))}\t${sha256}\n`);
     await terminal.out(lines.join(''));
   } else {
-    const had = documents.filter(({ error }) => error === undefined);
     for (const { result, seal } of had) await terminal.out(renderFile(result, terminal, seal));
     await terminal.out(`${safeLine(page)}\n`);
   }
   const received = [counted(webhooks.length, 'webhook'), counted(reminders.length, 'reminder')].join(', ');
   terminal.notice(
-    `The evidence for ${envelope.id} is in ${dir}: ${counted(documents.length, 'document')}, ${received}.`,
+    `The evidence for ${envelope.id} is in ${dir}: ${counted(had.length, 'document')}, ${received}.`,
   );
   for (const why of new Set(missing.map((one) => one.why))) terminal.notice(`Missing: ${why}`);
 }
