@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isList, isRecord } from '../../src/kernel/json.ts';
 import { Home } from '../support/cli.ts';
@@ -17,16 +16,17 @@ function envelope(id: string) {
 }
 
 beforeAll(async () => {
-  service = await fakeService(async (request, response) => {
+  service = await fakeService((request, response) => {
     const id = /\/envelopes\/(\w+)/.exec(request.path)?.[1];
     if (id === undefined && request.path.includes('/templates/'))
       return json(response, 200, { data: { id: 'tmpl_1', fields: [] } });
     if (id === undefined) return json(response, 404, { error: { code: 'NOT_FOUND' } });
-    if (request.method === 'POST') {
-      await delay(500);
+    if (request.method === 'GET') return json(response, 200, { data: envelope(id) });
+    setTimeout(() => {
       sent.push(id);
-    }
-    return json(response, 200, { data: envelope(id) });
+      json(response, 200, { data: envelope(id) });
+    }, 500);
+    return;
   });
   const baseUrl = String(service.env.ESIGN_BASE_URL);
   const input = 'sk_guard_0123456789';
