@@ -208,6 +208,12 @@ describe('a file that is damaged or too large', () => {
     await expect(read(bytes)).rejects.toThrow(UsageError);
   });
 
+  it('is refused if its cells repeat a long text too often', async () => {
+    const rows = '<row><c t="s"><v>0</v></c></row>'.repeat(300);
+    const book = { sheets: data(rows), strings: [`<t>${'x'.repeat(1024 * 1024)}</t>`] };
+    await expect(read(book)).rejects.toThrow(UsageError);
+  });
+
   it('is refused if a part is larger than its directory says', async () => {
     const bomb = xlsxOf({ sheets: { A: ' '.repeat(1_000_000) } });
     const lie = Buffer.from(bomb);

@@ -63,13 +63,13 @@ async function* recordsOf(
   const reader = new SheetReader({ strings, styles, is1904 });
   const check = new SheetCheck(reader, findings);
   const pieces = readXml(file.part(sheet.path), reader);
-  let rows = 0;
+  const size = new SheetSize(name);
   for (;;) {
     const next = await file.reading(() => pieces.next());
     for (const row of reader.rows.splice(0)) {
       const cells = textsOf(row.cells);
       if (cells.length === 0 && !row.cells.some(({ isUnknown }) => isUnknown)) continue;
-      if (rows++ > SHEET_LIMITS.rows) throw tooLong(name);
+      size.add(cells);
       check.add(row, cells);
       while (cells.length < check.width) cells.push('');
       yield { cells, line: row.number };
@@ -77,6 +77,24 @@ async function* recordsOf(
     if (next.done) break;
   }
   check.finish();
+}
+
+/** Counts what was read of a sheet. */
+class SheetSize {
+  readonly #name: string;
+  #rows = 0;
+  #characters = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** @throws UsageError if the sheet is larger than the limits. */
+  add(cells: readonly string[]): void {
+    if (this.#rows++ > SHEET_LIMITS.rows) throw tooLong(this.#name);
+    for (const { length } of cells) this.#characters += length;
+    if (this.#characters > SHEET_LIMITS.characters) throw tooMuchText(this.#name);
+  }
 }
 
 /** Returns the texts of cells, without empty ones at the end. */
@@ -152,6 +170,15 @@ class SheetCheck {
     const what = isHeader ? 'unmerge them and name each column' : 'unmerge them and fill in each cell';
     this.#findings.problem({ line: from.row, column: '', text: `the cells ${text} are merged; ${what}` });
   }
+}
+
+function tooMuchText(name: string): UsageError {
+  return new UsageError(
+    `${name} contains more than ${SHEET_LIMITS.characters / 1024 / 1024} million characters.`,
+    {
+      hint: 'Shorten the longest texts, or split the file. Nothing was sent.',
+    },
+  );
 }
 
 function tooLong(name: string): UsageError {
