@@ -152,6 +152,11 @@ describe('the sandbox', () => {
     const running = other.background`sandbox start --ephemeral --port 0 --no-save-profile --json`;
     await running.object();
     expect(await other.json`profiles list`).toEqual([]);
+    await running.stop('SIGTERM');
+    const plain = other.background`sandbox start --ephemeral --port 0 --no-save-profile`;
+    await plain.says(/No profile was saved\. Use --json to print the API key\./);
+    await plain.stop('SIGTERM');
+    expect(await plain.stderr).not.toContain('--profile sandbox');
     await other.close();
   });
 });

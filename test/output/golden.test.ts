@@ -361,7 +361,7 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
         dashboardUrl: 'http://127.0.0.1:4010/',
         dataDir: '/home/ada/.local/state/esign/sandbox/4010',
       },
-      'sandbox',
+      { current: 'sandbox' },
       terminalOf(columns),
     ),
   'sandbox-choices': (columns) =>

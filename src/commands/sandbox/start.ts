@@ -115,7 +115,7 @@ export default class SandboxStart extends EsignCommand {
       // Called only now, because reading a large state would take twice as long.
       preferLowMemory();
       const saved = flags['save-profile'] ? await saveProfile(sandbox, flags.ephemeral) : undefined;
-      await announce(sandbox, { current: saved?.current, host: flags.host }, terminal);
+      await announce(sandbox, { saved, host: flags.host }, terminal);
       await untilAborted(context.interrupt.signal);
       if (saved && flags.ephemeral) await dropProfile(sandbox, saved.before);
     } finally {
@@ -185,7 +185,7 @@ async function dropProfile({ apiKey }: Sandbox, before: Profile | undefined): Pr
 
 async function announce(
   sandbox: Sandbox,
-  facts: { current: string | undefined; host: string },
+  facts: { saved: Saved | undefined; host: string },
   terminal: CommandTerminal,
 ): Promise<void> {
   const { close: _close, control: _control, keys, ...ready } = sandbox;
@@ -195,13 +195,13 @@ async function announce(
   }
   if (terminal.json)
     return writeJsonLine({ type: 'ready', ...ready, ...(keys.length > 0 ? { keys } : {}) }, terminal);
-  terminal.err(renderSandbox(sandbox, facts.current, terminal));
+  terminal.err(renderSandbox(sandbox, facts.saved, terminal));
 }
 
 /** Renders the facts of a sandbox that has just started, and what to try. */
 export function renderSandbox(
   sandbox: Pick<Sandbox, 'baseUrl' | 'apiKey' | 'endpoint' | 'bucket' | 'dashboardUrl' | 'dataDir'>,
-  current: string | undefined,
+  saved: Pick<Saved, 'current'> | undefined,
   terminal: Terminal,
 ): string {
   const pairs: [string, string][] = [
@@ -211,11 +211,13 @@ export function renderSandbox(
     ['Web page', sandbox.dashboardUrl],
     ['State', sandbox.dataDir],
   ];
-  const flag = current === 'sandbox' ? [] : ['--profile', 'sandbox'];
+  const running = `The sandbox is running. Ctrl-C stops it.\n\n${renderPairs(pairs, terminal, '  ')}\n`;
+  // A profile named `sandbox` would be another sandbox's.
+  if (saved === undefined) return `${running}No profile was saved. Use --json to print the API key.\n`;
+  const flag = saved.current === PROFILE ? [] : ['--profile', PROFILE];
   return [
-    `The sandbox is running. Ctrl-C stops it.\n\n`,
-    renderPairs(pairs, terminal, '  '),
-    '\nTry it from another terminal:\n',
+    running,
+    'Try it from another terminal:\n',
     `  ${command('templates', 'list', ...flag)}\n`,
     `  ${command('envelopes', 'create', '--template', 'tmpl_nda', '--signer', 'ada@example.com', '--send', ...flag)}\n`,
     '  esign sandbox sign ENVELOPE_ID\n',
