@@ -1,6 +1,5 @@
-import { mkdtemp, rm, rmdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { rm, rmdir } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
 import { EsignCommand } from '../cli/command.ts';
 import { textFlag } from '../cli/flags.ts';
 import type { CommandTerminal } from '../cli/terminal.ts';
@@ -10,6 +9,7 @@ import { counted } from '../kernel/duration.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { makeFolder } from '../kernel/files/folder.ts';
+import { createTemporary } from '../kernel/files/temporary-folder.ts';
 import { isExecutable } from '../kernel/process/is-executable.ts';
 import { isOnPath } from '../kernel/process/on-path.ts';
 import { shellWord } from '../kernel/text/shell-words.ts';
@@ -35,9 +35,8 @@ export default class Demo extends EsignCommand {
     const { flags } = await this.parse(Demo);
     const { dir } = flags;
     const { terminal, interrupt } = this.context(flags);
-    const folder =
-      dir === undefined ? await mkdtemp(join(tmpdir(), 'esign-demo-')) : madeFolder(resolve(dir));
-    const own = await mkdtemp(join(tmpdir(), 'esign-demo-own-'));
+    const folder = dir === undefined ? await createTemporary('esign-demo-') : madeFolder(resolve(dir));
+    const own = await createTemporary('esign-demo-own-');
     const env = { ESIGN_CONFIG_DIR: own, ESIGN_STATE_DIR: own };
     const cli = childCommandLine(ownProgram(), env, interrupt.signal);
     const steps = runDemo(cli, folder, own);

@@ -2,6 +2,8 @@ import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { shortDigest } from '../digest.ts';
+import { UsageError } from '../errors.ts';
+import { writeReason } from './disk-reason.ts';
 import { isLocked, lockFile } from './lock.ts';
 import { readRegular } from './regular-file.ts';
 
@@ -17,10 +19,21 @@ export interface TemporaryFolder {
  */
 const ownerIn = (folder: string) => join(folder, `.owner-${shortDigest(hostname())}.lock`);
 
+/** Creates an empty temporary folder. @throws UsageError if the system's temporary folder is missing or not writable */
+export async function createTemporary(prefix: string, parent = tmpdir()): Promise<string> {
+  const path = join(parent, prefix);
+  return mkdtemp(path).catch((error: unknown) => {
+    throw new UsageError(`Can't create ${path}…: ${writeReason(error)}.`, {
+      cause: error,
+      hint: `Set ${process.platform === 'win32' ? 'TEMP' : 'TMPDIR'} to a folder that can be written.`,
+    });
+  });
+}
+
 /** Creates a temporary folder with this prefix, and removes those of killed processes. */
 export async function temporaryFolder(prefix: string, parent = tmpdir()): Promise<TemporaryFolder> {
   await removeStaleFolders(prefix, parent);
-  const path = await mkdtemp(join(parent, prefix));
+  const path = await createTemporary(prefix, parent);
   const remove = () => rm(path, { recursive: true, force: true });
   try {
     const release = await lockFile(ownerIn(path), () => new Error(`${path} belongs to another process`));

@@ -32,6 +32,10 @@ it('exists until it is deleted, and those of running processes stay', async () =
   expect(readdirSync(parent)).toEqual([]);
 });
 
+it('is a configuration error if the temporary folder does not exist', async () => {
+  await expect(temporaryFolder('x-', join(parent, 'missing'))).rejects.toMatchObject({ code: 'USAGE' });
+});
+
 it('deletes the folders of killed processes, and nothing else with that name', async () => {
   await left('x-killed');
   await left('y-other');
