@@ -56,62 +56,50 @@ function send(response: ServerResponse, status: number, type: string, text: stri
 export function metricsText(health: Health, reasons: readonly Reason[]): string {
   const { counts, startedAt, verifiedAt, pending, pendingMs } = health;
   const isWrong = (code: Reason['code']) => Number(reasons.some((one) => one.code === code));
-  return [
-    ...metric('healthy', 'gauge', '1 if the listener is healthy, 0 if it has a problem.', [
-      ['', Number(reasons.length === 0)],
-    ]),
-    ...metric(
-      'unhealthy',
-      'gauge',
-      '1 for each current problem.',
-      REASON_CODES.map((code) => [`{reason="${code}"}`, isWrong(code)]),
-    ),
-    ...metric('deliveries_total', 'counter', 'Webhooks stored in the journal.', [
-      ['{result="verified"}', counts.verified],
-      ['{result="unverified"}', counts.unverified],
-      ['{result="refused"}', counts.refused],
-    ]),
-    ...metric('duplicates_total', 'counter', 'Duplicate webhooks received.', [['', counts.duplicates]]),
-    ...metric('failed_total', 'counter', 'Webhooks that got a 500 response.', [['', counts.failed]]),
-    ...metric('dropped_connections_total', 'counter', 'Connections closed because too many were open.', [
-      ['', counts.dropped],
-    ]),
-    ...metric('forwards_total', 'counter', 'Attempts to forward a webhook.', [
-      ['{result="taken"}', counts.forwarded],
-      ['{result="failed"}', counts.forwardsFailed],
-    ]),
-    ...metric('forwards_pending', 'gauge', 'Webhooks not forwarded yet.', [['', pending]]),
-    ...metric(
-      'forward_held_back_seconds',
-      'gauge',
-      'Time since the oldest pending forward was first attempted.',
-      [['', pendingMs / 1_000]],
-    ),
-    ...metric('tunnel_failures_total', 'counter', 'Number of times the tunnel stopped.', [
-      ['', counts.tunnelRestarts],
-    ]),
-    ...metric('start_time_seconds', 'gauge', 'Time when the listener was started.', [
-      ['', startedAt / 1_000],
-    ]),
-    ...(verifiedAt === undefined
-      ? []
-      : metric('last_verified_time_seconds', 'gauge', 'Time of the last valid webhook.', [
-          ['', verifiedAt / 1_000],
-        ])),
-    '',
-  ].join('\n');
+  const isHealthy = Number(reasons.length === 0);
+  const problems = REASON_CODES.map((code) => [`{reason="${code}"}`, isWrong(code)] as const);
+  const deliveries = [
+    ['{result="verified"}', counts.verified],
+    ['{result="unverified"}', counts.unverified],
+    ['{result="refused"}', counts.refused],
+  ] as const;
+  const forwards = [
+    ['{result="taken"}', counts.forwarded],
+    ['{result="failed"}', counts.forwardsFailed],
+  ] as const;
+  const pendingSince = 'Time since the oldest pending forward was first attempted.';
+  const lines = [
+    gauge('healthy', '1 if the listener is healthy, 0 if it has a problem.', isHealthy),
+    gauge('unhealthy', '1 for each current problem.', problems),
+    counter('deliveries_total', 'Webhooks stored in the journal.', deliveries),
+    counter('duplicates_total', 'Duplicate webhooks received.', counts.duplicates),
+    counter('failed_total', 'Webhooks that got a 500 response.', counts.failed),
+    counter('dropped_connections_total', 'Connections closed because too many were open.', counts.dropped),
+    counter('forwards_total', 'Attempts to forward a webhook.', forwards),
+    gauge('forwards_pending', 'Webhooks not forwarded yet.', pending),
+    gauge('forward_held_back_seconds', pendingSince, pendingMs / 1_000),
+    counter('tunnel_failures_total', 'Number of times the tunnel stopped.', counts.tunnelRestarts),
+    gauge('start_time_seconds', 'Time when the listener was started.', startedAt / 1_000),
+  ];
+  if (verifiedAt !== undefined)
+    lines.push(gauge('last_verified_time_seconds', 'Time of the last valid webhook.', verifiedAt / 1_000));
+  return lines.join('');
 }
 
-function metric(
-  name: string,
-  type: 'gauge' | 'counter',
-  help: string,
-  values: readonly (readonly [labels: string, value: number])[],
-): string[] {
+/** One value, or values by their labels. */
+type MetricValue = number | readonly (readonly [labels: string, value: number])[];
+
+function gauge(name: string, help: string, value: MetricValue): string {
+  return metric('gauge', name, help, value);
+}
+
+function counter(name: string, help: string, value: MetricValue): string {
+  return metric('counter', name, help, value);
+}
+
+function metric(type: 'gauge' | 'counter', name: string, help: string, value: MetricValue): string {
   const full = `esign_listen_${name}`;
-  return [
-    `# HELP ${full} ${help}`,
-    `# TYPE ${full} ${type}`,
-    ...values.map(([labels, value]) => `${full}${labels} ${value}`),
-  ];
+  const values = typeof value === 'number' ? ([['', value]] as const) : value;
+  const lines = values.map(([labels, number]) => `${full}${labels} ${number}\n`);
+  return `# HELP ${full} ${help}\n# TYPE ${full} ${type}\n${lines.join('')}`;
 }
