@@ -5,47 +5,10 @@ import { NOT_PASSED_ON } from '../forward/send.ts';
 import type { EventRecord } from '../journal/record.ts';
 import { shownHeaders } from '../receive/headers.ts';
 import { readPayload } from '../receive/payload.ts';
-import type { ForwardAttempt, InspectorEntry } from './board.ts';
-
-/** A delivery in the list. */
-export interface InspectorRow {
-  id: string;
-  receivedAt: string;
-  event: string | null;
-  envelopeId: string | null;
-  status: string | null;
-  signer: string | null;
-  state: DeliveryState;
-  reason: string | null;
-  duplicate: boolean;
-  /** The last attempt for each address. */
-  passings: ForwardAttempt[];
-}
-
-/** The details of a delivery. */
-export interface Detail extends InspectorRow {
-  /** The time of the event by the service's clock. */
-  happenedAt: string | null;
-  answer: number;
-  answeredInMs: number | null;
-  verdict: Verdict;
-  /** The signature header as received, or null if it was missing. */
-  signature: { header: string; value: string } | null;
-  headers: [string, string][];
-  bytes: number;
-  /** False for refused deliveries, whose bodies are truncated. */
-  isWhole: boolean;
-  isText: boolean;
-  raw: string;
-  /** Null if the body is not JSON or would become too large. */
-  pretty: string | null;
-  curl: string | null;
-  /** Why the delivery can't be replayed, or null if it can. */
-  noReplay: string | null;
-}
+import type { InspectorEntry } from './board.ts';
 
 /** Returns a delivery as shown in the list, with secrets removed. */
-export function rowOf({ record, passings }: InspectorEntry, redactor: Redactor): InspectorRow {
+export function rowOf({ record, passings }: InspectorEntry, redactor: Redactor) {
   const hide = redactorFor(redactor);
   const last = new Map(passings.map((passing) => [passing.url, passing]));
   return {
@@ -58,6 +21,7 @@ export function rowOf({ record, passings }: InspectorEntry, redactor: Redactor):
     state: verdictOf(record).state,
     reason: record.reason,
     duplicate: record.duplicate,
+    // The last attempt for each address.
     passings: [...last.values()].map((passing) => ({ ...passing, url: redactor.redact(passing.url) })),
   };
 }
@@ -66,7 +30,7 @@ export function rowOf({ record, passings }: InspectorEntry, redactor: Redactor):
 export function detailOf(
   entry: InspectorEntry,
   around: { redactor: Redactor; signatureHeader: string; targets: readonly string[]; listensAt: string },
-): Detail {
+) {
   const { record } = entry;
   const { redactor } = around;
   const hide = redactorFor(redactor);
@@ -82,6 +46,7 @@ export function detailOf(
   return {
     ...rowOf(entry, redactor),
     passings: entry.passings.map((passing) => ({ ...passing, url: redactor.redact(passing.url) })),
+    // The time of the event by the service's clock.
     happenedAt: hide(facts?.timestamp ?? null),
     answer: record.answer,
     answeredInMs: entry.answeredInMs,
@@ -89,9 +54,11 @@ export function detailOf(
     signature: signatureOf(headers, around.signatureHeader),
     headers,
     bytes: record.bytes,
+    // False for refused deliveries, whose bodies are truncated.
     isWhole,
     isText: isUtf8(body),
     raw,
+    // Null if the body is not JSON or would become too large.
     pretty: facts === undefined || !canIndent(text) ? null : redactor.redact(indentJson(text)),
     curl: isWhole && url !== '' ? curlCommand(url, headers, shown) : null,
     noReplay: noReplay(entry, around.targets),
@@ -115,7 +82,8 @@ export function hasText({ record }: InspectorEntry, text: string): boolean {
   );
 }
 
-function signatureOf(headers: readonly [string, string][], wanted: string): Detail['signature'] {
+/** Returns the signature header as received, or null if it was missing. */
+function signatureOf(headers: readonly [string, string][], wanted: string) {
   const found = headers.find(([name]) => name.toLowerCase() === wanted);
   return found === undefined ? null : { header: found[0], value: found[1] };
 }
