@@ -84,12 +84,9 @@ export class CoverageLog {
   async #saveHeartbeat(): Promise<void> {
     const { signal } = this.#stopping;
     await this.#removeOld();
-    const isNext = () =>
-      this.#clock.sleep(HEARTBEAT_MS, signal).then(
-        () => !signal.aborted,
-        () => false,
-      );
-    while (await isNext()) {
+    for (;;) {
+      await this.#clock.sleep(HEARTBEAT_MS, signal).catch(() => undefined);
+      if (signal.aborted) return;
       const now = this.#clock.now();
       const wasAsleep = now - this.#heartbeatAt > MAX_PAUSE_MS || now < this.#heartbeatAt;
       if (wasAsleep) this.interrupt();
