@@ -1,24 +1,39 @@
 import type { DocumentedValue } from './api-document.ts';
 
+/** The forms of values, with a description and an example if that helps. */
+export const FORMS = {
+  missing: 'missing',
+  null: 'null',
+  boolean: 'a boolean',
+  integer: 'an integer',
+  number: 'a number with a fractional part',
+  array: 'an array',
+  object: 'an object',
+  string: 'a string',
+  digits: 'a number in quotes, such as "12"',
+  empty: 'an empty string',
+  timestamp: 'a timestamp',
+  offset: 'a timestamp with an offset, such as "2026-03-01T10:30:00+01:00"',
+  local: 'a timestamp without a time zone, such as "2026-03-01T09:30:00"',
+  date: 'a date without a time, such as "2026-03-01"',
+  pattern: 'pattern',
+} as const;
 /** The form of a value, without the value itself. Documented and similar words are stored as `=WORD`. */
-export const FORMS = [
-  'missing',
-  'null',
-  'boolean',
-  'integer',
-  'number',
-  'array',
-  'object',
-  'string',
-  'digits',
-  'empty',
-  'timestamp',
-  'offset',
-  'local',
-  'date',
-  'pattern',
-] as const;
-export type Form = (typeof FORMS)[number] | `=${string}`;
+export type Form = keyof typeof FORMS | `=${string}`;
+
+/** Reads a form. A record is a file that anyone could have changed, so an unknown form is shown as a string. */
+export function readForm(form: string): Form {
+  if (isWord(form)) return form;
+  return isNamed(form) ? form : 'string';
+}
+
+export function isWord(form: string): form is `=${string}` {
+  return form.startsWith('=');
+}
+
+function isNamed(form: string): form is keyof typeof FORMS {
+  return Object.hasOwn(FORMS, form);
+}
 
 /** Undocumented words of an enumeration that are stored. */
 const STORABLE_WORD = /^[A-Z_]{1,40}$/;

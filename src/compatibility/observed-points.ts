@@ -3,9 +3,11 @@ import { DOCUMENT } from './document.ts';
 import { type CompatibilityReport, findingOf, ROLES } from './findings.ts';
 import type { Places, SeenForm } from './record.ts';
 
-/** The observed behaviors for an open point, most frequent first. */
-interface Observed {
-  readings: { value: string; text?: string; forms: SeenForm[] }[];
+/** An observed behavior for an open point. */
+interface Reading {
+  value: string;
+  text?: string;
+  forms: SeenForm[];
 }
 
 /** The sandbox's statuses of signers. */
@@ -17,7 +19,7 @@ const SUMMARY_LACKS = ['signers', 'message', 'metadata', 'webhookUrl'];
 /** Adds the open points of the sandbox to a report. Points that responses can't show are listed with the reason. */
 export function openPointsIn(places: Places, report: CompatibilityReport): void {
   for (const [name, point] of Object.entries<OpenPoint>(OPEN_POINTS)) {
-    const { readings } = observed(name, places);
+    const readings = readingsOf(name, places);
     const what = `${name}: ${point.decides}`;
     if (readings.length === 0) {
       const why =
@@ -44,14 +46,15 @@ export function openPointsIn(places: Places, report: CompatibilityReport): void 
 /** Returns the observed behaviors that the sandbox supports, by name. `sandbox start --choices` reads them. */
 export function choicesIn(places: Places): Record<string, string> {
   const chosen = Object.entries<OpenPoint>(OPEN_POINTS).flatMap(([name, point]) => {
-    const { readings } = observed(name, places);
+    const readings = readingsOf(name, places);
     const value = readings.find((one) => point.values.includes(one.value))?.value;
     return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(chosen);
 }
 
-function observed(name: string, places: Places): Observed {
+/** Returns the observed behaviors for an open point, most frequent first. */
+function readingsOf(name: string, places: Places): Reading[] {
   if (name === 'list-items') return listItems(places);
   if (name === 'template-roles') return templateRoles(places);
   if (name === 'signer-statuses') return signerStatuses(places);
@@ -61,10 +64,10 @@ function observed(name: string, places: Places): Observed {
   return ofForms(places.get(`? ${name}`));
 }
 
-function ofForms(forms: Map<string, SeenForm> | undefined, only?: readonly string[]): Observed {
+function ofForms(forms: Map<string, SeenForm> | undefined, only?: readonly string[]): Reading[] {
   const seen = [...(forms ?? [])].filter(([value]) => only?.includes(value) ?? true);
   seen.sort(([, a], [, b]) => b.times - a.times);
-  return { readings: seen.map(([value, form]) => ({ value, forms: [form] })) };
+  return seen.map(([value, form]) => ({ value, forms: [form] }));
 }
 
 /** Returns the contradiction if a behavior is an open point in one case but contradicts the document in another. */
@@ -80,38 +83,38 @@ function isDocumented(name: string, value: string): boolean {
   return name === 'signature' && value === 'bare';
 }
 
-function listItems(places: Places): Observed {
+function listItems(places: Places): Reading[] {
   const item = places.get('EnvelopeListItem')?.get('object');
-  if (item === undefined) return { readings: [] };
+  if (item === undefined) return [];
   const lacking = Object.keys(DOCUMENT.objects.EnvelopeListItem ?? {}).filter((property) =>
     places.get(`EnvelopeListItem.${property}`)?.has('missing'),
   );
-  if (lacking.length === 0) return { readings: [{ value: 'full', forms: [item] }] };
+  if (lacking.length === 0) return [{ value: 'full', forms: [item] }];
   const value = SUMMARY_LACKS.every((property) => lacking.includes(property)) ? 'summary' : 'other';
-  return { readings: [{ value, text: `without ${lacking.join(', ')}`, forms: [item] }] };
+  return [{ value, text: `without ${lacking.join(', ')}`, forms: [item] }];
 }
 
-function templateRoles(places: Places): Observed {
+function templateRoles(places: Places): Reading[] {
   const roles = ROLES.flatMap((place) => [...(places.get(place)?.values() ?? [])]);
-  if (roles.length > 0) return { readings: [{ value: 'shown', forms: roles }] };
+  if (roles.length > 0) return [{ value: 'shown', forms: roles }];
   const seen = places.get('Template')?.get('object');
-  return { readings: seen === undefined ? [] : [{ value: 'hidden', forms: [seen] }] };
+  return seen === undefined ? [] : [{ value: 'hidden', forms: [seen] }];
 }
 
-function signerStatuses(places: Places): Observed {
+function signerStatuses(places: Places): Reading[] {
   const seen = [...(places.get('Signer.status') ?? [])].filter(([form]) => form.startsWith('='));
-  if (seen.length === 0) return { readings: [] };
+  if (seen.length === 0) return [];
   const words = seen.map(([form]) => form.slice(1)).sort();
   const value = words.some((word) => OTHER_STATUSES.includes(word))
     ? 'unknown'
     : words.every((word) => KNOWN_STATUSES.includes(word))
       ? 'known'
       : 'other';
-  return { readings: [{ value, text: words.join(', '), forms: seen.map(([, form]) => form) }] };
+  return [{ value, text: words.join(', '), forms: seen.map(([, form]) => form) }];
 }
 
-function eventData(places: Places): Observed {
-  const readings = DOCUMENT.events.flatMap((event) => {
+function eventData(places: Places): Reading[] {
+  return DOCUMENT.events.flatMap((event) => {
     const seen = places.get(event)?.get('object');
     if (seen === undefined) return [];
     const keys = [...places.keys()].flatMap((place) =>
@@ -119,7 +122,6 @@ function eventData(places: Places): Observed {
     );
     return [{ value: event, text: `${event}: ${keys.sort().join(', ')}`, forms: [seen] }];
   });
-  return { readings };
 }
 
 /** Adds the observed values of an enumeration that is incomplete in the document, unless an open point covers it. */

@@ -50,7 +50,7 @@ export class CompatibilityRecorder {
     if (!isOfService(route, status, headers, body)) return;
     this.#tally.responseNumber += 1;
     const code = errorCodeOf(body);
-    if (route === OTHER_ROUTE) {
+    if (route === undefined) {
       if (status >= 400)
         this.#tally.note('? unknown-route', code === 'NOT_FOUND' ? 'not-found' : 'other', '');
       return;
@@ -174,9 +174,6 @@ interface Route {
   envelopeId: string | undefined;
 }
 
-/** Stands for paths and methods that the API document doesn't contain. */
-const OTHER_ROUTE = 'other';
-
 /** Statuses of a proxy or gateway rather than the service: a proxy requires a password, or a gateway can't reach the service. */
 const PROXY_STATUS = 407;
 const GATEWAY_STATUSES = [502, 503, 504];
@@ -186,7 +183,8 @@ const ROUTES = DOCUMENT.operations.map((operation) => ({
   pattern: new RegExp(`^${operation.path.replaceAll(/\{\w+\}/g, '([^/]+)')}$`),
 }));
 
-function findRoute(method: string, path: string): Route | typeof OTHER_ROUTE {
+/** Returns undefined for a path or method that the API document doesn't contain. */
+function findRoute(method: string, path: string): Route | undefined {
   const query = path.indexOf('?');
   const bare = query < 0 ? path : path.slice(0, query);
   for (const { operation, pattern } of ROUTES) {
@@ -194,7 +192,7 @@ function findRoute(method: string, path: string): Route | typeof OTHER_ROUTE {
     const found = pattern.exec(bare);
     if (found !== null) return { operation, envelopeId: found[1] };
   }
-  return OTHER_ROUTE;
+  return undefined;
 }
 
 function errorCodeOf(body: unknown): string | undefined {
@@ -207,7 +205,7 @@ function errorCodeOf(body: unknown): string | undefined {
  * Rate-limit headers indicate the service.
  */
 function isOfService(
-  route: Route | typeof OTHER_ROUTE,
+  route: Route | undefined,
   status: number,
   headers: Readonly<Record<string, unknown>>,
   body: unknown,
@@ -218,7 +216,7 @@ function isOfService(
   if (GATEWAY_STATUSES.includes(status) && !isRateLimited) return false;
   if (status >= 400)
     return isRecord(body) && isRecord(body.error) && (isRateLimited || errorCodeOf(body) !== undefined);
-  const isAction = route !== OTHER_ROUTE && route.operation.reply === undefined;
+  const isAction = route !== undefined && route.operation.reply === undefined;
   if (body === undefined) return isAction && (status === 204 || isRateLimited);
   return isRecord(body) && ('data' in body || isRateLimited || isAction);
 }

@@ -1,7 +1,7 @@
 import type { DocumentedValue } from './api-document.ts';
 import { DOCUMENT } from './document.ts';
 import { type CompatibilityReport, findingOf, ROLES } from './findings.ts';
-import { FORMS, type Form, judge } from './forms.ts';
+import { type Form, judge, readForm } from './forms.ts';
 import { openPointsIn } from './observed-points.ts';
 import type { Places, SeenForm } from './record.ts';
 import { describeForm, expectationOf, sectionOf } from './words.ts';
@@ -163,9 +163,4 @@ function addUndocumented(places: Places, report: CompatibilityReport): void {
     const what = name === '*' ? `an undocumented property of ${place.slice(0, at)}` : place;
     report.openPoints.push({ ...findingOf(what, sectionOf(place), [...forms.values()]), seen });
   }
-}
-
-/** Reads a form. A record is a file that anyone could have changed, so an unknown form is shown as a string. */
-function readForm(form: string): Form {
-  return form.startsWith('=') ? `=${form.slice(1)}` : (FORMS.find((one) => one === form) ?? 'string');
 }
