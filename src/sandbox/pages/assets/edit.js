@@ -1,5 +1,5 @@
 // Places fields on the pages of a template. The form stores their positions; the boxes on the pages show them.
-import { drawPages } from './sheets.js';
+import { drawPages, layOver } from './sheets.js';
 
 const form = document.querySelector('form.editor');
 const isLocked = form.dataset.locked === 'true';
@@ -58,10 +58,7 @@ function show(row) {
   box.hidden = !sheet || [x, y, width, height].some(Number.isNaN);
   if (box.hidden) return;
   if (box.parentElement !== sheet.element) sheet.element.append(box);
-  box.style.left = `${(x / sheet.size.width) * 100}%`;
-  box.style.top = `${(y / sheet.size.height) * 100}%`;
-  box.style.width = `${(width / sheet.size.width) * 100}%`;
-  box.style.height = `${(height / sheet.size.height) * 100}%`;
+  layOver(box, sheet.size, { x, y, width, height });
   box.dataset.role = String(Math.max(0, namesOfRoles().indexOf(role)) % 5);
   box.querySelector('span').textContent = label;
   const kind = type.selectedOptions[0]?.textContent ?? '';
@@ -237,13 +234,7 @@ function drawOn(element, page, size) {
       width: Math.abs(to.x - from.x),
       height: Math.abs(to.y - from.y),
     });
-    const move = (moved) => {
-      const place = placeTo(at(moved));
-      ghost.style.left = `${(place.x / size.width) * 100}%`;
-      ghost.style.top = `${(place.y / size.height) * 100}%`;
-      ghost.style.width = `${(place.width / size.width) * 100}%`;
-      ghost.style.height = `${(place.height / size.height) * 100}%`;
-    };
+    const move = (moved) => layOver(ghost, size, placeTo(at(moved)));
     const end = (ended) => {
       element.removeEventListener('pointermove', move);
       ghost.remove();

@@ -41,6 +41,14 @@ export async function drawPages(pages, place) {
   pages.dataset.ready = 'true';
 }
 
+/** Places an element on a page of this size. Both are in points. */
+export function layOver(element, size, { x, y, width, height }) {
+  element.style.left = `${(x / size.width) * 100}%`;
+  element.style.top = `${(y / size.height) * 100}%`;
+  element.style.width = `${(width / size.width) * 100}%`;
+  element.style.height = `${(height / size.height) * 100}%`;
+}
+
 /** Draws a page; on a small screen, at twice the resolution, so that people can zoom in. */
 async function drawSheet(page, sheet) {
   const { width } = page.getViewport({ scale: 1 });

@@ -2,7 +2,7 @@
 
 import { padIn, preview, readStrokes } from './pad.js';
 import { paragraphBefore, paragraphsOf } from './reading.js';
-import { drawPages } from './sheets.js';
+import { drawPages, layOver } from './sheets.js';
 
 const form = document.querySelector('form.signing');
 const pages = document.querySelector('.pages');
@@ -66,7 +66,7 @@ function placeInText({ text, paragraphs, fields }) {
 
 function placeOnPage({ sheet, size, fields }) {
   for (const field of fields) {
-    layOver(field, size);
+    layOver(field, size, boxOf(field));
     controlOf(field).style.fontSize = fontSizeIn(field, size);
     sheet.append(field);
   }
@@ -85,17 +85,10 @@ function boxOf({ dataset }) {
   return { x, y, width, height };
 }
 
-function layOver(element, size, { x, y, width, height } = boxOf(element)) {
-  element.style.left = `${(x / size.width) * 100}%`;
-  element.style.top = `${(y / size.height) * 100}%`;
-  element.style.width = `${(width / size.width) * 100}%`;
-  element.style.height = `${(height / size.height) * 100}%`;
-}
-
 /** Returns the largest font size that fits the field. A date needs room for ten characters and the calendar button. */
 function fontSizeIn(field, size) {
   const { width, height } = boxOf(field);
-  const control = field.querySelector('input, select, textarea');
+  const control = controlOf(field);
   const ofPage = (points) => `${(points / size.width) * 100}cqw`;
   if (control.matches('.hand')) return `min(40px, ${ofPage(height * 0.5)})`;
   const points = Math.min(height, 22) * 0.6;

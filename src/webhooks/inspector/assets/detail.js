@@ -42,11 +42,7 @@ export class Detail {
   }
 
   show(...parts) {
-    const back = el(
-      'button',
-      { type: 'button', class: 'back link', 'data-key': 'back', onclick: () => this.onClose() },
-      'All deliveries',
-    );
+    const back = button('back', 'All deliveries', { class: 'back link', onclick: () => this.onClose() });
     this.element.replaceChildren(back, ...parts);
   }
 
@@ -62,22 +58,13 @@ export class Detail {
 
   head(delivery) {
     const { id, event, envelopeId, status, signer, bytes } = delivery;
+    const showOnly = {
+      class: 'link mono',
+      title: 'Show only this envelope',
+      onclick: () => this.onEnvelope(envelopeId),
+    };
     const facts = [
-      [
-        'Envelope',
-        envelopeId &&
-          el(
-            'button',
-            {
-              type: 'button',
-              class: 'link mono',
-              'data-key': 'envelope',
-              title: 'Show only this envelope',
-              onclick: () => this.onEnvelope(envelopeId),
-            },
-            shown(envelopeId),
-          ),
-      ],
+      ['Envelope', envelopeId && button('envelope', shown(envelopeId), showOnly)],
       ['Status', status && shown(status)],
       ['Signer', signer && shown(signer)],
       ['Delivery', el('span', { class: 'mono' }, id)],
@@ -98,28 +85,17 @@ export class Detail {
   }
 
   actions({ curl, noReplay }) {
-    const copyCurl = el(
-      'button',
-      { type: 'button', 'data-key': 'curl', disabled: curl === null, onclick: () => this.copyCurl() },
-      'Copy as curl',
-    );
-    const replay = el(
-      'button',
-      {
-        type: 'button',
-        class: 'main',
-        'data-key': 'replay',
-        'aria-disabled': noReplay === null ? null : 'true',
-        'aria-describedby': 'replay-note',
-        onclick: () => this.replay(),
-      },
-      'Replay',
-    );
+    const replay = {
+      class: 'main',
+      'aria-disabled': noReplay === null ? null : 'true',
+      'aria-describedby': 'replay-note',
+      onclick: () => this.replay(),
+    };
     return el(
       'div',
       { class: 'actions' },
-      copyCurl,
-      replay,
+      button('curl', 'Copy as curl', { disabled: curl === null, onclick: () => this.copyCurl() }),
+      button('replay', 'Replay', replay),
       el('p', { class: 'note', id: 'replay-note', role: 'status' }, noReplay ?? ''),
     );
   }
@@ -155,18 +131,10 @@ export class Detail {
     const { raw, pretty, isWhole, isText, bytes } = delivery;
     const code = el('code', {});
     const pre = el('pre', { class: 'body', tabindex: '0', 'aria-label': 'Body' }, code);
-    const buttons = ['pretty', 'raw'].map((form) =>
-      el(
-        'button',
-        {
-          type: 'button',
-          'data-key': form,
-          disabled: form === 'pretty' && pretty === null,
-          onclick: () => choose(form),
-        },
-        form === 'pretty' ? 'Pretty' : 'Raw',
-      ),
-    );
+    const buttons = [
+      button('pretty', 'Pretty', { disabled: pretty === null, onclick: () => choose('pretty') }),
+      button('raw', 'Raw', { onclick: () => choose('raw') }),
+    ];
     const choose = (form) => {
       this.form = form;
       const isPretty = form === 'pretty' && pretty !== null;
@@ -176,16 +144,7 @@ export class Detail {
         button.setAttribute('aria-pressed', String((button.dataset.key === 'pretty') === isPretty));
     };
     choose(this.form);
-    const copyBody = el(
-      'button',
-      {
-        type: 'button',
-        class: 'small',
-        'data-key': 'copy-body',
-        onclick: (event) => copy(raw, event.currentTarget),
-      },
-      'Copy',
-    );
+    const onCopy = (event) => copy(raw, event.currentTarget);
     const notes = [
       !isText && 'The body is not UTF-8.',
       !isWhole && `Refused deliveries are truncated. The body size was ${sized(bytes)}.`,
@@ -198,12 +157,17 @@ export class Detail {
         { class: 'bar' },
         el('h3', {}, 'Body'),
         el('div', { class: 'switch', role: 'group', 'aria-label': 'Body format' }, buttons),
-        copyBody,
+        button('copy-body', 'Copy', { class: 'small', onclick: onCopy }),
       ),
       notes.length > 0 && el('p', { class: 'quiet' }, notes.join(' ')),
       raw === '' ? el('p', { class: 'quiet' }, 'Empty') : pre,
     );
   }
+}
+
+/** Creates a button. When the delivery is updated, the focus returns to the button with the same key. */
+function button(key, label, attributes) {
+  return el('button', { type: 'button', 'data-key': key, ...attributes }, label);
 }
 
 function verdictOf({ verdict, answer, signature }) {
