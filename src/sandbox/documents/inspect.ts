@@ -1,5 +1,5 @@
 import { PDF } from '@libpdf/core';
-import { type Inspection, UPLOAD } from '../model.ts';
+import { type Inspection, type PageSize, UPLOAD } from '../model.ts';
 import { openPdf } from './pdf/pdf.ts';
 import { viewOf } from './pdf/view.ts';
 
@@ -9,9 +9,13 @@ export async function inspectPdf(bytes: Uint8Array): Promise<Inspection> {
     return { problem: 'The file is not a PDF: it does not begin with %PDF-.' };
   try {
     const pdf = await PDF.load(bytes);
-    const inspection = problemWith(pdf) ?? sizesOf(pdf);
-    if ('pages' in inspection) await tryDocuments(bytes);
-    return inspection;
+    const problem = problemWith(pdf);
+    if (problem !== undefined) return { problem };
+    const pages = sizesOf(pdf);
+    const oddSize = problemWithPages(pages);
+    if (oddSize !== undefined) return { problem: oddSize };
+    await tryDocuments(bytes);
+    return { pages };
   } catch {
     return { problem: 'The PDF cannot be read: it is damaged or incomplete.' };
   }
@@ -26,41 +30,30 @@ async function tryDocuments(bytes: Uint8Array): Promise<void> {
   await openPdf(saved);
 }
 
-function problemWith(pdf: PDF): Inspection | undefined {
+function problemWith(pdf: PDF): string | undefined {
   if (pdf.isEncrypted)
-    return {
-      problem: 'The PDF is protected. Save it without a password or restrictions, and upload the new file.',
-    };
+    return 'The PDF is protected. Save it without a password or restrictions, and upload the new file.';
   if (pdf.recoveredViaBruteForce)
-    return {
-      problem:
-        'The PDF is damaged or incomplete. Open it in a PDF viewer, save it again, and upload the new file.',
-    };
-  if (
-    pdf
-      .getForm()
-      ?.getSignatureFields()
-      .some((field) => field.isSigned()) === true
-  )
-    return {
-      problem:
-        'The PDF is already signed, and adding fields would break the signature. Upload an unsigned PDF.',
-    };
+    return 'The PDF is damaged or incomplete. Open it in a PDF viewer, save it again, and upload the new file.';
+  const signatures = pdf.getForm()?.getSignatureFields() ?? [];
+  if (signatures.some((field) => field.isSigned()))
+    return 'The PDF is already signed, and adding fields would break the signature. Upload an unsigned PDF.';
   return undefined;
 }
 
-function sizesOf(pdf: PDF): Inspection {
-  const pages = pdf.getPages().map((page) => {
+function sizesOf(pdf: PDF): PageSize[] {
+  return pdf.getPages().map((page) => {
     const { width, height } = viewOf(pdf, page);
     return { width: Math.round(width * 100) / 100, height: Math.round(height * 100) / 100 };
   });
-  if (pages.length === 0) return { problem: 'The PDF has no pages.' };
-  if (pages.length > UPLOAD.pages) return { problem: `The PDF has more than ${UPLOAD.pages} pages.` };
+}
+
+function problemWithPages(pages: readonly PageSize[]): string | undefined {
+  if (pages.length === 0) return 'The PDF has no pages.';
+  if (pages.length > UPLOAD.pages) return `The PDF has more than ${UPLOAD.pages} pages.`;
   const odd = pages.findIndex(({ width, height }) =>
     [width, height].some((side) => side < UPLOAD.shortest || side > UPLOAD.longest),
   );
-  if (odd === -1) return { pages };
-  return {
-    problem: `Page ${odd + 1} has an unusual size: its sides must be from ${UPLOAD.shortest} to ${UPLOAD.longest} points.`,
-  };
+  if (odd === -1) return undefined;
+  return `Page ${odd + 1} has an unusual size: its sides must be from ${UPLOAD.shortest} to ${UPLOAD.longest} points.`;
 }

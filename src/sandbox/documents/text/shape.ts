@@ -19,7 +19,6 @@ export interface GlyphRun {
   glyphs: Glyph[];
   /** The text in reading order. */
   text: string;
-  rightToLeft: boolean;
 }
 
 /** Glyphs, or a character that no font has or that must not take effect: it is drawn as a box around its code point. */
@@ -61,11 +60,10 @@ function box(faces: Faces, character: string): Piece {
 }
 
 function shapeRun(face: Face, item: Omit<Item, 'face'>): GlyphRun {
-  const rightToLeft = item.level % 2 === 1;
   const buffer = new ShapingBuffer();
   buffer.addText(item.text, item.start, item.end - item.start);
   buffer.setScript(item.script ?? 'Latn');
-  buffer.setDirection(rightToLeft ? Direction.RTL : Direction.LTR);
+  buffer.setDirection(item.level % 2 === 1 ? Direction.RTL : Direction.LTR);
   shapeBuffer(face.font, buffer);
   const infos = buffer.getGlyphInfos();
   const positions = buffer.getGlyphPositions();
@@ -84,7 +82,7 @@ function shapeRun(face: Face, item: Omit<Item, 'face'>): GlyphRun {
       text,
     };
   });
-  return { face, glyphs, text: item.text.slice(item.start, item.end), rightToLeft };
+  return { face, glyphs, text: item.text.slice(item.start, item.end) };
 }
 
 /** Returns each cluster's characters, which range from its own offset to that of the next one. */
