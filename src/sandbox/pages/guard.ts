@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createMiddleware } from 'hono/factory';
 import { html } from 'hono/html';
-import type { ObjectWriter } from '../model.ts';
-import { UPLOAD } from '../model.ts';
+import { type ObjectWriter, UPLOAD } from '../model.ts';
 import { ApiError, asApiError, invalidBody } from '../service/base/errors.ts';
 import type { ServiceParts } from '../service/base/parts.ts';
 import { isoTime } from '../service/base/sandbox-clock.ts';

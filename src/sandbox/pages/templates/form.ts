@@ -46,16 +46,14 @@ export function formOf({ name, description, roles, fields }: TemplateRecord): Te
 
 function rowOf(field: FieldRecord): FormRow {
   const { fieldId: id, type, label, role, page, x, y, width, height, required, options = [] } = field;
-  const [shownPage, ...place] = [page, x, y, width, height].map(String);
-  const [left = '', top = '', across = '', down = ''] = place;
-  const spot = { page: shownPage ?? '', x: left, y: top, width: across, height: down };
-  return { id, type, label, role, ...spot, required, options: options.join('\n') };
+  const spot = { x: `${x}`, y: `${y}`, width: `${width}`, height: `${height}` };
+  return { id, type, label, role, page: `${page}`, ...spot, required, options: options.join('\n') };
 }
 
 /** Returns a new field for the role. */
 export function newRow(role: string): FormRow {
-  const [width, height] = SIZES.SIGNATURE.usual.map(String);
-  const place = { page: '1', x: '64', y: '64', width: width ?? '', height: height ?? '' };
+  const [width, height] = SIZES.SIGNATURE.usual;
+  const place = { page: '1', x: '64', y: '64', width: `${width}`, height: `${height}` };
   return { id: '', type: 'SIGNATURE', label: 'Signature', role, ...place, required: true, options: '' };
 }
 

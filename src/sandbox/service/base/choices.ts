@@ -6,16 +6,6 @@ type ChoiceName = keyof typeof OPEN_POINTS;
 /** The rules of the service: one value for every choice. */
 export type Rules = { readonly [Name in ChoiceName]: (typeof OPEN_POINTS)[Name]['values'][number] };
 
-/** A choice as shown in lists. */
-export interface ChoiceView {
-  name: string;
-  value: string;
-  default: string;
-  values: readonly string[];
-  decides: string;
-  why: string;
-}
-
 const LISTED = new Map<string, OpenPoint>(Object.entries(OPEN_POINTS));
 
 /** The rules if nothing is chosen. */
@@ -65,7 +55,8 @@ export class Choices {
     this.#rules = this.#atStart;
   }
 
-  list(): ChoiceView[] {
+  /** Returns every choice with its current value. */
+  list() {
     const values = new Map<string, string>(Object.entries(this.#rules));
     return [...LISTED].map(([name, { values: all, decides, why }]) => ({
       name,

@@ -24,7 +24,8 @@ export interface ClockRecord {
 export class SandboxClock implements Clock {
   readonly #base: Clock;
   readonly #isFrozen: boolean;
-  #offset = 0;
+  /** How far the sandbox's clock is ahead of the machine's, in ms. Whoever sets it must persist it. */
+  offsetMs = 0;
 
   constructor(base: Clock, { isFrozen = false }: { isFrozen?: boolean | undefined } = {}) {
     this.#isFrozen = isFrozen;
@@ -46,17 +47,8 @@ export class SandboxClock implements Clock {
     return time - this.#base.now();
   }
 
-  get offsetMs(): number {
-    return this.#offset;
-  }
-
-  /** Sets how far the sandbox's clock is ahead of the machine's, in ms. The caller must persist it. */
-  set offsetMs(value: number) {
-    this.#offset = value;
-  }
-
   now(): number {
-    return this.#base.now() + this.#offset;
+    return this.#base.now() + this.offsetMs;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

@@ -11,23 +11,20 @@ export function seededTemplate(
   wanted: SeedTemplate,
   facts: { before: TemplateRecord | undefined; pages: PageSize[] | undefined; at: string },
 ): TemplateRecord {
-  const { id, name, active = true } = wanted;
+  const { id, name, description = '', active = true } = wanted;
   const { before, pages, at } = facts;
-  if (wanted.fields !== undefined && pages === undefined) return standIn(wanted, wanted.fields, facts);
+  const common = { id, name, description, active, createdAt: before?.createdAt ?? at, updatedAt: at };
+  if (wanted.fields !== undefined && pages === undefined)
+    return { ...common, ...standIn(wanted, wanted.fields) };
   const kept = wanted.roles === undefined && pages === undefined ? before : undefined;
   if (kept) return { ...kept, name, active, updatedAt: at };
   const roles = wanted.roles ?? before?.roles ?? ['Signer'];
   const drawn = Math.ceil(roles.length / ROLES_ON_PAGE);
   return {
-    id,
-    name,
-    description: wanted.description ?? '',
+    ...common,
     pageCount: pages?.length ?? drawn,
     fields: roles.flatMap((role, index) => fieldsOf(role, index, pages ?? Array<PageSize>(drawn).fill(A4))),
     roles,
-    active,
-    createdAt: before?.createdAt ?? at,
-    updatedAt: at,
     ...(pages === undefined ? {} : { upload: { orgId: null, pages } }),
   };
 }
@@ -76,27 +73,11 @@ const AREA = { top: 222, bottom: 760, left: 64, columnWidth: 245, highestRow: 62
 const COLUMNS = 2;
 const FIELD_WIDTH = 205;
 
-/** Returns a template with the fields and roles of another account's template, and pages drawn by the sandbox. */
-function standIn(
-  wanted: SeedTemplate,
-  fields: readonly SeedField[],
-  { before, at }: { before: TemplateRecord | undefined; at: string },
-): TemplateRecord {
-  const { id, name, description = '', active = true } = wanted;
+/** Returns the fields and roles of another account's template. The sandbox draws its pages. */
+function standIn(wanted: SeedTemplate, fields: readonly SeedField[]) {
   const roles = wanted.roles ?? rolesIn(fields);
-  const lastPage = Math.max(1, ...fields.map(({ page }) => page));
-  return {
-    id,
-    name,
-    description,
-    pageCount: Math.max(wanted.pageCount ?? 1, lastPage),
-    fields: placed(fields, roles),
-    roles,
-    active,
-    createdAt: before?.createdAt ?? at,
-    updatedAt: at,
-    standIn: true,
-  };
+  const pageCount = Math.max(wanted.pageCount ?? 1, ...fields.map(({ page }) => page));
+  return { pageCount, fields: placed(fields, roles), roles, standIn: true };
 }
 
 function rolesIn(fields: readonly SeedField[]): string[] {
