@@ -18,6 +18,11 @@ const cases: [string, unknown, Record<string, string>][] = [
   ['a signer that is not an object', { ...twoSigners, signers: [7] }, { 'signers.0': 'Must be an object' }],
   ['no templateId', without('templateId'), { templateId: 'templateId is required' }],
   ['a templateId that is not a string', { ...twoSigners, templateId: 5 }, { templateId: 'Must be a string' }],
+  [
+    'a templateId whose length is an object',
+    { ...twoSigners, templateId: { length: { toString: 1 } } },
+    { body: 'Must not contain a "length" that is an object' },
+  ],
   ['no email', signer({ email: undefined }), { 'signers.0.email': 'Email is required' }],
   ['an email without @', signer({ email: 'ada' }), { 'signers.0.email': 'Must be an email address' }],
   [
