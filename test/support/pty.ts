@@ -1,3 +1,4 @@
+import { ReadStream } from 'node:tty';
 import { spawn } from '@lydell/node-pty';
 import { Terminal } from '@xterm/headless';
 
@@ -35,6 +36,7 @@ export function openScreen(
     rows,
     env: { TERM: 'xterm-256color', ESIGN_NO_UPDATE_NOTICE: '1', ...coverage, ...env },
   });
+  readToEnd(Reflect.get(child, '_socket'));
   let raw = '';
   child.onData((data) => {
     raw += data;
@@ -92,5 +94,20 @@ export function openScreen(
     raw: () => raw,
     hangUp: () => child.kill('SIGKILL'),
     ended,
+  };
+}
+
+/**
+ * node-pty closes the terminal 200 ms after the program has ended, even if a busy machine hasn't delivered its last output by then. Keeps it
+ * open until everything is read, for up to two more seconds.
+ */
+function readToEnd(socket: unknown): void {
+  if (!(socket instanceof ReadStream)) throw new Error('node-pty has changed: its terminal is not a stream');
+  const close = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    if (error || socket.destroyed || socket.readableEnded) return close(error);
+    const timer = setTimeout(close, 2_000);
+    socket.once('close', () => clearTimeout(timer));
+    return socket;
   };
 }
