@@ -199,7 +199,7 @@ function writeTool<Wanted extends z.ZodObject>(
       turns.next(async () => {
         const { dryRun, confirmation, ...rest } = given;
         if (canceled.aborted)
-          throw new UsageError('The call was canceled before it started. Nothing was done.');
+          throw new UsageError('The call was canceled before it started. Nothing was done.', { hint: FIRST });
         const call = callOf(name, rest);
         if (dryRun === true) {
           const { would, writes, act } = await plan(wanted.parse(rest));
