@@ -11,11 +11,11 @@ import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/s
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { booleanFlag } from '../../cli/flags.ts';
+import { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { parseJson } from '../../kernel/json.ts';
 import { readTools } from './read-tools.ts';
-import { Turns } from './turns.ts';
-import { writeTools } from './write-tools.ts';
+import { WRITES, writeTools } from './write-tools.ts';
 
 export default class Mcp extends EsignCommand {
   static override summary = 'Start an MCP (Model Context Protocol) server for AI assistants, on stdio.';
@@ -37,8 +37,8 @@ export default class Mcp extends EsignCommand {
     // No prompts and no live updates, because stdin and stdout carry the protocol.
     const context = this.context({ ...flags, json: true, 'no-input': true });
     const mayWrite = flags['allow-write'] && (await isAllowedByPolicy(context));
-    const turns = new Turns();
-    const tools = [...readTools(context), ...(mayWrite ? writeTools(context, turns) : [])];
+    const queue = new KeyedQueue();
+    const tools = [...readTools(context), ...(mayWrite ? writeTools(context, queue) : [])];
     const transport = new DrainingStdio();
     const make = () => {
       const server = new McpServer(
@@ -56,7 +56,8 @@ export default class Mcp extends EsignCommand {
     };
     const serving = serveStdio(make, { transport, onerror });
     await transport.ended(context.interrupt.signal);
-    await turns.ended();
+    // Calls that the client has canceled may still be running.
+    await queue.run(WRITES, () => Promise.resolve());
     await serving.close();
   }
 }

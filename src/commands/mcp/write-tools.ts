@@ -5,6 +5,7 @@ import { newRequestId } from '../../envelopes/create.ts';
 import { REMINDER_GAP } from '../../envelopes/defaults.ts';
 import { cancelAction, remindAction, sendAction } from '../../envelopes/plan.ts';
 import { parseSigner, type SignerInput, signerText } from '../../envelopes/signer-mailbox.ts';
+import type { KeyedQueue } from '../../kernel/async/keyed-queue.ts';
 import { dropOldest } from '../../kernel/bounded.ts';
 import { shortDigest } from '../../kernel/digest.ts';
 import { readDuration } from '../../kernel/duration-input.ts';
@@ -13,7 +14,6 @@ import { isList, isRecord } from '../../kernel/json.ts';
 import { LIMITS, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
 import { type PlannedCall, planAction, planCreate, planReplace } from './plans.ts';
 import { type Tool, tool } from './tool.ts';
-import type { Turns } from './turns.ts';
 
 const id = z.string().min(1).describe('envelope ID');
 const signer = z.union([
@@ -42,15 +42,17 @@ const confirming = {
   dryRun: z.boolean().optional().describe('true: only show what would happen'),
   confirmation: z.string().optional().describe('confirmation from the dry run'),
 };
+/** The key of all writes in the queue: they run one at a time, because the guards count the emails of one call. */
+export const WRITES = 'writes';
 const FIRST =
   'First call it with dryRun: true and show the user what would happen. After they agree, repeat the same arguments with the confirmation.';
 
 /** Returns the tools that change something, each after a dry run. They share the confirmations. */
-export function writeTools(context: Context, turns: Turns): Tool[] {
+export function writeTools(context: Context, queue: KeyedQueue): Tool[] {
   const confirmations = new Confirmations<unknown>(() => performance.now());
   const idFor = requestIdsByCall();
   const write = <Wanted extends z.ZodObject>(facts: WriteFacts<Wanted>) =>
-    writeTool(facts, { confirmations, turns }, context);
+    writeTool(facts, { confirmations, queue }, context);
   return [
     write({
       name: 'create',
@@ -185,36 +187,33 @@ interface WriteFacts<Wanted extends z.ZodObject> {
 /** Creates a tool that runs what its dry run has shown, once, with the confirmation. */
 function writeTool<Wanted extends z.ZodObject>(
   facts: WriteFacts<Wanted>,
-  { confirmations, turns }: { confirmations: Confirmations<unknown>; turns: Turns },
+  { confirmations, queue }: { confirmations: Confirmations<unknown>; queue: KeyedQueue },
   context: Context,
 ): Tool {
   const { name, description, destroys = false, wanted, plan } = facts;
   const input: z.ZodObject = wanted.extend(confirming);
+  const answer = async ({ dryRun, confirmation, ...rest }: z.infer<typeof input>) => {
+    const call = callOf(name, rest);
+    if (dryRun === true) {
+      const { would, writes, act } = await plan(wanted.parse(rest));
+      const client = await context.session.client();
+      await client.checkWrites(writes);
+      const checked = async () => {
+        await client.checkWrites(writes);
+        return act();
+      };
+      return { dryRun, data: would, confirmation: confirmations.issue(call, checked) };
+    }
+    if (typeof confirmation !== 'string')
+      throw new UsageError('The confirmation is missing. Nothing was done.', { hint: FIRST });
+    return { data: await confirmations.redeem(confirmation, call)() };
+  };
   return tool({
     name,
     description: `${description} ${FIRST}`,
     input,
     hints: { readOnlyHint: false, destructiveHint: destroys, idempotentHint: false, openWorldHint: true },
-    run: (given, canceled) =>
-      turns.next(async () => {
-        const { dryRun, confirmation, ...rest } = given;
-        if (canceled.aborted)
-          throw new UsageError('The call was canceled before it started. Nothing was done.', { hint: FIRST });
-        const call = callOf(name, rest);
-        if (dryRun === true) {
-          const { would, writes, act } = await plan(wanted.parse(rest));
-          const client = await context.session.client();
-          await client.checkWrites(writes);
-          const checked = async () => {
-            await client.checkWrites(writes);
-            return act();
-          };
-          return { dryRun, data: would, confirmation: confirmations.issue(call, checked) };
-        }
-        if (typeof confirmation !== 'string')
-          throw new UsageError('The confirmation is missing. Nothing was done.', { hint: FIRST });
-        return { data: await confirmations.redeem(confirmation, call)() };
-      }),
+    run: (given, canceled) => queue.run(WRITES, () => answer(given), canceled),
   });
 }
 
