@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureInstalled } from './ensure.js';
+import { ensureBuilt, ensureInstalled } from './ensure.js';
 import { installIn } from './tools.js';
 
 // Makes one small change to the sources at a time and runs the unit tests. A change that no test detects could also be made by
@@ -11,6 +11,8 @@ const root = join(import.meta.dirname, '..');
 const folder = join(root, 'test', 'mutation');
 
 await ensureInstalled();
+// Some tests sign documents, which needs the fonts of the build.
+await ensureBuilt();
 // Installed in a separate folder, because it isn't needed to build, test, or use the CLI. It uses the project's Vitest.
 await installIn(folder, 'Installing Stryker');
 const stryker = join(folder, 'node_modules/@stryker-mutator/core/bin/stryker.js');

@@ -16,7 +16,7 @@ export default {
   timeoutMS: 20_000,
   disableTypeChecks: false,
   tempDirName: 'coverage/stryker',
-  ignorePatterns: ['dist', 'docs', 'coverage', 'reports'],
+  ignorePatterns: ['docs', 'coverage', 'reports'],
   reporters: ['clear-text', 'json', 'progress-append-only'],
   jsonReporter: { fileName: `coverage/mutation-${area}.json` },
   clearTextReporter: { allowColor: false, logTests: false },
