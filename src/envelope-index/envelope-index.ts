@@ -142,9 +142,8 @@ export class EnvelopeIndex {
     for (const id of gone) this.#feed.gone(id);
     this.#feed.complete(upTo, extra);
     let snapshot = await this.#readNewLines(query, before);
-    const missing = this.#missing(snapshot, options);
-    await this.#readEach(missing, options);
-    if (missing.length > 0) snapshot = await this.#readNewLines(query, snapshot);
+    await this.#readEach(this.#missing(snapshot, options), options);
+    snapshot = await this.#readNewLines(query, snapshot);
     if (wasNew) await this.file.removeUnused();
     if (await this.file.tidy(snapshot, wasNew)) snapshot = await this.file.read(query);
     return { snapshot, unconfirmed };
@@ -156,14 +155,13 @@ export class EnvelopeIndex {
     return this.file.read(query, before);
   }
 
-  /** Returns the envelopes whose searchable fields are missing, newest first. */
+  /** Returns the envelopes whose searchable fields are missing. */
   #missing({ known, members }: Snapshot, { mayMatch = () => true }: RefreshOptions): IndexedEnvelope[] {
     const mayBelong = ({ id }: IndexedEnvelope) =>
       members === undefined || members.has(id) || members.isUndecided(id);
-    const parts = [...known.values()].filter(
+    return [...known.values()].filter(
       (one) => isPartly(one) && !one.hit && !one.excluded && mayBelong(one) && mayMatch(one),
     );
-    return parts.sort((a, b) => (b.created || 0) - (a.created || 0));
   }
 
   async #readEach(

@@ -79,7 +79,6 @@ export class Feed {
   }
 
   #take(line: IndexEntry | IndexEvent): void {
-    if (this.#hasFailed) return;
     this.#waiting.push(line);
     if (this.#waiting.length >= LINES_PER_WRITE) this.flush();
   }

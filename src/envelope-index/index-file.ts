@@ -48,14 +48,13 @@ export class IndexFile {
     if (identity === undefined) return snapshot;
     if (snapshot.size === 0 && !(await this.#hasHeader())) {
       // Another version, or not an index: it is rebuilt.
-      await rm(this.path, { force: true });
+      await remove(this.path);
       return snapshot;
     }
     snapshot.file = identity;
     let start = snapshot.size;
     await eachLine(this.path, start, ({ bytes, end }) => {
-      if (start > 0) snapshot.take(bytes, start, end);
-      else snapshot.size = end;
+      snapshot.take(bytes, start, end);
       start = end;
     });
     return snapshot;
@@ -92,7 +91,7 @@ export class IndexFile {
   /** Removes indexes that are no longer used. */
   async removeUnused(): Promise<void> {
     for (const { path, usedAt } of await indexFiles(dirname(this.path), 'all')) {
-      if (Date.now() - usedAt > UNUSED_MS) await rm(path, { force: true });
+      if (Date.now() - usedAt > UNUSED_MS) await remove(path);
     }
   }
 
@@ -155,8 +154,12 @@ export async function indexFiles(
 
 /** Removes a profile's indexes when the profile is removed or stops using an index. */
 export async function removeIndexesOf(stateDir: string, profile: string): Promise<void> {
-  for (const { path } of await indexFiles(indexFolder(stateDir), { profile }))
-    await rm(path, { force: true });
+  for (const { path } of await indexFiles(indexFolder(stateDir), { profile })) await remove(path);
+}
+
+/** Removes a file, unless another process was faster. */
+function remove(path: string): Promise<void> {
+  return rm(path, { force: true });
 }
 
 export class OpenIndexFile {
@@ -166,9 +169,8 @@ export class OpenIndexFile {
     this.#file = file;
   }
 
-  /** Returns the envelope as it was read; undefined if the file was rewritten since and its line has moved. */
+  /** Returns the envelope as it was read; undefined if it has none, or if the file was rewritten since and its line has moved. */
   envelope(one: IndexedEnvelope): Envelope | undefined {
-    if (one.end === 0) return undefined;
     return envelopeIn(lineAt(this.#file, one).subarray(0, -1));
   }
 
@@ -178,7 +180,7 @@ export class OpenIndexFile {
     let [from, filled] = [0, 0];
     for (const one of [...wanted].filter(({ end }) => end > 0).sort((a, b) => a.start - b.start)) {
       const length = one.end - one.start;
-      if (one.end > from + filled && length <= BLOCK) {
+      if (one.end > from + filled) {
         from = one.start;
         filled = readSync(this.#file, block, 0, BLOCK, from);
       }
@@ -211,11 +213,9 @@ function* linesOfAll(
 
 /** Returns the line of an envelope, followed by the event that was reported since. */
 function linesOf(one: IndexedEnvelope, source: number): Buffer[] {
-  const { id, touched, status, seen, end } = one;
-  return [
-    ...(end > 0 ? [lineAt(source, one)] : []),
-    ...(touched ? [Buffer.from(writeLine({ touched: id, status, seen }))] : []),
-  ];
+  const { id, touched, status, seen } = one;
+  const line = lineAt(source, one);
+  return touched ? [line, Buffer.from(writeLine({ touched: id, status, seen }))] : [line];
 }
 
 function lineAt(file: number, { start, end }: IndexedEnvelope): Buffer {

@@ -146,12 +146,12 @@ export class Snapshot {
 
   /** Parses only the lines that may belong to the run. */
   #addMember(id: string, created: number, line: Buffer, showsMetadata: boolean): void {
-    if (this.members === undefined || this.#run === undefined) return;
+    if (this.#run === undefined) return;
     const isCandidate = line.includes(this.#run) || line.includes(REPLACES);
     const value = isCandidate ? readTo(line, line.lastIndexOf(CRC)) : undefined;
     const envelope = isRecord(value) && matches(envelopeSchema, value.envelope) ? value.envelope : undefined;
     const absent = showsMetadata ? null : undefined;
-    this.members.add(id, created, envelope?.metadata ?? absent);
+    this.members?.add(id, created, envelope?.metadata ?? absent);
   }
 
   #apply(event: IndexEvent): void {

@@ -21,7 +21,7 @@ export interface WalkResult {
 export interface WalkOptions {
   signal?: AbortSignal | undefined;
   /** Receives the number of known envelopes and the total. */
-  onProgress?: ((done: number, total: number | undefined) => void) | undefined;
+  onProgress: (done: number, total: number | undefined) => void;
 }
 
 /**
@@ -159,7 +159,7 @@ class ListWalk {
     this.#last =
       page.totalPages ?? (page.total === undefined ? this.#last : Math.ceil(page.total / LIMITS.pageSize));
     for (const item of page.items) this.#take(item);
-    onProgress?.(this.#ids.size, this.#total);
+    onProgress(this.#ids.size, this.#total);
     return page;
   }
 

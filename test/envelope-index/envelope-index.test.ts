@@ -1,9 +1,26 @@
-import { appendFile, mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
+import fs, { existsSync } from 'node:fs';
+import {
+  appendFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { RateWindow } from '../../src/api/rate/rate-window.ts';
+import { WindowFile } from '../../src/api/rate/window-file.ts';
+import { EnvelopeIndex, type IndexProgress } from '../../src/envelope-index/envelope-index.ts';
 import { queryIndex } from '../../src/envelope-index/query.ts';
+import { fakeClock } from '../support/clock.ts';
 import { isPrivate } from '../support/private.ts';
 import { ask, indexOf, ModelService, type Reading } from './model-service.ts';
 
@@ -196,6 +213,114 @@ describe('an envelope that changes late', () => {
   });
 });
 
+describe('an update of the index', () => {
+  /** An index with this many envelopes, of which none was read one by one. */
+  async function listed(count: number) {
+    const { service, folder } = await world({ items: 'summary' });
+    for (let n = 0; n < count; n++) service.make();
+    const { index, feed, client } = indexOf(service, folder);
+    await index.refresh({}, { mayMatch: () => false });
+    return { service, folder, index, feed, client };
+  }
+
+  it('reads every partly known envelope unless told otherwise', async () => {
+    const { service, index } = await listed(3);
+    const before = service.requests;
+    const { snapshot } = await index.refresh({ words: ['ada'] });
+    expect([...snapshot.known.values()].map(({ known }) => known)).toEqual(['whole', 'whole', 'whole']);
+    expect(service.requests - before).toBe(1 + 3);
+  });
+
+  it.each([
+    [20, false],
+    [21, true],
+  ])('of %i envelopes waits for another process: %s', async (count, waits) => {
+    const { index } = await listed(count);
+    let release = () => {};
+    const held = index.file.withLock(() => new Promise<void>((resolve) => (release = resolve)));
+    const steps: IndexProgress[] = [];
+    const onProgress = (step: IndexProgress) => {
+      steps.push(step);
+      if (step.step === 'other-process') release();
+    };
+    await index.refresh({ words: ['ada'] }, { onProgress });
+    release();
+    await held;
+    const first = { step: 'other-process', done: 0, total: undefined };
+    expect(steps.filter(({ step }) => step === 'other-process')).toEqual(waits ? [first] : []);
+  });
+
+  it('that is the first waits for another process, however few envelopes there are', async () => {
+    const { service, folder } = await world();
+    const { index } = indexOf(service, folder);
+    let release = () => {};
+    const held = index.file.withLock(() => new Promise<void>((resolve) => (release = resolve)));
+    const onProgress = vi.fn(() => release());
+    await index.refresh({}, { onProgress });
+    expect(onProgress).toHaveBeenCalledWith(expect.objectContaining({ step: 'other-process' }));
+    await held;
+  });
+
+  it.each([
+    [20, 0],
+    [21, 1],
+  ])('that reads %i active envelopes leaves the reserve %i times', async (count, times) => {
+    const { folder, feed, client, index } = await listed(count);
+    await index.refresh({ words: ['ada'] });
+    const counter = new WindowFile(folder, 'https://x.example', 'sk_1');
+    const window = new RateWindow({ clock: fakeClock(), reserve: 0, maxWaitMs: 0, counter });
+    const withReserve = vi.spyOn(window, 'withReserve');
+    await new EnvelopeIndex(feed, { ...client, window }).refreshAll();
+    expect(withReserve).toHaveBeenCalledTimes(times);
+  });
+
+  it('removes unused indexes the first time only', async () => {
+    const { service, folder } = await world();
+    const { index } = indexOf(service, folder);
+    const unused = join(folder, 'index', 'unused.jsonl');
+    const leave = async () => {
+      await mkdir(join(folder, 'index'), { recursive: true, mode: 0o700 });
+      await writeFile(unused, '');
+      await utimes(unused, 0, 0);
+    };
+    await leave();
+    await index.refresh({});
+    expect(existsSync(unused)).toBe(false);
+    await leave();
+    await index.refresh({});
+    expect(existsSync(unused)).toBe(true);
+  });
+
+  it('fails if the index cannot be written', async () => {
+    const { service, index } = await listed(1);
+    service.make();
+    vi.spyOn(fs, 'statfsSync').mockReturnValue({ ...fs.statfsSync('/'), blocks: 1, bavail: 0 });
+    syncBuiltinESMExports();
+    try {
+      await expect(index.refresh({})).rejects.toMatchObject({ name: 'IndexUnusable' });
+    } finally {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    }
+  });
+});
+
+describe('a single envelope', () => {
+  it('is removed from the index if the service no longer has it, but not after another error', async () => {
+    const { service, folder } = await world();
+    service.make();
+    const { index, feed, client } = indexOf(service, folder);
+    await index.refresh({});
+    const get = () => Promise.reject(new Error('unavailable'));
+    const failing = new EnvelopeIndex(feed, { ...client, envelopes: { ...client.envelopes, get } });
+    await expect(failing.current('env_0')).rejects.toThrow('unavailable');
+    expect((await index.known()).known.has('env_0')).toBe(true);
+    service.envelopes.clear();
+    expect(await index.current('env_0')).toBeUndefined();
+    expect((await index.known()).known.has('env_0')).toBe(false);
+  });
+});
+
 describe('the progress of an update', () => {
   it('counts the pages of the list, and the envelopes that are read one by one', async () => {
     const { service, folder } = await world({ items: 'summary' });
@@ -226,8 +351,24 @@ describe('a result', () => {
     const totalOf = async (selection: Parameters<typeof ask>[2], limit?: number) =>
       (await ask(service, folder, selection, limit === undefined ? {} : { limit })).total;
     expect(await totalOf({ search: 'ada' }, 2)).toBe(5);
+    expect(await totalOf({ search: 'ada', statuses: undefined }, 2)).toBe(5);
     expect(await totalOf({ search: 'ada', statuses: ['SENT'] }, 2)).toBeUndefined();
     expect(await totalOf({ search: 'ada', statuses: ['SENT'] })).toBe(5);
+  });
+
+  it('takes a request for each envelope within its limit', async () => {
+    const { service, folder } = await world();
+    for (let n = 0; n < 250; n++) service.make();
+    await ask(service, folder, { search: 'ada' });
+    expect((await ask(service, folder, { search: 'no3' }, { limit: 2 })).requests).toBe(1 + 2);
+  });
+
+  it('is empty without an index, if only the index may be used', async () => {
+    const { service, folder } = await world();
+    service.make();
+    const options = { cached: true, oneSignerFirst: true };
+    const result = await ask(service, folder, { search: 'ada example' }, options);
+    expect(result).toEqual({ answers: [], requests: 0, total: 0 });
   });
 
   it('excludes deleted envelopes from its total', async () => {
@@ -248,6 +389,7 @@ describe('a result', () => {
       orders.push((await ask(service, folder, { search: 'ada' })).answers);
     }
     expect(orders[0]).toHaveLength(12);
+    expect(orders[0]).toEqual([...(orders[0] ?? [])].sort().reverse());
     expect(orders[0]).toEqual(orders[1]);
   });
 
@@ -267,8 +409,14 @@ describe('a result', () => {
     expect(ids(await ask(service, folder, words, { oneSignerFirst: true, limit: 1 }))).toEqual(['env_1']);
     service.envelopes.delete('env_0');
     expect(ids(await ask(service, folder, words, { oneSignerFirst: true }))).toEqual(['env_1', 'env_2']);
+    service.make({ subject: 'For Maria' });
     const one = { search: 'maria' };
-    expect(ids(await ask(service, folder, one, { oneSignerFirst: true }))).toEqual(['env_2', 'env_1']);
+    expect(ids(await ask(service, folder, one, { oneSignerFirst: true }))).toEqual([
+      'env_3',
+      'env_2',
+      'env_1',
+    ]);
+    expect(ids(await ask(service, folder, {}, { oneSignerFirst: true }))).toHaveLength(3);
   });
 
   it('shows the status that a webhook reported, without a request', async () => {

@@ -130,6 +130,46 @@ describe('the file of an index', () => {
     else expect(write).toThrow('nearly full');
   });
 
+  it('is written if the free space is unknown', () => {
+    vi.spyOn(fs, 'statfsSync').mockImplementation(() => {
+      throw new Error('not supported');
+    });
+    syncBuiltinESMExports();
+    expect(add(entry(1)).size).toBeGreaterThan(0);
+  });
+
+  it('is continued if another process created it in the meantime', async () => {
+    add(entry(1));
+    vi.spyOn(fs, 'openSync').mockImplementationOnce(() => {
+      throw Object.assign(new Error('missing'), { code: 'ENOENT' });
+    });
+    syncBuiltinESMExports();
+    add(entry(2));
+    expect(await idsIn()).toEqual(['env_1', 'env_2']);
+    expect(lines().filter((line) => line.includes('"version"'))).toHaveLength(1);
+  });
+
+  it('reports why it cannot be created', () => {
+    vi.spyOn(fs, 'openSync').mockImplementation((_path, flags) => {
+      throw Object.assign(new Error('failed'), {
+        code: Number(flags) & fs.constants.O_CREAT ? 'EROFS' : 'ENOENT',
+      });
+    });
+    syncBuiltinESMExports();
+    expect(() => add(entry(1))).toThrow(expect.objectContaining({ code: 'EROFS' }));
+  });
+
+  it('is read in blocks', async () => {
+    add(...Array.from({ length: 300 }, (_, n) => entry(n)));
+    const { known } = await file.read();
+    const open = file.open();
+    const readSync = vi.spyOn(fs, 'readSync');
+    syncBuiltinESMExports();
+    expect([...open.all([...known.values()])]).toHaveLength(300);
+    expect(readSync).toHaveBeenCalledTimes(1);
+    open.close();
+  });
+
   it('returns envelopes in any order, also lines of more than a megabyte', async () => {
     const large = 'x'.repeat(MIB);
     add(entry(1), entry(2, { message: large }), entry(3), entry(4, { subject: 'a' }));
@@ -226,7 +266,7 @@ describe('rewriting the file', () => {
     add(entry(1));
     appendFileSync(file.path, 'damaged\n');
     await file.withLock(async () => {
-      await expect(new IndexFile(indexPath(folder, scope)).tidyIfFree()).rejects.toThrow();
+      await expect(new IndexFile(indexPath(folder, scope)).tidyIfFree()).rejects.toThrow('another process');
     });
     expect((await file.read()).damaged).toBe(1);
     await file.tidyIfFree();
@@ -340,6 +380,12 @@ describe('the feed of an index', () => {
       { touched: 'env_1', status: 'COMPLETED' },
       { upTo: 5, extra: 6 },
     ]);
+  });
+
+  it('writes nothing if nothing was read', async () => {
+    const feed = new Feed(indexPath(folder, scope));
+    await feed.finish();
+    expect(existsSync(file.path)).toBe(false);
   });
 
   it('writes fifty lines at a time, and the rest at the end', async () => {

@@ -56,7 +56,7 @@ describe('a search of the index', () => {
     ['another template', { template: 'tmpl_2' }, false],
     ['a value of its metadata', { values: ['d-7'] }, true],
     ['one of two values', { values: ['d-7', 'd-8'] }, false],
-    ['a word that is not searchable text', { part: 'pending' }, false],
+    ['the name of a field', { part: 'signers' }, false],
   ])('for %s is %j: %s', (_name, query, isHit) => {
     expect(oneOf([{ envelope: ada }], query)?.hit).toBe(isHit);
   });
@@ -77,6 +77,17 @@ describe('a search of the index', () => {
       false,
       true,
     ]);
+  });
+
+  it("doesn't exclude a partly known envelope whose template's name the list doesn't show", () => {
+    const { templateName: _name, ...nameless } = listed;
+    const query = { template: 'nda' };
+    expect(oneOf([{ envelope: nameless, alone: false }], query)?.excluded).toBe(false);
+    expect(oneOf([{ envelope: nameless, alone: true }], query)?.excluded).toBe(true);
+  });
+
+  it('excludes an envelope that was read and has no metadata', () => {
+    expect(oneOf([{ envelope: { ...ada, metadata: null } }], { values: ['d-8'] })?.excluded).toBe(true);
   });
 
   it('excludes a partly known envelope whose metadata has another value', () => {
@@ -239,6 +250,15 @@ describe('reading the list', () => {
     ['shows unknown fields, as nothing was listed yet', many(250, true, 9), 3, false],
   ])('%s', (_name, snapshot, envelopes, is) => {
     expect(isListCheaper(snapshot, envelopes, 9)).toBe(is);
+  });
+
+  it('is not worth it if some of its items have too few fields', () => {
+    const items = Array.from({ length: 250 }, (_unused, n) => ({
+      envelope: { ...(n === 7 ? listed : ada), id: `env_${n}` },
+      alone: n !== 7,
+      seen: 10,
+    }));
+    expect(isListCheaper(snapshotOf(items), 3, 9)).toBe(false);
   });
 
   it('is needed for what can change, or is partly known', () => {

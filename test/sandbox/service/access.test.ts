@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import * as z from 'zod';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
+import { authenticate, makeKey } from '../../../src/sandbox/service/store/keys.ts';
+import { StoreState } from '../../../src/sandbox/service/store/state.ts';
 import { DAY, envelopeIn, errorIn, listIn, request, startRig, twoSigners } from './rig.ts';
 
 const rateOf = (headers: Headers) =>
@@ -228,4 +230,34 @@ test('The audit log contains key creation, revocation, successful and failed req
     ['api.request', 'GET', '/api/v1/esign/templates', 401, null],
     ['key.revoked', null, null, null, id],
   ]);
+});
+
+describe('the Authorization header', () => {
+  const now = Date.parse('2026-06-01T00:00:00.000Z');
+  const state = new StoreState();
+  const facts = { orgId: 'org_1', name: 'n', description: '', scopes: [] };
+  const add = (key: string, expiresAt: string | null) => {
+    const { record } = makeKey({ ...facts, expiresAt }, now, (_, kind) => kind ?? key, key);
+    state.apply({ kind: 'key', value: { ...record, id: key } });
+  };
+  add('esk_1', null);
+  add('esk_expired', new Date(now).toISOString());
+  add('esk_last', new Date(now + 1).toISOString());
+
+  it.each(['Bearer esk_1', 'bearer   esk_1', 'Bearer esk_last'])('%j is accepted', (header) => {
+    expect(authenticate(header, state, now).id).toBe(header.split(' ').at(-1));
+  });
+
+  it.each([
+    undefined,
+    '',
+    'esk_1',
+    'Beareresk_1',
+    'x Bearer esk_1',
+    'Bearer esk_1 x',
+    'Bearer esk_2',
+    'Bearer esk_expired',
+  ])('%j is refused', (header) => {
+    expect(() => authenticate(header, state, now)).toThrow(expect.objectContaining({ code: 'UNAUTHORIZED' }));
+  });
 });

@@ -1,4 +1,7 @@
-import { expect, it, vi } from 'vitest';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { DocumentKind } from '../../../src/kernel/vocabulary.ts';
 import type { EnvelopeRecord } from '../../../src/sandbox/model.ts';
 import { DEFAULT_RULES } from '../../../src/sandbox/service/base/choices.ts';
@@ -94,4 +97,52 @@ it('deletes a document whose envelope disappeared in the meantime', async () => 
   });
   expect(await get('document')).toBeNull();
   expect(objects.stored.size).toBe(0);
+});
+
+it('draws a template once for several envelopes, and again after it has changed', async () => {
+  const { envelope, objects, maker } = seeded();
+  const store = new DocumentStore(maker, objects, new Uploads('/nowhere'));
+  const put = (id: string, template = lease) => store.putDocument({ ...template, id }, envelope);
+  const draws = async (work: () => Promise<unknown>) => {
+    maker.document.mockClear();
+    await work();
+    return maker.document.mock.calls.length;
+  };
+  expect(await draws(() => put('tmpl_0'))).toBe(1);
+  expect(await draws(() => put('tmpl_0'))).toBe(0);
+  // The seven templates drawn since are kept next to the one that was used last.
+  for (let n = 1; n < 8; n++) await put(`tmpl_${n}`);
+  expect(await draws(() => put('tmpl_0'))).toBe(0);
+  expect(await draws(() => put('tmpl_8'))).toBe(1);
+  expect(await draws(() => put('tmpl_2'))).toBe(0);
+  expect(await draws(() => put('tmpl_1'))).toBe(1);
+});
+
+it('draws the pages of an uploaded PDF again once it was replaced', async () => {
+  const { envelope, objects, maker } = seeded();
+  const folder = await mkdtemp(join(tmpdir(), 'esign-pages-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const uploads = new Uploads(folder);
+  const store = new DocumentStore(maker, objects, uploads);
+  const template = { ...lease, upload: { orgId: null, pages: [{ width: 100, height: 100 }] } };
+  const pdf = new Uint8Array([1, 2, 3]);
+  await uploads.put(lease.id, pdf);
+  await store.putDocument(template, envelope);
+  await store.putDocument(template, envelope);
+  expect(maker.document.mock.calls).toEqual([[template, pdf]]);
+  await store.putDocument({ ...template }, envelope);
+  expect(maker.document).toHaveBeenCalledTimes(2);
+});
+
+it('deletes the uploaded PDFs with all documents, but not with those of one envelope', async () => {
+  const { envelope, objects, maker } = seeded();
+  const folder = await mkdtemp(join(tmpdir(), 'esign-pages-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const uploads = new Uploads(folder);
+  await uploads.put(lease.id, new Uint8Array([1]));
+  const store = new DocumentStore(maker, objects, uploads);
+  await store.clear(envelope);
+  expect(await readdir(folder)).toEqual([`${lease.id}.pdf`]);
+  await store.clear();
+  expect(await readdir(folder)).toEqual([]);
 });

@@ -101,6 +101,14 @@ describe('counted IDs', () => {
     expect(ids.next(1, 'mail')).toBe('1');
   });
 
+  it('are the same for the same name, until they restart', () => {
+    const ids = idsOf(stateOf());
+    const names = ['a', 'b', 'a'];
+    expect(names.map((name) => ids.named(name, 'signer'))).toEqual(['1', '2', '1']);
+    ids.restart();
+    expect(ids.named('b', 'signer')).toBe('1');
+  });
+
   it('continue after the highest link', () => {
     const [one, two] = envelope('env_1').signers;
     if (one === undefined || two === undefined) throw new Error('no signers');
@@ -142,6 +150,10 @@ describe('the pages of envelopes', () => {
     state.apply({ kind: 'envelope', value: { ...first, status: 'SENT' } });
     state.apply({ kind: 'envelope', value: { ...first, status: 'SENT', subject: 'again' } });
     expect(idsIn(state, { status: 'SENT' })).toEqual(['env_0']);
+    const second = envelope('env_1', { createdAt: '2026-01-01T00:00:00.000Z' });
+    state.apply({ kind: 'envelope', value: { ...second, status: 'SENT' } });
+    expect(idsIn(state, { status: 'SENT' })).toEqual(['env_0', 'env_1']);
+    state.apply({ kind: 'envelope', value: second });
     expect(idsIn(state, { status: 'DRAFT' })).toEqual(['env_2', 'env_3', 'env_1']);
     expect(idsIn(state, { status: 'UNKNOWN' })).toEqual([]);
     expect(state.envelopePage('org_1', { start: 0, count: 1, from: 'newest' }).total).toBe(4);
@@ -155,6 +167,11 @@ describe('the pages of envelopes', () => {
     for (const subject of ['a', 'b'])
       state.apply({ kind: 'envelope', value: envelope('env_1', { createdAt, subject }) });
     expect([idsIn(state), idsIn(state, { status: 'DRAFT' })]).toEqual(Array(2).fill(['env_1', 'env_2']));
+    const createdLast = '2026-03-01T00:00:00.000Z';
+    state.apply({ kind: 'envelope', value: envelope('env_2', { createdAt: createdLast }) });
+    expect(idsIn(state)).toEqual(['env_2', 'env_1']);
+    state.apply({ kind: 'envelope', value: envelope('env_2', { createdAt: createdLast, orgId: 'org_2' }) });
+    expect([idsIn(state), state.envelopesOf('org_2').map(({ id }) => id)]).toEqual([['env_1'], ['env_2']]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EnvelopeRecord } from '../../../src/sandbox/model.ts';
+import type { EnvelopeRecord, MailRecord } from '../../../src/sandbox/model.ts';
 import { DEFAULT_RULES, type Rules } from '../../../src/sandbox/service/base/choices.ts';
 import { ApiError } from '../../../src/sandbox/service/base/errors.ts';
 import { draftEnvelope } from '../../../src/sandbox/service/engine/draft.ts';
@@ -457,5 +457,38 @@ describe('the records of a step', () => {
     expect(JSON.parse(payloadText({ event: 'envelope.sent', at: 'x', data: {} }, 'evt_1', rules))).toEqual(
       expected,
     );
+  });
+});
+
+describe('an email', () => {
+  const facts = { origin: 'http://127.0.0.1', randomId: () => '1', rules: DEFAULT_RULES };
+  const mailOf = (kind: MailRecord['kind']) => {
+    const envelope = { ...sent(), subject: 'Sign this' };
+    const step = { envelope, events: [], mails: [{ kind, signerId: idOf(envelope, 0) }] };
+    const { changes } = outcomeOf(step, facts);
+    return changes.find((one) => one.kind === 'mail')?.value;
+  };
+
+  it.each(['request', 'reminder', 'completed', 'declined', 'cancelled', 'expired'] as const)(
+    'about %s names its subject and the template',
+    (kind) => {
+      const mail = mailOf(kind);
+      expect(mail?.subject).toContain('Sign this');
+      expect(mail?.text).toContain(lease.name);
+      expect(mail?.text.split('\n\n').length).toBeGreaterThan(1);
+    },
+  );
+
+  it('has a subject of its own for each kind', () => {
+    const kinds = ['request', 'reminder', 'completed', 'declined', 'cancelled', 'expired'] as const;
+    expect(new Set(kinds.map((kind) => mailOf(kind)?.subject)).size).toBe(6);
+  });
+
+  it('was sent at the time of the latest entry in the history', () => {
+    const { envelope } = signBy(sent(), 0, HOUR);
+    expect(lastOf(envelope)?.at).toBe(at(HOUR));
+    const mails = [{ kind: 'reminder' as const, signerId: idOf(envelope, 1) }];
+    const { changes } = outcomeOf({ envelope, events: [], mails }, facts);
+    expect(changes.flatMap((one) => (one.kind === 'mail' ? one.value.at : []))).toEqual([at(HOUR)]);
   });
 });

@@ -3,14 +3,16 @@ import { invalidBody } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { MAX_OFFSET_MS } from '../base/sandbox-clock.ts';
 import type { StoreState } from '../store/state.ts';
+import type { Store } from '../store/store.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
 import { isActive } from './predicates.ts';
 
 /** The maximum time to wait, in real ms, for webhook attempts that a clock change caused; shorter if a receiver hangs. */
 const MAX_WAIT_MS = 5000;
 
-interface Advanced extends Pick<ServiceParts, 'store' | 'clock' | 'realClock'> {
-  sender: WebhookSender;
+interface Advanced extends Pick<ServiceParts, 'clock' | 'realClock'> {
+  store: Pick<Store, 'state' | 'commit'>;
+  sender: Pick<WebhookSender, 'nextDue' | 'wake' | 'whenIdle'>;
 }
 
 /**
