@@ -29,14 +29,13 @@ export type Origin = Pick<Pin, 'profile' | 'baseUrl'>;
 export async function readPins(folder: string): Promise<Pin[]> {
   const path = pathIn(folder);
   try {
-    const file = fileSchema.safeParse(parseJson(await readFile(path, 'utf8')));
-    if (file.success) return file.data.pins;
+    return fileSchema.parse(parseJson(await readFile(path, 'utf8'))).pins;
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return [];
+    throw new UsageError(`The pinned seals file ${path} can't be read. It was left unchanged.`, {
+      hint: 'Fix it, or move it out of the way. The next download will pin the seal again.',
+    });
   }
-  throw new UsageError(`The pinned seals file ${path} can't be read. It was left unchanged.`, {
-    hint: 'Fix it, or move it out of the way. The next download will pin the seal again.',
-  });
 }
 
 /** Returns the fingerprints that are pinned for an origin. */

@@ -126,8 +126,7 @@ function describe(object: number, dict: PdfDict, size: number): Signature {
 /** Parses a PDF date (ISO 32000-1, 7.9.4), such as `D:20260301102030+01'00'`. Returns undefined for anything else. */
 function isoTime(text: string): string | undefined {
   const form = /^D:(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:Z.*|([+-])(\d\d)'?(\d\d)?'?)?$/;
-  const [whole, year, month, day, hour, minute, second, sign, hours, minutes] = form.exec(text) ?? [];
-  if (whole === undefined) return undefined;
+  const [, year, month, day, hour, minute, second, sign, hours, minutes] = form.exec(text) ?? [];
   const zone = sign === undefined ? 'Z' : `${sign}${hours}:${minutes ?? '00'}`;
   const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}${zone}`);
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
@@ -146,7 +145,7 @@ function problemWith(dict: PdfDict, range: Signature['range'], size: number): st
   if (!(contents instanceof PdfString) || !contents.isHex || contents.bytes.length === 0)
     return 'it has no Contents to check';
   if (range === undefined) return 'its ByteRange does not have two parts, the first at the start of the file';
-  if (range.end > size || range.gapEnd > range.end) return 'its ByteRange extends beyond the file';
+  if (range.end > size) return 'its ByteRange extends beyond the file';
   if (range.gapStart !== contents.start || range.gapEnd !== contents.end)
     return 'its ByteRange excludes more than its Contents';
   return undefined;

@@ -58,7 +58,24 @@ describe('the seal of a document', () => {
       level: 'B-B',
     });
     expect(seal.subject).toContain('test only');
+    expect(seal.subject).not.toContain('\n');
+    expect(seal.reason).toBe(null);
     expect(seal.fingerprint).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('cannot be checked without a file', async () => {
+    await expect(checkSeal(join(folder, 'missing.pdf'))).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('shows that the document was signed, and why it is not intact', async () => {
+    const path = join(folder, 'signed.pdf');
+    await writeFile(path, sealed);
+    expect((await checkSeal(path)).isSigned).toBe(true);
+    await writeFile(path, await variant('changedText'));
+    const changed = await checkSeal(path);
+    expect([changed.isSigned, changed.seal.reason]).toEqual([true, expect.stringContaining('changed')]);
+    await writeFile(path, await variant('repeatedByteRange'));
+    expect((await checkSeal(path)).seal.reason).toContain('ByteRange more than once');
   });
 
   it('is absent from an unsealed document', async () => {

@@ -116,6 +116,12 @@ describe('the signer of an intact seal', () => {
 });
 
 describe('the signer of a seal that is not intact', () => {
+  it('is not required of a document without a seal', async () => {
+    const path = join(folder, 'unsigned.pdf');
+    await writeFile(path, unsigned);
+    expect(judged(await checkSeal(path), { sealedBy: [OTHER] })).toEqual([null, undefined]);
+  });
+
   it('is not reported', async () => {
     const changed = await sealedBy({ name: 'Signer' }, (pdf) => flipped(pdf, 40));
     expect(judged(changed, { authorities: [root.x509] })).toEqual([null, 'SEAL_CHANGED']);
@@ -137,8 +143,12 @@ describe('a file of authorities', () => {
     const other = await issue({ name: 'Other', authority: true });
     await writeFile(path, `# Root\n${root.pem}\nOther\n${other.pem}`);
     expect((await readAuthorities(path)).map(({ subject }) => subject)).toEqual(['CN=Root', 'CN=Other']);
+    const hint = expect.any(String) as unknown;
     await writeFile(path, 'nothing');
     await expect(readAuthorities(path)).rejects.toThrow('no certificate');
-    await expect(readAuthorities(join(folder, 'missing.pem'))).rejects.toThrow("Can't read the authorities");
+    await expect(readAuthorities(path)).rejects.toMatchObject({ name: 'UsageError', hint });
+    const missing = join(folder, 'missing.pem');
+    await expect(readAuthorities(missing)).rejects.toThrow("Can't read the authorities");
+    await expect(readAuthorities(missing)).rejects.toMatchObject({ name: 'UsageError', hint });
   });
 });

@@ -49,6 +49,18 @@ const CASES: Record<string, Case> = {
     isTrusted: false,
     openssl: true,
   },
+  'the longest path that is followed': { middle: Array.from({ length: 7 }, () => ({})), isTrusted: true },
+  'a path that is one longer': {
+    middle: Array.from({ length: 8 }, () => ({})),
+    isTrusted: false,
+    openssl: true,
+  },
+  'an intermediate authority outside the permitted names': {
+    root: { permitted: [general.directory({ organization: 'Acme' })] },
+    middle: [{ organization: 'Evil' }],
+    signer: { organization: 'Acme' },
+    isTrusted: false,
+  },
   'a signer within the permitted names': {
     root: { permitted: [general.directory({ organization: 'Acme' })] },
     signer: { organization: 'ACME ' },
@@ -161,6 +173,47 @@ describe('a certificate path', () => {
     });
     expect(leadsToAuthority(questionOf(chain))).toBe(false);
     expect(leadsToAuthority(questionOf(chain, NOW - 9.5 * DAY_MS))).toBe(true);
+  });
+
+  it('is valid from the first to the last second of its certificates', async () => {
+    const [from, to] = [NOW - DAY_MS, NOW + DAY_MS].map((time) => Math.floor(time / 1_000) * 1_000);
+    if (from === undefined || to === undefined) throw new Error('no times');
+    const chain = await made({ root: { from: 0, to: to + DAY_MS }, signer: { from, to }, isTrusted: true });
+    const verdicts = [from - 1, from, to, to + 1].map((at) => leadsToAuthority(questionOf(chain, at)));
+    expect(verdicts).toEqual([false, true, true, false]);
+  });
+
+  it('may contain renewed certificates of an authority, which no rule of its own counts or names', async () => {
+    const root = await issue({ name: 'Root', authority: true });
+    const first = await issue({
+      name: 'Between',
+      authority: true,
+      issuer: root,
+      pathLength: 0,
+      permitted: [general.directory({ organization: 'Acme' })],
+    });
+    const renewed = await issue({ name: 'Between', authority: true, issuer: first });
+    const trusts = async (organization: string) => {
+      const signer = await issue({ name: 'Signer', organization, issuer: renewed });
+      const others = [renewed.x509, first.x509];
+      return leadsToAuthority({ signer: signer.x509, others, authorities: [root.x509], at: NOW });
+    };
+    expect([await trusts('Acme'), await trusts('Evil')]).toEqual([true, false]);
+  });
+
+  it('is found next to an unreadable certificate, and never begins with one', async () => {
+    const nameConstraints = '2.5.29.30';
+    const chain = await made({ middle: [{}], isTrusted: true });
+    const [root, between] = chain;
+    if (root === undefined || between === undefined) throw new Error('The chain is missing.');
+    const { keys } = between;
+    const more = { authority: true, issuer: root, keys, critical: nameConstraints };
+    const unreadable = await issue({ name: 'Between 0', ...more });
+    const question = questionOf(chain);
+    expect(leadsToAuthority({ ...question, others: [unreadable.x509] })).toBe(false);
+    expect(leadsToAuthority({ ...question, others: [unreadable.x509, ...question.others] })).toBe(true);
+    const signer = await issue({ name: 'Signer', issuer: root, critical: nameConstraints });
+    expect(leadsToAuthority({ ...question, signer: signer.x509 })).toBe(false);
   });
 
   it('is refused if it leads to another authority with the same name', async () => {
