@@ -8,7 +8,11 @@ import type { Settings } from '../profiles/resolve.ts';
  * `unknown`: the bucket responded, but a key with read permission may get the same response.
  * @throws StorageError if the bucket can't be reached or refuses the credentials.
  */
-export type CheckBucket = (settings: StorageSettings, signal?: AbortSignal) => Promise<'yes' | 'unknown'>;
+export type CheckBucket = (
+  settings: StorageSettings,
+  /** The timeout is in ms. */
+  options: { timeoutMs: number; signal: AbortSignal },
+) => Promise<'yes' | 'unknown'>;
 
 /** The subject of the checks: this machine and the service. */
 export interface DoctorContext {

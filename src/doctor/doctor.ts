@@ -84,12 +84,16 @@ async function checkCompatibility(context: DoctorContext): Promise<DoctorFinding
   return [warning('compatibility', message, 'To see the differences, run `esign compat`.')];
 }
 
-async function checkStorage(context: DoctorContext, { storage }: Settings): Promise<DoctorFinding> {
+async function checkStorage(
+  context: DoctorContext,
+  { storage, timeoutMs }: Settings,
+): Promise<DoctorFinding> {
   const name = 'bucket';
   if (storage.bucket === undefined)
     return skipped(name, 'not configured; set it with `esign profiles edit NAME --bucket BUCKET`');
   try {
-    const readable = await context.checkBucket(storage, context.signal);
+    const { signal } = context;
+    const readable = await context.checkBucket(storage, { timeoutMs: timeoutMs.value, signal });
     if (readable === 'yes') return ok(name, `${storage.bucket} is reachable, and files can be read`);
     return warning(
       name,

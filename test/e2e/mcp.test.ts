@@ -39,6 +39,12 @@ beforeAll(async () => {
 });
 afterAll(() => home.close());
 
+describe('the MCP server', () => {
+  it('does not start with a profile that does not exist', async () => {
+    expect((await home.run`mcp --profile nope`).code).toBe(2);
+  });
+});
+
 describe('the MCP tools', () => {
   it('only read, and also write with --allow-write', async () => {
     const names = async (assistant: Assistant) => (await assistant.tools()).map(({ name }) => name).sort();

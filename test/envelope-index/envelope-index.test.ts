@@ -223,6 +223,15 @@ describe('an update of the index', () => {
     return { service, folder, index, feed, client };
   }
 
+  /** Another process that holds the lock until it is released. */
+  async function holdLock({ file }: EnvelopeIndex) {
+    let held = Promise.resolve();
+    const release = await new Promise<() => void>((taken) => {
+      held = file.withLock(() => new Promise<void>((finish) => taken(finish)));
+    });
+    return { release, held };
+  }
+
   it('reads every partly known envelope unless told otherwise', async () => {
     const { service, index } = await listed(3);
     const before = service.requests;
@@ -236,8 +245,7 @@ describe('an update of the index', () => {
     [21, true],
   ])('of %i envelopes waits for another process: %s', async (count, waits) => {
     const { index } = await listed(count);
-    let release = () => {};
-    const held = index.file.withLock(() => new Promise<void>((resolve) => (release = resolve)));
+    const { release, held } = await holdLock(index);
     const steps: IndexProgress[] = [];
     const onProgress = (step: IndexProgress) => {
       steps.push(step);
@@ -253,8 +261,7 @@ describe('an update of the index', () => {
   it('that is the first waits for another process, however few envelopes there are', async () => {
     const { service, folder } = await world();
     const { index } = indexOf(service, folder);
-    let release = () => {};
-    const held = index.file.withLock(() => new Promise<void>((resolve) => (release = resolve)));
+    const { release, held } = await holdLock(index);
     const onProgress = vi.fn(() => release());
     await index.refresh({}, { onProgress });
     expect(onProgress).toHaveBeenCalledWith(expect.objectContaining({ step: 'other-process' }));

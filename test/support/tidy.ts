@@ -1,3 +1,7 @@
+import * as fs from 'node:fs';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import * as net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, vi } from 'vitest';
 
@@ -50,6 +54,8 @@ function state(): State {
     ...functionsOf('process.stderr', process.stderr),
     ...functionsOf('console', console),
     ...functionsOf('Date', Date),
+    // They are also imported here so that a file which mocks HTTP isn't the first: later files would import its mocks.
+    ...Object.entries({ fs, http, https, net }).flatMap(([name, module]) => functionsOf(name, module)),
     ...(['fetch', 'Date', 'setTimeout', 'setInterval', 'setImmediate'] as const).map(
       (name) => [name, globalThis[name]] as const,
     ),

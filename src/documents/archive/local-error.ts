@@ -6,6 +6,6 @@ export function localError(error: unknown, path: string): EsignError {
   if (error instanceof EsignError) return error;
   return new StorageError('STORAGE_LOCAL', `Can't write ${path}: ${writeReason(error)}.`, {
     cause: error,
-    hint: 'Fix the problem or use a different --dir. Then run the command again: it continues where it stopped.',
+    hint: 'Fix the problem or choose a different folder. Then run the command again: it continues where it stopped.',
   });
 }

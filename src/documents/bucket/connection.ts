@@ -22,6 +22,8 @@ export interface BucketExchange {
 export interface ConnectOptions {
   /** The timeout for connecting, for the first byte, and between two bytes, each in ms. */
   timeoutMs?: number | undefined;
+  /** How often a request is sent at most. Default: 4. */
+  maxAttempts?: number | undefined;
   trace?: ((exchange: BucketExchange) => void) | undefined;
 }
 
@@ -83,7 +85,7 @@ function clientConfig(
     ...(accessKeyId === undefined || secretAccessKey === undefined
       ? {}
       : { credentials: { accessKeyId, secretAccessKey } }),
-    maxAttempts: 4,
+    maxAttempts: options.maxAttempts ?? 4,
     // The bytes are verified when they are written, including those of a resumed download.
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {

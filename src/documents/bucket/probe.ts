@@ -11,9 +11,10 @@ import type { BucketSettings } from './settings.ts';
  */
 export async function probeBucket(
   settings: BucketSettings,
-  signal?: AbortSignal,
+  { timeoutMs, signal }: { timeoutMs?: number; signal?: AbortSignal } = {},
 ): Promise<'yes' | 'unknown'> {
-  const bucket = await openBucket(settings);
+  // A single attempt, because somebody is waiting for the reason of a problem.
+  const bucket = await openBucket(settings, { timeoutMs, maxAttempts: 1 });
   try {
     const opened = await bucket.open(`esign/doctor/${randomUUID()}`, { signal });
     if (opened.kind === 'object') opened.cancel();

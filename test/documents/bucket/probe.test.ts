@@ -31,6 +31,14 @@ describe('probing the bucket', () => {
     expect(await probeBucket(await refusing(403, 'AccessDenied'))).toBe('unknown');
   });
 
+  it('sends one request, and waits no longer than its timeout', async () => {
+    server = await startServer(() => undefined);
+    const settings = { bucket: 'documents', accessKeyId: 'AKIA0', secretAccessKey: 'canary-secret' };
+    const probing = probeBucket({ ...settings, endpoint: server.origin }, { timeoutMs: 300 });
+    await expect(probing).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
+    expect(server.seen).toHaveLength(1);
+  });
+
   it.each([
     ['a page for every path', 200],
     ['a page that reports 404', 404],
