@@ -1,5 +1,6 @@
+import { closeSync, constants, openSync, write } from 'node:fs';
 import { ReadStream } from 'node:tty';
-import { spawn } from '@lydell/node-pty';
+import { type IPty, spawn } from '@lydell/node-pty';
 import { Terminal } from '@xterm/headless';
 
 /** A command in a real pseudo-terminal, with the screen as a person would see it. */
@@ -36,9 +37,8 @@ export function openScreen(
     rows,
     env: { TERM: 'xterm-256color', ESIGN_NO_UPDATE_NOTICE: '1', ...coverage, ...env },
   });
-  readToEnd(Reflect.get(child, '_socket'));
   let raw = '';
-  child.onData((data) => {
+  readToEnd(child, (data) => {
     raw += data;
     terminal.write(data);
   });
@@ -97,17 +97,32 @@ export function openScreen(
   };
 }
 
+/** Follows the output of a program that has ended. No program prints it. */
+const END = '\u0000end of output\u0000';
+
 /**
- * node-pty closes the terminal 200 ms after the program has ended, even if a busy machine hasn't delivered its last output by then. Keeps it
- * open until everything is read, for up to two more seconds.
+ * Reads everything that the program prints. When the last process closes a terminal, libuv drops what is left after the next read, and
+ * node-pty drops what is left 200 ms later. So the test keeps the terminal open and marks the end of the output itself.
  */
-function readToEnd(socket: unknown): void {
-  if (!(socket instanceof ReadStream)) throw new Error('node-pty has changed: its terminal is not a stream');
+function readToEnd(child: IPty, onData: (data: string) => void): void {
+  const socket: unknown = Reflect.get(child, '_socket');
+  const path: unknown = Reflect.get(child, '_pty');
+  if (!(socket instanceof ReadStream && typeof path === 'string')) throw new Error('node-pty has changed');
+  const open = openSync(path, constants.O_RDWR | constants.O_NOCTTY);
+  socket.once('close', () => closeSync(open));
   const close = socket.destroy.bind(socket);
+  let tail: string | undefined;
+  child.onData((data) => {
+    if (tail === undefined) return onData(data);
+    tail += data;
+    if (!tail.endsWith(END)) return;
+    onData(tail.slice(0, -END.length));
+    close();
+  });
   socket.destroy = (error) => {
-    if (error || socket.destroyed || socket.readableEnded) return close(error);
-    const timer = setTimeout(close, 2_000);
-    socket.once('close', () => clearTimeout(timer));
+    if (error || socket.destroyed) return close(error);
+    tail = '';
+    write(open, END, () => {});
     return socket;
   };
 }
