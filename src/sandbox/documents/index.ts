@@ -1,4 +1,4 @@
-import type { DocumentMaker, EnvelopeRecord } from '../model.ts';
+import type { DocumentMaker, EnvelopeRecord, TemplateRecord } from '../model.ts';
 import type { SealKey } from './seal-key.ts';
 import { BUILT_IN } from './templates/all.ts';
 
@@ -23,8 +23,9 @@ export function createDocumentMaker(
       return inspectInWorker(file);
     },
     async document(template, upload) {
-      const { drawDocument, drawOver } = await import('./document.ts');
-      return upload === undefined ? drawDocument(template) : drawOver(template, upload);
+      if (upload === undefined) return drawOnce(template);
+      const { drawOver } = await import('./document.ts');
+      return drawOver(template, upload);
     },
     async signed(input) {
       const { drawSigned } = await import('./signed.ts');
@@ -41,6 +42,21 @@ export function createDocumentMaker(
     templates: () => (hasBuiltIn ? BUILT_IN.map(({ record }) => structuredClone(record)) : []),
   };
   return options.isBlank ? { ...maker, document: blank, signed: blank, certificate: blank } : maker;
+}
+
+/** The documents of the latest templates, shared by all sandboxes of a process: drawing one takes a tenth of a second or more. */
+const drawn = new Map<string, Promise<Uint8Array>>();
+const DRAWN_MAX = 8;
+
+function drawOnce(template: TemplateRecord): Promise<Uint8Array> {
+  const key = JSON.stringify(template);
+  const document =
+    drawn.get(key) ?? import('./document.ts').then((drawing) => drawing.drawDocument(template));
+  drawn.delete(key);
+  drawn.set(key, document);
+  for (const oldest of [...drawn.keys()].slice(0, -DRAWN_MAX)) drawn.delete(oldest);
+  document.catch(() => drawn.delete(key));
+  return document;
 }
 
 /** Returns a placeholder for a document that won't be read, because drawing and sealing a document takes a tenth of a second. */
