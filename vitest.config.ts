@@ -53,8 +53,8 @@ export default defineConfig({
           env,
           restoreMocks: true,
           retry,
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
           // Some tests wait in real time. Each additional worker takes seconds to load, so there are fewer than below.
           maxWorkers: availableParallelism() + 2,
           maxConcurrency: 10,
@@ -105,8 +105,8 @@ export default defineConfig({
           globalSetup: ['scripts/in-process.js'],
           setupFiles: ['test/support/coverage.ts', 'test/support/tidy.ts'],
           retry,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           // Run after the unit tests, because each of these starts processes.
           sequence: { ...order, groupOrder: 1 },
           // Many of them wait: for retries, for signals, for the processes they start.

@@ -59,7 +59,7 @@ export function openScreen(
   return {
     type: (keys) => child.write(keys),
     async shows(wanted) {
-      const deadline = Date.now() + 45_000;
+      const deadline = Date.now() + 90_000;
       while (!text().includes(wanted)) {
         if (Date.now() > deadline)
           throw new Error(`the screen never showed ${JSON.stringify(wanted)}:\n${text()}`);
