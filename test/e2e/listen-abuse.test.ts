@@ -159,6 +159,22 @@ describe('the secrets', () => {
     ...more,
   });
 
+  it('are read as soon as they are stored, even while another delivery is checked', async () => {
+    const secretOf = (id: string) => `secret-of-${id}-0123456789`;
+    const all: unknown[] = [];
+    const add = (envelopeId: string) => {
+      all.push(entry(envelopeId, secretOf(envelopeId), { createdAt: Date.now(), envelopeId }));
+      return writeConfig(all);
+    };
+    const [listener, url] = await listen();
+    const answer = (id: string) => post(url, payload(id), signed(payload(id), secretOf(id)));
+    for (const id of ['env_1', 'env_2', 'env_3']) {
+      await add(id);
+      expect(await Promise.all([answer('env_1'), answer(id)])).toEqual([200, 200]);
+    }
+    await listener.stop();
+  });
+
   it('are kept for a day after a create without a response, and not used for an envelope with its own', async () => {
     const day = 86_400_000;
     await home.run`profiles list`;

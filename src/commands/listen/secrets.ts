@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import type { Context } from '../../cli/context.ts';
 import { readSecret, readWebhookSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
@@ -6,7 +6,6 @@ import { configDir } from '../../kernel/files/paths.ts';
 import { readWebhookSecrets, type WebhookSecret } from '../../profiles/webhook-secrets.ts';
 import type { ReceiverOptions } from '../../webhooks/receive/receiver.ts';
 
-const FRESH_MS = 250;
 /** How long to accept a secret whose create request has no response yet. */
 const UNBOUND_MS = 86_400_000;
 /** The maximum number of other envelopes' secrets to try, and of the bytes to hash with them. Anyone can send a delivery. */
@@ -68,24 +67,21 @@ interface Stored {
   byEnvelope: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Returns a function that returns the stored secrets. It reads them again if the file has changed. */
+/**
+ * Returns a function that returns the stored secrets, and reads them again if the file has changed. It checks the file for each delivery: an
+ * envelope's first one can arrive right after its secret was stored, at the same time as others.
+ */
 function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
-  let [readAt, changedAt] = [Number.NEGATIVE_INFINITY, -1];
+  let version = '';
   let stored: Stored = { all: [], unbound: [], byEnvelope: new Map() };
   return async () => {
-    // A monotonic clock can't be set back.
-    const now = performance.now();
-    if (now - readAt < FRESH_MS) return stored;
-    readAt = now;
-    const changed = await stat(`${configDir()}/webhook-secrets.json`).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    );
-    if (changed === changedAt) return stored;
-    stored = sorted(await readWebhookSecrets(configDir()));
-    changedAt = changed;
-    for (const { secret } of stored.all) terminal.redactor.add(secret);
-    return stored;
+    const file = statSync(`${configDir()}/webhook-secrets.json`, { throwIfNoEntry: false });
+    const current = file === undefined ? '' : `${file.ino} ${file.size} ${file.mtimeMs}`;
+    if (current === version) return stored;
+    const read = sorted(await readWebhookSecrets(configDir()));
+    [stored, version] = [read, current];
+    for (const { secret } of read.all) terminal.redactor.add(secret);
+    return read;
   };
 }
 
