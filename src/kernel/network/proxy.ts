@@ -56,9 +56,15 @@ export function proxyLabel({ url, variable }: HttpProxy): string {
 
 /** Returns the Proxy-Authorization header; no header if the proxy URL has no credentials. */
 export function authorization({ url }: HttpProxy): Readonly<Record<string, string>> {
-  if (url.username === '' && url.password === '') return {};
+  const credentials = basicCredentials(url);
+  return credentials === undefined ? {} : { 'proxy-authorization': credentials };
+}
+
+/** Returns the user name and password in a URL as a header value, or undefined if it has neither. */
+export function basicCredentials(url: URL): string | undefined {
+  if (url.username === '' && url.password === '') return undefined;
   const user = `${decoded(url.username)}:${decoded(url.password)}`;
-  return { 'proxy-authorization': `Basic ${Buffer.from(user).toString('base64')}` };
+  return `Basic ${Buffer.from(user).toString('base64')}`;
 }
 
 /** Returns the secrets in the proxy variables of the environment. */

@@ -2,6 +2,7 @@ import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../../kernel/clock.ts';
 import { codeOf, messageOf } from '../../kernel/errors.ts';
+import { basicCredentials } from '../../kernel/network/proxy.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
 import type { EventRecord } from '../journal/record.ts';
 
@@ -75,6 +76,18 @@ export async function forwardOnce(
   return resultOf(delivery, url, { attempt, status, ms, error: error ?? refusal });
 }
 
+/** Adds the host and, because node:http ignores them if headers are a list, the credentials in the URL. */
+function withCredentials(
+  headers: readonly (readonly [string, string])[],
+  target: URL,
+): (readonly [string, string])[] {
+  const host = ['Host', target.host] as const;
+  const credentials = basicCredentials(target);
+  if (credentials === undefined) return [...headers, host];
+  const others = headers.filter(([name]) => name.toLowerCase() !== 'authorization');
+  return [...others, host, ['Authorization', credentials]];
+}
+
 /** The outcome of a request: a status or an error. */
 export interface Answer {
   status: number | null;
@@ -103,7 +116,7 @@ export function postOnce(
   const answer = (status: number | null, error: string | null): Answer => {
     return { status, ms: clock.now() - started, error };
   };
-  const all = [...headers, ['Host', target.host], ['Content-Length', String(raw.byteLength)]];
+  const all = [...withCredentials(headers, target), ['Content-Length', String(raw.byteLength)]];
   return new Promise((resolve) => {
     let status: number | null = null;
     const end = (error: string | null) => {

@@ -24,3 +24,15 @@ it.each([
   expect(results.at(-1)).toMatchObject({ status, error });
   await app.close();
 });
+
+it("sends the credentials in the address instead of the sender's", async () => {
+  const app = await startServer((_request, response) => void response.end());
+  const address = app.origin.replace('//', '//ann:p%40ss@');
+  const headers = [['authorization', 'Bearer sender'] as const];
+  const options = { attempt: 1, timeoutMs: 10_000, clock: systemClock };
+  const result = await forwardOnce({ ...delivery, headers }, address, options);
+  expect(result).toMatchObject({ status: 200, url: `${app.origin}/` });
+  const expected = `Basic ${Buffer.from('ann:p@ss').toString('base64')}`;
+  expect(app.seen.map((one) => one.headers.authorization)).toEqual([expected]);
+  await app.close();
+});
