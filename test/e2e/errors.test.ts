@@ -223,6 +223,7 @@ describe('a usage error', () => {
     [['listen', '--inspect-port', '9'], /--inspect-port requires --inspect\./],
     [['list'], /Did you mean `esign envelopes list`/],
     [['listen', '--path', 'hooks', '--no-verify'], /must start with a slash/],
+    [['listen', '--path', '/hooks?token=x', '--no-verify'], /can't contain/],
     [['--profile'], /expects a value|unknown command/i],
   ])('refuses %j with 2 and prints nothing to stdout', async (args, says) => {
     const finished = await home.run(args);

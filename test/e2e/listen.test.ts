@@ -59,6 +59,15 @@ describe('listen', () => {
     expect(await stopped).toEqual({ code: null, signal: 'SIGTERM' });
   });
 
+  it('receives at a path with spaces and letters outside ASCII', async () => {
+    const listening = home.background(['listen', '--port', '0', '--no-verify', '--json', '--path', '/web é']);
+    const { url } = await listening.object();
+    expect(new URL(String(url)).pathname).toBe('/web%20%C3%A9');
+    const { status } = await fetch(String(url), { method: 'POST', body: '{}' });
+    expect([status, String(url).endsWith('/web%20%C3%A9')]).toEqual([200, true]);
+    await listening.stop();
+  });
+
   it('accepts several secrets, refuses unsigned deliveries, and shows no secret', async () => {
     const listening = home.background`listen --port 0 --secret-file old --secret-file new`;
     const body = '{"event":"envelope.sent","data":{"envelopeId":"env_\\u001b[31m1"}}';

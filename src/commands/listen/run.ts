@@ -95,17 +95,13 @@ async function listenerOptions(
   context: Context,
   hasKeys: boolean,
 ): Promise<ListenerOptions> {
-  const { host, port, path, verify } = flags;
-  if (!path.startsWith('/'))
-    throw new UsageError(`--path "${path}" must start with a slash.`, {
-      hint: 'Example: --path /webhooks',
-    });
+  const { host, port, verify } = flags;
   const { redactor } = context.terminal;
   const { clock } = context.session;
   return {
     host,
     port,
-    path,
+    path: requestPath(flags.path),
     verify,
     clock,
     events: eventNames(flags.events),
@@ -125,6 +121,14 @@ async function listenerOptions(
         ? { port: flags['inspect-port'] ?? 0, redactor, isOpen: flags.inspect }
         : undefined,
   };
+}
+
+/** Returns a path as requests for it contain it. @throws UsageError if no request can contain it */
+function requestPath(path: string): string {
+  const hint = 'Example: --path /webhooks';
+  if (!path.startsWith('/')) throw new UsageError(`--path "${path}" must start with a slash.`, { hint });
+  if (/[?#]/.test(path)) throw new UsageError(`--path "${path}" can't contain ? or #.`, { hint });
+  return new URL(`http://localhost${path}`).pathname;
 }
 
 function noSecrets(): Promise<{ secrets: readonly string[]; others: readonly string[] }> {
