@@ -81,6 +81,11 @@ describe('the journal of webhooks', () => {
       event(2, 'envelope.completed'),
     ]);
     expect((await own.run`events show dlv_none`).code).toBe(2);
+    got.length = 0;
+    const unclear = [argv`dlv_`, argv`${id} --since 1h`, argv`${id} --envelope env_1`, argv`- --since 1h`];
+    for (const args of unclear)
+      expect(reportedError(await own.run`events replay ${args} --to ${appUrl} --json`).exitCode).toBe(2);
+    expect(got).toEqual([]);
   });
 
   it('recognizes a duplicate after a restart, and is private', async () => {

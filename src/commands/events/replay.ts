@@ -30,7 +30,10 @@ export default class EventsReplay extends EsignCommand {
     const context = this.context(flags);
     const url = targetUrl(flags.to);
     const records: EventRecord[] = [];
-    if (flags.envelope === undefined && flags.since === undefined)
+    const isSelected = flags.envelope !== undefined || flags.since !== undefined;
+    if (isSelected && argv.length > 0)
+      throw new UsageError("Delivery IDs can't be combined with --envelope or --since. Nothing was sent.");
+    if (!isSelected)
       for (const id of (await readIds(argv.map(String), 'delivery ID')).ids)
         records.push(await findEvent(id, context.terminal));
     else

@@ -79,12 +79,24 @@ export function forwardable(record: EventRecord): Forwardable {
   return delivery;
 }
 
-/** Returns the record with a delivery ID or the beginning of one. @throws UsageError if it doesn't exist */
+/** Returns the record with a delivery ID or the beginning of one. @throws UsageError if it doesn't exist, or if several begin like this */
 export async function findEvent(id: string, terminal: CommandTerminal): Promise<EventRecord> {
   const damages: string[] = [];
+  let found: EventRecord | undefined;
   if (id !== '')
-    for await (const record of readEvents(eventsDir(), {}, (message) => damages.push(message)))
-      if (record.deliveryId.startsWith(id) || record.id === id) return record;
+    for await (const record of readEvents(eventsDir(), {}, (message) => damages.push(message))) {
+      if (record.deliveryId === id || record.id === id) return record;
+      if (!record.deliveryId.startsWith(id)) continue;
+      if (found !== undefined)
+        throw new UsageError(
+          `Several deliveries begin with ${id}, such as ${found.deliveryId} and ${record.deliveryId}.`,
+          {
+            hint: 'Use the whole ID. `esign events list` shows it.',
+          },
+        );
+      found = record;
+    }
+  if (found !== undefined) return found;
   for (const message of damages) terminal.notice(message);
   throw new UsageError(`Delivery ${id} was not found in the journal on this machine.`, {
     hint: 'List the received webhooks with `esign events list`.',
