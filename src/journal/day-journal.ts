@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { open, readdir, rm, stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { open, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../kernel/clock.ts';
 import { codeOf, JournalError, UsageError } from '../kernel/errors.ts';
@@ -39,12 +40,12 @@ export class DayJournal<T> {
   }
 
   /**
-   * Appends an entry. After a failure, the next call tries again, because a full disk may have space by then.
+   * Appends an entry. After a failure, the next call tries again, because a full disk may have space by then. If the file was deleted,
+   * starts a new one.
    * @throws JournalError or UsageError if it can't be written.
    */
   async append(entry: T): Promise<JournalPosition> {
-    const journal = await this.#today();
-    if (journal.hasFailed) await journal.reopen();
+    const journal = await this.#usable();
     return { path: journal.path, ...(await journal.append(entry)) };
   }
 
@@ -53,14 +54,19 @@ export class DayJournal<T> {
    * @throws JournalError or UsageError if it couldn't.
    */
   async check(): Promise<void> {
-    const journal = await this.#today();
-    // Writing to a deleted file succeeds, but the entries are lost.
-    if (journal.hasFailed || !(await exists(journal.path))) await journal.reopen();
+    const journal = await this.#usable();
     await checkWritable(join(dirname(journal.path), `${this.name}.check`));
   }
 
   async close(): Promise<void> {
     await (await this.#journal)?.close();
+  }
+
+  async #usable(): Promise<Journal<T>> {
+    const journal = await this.#today();
+    // Writing to a deleted file succeeds, but the entries are lost. The check is synchronous, so that the day can't end before the write.
+    if (journal.hasFailed || isMissing(journal.path)) await journal.reopen();
+    return journal;
   }
 
   #today(): Promise<Journal<T>> {
@@ -101,11 +107,12 @@ async function checkWritable(path: string): Promise<void> {
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    (error: unknown) => codeOf(error) !== 'ENOENT',
-  );
+function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the files of each day since a time (ms), in order of the days. */
