@@ -11,6 +11,7 @@ import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { DRAIN_MS, FORWARD_TIMEOUT_MS } from '../../webhooks/defaults.ts';
 import { forwardsFolder } from '../../webhooks/forward/forwarding.ts';
+import { listenerAddress } from '../../webhooks/journal/coverage.ts';
 import type { ListenControls, ListenerOptions } from '../../webhooks/listen-event.ts';
 import { listen } from '../../webhooks/listener.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
@@ -96,16 +97,19 @@ async function listenerOptions(
   hasKeys: boolean,
 ): Promise<ListenerOptions> {
   const { host, port, verify } = flags;
+  const path = requestPath(flags.path);
+  const forwardTo = (flags['forward-to'] ?? []).map((url) => targetUrl(url, '--forward-to'));
+  refuseLoop(forwardTo, { host, port, path });
   const { redactor } = context.terminal;
   const { clock } = context.session;
   return {
     host,
     port,
-    path: requestPath(flags.path),
+    path,
     verify,
     clock,
     events: eventNames(flags.events),
-    forwardTo: (flags['forward-to'] ?? []).map((url) => targetUrl(url, '--forward-to')),
+    forwardTo,
     signatureHeader: flags['signature-header'].toLowerCase(),
     secretsFor: verify ? await listenSecrets(flags['secret-file'], context) : noSecrets,
     eventsFolder: eventsDir(),
@@ -129,6 +133,19 @@ function requestPath(path: string): string {
   if (!path.startsWith('/')) throw new UsageError(`--path "${path}" must start with a slash.`, { hint });
   if (/[?#]/.test(path)) throw new UsageError(`--path "${path}" can't contain ? or #.`, { hint });
   return new URL(`http://localhost${path}`).pathname;
+}
+
+/** @throws UsageError for the listener's own address: each delivery would be received and forwarded again, without end */
+function refuseLoop(
+  forwardTo: readonly string[],
+  { host, port, path }: { host: string; port: number; path: string },
+): void {
+  const own = listenerAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`);
+  const same = forwardTo.find((url) => listenerAddress(url) === own);
+  if (same !== undefined)
+    throw new UsageError("--forward-to is the listener's own address.", {
+      hint: 'Pass the URL of your application, or a different --port.',
+    });
 }
 
 function noSecrets(): Promise<{ secrets: readonly string[]; others: readonly string[] }> {

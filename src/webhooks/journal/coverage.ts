@@ -137,9 +137,9 @@ export async function readCoverage(eventsFolder: string, now: number): Promise<C
 
 /** Returns true if the spans of the address cover the whole time between `from` and `until`. */
 export function covers(spans: readonly CoveredSpan[], url: string, from: number, until: number): boolean {
-  const address = sameAddress(url);
+  const address = listenerAddress(url);
   let reached = from;
-  const own = spans.filter((span) => sameAddress(span.url) === address).sort((a, b) => a.from - b.from);
+  const own = spans.filter((span) => listenerAddress(span.url) === address).sort((a, b) => a.from - b.from);
   let begun = false;
   for (const span of own) {
     if (span.from > reached || span.until < reached) continue;
@@ -152,7 +152,7 @@ export function covers(spans: readonly CoveredSpan[], url: string, from: number,
 const THIS_MACHINE = /^(localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/;
 
 /** Normalizes an address, so that addresses of the same listener are equal. */
-function sameAddress(url: string): string {
+export function listenerAddress(url: string): string {
   if (!URL.canParse(url)) return url;
   const { protocol, hostname, port, pathname, search } = new URL(url);
   const host = THIS_MACHINE.test(hostname) ? 'localhost' : hostname;
