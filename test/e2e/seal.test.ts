@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { copyFile, cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -108,6 +109,12 @@ describe('the seals of downloaded documents', () => {
     const [pin] = isList(pins) ? pins : [];
     const real = isRecord(pin) ? String(pin.fingerprint) : '';
     expect(real).toMatch(/^[0-9a-f]{64}$/);
+    const tried = async (change: string) =>
+      (await esign(`documents pins ${change} --dry-run -q`, env)).stdout;
+    expect(await tried(`--accept ${'ab'.repeat(32)}`)).toBe(`${real}\n${'ab'.repeat(32)}\n`);
+    expect(await tried(`--forget ${real}`)).toBe('');
+    expect((await esign('documents pins --forget zz --dry-run', env)).code).toBe(2);
+    expect(await home.json(['documents', 'pins'], { env })).toEqual(pins);
     expect((await esign(`documents pins --accept ${'ab'.repeat(32)}`, env)).code).toBe(0);
     expect((await esign(`documents pins --forget ${real.slice(0, 12)}`, env)).code).toBe(0);
     const other = await verified(file('signed'), env);
@@ -122,6 +129,14 @@ describe('the seals of downloaded documents', () => {
     });
     expect((await esign(`documents pins --forget ${'cd'.repeat(32)}`, env)).code).toBe(2);
     expect((await esign('documents pins --accept abc', env)).code).toBe(2);
+  });
+
+  it('prevent a download while the pins are unreadable', async () => {
+    const env = { ESIGN_STATE_DIR: home.path('damaged-pins') };
+    await cp(home.path('state'), env.ESIGN_STATE_DIR, { recursive: true });
+    await writeFile(home.path('damaged-pins', 'seals.json'), '{');
+    const { code, stdout } = await esign(`envelopes download ${id} --dir unchecked --json`, env);
+    expect([code, stdout, existsSync(home.path('unchecked'))]).toEqual([2, '', false]);
   });
 
   it('must be made by the required signer, even without a pin', async () => {

@@ -28,7 +28,7 @@ export default class DocumentsPins extends EsignCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(DocumentsPins);
     const { session, terminal } = this.context(flags);
-    const pins = await (flags['dry-run'] ? readPins(stateDir()) : changed(flags, session));
+    const pins = await changed(flags, session, { isDryRun: flags['dry-run'] });
     await writeList(pins, pinList, { ...flags, json: terminal.json }, terminal);
   }
 }
@@ -50,16 +50,18 @@ const pinList: ListView<Pin> = {
 async function changed(
   { accept, forget }: { accept?: string | undefined; forget?: string | undefined },
   session: Session,
+  options: { isDryRun: boolean },
 ): Promise<Pin[]> {
   const folder = stateDir();
   if (accept !== undefined) {
     const fingerprint = wholeFingerprint(accept);
     const since = new Date(session.clock.now()).toISOString();
-    return acceptPin(folder, { ...(await requireOrigin(session)), fingerprint, subject: '', since });
+    const origin = await requireOrigin(session);
+    return acceptPin(folder, { ...origin, fingerprint, subject: '', since }, options);
   }
   if (forget === undefined) return readPins(folder);
   const before = await readPins(folder);
-  const after = await forgetPins(folder, await requireOrigin(session), forget);
+  const after = await forgetPins(folder, await requireOrigin(session), forget, options);
   if (after.length === before.length)
     throw new UsageError(`No seal with the fingerprint ${forget} is pinned for this profile.`, {
       hint: '`esign documents pins` lists them.',

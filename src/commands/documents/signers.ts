@@ -12,9 +12,14 @@ export async function originOf(session: Session): Promise<Origin | undefined> {
   return profile.ephemeral === true ? undefined : { profile: profileName.value, baseUrl: baseUrl.value };
 }
 
-/** Returns where the documents of this run come from, for checking their seals. */
+/**
+ * Returns where the documents of this run come from, for checking their seals.
+ * @throws UsageError if the pins can't be read, because then nothing must be downloaded.
+ */
 export async function sealSourceOf(session: Session): Promise<SealSource> {
-  return { folder: stateDir(), origin: await originOf(session), clock: session.clock };
+  const [folder, origin] = [stateDir(), await originOf(session)];
+  if (origin !== undefined) await readPins(folder);
+  return { folder, origin, clock: session.clock };
 }
 
 /** Returns the signers that are trusted in this run: pinned ones, and those named by flags. */

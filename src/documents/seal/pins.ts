@@ -49,19 +49,33 @@ export function pinFirst(folder: string, pin: Pin): Promise<Pin[]> {
 }
 
 /** Pins another seal of an origin, for example after a certificate was renewed. */
-export function acceptPin(folder: string, pin: Pin): Promise<Pin[]> {
+export function acceptPin(folder: string, pin: Pin, options?: ChangeOptions): Promise<Pin[]> {
   const isSame = (one: Pin) => isFrom(one, pin) && one.fingerprint === pin.fingerprint;
-  return change(folder, (pins) => (pins.some(isSame) ? pins : [...pins, pin]));
+  return change(folder, (pins) => (pins.some(isSame) ? pins : [...pins, pin]), options);
 }
 
 /** Removes pins of an origin by fingerprint or fingerprint prefix. */
-export function forgetPins(folder: string, origin: Origin, fingerprint: string): Promise<Pin[]> {
-  return change(folder, (pins) =>
-    pins.filter((one) => !(isFrom(one, origin) && one.fingerprint.startsWith(fingerprint.toLowerCase()))),
-  );
+export function forgetPins(
+  folder: string,
+  origin: Origin,
+  fingerprint: string,
+  options?: ChangeOptions,
+): Promise<Pin[]> {
+  const isNamed = (one: Pin) => isFrom(one, origin) && one.fingerprint.startsWith(fingerprint.toLowerCase());
+  return change(folder, (pins) => pins.filter((one) => !isNamed(one)), options);
 }
 
-async function change(folder: string, edit: (pins: Pin[]) => Pin[]): Promise<Pin[]> {
+interface ChangeOptions {
+  /** Whether to return the result without storing it. */
+  isDryRun?: boolean | undefined;
+}
+
+async function change(
+  folder: string,
+  edit: (pins: Pin[]) => Pin[],
+  { isDryRun = false }: ChangeOptions = {},
+): Promise<Pin[]> {
+  if (isDryRun) return edit(await readPins(folder));
   await privateFolder(folder);
   const taken = (pid: string) =>
     new UsageError(`Another esign process (${pid}) is changing the pinned seals.`, { hint: 'Try again.' });
