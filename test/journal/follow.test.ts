@@ -54,6 +54,19 @@ it('returns entries appended from now on, by any writer, and skips damaged lines
   await Promise.all([before.close(), other.close()]);
 });
 
+it('continues from the start of a file that was deleted and started again', async () => {
+  const journal = new DayJournal(folder, format, systemClock);
+  for (const n of [0, 1, 2]) await journal.append({ n });
+  const seen = take(follow(), 2);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const { path } = await journal.append({ n: 3 });
+  await rm(path);
+  await journal.append({ n: 4 });
+  await journal.append({ n: 5 });
+  expect((await seen).at(-1)).toBeGreaterThanOrEqual(4);
+  await journal.close();
+});
+
 it('starts without a journal, and continues over midnight', async () => {
   let now = Date.parse('2026-01-31T23:59:59Z');
   const clock: Clock = { now: () => now, sleep: systemClock.sleep };
