@@ -1,6 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { durationFlag, formatFlags, numberFlag } from '../../cli/flags.ts';
+import { durationFlag, fieldsFlag, formatFlags, numberFlag } from '../../cli/flags.ts';
 import { readAccount } from '../../cli/selection/account.ts';
 import { selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
 import { type ReminderTimes, readReminderTimes, UNKNOWN_SIGNER } from '../../envelopes/reminder-times.ts';
@@ -34,6 +34,7 @@ export default class Late extends EsignCommand {
     ),
     after: durationFlag('7d', 'time after which a signer is late, instead of the usual time'),
     ...formatFlags,
+    fields: fieldsFlag('envelopeId,signer.email'),
   };
 
   async run(): Promise<void> {

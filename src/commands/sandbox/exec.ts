@@ -24,6 +24,7 @@ export default class SandboxExec extends EsignCommand {
     '<%= config.bin %> sandbox exec --seed seed.yaml -- pytest -q',
     `<%= config.bin %> sandbox exec -- sh -c 'curl "$ESIGN_SANDBOX_URL"'`,
   ];
+  static override usage = 'sandbox exec [FLAGS] -- COMMAND...';
   static override strict = false;
   static override args = {
     command: requiredArg('command to run, with its arguments'),

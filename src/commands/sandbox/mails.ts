@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { durationFlag, formatFlags, textFlag } from '../../cli/flags.ts';
+import { durationFlag, fieldsFlag, formatFlags, textFlag } from '../../cli/flags.ts';
 import { WaitTimeoutError } from '../../kernel/errors.ts';
 import { waitExpired } from '../../kernel/wait-expired.ts';
 import { isForPerson, type ListView, writeList } from '../../output/list.ts';
@@ -20,6 +20,7 @@ export default class SandboxMails extends EsignCommand {
     envelope: textFlag('ID', 'only emails about this envelope'),
     wait: durationFlag('5s', 'maximum time to wait for the first email; exits with 124 if none arrives'),
     ...formatFlags,
+    fields: fieldsFlag('to,subject,link'),
   };
 
   async run(): Promise<void> {

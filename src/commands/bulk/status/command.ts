@@ -9,7 +9,7 @@ import {
 import { SIGNER_STATES, type SignerState } from '../../../bulk/status/signer-states.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { booleanFlag, formatFlags, latestRunArg, textFlag } from '../../../cli/flags.ts';
+import { booleanFlag, fieldsFlag, formatFlags, latestRunArg, textFlag } from '../../../cli/flags.ts';
 import { runOnThisMachine, selectedRun } from '../../../cli/selection/run.ts';
 import { select } from '../../../cli/selection/select.ts';
 import { timeOf } from '../../../kernel/clock.ts';
@@ -41,6 +41,7 @@ export default class BulkStatus extends EsignCommand {
     last: booleanFlag('the latest run'),
     only: textFlag('A,B', 'only signers in one of these states'),
     ...formatFlags,
+    fields: fieldsFlag('row,email,state'),
   };
 
   async run(): Promise<void> {

@@ -23,7 +23,7 @@ import { WatchSession } from './session.ts';
 export default class EnvelopesWatch extends EsignCommand {
   static override summary = 'Watch envelopes until they are completed or end in another status.';
   static override description =
-    'Prints a line for each change. Exits with 0 when every envelope has reached one of the --until statuses, 11 when one ended in another status, and 124 after --timeout. Waits through outages.';
+    'Prints a line for each change. Exits with 0 when every envelope has reached one of the --until statuses, 11 when one ended in another status, and 124 after --timeout. Keeps waiting during outages.';
   static override examples = [
     '<%= config.bin %> envelopes watch env_123',
     '<%= config.bin %> envelopes watch env_123 --until IN_PROGRESS,COMPLETED --timeout 2h',
