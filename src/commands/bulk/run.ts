@@ -157,7 +157,7 @@ function reportProblems(state: RunState, isWave: boolean): void {
   const messages = [
     ...(failed > 0 ? [`${grouped(failed)} of ${counted(total, 'row')} failed`] : []),
     ...(seconds > 0
-      ? [`${counted(seconds, 'second envelope')} ${seconds === 1 ? 'was' : 'were'} found`]
+      ? [`${counted(seconds, 'duplicate envelope')} ${seconds === 1 ? 'was' : 'were'} found`]
       : []),
   ];
   if (messages.length === 0) return;

@@ -53,7 +53,9 @@ export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
 function claimed(delivery: Delivery): string {
   const { facts } = delivery;
   if (facts === null) return '';
-  return safeLine(` (claims to be ${facts.event ?? 'no event'} for ${facts.envelopeId ?? 'no envelope'})`);
+  return safeLine(
+    ` (claims to be ${facts.event ?? 'an unknown event'} for ${facts.envelopeId ?? 'an unknown envelope'})`,
+  );
 }
 
 /** Renders an attempt to forward a delivery as a JSON line or a line for people. Includes the URL if there are several. */
