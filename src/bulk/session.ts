@@ -48,7 +48,7 @@ export interface RunOptions {
   observer: RunObserver;
 }
 
-/** Thrown to end work in progress when the run is to stop. Never leaves workOnRun. */
+/** Thrown to end work in progress when the run is to stop. Never leaves processRun. */
 class Stopped extends Error {
   override readonly name = 'Stopped';
 }

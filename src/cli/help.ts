@@ -56,9 +56,9 @@ class EsignCommandHelp extends CommandHelp {
 /** Moves the default to the end of the description, where it is for all other flags. */
 function withDefault(flag: Command.Flag.Any): Command.Flag.Any {
   if (flag.type !== 'option' || flag.default === undefined) return flag;
-  const { default: preset, ...rest } = flag;
-  const shown = String(preset).includes(' ') ? `"${preset}"` : preset;
-  return { ...rest, description: `${flag.description} (default ${shown})` };
+  const preset = String(flag.default);
+  const shown = preset.includes(' ') ? `"${preset}"` : preset;
+  return { ...flag, default: undefined, description: `${flag.description} (default ${shown})` };
 }
 
 const START = `Try the demo:       esign demo

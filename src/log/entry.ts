@@ -78,7 +78,7 @@ export interface LoggedWrite {
 }
 
 /** Returns the entry of a write that was begun. Its outcome is unknown until its end record is read. */
-export function begunWrite(record: BeginRecord): LoggedWrite {
+export function startedWrite(record: BeginRecord): LoggedWrite {
   const { id, at, user, profile, baseUrl, command, effect, envelopeIds, requestId, action, run } = record;
   const entry: LogEntry = {
     id,

@@ -3,7 +3,7 @@ import { readLine } from '../journal/line.ts';
 import { eachLine } from '../journal/lines.ts';
 import { counted } from '../kernel/duration.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
-import { begunWrite, endWrite, type LoggedWrite, type LogRecord, readRecord } from './entry.ts';
+import { endWrite, type LoggedWrite, type LogRecord, readRecord, startedWrite } from './entry.ts';
 import { fileName, fileNumber, GENESIS, LOG_KIND, logFiles, readHead } from './files.ts';
 import { hashOf } from './write-log.ts';
 
@@ -31,7 +31,7 @@ export async function readLog(folder: string, { since, envelopeId }: LogFilter =
   let damaged = 0;
   const take = (record: LogRecord) => {
     if (record.type === 'begin') {
-      if (since === undefined || Date.parse(record.at) >= since) writes.set(record.id, begunWrite(record));
+      if (since === undefined || Date.parse(record.at) >= since) writes.set(record.id, startedWrite(record));
       return;
     }
     const write = writes.get(record.id);

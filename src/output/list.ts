@@ -25,7 +25,7 @@ export interface ListView<T> {
 }
 
 /** Returns true if a person reads the list: on a terminal, without a flag for another format. */
-export function isForPerson(
+export function isTableOutput(
   { json, jsonl, csv, quiet, fields }: ListFormat,
   { outIsTty }: Pick<Terminal, 'outIsTty'>,
 ): boolean {

@@ -7,7 +7,7 @@ import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
 import { canReadEnvelopes } from '../../bulk/lookup/earlier-rows.ts';
 import { readPlan } from '../../bulk/plan.ts';
 import { type RowResult, resultsOf } from '../../bulk/results.ts';
-import { type Ending, workOnRun } from '../../bulk/run.ts';
+import { type Ending, processRun } from '../../bulk/run.ts';
 import { detailsOf, lastRun } from '../../bulk/run-list.ts';
 import type { RunState } from '../../bulk/run-state.ts';
 import { type OpenRun, openRun } from '../../bulk/runs.ts';
@@ -71,7 +71,7 @@ export async function runToCompletion(
   try {
     if (!run.resumed) await reportKnown(run, 'existing', report);
     if (!run.resumed || wasFinished) await reportKnown(run, 'failed', report);
-    ending = await workOnRun(run, {
+    ending = await processRun(run, {
       client: work.client,
       ids: requestIdsIn(stateDir(), work.client),
       concurrency: flags.concurrency,

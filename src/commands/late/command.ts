@@ -7,7 +7,7 @@ import { type ReminderTimes, readReminderTimes, UNKNOWN_SIGNER } from '../../env
 import { durationInWords } from '../../kernel/duration.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { isForPerson, type ListView, writeIds, writeList } from '../../output/list.ts';
+import { isTableOutput, type ListView, writeIds, writeList } from '../../output/list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { paragraph } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
@@ -55,7 +55,7 @@ export default class Late extends EsignCommand {
     const rows = steps.map(({ row }) => row);
     await writeList(rows, lateList(session.now()), flags, out);
     if (rows.length === 0) return terminal.notice('No signers are late.');
-    if (isForPerson(flags, terminal)) await out.out(renderNextSteps(steps, terminal));
+    if (isTableOutput(flags, terminal)) await out.out(renderNextSteps(steps, terminal));
   }
 }
 

@@ -2,7 +2,7 @@ import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, fieldsFlag, formatFlags, textFlag } from '../../cli/flags.ts';
 import { WaitTimeoutError } from '../../kernel/errors.ts';
 import { waitExpired } from '../../kernel/wait-expired.ts';
-import { isForPerson, type ListView, writeList } from '../../output/list.ts';
+import { isTableOutput, type ListView, writeList } from '../../output/list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
@@ -27,7 +27,7 @@ export default class SandboxMails extends EsignCommand {
     const { flags } = await this.parse(SandboxMails);
     const { terminal, session } = this.context(flags);
     const mails = await readMails(flags, await session.sandbox());
-    if (isForPerson(flags, terminal) && mails.length > 0)
+    if (isTableOutput(flags, terminal) && mails.length > 0)
       return terminal.out(renderMails(mails, terminal, session.now()));
     await writeList(mails, mailList(session.now()), flags, terminal);
   }

@@ -23,8 +23,8 @@ export function createDocumentMaker(
       return inspectInWorker(file);
     },
     async document(template, upload) {
-      const { drawDocument, drawOver } = await import('./document.ts');
-      return upload === undefined ? drawDocument(template) : drawOver(template, upload);
+      const { drawDocument, drawUploadedDocument } = await import('./document.ts');
+      return upload === undefined ? drawDocument(template) : drawUploadedDocument(template, upload);
     },
     async signed(input) {
       const { drawSigned } = await import('./signed.ts');

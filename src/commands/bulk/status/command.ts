@@ -18,7 +18,7 @@ import { UsageError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { nearest } from '../../../kernel/text/nearest.ts';
-import { isForPerson, type ListView, writeIds, writeList } from '../../../output/list.ts';
+import { isTableOutput, type ListView, writeIds, writeList } from '../../../output/list.ts';
 import { indented, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
@@ -63,7 +63,7 @@ export default class BulkStatus extends EsignCommand {
     }
     if (flags.quiet) return writeIds(await envelopeIds(selected()), out);
     const view = statusList(() => session.now());
-    if (!isForPerson(flags, terminal)) return writeList(selected(), view, flags, out);
+    if (!isTableOutput(flags, terminal)) return writeList(selected(), view, flags, out);
     const shown: StatusLine[] = [];
     for await (const line of selected()) shown.push(line);
     await out.out(renderTotals(id, totals, terminal));

@@ -7,7 +7,7 @@ import {
   type SelectionFlagValues,
   selectionFlags,
 } from '../../../cli/selection/flags.ts';
-import { readNamedOrSelected, refuseMixture } from '../../../cli/selection/named-or-selected.ts';
+import { readNamedOrSelected, refuseMixedSelection } from '../../../cli/selection/named-or-selected.ts';
 import { WATCH_PACE } from '../../../envelopes/defaults.ts';
 import { notToWatch } from '../../../envelopes/left-out.ts';
 import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
@@ -109,7 +109,7 @@ async function readSubject(
   flags: SelectionFlagValues,
   context: Context,
 ): Promise<string[] | undefined> {
-  refuseMixture(words, flags);
+  refuseMixedSelection(words, flags);
   if (discoveredStatuses(flags) !== undefined) return [];
   const { ids, selected } = await readNamedOrSelected(words, flags, notToWatch, context);
   return selected?.size === 0 ? undefined : ids.ids;
