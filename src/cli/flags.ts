@@ -16,7 +16,7 @@ interface MoreFlagFacts {
   helpGroup?: string;
 }
 
-/** Creates a flag with a text value. `helpValue` stands for the value in the help. */
+/** Creates a flag with a text value. `helpValue` represents the value in the help. */
 export function textFlag(helpValue: string, description: string, more: MoreFlagFacts = {}) {
   return Flags.string({ description, helpValue, ...more });
 }

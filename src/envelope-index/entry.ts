@@ -5,7 +5,7 @@ import { timeOf } from '../kernel/clock.ts';
 import { isRecord } from '../kernel/json.ts';
 
 /**
- * How much of an envelope is known: only the fields of a list, all fields when it was read, or all fields for good.
+ * How much of an envelope is known: only the fields of a list, all fields when it was read, or all fields of an envelope that can't change anymore.
  */
 export type Knowledge = 'part' | 'whole' | 'final';
 

@@ -8,7 +8,7 @@ import { fileName, fileNumber, GENESIS, LOG_KIND, logFiles, readHead } from './f
 import { hashOf } from './write-log.ts';
 
 export interface LogFilter {
-  /** Only entries begun at this time (ms) or later. */
+  /** Only entries from this time (ms) or later. */
   since?: number | undefined;
   envelopeId?: string | undefined;
 }
@@ -52,7 +52,7 @@ export async function readLog(folder: string, { since, envelopeId }: LogFilter =
 /** A place where the chain breaks. */
 export interface Break {
   file: string;
-  /** Counted from 1. 0 stands for the whole file. */
+  /** Counted from 1. 0 means the whole file. */
   line: number;
   /** The ID of the entry in that line, if it can be read. */
   id: string | undefined;

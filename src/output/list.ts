@@ -33,7 +33,7 @@ export function isTableOutput(
 }
 
 /**
- * Writes a list as ids, JSON (an array or one line per item), CSV, a table on a terminal, or tab-separated lines in a pipe.
+ * Writes a list as IDs, JSON (an array or one line per item), CSV, a table on a terminal, or tab-separated lines in a pipe.
  * Except for the table, items are written as they arrive.
  */
 export async function writeList<T>(

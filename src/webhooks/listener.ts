@@ -205,7 +205,7 @@ class Listener {
     });
   }
 
-  /** Keeps the tunnel open until the signal aborts; without a tunnel, resolves immediately. @throws if the tunnel breaks for good. */
+  /** Keeps the tunnel open until the signal aborts; without a tunnel, resolves immediately. @throws if the tunnel breaks permanently. */
   async #keepTunnelOpen(listensAt: string, signal: AbortSignal): Promise<void> {
     const { clock, tunnel: line, health } = this.#options;
     if (line === undefined) return;

@@ -39,7 +39,7 @@ it.each<[string, Partial<Delivery>, string]>([
   [
     'a duplicate',
     { duplicate: true },
-    '03:04:06  ✓ signer.viewed       env_1  IN_PROGRESS  ada@example.com  (seen before)\n',
+    '03:04:06  ✓ signer.viewed       env_1  IN_PROGRESS  ada@example.com  (duplicate)\n',
   ],
   [
     'an unsigned delivery',

@@ -34,7 +34,7 @@ export class PromptSession {
     return select({ message, choices, pageSize: 9, loop: false, ...start }, this.#context());
   }
 
-  /** Asks to choose, for a decision that must not be made by keys typed ahead. */
+  /** Asks for a choice. Keys typed ahead are ignored, so that they can't make the decision. */
   async decide<T>(message: string, choices: readonly Choice<T>[]): Promise<T> {
     await this.#keyboard.discardTypedAhead();
     return this.pick(message, choices);
@@ -130,7 +130,7 @@ class Keyboard extends Transform {
   }
 
   /**
-   * Drops what has been typed so far, before a question that must not be answered by accident.
+   * Discards everything typed so far, before a question that must not be answered by accident.
    * @throws ExitPromptError, like the prompt library, if it includes Ctrl-C.
    */
   async discardTypedAhead(): Promise<void> {

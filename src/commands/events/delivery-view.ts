@@ -44,7 +44,7 @@ export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
     return `${time}  ${terminal.style('red', '✗')} refused: ${safeLine(reason)}${claimed(delivery)}\n`;
   const mark = verified ? terminal.style('green', '✓') : terminal.style('yellow', '?');
   const event = terminal.style('bold', safeLine(facts?.event ?? 'unknown event').padEnd(18));
-  const rest = [facts?.envelopeId, facts?.status, facts?.signer, duplicate ? '(seen before)' : null].filter(
+  const rest = [facts?.envelopeId, facts?.status, facts?.signer, duplicate ? '(duplicate)' : null].filter(
     (text) => text !== null,
   );
   return `${time}  ${mark} ${event}  ${safeLine(rest.join('  '))}\n`;

@@ -17,7 +17,6 @@ import { isSameEnvelope } from '../request-ids/same-content.ts';
 import type { OnSearchStart } from '../request-ids/search.ts';
 import { type ActionResult, readQuietly } from '../write-outcome.ts';
 import { byPrecedence, replacedBy, replacementsOf } from './find.ts';
-import type { ReplaceRecord } from './progress-record.ts';
 import {
   alreadyReplacedError,
   notPossible,
@@ -25,6 +24,7 @@ import {
   type ReplaceRequest,
   refuse,
 } from './plan.ts';
+import type { ReplaceRecord } from './progress-record.ts';
 
 /*
  * The API can't change an envelope. Instead, a draft of the new one is created, which emails nobody; the old one is canceled;

@@ -3,7 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import type { SignerInput } from '../signer-mailbox.ts';
 import type { KnownRequest } from './request-ids.ts';
 
-/** The content that a request ID stands for. */
+/** The content that a request ID identifies. */
 export interface RequestContent {
   templateId: string;
   signers: readonly Readonly<SignerInput>[];
@@ -25,7 +25,7 @@ export function isOtherContent(known: KnownRequest, content: string): boolean {
   return 'content' in known && known.content !== '' && known.content !== content;
 }
 
-/** Returns true if an envelope has this template and these signers, as far as the service shows them. Orders may be renumbered. */
+/** Returns true if an envelope has this template and these signers, as shown by the service. Orders may be renumbered. */
 export function hasSameContent(made: Envelope, content: RequestContent): boolean {
   if (!isSame(made.templateId, content.templateId)) return false;
   if (!made.signers) return true;

@@ -10,15 +10,15 @@ import { withOutcomeCheck } from '../../../cli/write.ts';
 import { createBody, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
 import { carryOut, type ReplaceResult } from '../../../envelopes/replace/carry-out.ts';
 import {
-  openReplaceRecord,
-  type ReplaceRecord,
-  readReplaceRecord,
-} from '../../../envelopes/replace/progress-record.ts';
-import {
   planReplacement,
   type ReplacementPlan,
   type ReplaceRequest,
 } from '../../../envelopes/replace/plan.ts';
+import {
+  openReplaceRecord,
+  type ReplaceRecord,
+  readReplaceRecord,
+} from '../../../envelopes/replace/progress-record.ts';
 import { requestIdsIn } from '../../../envelopes/request-ids/request-ids.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
 import { writeJson } from '../../../output/json.ts';
