@@ -33,12 +33,19 @@ function flagMeaning({
   const facts = [
     required ? 'required' : '',
     multiple && !description.includes('repeat') ? 'repeatable' : '',
-    options && helpValue ? `one of ${options.join(', ')}` : '',
-    preset === undefined || preset === false ? '' : `default ${preset}`,
+    options && helpValue && helpValue !== options.join('|') ? `one of ${options.join(', ')}` : '',
+    preset === undefined || preset === false
+      ? ''
+      : `default ${String(preset).includes(' ') ? `"${preset}"` : preset}`,
     dependsOn?.length ? `only with ${list(dependsOn)}` : '',
     exclusive?.length ? `not with ${list(exclusive)}` : '',
   ].filter((fact) => fact !== '');
-  return cell(facts.length === 0 ? description : `${description} (${facts.join('; ')})`);
+  if (facts.length === 0) return cell(description);
+  // Adds the facts to the parentheses with the default, if the description ends with them.
+  const [start, end] = / \(default[^()]*\)$/.test(description)
+    ? [description.slice(0, -1), '; ']
+    : [description, ' ('];
+  return cell(`${start}${end}${facts.join('; ')})`);
 }
 
 function table(head, rows) {
@@ -57,7 +64,7 @@ function usage(id, { args, flags, strict, usage: own }) {
   if (own) return `esign ${own}`;
   const many = strict === false ? '...' : '';
   const positional = Object.values(args).map(({ name, required }) =>
-    required ? name.toUpperCase() : `[${name.toUpperCase()}${many}]`,
+    required ? `${name.toUpperCase()}${many}` : `[${name.toUpperCase()}${many}]`,
   );
   const needed = Object.values(flags).flatMap(({ name, required, helpValue }) =>
     required ? [`--${name} ${helpValue ?? 'VALUE'}`] : [],

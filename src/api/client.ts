@@ -9,8 +9,14 @@ import { RateWindow } from './rate/rate-window.ts';
 import { WindowFile } from './rate/window-file.ts';
 import { type Envelope, readAs, resourceResponseSchema, type Template, templateSchema } from './schemas.ts';
 import { ServiceClock } from './service-clock.ts';
-import { type FindSimilarIds, idInPath, throwAbout } from './subject.ts';
-import { type Clearance, type OpenGate, openGate, type PlannedWrite, type WriteGate } from './write-gate.ts';
+import { type FindSimilarIds, idInPath, throwWithSubject } from './subject.ts';
+import {
+  type OpenGate,
+  openGate,
+  type PlannedWrite,
+  type WriteGate,
+  type WritePermit,
+} from './write-gate.ts';
 
 export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   random?: (() => number) | undefined;
@@ -41,7 +47,7 @@ export interface Client {
   send: SendRequest;
   writes: () => Promise<WriteGate>;
   /** Checks the writes of a command before the first is sent (`WriteGate.check`). */
-  checkWrites: (planned: readonly PlannedWrite[]) => Promise<Clearance>;
+  checkWrites: (planned: readonly PlannedWrite[]) => Promise<WritePermit>;
   clock: Clock;
   /** The service's time. */
   serviceClock: ServiceClock;
@@ -122,7 +128,7 @@ export function templatesApi(
       const path = `/esign/templates/${idInPath({ kind: 'template', id })}`;
       const request = { method: 'GET', path, signal } as const;
       const { body, status } = await send(request).catch((error: unknown) =>
-        throwAbout({ kind: 'template', id }, error, findSimilarIds),
+        throwWithSubject({ kind: 'template', id }, error, findSimilarIds),
       );
       return read(readAs(resourceResponseSchema, body, 'a template', status).data, 'a template', status);
     },

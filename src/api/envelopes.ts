@@ -3,7 +3,7 @@ import type { HttpRequest, SendRequest } from './http.ts';
 import { readPage, walkPages } from './pages.ts';
 import { walkRecent } from './recent-pages.ts';
 import { type Envelope, envelopeSchema, matches, readAs, resourceResponseSchema } from './schemas.ts';
-import { type FindSimilarIds, idInPath, throwAbout } from './subject.ts';
+import { type FindSimilarIds, idInPath, throwWithSubject } from './subject.ts';
 
 /** The request body of Create envelope (API document). */
 export interface CreateEnvelopeBody {
@@ -88,7 +88,7 @@ export function envelopesApi(
   }
 
   const throwFor = (kind: Subject['kind'], id: string) => (error: unknown) =>
-    throwAbout({ kind, id }, error, findSimilarIds);
+    throwWithSubject({ kind, id }, error, findSimilarIds);
 
   const readItem = (item: unknown, status: number) =>
     readAs(envelopeSchema, item, 'a list of envelopes', status);

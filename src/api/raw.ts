@@ -102,7 +102,7 @@ function asUnknownOutcome(error: unknown, call: RawCall): unknown {
 
 /**
  * Yields every item of a list as JSON text, page after page, starting with the page in the query or the first one. Items with
- * an id are yielded only once (`eachPage`).
+ * an ID are yielded only once (`eachPage`).
  */
 export async function* callPages(send: SendRequest, call: RawCall): AsyncGenerator<string, void, undefined> {
   const { signal, onResponse } = call;

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { BadResponseError } from '../kernel/errors.ts';
 
 /*
- * The service's resources are read tolerantly: unknown fields are kept, any field but an id may be missing or null, and no
+ * The service's resources are read tolerantly: unknown fields are kept, any field but an ID may be missing or null, and no
  * enumeration (status, field type, code) is closed. API document: Resources and their fields.
  */
 const text = z.optional(z.nullable(z.string()));

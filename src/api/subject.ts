@@ -16,7 +16,7 @@ export function idInPath({ kind, id }: { kind: Subject['kind']; id: unknown }): 
 }
 
 /** Throws the error of a request about an envelope or template. It names it and, if it doesn't exist, suggests similar IDs. */
-export async function throwAbout(
+export async function throwWithSubject(
   subject: Subject,
   error: unknown,
   findSimilarIds: FindSimilarIds | undefined,

@@ -25,7 +25,7 @@ export interface RunEnd {
 }
 
 /** The permission for the planned writes of a command. */
-export interface Clearance {
+export interface WritePermit {
   /** True if the confirmation that the guards require was given as a flag. */
   isConfirmed: boolean;
   /** Asks for the confirmation that the guards require, if any. @throws GuardError if it isn't given. */
@@ -40,7 +40,7 @@ export interface WriteGate {
    * Checks all writes of a command before the first is sent, and starts to count its emails.
    * @throws GuardError if one of them is not allowed.
    */
-  check(planned: readonly PlannedWrite[]): Promise<Clearance>;
+  check(planned: readonly PlannedWrite[]): Promise<WritePermit>;
   /** Records that a write was done although its response was lost. `key`: its request ID or envelope ID. */
   resolve(key: string, envelopeId: string): Promise<void>;
   /** Starts a run. All later writes belong to it and share an entry in the log, which the returned function completes. */

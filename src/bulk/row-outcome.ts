@@ -2,7 +2,7 @@ import type { Envelope } from '../api/schemas.ts';
 import { markedEnvelopes, readIfExists } from '../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../envelopes/markers.ts';
 import type { KnownRequest } from '../envelopes/request-ids/request-ids.ts';
-import { contentOf, isMadeFrom, isOtherContent } from '../envelopes/request-ids/same-content.ts';
+import { contentOf, hasSameContent, isOtherContent } from '../envelopes/request-ids/same-content.ts';
 import { msUntilListed, searchUntilListed } from '../envelopes/request-ids/search.ts';
 import { RequestIdUsedError, ServiceError } from '../kernel/errors.ts';
 import { isTerminal, isVoid } from '../kernel/vocabulary.ts';
@@ -55,7 +55,7 @@ export async function resolveByRequestId(
   }
   const envelope = await findRecorded(session, row.requestId, known);
   if (envelope === undefined) return false;
-  if (!isRecorded && !isMadeFrom(envelope, row.envelope)) await refuseUsedId(session, row, envelope.id);
+  if (!isRecorded && !hasSameContent(envelope, row.envelope)) await refuseUsedId(session, row, envelope.id);
   else if (isVoid(envelope)) await session.failed(row, ended(row.requestId, envelope));
   else await recordOutcome(session, row.row, envelope);
   return true;

@@ -11,7 +11,7 @@ import { derivedRequestId } from './run-state.ts';
 import type { BulkSession } from './session.ts';
 
 /** Makes one attempt to finish a row: creates its envelope and, where the mode of the run requires it, sends the draft. */
-export async function workOnRow(session: BulkSession, row: BulkRow): Promise<void> {
+export async function processRow(session: BulkSession, row: BulkRow): Promise<void> {
   const { state } = session.run;
   if (state.of(row.row) === 'pending') await createRow(session, row, { isDraft: false });
   const id = state.of(row.row) === 'created' ? state.idOf(row.row) : undefined;

@@ -11,7 +11,7 @@ import { isOf, type RunSurvey, survey } from './lookup/survey.ts';
 import { readPlan } from './plan.ts';
 import { writeResults } from './results.ts';
 import { recordOutcome } from './row-outcome.ts';
-import { workOnRow } from './row-work.ts';
+import { processRow } from './row-work.ts';
 import type { BulkRow } from './rows/row.ts';
 import type { OpenRun } from './runs.ts';
 import { BulkSession, type RunOptions } from './session.ts';
@@ -34,7 +34,7 @@ const MAX_ROUNDS = 10;
  * Works on a run until all rows of the waves that have begun are finished or something stops it. Every write request is announced
  * in the journal before it is made. A create is never repeated while its outcome is unknown.
  */
-export async function workOnRun(run: OpenRun, options: RunOptions): Promise<Ending> {
+export async function processRun(run: OpenRun, options: RunOptions): Promise<Ending> {
   const session = new BulkSession(run, options);
   const onAbort = () => session.halt(undefined);
   if (options.signal.aborted) onAbort();
@@ -82,7 +82,7 @@ async function processRows(session: BulkSession): Promise<void> {
   try {
     for await (const row of announcedRows(session)) {
       if (session.isClosed() || !session.spend(state.of(row.row) === 'created' ? 1 : requests)) break;
-      work.add(workOnRow(session, row).catch((error: unknown) => session.handleError(error)));
+      work.add(processRow(session, row).catch((error: unknown) => session.handleError(error)));
       await work.waitUntilBelow(maxInProgress);
     }
   } finally {

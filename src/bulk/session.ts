@@ -48,7 +48,7 @@ export interface RunOptions {
   observer: RunObserver;
 }
 
-/** Thrown to end work in progress when the run is to stop. Never leaves workOnRun. */
+/** Thrown to end work in progress when the run is to stop. Never leaves processRun. */
 class Stopped extends Error {
   override readonly name = 'Stopped';
 }
@@ -162,7 +162,7 @@ export class BulkSession {
     this.#spent += requests;
   }
 
-  /** Makes a request when its turn comes. @throws Stopped when no more requests are to be made. */
+  /** Makes a request when its turn comes. @throws Stopped if no more requests may be made. */
   async request<T>(urgent: boolean, ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
     await this.outage.waitUntilOver().catch((error: unknown) => {
       this.handleError(error);
@@ -227,7 +227,7 @@ export class BulkSession {
       this.mayAppearUntil = Math.max(this.mayAppearUntil, this.#lostAt + MAX_LIST_LAG_MS);
   }
 
-  /** Repeats a read after an outage. Reading twice does no harm. */
+  /** Repeats a read after an outage. Reading twice is harmless. */
   async retryAfterOutage<T>(read: () => Promise<T>): Promise<T> {
     for (;;) {
       try {

@@ -1,7 +1,7 @@
 import { safeLine } from '../output/text.ts';
 import type { CommandTerminal } from './terminal.ts';
 
-/** Prints the ids on which the command would act. On a terminal, `details` describes each. */
+/** Prints the IDs on which the command would act. On a terminal, `details` describes each. */
 export async function writeDryRun(
   ids: readonly string[],
   action: string,

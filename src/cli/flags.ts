@@ -16,7 +16,7 @@ interface MoreFlagFacts {
   helpGroup?: string;
 }
 
-/** Creates a flag with a text value. `helpValue` stands for the value in the help. */
+/** Creates a flag with a text value. `helpValue` represents the value in the help. */
 export function textFlag(helpValue: string, description: string, more: MoreFlagFacts = {}) {
   return Flags.string({ description, helpValue, ...more });
 }
@@ -82,11 +82,16 @@ export function quietFlag(what: string) {
   });
 }
 
+/** Creates the `--fields` flag of a list. `example` names two or three of its fields. */
+export function fieldsFlag(example: string) {
+  return textFlag('A,B', `columns to print, such as ${example}`, { helpGroup: 'OUTPUT' });
+}
+
 /** The flags for the format of a list. */
 export const formatFlags = inGroup('OUTPUT', {
   csv: booleanFlag('print CSV with a header', { exclusive: ['json', 'quiet', 'jsonl'] }),
   jsonl: booleanFlag('print JSON, one item per line', { exclusive: ['json', 'quiet'] }),
-  fields: textFlag('A,B', 'columns to print, such as id,status,signers.0.email'),
+  fields: fieldsFlag('id,status,signers.0.email'),
   quiet: quietFlag('IDs'),
 });
 

@@ -3,8 +3,9 @@ import { CommandHelp, Help } from '@oclif/core/help';
 import { wordList } from '../kernel/text/word-list.ts';
 
 /** Flag groups in the order of the help text. Common flags come last. */
-const GROUPS = wordList(`SIGNER EMAIL WEBHOOK ADDRESS SIGNATURE FORWARD PACE
-  FILTER OUTPUT KEY STORAGE GLOBAL`);
+const GROUPS =
+  wordList(`SIGNER EMAIL FILE WEBHOOK ADDRESS SIGNATURE FORWARD PACE PLAN WAVE REHEARSAL SERVICE WAIT
+  FILTER OUTPUT KEY STORAGE GUARD GLOBAL`);
 
 /** Prints the help of a command: summary, usage, description, examples, arguments, and grouped flags. */
 class EsignCommandHelp extends CommandHelp {
@@ -13,7 +14,7 @@ class EsignCommandHelp extends CommandHelp {
     const args = Object.values(this.command.args).filter((arg) => !arg.hidden);
     const many = this.command.strict === false ? '...' : '';
     const words = args.map((arg) =>
-      arg.required ? arg.name.toUpperCase() : `[${arg.name.toUpperCase()}${many}]`,
+      arg.required ? `${arg.name.toUpperCase()}${many}` : `[${arg.name.toUpperCase()}${many}]`,
     );
     const required = Object.entries(this.command.flags).filter(([, flag]) => flag.required === true);
     const flags = required.map(
@@ -38,7 +39,7 @@ class EsignCommandHelp extends CommandHelp {
   }
 
   protected override groupFlags(flags: Command.Flag.Any[]): ReturnType<CommandHelp['groupFlags']> {
-    const { mainFlags, flagGroups } = super.groupFlags(flags);
+    const { mainFlags, flagGroups } = super.groupFlags(flags.map(withDefault));
     const rank = (group: string) => (GROUPS.includes(group) ? GROUPS.indexOf(group) : -1);
     const sorted = Object.entries(flagGroups).sort(([a], [b]) => rank(a) - rank(b));
     return { mainFlags, flagGroups: Object.fromEntries(sorted) };
@@ -50,6 +51,14 @@ class EsignCommandHelp extends CommandHelp {
     const rank = (header: string) => (order.includes(header) ? order.indexOf(header) : order.length);
     return sections.sort((a, b) => rank(a.header) - rank(b.header));
   }
+}
+
+/** Moves the default to the end of the description, where it is for all other flags. */
+function withDefault(flag: Command.Flag.Any): Command.Flag.Any {
+  if (flag.type !== 'option' || flag.default === undefined) return flag;
+  const preset = String(flag.default);
+  const shown = preset.includes(' ') ? `"${preset}"` : preset;
+  return { ...flag, default: undefined, description: `${flag.description} (default ${shown})` };
 }
 
 const START = `Try the demo:       esign demo

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { stopInputs } from '../kernel/files/user-file.ts';
-import { waitingSign } from '../output/waiting-sign.ts';
+import { waitingIndicator } from '../output/waiting-indicator.ts';
 
 /** The reason of a stop: a signal, or something that is reported elsewhere. It is not printed as an error. */
 class Interrupted extends Error {
@@ -80,7 +80,7 @@ export function watchSignals(ending: Ending = PROCESS_ENDING): Interrupt {
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const endBy = (signal: NodeJS.Signals) => {
-    waitingSign.clear();
+    waitingIndicator.clear();
     // Without listeners, including those of a spinner, the signal ends the process immediately.
     for (const one of SIGNALS) process.removeAllListeners(one);
     if (ending.platform !== 'win32') ending.raise(signal);
@@ -91,7 +91,7 @@ export function watchSignals(ending: Ending = PROCESS_ENDING): Interrupt {
     descriptions.clear();
     if (text === '') endBy(signal);
     else {
-      waitingSign.clear(text);
+      waitingIndicator.clear(text);
       process.stderr.write(text, () => endBy(signal));
     }
   };

@@ -2,7 +2,7 @@ import type { Config } from '@oclif/core/config';
 import { EsignError } from '../kernel/errors.ts';
 import { processTerminal } from '../output/terminal.ts';
 import { safeBlock } from '../output/text.ts';
-import { waitingSign } from '../output/waiting-sign.ts';
+import { waitingIndicator } from '../output/waiting-indicator.ts';
 import { resolveAliases } from './boot/aliases.ts';
 import { type Installation, versionOf } from './boot/installation.ts';
 import { saveObservations } from './boot/observations.ts';
@@ -25,7 +25,7 @@ export async function main(words: string[], installed: Installation): Promise<vo
   const invocation = createInvocation(argv);
   const { output, observations, interrupt } = invocation;
   output.watch();
-  process.once('exit', () => waitingSign.clear());
+  process.once('exit', () => waitingIndicator.clear());
   // oclif would print its own JSON if this variable is set.
   delete process.env.ESIGN_CONTENT_TYPE;
   // NO_COLOR has priority. Node prints a warning if both are set.

@@ -11,14 +11,14 @@ import { type Clock, systemClock } from '../kernel/clock.ts';
 import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
-import { readKey } from '../profiles/key-place.ts';
+import { readKey } from '../profiles/key-storage.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { requireConnection, resolveSettings, type Settings } from '../profiles/resolve.ts';
 import { readProfiles } from '../profiles/store.ts';
 import type { SandboxControl } from '../sandbox-control/control.ts';
 import { indexPathOf, recordScopeOf, scopeOf, similarIdsFinder } from './boot/observations.ts';
 import { ShapeNotes } from './boot/shape-notes.ts';
-import { type Traced, traceText } from './boot/trace.ts';
+import { type TracedRequest, traceText } from './boot/trace.ts';
 import type { Invocation } from './invocation.ts';
 import type { CommandTerminal } from './terminal.ts';
 
@@ -263,7 +263,7 @@ export class Session {
     pause().then(done, done);
   }
 
-  #trace(entry: Traced): void {
+  #trace(entry: TracedRequest): void {
     this.#terminal.err(traceText(entry, (text) => this.#invocation.redactor.redact(text)));
   }
 }

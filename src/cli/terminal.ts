@@ -3,7 +3,7 @@ import { jsonText } from '../output/json.ts';
 import { errColumns, processTerminal, type Terminal } from '../output/terminal.ts';
 import { TerminalWriter } from '../output/terminal-writer.ts';
 import { paragraph, safeLine } from '../output/text.ts';
-import { waitingSign } from '../output/waiting-sign.ts';
+import { waitingIndicator } from '../output/waiting-indicator.ts';
 
 export interface TerminalFlags {
   json?: boolean;
@@ -54,7 +54,7 @@ export function createTerminal(flags: TerminalFlags, { redactor, output }: Termi
     // Some CI systems have a terminal without columns, where a line can't be redrawn.
     if (writer || !errIsTty || !process.stderr.columns || (still && json)) return () => undefined;
     const paint = (frame: string) => styleErr('cyan', frame);
-    return waitingSign.begin({ text: safeLine(text), moves: !still, paint, immediately });
+    return waitingIndicator.begin({ text: safeLine(text), moves: !still, paint, immediately });
   };
   const own: Omit<CommandTerminal, keyof Terminal> = {
     json,

@@ -1,4 +1,4 @@
-import type { Searching } from '../envelopes/request-ids/search.ts';
+import type { OnSearchStart } from '../envelopes/request-ids/search.ts';
 import { EsignError, UnknownOutcomeError } from '../kernel/errors.ts';
 import type { Context } from './context.ts';
 import { errorText } from './report.ts';
@@ -14,7 +14,7 @@ export interface OpenWrite {
 /** What a write needs: the signal of Ctrl-C, and how to show that its envelope is being searched for. */
 export interface RunningWrite {
   signal: AbortSignal;
-  searching: Searching;
+  searching: OnSearchStart;
 }
 
 /** Stops that take less time than this are not announced. */

@@ -5,7 +5,7 @@ import { ENVELOPE_STATUSES, isInFlight, LIMITS } from '../kernel/vocabulary.ts';
 import { DOCUMENT } from './document.ts';
 
 /** A response of the service, with its request. */
-export interface Sighting {
+export interface ObservedResponse {
   operation: string;
   /** The ID in the path, if it is that of an envelope. */
   envelopeId: string | undefined;
@@ -35,7 +35,7 @@ export class ResponsePoints {
     this.#now = now;
   }
 
-  see(sighting: Sighting, note: NotePoint): void {
+  see(sighting: ObservedResponse, note: NotePoint): void {
     const { status, body, operation } = sighting;
     const data = isRecord(body) ? body.data : undefined;
     if (status < 300) note('byob', 'on');
@@ -57,7 +57,11 @@ export class ResponsePoints {
     this.#statuses.set(id, status);
   }
 
-  #noteAction({ operation, envelopeId, status, body, code }: Sighting, data: unknown, note: NotePoint): void {
+  #noteAction(
+    { operation, envelopeId, status, body, code }: ObservedResponse,
+    data: unknown,
+    note: NotePoint,
+  ): void {
     const before = this.#statuses.get(envelopeId ?? '');
     const isDone = status < 300;
     if (isDone) note('action-reply', actionResponse(status, body, data));
@@ -69,7 +73,7 @@ export class ResponsePoints {
   }
 
   /** Notes the kind of window. A fixed one keeps its end; a sliding one moves it with each request. */
-  #noteWindow({ headers }: Sighting, note: NotePoint): void {
+  #noteWindow({ headers }: ObservedResponse, note: NotePoint): void {
     const reset = Number(headers['x-ratelimit-reset']);
     if (!(reset > 0)) return;
     const now = this.#now();
@@ -89,7 +93,7 @@ function actionResponse(status: number, body: unknown, data: unknown): string {
   return data.success === true ? 'success' : 'other';
 }
 
-function notePaging({ request, status, code }: Sighting, note: NotePoint): void {
+function notePaging({ request, status, code }: ObservedResponse, note: NotePoint): void {
   const query = new URLSearchParams(request.path.split('?')[1]);
   const asked = (name: string) => request.query?.[name] ?? query.get(name) ?? undefined;
   const isAllowed =
@@ -121,7 +125,7 @@ function noteListOrder(items: readonly unknown[], note: NotePoint): void {
   else if (rises) note('list-order', 'other');
 }
 
-function noteCreate({ request, status, body, code }: Sighting, data: unknown, note: NotePoint): void {
+function noteCreate({ request, status, body, code }: ObservedResponse, data: unknown, note: NotePoint): void {
   const sent = sentBody(request);
   if (sent === undefined) return;
   const refused = code === 'VALIDATION_ERROR' && isRecord(body) && isRecord(body.error);

@@ -3,7 +3,7 @@ import type { ApiDocument } from './api-document.ts';
 import { type Form, ValueForms } from './forms.ts';
 import type { Fact, FactTally } from './tally.ts';
 
-/** A property name that is the service's own rather than an id or an address used as a key. */
+/** A property name that is the service's own rather than an ID or an address used as a key. */
 const STORABLE_KEY = /^(?!(?:env|tmpl|signer|org|usr|user|key|evt|dlv)_)[A-Za-z][A-Za-z_]{0,39}$/;
 /** Stands for all other keys. */
 const OTHER_KEY = '*';

@@ -49,7 +49,7 @@ const topicsSchema = z.looseObject({
   oclif: z.looseObject({ topics: z.record(z.string(), z.looseObject({ description: word })) }),
 });
 
-/** Every command with its flags, by id (`envelopes:list`), and the description of each topic. */
+/** Every command with its flags, by ID (`envelopes:list`), and the description of each topic. */
 export interface CommandTree {
   commands: Readonly<Record<string, CommandFacts>>;
   topics: Readonly<Record<string, string>>;

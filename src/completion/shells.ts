@@ -4,7 +4,7 @@ export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /** The word at the cursor as typed, and its meaning so far. */
-export interface Typed {
+export interface TypedWord {
   words: string[];
   current: string;
   /** Returns the text that the shell inserts for a candidate, or undefined if it can't be inserted there. */
@@ -12,7 +12,7 @@ export interface Typed {
 }
 
 /** Parses what a shell's script passes: `=` and the current word, followed by the words before it (in bash, the whole line). */
-export function readTyped(shell: Shell, handed: readonly string[]): Typed {
+export function readTyped(shell: Shell, handed: readonly string[]): TypedWord {
   const [marked = '=', ...words] = handed;
   const raw = marked.slice(1);
   if (shell === 'bash') return readBash(raw, words[0] ?? '');
@@ -28,7 +28,7 @@ export function readTyped(shell: Shell, handed: readonly string[]): Typed {
 export function candidateLines(
   shell: Shell,
   completion: Completion,
-  typed: Typed,
+  typed: TypedWord,
   clean: (text: string) => string,
 ) {
   const lines = completion.candidates.flatMap((candidate) => lineOf(shell, candidate, typed, clean) ?? []);
@@ -40,7 +40,7 @@ const MAX_LENGTH = 70;
 function lineOf(
   shell: Shell,
   { value, description }: CompletionCandidate,
-  typed: Typed,
+  typed: TypedWord,
   clean: (text: string) => string,
 ): string | undefined {
   const text = clean(value) === value ? typed.insert(value) : undefined;
@@ -59,7 +59,7 @@ interface Token {
 }
 
 /** Parses the line of bash. bash replaces only the text after the last word break (`=`, `:`), so the text before it is cut off. */
-function readBash(cursorWord: string, line: string): Typed {
+function readBash(cursorWord: string, line: string): TypedWord {
   const tokens = tokenize(line);
   const last = tokens.pop() ?? { raw: '', value: '', quote: '' };
   const replaced = /^[=:<>|&;()]*$/.test(cursorWord) ? '' : cursorWord;

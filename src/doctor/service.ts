@@ -41,7 +41,7 @@ export async function checkKey(
   } catch (error) {
     return failed(name, error);
   }
-  const words = { key: maskKey(apiKey.value), command: 'printed by a command', keychain: 'in the keychain' };
+  const words = { key: maskKey(apiKey.value), command: 'from a command', keychain: 'in the keychain' };
   return ok(name, `${words[apiKey.kind]} (${from})`);
 }
 

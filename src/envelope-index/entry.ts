@@ -1,11 +1,11 @@
 import type { Envelope } from '../api/schemas.ts';
 import { isWholeItem, textsOf } from '../envelopes/match.ts';
-import { isAsWritten, readMember } from '../journal/line.ts';
+import { isIntactLine, readMember } from '../journal/line.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isRecord } from '../kernel/json.ts';
 
 /**
- * How much of an envelope is known: only the fields of a list, all fields when it was read, or all fields for good.
+ * How much of an envelope is known: only the fields of a list, all fields when it was read, or all fields of an envelope that can't change anymore.
  */
 export type Knowledge = 'part' | 'whole' | 'final';
 
@@ -45,7 +45,7 @@ export interface Completeness {
 }
 
 /** The separator between the texts of an envelope. */
-export const BETWEEN_TEXTS = '\n';
+export const TEXT_SEPARATOR = '\n';
 
 /** Creates the line for an envelope that was just read. `alone`: it was requested by its ID, so no field is missing. */
 export function entryOf(envelope: Envelope, alone: boolean, seen: number): IndexEntry {
@@ -56,7 +56,7 @@ export function entryOf(envelope: Envelope, alone: boolean, seen: number): Index
     created: createdAt ?? '',
     known: knowledgeOf(envelope, alone, seen),
     seen,
-    texts: textsOf(envelope).join(BETWEEN_TEXTS),
+    texts: textsOf(envelope).join(TEXT_SEPARATOR),
     envelope,
   };
 }
@@ -90,7 +90,7 @@ export const ENVELOPE_AT = Buffer.from(',"envelope":');
  */
 export function envelopeIn(line: Buffer): Envelope | undefined {
   const at = line.indexOf(ENVELOPE_AT);
-  if (at < 0 || !isAsWritten(line)) return undefined;
+  if (at < 0 || !isIntactLine(line)) return undefined;
   const value = readMember(line, at + ENVELOPE_AT.length);
   return isStored(value) ? value : undefined;
 }

@@ -10,7 +10,7 @@ import {
   type IndexedEnvelope,
   type IndexQuery,
   isListCheaper,
-  isPartly,
+  isPartlyKnown,
   type Snapshot,
 } from './snapshot.ts';
 import { walkNew } from './walk.ts';
@@ -113,7 +113,7 @@ export class EnvelopeIndex {
     const askedAt = Date.now();
     let current = await this.refresh(query, options);
     const isOutdated = (one: IndexedEnvelope) =>
-      isPartly(one) || (one.seen <= askedAt && mayHaveChanged(one, current.snapshot));
+      isPartlyKnown(one) || (one.seen <= askedAt && mayHaveChanged(one, current.snapshot));
     const outdated = () => [...current.snapshot.known.values()].filter(isOutdated);
     if (isListCheaper(current.snapshot, outdated().length, askedAt))
       current = await this.#withReserve(() => this.readList(query, current, options));
@@ -160,7 +160,7 @@ export class EnvelopeIndex {
     const mayBelong = ({ id }: IndexedEnvelope) =>
       members === undefined || members.has(id) || members.isUndecided(id);
     return [...known.values()].filter(
-      (one) => isPartly(one) && !one.hit && !one.excluded && mayBelong(one) && mayMatch(one),
+      (one) => isPartlyKnown(one) && !one.hit && !one.excluded && mayBelong(one) && mayMatch(one),
     );
   }
 

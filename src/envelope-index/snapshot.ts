@@ -1,18 +1,18 @@
 import { envelopeSchema, matches } from '../api/schemas.ts';
 import { RunMembers, type SelectedRun } from '../envelopes/run-members.ts';
-import { isAsWritten, readTo } from '../journal/line.ts';
+import { isIntactLine, parseUpTo } from '../journal/line.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isRecord } from '../kernel/json.ts';
 import { hasWords } from '../kernel/text/words.ts';
 import { LIMITS, REPLACES_KEY } from '../kernel/vocabulary.ts';
 import {
-  BETWEEN_TEXTS,
   type Completeness,
   ENVELOPE_AT,
   type EntryHead,
   type IndexEvent,
   isHead,
   isIndexEvent,
+  TEXT_SEPARATOR,
 } from './entry.ts';
 
 /** Case-folded search texts. The index may return a few envelopes too many, but never misses one. */
@@ -49,7 +49,7 @@ export function canChange({ known, touched }: IndexedEnvelope): boolean {
 }
 
 /** Returns true if the index lacks some of its searchable fields. */
-export function isPartly({ known }: IndexedEnvelope): boolean {
+export function isPartlyKnown({ known }: IndexedEnvelope): boolean {
   return known === 'part';
 }
 
@@ -60,7 +60,7 @@ export function isPartly({ known }: IndexedEnvelope): boolean {
 export function isListCheaper({ known }: Snapshot, envelopes: number, since: number): boolean {
   if (envelopes * LIMITS.pageSize <= known.size) return false;
   const listed = [...known.values()].filter(({ seen }) => seen > since);
-  return listed.length > 0 && listed.every((one) => !isPartly(one));
+  return listed.length > 0 && listed.every((one) => !isPartlyKnown(one));
 }
 
 const TEXTS = Buffer.from(',"texts":');
@@ -104,12 +104,12 @@ export class Snapshot {
   take(line: Buffer, start: number, end: number): void {
     this.size = end;
     if (line.length === 0) return;
-    if (!isAsWritten(line)) {
+    if (!isIntactLine(line)) {
       this.damaged++;
       return;
     }
     const texts = line.indexOf(TEXTS);
-    const value = readTo(line, texts < 0 ? line.lastIndexOf(CRC) : texts);
+    const value = parseUpTo(line, texts < 0 ? line.lastIndexOf(CRC) : texts);
     if (isHead(value)) this.#addEnvelope(value, line, start, end);
     else if (isIndexEvent(value)) this.#apply(value);
   }
@@ -129,7 +129,7 @@ export class Snapshot {
     // A line may be written after one that was read later.
     if (before !== undefined && before.seen > seen) return;
     const created = timeOf(head.created);
-    if (before && known === 'part' && !isPartly(before) && Object.is(before.created, created)) {
+    if (before && known === 'part' && !isPartlyKnown(before) && Object.is(before.created, created)) {
       before.touched ||= before.status !== status;
       before.status = status;
       return;
@@ -148,7 +148,7 @@ export class Snapshot {
   #addMember(id: string, created: number, line: Buffer, showsMetadata: boolean): void {
     if (this.#run === undefined) return;
     const isCandidate = line.includes(this.#run) || line.includes(REPLACES);
-    const value = isCandidate ? readTo(line, line.lastIndexOf(CRC)) : undefined;
+    const value = isCandidate ? parseUpTo(line, line.lastIndexOf(CRC)) : undefined;
     const envelope = isRecord(value) && matches(envelopeSchema, value.envelope) ? value.envelope : undefined;
     const absent = showsMetadata ? null : undefined;
     this.members?.add(id, created, envelope?.metadata ?? absent);
@@ -173,9 +173,9 @@ export class Snapshot {
   /** Returns true if each word of the query begins a word of the texts. */
   #hasWords(line: Buffer): boolean {
     if (this.#words.length === 0) return true;
-    const value = readTo(line, line.indexOf(ENVELOPE_AT));
+    const value = parseUpTo(line, line.indexOf(ENVELOPE_AT));
     const texts = isRecord(value) && typeof value.texts === 'string' ? value.texts : '';
-    return hasWords(texts.split(BETWEEN_TEXTS), this.#words);
+    return hasWords(texts.split(TEXT_SEPARATOR), this.#words);
   }
 }
 

@@ -99,7 +99,7 @@ function repeatedAddresses(parties: readonly Party[]): EnvelopeProblem[] {
 /** Finds addresses whose domain looks like a typo of a well-known one. */
 function likelyTypos(parties: readonly Party[]): EnvelopeProblem[] {
   return parties.flatMap(({ email }): EnvelopeProblem[] => {
-    const domain = lookAlike(email ?? '');
+    const domain = suggestDomain(email ?? '');
     return domain === undefined ? [] : [{ weight: 'odd', text: `${email ?? ''}: did you mean ${domain}?` }];
   });
 }
@@ -125,7 +125,7 @@ const REAL = new Set([
 const MIN_LENGTH = 8;
 
 /** Returns the well-known domain that differs from the address's domain by one typo, such as gmail.com for `gmial.com`. */
-export function lookAlike(email: string): string | undefined {
+export function suggestDomain(email: string): string | undefined {
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
   if (REAL.has(domain)) return undefined;
   return PROVIDERS.find((known) => known.length >= MIN_LENGTH && isTypo(domain, known));

@@ -17,8 +17,8 @@ import { sendEnvelope } from './actions.ts';
 import { readIfExists } from './marked-envelopes.ts';
 import { requestIdOf } from './markers.ts';
 import type { KnownRequest, LockedRequestId, RequestIds } from './request-ids/request-ids.ts';
-import { contentOf, isMadeFrom, isOtherContent } from './request-ids/same-content.ts';
-import { msUntilListed, type Searching, searchUntilListed } from './request-ids/search.ts';
+import { contentOf, hasSameContent, isOtherContent } from './request-ids/same-content.ts';
+import { msUntilListed, type OnSearchStart, searchUntilListed } from './request-ids/search.ts';
 import type { SignerInput } from './signer-mailbox.ts';
 import { createWithOutcome, readQuietly } from './write-outcome.ts';
 
@@ -102,7 +102,7 @@ export interface CreateOptions {
   check?: (() => Promise<void>) | undefined;
   /** Not used if an earlier run created the envelope. */
   secret?: WebhookSecretSource | undefined;
-  searching?: Searching | undefined;
+  searching?: OnSearchStart | undefined;
 }
 
 /**
@@ -218,7 +218,7 @@ async function findEarlier(
   if (found === undefined) return undefined;
   // This machine's record is exact; without one, the envelope itself shows what the ID was used for.
   const isRecorded = known.state !== 'new' && known.state !== 'damaged';
-  if (!isRecorded && !isMadeFrom(found, body)) throw idUsed(requestId, found);
+  if (!isRecorded && !hasSameContent(found, body)) throw idUsed(requestId, found);
   return refuseEnded(found, requestId);
 }
 

@@ -7,7 +7,7 @@ import { isNotFound } from '../kernel/errors.ts';
 import { showsMarker } from './markers.ts';
 
 /** Options for reading the envelopes that carry markers of esign. */
-export interface MarkedWalk {
+export interface MarkedEnvelopesOptions {
   signal?: AbortSignal | undefined;
   /**
    * Leaves out envelopes created before this time (ms, by the service's clock; called after the first response) if the list shows
@@ -27,7 +27,7 @@ export interface MarkedWalk {
  */
 export async function* markedEnvelopes(
   client: Client,
-  walk: MarkedWalk = {},
+  walk: MarkedEnvelopesOptions = {},
 ): AsyncGenerator<Envelope, void, undefined> {
   const { signal, known = new Set() } = walk;
   const unmarked: Pick<Envelope, 'id' | 'metadata' | 'createdAt'>[] = [];
@@ -67,7 +67,7 @@ async function* readAll(
 /** Yields each item of the list once. At the end, it reads page 1 again, because an item may have moved there in the meantime. */
 async function* itemsOf(
   { envelopes }: Client,
-  { signal, since }: MarkedWalk,
+  { signal, since }: MarkedEnvelopesOptions,
 ): AsyncGenerator<Envelope, void, undefined> {
   if (since === undefined) return yield* envelopes.list({ signal, isThorough: true });
   const seen = new Set<string>();

@@ -29,7 +29,7 @@ export interface EnvelopeAction {
   run<T>(work: (execute: (id: string) => Promise<ActionReport>) => Promise<T>): Promise<T>;
 }
 
-export interface ActionMeans {
+export interface ActionContext {
   client: Client;
   signal: AbortSignal;
   /** Returns the roles that a template defines. */
@@ -38,7 +38,7 @@ export interface ActionMeans {
   reminders: ReminderPlace;
 }
 
-export function sendAction({ client, signal, rolesOf }: ActionMeans): EnvelopeAction {
+export function sendAction({ client, signal, rolesOf }: ActionContext): EnvelopeAction {
   return {
     name: 'send',
     done: 'sent',
@@ -62,7 +62,7 @@ export function sendAction({ client, signal, rolesOf }: ActionMeans): EnvelopeAc
 }
 
 export function cancelAction(
-  { client, signal }: ActionMeans,
+  { client, signal }: ActionContext,
   { reason, evenIfDeclined }: { reason: string | undefined; evenIfDeclined: boolean },
 ): EnvelopeAction {
   return {
@@ -95,7 +95,7 @@ interface RemindOptions {
 }
 
 export function remindAction(
-  { client, signal, reminders }: ActionMeans,
+  { client, signal, reminders }: ActionContext,
   { signer, gapMs, reportsRecent }: RemindOptions,
 ): EnvelopeAction {
   let reading: Promise<ReminderTimes | undefined> | undefined;
@@ -141,7 +141,7 @@ export interface PlannedAction {
 export async function planAction(
   { done, isPossible, findProblems: problemsOf }: EnvelopeAction,
   id: string,
-  { client, signal }: Pick<ActionMeans, 'client' | 'signal'>,
+  { client, signal }: Pick<ActionContext, 'client' | 'signal'>,
   known?: ReadonlyMap<string, Envelope>,
 ): Promise<PlannedAction> {
   try {

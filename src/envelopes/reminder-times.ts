@@ -31,7 +31,7 @@ export function reminderFile(folder: string): string {
 }
 
 /** A reminder to one signer, or to everyone who hadn't signed. */
-export interface Reminded {
+export interface SentReminder {
   signer: string;
   at: number;
 }
@@ -69,13 +69,13 @@ export class ReminderTimes {
   }
 
   /** Returns the last reminder about the envelope; with `email`, the last one that this signer got or may have got. */
-  lastOf(envelopeId: string, email?: string): Reminded | undefined {
+  lastOf(envelopeId: string, email?: string): SentReminder | undefined {
     const found = this.since(envelopeId, Number.NEGATIVE_INFINITY, email);
     return found.toSorted((a, b) => b.at - a.at)[0];
   }
 
   /** Returns the reminders about the envelope since a time; with `email`, only those to this address. */
-  since(envelopeId: string, time: number, email?: string): Reminded[] {
+  since(envelopeId: string, time: number, email?: string): SentReminder[] {
     const own = email?.toLowerCase();
     const damaged = this.#damagedAt === undefined ? [] : [{ signer: UNKNOWN_SIGNER, at: this.#damagedAt }];
     return [...this.#latest(envelopeId), ...damaged].filter(
@@ -85,13 +85,13 @@ export class ReminderTimes {
   }
 
   /** Returns every reminder about the envelope, earliest first. */
-  allOf(envelopeId: string): Reminded[] {
+  allOf(envelopeId: string): SentReminder[] {
     return [...(this.#times.get(envelopeId) ?? [])]
       .flatMap(([signer, times]) => times.map((at) => ({ signer, at })))
       .sort((a, b) => a.at - b.at || (a.signer < b.signer ? -1 : 1));
   }
 
-  #latest(envelopeId: string): Reminded[] {
+  #latest(envelopeId: string): SentReminder[] {
     return [...(this.#times.get(envelopeId) ?? [])].flatMap(([signer, times]) => {
       const at = times.at(-1);
       return at === undefined ? [] : [{ signer, at }];

@@ -12,11 +12,11 @@ import { remindEnvelope } from './actions.ts';
 import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
 import {
   ALL_PENDING,
-  type Reminded,
   type ReminderEntry,
   ReminderTimes,
   readingInto,
   reminderFile,
+  type SentReminder,
   UNKNOWN_SIGNER,
 } from './reminder-times.ts';
 import type { ActionResult } from './write-outcome.ts';
@@ -67,7 +67,7 @@ export class ReminderLog {
   }
 
   /** Returns the last reminder about the envelope that the signer got or may have got. */
-  lastOf(envelopeId: string, email: string): Reminded | undefined {
+  lastOf(envelopeId: string, email: string): SentReminder | undefined {
     return this.#times.lastOf(envelopeId, email);
   }
 

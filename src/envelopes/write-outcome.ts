@@ -4,7 +4,7 @@ import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { isAmbiguous, isRefusedByState } from '../kernel/errors.ts';
-import { type Searching, searchUntilListed } from './request-ids/search.ts';
+import { type OnSearchStart, searchUntilListed } from './request-ids/search.ts';
 
 /** The outcome of a write. It is unknown if the response was lost and reading the envelope didn't show it. */
 export type WriteOutcome<T> =
@@ -16,7 +16,7 @@ export type CreateWriteOutcome = WriteOutcome<Envelope> & { searchError?: Error 
 
 interface CreateWriteOptions {
   signal?: AbortSignal | undefined;
-  searching?: Searching | undefined;
+  searching?: OnSearchStart | undefined;
   /** Called when the response is lost, before the search. */
   onLost?: (() => Promise<void>) | undefined;
 }
@@ -57,7 +57,7 @@ export async function createWithOutcome(
 async function searchAfterLoss(
   client: Client,
   { requestId, startedAt, lostAt }: { requestId: string; startedAt: number; lostAt: number },
-  { signal, searching }: { signal?: AbortSignal | undefined; searching?: Searching | undefined },
+  { signal, searching }: { signal?: AbortSignal | undefined; searching?: OnSearchStart | undefined },
 ): Promise<{ found?: Envelope | undefined; searchError?: Error | undefined }> {
   const deadline = graceDeadline(client, signal);
   let searchError: Error | undefined;

@@ -3,11 +3,11 @@ import { READ_CONCURRENCY } from '../api/defaults.ts';
 import type { HttpRequest, HttpResponse, SendRequest } from '../api/http.ts';
 import { type Envelope, envelopeSchema, matches, readAs, resourceResponseSchema } from '../api/schemas.ts';
 import {
-  type Clearance,
   type OpenGate,
   openGate,
   type PlannedWrite,
   type RunEnd,
+  type WritePermit,
 } from '../api/write-gate.ts';
 import { GuardError } from '../kernel/errors.ts';
 import { isRecord } from '../kernel/json.ts';
@@ -81,7 +81,7 @@ class GuardedGate {
   }
 
   /** Checks all writes of a command, and resets the count of emails. @throws GuardError */
-  async check(planned: readonly PlannedWrite[], send: SendRequest): Promise<Clearance> {
+  async check(planned: readonly PlannedWrite[], send: SendRequest): Promise<WritePermit> {
     this.#tally = new EmailTally();
     this.#counted.clear();
     const sends = planned.some((one) => one.action !== 'create' || one.sends);

@@ -5,7 +5,7 @@ import { repeatsName } from '../kernel/text/json-text.ts';
 import { type Effect, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
 import type { LoggedAction } from '../log/entry.ts';
 
-/** What a request does, as far as the request itself shows it. */
+/** The effect of a request, as shown by the request itself. */
 export interface Write {
   action: LoggedAction;
   effect: Effect;

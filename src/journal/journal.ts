@@ -125,7 +125,7 @@ export class Journal<T> {
     });
   }
 
-  /** Writes pending entries and closes the file for good. */
+  /** Writes pending entries and closes the file permanently. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#turn;

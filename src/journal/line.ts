@@ -17,11 +17,11 @@ export function writeLine(entry: unknown): string {
 
 /** Parses a line without its line break. Returns undefined if any byte has changed since it was written. */
 export function readLine(line: Buffer): unknown {
-  return isAsWritten(line) ? readTo(line, line.length - TAIL_LENGTH) : undefined;
+  return isIntactLine(line) ? parseUpTo(line, line.length - TAIL_LENGTH) : undefined;
 }
 
 /** Returns true if no byte of a line (without its line break) has changed since it was written. */
-export function isAsWritten(line: Buffer): boolean {
+export function isIntactLine(line: Buffer): boolean {
   const end = line.length - TAIL_LENGTH;
   return end >= 0 && hasTail(line, end, crc32(BRACE, crc32(line.subarray(0, end))));
 }
@@ -38,7 +38,7 @@ function hasTail(line: Buffer, at: number, checksum: number): boolean {
 }
 
 /** Parses the members of a line up to the comma at `end`. */
-export function readTo(line: Buffer, end: number): unknown {
+export function parseUpTo(line: Buffer, end: number): unknown {
   return tryParseJson(`${line.toString('utf8', 0, end)}}`);
 }
 

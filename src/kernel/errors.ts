@@ -84,7 +84,7 @@ export type ErrorDetails = Record<string, string[]>;
 export interface Subject {
   kind: 'envelope' | 'template';
   id: string;
-  /** Similar ids, if the subject does not exist. */
+  /** Similar IDs, if the subject does not exist. */
   suggestions?: string[];
 }
 

@@ -124,7 +124,7 @@ export const REQUEST_ID_KEY = 'esignRequestId';
 /** The metadata keys by which a bulk run finds its envelopes. */
 export const RUN_KEY = 'esignRun';
 export const ROW_KEY = 'esignRow';
-/** The metadata key of a replacement. Its value is the id of the replaced envelope. */
+/** The metadata key of a replacement. Its value is the ID of the replaced envelope. */
 export const REPLACES_KEY = 'replaces';
 
 /** Events: the header with the lowercase hex HMAC-SHA256 of the raw payload. */
@@ -137,7 +137,7 @@ export const SIGNATURE_HEADER = 'X-Service-Signature';
 export const EFFECTS = ['reads', 'writes', 'mails', 'deletes', 'local'] as const;
 export type Effect = (typeof EFFECTS)[number];
 
-/** The ids of the commands with each effect. */
+/** The IDs of the commands with each effect. */
 const COMMANDS: Readonly<Record<Effect, readonly string[]>> = {
   reads: wordList(`bulk:export bulk:rehearse bulk:roster bulk:status bulk:template doctor
     documents:download documents:head documents:link envelopes:download envelopes:evidence envelopes:get

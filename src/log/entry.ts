@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { EFFECTS, type Effect } from '../kernel/vocabulary.ts';
 
-/** What a request does, as far as its path shows it. */
+/** The effect of a request, as shown by its path. */
 const ACTIONS = ['create', 'send', 'cancel', 'remind', 'other'] as const;
 export type LoggedAction = (typeof ACTIONS)[number];
 
@@ -77,8 +77,8 @@ export interface LoggedWrite {
   action: LoggedAction;
 }
 
-/** Returns the entry of a write that was begun. Its outcome is unknown until its end record is read. */
-export function begunWrite(record: BeginRecord): LoggedWrite {
+/** Returns the entry of a write that was started. Its outcome is unknown until its end record is read. */
+export function startedWrite(record: BeginRecord): LoggedWrite {
   const { id, at, user, profile, baseUrl, command, effect, envelopeIds, requestId, action, run } = record;
   const entry: LogEntry = {
     id,

@@ -3,12 +3,12 @@ import { readLine } from '../journal/line.ts';
 import { eachLine } from '../journal/lines.ts';
 import { counted } from '../kernel/duration.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
-import { begunWrite, endWrite, type LoggedWrite, type LogRecord, readRecord } from './entry.ts';
+import { endWrite, type LoggedWrite, type LogRecord, readRecord, startedWrite } from './entry.ts';
 import { fileName, fileNumber, GENESIS, LOG_KIND, logFiles, readHead } from './files.ts';
 import { hashOf } from './write-log.ts';
 
 export interface LogFilter {
-  /** Only entries begun at this time (ms) or later. */
+  /** Only entries from this time (ms) or later. */
   since?: number | undefined;
   envelopeId?: string | undefined;
 }
@@ -31,7 +31,7 @@ export async function readLog(folder: string, { since, envelopeId }: LogFilter =
   let damaged = 0;
   const take = (record: LogRecord) => {
     if (record.type === 'begin') {
-      if (since === undefined || Date.parse(record.at) >= since) writes.set(record.id, begunWrite(record));
+      if (since === undefined || Date.parse(record.at) >= since) writes.set(record.id, startedWrite(record));
       return;
     }
     const write = writes.get(record.id);
@@ -52,7 +52,7 @@ export async function readLog(folder: string, { since, envelopeId }: LogFilter =
 /** A place where the chain breaks. */
 export interface Break {
   file: string;
-  /** Counted from 1. 0 stands for the whole file. */
+  /** Counted from 1. 0 means the whole file. */
   line: number;
   /** The ID of the entry in that line, if it can be read. */
   id: string | undefined;

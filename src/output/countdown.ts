@@ -1,7 +1,7 @@
 import { durationInWords } from '../kernel/duration.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
-import { waitingSign } from './waiting-sign.ts';
+import { waitingIndicator } from './waiting-indicator.ts';
 
 const TICK_MS = 1_000;
 
@@ -15,7 +15,7 @@ export function startCountdown(why: string, ms: number, terminal: Terminal): () 
     terminal.err(`${line(ms)}\n`);
     return () => undefined;
   }
-  const release = waitingSign.hold();
+  const release = waitingIndicator.hold();
   const until = Date.now() + ms;
   const draw = () => {
     const text = line(Math.max(0, until - Date.now())).slice(0, process.stderr.columns - 1);

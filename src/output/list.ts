@@ -25,7 +25,7 @@ export interface ListView<T> {
 }
 
 /** Returns true if a person reads the list: on a terminal, without a flag for another format. */
-export function isForPerson(
+export function isTableOutput(
   { json, jsonl, csv, quiet, fields }: ListFormat,
   { outIsTty }: Pick<Terminal, 'outIsTty'>,
 ): boolean {
@@ -33,7 +33,7 @@ export function isForPerson(
 }
 
 /**
- * Writes a list as ids, JSON (an array or one line per item), CSV, a table on a terminal, or tab-separated lines in a pipe.
+ * Writes a list as IDs, JSON (an array or one line per item), CSV, a table on a terminal, or tab-separated lines in a pipe.
  * Except for the table, items are written as they arrive.
  */
 export async function writeList<T>(

@@ -1,6 +1,6 @@
 import type { Terminal } from './terminal.ts';
 import { safeLine } from './text.ts';
-import { FRAMES, waitingSign } from './waiting-sign.ts';
+import { FRAMES, waitingIndicator } from './waiting-indicator.ts';
 
 /** Shows on stderr that work is in progress, with a spinner on a terminal or else occasional lines. */
 export interface Spinner {
@@ -25,7 +25,7 @@ export async function startSpinner(text: string, terminal: Terminal, quiet = fal
   if (!terminal.errIsTty || terminal.still || !process.stderr.columns) return plainLines(text, terminal);
   const { default: ora } = await import('ora');
   // Otherwise, ora would read stdin and intercept Ctrl-C.
-  const release = waitingSign.hold();
+  const release = waitingIndicator.hold();
   const spinner = ora({
     text: safeLine(text),
     stream: process.stderr,
@@ -61,7 +61,7 @@ export function plainLines(first: string, terminal: Terminal): Spinner {
     if (text !== lastPrinted) terminal.err(`${safeLine(text)}\n`);
     lastPrinted = text;
   };
-  const release = waitingSign.hold();
+  const release = waitingIndicator.hold();
   if (terminal.errIsTty) print();
   else lastPrinted = first;
   const timer = setInterval(print, terminal.errIsTty ? INTERVAL_MS.terminal : INTERVAL_MS.elsewhere).unref();

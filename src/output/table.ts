@@ -15,7 +15,7 @@ export interface TableColumn<T> {
   show?(item: T): string;
   /** Returns the color of the cell on a terminal. */
   color?(item: T): Parameters<Terminal['style']>[0] | undefined;
-  /** Whether cells are never cut, as for ids and statuses. */
+  /** Whether cells are never cut, as for IDs and statuses. */
   fixed?: boolean;
   /** The minimum width to which cells may be cut. */
   least?: number;
@@ -34,7 +34,7 @@ function headerOf({ key, header = key.toUpperCase() }: Pick<TableColumn<unknown>
 const GAP = 2;
 const MIN_COLUMN_WIDTH = 12;
 
-/** Formats rows as an aligned table that fits the terminal. Long text is cut, ids never. */
+/** Formats rows as an aligned table that fits the terminal. Long text is cut, IDs never. */
 export function renderTable<T>(
   items: readonly T[],
   all: readonly TableColumn<T>[],

@@ -4,7 +4,7 @@ import { codeOf, OutputError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { hasControllingTerminal } from '../kernel/process/controlling-terminal.ts';
 import type { TerminalWriter } from './terminal-writer.ts';
-import { waitingSign } from './waiting-sign.ts';
+import { waitingIndicator } from './waiting-indicator.ts';
 
 type Format = Parameters<typeof styleText>[0];
 
@@ -71,12 +71,12 @@ export function processTerminal(options: TerminalOptions, env: Environment = pro
       return stdout.isTTY ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
     },
     out: (text) => {
-      waitingSign.clear(stdout.isTTY ? text : undefined);
+      waitingIndicator.clear(stdout.isTTY ? text : undefined);
       if (writer && stdout.isTTY) return writer.write(stdout, text);
       return write(stdout, text, options.undelivered);
     },
     err: (text) => {
-      waitingSign.clear(text);
+      waitingIndicator.clear(text);
       if (writer && stderr.isTTY) void writer.write(stderr, text);
       else stderr.write(text);
     },

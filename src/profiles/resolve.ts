@@ -133,7 +133,7 @@ function timeoutOf({ flags, env }: ResolveInput): Sourced<number> {
  * Refuses to send a key to a base URL other than its own, unless --base-url is given explicitly.
  * @throws UsageError if one comes from the environment and the other from a profile.
  */
-function refuseMixture(baseUrl: Sourced<string>, apiKey: Sourced<string>, profile: string): void {
+function refuseMixedSelection(baseUrl: Sourced<string>, apiKey: Sourced<string>, profile: string): void {
   if (baseUrl.source === 'flag' || baseUrl.source === apiKey.source) return;
   if (apiKey.source === 'profile')
     throw new UsageError(
@@ -165,6 +165,6 @@ export function requireConnection(settings: Settings): {
   ].join('\n');
   if (settings.baseUrl === undefined) throw new NoProfileError('No profile is configured.', { hint });
   if (settings.apiKey === undefined) throw new NoProfileError('No API key is set.', { hint });
-  refuseMixture(settings.baseUrl, settings.apiKey, settings.profileName?.value ?? '');
+  refuseMixedSelection(settings.baseUrl, settings.apiKey, settings.profileName?.value ?? '');
   return { baseUrl: settings.baseUrl.value, apiKey: settings.apiKey };
 }

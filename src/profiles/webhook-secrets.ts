@@ -23,7 +23,7 @@ export type WebhookSecret = z.infer<typeof entrySchema>;
 
 /** How long a secret is kept. Envelopes expire after 30 days by default, but deliveries may be replayed later. */
 const RETENTION_MS = 400 * DAY_MS;
-/** The number of secrets stored last. They are kept whatever their age, because the clock may have been wrong. */
+/** The number of newest secrets that are kept regardless of their age, because the clock may have been wrong. */
 const ALWAYS_KEPT = 10_000;
 
 /** Returns a random secret for signing deliveries. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Mode, RowError } from '../bulk/entries.ts';
 import type { BulkRow } from '../bulk/rows/row.ts';
-import { workOnRun } from '../bulk/run.ts';
+import { processRun } from '../bulk/run.ts';
 import { draftRun } from '../bulk/runs.ts';
 import { requestIdsIn } from '../envelopes/request-ids/request-ids.ts';
 import { timeOf } from '../kernel/clock.ts';
@@ -10,7 +10,7 @@ import type { Sandbox } from '../sandbox/index.ts';
 import type { SampleBasis } from '../statistics/turn-history.ts';
 import type { AccountHistory } from './history.ts';
 import type { RehearsalService } from './service.ts';
-import { letSignersAct, type RehearsedEnvelope, type SignersFacts, type SlowTurn } from './signers.ts';
+import { type RehearsedEnvelope, type SignersFacts, type SlowTurn, simulateSigners } from './signers.ts';
 
 /** A row that would not be sent. */
 export interface UnsentRow {
@@ -65,7 +65,7 @@ export async function rehearse(service: RehearsalService, facts: RehearsalFacts)
   const startedAt = service.clock.now();
   const failed = await sendRows(service, facts);
   const requests = service.requests();
-  const late = await letSignersAct(service, facts);
+  const late = await simulateSigners(service, facts);
   const envelopes = (await service.sandbox.control.envelopes()).filter(({ sentAt }) => sentAt !== null);
   const completionDays = envelopes
     .filter(({ status }) => status === 'COMPLETED')
@@ -115,7 +115,7 @@ async function sendRows(service: RehearsalService, facts: RehearsalFacts): Promi
     account: client.account,
   });
   try {
-    const ending = await workOnRun(run, {
+    const ending = await processRun(run, {
       client,
       ids: requestIdsIn(folder, client),
       concurrency: facts.concurrency,

@@ -49,7 +49,7 @@ const NO_BROWSER = { ip: null, userAgent: null };
 const REASON = 'Declined in a rehearsal.';
 
 /** Simulates the signers for the rehearsed days, based on the history. Returns the signers who would be late, by row. */
-export async function letSignersAct(service: RehearsalService, facts: SignersFacts): Promise<SlowTurn[]> {
+export async function simulateSigners(service: RehearsalService, facts: SignersFacts): Promise<SlowTurn[]> {
   const { sandbox, clock } = service;
   const { days, signal } = facts;
   const [start, end] = [clock.now(), clock.now() + days * DAY_MS];
@@ -87,7 +87,7 @@ function behaviorsOf(
   }
   const behaviors = new Map<string, Behavior>();
   for (const [key, { kind, ids }] of groups) {
-    for (const [index, draw] of evenDraws(ids.length, seed, key).entries())
+    for (const [index, draw] of stratifiedDraws(ids.length, seed, key).entries())
       behaviors.set(ids[index] ?? '', history.behaviorOf(kind, draw));
   }
   return behaviors;
@@ -185,7 +185,7 @@ function actOf(
  * Returns draws for a number of turns. The range from 0 to 1 is divided into `size` equal parts, and one number is drawn from
  * each, in random order. So a list of 20 rows shows the expected outcome of 20 rows, not a random deviation from it.
  */
-export function evenDraws(size: number, seed: number, name: string): Draw[] {
+export function stratifiedDraws(size: number, seed: number, name: string): Draw[] {
   const outcomes = evenNumbers(size, seededRandom(seed, `${name} outcome`));
   const places = evenNumbers(size, seededRandom(seed, `${name} place`));
   return outcomes.map((outcome, index) => ({ outcome, place: places[index] ?? 0 }));

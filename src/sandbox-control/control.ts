@@ -49,7 +49,7 @@ const seededSchema = z.object({
   ),
 });
 /** The number of items loaded from a seed, and its keys. */
-export type SeedReply = z.infer<typeof seededSchema>;
+export type SeedResponse = z.infer<typeof seededSchema>;
 
 /** Returns the URL of the control plane for an API base URL: `http://127.0.0.1:4010/api/v1` gives `…:4010/__sandbox`. */
 export function controlUrl(baseUrl: string): string {
@@ -95,7 +95,7 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
     mails: ({ waitMs, ...filter }: MailFilter) =>
       get('/mails', z.array(mailSchema), 'a list of emails', { ...filter, waitMs: waitMs?.toString() }),
     /** Loads a seed, with its PDFs in base64. */
-    async seed(body: Record<string, unknown>): Promise<SeedReply> {
+    async seed(body: Record<string, unknown>): Promise<SeedResponse> {
       return dataOf(await post('/seed', body), seededSchema, 'the result of loading a seed');
     },
     /** Saves the current state under a name. */

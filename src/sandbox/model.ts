@@ -25,7 +25,7 @@ export interface FieldRecord {
 }
 
 /** The height in points above which a text box can have several lines. */
-export const TALL_TEXT = 30;
+export const MIN_MULTILINE_HEIGHT = 30;
 
 /** The limits of an uploaded PDF: bytes, pages, and the sides of a page in points. */
 export const UPLOAD = { bytes: 10_000_000, pages: 100, shortest: 72, longest: 5_000 } as const;

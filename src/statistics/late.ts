@@ -145,7 +145,7 @@ function startsTurn({ event, verified, isAccepted, at, receivedAt }: Received, {
 }
 
 /**
- * Returns true if the address certainly identifies one signer. An address that several signers share identifies none of them. A
+ * Returns true if the address identifies exactly one signer. An address that several signers share identifies none of them. A
  * view without an address belongs to the only signer.
  */
 function belongsTo(address: string | null, { envelope }: OpenTurn): boolean {

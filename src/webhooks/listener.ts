@@ -15,7 +15,7 @@ import type { Delivery } from './receive/delivery.ts';
 import { FailureReports } from './receive/failures.ts';
 import { type Receiver, startReceiver } from './receive/receiver.ts';
 import { RefusalBudget } from './receive/refusal-budget.ts';
-import { keepTunnel } from './tunnel.ts';
+import { keepTunnelOpen } from './tunnel.ts';
 
 /**
  * Receives webhooks until the signal aborts, and yields what happens. A delivery is stored in the journal before it is
@@ -92,7 +92,7 @@ class Listener {
     const stopping = new AbortController();
     const over = AbortSignal.any([signal, stopping.signal]);
     const tidying = this.#tidy(over);
-    const tunnel = receiver === undefined ? Promise.resolve() : this.#keepTunnel(receiver.url, over);
+    const tunnel = receiver === undefined ? Promise.resolve() : this.#keepTunnelOpen(receiver.url, over);
     try {
       await Promise.race([aborted(signal), tunnel.then(() => aborted(signal))]);
     } finally {
@@ -205,12 +205,12 @@ class Listener {
     });
   }
 
-  /** Keeps the tunnel open until the signal aborts; without a tunnel, resolves immediately. @throws if the tunnel breaks for good. */
-  async #keepTunnel(listensAt: string, signal: AbortSignal): Promise<void> {
+  /** Keeps the tunnel open until the signal aborts; without a tunnel, resolves immediately. @throws if the tunnel breaks permanently. */
+  async #keepTunnelOpen(listensAt: string, signal: AbortSignal): Promise<void> {
     const { clock, tunnel: line, health } = this.#options;
     if (line === undefined) return;
     let tunnelUrl: string | undefined;
-    await keepTunnel(line, {
+    await keepTunnelOpen(line, {
       listensAt,
       clock,
       signal,

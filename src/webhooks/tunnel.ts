@@ -198,7 +198,7 @@ const RESTART_DELAY: BackOff = { firstMs: 2_000, longestMs: 60_000 };
  * Keeps a tunnel open until the signal aborts, then closes it.
  * @throws the error of a tunnel that isn't restarted; UsageError if the program doesn't exist.
  */
-export async function keepTunnel(line: string, options: TunnelOptions): Promise<void> {
+export async function keepTunnelOpen(line: string, options: TunnelOptions): Promise<void> {
   const { signal, clock, restarts, onUp, onDown } = options;
   const state = { failures: 0, wasUp: false };
   const isStopped = () => signal.aborted;

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createConnections } from '../../src/api/dispatcher.ts';
 import { networkError } from '../../src/api/network-error.ts';
 import { createServiceTimeReader } from '../../src/api/service-time.ts';
-import { throwAbout } from '../../src/api/subject.ts';
+import { throwWithSubject } from '../../src/api/subject.ts';
 import { BadResponseError, ServiceError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -173,18 +173,18 @@ describe('the error of a request about an envelope', () => {
   const missing = () => new ServiceError('NOT_FOUND', 'no', { status: 404 });
 
   it('names it, and similar ones if it is missing', async () => {
-    await expect(throwAbout(subject, missing(), similar)).rejects.toMatchObject({
+    await expect(throwWithSubject(subject, missing(), similar)).rejects.toMatchObject({
       subject: { ...subject, suggestions: ['env_2'] },
     });
-    await expect(throwAbout(subject, missing(), undefined)).rejects.toMatchObject({ subject });
+    await expect(throwWithSubject(subject, missing(), undefined)).rejects.toMatchObject({ subject });
   });
 
   it('names only the envelope for any other error of the service', async () => {
     similar.mockClear();
     const refused = new ServiceError('INVALID_STATE', 'no', { status: 409 });
-    await expect(throwAbout(subject, refused, similar)).rejects.toMatchObject({ subject });
+    await expect(throwWithSubject(subject, refused, similar)).rejects.toMatchObject({ subject });
     const bug = new Error('bug');
-    await expect(throwAbout(subject, bug, similar)).rejects.toBe(bug);
+    await expect(throwWithSubject(subject, bug, similar)).rejects.toBe(bug);
     expect([similar.mock.calls.length, 'subject' in bug]).toEqual([0, false]);
   });
 });

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Client } from '../../src/api/client.ts';
 import type { Mode, RunEntry } from '../../src/bulk/entries.ts';
 import { NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
-import { knownEntries, sortKnown } from '../../src/bulk/lookup/known-rows.ts';
+import { groupKnownRows, knownEntries } from '../../src/bulk/lookup/known-rows.ts';
 import { type RowResult, resultsOf } from '../../src/bulk/results.ts';
-import { type Ending, workOnRun } from '../../src/bulk/run.ts';
+import { type Ending, processRun } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun } from '../../src/bulk/runs.ts';
 import type { RunOptions } from '../../src/bulk/session.ts';
 import { findIdentifiedRows } from '../../src/commands/bulk/known.ts';
@@ -210,7 +210,7 @@ export class Runs {
     if (this.client === undefined) throw new Error('not open');
     // As `bulk create` does before it asks for confirmation.
     const found = await findIdentifiedRows(this.client, this.ids(this.client), wanted, new Map());
-    const known = sortKnown(found.values(), mode);
+    const known = groupKnownRows(found.values(), mode);
     const run = await draft.start(
       {
         at: this.service.clock.now(),
@@ -251,7 +251,7 @@ export class Runs {
     const reported: RowResult[] = [];
     if (this.client === undefined) throw new Error('not open');
     try {
-      const ending = await workOnRun(run, {
+      const ending = await processRun(run, {
         client: this.client,
         ids: this.ids(this.client),
         concurrency: 4,

@@ -231,9 +231,9 @@ describe('a run that stops', () => {
     const note = run.note.bind(run);
     run.note = (entry) =>
       left-- > 0 ? note(entry) : Promise.reject(new JournalError("Can't write the journal."));
-    const { workOnRun } = await import('../../src/bulk/run.ts');
+    const { processRun } = await import('../../src/bulk/run.ts');
     if (runs.client === undefined) throw new Error('not open');
-    const ending = await workOnRun(run, {
+    const ending = await processRun(run, {
       client: runs.client,
       ids: runs.ids(runs.client),
       concurrency: 4,

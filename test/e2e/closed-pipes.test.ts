@@ -25,7 +25,7 @@ const emails = new Map<string, number>();
 /** This many writes are answered immediately, the others once the pipe is closed. */
 let free = 0;
 
-async function answerTo({ method, path, body }: SeenRequest): Promise<[number, unknown]> {
+async function openedForStatus({ method, path, body }: SeenRequest): Promise<[number, unknown]> {
   const [, id, action] = /envelopes(?:\/(\w+))?(?:\/(\w+))?$/.exec(path) ?? [];
   if (path.includes('/templates')) return [200, { data: { id: 'tmpl_1', name: 'NDA', fields: [] } }];
   if (method === 'GET' && id === undefined)
@@ -40,7 +40,7 @@ async function answerTo({ method, path, body }: SeenRequest): Promise<[number, u
 
 beforeAll(async () => {
   service = await fakeService((request, response) => {
-    void answerTo(request).then((answer) => json(response, ...answer));
+    void openedForStatus(request).then((answer) => json(response, ...answer));
   });
 });
 beforeEach(async () => {

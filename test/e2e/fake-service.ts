@@ -8,11 +8,11 @@ export interface FakeService {
   env: Record<string, string>;
 }
 
-type Answer = (request: SeenRequest, response: ServerResponse, number: number) => void;
+type ResponseOutcome = (request: SeenRequest, response: ServerResponse, number: number) => void;
 
 export const KEY = 'sk_canary_0123456789';
 
-export async function fakeService(answer: Answer): Promise<FakeService> {
+export async function fakeService(answer: ResponseOutcome): Promise<FakeService> {
   const server = await startServer(answer);
   return { server, env: { ESIGN_BASE_URL: `${server.origin}/api/v1`, ESIGN_API_KEY: KEY } };
 }

@@ -93,7 +93,7 @@ describe.skipIf(PACKAGE === undefined)('the keychain', needsKeychain, () => {
     await add('removed', keyring?.env);
     const account = await accountOf('removed');
     expect((await using(['profiles', 'remove', 'removed', '--yes'])).code).toBe(0);
-    const { readFromKeychain } = await import('../../src/profiles/key-place.ts');
+    const { readFromKeychain } = await import('../../src/profiles/key-storage.ts');
     const before = process.env.DBUS_SESSION_BUS_ADDRESS;
     process.env.DBUS_SESSION_BUS_ADDRESS = keyring?.env.DBUS_SESSION_BUS_ADDRESS;
     try {

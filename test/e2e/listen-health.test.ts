@@ -90,7 +90,7 @@ describe('listen --health-port', () => {
       expect(await post(url, body, signed(body, SECRET))).toBe(500);
       expect(await listening.object()).toMatchObject({
         type: 'warning',
-        message: expect.stringContaining('1 delivery was answered with 500') as unknown,
+        message: expect.stringContaining('1 delivery was rejected with 500') as unknown,
       });
       await rm(`${disk}/filler`);
       await health(healthUrl, 200).catch(() => undefined);

@@ -51,7 +51,7 @@ describe('prompts on a terminal', () => {
     await twoLines.shows('API key:');
     twoLines.type(`\u001b[200~${key}\nsecond line\n\u001b[201~\r`);
     expect((await twoLines.ended).code).toBe(2);
-    await twoLines.shows('The API key must be one word on one line.');
+    await twoLines.shows('must not contain spaces or line breaks');
     const screen = run(add);
     await screen.shows('API key:');
     screen.resize(50, 20);

@@ -50,7 +50,7 @@ const add = (...lines: Parameters<typeof appendToIndex>[1][number][]) => appendT
 const lines = () => readFileSync(file.path, 'utf8').split('\n').filter(Boolean);
 const idsIn = async () => [...(await file.read()).known.keys()];
 
-/** The envelopes that the file has for these ids, read one by one and all together. */
+/** The envelopes that the file has for these IDs, read one by one and all together. */
 async function stored(...ids: string[]): Promise<[(Envelope | undefined)[], Envelope[]]> {
   const { known } = await file.read();
   const wanted = ids.flatMap((id) => known.get(id) ?? []);

@@ -5,7 +5,7 @@ import {
   canChange,
   type IndexQuery,
   isListCheaper,
-  isPartly,
+  isPartlyKnown,
   Snapshot,
 } from '../../src/envelope-index/snapshot.ts';
 import { writeLine } from '../../src/journal/line.ts';
@@ -265,7 +265,7 @@ describe('reading the list', () => {
     const cancelled: Envelope = { ...ada, status: 'CANCELLED' };
     const facts = [ada, cancelled, listed].map((envelope) => {
       const one = oneOf([{ envelope, alone: envelope !== listed }]);
-      return one && [canChange(one), isPartly(one)];
+      return one && [canChange(one), isPartlyKnown(one)];
     });
     expect(facts).toEqual([
       [true, false],

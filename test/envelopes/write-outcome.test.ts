@@ -17,10 +17,10 @@ afterEach(async () => {
   await server?.close();
 });
 
-type Answer = Parameters<typeof startServer>[0];
+type ResponseOutcome = Parameters<typeof startServer>[0];
 
 /** A client without retries, so that every request is part of resolving the outcome. */
-async function serviceOf(answer: Answer) {
+async function serviceOf(answer: ResponseOutcome) {
   await server?.close();
   server = await startServer(answer);
   const clock = fakeClock();
@@ -31,7 +31,7 @@ const requests = () =>
   server?.seen.map(({ method, path }) => `${method} ${path.replace('/api/v1/esign', '')}`);
 
 /** Responses to creates are lost; the list and the single envelopes are these. */
-function losing(items: readonly { id: string }[], full: readonly { id: string }[] = items): Answer {
+function losing(items: readonly { id: string }[], full: readonly { id: string }[] = items): ResponseOutcome {
   return ({ method, path, query }, response) => {
     if (method === 'POST') return loseReply(response);
     const id = /envelopes\/(.+)$/.exec(path)?.[1];
@@ -254,7 +254,10 @@ describe('an action', () => {
   const SENT = { id: 'env_1', status: 'SENT' };
 
   /** Sends env_1 with the given responses to its tries and to the reads of its state, in turn. */
-  async function send(tries: ((response: Parameters<Answer>[1]) => void)[], states: readonly unknown[]) {
+  async function send(
+    tries: ((response: Parameters<ResponseOutcome>[1]) => void)[],
+    states: readonly unknown[],
+  ) {
     let [acts, reads] = [0, 0];
     const { client, clock } = await serviceOf(({ method }, response) => {
       if (method === 'POST') return tries[acts++]?.(response);
@@ -271,7 +274,7 @@ describe('an action', () => {
   }
   const refuse =
     (code: string, status = 400) =>
-    (response: Parameters<Answer>[1]) =>
+    (response: Parameters<ResponseOutcome>[1]) =>
       json(response, status, { error: { code, message: 'no' } });
 
   it('is resolved by the response, or by reading if the response has no status', async () => {

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isAsWritten, readLine, writeLine } from '../../src/journal/line.ts';
+import { isIntactLine, readLine, writeLine } from '../../src/journal/line.ts';
 import { eachLine, linesOf } from '../../src/journal/lines.ts';
 
 const MIB = 1024 * 1024;
@@ -41,8 +41,8 @@ test('accepts a line only with every byte of its checksum', () => {
     for (let at = 0; at < line.length; at++) {
       const other = Buffer.from(line);
       other[at] = (other[at] ?? 0) ^ 1;
-      expect(isAsWritten(other)).toBe(false);
+      expect(isIntactLine(other)).toBe(false);
     }
   }
-  expect(isAsWritten(Buffer.from('}'))).toBe(false);
+  expect(isIntactLine(Buffer.from('}'))).toBe(false);
 });

@@ -39,7 +39,7 @@ it.each<[string, Partial<Delivery>, string]>([
   [
     'a duplicate',
     { duplicate: true },
-    '03:04:06  ✓ signer.viewed       env_1  IN_PROGRESS  ada@example.com  (seen before)\n',
+    '03:04:06  ✓ signer.viewed       env_1  IN_PROGRESS  ada@example.com  (duplicate)\n',
   ],
   [
     'an unsigned delivery',
@@ -54,7 +54,7 @@ it.each<[string, Partial<Delivery>, string]>([
   [
     'a refused delivery with control characters',
     { ...refused, facts: { ...facts, event: 'a\u001b[2J\nb', envelopeId: null } },
-    '03:04:06  ✗ refused: the signature is wrong (claims to be a␛[2J⏎b for no envelope)\n',
+    '03:04:06  ✗ refused: the signature is wrong (claims to be a␛[2J⏎b for an unknown envelope)\n',
   ],
   [
     'a refused delivery that is not an event',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { AccountHistory } from '../../src/rehearsal/history.ts';
-import { evenDraws } from '../../src/rehearsal/signers.ts';
+import { stratifiedDraws } from '../../src/rehearsal/signers.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.parse('2026-11-22T12:00:00Z');
@@ -20,7 +20,7 @@ function signedAfter(ms: number) {
 it('makes signers take as long as earlier ones', () => {
   const history = new AccountHistory(NOW);
   for (let hour = 1; hour <= 40; hour++) history.add(signedAfter(hour * HOUR_MS));
-  const times = evenDraws(400, 1, 'test')
+  const times = stratifiedDraws(400, 1, 'test')
     .map((draw) => history.behaviorOf(KIND, draw))
     .map((one) => (one.kind === 'signs' ? one.afterMs : Number.NaN));
   const mean = times.reduce((sum, ms) => sum + ms, 0) / times.length;

@@ -5,9 +5,9 @@ import type { Client } from '../../src/api/client.ts';
 import type { HttpRequest } from '../../src/api/http.ts';
 import type { Mode } from '../../src/bulk/entries.ts';
 import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
-import { knownEntries, sortKnown } from '../../src/bulk/lookup/known-rows.ts';
+import { groupKnownRows, knownEntries } from '../../src/bulk/lookup/known-rows.ts';
 import type { BulkRow } from '../../src/bulk/rows/row.ts';
-import { type Ending, workOnRun } from '../../src/bulk/run.ts';
+import { type Ending, processRun } from '../../src/bulk/run.ts';
 import { draftRun, type OpenRun, openRun, readRun, runIds } from '../../src/bulk/runs.ts';
 import { wavesEntry } from '../../src/bulk/waves.ts';
 import { findIdentifiedRows } from '../../src/commands/bulk/known.ts';
@@ -183,7 +183,7 @@ class Course {
     const file = { newRows: wanted, fingerprint: 'list', baseUrl: BASE_URL };
     const earlier = await findEarlierRows(folder, client, file);
     const found = await findIdentifiedRows(client, idsOf(folder, client), wanted, earlier);
-    const known = sortKnown(found.values(), this.#mode);
+    const known = groupKnownRows(found.values(), this.#mode);
     const [unfinished] = known.unfinished;
     // Without state, only request IDs show what was sent.
     const isForgotten = known.existing.length + known.drafts.length === 0 && this.#runId !== '';
@@ -242,7 +242,7 @@ class Course {
       if (run.resumed && nextWave !== undefined)
         await run.note({ type: 'wave', wave: nextWave, at: this.#service.time });
       const client = this.#service.client(this.#clock(), fate);
-      return await workOnRun(run, {
+      return await processRun(run, {
         client,
         ids: idsOf(this.#folder(index), client),
         concurrency: this.#pick([1, 3]),

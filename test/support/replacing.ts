@@ -7,8 +7,8 @@ import type { Envelope } from '../../src/api/schemas.ts';
 import { newRequestId } from '../../src/envelopes/create.ts';
 import { carryOut, type ReplaceResult } from '../../src/envelopes/replace/carry-out.ts';
 import { replacedBy } from '../../src/envelopes/replace/find.ts';
-import { openMemory, type ReplaceMemory } from '../../src/envelopes/replace/memory.ts';
 import { planReplacement, type ReplaceRequest } from '../../src/envelopes/replace/plan.ts';
+import { openReplaceRecord, type ReplaceRecord } from '../../src/envelopes/replace/progress-record.ts';
 import { requestIdsIn } from '../../src/envelopes/request-ids/request-ids.ts';
 import { NetworkError } from '../../src/kernel/errors.ts';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
@@ -82,9 +82,9 @@ export const requestFor = (id: string, more: Partial<ReplaceRequest> = {}): Repl
 export async function replaceOnce(
   { client, folder }: Pick<Rig, 'client' | 'folder'>,
   request: ReplaceRequest,
-  around: (memory: ReplaceMemory) => ReplaceMemory = (memory) => memory,
+  around: (memory: ReplaceRecord) => ReplaceRecord = (memory) => memory,
 ): Promise<ReplaceResult> {
-  const memory = await openMemory(join(folder, 'memory'), 'x', request.id, client.clock);
+  const memory = await openReplaceRecord(join(folder, 'memory'), 'x', request.id, client.clock);
   try {
     const plan = await planReplacement(client, request, memory.known);
     const { askedAt, requestId: known } = memory.known;
@@ -172,7 +172,7 @@ function unreliable(client: Client, random: () => number): Client {
 }
 
 /** The journal of such a process: an entry may be missing, or be the last one. */
-function unreliableRecord(memory: ReplaceMemory, random: () => number): ReplaceMemory {
+function unreliableRecord(memory: ReplaceRecord, random: () => number): ReplaceRecord {
   const at = async (work: () => Promise<void>) => {
     const what = fate(random);
     if (what === 'killed before') throw new Killed();
@@ -198,7 +198,7 @@ export async function replaceThroughFaults(rig: Rig, seed: number): Promise<{ tr
     const request = requestFor(old.id, { draft: !isLast && random() < 0.1 });
     // Sometimes the local record is lost with the machine.
     const folder = forgets ? join(rig.folder, `memory-${seed}-${tries}`) : rig.folder;
-    const around = (memory: ReplaceMemory) => (isLast ? memory : unreliableRecord(memory, random));
+    const around = (memory: ReplaceRecord) => (isLast ? memory : unreliableRecord(memory, random));
     const done = await replaceOnce({ client, folder }, request, around).catch((error: unknown) => {
       if (isLast || !(error instanceof Killed || error instanceof Error)) throw error;
     });

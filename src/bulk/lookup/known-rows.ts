@@ -15,7 +15,7 @@ export interface KnownRows {
   ended: EarlierRow[];
 }
 
-export function sortKnown(rows: Iterable<EarlierRow>, mode: Mode): KnownRows {
+export function groupKnownRows(rows: Iterable<EarlierRow>, mode: Mode): KnownRows {
   const known: KnownRows = { existing: [], drafts: [], unfinished: [], other: [], ended: [] };
   for (const row of rows) {
     if (row.kind === 'unfinished' || row.kind === 'other' || row.kind === 'ended') known[row.kind].push(row);

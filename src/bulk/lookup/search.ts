@@ -1,6 +1,6 @@
 import { MAX_LIST_LAG_MS } from '../../api/recent-pages.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { isMadeFrom } from '../../envelopes/request-ids/same-content.ts';
+import { hasSameContent } from '../../envelopes/request-ids/same-content.ts';
 import { msUntilListed } from '../../envelopes/request-ids/search.ts';
 import { StoppedError } from '../../kernel/errors.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
@@ -228,7 +228,7 @@ async function recordForeign(session: BulkSession, foreign: ReadonlyMap<number, 
     const found = foreign.get(row.row);
     if (found === undefined) continue;
     const envelope = await session.retryAfterOutage(() => client.envelopes.get(found.id, session.signal));
-    if (isMadeFrom(envelope, row.envelope)) await recordOutcome(session, row.row, envelope);
+    if (hasSameContent(envelope, row.envelope)) await recordOutcome(session, row.row, envelope);
     else await refuseUsedId(session, row, envelope.id);
   }
 }

@@ -85,7 +85,7 @@ function wrongCount(cells: number, columns: number, delimiter: string | undefine
   const sign = DELIMITER_NAMES[delimiter] ?? `"${delimiter}"`;
   return cells > columns
     ? `the row has ${cells} cells, but the header has ${columns}; put quotes around a cell that contains a ${sign}`
-    : `the row has ${cells} cells, but the header has ${columns}; add the empty ones`;
+    : `the row has ${cells} cells, but the header has ${columns}; add the missing ones, even if they are empty`;
 }
 
 /** Builds a row from its cells. Empty cells count as missing, and a signer without any cell is left out. */

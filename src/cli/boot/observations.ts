@@ -8,7 +8,7 @@ import { stateDir } from '../../kernel/files/paths.ts';
 import type { Settings } from '../../profiles/resolve.ts';
 import type { ShapeNotes } from './shape-notes.ts';
 
-/** Returns the account to which seen ids belong, or undefined without a base URL or key. */
+/** Returns the account to which seen IDs belong, or undefined without a base URL or key. */
 export function scopeOf({ baseUrl, profileName, apiKey }: Settings): IndexScope | undefined {
   if (baseUrl === undefined || apiKey === undefined) return undefined;
   return { baseUrl: baseUrl.value, profile: profileName?.value, apiKey: apiKey.value };
@@ -36,7 +36,7 @@ export function recordScopeOf({ baseUrl, profileName }: Settings): RecordScope |
   return baseUrl && { profile: profileName?.value, baseUrl: baseUrl.value };
 }
 
-/** Suggests ids similar to one that doesn't exist. The code for that is loaded only when needed. */
+/** Suggests IDs similar to one that doesn't exist. The code for that is loaded only when needed. */
 export function similarIdsFinder(client: () => Promise<Client>, { scope }: Observations): FindSimilarIds {
   let asking: Promise<FindSimilarIds> | undefined;
   const load = async () => {

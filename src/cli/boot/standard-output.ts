@@ -34,7 +34,7 @@ export class StandardOutput {
   }
 
   /**
-   * Prepares stdout for a command, given its id and the words after it. If the command changes something or saves files, results that
+   * Prepares stdout for a command, given its ID and the words after it. If the command changes something or saves files, results that
    * can't be written to stdout go to stderr, so that no result is lost.
    */
   prepare(id: string, words: readonly string[]): void {

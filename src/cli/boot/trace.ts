@@ -4,10 +4,10 @@ import { safeBlock } from '../../output/text.ts';
 const BODY_LIMIT = 2_000;
 
 /** A request to the service or the bucket. */
-export type Traced = Omit<TraceEntry, 'method'> & { method: string };
+export type TracedRequest = Omit<TraceEntry, 'method'> & { method: string };
 
 /** Formats a request and its response for --debug. Secrets are removed before text is shortened, which could cut a secret in half. */
-export function traceText(entry: Traced, redact: (text: string) => string): string {
+export function traceText(entry: TracedRequest, redact: (text: string) => string): string {
   const cut = (text: string) => shortened(redact(text));
   const outcome = entry.status === undefined ? (entry.error ?? 'no reply') : String(entry.status);
   const lines = [`→ ${entry.method} ${entry.url}`];

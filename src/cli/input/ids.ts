@@ -2,18 +2,18 @@ import { UsageError } from '../../kernel/errors.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 import { takeStdin } from './stdin.ts';
 
-/** The ids given on a command line. */
+/** The IDs given on a command line. */
 export interface Ids {
   ids: string[];
-  /** Whether the output is a stream: with several arguments, even if they are equal, or with ids from stdin. */
+  /** Whether the output is a stream: with several arguments, even if they are equal, or with IDs from stdin. */
   stream: boolean;
   /** Whether stdin was read to its end, so that questions must be asked on the controlling terminal. */
   fromStdin: boolean;
 }
 
 /**
- * Reads the ids given as arguments, each once and in order. `-` stands for the ids on stdin, one per line.
- * @throws UsageError without ids, or if one looks like a flag.
+ * Reads the IDs given as arguments, each once and in order. `-` stands for the IDs on stdin, one per line.
+ * @throws UsageError without IDs, or if one looks like a flag.
  */
 export function readIds(words: readonly string[], what: IdKind, stdin?: NodeJS.ReadableStream): Promise<Ids> {
   return read(words, what, { word: (word) => word.trim(), line: firstColumn, stdin });
@@ -29,7 +29,7 @@ export function readKeys(words: readonly string[], stdin?: NodeJS.ReadableStream
 }
 
 interface Reading {
-  /** Returns the id in an argument or a line, or undefined if it is empty. */
+  /** Returns the ID in an argument or a line, or undefined if it is empty. */
   word: (word: string) => string;
   line: (line: string) => string;
   stdin: NodeJS.ReadableStream | undefined;

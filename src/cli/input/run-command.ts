@@ -7,7 +7,7 @@ export interface ExecResult {
   signal: NodeJS.Signals | null;
 }
 
-/** The maximum length of a value. Systems limit the size of an environment; ids and statuses are short. */
+/** The maximum length of a value. Systems limit the size of an environment; IDs and statuses are short. */
 const MAX_VALUE_LENGTH = 4_096;
 
 /**

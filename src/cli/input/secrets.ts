@@ -24,7 +24,9 @@ export async function readSecret(sources: SecretSources, terminal: CommandTermin
   terminal.redactor.add(secret);
   if (secret === '') throw new UsageError(`The ${sources.what} is empty.`, { hint: sources.hint });
   if (/[\s\p{Cc}]/u.test(secret))
-    throw new UsageError(`The ${sources.what} must be one word on one line.`, { hint: sources.hint });
+    throw new UsageError(`The ${sources.what} must not contain spaces or line breaks.`, {
+      hint: sources.hint,
+    });
   return secret;
 }
 

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { isatty, ReadStream } from 'node:tty';
 import { input, password, search, select, confirm as yesOrNo } from '@inquirer/prompts';
 import { openControllingTerminal } from '../../kernel/process/controlling-terminal.ts';
-import { waitingSign } from '../../output/waiting-sign.ts';
+import { waitingIndicator } from '../../output/waiting-indicator.ts';
 
 /*
  * Asks the user questions, on stderr. Import this module only when something is asked, because it loads the prompt library.
@@ -21,7 +21,7 @@ export interface Choice<T> {
 }
 
 /** A series of questions. Close it after the last answer. */
-export class Conversation {
+export class PromptSession {
   readonly #keyboard = new Keyboard();
 
   close(): void {
@@ -34,7 +34,7 @@ export class Conversation {
     return select({ message, choices, pageSize: 9, loop: false, ...start }, this.#context());
   }
 
-  /** Asks to choose, for a decision that must not be made by keys typed ahead. */
+  /** Asks for a choice. Keys typed ahead are ignored, so that they can't make the decision. */
   async decide<T>(message: string, choices: readonly Choice<T>[]): Promise<T> {
     await this.#keyboard.discardTypedAhead();
     return this.pick(message, choices);
@@ -79,8 +79,8 @@ export class Conversation {
 }
 
 /** Asks a single question. */
-export async function ask<T>(question: (conversation: Conversation) => Promise<T>): Promise<T> {
-  const conversation = new Conversation();
+export async function ask<T>(question: (conversation: PromptSession) => Promise<T>): Promise<T> {
+  const conversation = new PromptSession();
   try {
     return await question(conversation);
   } finally {
@@ -117,7 +117,7 @@ class Keyboard extends Transform {
   constructor() {
     super();
     this.#source = openSource();
-    this.#showWaiting = waitingSign.hold();
+    this.#showWaiting = waitingIndicator.hold();
     this.#source.setRawMode(true);
     this.#source.pipe(this, { end: false });
     this.#source.once('end', this.#onEnd);
@@ -130,7 +130,7 @@ class Keyboard extends Transform {
   }
 
   /**
-   * Drops what has been typed so far, before a question that must not be answered by accident.
+   * Discards everything typed so far, before a question that must not be answered by accident.
    * @throws ExitPromptError, like the prompt library, if it includes Ctrl-C.
    */
   async discardTypedAhead(): Promise<void> {

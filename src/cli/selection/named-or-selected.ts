@@ -14,7 +14,7 @@ export interface NamedOrSelected {
 }
 
 /** Returns why envelopes of a selection are left out, by ID. For example, `COMPLETED`. */
-export type LeaveOut = (envelopes: readonly Envelope[]) => ReadonlyMap<string, string>;
+export type FindSkipReasons = (envelopes: readonly Envelope[]) => ReadonlyMap<string, string>;
 
 /**
  * Reads the envelopes on which a command acts: IDs, `-` for IDs on stdin, or selection flags. From a selection, envelopes to which
@@ -24,10 +24,10 @@ export type LeaveOut = (envelopes: readonly Envelope[]) => ReadonlyMap<string, s
 export async function readNamedOrSelected(
   words: readonly string[],
   flags: SelectionFlagValues,
-  leaveOut: LeaveOut,
+  leaveOut: FindSkipReasons,
   context: Context,
 ): Promise<NamedOrSelected> {
-  refuseMixture(words, flags);
+  refuseMixedSelection(words, flags);
   if (words.length > 0) return { ids: await readIds(words, 'envelope ID'), selected: undefined };
   const { envelopes } = await select(await selectionOf(flags, context), {}, context);
   const found = new Map<string, Envelope>();
@@ -41,7 +41,7 @@ export async function readNamedOrSelected(
 }
 
 /** @throws UsageError unless envelopes are given in exactly one way: by ID, on stdin, or by selection flags. */
-export function refuseMixture(words: readonly string[], flags: SelectionFlagValues): void {
+export function refuseMixedSelection(words: readonly string[], flags: SelectionFlagValues): void {
   const isStdin = words.includes('-');
   const ways = [isStdin, words.some((word) => word !== '-'), isSelecting(flags)].filter(Boolean);
   if (ways.length === 1) return;

@@ -8,7 +8,7 @@ import {
   type IdentifiedRow,
   type NewRows,
 } from '../../bulk/lookup/earlier-rows.ts';
-import { type KnownRows, sortKnown } from '../../bulk/lookup/known-rows.ts';
+import { groupKnownRows, type KnownRows } from '../../bulk/lookup/known-rows.ts';
 import { SKIPPED } from '../../bulk/results.ts';
 import type { FileReport } from '../../bulk/rows/check-file.ts';
 import type { Context } from '../../cli/context.ts';
@@ -16,7 +16,7 @@ import type { Session } from '../../cli/session.ts';
 import { markedEnvelopes, readIfExists } from '../../envelopes/marked-envelopes.ts';
 import { requestIdOf } from '../../envelopes/markers.ts';
 import { type KnownRequest, type RequestIds, requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
-import { contentOf, isMadeFrom, isOtherContent } from '../../envelopes/request-ids/same-content.ts';
+import { contentOf, hasSameContent, isOtherContent } from '../../envelopes/request-ids/same-content.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { counted, grouped } from '../../kernel/duration.ts';
@@ -45,7 +45,10 @@ export async function findKnownRows(
   { interrupt }: Context,
 ): Promise<KnownRows> {
   const ids = requestIdsIn(stateDir(), client);
-  return sortKnown((await findIdentifiedRows(client, ids, rows, earlier, interrupt.signal)).values(), mode);
+  return groupKnownRows(
+    (await findIdentifiedRows(client, ids, rows, earlier, interrupt.signal)).values(),
+    mode,
+  );
 }
 
 /** Returns why a row is refused if its request ID was used for something else. */
@@ -168,7 +171,7 @@ async function stateOf(
   // A list item may lack signers, and its template is not decisive.
   const envelope = id === undefined ? undefined : await readIfExists(client, id, signal);
   if (envelope === undefined) return undefined;
-  const isSame = isRecorded || isMadeFrom(envelope, use);
+  const isSame = isRecorded || hasSameContent(envelope, use);
   return isSame ? resultOf(envelope) : { ...resultOf(envelope), kind: 'other' };
 }
 

@@ -10,7 +10,7 @@ import { secretFingerprint } from '../../kernel/digest.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { writeReason } from '../../kernel/files/disk-reason.ts';
 import { replaceFile } from '../../kernel/files/replace-file.ts';
-import { readKey } from '../../profiles/key-place.ts';
+import { readKey } from '../../profiles/key-storage.ts';
 import { requireConnection } from '../../profiles/resolve.ts';
 import { readTemplates, type Templates } from '../../rehearsal/check.ts';
 import {

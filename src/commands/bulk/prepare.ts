@@ -19,7 +19,7 @@ import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { safeBlock } from '../../output/text.ts';
 import { findKnownRows, otherText, readEarlierRows, refuseUnfinished, reportKnown } from './known.ts';
 import { type PlanRequest, type RunRequest, requireSamePlan } from './plan.ts';
-import { personsOf, type RowPeople, skipCovered } from './skip-existing.ts';
+import { type RowSigners, rowSignersOf, skipCovered } from './skip-existing.ts';
 import { linesOf, refused, sourceOf } from './source.ts';
 import { type Preflight, preflightText } from './view.ts';
 
@@ -90,12 +90,12 @@ async function checkRows(
   const source = sourceOf(request.file);
   const { name } = source;
   const rows = new NewRows(request.again);
-  const people: RowPeople[] = [];
+  const people: RowSigners[] = [];
   const emails: string[] = [];
   const signerCounts: number[] = [];
   const take = async (row: BulkRow) => {
     rows.add(row);
-    if (request.skipExisting) people.push(personsOf(row));
+    if (request.skipExisting) people.push(rowSignersOf(row));
     const { signers } = row.envelope;
     for (const { email } of signers) emails.push(email);
     signerCounts.push(signers.length);

@@ -3,7 +3,7 @@ import type { Context } from '../../cli/context.ts';
 import { startCountdown } from '../../output/countdown.ts';
 import { plainLines, type Spinner } from '../../output/spinner.ts';
 import { truncate } from '../../output/text.ts';
-import { waitingSign } from '../../output/waiting-sign.ts';
+import { waitingIndicator } from '../../output/waiting-indicator.ts';
 import { progressText, type RunProgress } from './view.ts';
 
 const TICK_MS = 200;
@@ -37,7 +37,7 @@ export class BulkProgress {
   /** Starts showing progress. `byWindow` returns how long a number of rows takes because of the rate window, in ms. */
   start(state: RunState, byWindow: (rows: number) => number): void {
     this.#state = state;
-    this.#release = waitingSign.hold();
+    this.#release = waitingIndicator.hold();
     this.#rateLimitMs = byWindow;
     this.#startedAt = performance.now();
     this.#before = state.finishedCount;

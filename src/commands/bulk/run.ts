@@ -7,7 +7,7 @@ import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
 import { canReadEnvelopes } from '../../bulk/lookup/earlier-rows.ts';
 import { readPlan } from '../../bulk/plan.ts';
 import { type RowResult, resultsOf } from '../../bulk/results.ts';
-import { type Ending, workOnRun } from '../../bulk/run.ts';
+import { type Ending, processRun } from '../../bulk/run.ts';
 import { detailsOf, lastRun } from '../../bulk/run-list.ts';
 import type { RunState } from '../../bulk/run-state.ts';
 import { type OpenRun, openRun } from '../../bulk/runs.ts';
@@ -71,7 +71,7 @@ export async function runToCompletion(
   try {
     if (!run.resumed) await reportKnown(run, 'existing', report);
     if (!run.resumed || wasFinished) await reportKnown(run, 'failed', report);
-    ending = await workOnRun(run, {
+    ending = await processRun(run, {
       client: work.client,
       ids: requestIdsIn(stateDir(), work.client),
       concurrency: flags.concurrency,
@@ -157,7 +157,7 @@ function reportProblems(state: RunState, isWave: boolean): void {
   const messages = [
     ...(failed > 0 ? [`${grouped(failed)} of ${counted(total, 'row')} failed`] : []),
     ...(seconds > 0
-      ? [`${counted(seconds, 'second envelope')} ${seconds === 1 ? 'was' : 'were'} found`]
+      ? [`${counted(seconds, 'duplicate envelope')} ${seconds === 1 ? 'was' : 'were'} found`]
       : []),
   ];
   if (messages.length === 0) return;

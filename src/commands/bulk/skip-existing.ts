@@ -8,12 +8,12 @@ import { counted, grouped } from '../../kernel/duration.ts';
 import { collectRoster } from './roster/collect.ts';
 
 /** The signers of a row. */
-export interface RowPeople extends Pick<BulkRow, 'row' | 'line' | 'requestId'> {
+export interface RowSigners extends Pick<BulkRow, 'row' | 'line' | 'requestId'> {
   templateId: string;
   emails: readonly string[];
 }
 
-export function personsOf({ row, line, requestId, envelope }: BulkRow): RowPeople {
+export function rowSignersOf({ row, line, requestId, envelope }: BulkRow): RowSigners {
   const { templateId, signers } = envelope;
   return { row, line, requestId, templateId, emails: signers.map(({ email }) => email) };
 }
@@ -23,7 +23,7 @@ export function personsOf({ row, line, requestId, envelope }: BulkRow): RowPeopl
  * sent, and reports the number of these rows.
  */
 export async function skipCovered(
-  people: readonly RowPeople[],
+  people: readonly RowSigners[],
   known: KnownRows,
   { rows, templates }: FileReport,
   context: Context,

@@ -25,7 +25,7 @@ import { safeLine } from '../../output/text.ts';
 export default class Compat extends EsignCommand {
   static override summary = 'Show where the service differs from its API document.';
   static override description =
-    'Every command compares the responses and verified webhooks it receives with the API document. Only their shapes are stored: property names, types, statuses, and header names. This command sends no request. Exits with 10 if a response contradicts the API document, unless you pass --share or --choices.';
+    'Every command compares the responses and verified webhooks it receives with the API document. Only their shapes are stored: property names, types, statuses, and header names. This command sends no requests. Exits with 10 if a response contradicts the API document, unless you pass --share or --choices.';
   static override examples = [
     '<%= config.bin %> compat',
     '<%= config.bin %> compat --json | jq ".contradictions[].what"',

@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { booleanFlag, listFlags, quietFlag, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, fieldsFlag, listFlags, quietFlag, textFlag } from '../../cli/flags.ts';
 import type { Session } from '../../cli/session.ts';
 import { acceptPin, forgetPins, type Pin, readPins } from '../../documents/seal/pins.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -21,7 +21,7 @@ export default class DocumentsPins extends EsignCommand {
     forget: textFlag('FINGERPRINT', 'stop trusting this certificate'),
     'dry-run': booleanFlag('show what would change, without changing it'),
     csv: listFlags.csv,
-    fields: listFlags.fields,
+    fields: fieldsFlag('fingerprint,subject'),
     quiet: quietFlag('fingerprints'),
   };
 

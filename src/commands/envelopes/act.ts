@@ -5,10 +5,10 @@ import { writeDryRun } from '../../cli/dry-run.ts';
 import { canAsk, confirmed } from '../../cli/input/confirm.ts';
 import type { Ids } from '../../cli/input/ids.ts';
 import type { SelectionFlagValues } from '../../cli/selection/flags.ts';
-import { type LeaveOut, readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
+import { type FindSkipReasons, readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import {
-  type ActionMeans,
+  type ActionContext,
   type EnvelopeAction,
   type PlannedAction,
   planAction,
@@ -18,7 +18,7 @@ import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { hasSigned } from '../../kernel/vocabulary.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
-import { actionMeans, batchAction } from './actions.ts';
+import { actionContext, batchAction } from './actions.ts';
 import { forEachId, NO_IDS } from './each.ts';
 import { nameOf } from './list/view.ts';
 import { confirmProblems, type ProblemOptions } from './problems.ts';
@@ -29,8 +29,8 @@ export interface ActCommand {
   words: readonly string[];
   flags: { yes: boolean; 'dry-run': boolean };
   query: SelectionFlagValues;
-  leaveOut: LeaveOut;
-  actionOf: (means: ActionMeans) => EnvelopeAction;
+  leaveOut: FindSkipReasons;
+  actionOf: (means: ActionContext) => EnvelopeAction;
   /** How to confirm the problems of a single envelope. */
   confirming: Omit<ProblemOptions, 'asks'>;
   /** Whether a dry run finds problems, too. */
@@ -43,7 +43,7 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
   const { ids, selected } = await readNamedOrSelected(words, query, leaveOut, context);
   // A notice has already reported an empty selection.
   if (selected !== undefined && ids.ids.length === 0) return;
-  const means = await actionMeans(context);
+  const means = await actionContext(context);
   const { client } = means;
   const action = actionOf(means);
   const check = async (id: string, asks: ProblemOptions['asks']) => {
@@ -97,7 +97,7 @@ async function checkEach(
 }
 
 /** Returns undefined if the key can't read envelopes. */
-async function readIfAllowed(id: string, { client, signal }: ActionMeans): Promise<Envelope | undefined> {
+async function readIfAllowed(id: string, { client, signal }: ActionContext): Promise<Envelope | undefined> {
   try {
     return await client.envelopes.get(id, signal);
   } catch (error) {

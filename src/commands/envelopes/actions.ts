@@ -2,7 +2,7 @@ import type { Context } from '../../cli/context.ts';
 import type { Ids } from '../../cli/input/ids.ts';
 import { hasFlag, rebuildCommand } from '../../cli/rerun.ts';
 import { REMINDER_GAP } from '../../envelopes/defaults.ts';
-import type { ActionMeans, EnvelopeAction } from '../../envelopes/plan.ts';
+import type { ActionContext, EnvelopeAction } from '../../envelopes/plan.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { BatchAction } from './each.ts';
@@ -12,7 +12,7 @@ import { rolesReader } from './problems.ts';
 const MAX_IDS = 20;
 
 /** Returns what the actions on envelopes need. */
-export async function actionMeans(context: Context): Promise<ActionMeans> {
+export async function actionContext(context: Context): Promise<ActionContext> {
   const { session, terminal, interrupt } = context;
   const { baseUrl } = await session.settings();
   return {

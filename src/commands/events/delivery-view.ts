@@ -44,7 +44,7 @@ export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
     return `${time}  ${terminal.style('red', '✗')} refused: ${safeLine(reason)}${claimed(delivery)}\n`;
   const mark = verified ? terminal.style('green', '✓') : terminal.style('yellow', '?');
   const event = terminal.style('bold', safeLine(facts?.event ?? 'unknown event').padEnd(18));
-  const rest = [facts?.envelopeId, facts?.status, facts?.signer, duplicate ? '(seen before)' : null].filter(
+  const rest = [facts?.envelopeId, facts?.status, facts?.signer, duplicate ? '(duplicate)' : null].filter(
     (text) => text !== null,
   );
   return `${time}  ${mark} ${event}  ${safeLine(rest.join('  '))}\n`;
@@ -53,7 +53,9 @@ export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
 function claimed(delivery: Delivery): string {
   const { facts } = delivery;
   if (facts === null) return '';
-  return safeLine(` (claims to be ${facts.event ?? 'no event'} for ${facts.envelopeId ?? 'no envelope'})`);
+  return safeLine(
+    ` (claims to be ${facts.event ?? 'an unknown event'} for ${facts.envelopeId ?? 'an unknown envelope'})`,
+  );
 }
 
 /** Renders an attempt to forward a delivery as a JSON line or a line for people. Includes the URL if there are several. */

@@ -6,7 +6,7 @@ import { PartialError } from '../../kernel/errors.ts';
 import { EVENTS } from '../../kernel/vocabulary.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
-import { type CheckResult, describeAnswer, drill } from '../../webhooks/drill/drill.ts';
+import { type CheckResult, describeResponse, drill } from '../../webhooks/drill/drill.ts';
 import { shownUrl } from '../../webhooks/forward/send.ts';
 import { eventNames } from './event-flags.ts';
 import { targetUrl } from './send.ts';
@@ -59,6 +59,6 @@ function drillLine(result: CheckResult, terminal: Terminal): string {
     return `${cells.map(safeLine).join('\t')}\n`;
   }
   const mark = ok ? terminal.style('green', '✓') : terminal.style('red', '✗');
-  const did = `${finding ?? describeAnswer({ status, error: null })}${notice === undefined ? '' : `; ${notice}`}`;
+  const did = `${finding ?? describeResponse({ status, error: null })}${notice === undefined ? '' : `; ${notice}`}`;
   return `${mark} ${check.padEnd(NAME_WIDTH)} ${safeLine(did)}  ${terminal.style('dim', `${ms} ms`)}\n`;
 }

@@ -78,7 +78,7 @@ export function renderEvent(record: EventRecord, terminal: Terminal): string {
     ['Status', record.status],
     ['Signer', record.signer],
     ['Verified', record.verified ? 'yes' : `no${record.reason === null ? '' : `: ${record.reason}`}`],
-    ['Answered', `${record.answer}${record.duplicate ? ', seen before' : ''}`],
+    ['Response', `${record.answer}${record.duplicate ? ', duplicate' : ''}`],
   ];
   const shown = facts.flatMap(([label, value]): [string, string][] =>
     value === null ? [] : [[label, safeLine(value)]],

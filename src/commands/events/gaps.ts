@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { durationFlag, formatFlags, sinceFlag, textFlag } from '../../cli/flags.ts';
+import { durationFlag, fieldsFlag, formatFlags, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { counted } from '../../kernel/duration.ts';
 import { PartialError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
@@ -20,6 +20,7 @@ export default class EventsGaps extends EsignCommand {
   ];
   static override flags = {
     ...formatFlags,
+    fields: fieldsFlag('envelopeId,event,why'),
     since: sinceFlag({
       description: 'check changes and events since this time (default 24h)',
       helpValue: '24h|DATE',

@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { booleanFlag, inGroup, listFlags, sinceFlag, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, fieldsFlag, inGroup, listFlags, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { limited } from '../../cli/input/limit.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { mapEach } from '../../kernel/streams.ts';
@@ -17,6 +17,7 @@ export default class EventsList extends EsignCommand {
   ];
   static override flags = {
     ...listFlags,
+    fields: fieldsFlag('receivedAt,event,envelopeId'),
     ...inGroup('FILTER', {
       events: textFlag('A,B', 'only these events'),
       envelope: textFlag('ID', 'only events for this envelope'),

@@ -11,7 +11,7 @@ import { matchedSigners, type Selection } from '../../envelopes/select.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { entryOf } from '../../kernel/json.ts';
 import { hasSigned, isInFlight, isVoid } from '../../kernel/vocabulary.ts';
-import { isForPerson, writeList } from '../../output/list.ts';
+import { isTableOutput, writeList } from '../../output/list.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate, widthOf } from '../../output/text.ts';
@@ -49,7 +49,7 @@ export default class Find extends EsignCommand {
     const { terminal } = context;
     const selection = await selectionOf({ ...flags, search: searchText(argv.join(' ')) }, context);
     // On a terminal, the envelopes are described in sentences.
-    const isDescribed = isForPerson(flags, terminal);
+    const isDescribed = isTableOutput(flags, terminal);
     const hits = await searchEnvelopes(
       selection,
       { limit: limited.maxItems(flags), cached: flags.cached, oneSignerFirst: isDescribed },

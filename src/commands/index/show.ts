@@ -2,7 +2,7 @@ import { indexPathOf } from '../../cli/boot/observations.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { IndexFile } from '../../envelope-index/index-file.ts';
-import { canChange, isPartly } from '../../envelope-index/snapshot.ts';
+import { canChange, isPartlyKnown } from '../../envelope-index/snapshot.ts';
 import { grouped } from '../../kernel/duration.ts';
 import { bytesInWords } from '../../output/bytes.ts';
 import { writeJson } from '../../output/json.ts';
@@ -38,7 +38,7 @@ export async function showIndex(context: Context): Promise<void> {
     file: path,
     envelopes: all.length,
     canChange: all.filter(canChange).length,
-    unread: all.filter(isPartly).length,
+    unread: all.filter(isPartlyKnown).length,
     bytes: size,
     damagedLines: damaged,
     completeAt: completeness ? new Date(completeness.complete).toISOString() : null,

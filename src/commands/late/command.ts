@@ -1,13 +1,13 @@
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { durationFlag, formatFlags, numberFlag } from '../../cli/flags.ts';
+import { durationFlag, fieldsFlag, formatFlags, numberFlag } from '../../cli/flags.ts';
 import { readAccount } from '../../cli/selection/account.ts';
 import { selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
 import { type ReminderTimes, readReminderTimes, UNKNOWN_SIGNER } from '../../envelopes/reminder-times.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import { isForPerson, type ListView, writeIds, writeList } from '../../output/list.ts';
+import { isTableOutput, type ListView, writeIds, writeList } from '../../output/list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { paragraph } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
@@ -34,6 +34,7 @@ export default class Late extends EsignCommand {
     ),
     after: durationFlag('7d', 'time after which a signer is late, instead of the usual time'),
     ...formatFlags,
+    fields: fieldsFlag('envelopeId,signer.email'),
   };
 
   async run(): Promise<void> {
@@ -54,7 +55,7 @@ export default class Late extends EsignCommand {
     const rows = steps.map(({ row }) => row);
     await writeList(rows, lateList(session.now()), flags, out);
     if (rows.length === 0) return terminal.notice('No signers are late.');
-    if (isForPerson(flags, terminal)) await out.out(renderNextSteps(steps, terminal));
+    if (isTableOutput(flags, terminal)) await out.out(renderNextSteps(steps, terminal));
   }
 }
 

@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags, inGroup, sinceFlag, textFlag } from '../../cli/flags.ts';
+import { fieldsFlag, formatFlags, inGroup, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { counted } from '../../kernel/duration.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { LogEntry } from '../../log/entry.ts';
@@ -20,6 +20,7 @@ export default class Log extends EsignCommand {
   ];
   static override flags = {
     ...formatFlags,
+    fields: fieldsFlag('at,command,outcome'),
     ...inGroup('FILTER', {
       since: sinceFlag({ description: 'only entries since this time', helpValue: '7d|DATE' }),
       envelope: textFlag('ID', 'only entries for this envelope'),

@@ -70,7 +70,7 @@ export function cursorFrom(text: string | undefined): Cursor | undefined {
 }
 
 /** Returns the fields of an envelope in a list. `get` returns the rest. */
-export function leanEnvelope(envelope: Envelope): Record<string, unknown> {
+export function envelopeListItem(envelope: Envelope): Record<string, unknown> {
   const { message: _, signers, ...rest } = envelope;
   const shown = Object.entries(rest).filter(([name]) => !name.endsWith('StorageKey'));
   return withoutEmpty({
@@ -80,7 +80,7 @@ export function leanEnvelope(envelope: Envelope): Record<string, unknown> {
 }
 
 /** Returns a template without its fields. `templates` with an ID returns them. */
-export function leanTemplate({ fields: _, ...template }: Template): Record<string, unknown> {
+export function templateListItem({ fields: _, ...template }: Template): Record<string, unknown> {
   return withoutEmpty(template);
 }
 

@@ -4,14 +4,14 @@ import type { Context } from '../../cli/context.ts';
 import { withOutcomeCheck } from '../../cli/write.ts';
 import type { Party } from '../../envelopes/completeness.ts';
 import { createBody, type EnvelopeInput, plannedCreate } from '../../envelopes/create.ts';
-import { type ActionMeans, type EnvelopeAction, planAction as plan } from '../../envelopes/plan.ts';
+import { type ActionContext, type EnvelopeAction, planAction as plan } from '../../envelopes/plan.ts';
 import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
-import { actionMeans } from '../envelopes/actions.ts';
+import { actionContext } from '../envelopes/actions.ts';
 import { executeCreate } from '../envelopes/create/command.ts';
 import { withWarning } from '../envelopes/create/view.ts';
-import { keptSecretOf } from '../envelopes/create/webhook-secret.ts';
+import { storedSecretOf } from '../envelopes/create/webhook-secret.ts';
 import { checkSigners, confirmProblems } from '../envelopes/problems.ts';
 import type { ReplaceFlags } from '../envelopes/replace/flags.ts';
 import { checkedPlan, replaceEnvelope, writesOf } from '../envelopes/replace/run.ts';
@@ -72,12 +72,12 @@ export async function planCreate(
 
 /** Plans an action on an envelope. @throws ServiceError INVALID_STATE if it isn't possible. */
 export async function planAction(
-  actionOf: (means: ActionMeans) => EnvelopeAction,
+  actionOf: (means: ActionContext) => EnvelopeAction,
   id: string,
   allowMissing: boolean,
   context: Context,
 ): Promise<PlannedCall> {
-  const means = await actionMeans(context);
+  const means = await actionContext(context);
   const action = actionOf(means);
   const { envelope, refusal, problems } = await plan(action, id, means);
   if (refusal !== undefined) throw refusal;
@@ -102,7 +102,7 @@ export async function planAction(
 export async function planReplace(id: string, flags: ReplaceFlags, context: Context): Promise<PlannedCall> {
   const plan = await checkedPlan(id, flags, context);
   const { old, made, wanted, signers, steps } = plan;
-  const isKept = (await keptSecretOf(id, context)) !== undefined;
+  const isKept = (await storedSecretOf(id, context)) !== undefined;
   const notes = made === undefined ? notesOn(old, signers, { wanted, isKept }) : [];
   const { webhookSecret: _, ...body } = wanted;
   return {

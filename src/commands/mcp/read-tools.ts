@@ -20,7 +20,14 @@ import { searchTemplates } from '../../templates/search.ts';
 import { fetchInto } from '../documents/download/run.ts';
 import { knownSigners } from '../documents/signers.ts';
 import { Histories } from '../envelopes/get/history.ts';
-import { type Cursor, cursorFrom, leanEnvelope, leanTemplate, pageOf, type ResultPage } from './paging.ts';
+import {
+  type Cursor,
+  cursorFrom,
+  envelopeListItem,
+  pageOf,
+  type ResultPage,
+  templateListItem,
+} from './paging.ts';
 import { READ_ONLY_HINTS, type Tool, tool } from './tool.ts';
 
 const MAX_NAMED = 10;
@@ -138,7 +145,7 @@ function detailTools(context: Context): Tool[] {
       run: async (wanted) => {
         const client = await context.session.client();
         if (wanted.id === undefined)
-          return pageOf(searchTemplates(client, { search: wanted.search, signal }), leanTemplate, {
+          return pageOf(searchTemplates(client, { search: wanted.search, signal }), templateListItem, {
             limit: wanted.limit ?? LIST_LIMIT,
             cursor: cursorFrom(wanted.cursor),
           });
@@ -213,7 +220,7 @@ function envelopePage(
   limit: number,
   from: Cursor | undefined,
 ): Promise<ResultPage> {
-  return pageOf(envelopes, leanEnvelope, { limit, cursor: from, hasMore });
+  return pageOf(envelopes, envelopeListItem, { limit, cursor: from, hasMore });
 }
 
 /** Searches return the newest first, so envelopes newer than the last page need not be read again. */

@@ -2,11 +2,11 @@ import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, requiredArg } from '../../cli/flags.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { addProfile, applyChanges, checkName } from '../../profiles/edit.ts';
-import { removeKey, storeKey } from '../../profiles/key-place.ts';
+import { removeKey, storeKey } from '../../profiles/key-storage.ts';
 import { readProfiles } from '../../profiles/store.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
 import { checkKey } from './check-key.ts';
-import { notePlace, profileFlags, readProfileChanges } from './flags.ts';
+import { noticeKeyFallback, profileFlags, readProfileChanges } from './flags.ts';
 import { renderProfile, writeProfile } from './view.ts';
 
 export default class ProfilesAdd extends EsignCommand {
@@ -42,7 +42,7 @@ export default class ProfilesAdd extends EsignCommand {
     const changes = await readProfileChanges(flags, { needsKey: true }, context.terminal);
     if (flags.verify) await checkKey(applyChanges(undefined, changes), context);
     const placed = await storeKey(changes, undefined, flags.keychain, context.interrupt.signal);
-    notePlace(placed, context.terminal);
+    noticeKeyFallback(placed, context.terminal);
     const profile = applyChanges(undefined, placed.changes);
     const store = await updateProfiles(folder, (profiles) => addProfile(profiles, args.name, profile)).catch(
       async (error: unknown) => {

@@ -3,11 +3,11 @@ import { booleanFlag, requiredArg } from '../../cli/flags.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { applyChanges, putProfile } from '../../profiles/edit.ts';
-import { removeKey, storeKey } from '../../profiles/key-place.ts';
+import { removeKey, storeKey } from '../../profiles/key-storage.ts';
 import { profileNamed, readProfiles } from '../../profiles/store.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
 import { checkKey } from './check-key.ts';
-import { notePlace, profileFlags, readProfileChanges } from './flags.ts';
+import { noticeKeyFallback, profileFlags, readProfileChanges } from './flags.ts';
 import { renderProfile, writeProfile } from './view.ts';
 
 export default class ProfilesEdit extends EsignCommand {
@@ -37,7 +37,7 @@ export default class ProfilesEdit extends EsignCommand {
     const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
     if (flags.verify && reached !== undefined) await checkKey(applyChanges(before, changes), context);
     const placed = await storeKey(changes, before, flags.keychain, context.interrupt.signal);
-    notePlace(placed, context.terminal);
+    noticeKeyFallback(placed, context.terminal);
     const after = applyChanges(before, placed.changes);
     const store = await updateProfiles(folder, (profiles) => {
       putProfile(profiles, args.name, applyChanges(profileNamed(profiles, args.name), placed.changes));

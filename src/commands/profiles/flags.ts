@@ -4,7 +4,7 @@ import { readSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import type { GuardChanges, ProfileChanges } from '../../profiles/edit.ts';
-import type { KeyStorage } from '../../profiles/key-place.ts';
+import type { KeyStorage } from '../../profiles/key-storage.ts';
 
 const guardFlags = inGroup('GUARD', {
   'read-only': booleanFlag('refuse all commands that change data', { allowNo: true }),
@@ -88,7 +88,7 @@ export async function readProfileChanges(
 }
 
 /** Prints a notice if a key that was meant for the keychain is stored in the file. */
-export function notePlace({ refused }: KeyStorage, terminal: CommandTerminal): void {
+export function noticeKeyFallback({ refused }: KeyStorage, terminal: CommandTerminal): void {
   if (refused)
     terminal.notice(`${refused.message} The key is stored in the profiles file, which only you can read.`);
 }

@@ -6,7 +6,7 @@ import { removeRecordsOf } from '../../compatibility/record.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { removeProfile } from '../../profiles/edit.ts';
-import { removeKey } from '../../profiles/key-place.ts';
+import { removeKey } from '../../profiles/key-storage.ts';
 import { profileNamed, readProfiles } from '../../profiles/store.ts';
 import { updateProfiles } from '../../profiles/update-store.ts';
 import { writeProfile } from './view.ts';

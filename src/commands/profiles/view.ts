@@ -94,7 +94,9 @@ export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
     [
       'API key',
       one.apiKey ??
-        (one.apiKeyIn === 'keychain' ? 'in the keychain' : `printed by: ${one.apiKeyCommand ?? 'nothing'}`),
+        (one.apiKeyIn === 'keychain'
+          ? 'in the keychain'
+          : `from the command: ${one.apiKeyCommand ?? 'none'}`),
     ],
     ['Bucket', one.storage?.bucket ?? null],
     ['Endpoint', one.storage?.endpoint ?? null],

@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags, optionalArg, quietFlag } from '../../cli/flags.ts';
+import { fieldsFlag, formatFlags, optionalArg, quietFlag } from '../../cli/flags.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { type ListView, writeList } from '../../output/list.ts';
 import type { SandboxChoice } from '../../sandbox-control/control.ts';
@@ -13,7 +13,7 @@ export default class SandboxChoices extends EsignCommand {
   ];
   static override strict = false;
   static override args = { choice: optionalArg('NAME=VALUE to set') };
-  static override flags = { ...formatFlags, quiet: quietFlag('names') };
+  static override flags = { ...formatFlags, fields: fieldsFlag('name,value'), quiet: quietFlag('names') };
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(SandboxChoices);

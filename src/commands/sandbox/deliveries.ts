@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags, textFlag } from '../../cli/flags.ts';
+import { fieldsFlag, formatFlags, textFlag } from '../../cli/flags.ts';
 import { writeList } from '../../output/list.ts';
 import { sandboxDeliveryList } from '../events/delivery-view.ts';
 
@@ -13,6 +13,7 @@ export default class SandboxDeliveries extends EsignCommand {
   static override flags = {
     envelope: textFlag('ID', 'only webhooks for this envelope'),
     ...formatFlags,
+    fields: fieldsFlag('event,state,url'),
   };
 
   async run(): Promise<void> {

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../kernel/files/temporary-folder.ts';
 import { exemptLoopback } from '../../kernel/network/proxy.ts';
 import { childEnvironment } from '../../kernel/process/child-environment.ts';
 import { endTree } from '../../kernel/process/process-tree.ts';
-import { waitingSign } from '../../output/waiting-sign.ts';
+import { waitingIndicator } from '../../output/waiting-indicator.ts';
 import type { Sandbox } from '../../sandbox/index.ts';
 import { repeatableFlags, repeatableOptions } from './repeatable.ts';
 import { readSeedFile } from './seed-file.ts';
@@ -24,6 +24,7 @@ export default class SandboxExec extends EsignCommand {
     '<%= config.bin %> sandbox exec --seed seed.yaml -- pytest -q',
     `<%= config.bin %> sandbox exec -- sh -c 'curl "$ESIGN_SANDBOX_URL"'`,
   ];
+  static override usage = 'sandbox exec [FLAGS] -- COMMAND...';
   static override strict = false;
   static override args = {
     command: requiredArg('command to run, with its arguments'),
@@ -56,7 +57,7 @@ export default class SandboxExec extends EsignCommand {
       sandbox = await terminal.waiting('Starting the sandbox', () => startSandbox(options));
       interrupt.signal.throwIfAborted();
       // From here on, the terminal belongs to the command.
-      waitingSign.hold();
+      waitingIndicator.hold();
       child = start(command, sandbox);
       const { code, signal } = await endOf(child, command, interrupt.signal);
       if (signal !== null && PASSED_ON.includes(signal) && !interrupt.signal.aborted)

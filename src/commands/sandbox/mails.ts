@@ -1,8 +1,8 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { durationFlag, formatFlags, textFlag } from '../../cli/flags.ts';
+import { durationFlag, fieldsFlag, formatFlags, textFlag } from '../../cli/flags.ts';
 import { WaitTimeoutError } from '../../kernel/errors.ts';
 import { waitExpired } from '../../kernel/wait-expired.ts';
-import { isForPerson, type ListView, writeList } from '../../output/list.ts';
+import { isTableOutput, type ListView, writeList } from '../../output/list.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
@@ -20,13 +20,14 @@ export default class SandboxMails extends EsignCommand {
     envelope: textFlag('ID', 'only emails about this envelope'),
     wait: durationFlag('5s', 'maximum time to wait for the first email; exits with 124 if none arrives'),
     ...formatFlags,
+    fields: fieldsFlag('to,subject,link'),
   };
 
   async run(): Promise<void> {
     const { flags } = await this.parse(SandboxMails);
     const { terminal, session } = this.context(flags);
     const mails = await readMails(flags, await session.sandbox());
-    if (isForPerson(flags, terminal) && mails.length > 0)
+    if (isTableOutput(flags, terminal) && mails.length > 0)
       return terminal.out(renderMails(mails, terminal, session.now()));
     await writeList(mails, mailList(session.now()), flags, terminal);
   }

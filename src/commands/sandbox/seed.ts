@@ -8,7 +8,7 @@ import { ServiceError, UsageError } from '../../kernel/errors.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { writeJson } from '../../output/json.ts';
 import { safeLine } from '../../output/text.ts';
-import type { SeedReply } from '../../sandbox-control/control.ts';
+import type { SeedResponse } from '../../sandbox-control/control.ts';
 import { standInsOf } from './like.ts';
 import { readSeedFile } from './seed-file.ts';
 
@@ -92,12 +92,12 @@ async function seedSandbox(path: string, context: Context): Promise<void> {
   }
 }
 
-async function showResult(result: SeedReply, terminal: CommandTerminal): Promise<void> {
+async function showResult(result: SeedResponse, terminal: CommandTerminal): Promise<void> {
   if (terminal.json) return writeJson(result, terminal);
   await terminal.out(inWords(result));
 }
 
-function inWords({ templates, organisations, envelopes, keys }: SeedReply): string {
+function inWords({ templates, organisations, envelopes, keys }: SeedResponse): string {
   const parts = [
     counted(templates, 'template'),
     counted(organisations, 'organization'),

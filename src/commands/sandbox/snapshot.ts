@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { formatFlags, optionalArg, quietFlag } from '../../cli/flags.ts';
+import { fieldsFlag, formatFlags, optionalArg, quietFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isNotFound, ServiceError, UsageError } from '../../kernel/errors.ts';
@@ -29,7 +29,7 @@ export default class SandboxSnapshot extends EsignCommand {
     }),
     name: optionalArg('snapshot name'),
   };
-  static override flags = { ...formatFlags, quiet: quietFlag('names') };
+  static override flags = { ...formatFlags, fields: fieldsFlag('name,createdAt'), quiet: quietFlag('names') };
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SandboxSnapshot);

@@ -50,14 +50,17 @@ export class HashLists {
 }
 
 /** Returns a folder and all folders above it. */
-export function upward(folder: string): string[] {
+export function folderAndParents(folder: string): string[] {
   const above = dirname(folder);
-  return above === folder ? [folder] : [folder, ...upward(above)];
+  return above === folder ? [folder] : [folder, ...folderAndParents(above)];
 }
 
 async function foldersAbove(file: PathLike, folder: string): Promise<Set<string>> {
   const real = await realpath(file).catch(() => undefined);
-  return new Set([...upward(resolve(folder)), ...(real === undefined ? [] : upward(dirname(real)))]);
+  return new Set([
+    ...folderAndParents(resolve(folder)),
+    ...(real === undefined ? [] : folderAndParents(dirname(real))),
+  ]);
 }
 
 async function readList(dir: string): Promise<HashList> {

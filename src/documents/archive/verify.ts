@@ -9,9 +9,9 @@ import { mapInOrder } from '../../kernel/streams.ts';
 import { expectsSeals, type JudgedSeal, NOT_A_PDF, type SealRule, verifySeal } from '../seal/judge.ts';
 import { checkSeal } from '../seal/seal.ts';
 import type { TrustedSigners } from '../seal/trust.ts';
-import { type ExpectedHash, HashLists, type ListLine, upward } from './lists.ts';
+import { type ExpectedHash, folderAndParents, HashLists, type ListLine } from './lists.ts';
 import { MANIFEST_NAME } from './manifest.ts';
-import { beginsPdf } from './pdf-head.ts';
+import { hasPdfHeader } from './pdf-header.ts';
 
 const CONCURRENCY = 4;
 
@@ -130,7 +130,7 @@ async function hashFile(file: number): Promise<{ sha256: string; isPdf: boolean 
   const hash = createHash('sha256');
   let isPdf: boolean | undefined;
   for await (const block of blocksOf(file)) {
-    isPdf ??= beginsPdf(block);
+    isPdf ??= hasPdfHeader(block);
     hash.update(block);
   }
   return { sha256: hash.digest('hex'), isPdf: isPdf ?? false };
@@ -161,7 +161,7 @@ async function candidatesAt(place: string, lists: HashLists): Promise<ArchiveFil
   const found = new Found(place);
   await addFolder(place, found, lists);
   for (const base of new Set([resolve(place), await realpath(place)]))
-    for (const dir of upward(dirname(base)))
+    for (const dir of folderAndParents(dirname(base)))
       for (const line of (await lists.of(dir)).lines) found.addBelow(base, line);
   const candidates = found.candidates;
   if (candidates.length > 0) return candidates;

@@ -4,7 +4,14 @@ import { abortReason } from '../../kernel/clock.ts';
 import { StorageError } from '../../kernel/errors.ts';
 import { type BucketExchange, type ConnectOptions, connect } from './connection.ts';
 import { notFromS3, statusOf, storageError } from './errors.ts';
-import { answerTo, factsOf, type ObjectFacts, type Opened, openedFromPlainGet, openedOf } from './object.ts';
+import {
+  factsOf,
+  type ObjectFacts,
+  type Opened,
+  openedForStatus,
+  openedFromPlainGet,
+  openedOf,
+} from './object.ts';
 import { plainGets } from './plain-get.ts';
 import type { BucketSettings } from './settings.ts';
 
@@ -60,7 +67,7 @@ export async function openBucket(settings: BucketSettings, options: ConnectOptio
         if (answer.firstTry) runCommand(command, answer.firstTry);
         return openedOf(await client.send(command, signal ? { abortSignal: signal } : {}), timeoutMs);
       } catch (error) {
-        const answered = answerTo(statusOf(error));
+        const answered = openedForStatus(statusOf(error));
         if (answered !== undefined) return answered;
         throw failure(error, key, 'fetch', signal);
       }

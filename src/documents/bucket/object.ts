@@ -65,7 +65,7 @@ export interface PlainResponse {
 }
 
 /** The fields of a response that describe its object, with the SDK's names. */
-export interface ObjectReply {
+export interface ObjectResponse {
   ContentLength?: number | undefined;
   ContentRange?: string | undefined;
   ETag?: string | undefined;
@@ -84,19 +84,19 @@ export interface ObjectReply {
 
 /** Returns the opened object of a plain response. `stallMs`: how long to wait for the next bytes. */
 export function openedFromPlainGet({ statusCode, headers, body }: PlainResponse, stallMs: number): Opened {
-  const answered = answerTo(statusCode);
+  const answered = openedForStatus(statusCode);
   if (answered === undefined) return openedOf({ ...replyOf(headers), Body: body }, stallMs);
   if (body instanceof Readable) body.resume();
   return answered;
 }
 
 /** Returns the meaning of a conditional request's HTTP status. */
-export function answerTo(status: number | undefined): Opened | undefined {
+export function openedForStatus(status: number | undefined): Opened | undefined {
   if (status === 304) return { kind: 'same' };
   return status === 412 || status === 416 ? { kind: 'changed' } : undefined;
 }
 
-export function openedOf(reply: ObjectReply & { Body?: unknown }, stallMs: number): OpenedObject {
+export function openedOf(reply: ObjectResponse & { Body?: unknown }, stallMs: number): OpenedObject {
   const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(reply.ContentRange ?? '');
   const total = range === null ? reply.ContentLength : Number(range[2]);
   const size = total === undefined || Number.isNaN(total) ? undefined : total;
@@ -136,7 +136,7 @@ async function* bytesOf(body: unknown, stallMs: number): AsyncGenerator<Uint8Arr
 }
 
 /** Reads these fields from plain headers. */
-function replyOf(headers: PlainResponse['headers']): ObjectReply {
+function replyOf(headers: PlainResponse['headers']): ObjectResponse {
   const text = (name: string) => headers[name];
   const length = text('content-length');
   const modified = text('last-modified');
@@ -159,7 +159,7 @@ function replyOf(headers: PlainResponse['headers']): ObjectReply {
 }
 
 /** Returns the object's metadata from a response to GET or HEAD. */
-export function factsOf(reply: ObjectReply, size: number | undefined): ObjectFacts {
+export function factsOf(reply: ObjectResponse, size: number | undefined): ObjectFacts {
   const modified = reply.LastModified;
   return {
     size,
@@ -176,7 +176,7 @@ export function factsOf(reply: ObjectReply, size: number | undefined): ObjectFac
 /**
  * Returns the MD5 in the ETag, if it is one. The ETag of an object encrypted with its own key (KMS, SSE-C) looks like an MD5, but isn't.
  */
-function md5Of(reply: ObjectReply): string | undefined {
+function md5Of(reply: ObjectResponse): string | undefined {
   const ownKey =
     reply.SSECustomerAlgorithm !== undefined || reply.ServerSideEncryption?.startsWith('aws:kms') === true;
   const etag = reply.ETag?.replaceAll('"', '').toLowerCase();
@@ -185,7 +185,7 @@ function md5Of(reply: ObjectReply): string | undefined {
 }
 
 /** Returns the checksum of the whole object. A checksum of the parts' checksums can't be used. */
-function checksumOf(reply: ObjectReply): Checksum | undefined {
+function checksumOf(reply: ObjectResponse): Checksum | undefined {
   if (reply.ChecksumType === 'COMPOSITE') return undefined;
   for (const algorithm of CHECKSUM_ALGORITHMS) {
     const value = reply[`Checksum${algorithm}`];

@@ -7,7 +7,7 @@ import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import type { DownloadFolder } from '../archive/download-folder.ts';
 import { localError } from '../archive/local-error.ts';
-import { isPdf } from '../archive/pdf-head.ts';
+import { isPdf } from '../archive/pdf-header.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import {
   isProvenBySize,

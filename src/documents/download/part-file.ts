@@ -19,7 +19,13 @@ import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
 import { localError } from '../archive/local-error.ts';
 import { isProvable, isStrong, type ObjectFacts } from '../bucket/object.ts';
 import { corrupt, Digest, type FileHash } from './digest.ts';
-import { notePath, type PartOf, readNote, writeCheckpoint, writeNote } from './part-note.ts';
+import {
+  type PartOf,
+  partRecordPath,
+  readPartRecord,
+  writeCheckpoint,
+  writePartRecord,
+} from './part-record.ts';
 import type { Sink } from './transfer.ts';
 
 /** The number of bytes that are buffered before they are written, and the longest time that they stay in memory. */
@@ -87,7 +93,7 @@ export class PartFile implements Sink {
     // A file with a second hard link may belong to another program.
     if (nlink > 1) throw Object.assign(new Error('a file with two names'), { code: 'ENOTFILE' });
     this.#hasNote = true;
-    const note = await readNote(this.path, this.#of);
+    const note = await readPartRecord(this.path, this.#of);
     if (note === undefined) return this.restart();
     const { facts, checkpoint } = note;
     // At least one byte is always requested, so that the bucket confirms that the object is still the same.
@@ -142,7 +148,7 @@ export class PartFile implements Sink {
   /** Writes the buffered bytes, and before the first ones the note, if a later run can use them. */
   #save(): void {
     if (this.#bufferedBytes > 0 && this.#resumable !== undefined && !this.#hasNote) {
-      writeNote(this.path, this.#of, this.#resumable);
+      writePartRecord(this.path, this.#of, this.#resumable);
       this.#hasNote = true;
       this.#checkedBytes = isProvable(this.#resumable) ? Number.POSITIVE_INFINITY : 0;
     }
@@ -193,7 +199,7 @@ export class PartFile implements Sink {
   }
 
   #removeNote(): void {
-    if (this.#hasNote) rmSync(notePath(this.path), { force: true });
+    if (this.#hasNote) rmSync(partRecordPath(this.path), { force: true });
     this.#hasNote = false;
   }
 

@@ -1,5 +1,5 @@
 import { ended, type PdfBytes } from './pdf-bytes.ts';
-import { CutShortError, PdfParser } from './pdf-parser.ts';
+import { PdfParser, TruncatedError } from './pdf-parser.ts';
 import { countOf, nameOf, type PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 import { unpack } from './streams.ts';
 
@@ -58,7 +58,7 @@ export function parseComplete<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    if (error instanceof CutShortError) throw refused('incomplete object');
+    if (error instanceof TruncatedError) throw refused('incomplete object');
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, type PathLike, readSync } from 'node:fs';
 import { blocksOf } from '../../kernel/files/regular-file.ts';
-import { CutShortError, PdfParser } from './pdf-parser.ts';
+import { PdfParser, TruncatedError } from './pdf-parser.ts';
 import { type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 
 /** The size up to which a file is read in one call, which is faster than reading parts. Most documents are smaller. */
@@ -176,7 +176,7 @@ function attempt<T>(parse: () => T): { value: T } | undefined {
   try {
     return { value: parse() };
   } catch (error) {
-    if (error instanceof CutShortError) return undefined;
+    if (error instanceof TruncatedError) return undefined;
     throw error;
   }
 }

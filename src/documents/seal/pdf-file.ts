@@ -1,6 +1,6 @@
 import { type CrossReferences, type ObjectPlace, readChain } from './cross-references.ts';
 import { ended, type PdfBytes } from './pdf-bytes.ts';
-import { CutShortError, PdfParser } from './pdf-parser.ts';
+import { PdfParser, TruncatedError } from './pdf-parser.ts';
 import { countOf, nameOf, PdfRef, PdfStream, type PdfValue, UnreadablePdfError } from './pdf-values.ts';
 import { unpack } from './streams.ts';
 
@@ -77,7 +77,7 @@ export class PdfFile {
     try {
       return parser.value();
     } catch (error) {
-      if (error instanceof CutShortError) throw new UnreadablePdfError('An object is incomplete.');
+      if (error instanceof TruncatedError) throw new UnreadablePdfError('An object is incomplete.');
       throw error;
     } finally {
       this.bytes.work(parser.position - at);

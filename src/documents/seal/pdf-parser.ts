@@ -13,8 +13,8 @@ const MAX_DEPTH = 60;
 const MAX_VALUES = 500_000;
 
 /** The error for bytes that end inside a value. Reading more bytes may help. */
-export class CutShortError extends Error {
-  override readonly name = 'CutShortError';
+export class TruncatedError extends Error {
+  override readonly name = 'TruncatedError';
 }
 
 const WHITESPACE = new Set([0, 9, 10, 12, 13, 32]);
@@ -43,7 +43,7 @@ interface ParserOptions {
 
 /**
  * A parser of PDF values (ISO 32000-1, 7.3).
- * @throws UnreadablePdfError for anything that isn't a value, CutShortError if the bytes end inside one.
+ * @throws UnreadablePdfError for anything that isn't a value, TruncatedError if the bytes end inside one.
  */
 export class PdfParser {
   readonly #bytes: Buffer;
@@ -187,7 +187,7 @@ export class PdfParser {
   #hex(): PdfString {
     const from = this.#at;
     const end = this.#bytes.indexOf(62, from);
-    if (end < 0) throw new CutShortError();
+    if (end < 0) throw new TruncatedError();
     const digits = this.#bytes.toString('latin1', from + 1, end).replace(/[\0\t\n\f\r ]/g, '');
     if (!/^[0-9a-f]*$/i.test(digits)) throw invalidSyntax('a hexadecimal string has invalid characters');
     this.#at = end + 1;
@@ -245,13 +245,13 @@ export class PdfParser {
   }
 
   #isNext(word: string): boolean {
-    if (this.#at + word.length > this.#bytes.length) throw new CutShortError();
+    if (this.#at + word.length > this.#bytes.length) throw new TruncatedError();
     return this.#bytes.toString('latin1', this.#at, this.#at + word.length) === word;
   }
 
   #peek(further = 0): number {
     const byte = this.#bytes[this.#at + further];
-    if (byte === undefined) throw new CutShortError();
+    if (byte === undefined) throw new TruncatedError();
     return byte;
   }
 }

@@ -14,10 +14,9 @@ import { readIfExists } from '../marked-envelopes.ts';
 import { showsMarker } from '../markers.ts';
 import type { RequestIds } from '../request-ids/request-ids.ts';
 import { isSameEnvelope } from '../request-ids/same-content.ts';
-import type { Searching } from '../request-ids/search.ts';
+import type { OnSearchStart } from '../request-ids/search.ts';
 import { type ActionResult, readQuietly } from '../write-outcome.ts';
 import { byPrecedence, replacedBy, replacementsOf } from './find.ts';
-import type { ReplaceMemory } from './memory.ts';
 import {
   alreadyReplacedError,
   notPossible,
@@ -25,6 +24,7 @@ import {
   type ReplaceRequest,
   refuse,
 } from './plan.ts';
+import type { ReplaceRecord } from './progress-record.ts';
 
 /*
  * The API can't change an envelope. Instead, a draft of the new one is created, which emails nobody; the old one is canceled;
@@ -44,12 +44,12 @@ export interface ReplaceResult {
 
 export interface ReplaceContext {
   client: Client;
-  memory: ReplaceMemory;
+  memory: ReplaceRecord;
   requestId: string;
   ids: RequestIds;
   secret?: WebhookSecretSource | undefined;
   signal?: AbortSignal | undefined;
-  searching?: Searching | undefined;
+  searching?: OnSearchStart | undefined;
 }
 
 /**

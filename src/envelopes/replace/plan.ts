@@ -8,7 +8,7 @@ import type { EnvelopeInput } from '../create.ts';
 import { readIfExists } from '../marked-envelopes.ts';
 import { isSameEnvelope } from '../request-ids/same-content.ts';
 import { findReplacement, replacedBy } from './find.ts';
-import type { Remembered } from './memory.ts';
+import type { ReplaceProgressRecord } from './progress-record.ts';
 import { buildReplacement, isChanged, type ReplacementChanges, type SignerChange } from './replacement.ts';
 
 export interface ReplaceRequest {
@@ -42,7 +42,7 @@ export interface ReplacementPlan {
 export async function planReplacement(
   client: Client,
   request: ReplaceRequest,
-  known: Remembered,
+  known: ReplaceProgressRecord,
   signal?: AbortSignal,
 ): Promise<ReplacementPlan> {
   const old = await client.envelopes.get(request.id, signal);
@@ -61,7 +61,7 @@ export async function planReplacement(
 async function madeBefore(
   client: Client,
   old: Envelope,
-  { madeId }: Remembered,
+  { madeId }: ReplaceProgressRecord,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
   const remembered = madeId === undefined ? undefined : await readIfExists(client, madeId, signal);

@@ -3,7 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import type { SignerInput } from '../signer-mailbox.ts';
 import type { KnownRequest } from './request-ids.ts';
 
-/** The content that a request ID stands for. */
+/** The content that a request ID identifies. */
 export interface RequestContent {
   templateId: string;
   signers: readonly Readonly<SignerInput>[];
@@ -25,8 +25,8 @@ export function isOtherContent(known: KnownRequest, content: string): boolean {
   return 'content' in known && known.content !== '' && known.content !== content;
 }
 
-/** Returns true if an envelope has this template and these signers, as far as the service shows them. Orders may be renumbered. */
-export function isMadeFrom(made: Envelope, content: RequestContent): boolean {
+/** Returns true if an envelope has this template and these signers, as shown by the service. Orders may be renumbered. */
+export function hasSameContent(made: Envelope, content: RequestContent): boolean {
   if (!isSame(made.templateId, content.templateId)) return false;
   if (!made.signers) return true;
   const left = [...made.signers];
@@ -43,13 +43,13 @@ export function isMadeFrom(made: Envelope, content: RequestContent): boolean {
   return content.signers.every(takeMatch) && left.length === 0;
 }
 
-/** Like `isMadeFrom`, but also compares the subject and the message. */
+/** Like `hasSameContent`, but also compares the subject and the message. */
 export function isSameEnvelope(
   made: Envelope,
   content: RequestContent & { subject?: string | undefined; message?: string | undefined },
 ): boolean {
   return (
-    isMadeFrom(made, content) &&
+    hasSameContent(made, content) &&
     isSame(made.subject, content.subject) &&
     isSame(made.message, content.message)
   );

@@ -1,12 +1,12 @@
 import type { Client } from '../../api/client.ts';
 import { MAX_LIST_LAG_MS } from '../../api/recent-pages.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { type MarkedWalk, markedEnvelopes } from '../marked-envelopes.ts';
+import { type MarkedEnvelopesOptions, markedEnvelopes } from '../marked-envelopes.ts';
 import { requestIdOf } from '../markers.ts';
 import type { KnownRequest } from './request-ids.ts';
 
 /** Called when a search begins that may take a minute. Returns a function to call when it ends. */
-export type Searching = () => () => void;
+export type OnSearchStart = () => () => void;
 
 /** Pauses between searches, in ms. The last search runs when the time is up. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
@@ -15,7 +15,7 @@ const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
 export async function findByRequestId(
   client: Client,
   requestId: string,
-  walk: MarkedWalk = {},
+  walk: MarkedEnvelopesOptions = {},
 ): Promise<Envelope | undefined> {
   for await (const envelope of markedEnvelopes(client, walk))
     if (requestIdOf(envelope) === requestId) return client.envelopes.get(envelope.id, walk.signal);
@@ -29,9 +29,9 @@ export async function findByRequestId(
 export async function searchUntilListed(
   client: Client,
   requestId: string,
-  options: Pick<MarkedWalk, 'signal' | 'since'> & {
+  options: Pick<MarkedEnvelopesOptions, 'signal' | 'since'> & {
     msLeft: () => number;
-    searching?: Searching | undefined;
+    searching?: OnSearchStart | undefined;
     /** Called when a search fails, before the next one. Without it, the error is thrown. */
     onError?: ((error: Error) => void) | undefined;
   },

@@ -183,7 +183,7 @@ type PollStep = { list: string } | 'each';
 const COST_TOLERANCE = 1;
 
 /**
- * Returns the next step of the way that needs the fewest requests for the remaining envelopes. It is decided after every page,
+ * Returns the next step of the strategy that needs the fewest requests for the remaining envelopes. It is decided after every page,
  * so that a list that is too long is noticed on its first page.
  * @param rest the envelopes still to be read, with their last known statuses
  * @param always statuses whose lists are always read, because new envelopes may be in them

@@ -34,7 +34,7 @@ const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
  * const release = await lockFile('state/run.lock', (pid) => new Error(`Process ${pid} has it.`));
  * await release();
  * ```
- * @throws the error that `heldBy` returns for the process id of a running owner.
+ * @throws the error that `heldBy` returns for the process ID of a running owner.
  */
 export async function lockFile(
   file: string,

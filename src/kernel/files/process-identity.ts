@@ -27,7 +27,7 @@ const readStat: StatReader = (pid) => {
 };
 
 /**
- * Returns the identity of this process. Process ids are reused, so the identity also contains the start time and the PID namespace or,
+ * Returns the identity of this process. Process IDs are reused, so the identity also contains the start time and the PID namespace or,
  * on systems without /proc, a socket that disappears with the process.
  */
 export async function identifyProcess(read: StatReader = readStat): Promise<ProcessIdentity> {
@@ -46,7 +46,7 @@ export async function identifyProcess(read: StatReader = readStat): Promise<Proc
   };
 }
 
-/** Returns the process id in an identity, or undefined if the identity is incomplete. */
+/** Returns the process ID in an identity, or undefined if the identity is incomplete. */
 export function pidOf(identity: string): number | undefined {
   const pid = Number(/^(\d+) /.exec(identity)?.[1]);
   return pid > 0 ? pid : undefined;

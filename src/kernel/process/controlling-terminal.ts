@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 
-/** The path of the terminal from which a process was started, whatever its standard streams are. */
+/** The path of the terminal from which a process was started, even if its standard streams are redirected. */
 const PATH = process.platform === 'win32' ? '\\\\.\\CONIN$' : '/dev/tty';
 
 /** Opens the terminal for reading and returns a file descriptor, which the caller closes. */

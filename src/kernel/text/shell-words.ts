@@ -6,7 +6,7 @@ const PLAIN = /^[\w@%+=:,./-]+$/;
 const FLAG = /^(--?[\w-]+)(?:=(.*))?$/s;
 
 /**
- * Returns an esign command for copying. Words are quoted for a shell if needed, because ids from the service could contain
+ * Returns an esign command for copying. Words are quoted for a shell if needed, because IDs from the service could contain
  * anything. For example, `command('envelopes', 'get', envelope.id)`.
  */
 export function command(...words: readonly string[]): string {

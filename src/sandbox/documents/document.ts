@@ -27,7 +27,10 @@ export async function drawDocument(template: TemplateRecord): Promise<Uint8Array
 }
 
 /** Draws document.pdf for an uploaded template: its own pages, with outlines of the fields on them. */
-export async function drawOver(template: TemplateRecord, upload: Uint8Array): Promise<Uint8Array> {
+export async function drawUploadedDocument(
+  template: TemplateRecord,
+  upload: Uint8Array,
+): Promise<Uint8Array> {
   const pdf = await openPdf(upload);
   for (const field of template.fields) {
     const sheet = pdf.sheets[field.page - 1];

@@ -24,8 +24,8 @@ export function createDocumentMaker(
     },
     async document(template, upload) {
       if (upload === undefined) return drawOnce(template);
-      const { drawOver } = await import('./document.ts');
-      return drawOver(template, upload);
+      const { drawUploadedDocument } = await import('./document.ts');
+      return drawUploadedDocument(template, upload);
     },
     async signed(input) {
       const { drawSigned } = await import('./signed.ts');

@@ -71,7 +71,7 @@ export function fileTooLarge(): ApiError {
 export function ownAddressOnly({ host, engine, clock }: PagesOptions) {
   return createMiddleware<ServiceEnv>(async (c, next) => {
     if (!isLocalHost(c.env.incoming, host))
-      throw new ApiError('FORBIDDEN', 'This page is available only at its own address');
+      throw new ApiError('FORBIDDEN', "Open this page at the sandbox's own address");
     refuseLarge(c.env.incoming.headers, c.req.path === UPLOAD_PATH);
     await engine.catchUp();
     c.set('now', isoTime(clock.now()));

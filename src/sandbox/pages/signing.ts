@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { type EnvelopeRecord, type FieldRecord, type SignerRecord, TALL_TEXT } from '../model.ts';
+import { type EnvelopeRecord, type FieldRecord, MIN_MULTILINE_HEIGHT, type SignerRecord } from '../model.ts';
 import { isHandwritten, type Problem } from './entries.ts';
 import { day, state } from './layout.ts';
 
@@ -122,7 +122,7 @@ function controlOf(field: FieldRecord, value: string) {
       ${options.map((option) => html`<option value="${option}" ${option === value ? 'selected' : ''}>${option}</option>`)}
     </select>`;
   }
-  if (field.type === 'TEXT' && field.height > TALL_TEXT) {
+  if (field.type === 'TEXT' && field.height > MIN_MULTILINE_HEIGHT) {
     return html`<textarea id="${field.fieldId}" name="${name}" rows="3" maxlength="500" autocomplete="off" ${required}>
 ${value}</textarea>`;
   }

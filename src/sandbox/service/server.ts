@@ -9,7 +9,7 @@ import { SandboxRateWindow } from './api/rate-window.ts';
 import { Choices } from './base/choices.ts';
 import { ErrorLog } from './base/error-log.ts';
 import type { ServiceParts } from './base/parts.ts';
-import { datedBy, SandboxClock } from './base/sandbox-clock.ts';
+import { responseDatedBy, SandboxClock } from './base/sandbox-clock.ts';
 import { ControlPlane } from './control/control-plane.ts';
 import { TemplateService } from './control/template-service.ts';
 import { DocumentStore } from './engine/document-store.ts';
@@ -17,7 +17,7 @@ import { Engine } from './engine/engine.ts';
 import { PendingDocuments } from './engine/pending-documents.ts';
 import { Quota } from './engine/quota.ts';
 import { ResetLock } from './engine/reset-lock.ts';
-import { answerWithFaults } from './faults/fault-responses.ts';
+import { respondWithFaults } from './faults/fault-responses.ts';
 import { Faults } from './faults/faults.ts';
 import { FaultyObjects } from './faults/faulty-objects.ts';
 import type { ReadSeed } from './seed/schema.ts';
@@ -95,7 +95,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const randomId = counted?.next ?? random;
   const clock = new SandboxClock(options.clock, options);
   // A request without a Host header also gets the API's error format, not Node's empty response.
-  const server = createServer({ requireHostHeader: false, ServerResponse: datedBy(clock) });
+  const server = createServer({ requireHostHeader: false, ServerResponse: responseDatedBy(clock) });
   const closing = new AbortController();
   let engine: Engine | undefined;
   let sender: WebhookSender | undefined;
@@ -152,7 +152,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       objects: pendingDocuments,
     });
     attach(server, errorLog, (request, env) =>
-      answerWithFaults(request, env, {
+      respondWithFaults(request, env, {
         faults,
         clock: options.clock,
         closing: closing.signal,

@@ -11,7 +11,7 @@ import { mountPages } from '../pages/index.ts';
 import { apiRoutes, type RouteOptions } from './api/routes.ts';
 import type { ErrorLog } from './base/error-log.ts';
 import { asApiError, errorText, invalidBody, notFound } from './base/errors.ts';
-import { replyError, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
+import { errorResponse, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
 import { type ControlOptions, controlRoutes } from './control/control.ts';
 
 /** Returns the app that handles all requests to the service: the API, the control plane, the pages, and the API documents. */
@@ -19,7 +19,7 @@ export function webApp(
   options: RouteOptions & ControlOptions & PagesOptions & { errorLog: ErrorLog },
 ): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
-  app.onError((error, c) => replyError(c, error));
+  app.onError((error, c) => errorResponse(c, error));
   app.notFound(unknownRoute);
   app.use('*', async (c, next) => {
     c.header('X-Content-Type-Options', 'nosniff');

@@ -3,7 +3,7 @@ import { type Clock, waitAtMost } from '../../kernel/clock.ts';
 import { NetworkError } from '../../kernel/errors.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
 import { DRILL_TIMEOUT_MS } from '../defaults.ts';
-import { type Answer, postOnce, shownUrl } from '../forward/send.ts';
+import { postOnce, type ResponseOutcome, shownUrl } from '../forward/send.ts';
 import { type DrillCheck, type DrillRequest, drillChecks } from './checks.ts';
 
 export interface CheckResult {
@@ -88,7 +88,7 @@ async function checkOne(check: DrillCheck, run: DrillRun): Promise<CheckResult> 
 
 interface Answered {
   label: string;
-  answer: Answer;
+  answer: ResponseOutcome;
 }
 
 function sendAll(requests: readonly DrillRequest[], run: DrillRun): Promise<Answered[]> {
@@ -150,7 +150,7 @@ async function send(
   request: DrillRequest,
   { url, clock, signal }: DrillRun,
   write?: (request: ClientRequest) => void,
-): Promise<Answer> {
+): Promise<ResponseOutcome> {
   const tooLate = new AbortController();
   const timeoutMs = DRILL_TIMEOUT_MS + (write === undefined ? 0 : PIECES * BETWEEN_PIECES_MS);
   const over = AbortSignal.any([signal, tooLate.signal]);
@@ -174,7 +174,7 @@ function judge({ name, expects, advice }: DrillCheck, answers: readonly Answered
   const { label, answer } = wrong ?? slowest;
   const { status, ms } = answer;
   if (wrong !== undefined) {
-    const finding = `${label === '' ? '' : `${label}: `}${describeAnswer(answer)}; ${reason(name, answer) ?? advice}`;
+    const finding = `${label === '' ? '' : `${label}: `}${describeResponse(answer)}; ${reason(name, answer) ?? advice}`;
     return { check: name, ok: false, status, ms, finding };
   }
   const isLenient = expects === 'either' && isAccepted(status);
@@ -182,7 +182,7 @@ function judge({ name, expects, advice }: DrillCheck, answers: readonly Answered
   return { check: name, ok: true, status, ms, finding: null, ...(notice === undefined ? {} : { notice }) };
 }
 
-function isExpected(expects: DrillCheck['expects'], { status }: Answer): boolean {
+function isExpected(expects: DrillCheck['expects'], { status }: ResponseOutcome): boolean {
   if (expects === 'accepted') return isAccepted(status);
   const isRefused = status !== null && status >= 400 && status < 500;
   return isRefused || (expects === 'either' && isAccepted(status));
@@ -193,7 +193,7 @@ function isAccepted(status: number | null): boolean {
 }
 
 /** Describes the response to a delivery. */
-export function describeAnswer({ status, error }: Pick<Answer, 'status' | 'error'>): string {
+export function describeResponse({ status, error }: Pick<ResponseOutcome, 'status' | 'error'>): string {
   if (status === null) return WORDS[error ?? ''] ?? error ?? 'no response';
   if (isAccepted(status)) return `accepted (${status})`;
   if (status >= 500) return `failed (${status})`;
@@ -207,7 +207,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Returns a likely cause that is more specific than the advice of the check. */
-function reason(name: string, { status, error }: Answer): string | undefined {
+function reason(name: string, { status, error }: ResponseOutcome): string | undefined {
   if (error === TIMED_OUT) return 'respond first, and then process the event';
   if (name !== 'good') return undefined;
   if (status === 401 || status === 403)
@@ -217,7 +217,7 @@ function reason(name: string, { status, error }: Answer): string | undefined {
 }
 
 /** Returns true if the request didn't reach a web server. A closed connection or a timeout means that it did. */
-function isUnreachable({ status, error }: Answer): boolean {
+function isUnreachable({ status, error }: ResponseOutcome): boolean {
   return status === null && error !== TIMED_OUT && !/^(?:ECONNRESET|EPIPE)$/.test(error ?? '');
 }
 

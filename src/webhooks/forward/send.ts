@@ -89,7 +89,7 @@ function withCredentials(
 }
 
 /** The outcome of a request: a status or an error. */
-export interface Answer {
+export interface ResponseOutcome {
   status: number | null;
   ms: number;
   /** The system's error code, such as ECONNREFUSED, or the message of an error without a code. */
@@ -109,11 +109,11 @@ export function postOnce(
     /** Writes the body and ends the request. By default, the whole body is written immediately. */
     write?: ((request: ClientRequest) => void) | undefined;
   },
-): Promise<Answer> {
+): Promise<ResponseOutcome> {
   const { timeoutMs, clock, signal, write } = options;
   const target = new URL(url);
   const started = clock.now();
-  const answer = (status: number | null, error: string | null): Answer => {
+  const answer = (status: number | null, error: string | null): ResponseOutcome => {
     return { status, ms: clock.now() - started, error };
   };
   const all = [...withCredentials(headers, target), ['Content-Length', String(raw.byteLength)]];

@@ -25,7 +25,7 @@ export class FailureReports {
     // If the clock was set back, failures must still be reported.
     if (Math.abs(now - this.#toldAt) < REPORT_INTERVAL_MS) return;
     this.#warn(
-      `${deliveriesText(this.#unreported)} answered with 500, so that the sender retries: ${messageOf(error)}`,
+      `${deliveriesText(this.#unreported)} rejected with 500, so that the sender retries: ${messageOf(error)}`,
     );
     this.#toldAt = now;
     this.#unreported = 0;
@@ -35,7 +35,7 @@ export class FailureReports {
   succeeded(): void {
     if (this.#count > 0)
       this.#warn(
-        `Deliveries are being stored again. In the meantime, ${deliveriesText(this.#count)} answered with 500.`,
+        `Deliveries are being stored again. In the meantime, ${deliveriesText(this.#count)} rejected with 500.`,
       );
     this.#count = 0;
     this.#unreported = 0;
@@ -44,7 +44,7 @@ export class FailureReports {
 
   /** Reports the remaining failures. */
   finish(): void {
-    if (this.#unreported > 0) this.#warn(`${deliveriesText(this.#count)} answered with 500.`);
+    if (this.#unreported > 0) this.#warn(`${deliveriesText(this.#count)} rejected with 500.`);
     this.#unreported = 0;
   }
 }

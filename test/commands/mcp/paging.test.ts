@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../../src/api/schemas.ts';
-import { cursorFrom, leanEnvelope, pageOf } from '../../../src/commands/mcp/paging.ts';
+import { cursorFrom, envelopeListItem, pageOf } from '../../../src/commands/mcp/paging.ts';
 import { UsageError } from '../../../src/kernel/errors.ts';
 
 type Item = { id: string; text?: string };
@@ -76,7 +76,7 @@ describe('pages of a list', () => {
       signedDocumentStorageKey: 'org/signed.pdf',
       signers: [{ id: 'sig_1', email: 'a@b.c', role: 'Signer', declineReason: null }],
     };
-    expect(leanEnvelope(envelope)).toEqual({
+    expect(envelopeListItem(envelope)).toEqual({
       id: 'env_1',
       status: 'SENT',
       signers: [{ email: 'a@b.c', role: 'Signer' }],

@@ -30,7 +30,7 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-interface Answer {
+interface ResponseOutcome {
   body?: Buffer;
   /** Closes the connection after this many bytes of this response. */
   dropAfter?: number;
@@ -43,7 +43,7 @@ interface Answer {
 }
 
 /** A bucket with one object that follows the protocol as far as `answer` specifies. */
-function reply(request: SeenRequest, response: ServerResponse, answer: Answer): void {
+function reply(request: SeenRequest, response: ServerResponse, answer: ResponseOutcome): void {
   const { body = first } = answer;
   const etag = answer.etag ?? `"${md5(body)}"`;
   const wantedTag = request.headers['if-match'];
@@ -65,7 +65,7 @@ function reply(request: SeenRequest, response: ServerResponse, answer: Answer): 
   else response.write(part.subarray(0, cut), () => answer.stallAfter === undefined && response.destroy());
 }
 
-async function fetchFrom(answers: Answer[], options: { stallMs?: number; force?: boolean } = {}) {
+async function fetchFrom(answers: ResponseOutcome[], options: { stallMs?: number; force?: boolean } = {}) {
   server = await startServer((request, response, number) =>
     reply(request, response, answers[Math.min(number, answers.length) - 1] ?? {}),
   );
@@ -116,7 +116,7 @@ describe('an interrupted body', () => {
     expect(result.sha256).toBe(sha256(second));
   });
 
-  it.each<[string, Answer]>([
+  it.each<[string, ResponseOutcome]>([
     ['ignores If-Match', { body: second, ignoresIfMatch: true }],
     ['ignores Range', { ignoresRange: true }],
   ])('restarts if the bucket %s', async (_, answer) => {
@@ -233,7 +233,7 @@ describe('an object uploaded in parts, without a checksum in the bucket', () => 
   const etag = '"0123456789abcdef0123456789abcdef-3"';
   const big = Buffer.concat([first, first, first, first]);
   /** A run that gets most of it, and ends. */
-  const begin = async (more: Answer = {}) => {
+  const begin = async (more: ResponseOutcome = {}) => {
     const drops = Array.from({ length: 30 }, () => ({ body: big, etag, dropAfter: 0, ...more }));
     const run = fetchFrom([{ body: big, etag, dropAfter: 9_000_000, ...more }, ...drops]);
     await expect(run).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });

@@ -3,8 +3,8 @@ import type { EnvelopesApi } from '../../../src/api/envelopes.ts';
 import type { Envelope } from '../../../src/api/schemas.ts';
 import { newRequestId } from '../../../src/envelopes/create.ts';
 import { carryOut, type ReplaceEvent } from '../../../src/envelopes/replace/carry-out.ts';
-import type { Remembered, ReplaceMemory } from '../../../src/envelopes/replace/memory.ts';
 import { planReplacement, type ReplaceRequest } from '../../../src/envelopes/replace/plan.ts';
+import type { ReplaceProgressRecord, ReplaceRecord } from '../../../src/envelopes/replace/progress-record.ts';
 import { type RequestIds, requestIdsInMemory } from '../../../src/envelopes/request-ids/request-ids.ts';
 import { ServiceError } from '../../../src/kernel/errors.ts';
 import { clientFor } from '../../support/client.ts';
@@ -88,9 +88,9 @@ export function memoryService(given: readonly Envelope[], more: Partial<Envelope
 }
 
 /** A record in memory. */
-export function memoryRecord(known: Remembered = {}) {
+export function memoryRecord(known: ReplaceProgressRecord = {}) {
   const entries: unknown[] = [];
-  const memory: ReplaceMemory = {
+  const memory: ReplaceRecord = {
     known,
     asked: async (requestId) => void entries.push({ type: 'asked', requestId }),
     note: async (entry) => void entries.push(entry),
@@ -112,7 +112,7 @@ export async function replaceIn(
     known = {},
     meanwhile,
     signal,
-  }: { known?: Remembered; meanwhile?: () => unknown; signal?: AbortSignal } = {},
+  }: { known?: ReplaceProgressRecord; meanwhile?: () => unknown; signal?: AbortSignal } = {},
 ) {
   const whole = { ...wish, ...request };
   const plan = await planReplacement(client, whole, known);

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../../src/api/client.ts';
 import { byPrecedence, findListedReplacement, findReplacement } from '../../../src/envelopes/replace/find.ts';
-import { openMemory, type ReplaceMemory, readMemory } from '../../../src/envelopes/replace/memory.ts';
+import {
+  openReplaceRecord,
+  type ReplaceRecord,
+  readReplaceRecord,
+} from '../../../src/envelopes/replace/progress-record.ts';
 import { fakeClock } from '../../support/clock.ts';
 import {
   askedBy,
@@ -265,7 +269,7 @@ describe('a lagging list', () => {
 
   it('is read again if a draft was requested a moment ago, and its response never arrived', async () => {
     const old = await wrongOne(rig, 'SENT');
-    const killed = (memory: ReplaceMemory) => ({ ...memory, note: () => Promise.reject(new Killed()) });
+    const killed = (memory: ReplaceRecord) => ({ ...memory, note: () => Promise.reject(new Killed()) });
     await expect(replaceOnce(rig, requestFor(old.id), killed)).rejects.toThrow(Killed);
     const [draft] = await madeFor(rig, old);
     const done = await runWith(lagging(2), old.id);
@@ -297,31 +301,34 @@ describe('the local record', () => {
   const folder = () => `${rig.folder}/kept`;
 
   it('contains requested and created envelopes for 30 days', async () => {
-    const memory = await openMemory(folder(), 'x', 'env_a', clock);
+    const memory = await openReplaceRecord(folder(), 'x', 'env_a', clock);
     await memory.asked('req-1');
-    expect(await readMemory(folder(), 'x', 'env_a')).toMatchObject({
+    expect(await readReplaceRecord(folder(), 'x', 'env_a')).toMatchObject({
       requestId: 'req-1',
       askedAt: clock.time,
     });
     await memory.note({ type: 'made', id: 'env_b' });
     await memory.close();
-    expect(await readMemory(folder(), 'x', 'env_a')).toMatchObject({ madeId: 'env_b', askedAt: undefined });
-    expect(await readMemory(folder(), 'y', 'env_a')).toEqual({});
+    expect(await readReplaceRecord(folder(), 'x', 'env_a')).toMatchObject({
+      madeId: 'env_b',
+      askedAt: undefined,
+    });
+    expect(await readReplaceRecord(folder(), 'y', 'env_a')).toEqual({});
     for (const [days, known] of [
       [29, { madeId: 'env_b' }],
       [31, {}],
     ] as const) {
-      const later = await openMemory(folder(), 'x', 'env_c', fakeClock(Date.now() + days * DAY));
+      const later = await openReplaceRecord(folder(), 'x', 'env_c', fakeClock(Date.now() + days * DAY));
       await later.close();
-      expect(await readMemory(folder(), 'x', 'env_a')).toMatchObject(known);
+      expect(await readReplaceRecord(folder(), 'x', 'env_a')).toMatchObject(known);
     }
-    expect(await readMemory(folder(), 'x', 'env_a')).toEqual({});
+    expect(await readReplaceRecord(folder(), 'x', 'env_a')).toEqual({});
   });
 
   it('has one owner at a time', async () => {
-    const memory = await openMemory(folder(), 'x', 'env_d', clock);
+    const memory = await openReplaceRecord(folder(), 'x', 'env_d', clock);
     const waiting = fakeClock();
-    await expect(openMemory(folder(), 'x', 'env_d', waiting)).rejects.toThrow('is replacing env_d');
+    await expect(openReplaceRecord(folder(), 'x', 'env_d', waiting)).rejects.toThrow('is replacing env_d');
     expect(waiting.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(60_000);
     await memory.close();
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lookAlike } from '../../../src/envelopes/completeness.ts';
+import { suggestDomain } from '../../../src/envelopes/completeness.ts';
 import { addressProblem, isEmailAddress } from '../../../src/kernel/text/email-address.ts';
 import { email as serviceEmail } from '../../../src/sandbox/service/base/validation.ts';
 
@@ -46,6 +46,9 @@ describe('an email address', () => {
   });
 
   it('is reported if it is one letter away from a well-known provider', () => {
-    expect([lookAlike('ada@gmial.com'), lookAlike('ada@gmail.com')]).toEqual(['gmail.com', undefined]);
+    expect([suggestDomain('ada@gmial.com'), suggestDomain('ada@gmail.com')]).toEqual([
+      'gmail.com',
+      undefined,
+    ]);
   });
 });

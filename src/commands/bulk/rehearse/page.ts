@@ -20,11 +20,11 @@ export function rehearsalPage(result: RehearsalResult, request: RehearseRequest)
   const body = `${heading(result, request)}
 ${verdict(result)}
 ${tiles(result, request)}
-${htmlSection('What is sent', sendable.length === 0 ? '<p>Nothing.</p>' : emailCards(sendable, names))}
-${htmlSection('When it is complete', completion(result, request))}
-${htmlSection('What could go wrong', problems(result))}
-${htmlSection('What it costs', costs(result))}
-${htmlSection('The documents', sheets(result))}
+${htmlSection('Emails', sendable.length === 0 ? '<p>None.</p>' : emailCards(sendable, names))}
+${htmlSection('Expected completion', completion(result, request))}
+${htmlSection('Risks', problems(result))}
+${htmlSection('Requests and quota', costs(result))}
+${htmlSection('Documents', sheets(result))}
 ${footer(result, request)}`;
   return htmlPage({ title: `Rehearsal of ${request.file}`, style: REHEARSAL_STYLE, body });
 }
@@ -66,11 +66,11 @@ function completion(
   { envelopes, expected, completionDays, basis }: RehearsalResult,
   { days }: RehearseRequest,
 ): string {
-  if (envelopes === 0) return '<p>Nothing is sent.</p>';
+  if (envelopes === 0) return '<p>No envelopes would be sent.</p>';
   const { completed, declined, expired, day50, day90 } = expected;
   const open = envelopes - completed - declined - expired;
   const curve = completionCurve(completionDays, { envelopes, days, day50, day90 });
-  return `<p>After ${counted(days, 'day')}: ${grouped(completed)} completed, ${grouped(declined)} declined, ${grouped(expired)} expired, ${grouped(open)} open. From ${BASIS_TEXTS[basis]}.</p><div class="curve">${curve}</div>`;
+  return `<p>After ${counted(days, 'day')}: ${grouped(completed)} completed, ${grouped(declined)} declined, ${grouped(expired)} expired, ${grouped(open)} open. Based on ${BASIS_TEXTS[basis]}.</p><div class="curve">${curve}</div>`;
 }
 
 function problems({ failed, late, caveats }: RehearsalResult): string {
@@ -82,7 +82,7 @@ function problems({ failed, late, caveats }: RehearsalResult): string {
           failed.map(({ line, error }) => [grouped(line), htmlText(error.message)]),
         )}`;
   const list = caveats.map(({ text, action }) => `<li><p>${words(text)}</p><p>${words(action)}</p></li>`);
-  return `${refused}${lateTable(late)}<h3>Why the actual run may differ, and what to do</h3><ul class="caveats">${list.join('')}</ul>`;
+  return `${refused}${lateTable(late)}<h3>Why the actual run may differ, and what you can do</h3><ul class="caveats">${list.join('')}</ul>`;
 }
 
 function lateTable(late: readonly SlowRow[]): string {

@@ -9,7 +9,7 @@ import { command } from '../../../kernel/text/shell-words.ts';
 import { checkRows, readTemplates, type Templates } from '../../../rehearsal/check.ts';
 import type { UnsentRow } from '../../../rehearsal/rehearse.ts';
 import { findKnownRows, otherText, readEarlierRows } from '../known.ts';
-import { personsOf, skipCovered } from '../skip-existing.ts';
+import { rowSignersOf, skipCovered } from '../skip-existing.ts';
 import { refused, sourceOf } from '../source.ts';
 import type { RehearseRequest } from './result.ts';
 
@@ -79,7 +79,7 @@ async function knownOf(
   for (const row of rows) newRows.add(row);
   const earlier = await readEarlierRows({ report, rows: newRows }, client, context);
   const known = await findKnownRows(mode, { rows: newRows, earlier }, client, context);
-  if (skipExisting) await skipCovered(rows.map(personsOf), known, report, context);
+  if (skipExisting) await skipCovered(rows.map(rowSignersOf), known, report, context);
   return known;
 }
 

@@ -4,7 +4,7 @@ import { isCovered, type RosterEntry } from '../../../bulk/roster/roster.ts';
 import { Findings, MAX_PROBLEMS } from '../../../bulk/rows/check-file.ts';
 import { checkRow } from '../../../bulk/rows/row.ts';
 import { EsignCommand } from '../../../cli/command.ts';
-import { booleanFlag, inGroup, readFlags, rowsFile, sinceFlag, textFlag } from '../../../cli/flags.ts';
+import { booleanFlag, fieldsFlag, inGroup, readFlags, rowsFile, sinceFlag } from '../../../cli/flags.ts';
 import { type ListView, writeList } from '../../../output/list.ts';
 import type { TableColumn } from '../../../output/table.ts';
 import { delimiterFlag, localDelimiter } from '../flags.ts';
@@ -33,7 +33,7 @@ export default class BulkRoster extends EsignCommand {
     }),
     ...inGroup('OUTPUT', {
       csv: booleanFlag('print CSV with a header', { exclusive: ['json'] }),
-      fields: textFlag('A,B', 'columns to print, such as email,state'),
+      fields: fieldsFlag('email,state'),
     }),
     ...readFlags,
     delimiter: delimiterFlag,

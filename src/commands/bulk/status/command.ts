@@ -9,7 +9,7 @@ import {
 import { SIGNER_STATES, type SignerState } from '../../../bulk/status/signer-states.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
-import { booleanFlag, formatFlags, latestRunArg, textFlag } from '../../../cli/flags.ts';
+import { booleanFlag, fieldsFlag, formatFlags, latestRunArg, textFlag } from '../../../cli/flags.ts';
 import { runOnThisMachine, selectedRun } from '../../../cli/selection/run.ts';
 import { select } from '../../../cli/selection/select.ts';
 import { timeOf } from '../../../kernel/clock.ts';
@@ -18,7 +18,7 @@ import { UsageError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { nearest } from '../../../kernel/text/nearest.ts';
-import { isForPerson, type ListView, writeIds, writeList } from '../../../output/list.ts';
+import { isTableOutput, type ListView, writeIds, writeList } from '../../../output/list.ts';
 import { indented, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
@@ -41,6 +41,7 @@ export default class BulkStatus extends EsignCommand {
     last: booleanFlag('the latest run'),
     only: textFlag('A,B', 'only signers in one of these states'),
     ...formatFlags,
+    fields: fieldsFlag('row,email,state'),
   };
 
   async run(): Promise<void> {
@@ -62,7 +63,7 @@ export default class BulkStatus extends EsignCommand {
     }
     if (flags.quiet) return writeIds(await envelopeIds(selected()), out);
     const view = statusList(() => session.now());
-    if (!isForPerson(flags, terminal)) return writeList(selected(), view, flags, out);
+    if (!isTableOutput(flags, terminal)) return writeList(selected(), view, flags, out);
     const shown: StatusLine[] = [];
     for await (const line of selected()) shown.push(line);
     await out.out(renderTotals(id, totals, terminal));

@@ -129,7 +129,7 @@ export async function downloadAll(
     }
   } finally {
     line.stop();
-    noticeProofs(seen.bySize, context.terminal);
+    noticeSizeOnly(seen.bySize, context.terminal);
   }
   batch.end(targets.length, 'file');
   if (seen.problems > 0) throw unreliable(seen.problems, targets.length);
@@ -159,7 +159,7 @@ function reportFile(
 }
 
 /** Prints a notice about files that were verified only by their size. */
-export function noticeProofs(bySize: number, terminal: CommandTerminal): void {
+export function noticeSizeOnly(bySize: number, terminal: CommandTerminal): void {
   if (bySize === 0) return;
   terminal.notice(
     `Verified by size only: ${counted(bySize, 'file')}. The bucket has no checksum that Node can compute in FIPS mode.`,
@@ -185,7 +185,7 @@ async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: 
     const { clock } = context.session;
     const stream = () => streamObject(bucket, file, write, { signal, clock });
     const done = await waitUntilAvailable(stream, waiting);
-    noticeProofs(done.isProvenBySize ? 1 : 0, context.terminal);
+    noticeSizeOnly(done.isProvenBySize ? 1 : 0, context.terminal);
     if (!context.terminal.json)
       context.terminal.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');
   } finally {

@@ -1,5 +1,5 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
-import type { Choice, Conversation } from '../../../cli/prompts/prompts.ts';
+import type { Choice, PromptSession } from '../../../cli/prompts/prompts.ts';
 import { type Composition, type CompositionPart, setOrder } from '../../../envelopes/composition.ts';
 import { type Contact, contactsIn, rolesIn } from '../../../envelopes/contacts.ts';
 import { parseSigner, type SignerInput, signerText } from '../../../envelopes/signer-mailbox.ts';
@@ -20,7 +20,7 @@ export async function askPart(
   part: CompositionPart,
   composition: Composition,
   known: ComposeSuggestions,
-  conversation: Conversation,
+  conversation: PromptSession,
   isChange = false,
 ): Promise<void> {
   if (part === 'template') await askTemplate(composition, known, conversation);
@@ -35,7 +35,7 @@ export async function askPart(
 async function askTemplate(
   composition: Composition,
   known: ComposeSuggestions,
-  conversation: Conversation,
+  conversation: PromptSession,
 ): Promise<void> {
   const { templates } = known;
   const current = composition.template?.id;
@@ -104,7 +104,7 @@ const NO_ONE = 'no one';
 async function askSigners(
   composition: Composition,
   people: readonly Contact[],
-  conversation: Conversation,
+  conversation: PromptSession,
   isChange: boolean,
 ): Promise<void> {
   const { roles, signers } = composition;
@@ -125,7 +125,7 @@ async function askSigner(
   question: SignerQuestion,
   composition: Composition,
   people: readonly Contact[],
-  conversation: Conversation,
+  conversation: PromptSession,
 ): Promise<SignerInput | undefined> {
   const { index, role } = question;
   const current = composition.signers[index];
@@ -234,7 +234,7 @@ function formatHint(typed: string): string {
 
 type Turns = 'all' | 'listed' | 'asked';
 
-async function askOrder(composition: Composition, conversation: Conversation): Promise<void> {
+async function askOrder(composition: Composition, conversation: PromptSession): Promise<void> {
   const chosen = await conversation.pick<Turns>('Signing order:', turns(composition), turnsOf(composition));
   const order = chosen === 'asked' ? await askTurns(composition.signers, conversation) : composition.signers;
   setOrder(composition, chosen === 'all' ? undefined : order);
@@ -255,7 +255,10 @@ function turnsOf({ order, signers }: Composition): Turns {
 }
 
 /** Asks who signs when. The last signer needs no question. */
-async function askTurns(signers: readonly SignerInput[], conversation: Conversation): Promise<SignerInput[]> {
+async function askTurns(
+  signers: readonly SignerInput[],
+  conversation: PromptSession,
+): Promise<SignerInput[]> {
   const turn: SignerInput[] = [];
   for (;;) {
     const left = signers.filter((one) => !turn.includes(one));
@@ -273,7 +276,7 @@ async function askTurns(signers: readonly SignerInput[], conversation: Conversat
 /** Shown for a line break while the message is entered on one line. */
 const LINE_BREAK = '⏎';
 
-async function askMessage(composition: Composition, conversation: Conversation): Promise<void> {
+async function askMessage(composition: Composition, conversation: PromptSession): Promise<void> {
   const first = composition.message?.replace(/\r?\n/g, LINE_BREAK);
   const line = await conversation.line('Message (optional):', first, LINE_BREAK);
   composition.message = line.replaceAll(LINE_BREAK, '\n').trim();

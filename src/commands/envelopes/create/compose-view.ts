@@ -31,7 +31,7 @@ export async function accountOf(session: Pick<Session, 'settings'>): Promise<str
 }
 
 /** Options for showing the preview. */
-export interface Showing {
+export interface PreviewOptions {
   columns: number;
   style: Terminal['style'];
   /** Redacts each text before it is broken into lines. */
@@ -39,7 +39,7 @@ export interface Showing {
 }
 
 /** Renders the envelope to create, and the command that creates it without prompts. */
-export function renderComposition(shown: Preview, { columns, style, redact }: Showing): string {
+export function renderComposition(shown: Preview, { columns, style, redact }: PreviewOptions): string {
   const preview = withoutSecrets(shown, redact);
   const rows = rowsOf(preview, columns - LABEL - 5);
   const lines = rows.flatMap(([name, texts]) =>

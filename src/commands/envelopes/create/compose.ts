@@ -1,7 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import type { Template } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
-import { ask, type Choice, type Conversation } from '../../../cli/prompts/prompts.ts';
+import { ask, type Choice, type PromptSession } from '../../../cli/prompts/prompts.ts';
 import { findProblems } from '../../../envelopes/completeness.ts';
 import { type Composition, type CompositionPart, composed, PARTS } from '../../../envelopes/composition.ts';
 import { recentEnvelopes } from '../../../envelopes/contacts.ts';
@@ -49,7 +49,7 @@ async function decide(
   input: ComposeInput,
   composition: Composition,
   suggestions: ComposeSuggestions,
-  conversation: Conversation,
+  conversation: PromptSession,
   context: Context,
 ): Promise<EnvelopeInput> {
   for (;;) {
@@ -135,7 +135,7 @@ async function askMissing(
   { templateId, envelope }: ComposeInput,
   composition: Composition,
   suggestions: ComposeSuggestions,
-  conversation: Conversation,
+  conversation: PromptSession,
 ): Promise<void> {
   const isGiven: Record<CompositionPart, boolean> = {
     template: templateId !== undefined,
@@ -189,7 +189,7 @@ const PART_NAMES: Readonly<Record<CompositionPart, string>> = {
 async function change(
   composition: Composition,
   suggestions: ComposeSuggestions,
-  conversation: Conversation,
+  conversation: PromptSession,
 ): Promise<void> {
   const changeable = PARTS.filter(
     (part) =>

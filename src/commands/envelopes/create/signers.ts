@@ -77,7 +77,7 @@ function readJsonSigners(text: string, path: string): unknown[] {
   const value = tryParseJson(text);
   if (isList(value)) return value;
   throw new UsageError(`The signers file ${path} is not a JSON array.`, {
-    hint: '[{"email":"a@b.c","name":"Ada","role":"Tenant"}]',
+    hint: 'Example: [{"email":"a@b.c","name":"Ada","role":"Tenant"}]',
   });
 }
 

@@ -85,7 +85,10 @@ function forRequest(
 }
 
 /** Returns the secret that signs the deliveries of an envelope, if it is stored on this machine. */
-export async function keptSecretOf(envelopeId: string, context: SecretContext): Promise<string | undefined> {
+export async function storedSecretOf(
+  envelopeId: string,
+  context: SecretContext,
+): Promise<string | undefined> {
   const baseUrl = await baseUrlOf(context);
   const secrets = await readWebhookSecrets(configDir());
   const kept = secrets.find((one) => one.envelopeId === envelopeId && one.baseUrl === baseUrl);

@@ -28,7 +28,7 @@ import { redactValue } from '../../../kernel/redaction.ts';
 import { DOCUMENT_KINDS } from '../../../kernel/vocabulary.ts';
 import { jsonText, writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
-import { noticeProofs, waitingOf } from '../../documents/download/run.ts';
+import { noticeSizeOnly, waitingOf } from '../../documents/download/run.ts';
 import { renderFile } from '../../documents/download/view.ts';
 import { sealSourceOf } from '../../documents/signers.ts';
 import { type EvidenceDocument, type EvidenceFacts, evidencePage } from './page.ts';
@@ -79,7 +79,7 @@ export default class EnvelopesEvidence extends EsignCommand {
       // The service may have added the storage keys during the wait.
       const { missing } = sortedFiles;
       const isNamed = DOCUMENT_KINDS.every(
-        (what) => keyOf(first, what) !== undefined || !sortedFiles.documents.some(isHad(what)),
+        (what) => keyOf(first, what) !== undefined || !sortedFiles.documents.some(isDownloaded(what)),
       );
       const sent = redactValue(isNamed ? first : await client.envelopes.get(id, signal), redactor);
       if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be saved.`);
@@ -120,7 +120,7 @@ async function fetchDocuments(
     sealSource: await sealSourceOf(context.session),
   });
   for await (const file of fetching) files.push(file);
-  noticeProofs(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
+  noticeSizeOnly(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
   // The list must not name a file whose rename isn't durable.
   await folder.flush();
   return files;
@@ -136,7 +136,8 @@ function separateMissing(files: readonly CheckedFile[], { status }: Envelope) {
   return { documents: files.filter(isDue), missing };
 }
 
-const isHad = (what: string) => (file: CheckedFile) => file.result.what === what && file.error === undefined;
+const isDownloaded = (what: string) => (file: CheckedFile) =>
+  file.result.what === what && file.error === undefined;
 
 async function writeFolder(
   folder: EvidenceFolder,

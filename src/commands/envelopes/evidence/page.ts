@@ -13,7 +13,7 @@ import { sealerName } from '../../documents/download/view.ts';
 export interface EvidenceDocument {
   what: string | null;
   key: string | null;
-  /** The size of its file; null if it is missing. */
+  /** The name of its file; null if it is missing. */
   name: string | null;
   bytes: number | null;
   sha256: string | null;
@@ -144,7 +144,7 @@ function documentEntry({ what, key, name, bytes, sha256, seal, error }: Evidence
     ['Issued by', plainName(seal?.issuer)],
     ['Sealed at', seal?.time == null ? null : `${exactTime(seal.time)}, according to the seal`],
     ['Level', seal?.level],
-    ['Known as', seal?.trust == null ? null : TRUST[seal.trust]],
+    ['Trust', seal?.trust == null ? null : TRUST[seal.trust]],
     ['Problem', error?.message],
   ];
   const shown = facts.flatMap(([label, value]): [string, string][] =>
@@ -177,7 +177,7 @@ function collectionFacts({ account, baseUrl, collectedAt, version }: Collection)
     ['Account', account],
     ['Service', baseUrl],
     ['Collected', `${exactTime(collectedAt)}, by this machine's clock`],
-    ['With', `esign ${version}`],
+    ['Program', `esign ${version}`],
   ];
   return facts.flatMap(([label, value]): [string, string][] =>
     value === null ? [] : [[label, code(value)]],

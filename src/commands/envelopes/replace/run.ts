@@ -9,21 +9,25 @@ import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { withOutcomeCheck } from '../../../cli/write.ts';
 import { createBody, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
 import { carryOut, type ReplaceResult } from '../../../envelopes/replace/carry-out.ts';
-import { openMemory, type ReplaceMemory, readMemory } from '../../../envelopes/replace/memory.ts';
 import {
   planReplacement,
   type ReplacementPlan,
   type ReplaceRequest,
 } from '../../../envelopes/replace/plan.ts';
+import {
+  openReplaceRecord,
+  type ReplaceRecord,
+  readReplaceRecord,
+} from '../../../envelopes/replace/progress-record.ts';
 import { requestIdsIn } from '../../../envelopes/request-ids/request-ids.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
 import { writeJson } from '../../../output/json.ts';
-import { bindSecret, keptSecretOf, type OwnSecret, ownSecret } from '../create/webhook-secret.ts';
+import { bindSecret, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
 import { checkSigners } from '../problems.ts';
 import type { ReplaceFlags } from './flags.ts';
 import { replacementsFolder } from './folder.ts';
 import { ReplaceProgress } from './progress.ts';
-import { costOf, notesOn, renderPlan, renderReplaced, wasDone } from './view.ts';
+import { alreadyReplacedText, costOf, notesOn, renderPlan, renderReplaced } from './view.ts';
 
 /**
  * `envelopes replace`: replaces an envelope, or shows what would be done. It finds the completed steps of an earlier run, so
@@ -44,7 +48,7 @@ export async function checkedPlan(
   context: Context,
 ): Promise<ReplacementPlan> {
   const client = await context.session.client();
-  const known = await readMemory(replacementsFolder(), await accountOf(context.session), id);
+  const known = await readReplaceRecord(replacementsFolder(), await accountOf(context.session), id);
   const plan = await planReplacement(
     client,
     await requestOf(id, flags, context),
@@ -63,7 +67,7 @@ export async function replaceEnvelope(
 ): Promise<ReplaceResult> {
   const client = await context.session.client();
   const request = await requestOf(id, flags, context);
-  const memory = await openMemory(
+  const memory = await openReplaceRecord(
     replacementsFolder(),
     await accountOf(context.session),
     id,
@@ -103,7 +107,7 @@ async function requestOf(id: string, flags: ReplaceFlags, context: Context): Pro
 /** Returns the secret from the file, or from the environment if this machine has no secret of the original. The service never returns it. */
 async function secretFor(id: string, flags: ReplaceFlags, context: Context): Promise<string | undefined> {
   const file = flags['webhook-secret-file'];
-  const isNeeded = file !== undefined || (await keptSecretOf(id, context)) === undefined;
+  const isNeeded = file !== undefined || (await storedSecretOf(id, context)) === undefined;
   return isNeeded ? readWebhookSecret(file, context.terminal) : undefined;
 }
 
@@ -111,7 +115,7 @@ interface Work {
   request: ReplaceRequest;
   flags: ReplaceFlags;
   client: Client;
-  memory: ReplaceMemory;
+  memory: ReplaceRecord;
 }
 
 /** Shows the plan and its cost, asks for confirmation on a terminal, and runs it. */
@@ -124,7 +128,7 @@ async function confirmAndReplace(
   const { request, flags, client, memory } = work;
   if (made) await bindSecret(made, context);
   if (made && steps.length === 0) {
-    context.terminal.notice(wasDone(old, made));
+    context.terminal.notice(alreadyReplacedText(old, made));
     return { old, new: made };
   }
   await check(plan, flags, context);
@@ -140,7 +144,7 @@ async function confirmAndReplace(
   await clearance.confirm();
   const { askedAt, requestId: known } = memory.known;
   const requestId = flags['request-id'] ?? (askedAt === undefined ? undefined : known) ?? newRequestId();
-  const kept = made ? undefined : await keptSecretOf(request.id, context);
+  const kept = made ? undefined : await storedSecretOf(request.id, context);
   const progress = new ReplaceProgress(plan, requestId, context.session.words);
   const open = { unknown: () => progress.unknown(), hint: () => progress.hint() };
   const ids = requestIdsIn(stateDir(), client);
@@ -195,7 +199,7 @@ async function check(
 ): Promise<void> {
   if (made && !steps.includes('cancel')) return;
   if (!made) {
-    const isKept = (await keptSecretOf(old.id, context)) !== undefined;
+    const isKept = (await storedSecretOf(old.id, context)) !== undefined;
     for (const note of notesOn(old, signers, { wanted, isKept })) context.terminal.notice(note);
   }
   const passing = {

@@ -3,7 +3,7 @@ import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { searchEnvelopes } from '../../../cli/selection/search.ts';
 import { findListedReplacement, replacedBy } from '../../../envelopes/replace/find.ts';
-import { readMemory } from '../../../envelopes/replace/memory.ts';
+import { readReplaceRecord } from '../../../envelopes/replace/progress-record.ts';
 import { readQuietly } from '../../../envelopes/write-outcome.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../../kernel/vocabulary.ts';
@@ -23,7 +23,7 @@ export async function successorOf(
 ): Promise<Envelope | undefined> {
   const { signal } = context.interrupt;
   const account = (await context.session.settings()).baseUrl?.value ?? '';
-  const memory = await readMemory(replacementsFolder(), account, envelope.id).catch(() => undefined);
+  const memory = await readReplaceRecord(replacementsFolder(), account, envelope.id).catch(() => undefined);
   if (memory?.madeId !== undefined) {
     const made = await readQuietly(client, memory.madeId, signal);
     if (made && replacedBy(made) === envelope.id && !isVoid(made)) return made;

@@ -105,7 +105,7 @@ function stepLines({ old, wanted, made, steps }: ReplacementPlan): string[] {
 }
 
 /** Returns the message for a replacement that an earlier run has finished. */
-export function wasDone(old: Envelope, made: Envelope): string {
+export function alreadyReplacedText(old: Envelope, made: Envelope): string {
   const status = made.status ?? 'unknown';
   if (status === 'DRAFT') return `The draft ${made.id} already exists. Nothing was done.`;
   const again =

@@ -7,7 +7,7 @@ import {
   type SelectionFlagValues,
   selectionFlags,
 } from '../../../cli/selection/flags.ts';
-import { readNamedOrSelected, refuseMixture } from '../../../cli/selection/named-or-selected.ts';
+import { readNamedOrSelected, refuseMixedSelection } from '../../../cli/selection/named-or-selected.ts';
 import { WATCH_PACE } from '../../../envelopes/defaults.ts';
 import { notToWatch } from '../../../envelopes/left-out.ts';
 import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
@@ -23,7 +23,7 @@ import { WatchSession } from './session.ts';
 export default class EnvelopesWatch extends EsignCommand {
   static override summary = 'Watch envelopes until they are completed or end in another status.';
   static override description =
-    'Prints a line for each change. Exits with 0 when every envelope has reached one of the --until statuses, 11 when one ended in another status, and 124 after --timeout. Waits through outages.';
+    'Prints a line for each change. Exits with 0 when every envelope has reached one of the --until statuses, 11 when one ended in another status, and 124 after --timeout. Keeps waiting during outages.';
   static override examples = [
     '<%= config.bin %> envelopes watch env_123',
     '<%= config.bin %> envelopes watch env_123 --until IN_PROGRESS,COMPLETED --timeout 2h',
@@ -109,7 +109,7 @@ async function readSubject(
   flags: SelectionFlagValues,
   context: Context,
 ): Promise<string[] | undefined> {
-  refuseMixture(words, flags);
+  refuseMixedSelection(words, flags);
   if (discoveredStatuses(flags) !== undefined) return [];
   const { ids, selected } = await readNamedOrSelected(words, flags, notToWatch, context);
   return selected?.size === 0 ? undefined : ids.ids;

@@ -6,7 +6,7 @@ import { sentenceOf } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { safeLine, truncate, widthOf } from '../../../output/text.ts';
 import { RawKeys } from '../../../output/typed-keys.ts';
-import { waitingSign } from '../../../output/waiting-sign.ts';
+import { waitingIndicator } from '../../../output/waiting-indicator.ts';
 import { WatchTable } from './table.ts';
 import { renderChange } from './view.ts';
 
@@ -154,7 +154,7 @@ const FALLBACK = { columns: 80, rows: 24 };
 function openLiveScreen(stream: NodeJS.WriteStream, redraw: () => void): LiveScreen {
   let shown: readonly string[] = [];
   let isOpen = true;
-  const release = waitingSign.hold();
+  const release = waitingIndicator.hold();
   const keys = new RawKeys();
   const enter = () => {
     keys.start();

@@ -25,7 +25,7 @@ export function deadlineAfter(
       () => {
         if (left > MAX_TIMER_MS) return wait(left - MAX_TIMER_MS);
         controller.abort(
-          new WaitTimeoutError(`Gave up after ${durationInWords(ms ?? 0)}.`, {
+          new WaitTimeoutError(`Timed out after ${durationInWords(ms ?? 0)}.`, {
             hint: `Continue with: ${command(...words.slice(0, MAX_WORDS))}${words.length > MAX_WORDS ? ' …' : ''}`,
           }),
         );

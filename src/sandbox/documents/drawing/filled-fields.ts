@@ -1,4 +1,4 @@
-import { type Drawing, type FieldRecord, type SignerRecord, TALL_TEXT } from '../../model.ts';
+import { type Drawing, type FieldRecord, MIN_MULTILINE_HEIGHT, type SignerRecord } from '../../model.ts';
 import type { Sheet } from '../pdf/sheet.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { oneLine, paragraphsOf, quoted } from '../text/untrusted.ts';
@@ -133,7 +133,7 @@ function drawValue(pen: Pen, box: Box, value: string): boolean {
   };
   const fitted = pen.type.fit(paragraphsOf(value), 'text', options);
   const leading = fitted.size * options.leading;
-  const isTall = box.height > TALL_TEXT;
+  const isTall = box.height > MIN_MULTILINE_HEIGHT;
   const height = leading * fitted.lines.length;
   const top = isTall ? box.y + 3 : box.y + (box.height - height) / 2;
   for (const [index, text] of fitted.lines.entries()) {

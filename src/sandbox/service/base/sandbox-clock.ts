@@ -125,7 +125,7 @@ export class Alarm {
 }
 
 /** Creates responses whose Date header has the time of a clock instead of the machine's. */
-export function datedBy(clock: Clock): typeof ServerResponse {
+export function responseDatedBy(clock: Clock): typeof ServerResponse {
   return class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     override writeHead(
       status: number,

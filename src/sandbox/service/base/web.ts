@@ -34,7 +34,7 @@ export function reply(c: ServiceContext, value: unknown, status: ContentfulStatu
 }
 
 /** Converts any thrown value to the API's error response. */
-export function replyError(c: ServiceContext, thrown: unknown): Response {
+export function errorResponse(c: ServiceContext, thrown: unknown): Response {
   const error = asApiError(thrown);
   return jsonText(c, errorText(error), error.status);
 }
@@ -45,7 +45,7 @@ export function wrongMethod(app: Hono<ServiceEnv>): MiddlewareHandler<ServiceEnv
     app,
     onMethodNotAllowed: (c: ServiceContext, allowed) => {
       c.header('Allow', allowed.join(', '));
-      return replyError(
+      return errorResponse(
         c,
         new ApiError('NOT_FOUND', `${c.req.method} is not supported at this path`, { status: 405 }),
       );
@@ -55,7 +55,7 @@ export function wrongMethod(app: Hono<ServiceEnv>): MiddlewareHandler<ServiceEnv
 
 /** Returns the response for a path that doesn't exist. */
 export function unknownRoute(c: ServiceContext): Response {
-  return replyError(c, notFound('Route'));
+  return errorResponse(c, notFound('Route'));
 }
 
 function jsonText(c: ServiceContext, text: string, status: ContentfulStatusCode): Response {

@@ -16,7 +16,7 @@ import { copyOf, outcomeOf } from './outcome.ts';
 import * as predicates from './predicates.ts';
 import type { Quota } from './quota.ts';
 import { remind } from './reminders.ts';
-import { replaceState, resetState } from './whole-state.ts';
+import { replaceState, resetState } from './reset-and-restore.ts';
 
 export interface EngineOptions extends ServiceParts {
   /** The time to which a reset sets the sandbox's clock, in ms since the epoch. Default: the machine's time. */

@@ -24,7 +24,7 @@ export interface AnswerFacts {
 }
 
 /** Responds to an API request according to the faults. Any other request, such as one to the control plane, gets the real response. */
-export async function answerWithFaults(
+export async function respondWithFaults(
   request: Request,
   { incoming, outgoing }: HttpBindings | Http2Bindings,
   facts: AnswerFacts,

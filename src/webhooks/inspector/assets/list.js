@@ -75,7 +75,12 @@ export class List {
       'button',
       { type: 'button', 'data-id': id, 'aria-current': id === this.opened ? 'true' : null },
       el('span', { class: `mark ${state}`, role: 'img', 'aria-label': STATES[state] }),
-      el('span', { class: 'head' }, eventName(event), duplicate && el('span', { class: 'chip' }, 'repeat')),
+      el(
+        'span',
+        { class: 'head' },
+        eventName(event),
+        duplicate && el('span', { class: 'chip' }, 'duplicate'),
+      ),
       time(receivedAt),
       el('span', { class: `line ${reason === null ? '' : 'reason'}` }, shown(line)),
       el('span', { class: 'passings' }, passings.map(chipOf)),

@@ -26,7 +26,7 @@ function received({ happenedAt, receivedAt, answer, answeredInMs, duplicate, ver
   const notes = [
     lag >= 0 && `${lasting(lag)} later`,
     lag < 0 && 'before it happened: the clocks differ',
-    duplicate && 'seen before',
+    duplicate && 'duplicate',
     `responded with ${answer}${answeredInMs === null ? '' : ` in ${lasting(answeredInMs)}`}`,
   ];
   const tone = verdict.state === 'verified' ? 'good' : verdict.state === 'refused' ? 'bad' : 'warn';

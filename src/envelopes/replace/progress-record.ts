@@ -33,7 +33,7 @@ const RETENTION_MS = 30 * 86_400_000;
 const LOCK_TIMEOUT_MS = 60_000;
 
 /** The recorded progress of replacing an envelope. */
-export interface Remembered {
+export interface ReplaceProgressRecord {
   /** The request ID of the new envelope. */
   requestId?: string;
   /** When it was requested (ms since the epoch), while the outcome is unknown. */
@@ -43,8 +43,8 @@ export interface Remembered {
 }
 
 /** The record of replacing one envelope, locked by this process. */
-export interface ReplaceMemory {
-  readonly known: Remembered;
+export interface ReplaceRecord {
+  readonly known: ReplaceProgressRecord;
   /** The record is on disk when this resolves. */
   asked(requestId: string): Promise<void>;
   note(
@@ -62,17 +62,17 @@ function fileFor(folder: string, account: string, old: string): string {
  * process that replaces the same envelope.
  * @throws UsageError if the wait takes too long, or the folder can't be written.
  */
-export async function openMemory(
+export async function openReplaceRecord(
   folder: string,
   account: string,
   old: string,
   clock: Clock,
-): Promise<ReplaceMemory> {
+): Promise<ReplaceRecord> {
   const path = fileFor(folder, account, old);
   const release = await takeTurn(folder, `${path}.lock`, old, clock);
   try {
     await forgetOld(folder, clock.now());
-    const known: Remembered = {};
+    const known: ReplaceProgressRecord = {};
     const journal = await Journal.open<Entry>({ path, format: FORMAT, damaged: 'skip' }, (entry) =>
       apply(known, entry),
     );
@@ -98,14 +98,18 @@ export async function openMemory(
 }
 
 /** Reads the record, even while another process writes it. */
-export async function readMemory(folder: string, account: string, old: string): Promise<Remembered> {
-  const known: Remembered = {};
+export async function readReplaceRecord(
+  folder: string,
+  account: string,
+  old: string,
+): Promise<ReplaceProgressRecord> {
+  const known: ReplaceProgressRecord = {};
   const reading = { path: fileFor(folder, account, old), format: FORMAT, damaged: 'skip' } as const;
   await scan<Entry>(reading, (entry) => apply(known, entry));
   return known;
 }
 
-function apply(known: Remembered, entry: Entry): void {
+function apply(known: ReplaceProgressRecord, entry: Entry): void {
   if (entry.type === 'asked')
     Object.assign(known, { requestId: entry.requestId, askedAt: entry.at, madeId: undefined });
   else if (entry.type === 'made') Object.assign(known, { madeId: entry.id, askedAt: undefined });

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { WaitingSign } from '../../src/output/waiting-sign.ts';
+import { WaitingIndicator } from '../../src/output/waiting-indicator.ts';
 
 let written: string;
-let sign: WaitingSign;
+let sign: WaitingIndicator;
 beforeEach(() => {
   vi.useFakeTimers();
   written = '';
-  sign = new WaitingSign(() => ({
+  sign = new WaitingIndicator(() => ({
     columns: 80,
     write: (text: string | Uint8Array) => {
       written += String(text);

@@ -13,11 +13,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
-  openMemory,
-  type Remembered,
-  type ReplaceMemory,
-  readMemory,
-} from '../../../src/envelopes/replace/memory.ts';
+  openReplaceRecord,
+  type ReplaceProgressRecord,
+  type ReplaceRecord,
+  readReplaceRecord,
+} from '../../../src/envelopes/replace/progress-record.ts';
 import { lockFile } from '../../../src/kernel/files/lock.ts';
 import { fakeClock } from '../../support/clock.ts';
 
@@ -31,25 +31,27 @@ beforeEach(async () => {
 afterEach(() => rm(top, { recursive: true, force: true }));
 
 /** Records something, and returns the record as the next run reads it. */
-async function recordAfter(...work: ((memory: ReplaceMemory) => Promise<void>)[]): Promise<Remembered> {
-  const memory = await openMemory(folder, 'x', 'env_1', fakeClock());
+async function recordAfter(
+  ...work: ((memory: ReplaceRecord) => Promise<void>)[]
+): Promise<ReplaceProgressRecord> {
+  const memory = await openReplaceRecord(folder, 'x', 'env_1', fakeClock());
   for (const one of work) await one(memory);
   await memory.close();
-  const next = await openMemory(folder, 'x', 'env_1', fakeClock());
+  const next = await openReplaceRecord(folder, 'x', 'env_1', fakeClock());
   const { known } = next;
   await next.close();
-  expect(await readMemory(folder, 'x', 'env_1')).toEqual(known);
+  expect(await readReplaceRecord(folder, 'x', 'env_1')).toEqual(known);
   return known;
 }
-const asked = (memory: ReplaceMemory) => memory.asked('r-1');
-const refused = (memory: ReplaceMemory) => memory.note({ type: 'refused' });
-const made = (memory: ReplaceMemory) => memory.note({ type: 'made', id: 'env_2' });
-const sent = (memory: ReplaceMemory) => memory.note({ type: 'sent' });
-const cancelled = (memory: ReplaceMemory) => memory.note({ type: 'cancelled' });
+const asked = (memory: ReplaceRecord) => memory.asked('r-1');
+const refused = (memory: ReplaceRecord) => memory.note({ type: 'refused' });
+const made = (memory: ReplaceRecord) => memory.note({ type: 'made', id: 'env_2' });
+const sent = (memory: ReplaceRecord) => memory.note({ type: 'sent' });
+const cancelled = (memory: ReplaceRecord) => memory.note({ type: 'cancelled' });
 
 describe('the record of a replacement', () => {
   const time = fakeClock().now();
-  it.each<[string, ((memory: ReplaceMemory) => Promise<void>)[], Remembered]>([
+  it.each<[string, ((memory: ReplaceRecord) => Promise<void>)[], ReplaceProgressRecord]>([
     ['an open request', [asked], { requestId: 'r-1', askedAt: time }],
     ['no open request after a refusal', [asked, refused], { requestId: 'r-1' }],
     ['the new envelope, and no open request', [asked, made], { requestId: 'r-1', madeId: 'env_2' }],
@@ -89,7 +91,7 @@ describe('the record of a replacement', () => {
     }
     const busy = () => new Error('in use');
     const release = await lockFile(join(folder, 'used.jsonl.lock'), busy, { waitMs: 0, clock: fakeClock() });
-    const memory = await openMemory(folder, 'y', 'env_1', fakeClock(now));
+    const memory = await openReplaceRecord(folder, 'y', 'env_1', fakeClock(now));
     await memory.close();
     await release();
     const left = await readdir(folder);
@@ -103,14 +105,14 @@ describe('the record of a replacement', () => {
     const [name = ''] = (await readdir(folder)).filter((one) => one.endsWith('.jsonl'));
     await rm(join(folder, name));
     await mkdir(join(folder, name));
-    await expect(openMemory(folder, 'x', 'env_1', fakeClock())).rejects.toThrow();
+    await expect(openReplaceRecord(folder, 'x', 'env_1', fakeClock())).rejects.toThrow();
     await rmdir(join(folder, name));
     expect(await recordAfter(made)).toEqual({ madeId: 'env_2' });
   });
 
   it('is required: a folder that cannot be created is an error', async () => {
     await writeFile(folder, 'a file');
-    const error: unknown = await openMemory(folder, 'x', 'env_1', fakeClock()).catch(
+    const error: unknown = await openReplaceRecord(folder, 'x', 'env_1', fakeClock()).catch(
       (thrown: unknown) => thrown,
     );
     expect(error).toHaveProperty('message', expect.stringContaining(folder));

@@ -24,7 +24,7 @@ type Stream = Pick<NodeJS.WriteStream, 'write' | 'columns'>;
  * Shows what the command is waiting for on the last line of stderr. The line appears when nothing else is shown and nothing was
  * written for a moment. Everything that writes to the screen must remove it first.
  */
-export class WaitingSign {
+export class WaitingIndicator {
   readonly #stream: () => Stream;
   /** The current waits, latest last. */
   readonly #waits = new Set<Sign>();
@@ -123,4 +123,4 @@ export class WaitingSign {
 }
 
 /** A single instance, because there is only one screen. */
-export const waitingSign = new WaitingSign(() => process.stderr);
+export const waitingIndicator = new WaitingIndicator(() => process.stderr);

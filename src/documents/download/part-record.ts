@@ -37,19 +37,23 @@ const UNKNOWN = {
   storageClass: undefined,
 };
 
-export function notePath(partPath: string): string {
+export function partRecordPath(partPath: string): string {
   return `${partPath}.json`;
 }
 
 /** Starts a new note. Removes any existing file of that name first, so that nothing is written through a link. */
-export function writeNote(partPath: string, of: PartOf, { size, etag, md5, checksum }: ObjectFacts): void {
+export function writePartRecord(
+  partPath: string,
+  of: PartOf,
+  { size, etag, md5, checksum }: ObjectFacts,
+): void {
   const text = JSON.stringify({ ...of, size, etag, md5, checksum });
-  rmSync(notePath(partPath), { force: true });
-  writeFileSync(notePath(partPath), `${text}\n`, { mode: 0o600, flag: 'wx' });
+  rmSync(partRecordPath(partPath), { force: true });
+  writeFileSync(partRecordPath(partPath), `${text}\n`, { mode: 0o600, flag: 'wx' });
 }
 
 export function writeCheckpoint(partPath: string, checkpoint: z.infer<typeof checkpointSchema>): void {
-  const file = openSync(notePath(partPath), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+  const file = openSync(partRecordPath(partPath), O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
   try {
     writeSync(file, `${JSON.stringify(checkpoint)}\n`);
   } finally {
@@ -58,8 +62,8 @@ export function writeCheckpoint(partPath: string, checkpoint: z.infer<typeof che
 }
 
 /** Reads the note. Returns undefined if it is missing, unreadable, or about another object. */
-export async function readNote(partPath: string, of: PartOf) {
-  const text = await readRegular(notePath(partPath), O_RDONLY | O_NOFOLLOW).catch(() => undefined);
+export async function readPartRecord(partPath: string, of: PartOf) {
+  const text = await readRegular(partRecordPath(partPath), O_RDONLY | O_NOFOLLOW).catch(() => undefined);
   // A crash can truncate the last line, which is then ignored.
   const [first = '', ...rest] = (text ?? '').split('\n');
   const object = objectSchema.safeParse(tryParseJson(first));
