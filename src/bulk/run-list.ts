@@ -44,10 +44,9 @@ async function summaryOf(root: string, state: RunState): Promise<RunSummary> {
   };
 }
 
-/** Returns the current details of a run. @throws UsageError when the run does not exist. */
-export async function detailsOf(root: string, id: string): Promise<RunDetails> {
-  const state = await readRun(root, id);
-  const { mode, signers, baseUrl, profile } = state.head;
+/** Returns the details of a run. */
+export async function detailsOf(root: string, state: RunState): Promise<RunDetails> {
+  const { id, mode, signers, baseUrl, profile } = state.head;
   return {
     ...(await summaryOf(root, state)),
     mode,

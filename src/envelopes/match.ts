@@ -1,4 +1,4 @@
-import type { Envelope, Signer } from '../api/schemas.ts';
+import { type Envelope, listsSigners, type Signer } from '../api/schemas.ts';
 import { folded } from '../kernel/text/words.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
 
@@ -24,7 +24,7 @@ export function isWholeItem(item: Envelope): boolean {
     (expiresAt !== undefined || !isInFlight(status)) &&
     (sentAt !== undefined || status === 'DRAFT') &&
     (completedAt !== undefined || status !== 'COMPLETED');
-  const hasSigners = signers?.every((one) => typeof one.status === 'string') ?? false;
+  const hasSigners = listsSigners(item) && (signers ?? []).every((one) => typeof one.status === 'string');
   return Boolean(templateId && createdAt) && hasTimes && metadata !== undefined && hasSigners;
 }
 

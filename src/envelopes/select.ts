@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY } from '../api/defaults.ts';
-import type { Envelope, Signer } from '../api/schemas.ts';
+import { type Envelope, listsSigners, type Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isNotFound } from '../kernel/errors.ts';
@@ -119,8 +119,10 @@ function lacksFacts(item: Envelope, selection: Selection): boolean {
 }
 
 /** Returns true if a list item lacks a field that a filter needs. */
-function isIncomplete({ signers, metadata }: Envelope, selection: Selection): boolean {
-  return signers === undefined || (selection.metadata !== undefined && (metadata ?? undefined) === undefined);
+function isIncomplete(item: Envelope, selection: Selection): boolean {
+  return (
+    !listsSigners(item) || (selection.metadata !== undefined && (item.metadata ?? undefined) === undefined)
+  );
 }
 
 /** Yields the envelopes. Those that lack fields are read one by one. */

@@ -1,4 +1,4 @@
-import { JournalError, UsageError } from '../kernel/errors.ts';
+import { codeOf, JournalError, UsageError } from '../kernel/errors.ts';
 import { diskReason, isFullDisk } from '../kernel/files/disk-reason.ts';
 
 /** Returns the error for a journal that can't be opened or replaced. */
@@ -17,9 +17,12 @@ export function notRecorded(what: string, error: unknown): JournalError | UsageE
 
 /** Returns the error for an entry that couldn't be written. Earlier entries are on disk. */
 export function writeFailed(path: string, error: unknown): JournalError {
+  const isDeleted = codeOf(error) === 'ENOENT';
   return new JournalError(`Can't write the journal ${path}: ${diskReason(error)}.`, {
     cause: error,
-    hint: 'Fix the problem and continue. Earlier entries are safe.',
+    hint: isDeleted
+      ? 'It was deleted or moved while it was in use.'
+      : 'Fix the problem and continue. Earlier entries are safe.',
   });
 }
 

@@ -172,6 +172,8 @@ export class Journal<T> {
     const bytes = Buffer.from(lines.join(''));
     await this.#file.appendFile(bytes);
     await this.#file.datasync();
+    // Without this, writes to a file that was deleted succeed.
+    await stat(this.path);
     this.#size += bytes.length;
   }
 

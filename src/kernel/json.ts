@@ -8,10 +8,10 @@ export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }
 
-/** Returns the value at a path such as `signers.0.email`, or undefined if it doesn't exist. */
-export function valueAt(value: unknown, path: string): unknown {
+/** Returns the value at a path such as `signers.0.email`, or undefined if it doesn't exist. As a list, a path can name keys with dots. */
+export function valueAt(value: unknown, path: string | readonly string[]): unknown {
   let current = value;
-  for (const part of path.split('.')) {
+  for (const part of typeof path === 'string' ? path.split('.') : path) {
     if (Array.isArray(current) && /^\d+$/.test(part)) current = current[Number(part)];
     else if (isRecord(current) && Object.hasOwn(current, part)) current = current[part];
     else return undefined;

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope } from '../api/schemas.ts';
+import { type Envelope, listsSigners } from '../api/schemas.ts';
 import { whoseTurn } from '../envelopes/named-signer.ts';
 import { replacedBy } from '../envelopes/replace/find.ts';
 import { timeOf } from '../kernel/clock.ts';
@@ -72,8 +72,7 @@ export async function summarize(
   const tally = new Tally(options);
   for await (const item of envelopes) {
     // Whose turn it is depends on the signers, which a list may leave out.
-    const lacksSigners =
-      isInFlight(item.status) && item.signingOrder === 'SEQUENTIAL' && item.signers === undefined;
+    const lacksSigners = isInFlight(item.status) && item.signingOrder === 'SEQUENTIAL' && !listsSigners(item);
     tally.add(lacksSigners ? await client.envelopes.get(item.id, signal) : item);
   }
   return tally.result();

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { Envelope, Template } from '../api/schemas.ts';
+import { type Envelope, listsSigners, type Template } from '../api/schemas.ts';
 import { isList, isRecord } from '../kernel/json.ts';
 
 /** The roles of a template, and whether they were inferred. */
@@ -44,7 +44,7 @@ export async function inferRoles(
 }
 
 async function rolesIn(item: Envelope, client: Client, signal?: AbortSignal): Promise<string[]> {
-  const { signers } = item.signers === undefined ? await client.envelopes.get(item.id, signal) : item;
+  const { signers } = listsSigners(item) ? item : await client.envelopes.get(item.id, signal);
   return (signers ?? []).flatMap(({ role }) => role || []);
 }
 

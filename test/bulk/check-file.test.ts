@@ -59,6 +59,17 @@ describe('placeholders', () => {
     expect((await emails(`${header}a@b.c,Ada,,\n`, { subject: '{name}' })).subjects).toEqual(['Ada']);
   });
 
+  it('name exactly one of several columns whose names differ only in case', async () => {
+    const file = 'email,name,meta.Deal,meta.deal\nada@b.c,Ada,upper,lower\n';
+    expect((await emails(file, { subject: '{meta.deal} {Deal}' })).subjects).toEqual(['lower upper']);
+    expect((await emails(file, { subject: '{DEAL}' })).problems).toHaveLength(1);
+  });
+
+  it('name a metadata key that contains a dot', async () => {
+    const row = { signers: [{ email: 'ada@b.c', name: 'Ada' }], metadata: { 'a.b': 'dot' } };
+    expect((await emails(JSON.stringify(row), { subject: '{meta.a.b}' })).subjects).toEqual(['dot']);
+  });
+
   it('are not suggested if the file has no such column', async () => {
     const { problems } = await emails('email,name,subject\nada@b.c,Ada,{role}\n');
     expect(problems).toEqual([expect.not.stringContaining('did you mean')]);

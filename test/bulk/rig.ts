@@ -39,6 +39,8 @@ export interface Behavior {
   list?: (number: number) => Exclude<Fault, 'lose'>;
   /** List items have no metadata. */
   summary?: boolean;
+  /** The service changes the case of metadata keys. */
+  lowerCase?: boolean;
   /** New envelopes are listed this many ms later. */
   lagMs?: number;
 }
@@ -110,11 +112,16 @@ class Service {
     const fault = this.behavior.create?.(number);
     if (fault !== undefined && fault !== 'lose') return refusal(fault);
     const body = parseJson(request.body);
-    const metadata = isRecord(body) && isRecord(body.metadata) ? body.metadata : {};
+    const metadata = isRecord(body) && isRecord(body.metadata) ? this.#keysOf(body.metadata) : {};
     const listedFrom = this.clock.now() + (this.behavior.lagMs ?? 0);
     const stored = this.put({ metadata, listedFrom });
     if (isRecord(body) && body.sendImmediately === true) this.mail(stored);
     return fault === 'lose' ? undefined : { status: 201, body: { data: stored } };
+  }
+
+  #keysOf(metadata: Record<string, unknown>): Record<string, unknown> {
+    if (!this.behavior.lowerCase) return metadata;
+    return Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key.toLowerCase(), value]));
   }
 
   #send(found: Stored): Reply | undefined {

@@ -65,6 +65,14 @@ describe('a run', () => {
     expect(service.counts.looks).toBeLessThan(6);
   });
 
+  it('finds rows with lost responses if the service changes the case of metadata keys', async () => {
+    const { service } = runs;
+    service.behavior = { create: (n) => (n % 4 === 0 ? 'lose' : undefined), lowerCase: true };
+    const { ending } = await runs.work(await runs.begin(8, 'two-step'));
+    expect(ending).toEqual({ kind: 'finished' });
+    expect(service.statuses()).toEqual({ SENT: 8 });
+  });
+
   it('creates rows again whose envelopes are not found', async () => {
     const { service } = runs;
     service.behavior = { create: (n) => (n % 3 === 0 ? 'refuse' : undefined) };

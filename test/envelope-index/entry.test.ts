@@ -33,6 +33,7 @@ describe('how much is known of an envelope', () => {
     ['in a list without the time of completion', { ...done, completedAt: undefined }, 'part', 'final'],
     ['a draft, without a time of sending', { ...sent, status: 'DRAFT', sentAt: undefined }, 'whole', 'whole'],
     ['in a list without signers', { ...sent, signers: undefined }, 'part', 'whole'],
+    ['in a list with an empty list of signers', { ...sent, signers: [] }, 'part', 'whole'],
     [
       'in a list without the status of a signer',
       { ...sent, signers: [{ status: 'SENT' }, {}] },

@@ -60,6 +60,11 @@ describe('a search', () => {
     });
   });
 
+  it.each([[null], [[]]])('reads an envelope whose list item shows its signers as %j', async (signers) => {
+    const bare = all.map((one) => ({ ...one, signers }));
+    expect(await found({ signer: 'lr@example.com' }, bare)).toMatchObject({ ids: ['env_1'] });
+  });
+
   it('reads an envelope whose list item lacks the template, the creation time, or the expiration', async () => {
     const whole = { id: 'env_9', status: 'SENT', templateId: 'tmpl_1', signers: [] };
     const times = { createdAt: '2026-01-02T00:00:00Z', expiresAt: '2026-01-03T00:00:00Z' };

@@ -84,6 +84,18 @@ describe('a journal', () => {
     expect(await entriesOf(one)).toEqual(some(20));
   });
 
+  it('fails when its file was deleted, and starts a new file when it is reopened', async () => {
+    const one = reading();
+    const journal = await Journal.open(one);
+    await journal.append({ n: 1, text: 'before' });
+    await rm(one.path);
+    await expect(journal.append({ n: 2, text: 'lost' })).rejects.toMatchObject({ code: 'JOURNAL' });
+    await journal.reopen();
+    await journal.append({ n: 3, text: 'after' });
+    await journal.close();
+    expect(await entriesOf(one)).toEqual([{ n: 3, text: 'after' }]);
+  });
+
   it('writes unawaited entries soon, with the next entry or on close', async () => {
     const one = reading();
     const journal = await Journal.open(one);

@@ -1,9 +1,10 @@
 import type { Client } from '../../api/client.ts';
 import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
+import { markerOf, requestIdOf } from '../../envelopes/markers.ts';
 import { Limiter } from '../../kernel/async/limiter.ts';
 import { StoppedError } from '../../kernel/errors.ts';
-import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
+import { LIMITS, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 
 /** The envelopes to look for in the service's list. */
 export interface SurveyTarget {
@@ -71,16 +72,15 @@ function isBlank({ metadata }: Envelope): boolean {
 
 function rowOf(envelope: Envelope, { runId, requestIds }: SurveyTarget): number | undefined {
   if (isOf(runId, envelope)) {
-    const row = Number(envelope.metadata?.[ROW_KEY]);
+    const row = Number(markerOf(envelope, ROW_KEY));
     if (Number.isInteger(row)) return row;
   }
-  const requestId = envelope.metadata?.[REQUEST_ID_KEY];
-  return typeof requestId === 'string' ? requestIds.get(requestId) : undefined;
+  return requestIds.get(requestIdOf(envelope) ?? '');
 }
 
 /** Returns true for an envelope with the markers of this run. */
-export function isOf(runId: string, { metadata }: Envelope): boolean {
-  return metadata?.[RUN_KEY] === runId;
+export function isOf(runId: string, envelope: Envelope): boolean {
+  return markerOf(envelope, RUN_KEY) === runId;
 }
 
 function withoutMarkers(id: string): StoppedError {

@@ -115,7 +115,7 @@ async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string, v
 function rowOf(text: string, line: number): RawRow | undefined {
   if (text.trim() === '') return undefined;
   const value = withoutResults(tryParseJson(text));
-  return { line, value, label: (path) => path, cell: (path) => valueAt(value, path.join('.')) };
+  return { line, value, label: (path) => path, cell: (path) => valueAt(value, path) };
 }
 
 /** Replaces existing result members and adds the others at the end of the object. */

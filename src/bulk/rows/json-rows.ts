@@ -29,7 +29,7 @@ export async function* jsonRows(
     if (number !== undefined)
       report({ line, column: '', text: `the number ${number} would lose precision; put it in quotes` });
     const row = withoutResults(value);
-    yield { line, value: row, label: (path) => path, cell: (path) => valueAt(row, path.join('.')) };
+    yield { line, value: row, label: (path) => path, cell: (path) => valueAt(row, path) };
   }
 }
 

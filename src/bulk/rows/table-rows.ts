@@ -122,9 +122,14 @@ function cellAt(
   columns: readonly SheetColumn[],
   cells: readonly string[],
 ): string | undefined {
-  const name = path.join('.').toLowerCase();
-  const index = columns.findIndex((column) => column.path.join('.').toLowerCase() === name);
-  return index === -1 ? undefined : (cells[index]?.trim() ?? '');
+  const name = path.join('.');
+  const indexes = columns.flatMap((column, index) =>
+    column.path.join('.').toLowerCase() === name.toLowerCase() ? [index] : [],
+  );
+  // Metadata keys that differ only in case are different columns.
+  const exact = indexes.find((index) => columns[index]?.path.join('.') === name);
+  const [only] = indexes.length > 1 ? [exact] : indexes;
+  return only === undefined ? undefined : (cells[only]?.trim() ?? '');
 }
 
 function cellValue(field: string, cell: string): unknown {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Client } from '../../api/client.ts';
 import { RESERVE } from '../../api/defaults.ts';
@@ -139,11 +140,16 @@ function inWords(
   };
 }
 
-async function reportEnding({ state }: OpenRun, ending: Ending, terminal: CommandTerminal): Promise<void> {
+async function reportEnding(
+  { state, files }: OpenRun,
+  ending: Ending,
+  terminal: CommandTerminal,
+): Promise<void> {
   const { id } = state.head;
-  if (!terminal.json) terminal.err(summaryText(await detailsOf(runsDir(), id)));
+  if (!terminal.json) terminal.err(summaryText(await detailsOf(runsDir(), state)));
   const resume = `Resume it: \`${command('bulk', 'resume', id)}\`.`;
   if (ending.kind === 'interrupted') terminal.notice(`Interrupted. Progress is saved. ${resume}`);
+  if (ending.kind === 'stopped' && !existsSync(files.journal)) throw journalGone(ending.error, id);
   if (ending.kind === 'stopped') throw stopped(ending.error, resume);
   if (ending.kind === 'interrupted') return;
   if (ending.kind === 'wave') terminal.notice(waveText(state));
@@ -174,6 +180,14 @@ function stopped(error: Error, resume: string): Error {
   return new StoppedError(error.code, `${sentenceOf(error)} The run has stopped. Progress is saved.`, {
     cause: error,
     hint,
+  });
+}
+
+/** Returns the error for a run whose journal was deleted while the run was in progress. */
+function journalGone(error: Error, id: string): StoppedError {
+  return new StoppedError('JOURNAL', `${sentenceOf(error)} The run has stopped and can't be resumed.`, {
+    cause: error,
+    hint: `To see its envelopes, run \`${command('envelopes', 'list', '--run', id)}\`. To send the other rows, run the same command again with --skip-existing.`,
   });
 }
 

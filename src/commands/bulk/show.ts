@@ -1,4 +1,5 @@
 import { detailsOf, failuresOf } from '../../bulk/run-list.ts';
+import { readRun } from '../../bulk/runs.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, latestRunArg } from '../../cli/flags.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
@@ -20,7 +21,7 @@ export default class BulkShow extends EsignCommand {
     const { args, flags } = await this.parse(BulkShow);
     const context = this.context(flags);
     const id = await namedRun(args.run, flags.last, { orLast: true });
-    const run = await detailsOf(runsDir(), id);
+    const run = await detailsOf(runsDir(), await readRun(runsDir(), id));
     const failures = await failuresOf(runsDir(), id);
     const out = context.terminal.hidingSecrets();
     if (context.terminal.json) return writeJson({ ...run, failures }, out);

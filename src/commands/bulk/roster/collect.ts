@@ -1,3 +1,4 @@
+import { listsSigners } from '../../../api/schemas.ts';
 import { Roster } from '../../../bulk/roster/roster.ts';
 import type { Context } from '../../../cli/context.ts';
 import { searchEnvelopes } from '../../../cli/selection/search.ts';
@@ -16,7 +17,7 @@ export async function collectRoster(
     for await (const one of envelopes) {
       // The search also matches templates by name.
       if (one.templateId !== templateId) continue;
-      roster.add(one.signers === undefined ? await client.envelopes.get(one.id) : one);
+      roster.add(listsSigners(one) ? one : await client.envelopes.get(one.id, context.interrupt.signal));
     }
   }
   return roster;

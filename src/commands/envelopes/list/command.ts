@@ -1,4 +1,4 @@
-import type { Envelope } from '../../../api/schemas.ts';
+import { type Envelope, listsSigners } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
 import { listFlags, textFlag } from '../../../cli/flags.ts';
@@ -37,12 +37,7 @@ export default class EnvelopesList extends EsignCommand {
     const taken = limited.take(sorted, flags, context, found.total);
     const needsSigners = !flags.quiet && !terminal.json && (flags.fields?.includes('signers') ?? true);
     const shown = needsSigners
-      ? completeItems(
-          await context.session.client(),
-          taken,
-          ({ signers }) => signers !== undefined,
-          context.interrupt.signal,
-        )
+      ? completeItems(await context.session.client(), taken, listsSigners, context.interrupt.signal)
       : taken;
     const { templateId } = selection;
     await writeList<Envelope>(
