@@ -24,8 +24,8 @@ export const PACKAGE = COMMAND.length > 1 ? resolve(BIN, '../..') : undefined;
 const INHERITED = ['PATH', 'TMPDIR', 'LANG', 'SystemRoot', 'TEMP'];
 /** Shared by all homes: it only makes commands start faster. */
 const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/e2e');
-/** A process that ignores its signal for this long is killed. */
-const PATIENCE_MS = 10_000;
+/** A process that ignores its signal for this long is killed: longer than the program itself waits (src/cli/interrupt.ts). */
+const PATIENCE_MS = 60_000;
 
 /** One switch for all of them; a binary given by name is a process, too. */
 const ALWAYS_REAL = Boolean(process.env.ESIGN_REAL || process.env.ESIGN_BIN || process.env.ESIGN_E2E_PROXY);
