@@ -270,6 +270,16 @@ export class LongRunning {
     }
   }
 
+  /**
+   * Sends the signal until it ends, like somebody who keeps pressing Ctrl-C. Signals within half a second of the first count as the
+   * same press, so two signals at a fixed distance could count as one on a slow machine.
+   */
+  async insist(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const timer = setInterval(() => this.child.kill(signal), 100);
+    this.child.kill(signal);
+    await this.ended.finally(() => clearInterval(timer));
+  }
+
   /** Sends the signal and waits for the end. */
   async stop(
     signal: NodeJS.Signals = 'SIGTERM',

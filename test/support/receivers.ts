@@ -143,7 +143,7 @@ export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: rea
     fault: 'disconnects slow senders',
     steps: {
       read: (request) => {
-        const timer = setTimeout(() => request.destroy(), 400);
+        const timer = setTimeout(() => request.destroy(), 700);
         return buffer(request).finally(() => clearTimeout(timer));
       },
     },
