@@ -111,7 +111,7 @@ describe('a client without a folder', () => {
       json(response, 503, { error: { code: 'INTERNAL_ERROR', message: 'down' } }),
     );
     const clock = fakeClock();
-    const options = { baseUrl: server.origin, apiKey: 'sk_test_1', timeoutMs: 2_000, userAgent: 'x', clock };
+    const options = { baseUrl: server.origin, apiKey: 'sk_test_1', timeoutMs: 30_000, userAgent: 'x', clock };
     await expect(createClient(options).send(get)).rejects.toMatchObject({ status: 503 });
     expect(server.seen).toHaveLength(6);
     expect(clock.slept).toHaveLength(5);

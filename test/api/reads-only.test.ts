@@ -13,7 +13,7 @@ it('allows only GET requests in read-only mode', async () => {
     const client = createClient({
       baseUrl: `${server.origin}/api/v1`,
       apiKey: 'esk_0123456789abcdef',
-      timeoutMs: 5_000,
+      timeoutMs: 30_000,
       userAgent: 'test',
       clock: fakeClock(),
       readsOnly: true,

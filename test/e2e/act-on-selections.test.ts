@@ -106,10 +106,10 @@ describe('an action on a selection', () => {
     const replaced = await home.object`envelopes replace ${second} --subject New --yes`;
     const made = isRecord(replaced.new) ? String(replaced.new.id) : '';
     for (const id of [first, made]) await home.run`sandbox sign ${id}`;
-    const { code, stdout } = await home.run`envelopes watch --run ${run} --timeout 30s --json`;
+    const { code, stdout } = await home.run`envelopes watch --run ${run} --timeout 100s --json`;
     const watched = linesOf(stdout).map(parseJson).filter(isRecord);
     expect([code, watched.map(({ envelopeId }) => envelopeId).sort()]).toEqual([0, [first, made].sort()]);
-    const filtered = await home.run`envelopes watch --run ${run} --status DECLINED --timeout 30s`;
+    const filtered = await home.run`envelopes watch --run ${run} --status DECLINED --timeout 100s`;
     expect([filtered.code, filtered.stdout]).toEqual([0, '']);
   });
 

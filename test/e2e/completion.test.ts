@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home, reportedError } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
 import { needs, toolPath } from '../support/tools.ts';
 import { answerPage, type FakeService, fakeService, KEY } from './fake-service.ts';
@@ -236,7 +237,8 @@ for (const { name, args, setUp } of SHELLS)
         tags: name === 'bash' || index > 2 ? [] : ['full'],
       }, async () => {
         screen.type(`${keys}\r`);
-        await screen.shows(words ?? '');
+        // A line of its own: the words of other commands may begin like these.
+        await eventually(() => expect(screen.text().split('\n')).toContain(words));
       });
 
     for (const [index, id] of HOSTILE.entries())

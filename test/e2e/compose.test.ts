@@ -72,25 +72,27 @@ describe('envelopes create on a terminal', () => {
     expect(made).toMatchObject({ status: 'DRAFT', signingOrder: 'PARALLEL' });
   });
 
-  it('leaves nothing behind on Ctrl-C or Ctrl-D at any prompt', async () => {
-    const before = (await envelopes()).length;
-    const questions = [
-      '? Template:',
-      '? Landlord:',
-      '? Tenant:',
-      '? Signing order:',
-      '? Email subject',
-      '? Message',
-    ];
-    for (const [index, last] of [...questions, '? What next?'].entries()) {
+  const PROMPTS = [
+    '? Template:',
+    '? Landlord:',
+    '? Tenant:',
+    '? Signing order:',
+    '? Email subject',
+    '? Message',
+    '? What next?',
+  ];
+  for (const [index, last] of PROMPTS.entries())
+    it(`leaves nothing behind on Ctrl-C or Ctrl-D at ${last}`, {
+      tags: [0, 3, PROMPTS.length - 1].includes(index) ? [] : ['full'],
+    }, async () => {
+      const before = (await envelopes()).length;
       const screen = create();
-      for (const question of questions.slice(0, index))
+      for (const question of PROMPTS.slice(0, index))
         await answer(screen, question, question.includes('Template') ? 'lease\r' : '\r');
       await answer(screen, last, index % 2 === 0 ? CTRL_C : CTRL_D);
       expect(await screen.ended).toMatchObject({ signal: 2 });
-    }
-    expect(await envelopes()).toHaveLength(before);
-  }, 60_000);
+      expect(await envelopes()).toHaveLength(before);
+    });
 
   it('prompts for a name once per address', { tags: ['full'] }, async () => {
     const screen = create();

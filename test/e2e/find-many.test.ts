@@ -6,9 +6,9 @@ import { json } from '../support/server.ts';
 import { answerPage, type FakeService, fakeService } from './fake-service.ts';
 
 /* Thousands of envelopes, lists without signers, and a rate window shared with other clients. */
-const MANY = Number(process.env.FIND_ENVELOPES ?? 4_000);
+const MANY = Number(process.env.FIND_ENVELOPES ?? 2_000);
 const PER_NAME = MANY / 500;
-const WINDOW = { limit: 2_000, ms: 2_000 };
+const WINDOW = { limit: Math.min(MANY / 2, 2_000), ms: 2_000 };
 const RESERVED = 0.1;
 
 const home = new Home();
@@ -61,7 +61,7 @@ const paths = () => service.server.seen.filter(({ path }) => path.includes('env_
 describe('thousands of envelopes', () => {
   it('are read once, even by a killed run and two at the same time; later runs take a request or two', async () => {
     const first = home.start(argv`find no77 -q`, { env: service.env });
-    while (requests() < 1_500) await sleep(20);
+    while (requests() < MANY * (3 / 8)) await sleep(20);
     first.child.kill('SIGKILL');
     await first.ended;
 
@@ -73,7 +73,7 @@ describe('thousands of envelopes', () => {
     }
     // A killed run has not yet stored the last few that it read.
     expect(paths().length - new Set(paths()).size).toBeLessThan(150);
-    expect(requests()).toBeLessThan(MANY * 1.03);
+    expect(requests()).toBeLessThan(MANY * 1.01 + 100);
     expect(record.refused).toBe(0);
     // One window may begin before its usage is known.
     expect(record.most).toBeLessThanOrEqual(WINDOW.limit * (1 - RESERVED) + 20);
@@ -91,8 +91,8 @@ describe('thousands of envelopes', () => {
       found: PER_NAME,
     });
     expect(await cost('find', 'contract', '-L', '100')).toEqual({ requests: 1 + 1, found: 100 });
-    expect(await cost('envelopes', 'list', '--signer', 's3777@')).toEqual({ requests: 1, found: 1 });
+    expect(await cost('envelopes', 'list', '--signer', `s${MANY - 223}@`)).toEqual({ requests: 1, found: 1 });
     expect(await cost('envelopes', 'list', '--search', 'nobody')).toEqual({ requests: 1, found: 0 });
     expect(await cost('find', 'no300', '--cached')).toEqual({ requests: 0, found: PER_NAME });
-  }, 120_000);
+  }, 300_000);
 });

@@ -89,7 +89,7 @@ async function statusOf(url: string, head: readonly string[], body: string): Pro
   const socket = connect(Number(port), hostname);
   try {
     socket.write([`POST ${pathname} HTTP/1.1`, `Host: ${hostname}`, ...head, '', body].join('\r\n'));
-    const received: unknown[] = await once(socket, 'data', { signal: AbortSignal.timeout(10_000) });
+    const received: unknown[] = await once(socket, 'data', { signal: AbortSignal.timeout(60_000) });
     return Number(/^HTTP\/1\.\d (\d+)/.exec(String(received[0]))?.[1]);
   } finally {
     socket.destroy();

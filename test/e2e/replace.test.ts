@@ -1,6 +1,5 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
@@ -349,7 +348,7 @@ describe('an interrupted or concurrent replacement', () => {
       expect(await requestsTo(made?.id)).toEqual(['ada@example.com', 'bo@example.com']);
     }
   };
-  const timeout = 180_000;
+  const timeout = 600_000;
   it('is completed by the same command after kill -9 around each write', { timeout }, () =>
     completes(
       POINTS.filter(([number, what]) => WRITES.includes(number) && (what === 'answer' || number > 5)),
@@ -389,10 +388,7 @@ describe('an interrupted or concurrent replacement', () => {
     const reached = gate.hold(10, 'request');
     const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
     await reached;
-    running.child.kill('SIGTERM');
-    await sleep(650);
-    running.child.kill('SIGTERM');
-    await running.ended;
+    await running.insist();
     gate.open();
     const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');
     expect(error).toMatchObject({ code: 'UNKNOWN_OUTCOME', exitCode: 143 });
@@ -404,10 +400,7 @@ describe('an interrupted or concurrent replacement', () => {
     const reached = gate.hold(5, 'answer');
     const running = home.start(argv`envelopes replace ${id} --signer ${RIGHT} --json`, { env });
     await reached;
-    running.child.kill('SIGTERM');
-    await sleep(650);
-    running.child.kill('SIGTERM');
-    await running.ended;
+    await running.insist();
     gate.open();
     const [made] = await madeFor(id);
     const error = part(linesOf(await running.stderr).at(-1) ?? '', 'error');

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';
 import { argv } from '../support/argv.ts';
 import { COMMAND, Home, linesOf, reportedError } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
 
 const NAMES = [
   ...['AWS_ACCESS_KEY_ID', 'AWS_ENDPOINT_URL_S3', 'AWS_REGION', 'AWS_SECRET_ACCESS_KEY'],
@@ -74,7 +74,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
   it('lets commands work in it, from the envelope to its documents', async () => {
     const script = `
       id=$(${ESIGN} envelopes create --template tmpl_nda --signer 'Ada <ada@example.com>' --send -q)
-      ${ESIGN} sandbox mails --to ada@example.com --wait 5s --fields link
+      ${ESIGN} sandbox mails --to ada@example.com --wait 60s --fields link
       ${ESIGN} sandbox sign "$id" -q >/dev/null
       ${ESIGN} envelopes download "$id" --dir downloads
       node -e 'fetch(process.env.ESIGN_SANDBOX_URL + "/__sandbox/")'`;
@@ -177,8 +177,7 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     process.kill(child, 'SIGKILL');
     expect(await running.ended).toEqual({ code: 137, signal: null });
     expect(left()).toEqual([]);
-    for (let nth = 0; nth < 50 && isAlive(grandchild); nth++) await setTimeout(100);
-    expect(isAlive(grandchild)).toBe(false);
+    await eventually(() => expect(isAlive(grandchild)).toBe(false));
   });
 });
 
@@ -218,7 +217,7 @@ describe('sandbox mails', () => {
 
   it('lists emails with their link, waits for one, and exits with 124 if none arrives', async () => {
     await home.sandbox();
-    const waiting = home.json`sandbox mails --to Bob@example.com --wait 30s`;
+    const waiting = home.json`sandbox mails --to Bob@example.com --wait 100s`;
     const words = ['envelopes', 'create', '--template', 'tmpl_nda', '--send', '-q'];
     const { stdout } =
       await home.run`${words} --signer 'Ada <ada@example.com>' --signer 'Bob <bob@example.com>'`;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
 import { openScreen, type Screen } from '../support/pty.ts';
 import { json, type TestServer } from '../support/server.ts';
 import { answerPage, fakeService } from './fake-service.ts';
@@ -69,24 +70,29 @@ function watch(
   return openScreen(file, args, { env: own, ...size });
 }
 
+/** The last line of the table: once it is shown, the rest is, too. */
+const BOTTOM = 'Ctrl-C stops watching.';
+
 /** Waits until the visible rows are as expected. */
 async function until(screen: Screen, wanted: (rows: string[]) => boolean): Promise<string[]> {
-  for (let tries = 0; tries < 400; tries++) {
+  return eventually(() => {
     const rows = screen.visible();
-    if (wanted(rows)) return rows;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`the screen never looked so:\n${screen.visible().join('\n')}`);
+    if (!wanted(rows)) throw new Error(`the screen never looked so:\n${rows.join('\n')}`);
+    return rows;
+  });
 }
 
 describe('the live table', () => {
   it('shows each envelope and who did what, and leaves its last state on the screen', async () => {
     const screen = watch(3, { columns: 100, rows: 20 });
-    const rows = await until(screen, (lines) => lines.some((line) => /^env_2 +SENT/.test(line)));
+    const rows = await until(
+      screen,
+      (lines) => lines.includes(BOTTOM) && lines.some((line) => /^env_2 +SENT/.test(line)),
+    );
     expect(rows[0]).toBe('Waiting for COMPLETED, 3 envelopes  3 sent');
     expect(rows[2]).toMatch(/^ID +STATUS +SIGNED +LAST CHANGE +EXPIRES$/);
     expect(rows[3]).toMatch(/^env_0 +SENT +0\/1 +sent .* ago +in 7\d years$/);
-    expect(rows.slice(7)).toEqual(expect.arrayContaining(['Ctrl-C stops watching.']));
+    expect(rows.slice(7)).toEqual(expect.arrayContaining([BOTTOM]));
     // Typed text is ignored.
     screen.type('ignored input\r');
     completed = 1;
@@ -112,13 +118,15 @@ describe('the live table', () => {
     { columns: 120, rows: 24 },
   ])('keeps to $columns columns and $rows rows, and shows the number of hidden ones', async (size) => {
     const screen = watch(TOTAL, size);
-    await until(screen, (lines) => lines.some((line) => /^env_1 +SENT/.test(line)));
-    const rows = screen.visible();
+    const rows = await until(
+      screen,
+      (lines) => lines.includes(BOTTOM) && lines.some((line) => /^env_1 +SENT/.test(line)),
+    );
     const table = rows.filter((line) => /^env_\d+/.test(line));
     const more = Number(/… and (\d+) others/.exec(rows.join('\n'))?.[1]);
     expect(table.length + more).toBe(TOTAL);
     for (const line of table) expect(line).toMatch(/^env_\d+ +SENT/);
-    expect(rows.filter((line) => line !== '').at(-1)).toBe('Ctrl-C stops watching.');
+    expect(rows.filter((line) => line !== '').at(-1)).toBe(BOTTOM);
     // The one that changes becomes visible.
     completed = 1;
     await until(screen, (lines) => lines.some((line) => /^env_0 +COMPLETED/.test(line)));
@@ -138,12 +146,12 @@ describe('the live table', () => {
       screen.resize(columns, rows);
       const title = 'Waiting for COMPLETED, 12 envelopes  12 sent';
       const wanted = columns > title.length ? title : `${title.slice(0, columns - 1)}…`;
-      const lines = await until(screen, (all) => {
+      await until(screen, (all) => {
         const shown = all.filter((line) => /^env_/.test(line)).length;
         const more = Number(/… and (\d+) other/.exec(all.join('\n'))?.[1] ?? 0);
-        return all[0] === wanted && shown > 0 && shown + more === 12;
+        const bottoms = all.filter((line) => line.startsWith('Ctrl-C stops'));
+        return all[0] === wanted && shown > 0 && shown + more === 12 && bottoms.length === 1;
       });
-      expect(lines.filter((line) => line.startsWith('Ctrl-C stops'))).toHaveLength(1);
     }
     completed = 12;
     expect((await screen.ended).code).toBe(0);

@@ -84,7 +84,7 @@ describe('envelopes watch', () => {
 
   it('exits with 124 on timeout, and with the signal that stops it', async () => {
     const id = await sent();
-    const late = home.run`envelopes watch ${id} --timeout 1s --json`;
+    const late = home.run`envelopes watch ${id} --timeout 4s --json`;
     const watching = home.start`envelopes watch ${id} --json`;
     await watching.object();
     expect(await watching.stop('SIGINT')).toEqual({ code: null, signal: 'SIGINT' });
@@ -172,7 +172,7 @@ describe('with a listener on this machine', () => {
       ...own,
     ]);
     const id = String(created.id);
-    const watch = home.background`envelopes watch ${id} --json --interval 1h --timeout 30s`;
+    const watch = home.background`envelopes watch ${id} --json --interval 1h --timeout 100s`;
     expect(await watch.object()).toMatchObject({ from: null, to: 'SENT' });
     await home.run`sandbox sign ${id}`;
     expect(await watch.object()).toMatchObject({ envelopeId: id, to: 'COMPLETED' });

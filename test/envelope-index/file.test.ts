@@ -19,6 +19,7 @@ import { Feed } from '../../src/envelope-index/feed.ts';
 import { IndexFile, indexFiles, removeIndexesOf } from '../../src/envelope-index/index-file.ts';
 import { appendToIndex, HEADER, indexFolder, indexPath } from '../../src/envelope-index/index-writer.ts';
 import { writeLine } from '../../src/journal/line.ts';
+import { eventually } from '../support/eventually.ts';
 import { isPrivate } from '../support/private.ts';
 
 const DAY_MS = 86_400_000;
@@ -294,7 +295,7 @@ describe('the lock of an index', () => {
     const release = await hold();
     const onWait = vi.fn();
     const second = file.withLock(() => Promise.resolve('done'), { onWait });
-    await vi.waitFor(() => expect(onWait).toHaveBeenCalled());
+    await eventually(() => expect(onWait).toHaveBeenCalled());
     // At least one more attempt is made in the meantime.
     await new Promise((resolve) => setTimeout(resolve, 50));
     await release();

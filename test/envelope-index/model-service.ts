@@ -61,7 +61,7 @@ export class ModelService {
       onEnvelope,
       baseUrl: `${this.#server.origin}/api/v1`,
       apiKey: 'sk_test_0123456789',
-      timeoutMs: 5_000,
+      timeoutMs: 30_000,
       userAgent: 'esign-test',
       clock: systemClock,
     });

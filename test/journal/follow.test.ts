@@ -36,14 +36,26 @@ async function take(source: AsyncGenerator<{ n: number }>, count: number): Promi
   return seen;
 }
 
-const follow = (clock: Clock = systemClock) => followDays(folder, format, { clock, signal: over.signal });
+let firstRead: Promise<void>;
+
+/** Follows the journal; it has read the existing entries when it sleeps for the first time. */
+function follow(now: Clock['now'] = systemClock.now) {
+  let begin: () => void;
+  firstRead = new Promise((resolve) => {
+    begin = resolve;
+  });
+  const sleep: Clock['sleep'] = (ms, signal) => {
+    begin();
+    return systemClock.sleep(ms, signal);
+  };
+  return followDays(folder, format, { clock: { now, sleep }, signal: over.signal });
+}
 
 it('returns entries appended from now on, by any writer, and skips damaged lines', async () => {
   const before = new DayJournal(folder, format, systemClock);
   await before.append({ n: 0 });
   const seen = take(follow(), 4);
-  // Entries before the first read count as old.
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await firstRead;
   const { path } = await before.append({ n: 1 });
   const other = new DayJournal(folder, format, systemClock);
   await other.append({ n: 2 });
@@ -70,8 +82,8 @@ it('continues from the start of a file that was deleted and started again', asyn
 it('starts without a journal, and continues over midnight', async () => {
   let now = Date.parse('2026-01-31T23:59:59Z');
   const clock: Clock = { now: () => now, sleep: systemClock.sleep };
-  const seen = take(follow(clock), 2);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  const seen = take(follow(clock.now), 2);
+  await firstRead;
   const journal = new DayJournal(folder, format, clock);
   await journal.append({ n: 1 });
   now += 2_000;

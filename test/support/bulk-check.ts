@@ -19,7 +19,7 @@ export async function holdingsOf(sandbox: Sandbox): Promise<Holdings> {
   const client = createClient({
     baseUrl: sandbox.baseUrl,
     apiKey: sandbox.apiKey,
-    timeoutMs: 10_000,
+    timeoutMs: 30_000,
     userAgent: 'esign-test',
     clock: systemClock,
   });

@@ -24,8 +24,8 @@ export const PACKAGE = COMMAND.length > 1 ? resolve(BIN, '../..') : undefined;
 const INHERITED = ['PATH', 'TMPDIR', 'LANG', 'SystemRoot', 'TEMP'];
 /** Shared by all homes: it only makes commands start faster. */
 const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/e2e');
-/** A process that ignores its signal for this long is killed. */
-const PATIENCE_MS = 10_000;
+/** A process that ignores its signal for this long is killed: longer than the program itself waits (src/cli/interrupt.ts). */
+const PATIENCE_MS = 60_000;
 
 /** One switch for all of them; a binary given by name is a process, too. */
 const ALWAYS_REAL = Boolean(process.env.ESIGN_REAL || process.env.ESIGN_BIN || process.env.ESIGN_E2E_PROXY);
@@ -268,6 +268,16 @@ export class LongRunning {
       if (ended && !pattern.test(this.#said))
         throw new Error(`it never said ${String(pattern)}: ${this.#said}`);
     }
+  }
+
+  /**
+   * Sends the signal until it ends, like somebody who keeps pressing Ctrl-C. Signals within half a second of the first count as the
+   * same press, so two signals at a fixed distance could count as one on a slow machine.
+   */
+  async insist(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    const timer = setInterval(() => this.child.kill(signal), 100);
+    this.child.kill(signal);
+    await this.ended.finally(() => clearInterval(timer));
   }
 
   /** Sends the signal and waits for the end. */

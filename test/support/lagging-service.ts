@@ -70,7 +70,7 @@ export class LaggingService {
     return createClient({
       baseUrl: this.baseUrl,
       apiKey: 'sk_test_0123456789',
-      timeoutMs: 5_000,
+      timeoutMs: 30_000,
       userAgent: 'esign-test',
       retries: 0,
       clock,

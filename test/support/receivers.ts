@@ -79,7 +79,13 @@ const TAKEN =
   'good repeated out-of-order raw-bytes unknown-event extra-fields payload-shape large slow'.split(' ');
 
 /** Twelve kinds of common faults, and more, each with the checks that detect it. */
-export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: readonly string[] }[] = [
+export const FAULTY: readonly {
+  fault: string;
+  steps: Partial<Steps>;
+  named: readonly string[];
+  /** It responds too late to each delivery. */
+  isLate?: boolean;
+}[] = [
   {
     fault: 'accepts everything',
     steps: { trusts: () => true },
@@ -143,7 +149,7 @@ export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: rea
     fault: 'disconnects slow senders',
     steps: {
       read: (request) => {
-        const timer = setTimeout(() => request.destroy(), 400);
+        const timer = setTimeout(() => request.destroy(), 700);
         return buffer(request).finally(() => clearTimeout(timer));
       },
     },
@@ -163,6 +169,7 @@ export const FAULTY: readonly { fault: string; steps: Partial<Steps>; named: rea
     fault: 'works for a long time before it answers',
     steps: { take: () => pause(6_000).then(() => 200) },
     named: TAKEN,
+    isLate: true,
   },
 ];
 

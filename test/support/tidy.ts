@@ -23,8 +23,8 @@ interface State {
   values: Map<string, unknown>;
 }
 
-/** How long servers and timers have to close. */
-const GRACE_MS = 1_000;
+/** How long servers, timers, and child processes have to end. Only a file that leaves something behind waits so long. */
+const GRACE_MS = 10_000;
 const STEP_MS = 20;
 
 async function leftovers(): Promise<string[]> {

@@ -88,8 +88,12 @@ describe('a listener', () => {
 
   it('ends with the error of its tunnel, after the summary', async () => {
     const seen: string[] = [];
-    const tunnel = 'echo https://odd-words.example.com; sleep 0.2; exit 4';
-    const run = eventsOf({ ...options(), tunnel }, ({ type }) => seen.push(type));
+    const stop = join(folder, 'stop');
+    const tunnel = `echo https://odd-words.example.com; while [ ! -e ${stop} ]; do sleep 0.05; done; exit 4`;
+    const run = eventsOf({ ...options(), tunnel }, async ({ type }) => {
+      seen.push(type);
+      if (type === 'tunnel') await writeFile(stop, '');
+    });
     await expect(run).rejects.toMatchObject({ code: 'NETWORK' });
     expect(seen).toEqual(['ready', 'tunnel', 'summary']);
   });

@@ -30,7 +30,7 @@ beforeEach(async () => {
   });
   bucket = await openBucket(
     { bucket: 'b', endpoint: server.origin, region: 'eu-test-1', accessKeyId: 'AKID', secretAccessKey: 's' },
-    { timeoutMs: 2_000 },
+    { timeoutMs: 30_000 },
   );
 });
 afterEach(async () => {
@@ -167,7 +167,7 @@ describe("a bucket's error response", () => {
     const address = endless.address();
     const endpoint = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
     const settings = { bucket: 'b', endpoint, accessKeyId: 'AKID', secretAccessKey: 's' };
-    const opened = await openBucket(settings, { timeoutMs: 500 });
+    const opened = await openBucket(settings, { timeoutMs: 2_000 });
     await expect(opened.open('a.pdf')).rejects.toMatchObject({ code: 'STORAGE_DENIED' });
     opened.close();
     let sent = 0;

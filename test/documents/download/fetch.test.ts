@@ -13,6 +13,7 @@ import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { sealKeyOf } from '../../../src/sandbox/documents/seal-key.ts';
 import { fakeClock } from '../../support/clock.ts';
+import { eventually } from '../../support/eventually.ts';
 import { memoryBucket, sha256 } from './memory-bucket.ts';
 
 const missing = () => new StorageError('STORAGE_NOT_FOUND', 'There is no such object.');
@@ -170,7 +171,7 @@ describe('the first document of a completed envelope', () => {
     const next = files.next().then(() => {
       first.isHeld = false;
     });
-    await vi.waitFor(() => expect(recorded).toHaveBeenCalled());
+    await eventually(() => expect(recorded).toHaveBeenCalled());
     // What isn't held needs a few turns and file operations, more on a busy machine. The gate stays closed all the time.
     const turns = isExpected ? 40 : 10_000;
     for (let turn = 0; turn < turns && first.isHeld; turn++)

@@ -4,11 +4,12 @@ import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openBucket } from '../../../src/documents/bucket/bucket.ts';
 import { fileOfKey } from '../../../src/documents/download/targets.ts';
 import { streamObject } from '../../../src/documents/download/to-stream.ts';
 import { fakeClock } from '../../support/clock.ts';
+import { eventually } from '../../support/eventually.ts';
 import { type SeenRequest, startServer, type TestServer } from '../../support/server.ts';
 import { downloadOne } from './download-one.ts';
 
@@ -106,9 +107,10 @@ describe('an interrupted body', () => {
   });
 
   it('also resumes after a stall', async () => {
-    const result = await fetchFrom([{ stallAfter: 500_000 }, {}], { stallMs: 300 });
+    const result = await fetchFrom([{ stallAfter: 500_000 }, {}], { stallMs: 1_000 });
     expect(result.sha256).toBe(sha256(first));
-    expect(server.seen.length).toBe(2);
+    // On a slow machine, the second one can stall, too.
+    expect(server.seen.length).toBeGreaterThanOrEqual(2);
   });
 
   it('restarts if the object has been replaced', async () => {
@@ -159,14 +161,11 @@ describe('a process killed during a stalled download', () => {
   ])('leaves the received bytes of a small object %s to the next run', async (_, etag) => {
     const stalled = fetchFrom([{ body: small, etag, stallAfter: 20_000 }]);
     stalled.catch(() => undefined);
-    const [part, note] = await vi.waitFor(
-      async () => {
-        const files = await left();
-        expect(files[0]).toHaveLength(20_000);
-        return files;
-      },
-      { timeout: 20_000 },
-    );
+    const [part, note] = await eventually(async () => {
+      const files = await left();
+      expect(files[0]).toHaveLength(20_000);
+      return files;
+    });
     await server.close();
     await expect(stalled).rejects.toMatchObject({ code: 'STORAGE_UNREACHABLE' });
     await writeFile(`${target()}.part`, part ?? '');

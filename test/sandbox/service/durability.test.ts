@@ -269,7 +269,7 @@ test("A change that can't be written is not in memory either; after close, nothi
   await again.close();
 });
 
-test('An acknowledged request is never lost by kill -9', { timeout: 30_000 }, async () => {
+test('An acknowledged request is never lost by kill -9', async () => {
   const folder = await tempFolder();
   const entry = join(folder, 'run.mjs');
   await build({

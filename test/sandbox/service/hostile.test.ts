@@ -2,16 +2,12 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { ada, envelopeIn, errorIn, request, startRig, twoSigners } from './rig.ts';
 
-/** Sends raw bytes and returns the complete response, until the connection ends or is idle. */
+/** Sends raw bytes and returns the complete response, until the connection ends. */
 function raw(origin: string, bytes: string | Buffer): Promise<string> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname);
     let text = '';
-    socket.setTimeout(1500, () => {
-      resolve(text);
-      socket.destroy();
-    });
     socket.on('data', (chunk: Buffer) => {
       text += chunk.toString();
     });

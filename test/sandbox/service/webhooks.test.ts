@@ -266,7 +266,7 @@ test('A hanging receiver delays nothing else, neither other receivers nor advanc
   await rig.create({ sendImmediately: true, webhookUrl: good.url });
   await good.count(1);
   await advance(rig, 60_000);
-  expect(performance.now() - started).toBeLessThan(4_000);
+  expect(performance.now() - started).toBeLessThan(RESPONSE_TIMEOUT_MS - 5_000);
   expect(hanging.received).toHaveLength(8);
 });
 
