@@ -13,14 +13,13 @@ import {
   UsageError,
 } from '../kernel/errors.ts';
 import { isTerminal, LIMITS, REQUEST_ID_KEY } from '../kernel/vocabulary.ts';
-import { sendEnvelope } from './actions.ts';
 import { readIfExists } from './marked-envelopes.ts';
 import { requestIdOf } from './markers.ts';
 import type { KnownRequest, LockedRequestId, RequestIds } from './request-ids/request-ids.ts';
 import { contentOf, isMadeFrom, isOtherContent } from './request-ids/same-content.ts';
 import { msUntilListed, type Searching, searchUntilListed } from './request-ids/search.ts';
 import type { SignerInput } from './signer-mailbox.ts';
-import { createWithOutcome, readQuietly } from './write-outcome.ts';
+import { createWithOutcome, readQuietly, sendEnvelope } from './write-outcome.ts';
 
 export interface EnvelopeInput {
   templateId: string;

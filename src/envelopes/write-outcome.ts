@@ -3,7 +3,9 @@ import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
-import { isAmbiguous, isRefusedByState } from '../kernel/errors.ts';
+import { isAmbiguous, isRefusedByState, UnknownOutcomeError } from '../kernel/errors.ts';
+import { command } from '../kernel/text/shell-words.ts';
+import { signersNamed } from './named-signer.ts';
 import { type Searching, searchUntilListed } from './request-ids/search.ts';
 
 /** The outcome of a write. It is unknown if the response was lost and reading the envelope didn't show it. */
@@ -100,6 +102,12 @@ export interface ActionResult {
   by: 'reply' | 'lookup';
 }
 
+/** Sends or cancels an envelope. `happened` returns true for an envelope that shows it. */
+interface Action {
+  send: () => Promise<Envelope | undefined>;
+  happened: (envelope: Envelope) => boolean;
+}
+
 const ACTION_TRIES = 3;
 const ACTION_PAUSE_MS = 500;
 
@@ -110,15 +118,15 @@ const ACTION_PAUSE_MS = 500;
 export async function actWithOutcome(
   client: Client,
   id: string,
-  act: () => Promise<Envelope | undefined>,
-  happened: (envelope: Envelope) => boolean,
+  send: Action['send'],
+  happened: Action['happened'],
   signal?: AbortSignal,
 ): Promise<WriteOutcome<Envelope>> {
-  let attempt = await actOnce(client, id, { act, happened, again: false }, signal);
+  let attempt = await actOnce(client, id, { send, happened, again: false }, signal);
   for (let number = 2; attempt.nothingHappened && number <= ACTION_TRIES; number++) {
     try {
       await client.clock.sleep(ACTION_PAUSE_MS * number, signal);
-      attempt = await actOnce(client, id, { act, happened, again: true }, signal);
+      attempt = await actOnce(client, id, { send, happened, again: true }, signal);
     } catch (error) {
       // Aborted: returns the outcome of the last attempt.
       if (!signal?.aborted || isAborted(client, signal)) throw error;
@@ -137,12 +145,8 @@ interface ActionAttempt {
 async function actOnce(
   client: Client,
   id: string,
-  action: {
-    act: () => Promise<Envelope | undefined>;
-    happened: (envelope: Envelope) => boolean;
-    /** An earlier attempt may have succeeded, in which case this one is refused. */
-    again: boolean;
-  },
+  /** `again`: an earlier attempt may have succeeded, in which case this one is refused. */
+  action: Action & { again: boolean },
   signal?: AbortSignal,
 ): Promise<ActionAttempt> {
   const known = (value: Envelope, by: 'reply' | 'lookup'): ActionAttempt => ({
@@ -150,7 +154,7 @@ async function actOnce(
     nothingHappened: false,
   });
   try {
-    return known((await action.act()) ?? (await readAfter(client, id, signal)), 'reply');
+    return known((await action.send()) ?? (await readAfter(client, id, signal)), 'reply');
   } catch (error) {
     const isOpen = isAmbiguous(error) || (action.again && isRefusedByState(error));
     const envelope = isOpen ? await readQuietly(client, id, signal) : undefined;
@@ -192,4 +196,74 @@ export async function readQuietly(
   } finally {
     deadline.end();
   }
+}
+
+/** Sends a draft. If the response is lost, the status shows the outcome: an envelope that is no longer a draft was sent. */
+export function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<ActionResult> {
+  const send = () => client.envelopes.send(id, signal);
+  return act(client, id, { done: 'sent', send, happened: ({ status }) => status !== 'DRAFT' }, signal);
+}
+
+/** Cancels an envelope. If the response is lost, the status shows the outcome. */
+export function cancelEnvelope(
+  client: Client,
+  id: string,
+  reason?: string,
+  signal?: AbortSignal,
+): Promise<ActionResult> {
+  const send = () => client.envelopes.cancel(id, reason, signal);
+  return act(
+    client,
+    id,
+    { done: 'canceled', send, happened: ({ status }) => status === 'CANCELLED' },
+    signal,
+  );
+}
+
+async function act(
+  client: Client,
+  id: string,
+  { done, send, happened }: Action & { done: string },
+  signal?: AbortSignal,
+): Promise<ActionResult> {
+  const outcome = await actWithOutcome(client, id, send, happened, signal);
+  if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
+  throw notKnown(
+    `${id} may or may not have been ${done}`,
+    outcome.error,
+    `To see its status, run \`${command('envelopes', 'get', id)}\`.`,
+  );
+}
+
+/**
+ * Reminds pending signers, or the one with this ID or address. It is never retried: no status shows whether a reminder was
+ * sent, so after a lost response, the outcome stays unknown.
+ */
+export async function remindEnvelope(
+  client: Client,
+  id: string,
+  signer?: string,
+  signal?: AbortSignal,
+): Promise<ActionResult> {
+  const signerId = signer?.includes('@') ? await signerIdOf(client, id, signer, signal) : signer;
+  try {
+    const envelope = await client.envelopes.remind(id, signerId, signal);
+    return { envelope: envelope ?? (await readQuietly(client, id, signal)) ?? { id }, by: 'reply' };
+  } catch (error) {
+    if (!isAmbiguous(error)) throw error;
+    throw notKnown(
+      `The reminder for ${id} may or may not have been sent`,
+      error,
+      'Send another reminder only if a second email is acceptable.',
+    );
+  }
+}
+
+async function signerIdOf(client: Client, id: string, email: string, signal?: AbortSignal): Promise<string> {
+  const [signer] = signersNamed(await client.envelopes.get(id, signal), email);
+  return signer?.id ?? email;
+}
+
+function notKnown(what: string, error: Error, hint: string): UnknownOutcomeError {
+  return new UnknownOutcomeError(`${what}. ${error.message}`, { cause: error, hint });
 }

@@ -2,7 +2,6 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignError, isAmbiguous, isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
-import { cancelEnvelope, sendEnvelope } from '../actions.ts';
 import {
   type Created,
   createBody,
@@ -15,7 +14,7 @@ import { showsMarker } from '../markers.ts';
 import type { RequestIds } from '../request-ids/request-ids.ts';
 import { isSameEnvelope } from '../request-ids/same-content.ts';
 import type { Searching } from '../request-ids/search.ts';
-import { type ActionResult, readQuietly } from '../write-outcome.ts';
+import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../write-outcome.ts';
 import { byPrecedence, replacedBy, replacementsOf } from './find.ts';
 import type { ReplaceMemory } from './memory.ts';
 import {
