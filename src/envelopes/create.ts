@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '../api/client.ts';
-import type { CreateEnvelopeBody } from '../api/envelopes.ts';
+import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
-import type { CreateEnvelopeBody } from '../api/envelopes.ts';
 import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
+import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { isAmbiguous, isRefusedByState, UnknownOutcomeError } from '../kernel/errors.ts';

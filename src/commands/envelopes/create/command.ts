@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Client } from '../../../api/client.ts';
-import type { CreateEnvelopeBody } from '../../../api/envelopes.ts';
+import type { CreateEnvelopeBody } from '../../../api/resources.ts';
 import type { Template } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { CommonFlags, Context } from '../../../cli/context.ts';
@@ -100,6 +100,7 @@ export default class EnvelopesCreate extends EsignCommand {
     const { wanted, command, isChecked } = await readNewEnvelope(flags, context);
     const requestId = flags['request-id'] ?? newRequestId();
     const body = createBody(wanted, requestId);
+    const write = plannedCreate(wanted);
     const client = await context.session.client();
     if (flags['dry-run']) {
       const checked = isChecked ? undefined : await checkSigners(wanted, problemOptions(flags), context);
@@ -110,7 +111,7 @@ export default class EnvelopesCreate extends EsignCommand {
     }
     const check = async () => {
       if (!isChecked) await checkSigners(wanted, problemOptions(flags), context);
-      await (await client.checkWrites([plannedCreate(wanted)])).confirm();
+      await (await client.checkWrites([write])).confirm();
     };
     const rerun = flags['request-id'] !== undefined;
     // If an earlier run created the envelope, there is nothing left to check.
