@@ -8,7 +8,7 @@ import { type ActionMeans, type EnvelopeAction, planAction as plan } from '../..
 import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
-import { actionMeans } from '../envelopes/actions.ts';
+import { actionMeans } from '../envelopes/act.ts';
 import { executeCreate } from '../envelopes/create/command.ts';
 import { withWarning } from '../envelopes/create/view.ts';
 import { keptSecretOf } from '../envelopes/create/webhook-secret.ts';

@@ -21,8 +21,8 @@ import { writeJson } from '../../../output/json.ts';
 import { bindSecret, keptSecretOf, type OwnSecret, ownSecret } from '../create/webhook-secret.ts';
 import { checkSigners } from '../problems.ts';
 import type { ReplaceFlags } from './flags.ts';
-import { replacementsFolder } from './folder.ts';
 import { ReplaceProgress } from './progress.ts';
+import { replacementsFolder } from './successor.ts';
 import { costOf, notesOn, renderPlan, renderReplaced, wasDone } from './view.ts';
 
 /**
