@@ -3,11 +3,11 @@ import { READ_CONCURRENCY } from '../api/defaults.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { isNotFound } from '../kernel/errors.ts';
 import { valueAt } from '../kernel/json.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { folded, hasWord, hasWords, wordsOf } from '../kernel/text/words.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
+import { readIfExists } from './marked-envelopes.ts';
 import { partOf, textsOf } from './match.ts';
 import { isOfRun, RunMembers, type SelectedRun } from './run-members.ts';
 
@@ -135,12 +135,7 @@ export async function* completeItems(
 
 /** Reads the whole envelope; returns the list item if it no longer exists. */
 async function completed(client: Client, item: Envelope, signal?: AbortSignal): Promise<Envelope> {
-  try {
-    return await client.envelopes.get(item.id, signal);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    return item;
-  }
+  return (await readIfExists(client, item.id, signal)) ?? item;
 }
 
 /** Returns true if nothing is filtered here, so that one page of the limit's size is enough. */

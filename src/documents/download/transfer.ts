@@ -9,6 +9,8 @@ import { corrupt } from './digest.ts';
 export interface Sink {
   /** The number of bytes received so far. */
   readonly length: number;
+  /** The object whose first bytes an earlier run left, if any. */
+  readonly known?: ObjectFacts | undefined;
   /** Called before the first byte, and after each restart. */
   begin(facts: ObjectFacts): Promise<void> | void;
   write(chunk: Uint8Array): Promise<void> | void;
@@ -19,8 +21,6 @@ export interface Sink {
 export interface TransferOptions {
   clock: Clock;
   signal?: AbortSignal | undefined;
-  /** The object whose bytes the sink already has. */
-  known?: ObjectFacts | undefined;
   /** The object, if it is already open at its start. */
   opened?: OpenedObject | undefined;
   progress?: TransferProgress | undefined;
@@ -76,13 +76,19 @@ class Transfer {
     this.#key = key;
     this.#sink = sink;
     this.#options = options;
-    this.#facts = options.known;
-    this.#resumed = options.known !== undefined;
+    this.#facts = sink.known;
+    this.#resumed = sink.known !== undefined;
   }
 
   async run(): Promise<{ facts: ObjectFacts; resumed: boolean }> {
     const { clock, signal } = this.#options;
-    for (let { opened } = this.#options; ; opened = undefined) {
+    let { opened } = this.#options;
+    if (this.#facts !== undefined) {
+      opened?.cancel();
+      opened = undefined;
+      addProgress(this.#options.progress, this.#facts.size ?? 0, this.#sink.length);
+    }
+    for (; ; opened = undefined) {
       const before = this.#sink.length;
       try {
         if (await this.#attempt(opened)) break;

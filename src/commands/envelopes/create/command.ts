@@ -38,9 +38,15 @@ import { stateDir } from '../../../kernel/files/paths.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
 import { writeJson } from '../../../output/json.ts';
 import { checkSigners, type ProblemOptions } from '../problems.ts';
-import { accountOf, equivalentCommand, renderComposition } from './compose-view.ts';
 import { readSigners } from './signers.ts';
-import { explainCreated, renderCreated, withWarning } from './view.ts';
+import {
+  accountOf,
+  equivalentCommand,
+  explainCreated,
+  renderComposition,
+  renderCreated,
+  withWarning,
+} from './view.ts';
 import { ownSecret } from './webhook-secret.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
