@@ -103,7 +103,7 @@ const RETRIES_PER_SUCCESS = 1;
 
 /**
  * Adds the retry policy. Reads are retried after any temporary failure; writes only if the service certainly did nothing, because
- * the request was never sent or was refused with 429. write-outcome.ts handles the other cases.
+ * the request was never sent or was refused with 429. create-once.ts and write-outcome.ts handle the other cases.
  */
 export function withRetries(send: SendRequest, options: RetryOptions): SendRequest {
   let budget = RETRY_BUDGET;

@@ -1,98 +1,25 @@
 import type { Client } from '../api/client.ts';
-import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
-import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
 import { isAmbiguous, isRefusedByState, UnknownOutcomeError } from '../kernel/errors.ts';
 import { command } from '../kernel/text/shell-words.ts';
 import { signersNamed } from './named-signer.ts';
-import { type Searching, searchUntilListed } from './request-ids/search.ts';
 
 /** The outcome of a write. It is unknown if the response was lost and reading the envelope didn't show it. */
 export type WriteOutcome<T> =
   | { kind: 'settled'; value: T; by: 'reply' | 'lookup' }
   | { kind: 'unknown'; error: Error };
 
-/** The outcome of a create. If it is unknown, `searchError` shows why the search failed, if it did. */
-export type CreateWriteOutcome = WriteOutcome<Envelope> & { searchError?: Error };
-
-interface CreateWriteOptions {
-  signal?: AbortSignal | undefined;
-  searching?: Searching | undefined;
-  /** Called when the response is lost, before the search. */
-  onLost?: (() => Promise<void>) | undefined;
-}
-
-/**
- * Creates an envelope once. After a lost response, searches the list for its request ID until it must have appeared, and never
- * creates it again. Calls `searching` when the search begins.
- * @throws the service's error if nothing was created.
- */
-export async function createWithOutcome(
-  client: Client,
-  body: CreateEnvelopeBody,
-  requestId: string,
-  { signal, searching, onLost }: CreateWriteOptions = {},
-): Promise<CreateWriteOutcome> {
-  const startedAt = client.clock.now();
-  try {
-    return { kind: 'settled', value: await client.envelopes.create(body, signal), by: 'reply' };
-  } catch (error) {
-    if (!isAmbiguous(error)) throw error;
-    // The request may have waited for the rate limit, so the time in which the list must show the envelope begins now.
-    const lostAt = client.clock.now();
-    await onLost?.();
-    const { found, searchError } = await searchAfterLoss(
-      client,
-      { requestId, startedAt, lostAt },
-      { signal, searching },
-    );
-    if (found) {
-      await (await client.writes()).resolve(requestId, found.id);
-      return { kind: 'settled', value: found, by: 'lookup' };
-    }
-    return { kind: 'unknown', error, ...(searchError ? { searchError } : {}) };
-  }
-}
-
-/** Searches for an envelope whose response was lost. An abort leaves it a grace period. */
-async function searchAfterLoss(
-  client: Client,
-  { requestId, startedAt, lostAt }: { requestId: string; startedAt: number; lostAt: number },
-  { signal, searching }: { signal?: AbortSignal | undefined; searching?: Searching | undefined },
-): Promise<{ found?: Envelope | undefined; searchError?: Error | undefined }> {
-  const deadline = graceDeadline(client, signal);
-  let searchError: Error | undefined;
-  try {
-    const found = await searchUntilListed(client, requestId, {
-      since: () => client.serviceClock.earliest(startedAt),
-      msLeft: () => MAX_LIST_LAG_MS - (client.clock.now() - lostAt),
-      signal: deadline.signal,
-      searching,
-      onError: (error) => {
-        if (deadline.signal.aborted) throw error;
-        searchError = error;
-      },
-    });
-    return { found, searchError };
-  } catch (error) {
-    if (isAborted(client, signal)) throw error;
-    return { searchError };
-  } finally {
-    deadline.end();
-  }
-}
-
 /** Determining an outcome may take several requests, so it gets this multiple of the grace period for a response. */
 const GRACE_FACTOR = 2;
 
 /** Starts a deadline that outlasts the caller's signal by a grace period, to determine the outcome of a request. */
-function graceDeadline(client: Client, signal: AbortSignal | undefined): Deadline {
+export function graceDeadline(client: Client, signal: AbortSignal | undefined): Deadline {
   return startDeadline(signal, { graceMs: GRACE_FACTOR * client.graceMs });
 }
 
 /** Returns true if the caller has aborted without a grace period. */
-function isAborted({ graceMs }: Client, signal: AbortSignal | undefined): boolean {
+export function isAborted({ graceMs }: Client, signal: AbortSignal | undefined): boolean {
   return graceMs === 0 && signal?.aborted === true;
 }
 

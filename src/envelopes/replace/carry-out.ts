@@ -2,13 +2,8 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignError, isAmbiguous, isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
-import {
-  type Created,
-  createBody,
-  createEnvelope,
-  type EnvelopeInput,
-  type WebhookSecretSource,
-} from '../create.ts';
+import { createBody, type EnvelopeInput } from '../create.ts';
+import { type Created, createEnvelope, type WebhookSecretSource } from '../create-once.ts';
 import { readIfExists } from '../marked-envelopes.ts';
 import { showsMarker } from '../markers.ts';
 import type { RequestIds } from '../request-ids/request-ids.ts';

@@ -23,15 +23,8 @@ import { readPairs } from '../../../cli/input/pairs.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import { withOutcomeCheck } from '../../../cli/write.ts';
-import {
-  type Created,
-  type CreateOptions,
-  createBody,
-  createEnvelope,
-  type EnvelopeInput,
-  newRequestId,
-  plannedCreate,
-} from '../../../envelopes/create.ts';
+import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
+import { type Created, type CreateOptions, createEnvelope } from '../../../envelopes/create-once.ts';
 import { requestIdsIn } from '../../../envelopes/request-ids/request-ids.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';

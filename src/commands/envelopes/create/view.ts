@@ -1,6 +1,7 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
 import type { Session } from '../../../cli/session.ts';
-import type { Created, EnvelopeInput } from '../../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../../envelopes/create.ts';
+import type { Created } from '../../../envelopes/create-once.ts';
 import { signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { command, LINE_CONTINUATION, shellWord } from '../../../kernel/text/shell-words.ts';
