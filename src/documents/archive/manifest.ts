@@ -54,26 +54,30 @@ function unescapeName(name: string): string {
  * @throws UsageError if it can't be read.
  */
 export async function readManifest(dir: string): Promise<string[]> {
-  const path = join(dir, MANIFEST_NAME);
   try {
-    const text = (await readRegularBytes(path))?.toString('latin1') ?? '';
-    return text.split(/\r?\n/).filter((line) => line !== '');
+    return await linesIn(dir);
   } catch (error) {
-    throw new UsageError(`Can't read ${path} (${diskReason(error)}).`, {
+    throw new UsageError(`Can't read ${join(dir, MANIFEST_NAME)} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check the path and its permissions.',
     });
   }
 }
 
+async function linesIn(dir: string): Promise<string[]> {
+  const text = (await readRegularBytes(join(dir, MANIFEST_NAME)))?.toString('latin1') ?? '';
+  return text.split(/\r?\n/).filter((line) => line !== '');
+}
+
 /**
  * Adds files to a folder's list and keeps all other lines. A reader sees either the old or the new list. The caller has locked the folder
  * (DownloadFolder), so no other run writes the list.
+ * @throws the system's error.
  */
 export async function updateManifest(dir: string, files: ReadonlyMap<string, string>): Promise<void> {
   if (files.size === 0) return;
   const missing = new Map(files);
-  const lines = (await readManifest(dir)).map((line) => {
+  const lines = (await linesIn(dir)).map((line) => {
     // `find` prefixes names with ./
     const name = posix.normalize(parseLine(line)?.name ?? '');
     const sha256 = files.get(name);
