@@ -45,18 +45,10 @@ export interface SelectEnvelopesOptions {
 export async function* selectEnvelopes(
   client: Client,
   selection: Selection,
-  options: SelectEnvelopesOptions = {},
+  { signal, pageSize, onTotal }: SelectEnvelopesOptions = {},
 ): AsyncGenerator<Envelope, void, undefined> {
   const { run, ...rest } = selection;
-  if (run === undefined) yield* selectListed(client, rest, options);
-  else yield* selectOfRun(client, run, rest, options.signal);
-}
-
-async function* selectListed(
-  client: Client,
-  selection: Selection,
-  { signal, pageSize, onTotal }: SelectEnvelopesOptions,
-): AsyncGenerator<Envelope, void, undefined> {
+  if (run !== undefined) return yield* selectOfRun(client, run, rest, signal);
   const status = selection.statuses?.length === 1 ? selection.statuses[0] : undefined;
   const list = { status, pageSize, signal, onTotal: isUnfiltered(selection) ? onTotal : undefined };
   yield* matching(client.envelopes.list(list), selection, client, signal);
