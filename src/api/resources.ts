@@ -188,7 +188,7 @@ export function createResources(
  * Returns the ID for use in a path.
  * @throws UsageError if it is not a string or is empty, or if it is `.` or `..`, which would request another path.
  */
-export function idInPath({ kind, id }: { kind: Subject['kind']; id: unknown }): string {
+function idInPath({ kind, id }: { kind: Subject['kind']; id: unknown }): string {
   if (typeof id === 'string' && !/^(?:\s*|\.{1,2})$|\p{Cs}/u.test(id)) return encodeURIComponent(id);
   throw new UsageError(`Invalid ${kind} ID: ${typeof id === 'string' ? JSON.stringify(id) : kindOf(id)}.`, {
     hint: 'If it comes from a variable, check that the variable is set.',

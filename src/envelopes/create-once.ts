@@ -116,11 +116,9 @@ async function createNew(
 }
 
 /** The outcome of a create. If it is unknown, `searchError` shows why the search failed, if it did. */
-export type CreateWriteOutcome = WriteOutcome<Envelope> & { searchError?: Error };
+type CreateWriteOutcome = WriteOutcome<Envelope> & { searchError?: Error };
 
-interface CreateWriteOptions {
-  signal?: AbortSignal | undefined;
-  searching?: Searching | undefined;
+interface CreateWriteOptions extends Pick<CreateOptions, 'signal' | 'searching'> {
   /** Called when the response is lost, before the search. */
   onLost?: (() => Promise<void>) | undefined;
 }
@@ -161,7 +159,7 @@ export async function createWithOutcome(
 async function searchAfterLoss(
   client: Client,
   { requestId, startedAt, lostAt }: { requestId: string; startedAt: number; lostAt: number },
-  { signal, searching }: { signal?: AbortSignal | undefined; searching?: Searching | undefined },
+  { signal, searching }: CreateWriteOptions,
 ): Promise<{ found?: Envelope | undefined; searchError?: Error | undefined }> {
   const deadline = graceDeadline(client, signal);
   let searchError: Error | undefined;
