@@ -1,15 +1,12 @@
 import type { Clock } from '../kernel/clock.ts';
 import { accountOf } from '../kernel/digest.ts';
 import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../kernel/errors.ts';
-import { type EnvelopesApi, envelopesApi } from './envelopes.ts';
 import { createHttp, type HttpOptions, type HttpRequest, isRead, type SendRequest } from './http.ts';
-import { walkPages } from './pages.ts';
 import { isPlausibleReset } from './rate/rate-limit.ts';
 import { RateWindow } from './rate/rate-window.ts';
 import { WindowFile } from './rate/window-file.ts';
-import { type Envelope, readAs, resourceResponseSchema, type Template, templateSchema } from './schemas.ts';
+import { createResources, type ResourceOptions, type Resources } from './resources.ts';
 import { ServiceClock } from './service-clock.ts';
-import { type FindSimilarIds, idInPath, throwWithSubject } from './subject.ts';
 import {
   type OpenGate,
   openGate,
@@ -18,7 +15,7 @@ import {
   type WritePermit,
 } from './write-gate.ts';
 
-export interface ClientOptions extends Omit<HttpOptions, 'window'> {
+export interface ClientOptions extends Omit<HttpOptions, 'window'>, ResourceOptions {
   random?: (() => number) | undefined;
   retries?: number | undefined;
   /** The longest wait for a rate window, in ms. */
@@ -28,21 +25,14 @@ export interface ClientOptions extends Omit<HttpOptions, 'window'> {
   /** The share of the rate window, 0 to 1, that is left for others. */
   reserve?: number | undefined;
   onWait?: RetryOptions['onWait'];
-  /** Finds existing IDs that are similar to a missing one. Without it, errors show only the missing ID. */
-  findSimilarIds?: FindSimilarIds | undefined;
-  /** Receives every envelope and template that the methods return. `alone`: the envelope was requested by its ID. */
-  onEnvelope?: ((seen: Envelope, alone: boolean) => void) | undefined;
-  onTemplate?: ((seen: Template) => void) | undefined;
   /** Loads the gate that every write passes, at the first write. Without it, all writes are sent. */
   gate?: (() => Promise<OpenGate>) | undefined;
 }
 
 /** A client for the service, with a typed method for each of the eight routes in the API document. */
-export interface Client {
+export interface Client extends Resources {
   /** Identifies the account (base URL and key) in local files without revealing the key. */
   account: string;
-  templates: TemplatesApi;
-  envelopes: EnvelopesApi;
   /** Sends any request, with the retry policy. Writes pass the gate. */
   send: SendRequest;
   writes: () => Promise<WriteGate>;
@@ -80,11 +70,10 @@ export function createClient(options: ClientOptions): Client {
   const send: SendRequest = async (request) =>
     isRead(request.method) ? sendNow(request) : (await writes()).pass(request);
   const checkWrites: Client['checkWrites'] = async (planned) => (await writes()).check(planned);
-  const { clock, graceMs = 0, findSimilarIds } = options;
-  const templates = templatesApi(send, findSimilarIds, options.onTemplate);
-  const envelopes = envelopesApi(send, findSimilarIds, options.onEnvelope);
+  const { clock, graceMs = 0 } = options;
   const account = accountOf(options.baseUrl, options.apiKey);
-  return { account, templates, envelopes, send, writes, checkWrites, clock, serviceClock, graceMs, window };
+  const resources = createResources(send, options);
+  return { account, ...resources, send, writes, checkWrites, clock, serviceClock, graceMs, window };
 }
 
 function windowFor(options: ClientOptions): RateWindow | undefined {
@@ -96,43 +85,6 @@ function windowFor(options: ClientOptions): RateWindow | undefined {
     maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
     onWait: options.onWait,
   });
-}
-
-interface TemplatesApi {
-  /** Lists active templates, page by page. */
-  list(options?: {
-    pageSize?: number | undefined;
-    signal?: AbortSignal | undefined;
-    onTotal?: ((total: number) => void) | undefined;
-  }): AsyncGenerator<Template, void, undefined>;
-  get(id: string, signal?: AbortSignal): Promise<Template>;
-}
-
-/** Creates the methods for the endpoints of the section Templates (scope esign:read). `onTemplate` receives everything they return. */
-export function templatesApi(
-  send: SendRequest,
-  findSimilarIds?: FindSimilarIds,
-  onTemplate: (seen: Template) => void = () => undefined,
-): TemplatesApi {
-  const read = (data: unknown, what: string, status: number) => {
-    const template = readAs(templateSchema, data, what, status);
-    onTemplate(template);
-    return template;
-  };
-  return {
-    list: (options = {}) =>
-      walkPages(send, { ...options, path: '/esign/templates' }, (item, status) =>
-        read(item, 'a list of templates', status),
-      ),
-    async get(id, signal) {
-      const path = `/esign/templates/${idInPath({ kind: 'template', id })}`;
-      const request = { method: 'GET', path, signal } as const;
-      const { body, status } = await send(request).catch((error: unknown) =>
-        throwWithSubject({ kind: 'template', id }, error, findSimilarIds),
-      );
-      return read(readAs(resourceResponseSchema, body, 'a template', status).data, 'a template', status);
-    },
-  };
 }
 
 export interface RetryOptions {
@@ -157,7 +109,7 @@ const RETRIES_PER_SUCCESS = 1;
 
 /**
  * Adds the retry policy. Reads are retried after any temporary failure; writes only if the service certainly did nothing, because
- * the request was never sent or was refused with 429. write-outcome.ts handles the other cases.
+ * the request was never sent or was refused with 429. create-once.ts and write-outcome.ts handle the other cases.
  */
 export function withRetries(send: SendRequest, options: RetryOptions): SendRequest {
   let budget = RETRY_BUDGET;

@@ -1,4 +1,4 @@
-import type { CreateEnvelopeBody } from '../api/envelopes.ts';
+import type { CreateEnvelopeBody } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { createBody } from '../envelopes/create.ts';
 import { contentOf } from '../envelopes/request-ids/same-content.ts';

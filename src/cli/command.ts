@@ -2,9 +2,11 @@ import { Command } from '@oclif/core/command';
 import type { Input, ParserOutput } from '@oclif/core/interfaces';
 import { UsageError } from '../kernel/errors.ts';
 import { wordList } from '../kernel/text/word-list.ts';
-import { type CommonFlags, type Context, createContext } from './context.ts';
+import type { CommonFlags, Context } from './context.ts';
 import { commonFlags } from './flags.ts';
 import { invocationOf } from './invocation.ts';
+import { Session } from './session.ts';
+import { createTerminal } from './terminal.ts';
 
 type Values = Record<string, unknown>;
 
@@ -23,8 +25,12 @@ const MAY_BE_EMPTY = wordList(
 export abstract class EsignCommand extends Command {
   static override baseFlags = commonFlags;
 
+  /** Files are read and connections opened only when they are needed. */
   protected context(flags: CommonFlags): Context {
-    return createContext(flags, this.config.version, invocationOf(this.config));
+    const invocation = invocationOf(this.config);
+    const terminal = createTerminal(flags, invocation);
+    const session = new Session(flags, { version: this.config.version, invocation, terminal });
+    return { session, terminal, interrupt: invocation.interrupt };
   }
 
   /** @throws UsageError also if a flag or an argument is empty. */

@@ -134,6 +134,7 @@ export class Session {
     const path = indexPathOf(settings);
     if (path !== undefined) observations.feed ??= new Feed(path);
     const { feed } = observations;
+    const shapes = await this.shapeNotes();
     return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
       windowFolder: join(stateDir(), 'rate'),
@@ -143,7 +144,7 @@ export class Session {
         noteEnvelope(recents, seen);
       },
       onTemplate: (seen) => noteTemplate(recents, seen),
-      onResponse: await this.#onResponse(),
+      onResponse: shapes && ((...exchange) => shapes.noteResponse(...exchange)),
       gate: () => (this.#gate ??= this.#openGate()),
     });
   }
@@ -157,11 +158,6 @@ export class Session {
       command: this.#invocation.command,
       confirm,
     });
-  }
-
-  async #onResponse(): Promise<ClientOptions['onResponse']> {
-    const notes = await this.shapeNotes();
-    return notes && ((...exchange) => notes.noteResponse(...exchange));
   }
 
   /** Returns the recorder of the service's shapes, or undefined without a base URL or if it is disabled. */

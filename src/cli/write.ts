@@ -22,7 +22,7 @@ const NOTICE_DELAY_MS = 300;
 
 /**
  * Runs a write. After Ctrl-C, it waits briefly for the response and then checks whether the write went through
- * (envelopes/write-outcome.ts). If the process must end earlier, it prints what is unknown and how to continue.
+ * (envelopes/create-once.ts, write-outcome.ts). If the process must end earlier, it prints what is unknown and how to continue.
  */
 export async function withOutcomeCheck<T>(
   write: OpenWrite,

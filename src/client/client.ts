@@ -1,9 +1,10 @@
 import { normalizeBaseUrl } from '../api/base-url.ts';
 import { type Client, createClient as createApiClient } from '../api/client.ts';
 import { REQUEST_TIMEOUT_MS } from '../api/defaults.ts';
-import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../envelopes/actions.ts';
-import { createBody, createEnvelope, newRequestId } from '../envelopes/create.ts';
+import { createBody, newRequestId } from '../envelopes/create.ts';
+import { createEnvelope } from '../envelopes/create-once.ts';
 import { type RequestIds, requestIdsIn, requestIdsInMemory } from '../envelopes/request-ids/request-ids.ts';
+import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../envelopes/write-outcome.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
 import { checkNumber, checkOptionNames, checkType, kindOf, type OptionNames } from '../kernel/options.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import type { FindSimilarIds } from '../api/subject.ts';
+import type { FindSimilarIds } from '../api/resources.ts';
 import { nearest } from '../kernel/text/nearest.ts';
 import { folded } from '../kernel/text/words.ts';
 import type { Recent, RecentKind } from './recent.ts';

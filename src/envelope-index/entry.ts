@@ -3,6 +3,7 @@ import { isWholeItem, textsOf } from '../envelopes/match.ts';
 import { isIntactLine, readMember } from '../journal/line.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { isRecord } from '../kernel/json.ts';
+import { isFinal } from '../kernel/vocabulary.ts';
 
 /**
  * How much of an envelope is known: only the fields of a list, all fields when it was read, or all fields of an envelope that can't change anymore.
@@ -63,13 +64,11 @@ export function entryOf(envelope: Envelope, alone: boolean, seen: number): Index
 
 /** The documents of a completed envelope may arrive a little later; after this time, they are no longer expected. */
 const DOCUMENTS_MS = 86_400_000;
-/** States that no envelope leaves (API document, States); a DECLINED one can still be canceled. */
-const FINAL_STATUSES = ['COMPLETED', 'CANCELLED', 'EXPIRED'];
 
 /** Returns true if the envelope can't change anymore. */
-function isFinal(envelope: Envelope, now: number): boolean {
+function cannotChange(envelope: Envelope, now: number): boolean {
   const { status, signedDocumentStorageKey, certificateStorageKey, completedAt } = envelope;
-  if (!FINAL_STATUSES.includes(status ?? '')) return false;
+  if (!isFinal(status ?? '')) return false;
   const awaitsDocuments = signedDocumentStorageKey === null || certificateStorageKey === null;
   return status !== 'COMPLETED' || !awaitsDocuments || now - timeOf(completedAt) > DOCUMENTS_MS;
 }
@@ -78,7 +77,7 @@ function knowledgeOf(envelope: Envelope, alone: boolean, now: number): Knowledge
   if (!alone && !isWholeItem(envelope)) return 'part';
   // An item of a list may leave the storage keys out.
   const lacksKeys = envelope.status === 'COMPLETED' && envelope.signedDocumentStorageKey === undefined;
-  return isFinal(envelope, now) && (alone || !lacksKeys) ? 'final' : 'whole';
+  return cannotChange(envelope, now) && (alone || !lacksKeys) ? 'final' : 'whole';
 }
 
 /** Where the envelope begins in the line of an entry. */

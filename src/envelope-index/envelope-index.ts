@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY, RESERVE } from '../api/defaults.ts';
 import type { Envelope } from '../api/schemas.ts';
-import { isNotFound } from '../kernel/errors.ts';
+import { readIfExists } from '../envelopes/marked-envelopes.ts';
 import { mapAhead } from '../kernel/streams.ts';
 import type { Feed } from './feed.ts';
 import { IndexFile } from './index-file.ts';
@@ -123,13 +123,9 @@ export class EnvelopeIndex {
 
   /** Returns the current envelope; undefined if the service no longer has it. */
   async current(id: string, signal?: AbortSignal): Promise<Envelope | undefined> {
-    try {
-      return await this.client.envelopes.get(id, signal);
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-      this.#feed.gone(id);
-      return undefined;
-    }
+    const envelope = await readIfExists(this.client, id, signal);
+    if (envelope === undefined) this.#feed.gone(id);
+    return envelope;
   }
 
   async #update(before: Snapshot, query: IndexQuery, options: RefreshOptions): Promise<Refreshed> {

@@ -52,27 +52,18 @@ export async function queryIndex(
       .sort(newestFirst);
     return options.oneSignerFirst ? oneSignerFirst(hits, selection, index) : hits;
   };
-  let reading = cached
-    ? withoutRefresh(await index.known(query))
+  let reading: Refreshed = cached
+    ? { snapshot: await index.known(query), unconfirmed: new Set() }
     : await index.refresh(query, refreshOptions);
   let hits = hitsIn(reading.snapshot);
-  const lookups = countOutdated(hits.slice(0, options.limit), { askedAt, unconfirmed: reading.unconfirmed });
-  if (!cached && isListCheaper(reading.snapshot, lookups, askedAt)) {
+  const freshness = { askedAt, unconfirmed: reading.unconfirmed };
+  const outdated = hits.slice(0, options.limit).filter((one) => !isCurrent(one, freshness));
+  if (!cached && isListCheaper(reading.snapshot, outdated.length, askedAt)) {
     reading = await index.readList(query, reading, refreshOptions);
     hits = hitsIn(reading.snapshot);
   }
-  const { snapshot, unconfirmed } = reading;
-  const result = resultOf(index, hits, { askedAt, unconfirmed }, selection, options);
-  return { ...result, knownAt: snapshot.completeness?.complete };
-}
-
-function withoutRefresh(snapshot: Snapshot): Refreshed {
-  return { snapshot, unconfirmed: new Set() };
-}
-
-/** Returns how many of these must be requested again. */
-function countOutdated(hits: readonly IndexedEnvelope[], freshness: Freshness): number {
-  return hits.filter((one) => !isCurrent(one, freshness)).length;
+  const result = resultOf(index, hits, freshness, selection, options);
+  return { ...result, knownAt: reading.snapshot.completeness?.complete };
 }
 
 /** Returns true if the indexed envelope is up to date: it can't change anymore, or it was read after the query began. */

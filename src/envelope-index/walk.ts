@@ -1,6 +1,6 @@
 import type { Client } from '../api/client.ts';
-import type { EnvelopePage } from '../api/envelopes.ts';
 import { MAX_LIST_LAG_MS, orderOf } from '../api/recent-pages.ts';
+import type { EnvelopePage } from '../api/resources.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
 import { timeOf } from '../kernel/clock.ts';

@@ -1,6 +1,7 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { isPending } from '../kernel/vocabulary.ts';
+import { signersByOrder } from './turns.ts';
 
 /**
  * Returns the signers with this address or ID.
@@ -19,10 +20,7 @@ export function findSigners({ signers }: Envelope, name: string): Signer[] {
 
 /** Returns the signers who are asked to sign now: all who have not signed, or, when they sign in order, the next ones. */
 export function whoseTurn({ signers, signingOrder }: Envelope): Signer[] {
-  const open = (signers ?? []).filter(isPending);
-  if (signingOrder !== 'SEQUENTIAL') return open;
-  const next = Math.min(...open.map(({ order }) => order ?? 0));
-  return open.filter(({ order }) => (order ?? 0) === next);
+  return signersByOrder({ signers: signers?.filter(isPending), signingOrder })[0] ?? [];
 }
 
 /** Returns a hint that lists the signers; undefined for an envelope without any. */

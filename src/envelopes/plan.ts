@@ -2,12 +2,12 @@ import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
 import { isNotFound, ServiceError } from '../kernel/errors.ts';
-import { canBeReminded, canBeSent, hasDeclined, isPending } from '../kernel/vocabulary.ts';
-import { cancelEnvelope, isCancellable, sendEnvelope } from './actions.ts';
+import { canBeCanceled, canBeReminded, canBeSent, hasDeclined, isPending } from '../kernel/vocabulary.ts';
 import { type EnvelopeProblem, findProblems, type KnownRoles, NO_ROLES } from './completeness.ts';
 import { signersNamed, whoseTurn } from './named-signer.ts';
 import { type ReminderTimes, readReminderTimes, recentReminders } from './reminder-times.ts';
 import { type ActionReport, type ReminderPlace, remindWithGap, withReminderLog } from './reminders.ts';
+import { cancelEnvelope, sendEnvelope } from './write-outcome.ts';
 
 /**
  * An action on existing envelopes. The command, its dry run, its confirmation, and the MCP tool all plan and run it with these
@@ -68,7 +68,7 @@ export function cancelAction(
   return {
     name: 'cancel',
     done: 'canceled',
-    isPossible: (status) => isCancellable(status, evenIfDeclined),
+    isPossible: (status) => canBeCanceled(status, evenIfDeclined),
     writeFor: (envelopeId) => ({ action: 'cancel', envelopeId }),
     signersOf: ({ signers }) => signers ?? [],
     async findProblems(id, read) {

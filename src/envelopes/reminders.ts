@@ -8,7 +8,6 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder } from '../kernel/files/files.ts';
 import { lockFile } from '../kernel/files/lock.ts';
 import { isPending } from '../kernel/vocabulary.ts';
-import { remindEnvelope } from './actions.ts';
 import { findSigners, signersNamed, whoseTurn } from './named-signer.ts';
 import {
   ALL_PENDING,
@@ -19,7 +18,7 @@ import {
   type SentReminder,
   UNKNOWN_SIGNER,
 } from './reminder-times.ts';
-import type { ActionResult } from './write-outcome.ts';
+import { type ActionResult, remindEnvelope } from './write-outcome.ts';
 
 /** How long to wait for another process that uses the log, in ms. */
 const LOCK_TIMEOUT_MS = 30_000;

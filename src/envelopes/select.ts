@@ -3,11 +3,11 @@ import { READ_CONCURRENCY } from '../api/defaults.ts';
 import { type Envelope, listsSigners, type Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { isNotFound } from '../kernel/errors.ts';
 import { valueAt } from '../kernel/json.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { folded, hasWord, hasWords, wordsOf } from '../kernel/text/words.ts';
 import { isInFlight } from '../kernel/vocabulary.ts';
+import { readIfExists } from './marked-envelopes.ts';
 import { partOf, textsOf } from './match.ts';
 import { isOfRun, RunMembers, type SelectedRun } from './run-members.ts';
 
@@ -45,18 +45,10 @@ export interface SelectEnvelopesOptions {
 export async function* selectEnvelopes(
   client: Client,
   selection: Selection,
-  options: SelectEnvelopesOptions = {},
+  { signal, pageSize, onTotal }: SelectEnvelopesOptions = {},
 ): AsyncGenerator<Envelope, void, undefined> {
   const { run, ...rest } = selection;
-  if (run === undefined) yield* selectListed(client, rest, options);
-  else yield* selectOfRun(client, run, rest, options.signal);
-}
-
-async function* selectListed(
-  client: Client,
-  selection: Selection,
-  { signal, pageSize, onTotal }: SelectEnvelopesOptions,
-): AsyncGenerator<Envelope, void, undefined> {
+  if (run !== undefined) return yield* selectOfRun(client, run, rest, signal);
   const status = selection.statuses?.length === 1 ? selection.statuses[0] : undefined;
   const list = { status, pageSize, signal, onTotal: isUnfiltered(selection) ? onTotal : undefined };
   yield* matching(client.envelopes.list(list), selection, client, signal);
@@ -137,12 +129,7 @@ export async function* completeItems(
 
 /** Reads the whole envelope; returns the list item if it no longer exists. */
 async function completed(client: Client, item: Envelope, signal?: AbortSignal): Promise<Envelope> {
-  try {
-    return await client.envelopes.get(item.id, signal);
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    return item;
-  }
+  return (await readIfExists(client, item.id, signal)) ?? item;
 }
 
 /** Returns true if nothing is filtered here, so that one page of the limit's size is enough. */

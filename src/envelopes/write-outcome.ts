@@ -1,96 +1,25 @@
 import type { Client } from '../api/client.ts';
-import type { CreateEnvelopeBody } from '../api/envelopes.ts';
-import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { type Deadline, startDeadline } from '../kernel/deadline.ts';
-import { isAmbiguous, isRefusedByState } from '../kernel/errors.ts';
-import { type OnSearchStart, searchUntilListed } from './request-ids/search.ts';
+import { isAmbiguous, isRefusedByState, UnknownOutcomeError } from '../kernel/errors.ts';
+import { command } from '../kernel/text/shell-words.ts';
+import { signersNamed } from './named-signer.ts';
 
 /** The outcome of a write. It is unknown if the response was lost and reading the envelope didn't show it. */
 export type WriteOutcome<T> =
   | { kind: 'settled'; value: T; by: 'reply' | 'lookup' }
   | { kind: 'unknown'; error: Error };
 
-/** The outcome of a create. If it is unknown, `searchError` shows why the search failed, if it did. */
-export type CreateWriteOutcome = WriteOutcome<Envelope> & { searchError?: Error };
-
-interface CreateWriteOptions {
-  signal?: AbortSignal | undefined;
-  searching?: OnSearchStart | undefined;
-  /** Called when the response is lost, before the search. */
-  onLost?: (() => Promise<void>) | undefined;
-}
-
-/**
- * Creates an envelope once. After a lost response, searches the list for its request ID until it must have appeared, and never
- * creates it again. Calls `searching` when the search begins.
- * @throws the service's error if nothing was created.
- */
-export async function createWithOutcome(
-  client: Client,
-  body: CreateEnvelopeBody,
-  requestId: string,
-  { signal, searching, onLost }: CreateWriteOptions = {},
-): Promise<CreateWriteOutcome> {
-  const startedAt = client.clock.now();
-  try {
-    return { kind: 'settled', value: await client.envelopes.create(body, signal), by: 'reply' };
-  } catch (error) {
-    if (!isAmbiguous(error)) throw error;
-    // The request may have waited for the rate limit, so the time in which the list must show the envelope begins now.
-    const lostAt = client.clock.now();
-    await onLost?.();
-    const { found, searchError } = await searchAfterLoss(
-      client,
-      { requestId, startedAt, lostAt },
-      { signal, searching },
-    );
-    if (found) {
-      await (await client.writes()).resolve(requestId, found.id);
-      return { kind: 'settled', value: found, by: 'lookup' };
-    }
-    return { kind: 'unknown', error, ...(searchError ? { searchError } : {}) };
-  }
-}
-
-/** Searches for an envelope whose response was lost. An abort leaves it a grace period. */
-async function searchAfterLoss(
-  client: Client,
-  { requestId, startedAt, lostAt }: { requestId: string; startedAt: number; lostAt: number },
-  { signal, searching }: { signal?: AbortSignal | undefined; searching?: OnSearchStart | undefined },
-): Promise<{ found?: Envelope | undefined; searchError?: Error | undefined }> {
-  const deadline = graceDeadline(client, signal);
-  let searchError: Error | undefined;
-  try {
-    const found = await searchUntilListed(client, requestId, {
-      since: () => client.serviceClock.earliest(startedAt),
-      msLeft: () => MAX_LIST_LAG_MS - (client.clock.now() - lostAt),
-      signal: deadline.signal,
-      searching,
-      onError: (error) => {
-        if (deadline.signal.aborted) throw error;
-        searchError = error;
-      },
-    });
-    return { found, searchError };
-  } catch (error) {
-    if (isAborted(client, signal)) throw error;
-    return { searchError };
-  } finally {
-    deadline.end();
-  }
-}
-
 /** Determining an outcome may take several requests, so it gets this multiple of the grace period for a response. */
 const GRACE_FACTOR = 2;
 
 /** Starts a deadline that outlasts the caller's signal by a grace period, to determine the outcome of a request. */
-function graceDeadline(client: Client, signal: AbortSignal | undefined): Deadline {
+export function graceDeadline(client: Client, signal: AbortSignal | undefined): Deadline {
   return startDeadline(signal, { graceMs: GRACE_FACTOR * client.graceMs });
 }
 
 /** Returns true if the caller has aborted without a grace period. */
-function isAborted({ graceMs }: Client, signal: AbortSignal | undefined): boolean {
+export function isAborted({ graceMs }: Client, signal: AbortSignal | undefined): boolean {
   return graceMs === 0 && signal?.aborted === true;
 }
 
@@ -98,6 +27,12 @@ function isAborted({ graceMs }: Client, signal: AbortSignal | undefined): boolea
 export interface ActionResult {
   envelope: Envelope;
   by: 'reply' | 'lookup';
+}
+
+/** Sends or cancels an envelope. `happened` returns true for an envelope that shows it. */
+interface Action {
+  send: () => Promise<Envelope | undefined>;
+  happened: (envelope: Envelope) => boolean;
 }
 
 const ACTION_TRIES = 3;
@@ -110,15 +45,15 @@ const ACTION_PAUSE_MS = 500;
 export async function actWithOutcome(
   client: Client,
   id: string,
-  act: () => Promise<Envelope | undefined>,
-  happened: (envelope: Envelope) => boolean,
+  send: Action['send'],
+  happened: Action['happened'],
   signal?: AbortSignal,
 ): Promise<WriteOutcome<Envelope>> {
-  let attempt = await actOnce(client, id, { act, happened, again: false }, signal);
+  let attempt = await actOnce(client, id, { send, happened, again: false }, signal);
   for (let number = 2; attempt.nothingHappened && number <= ACTION_TRIES; number++) {
     try {
       await client.clock.sleep(ACTION_PAUSE_MS * number, signal);
-      attempt = await actOnce(client, id, { act, happened, again: true }, signal);
+      attempt = await actOnce(client, id, { send, happened, again: true }, signal);
     } catch (error) {
       // Aborted: returns the outcome of the last attempt.
       if (!signal?.aborted || isAborted(client, signal)) throw error;
@@ -137,12 +72,8 @@ interface ActionAttempt {
 async function actOnce(
   client: Client,
   id: string,
-  action: {
-    act: () => Promise<Envelope | undefined>;
-    happened: (envelope: Envelope) => boolean;
-    /** An earlier attempt may have succeeded, in which case this one is refused. */
-    again: boolean;
-  },
+  /** `again`: an earlier attempt may have succeeded, in which case this one is refused. */
+  action: Action & { again: boolean },
   signal?: AbortSignal,
 ): Promise<ActionAttempt> {
   const known = (value: Envelope, by: 'reply' | 'lookup'): ActionAttempt => ({
@@ -150,7 +81,7 @@ async function actOnce(
     nothingHappened: false,
   });
   try {
-    return known((await action.act()) ?? (await readAfter(client, id, signal)), 'reply');
+    return known((await action.send()) ?? (await readAfter(client, id, signal)), 'reply');
   } catch (error) {
     const isOpen = isAmbiguous(error) || (action.again && isRefusedByState(error));
     const envelope = isOpen ? await readQuietly(client, id, signal) : undefined;
@@ -192,4 +123,74 @@ export async function readQuietly(
   } finally {
     deadline.end();
   }
+}
+
+/** Sends a draft. If the response is lost, the status shows the outcome: an envelope that is no longer a draft was sent. */
+export function sendEnvelope(client: Client, id: string, signal?: AbortSignal): Promise<ActionResult> {
+  const send = () => client.envelopes.send(id, signal);
+  return act(client, id, { done: 'sent', send, happened: ({ status }) => status !== 'DRAFT' }, signal);
+}
+
+/** Cancels an envelope. If the response is lost, the status shows the outcome. */
+export function cancelEnvelope(
+  client: Client,
+  id: string,
+  reason?: string,
+  signal?: AbortSignal,
+): Promise<ActionResult> {
+  const send = () => client.envelopes.cancel(id, reason, signal);
+  return act(
+    client,
+    id,
+    { done: 'canceled', send, happened: ({ status }) => status === 'CANCELLED' },
+    signal,
+  );
+}
+
+async function act(
+  client: Client,
+  id: string,
+  { done, send, happened }: Action & { done: string },
+  signal?: AbortSignal,
+): Promise<ActionResult> {
+  const outcome = await actWithOutcome(client, id, send, happened, signal);
+  if (outcome.kind === 'settled') return { envelope: outcome.value, by: outcome.by };
+  throw notKnown(
+    `${id} may or may not have been ${done}`,
+    outcome.error,
+    `To see its status, run \`${command('envelopes', 'get', id)}\`.`,
+  );
+}
+
+/**
+ * Reminds pending signers, or the one with this ID or address. It is never retried: no status shows whether a reminder was
+ * sent, so after a lost response, the outcome stays unknown.
+ */
+export async function remindEnvelope(
+  client: Client,
+  id: string,
+  signer?: string,
+  signal?: AbortSignal,
+): Promise<ActionResult> {
+  const signerId = signer?.includes('@') ? await signerIdOf(client, id, signer, signal) : signer;
+  try {
+    const envelope = await client.envelopes.remind(id, signerId, signal);
+    return { envelope: envelope ?? (await readQuietly(client, id, signal)) ?? { id }, by: 'reply' };
+  } catch (error) {
+    if (!isAmbiguous(error)) throw error;
+    throw notKnown(
+      `The reminder for ${id} may or may not have been sent`,
+      error,
+      'Send another reminder only if a second email is acceptable.',
+    );
+  }
+}
+
+async function signerIdOf(client: Client, id: string, email: string, signal?: AbortSignal): Promise<string> {
+  const [signer] = signersNamed(await client.envelopes.get(id, signal), email);
+  return signer?.id ?? email;
+}
+
+function notKnown(what: string, error: Error, hint: string): UnknownOutcomeError {
+  return new UnknownOutcomeError(`${what}. ${error.message}`, { cause: error, hint });
 }

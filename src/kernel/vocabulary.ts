@@ -27,6 +27,11 @@ export function isTerminal(status: string): boolean {
   return TERMINAL.has(status);
 }
 
+/** Returns true for a status that an envelope never leaves. A DECLINED one can still be canceled. */
+export function isFinal(status: string): boolean {
+  return isTerminal(status) && status !== 'DECLINED';
+}
+
 /** Statuses in which signers are asked to sign. */
 export const IN_FLIGHT = ['SENT', 'IN_PROGRESS'] as const satisfies readonly EnvelopeStatus[];
 
@@ -50,6 +55,10 @@ export function canBeSent(status: string | null | undefined): boolean {
 }
 export function canBeReminded(status: string | null | undefined): boolean {
   return isInFlight(status) || !isDocumented(status);
+}
+/** A DECLINED envelope can be canceled, too, but afterward, nothing shows that it was declined. */
+export function canBeCanceled(status: string, evenIfDeclined: boolean): boolean {
+  return evenIfDeclined ? !isFinal(status) : !isTerminal(status);
 }
 
 function isDocumented(status: string | null | undefined): boolean {

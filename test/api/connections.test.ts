@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createConnections } from '../../src/api/dispatcher.ts';
 import { networkError } from '../../src/api/network-error.ts';
+import { throwWithSubject } from '../../src/api/resources.ts';
 import { createServiceTimeReader } from '../../src/api/service-time.ts';
-import { throwWithSubject } from '../../src/api/subject.ts';
 import { BadResponseError, ServiceError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';
 import { startProxy } from '../support/proxy.ts';

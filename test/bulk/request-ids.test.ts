@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBody, createEnvelope } from '../../src/envelopes/create.ts';
+import { createBody } from '../../src/envelopes/create.ts';
+import { createEnvelope } from '../../src/envelopes/create-once.ts';
 import { contentOf } from '../../src/envelopes/request-ids/same-content.ts';
 import { Runs } from './rig.ts';
 

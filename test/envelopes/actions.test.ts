@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../../src/envelopes/actions.ts';
+import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../../src/envelopes/write-outcome.ts';
 import { ServiceError, UnknownOutcomeError, UsageError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';
 import { json, loseReply, startServer, type TestServer } from '../support/server.ts';

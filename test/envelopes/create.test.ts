@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createBody, createEnvelope, type EnvelopeInput } from '../../src/envelopes/create.ts';
+import { createBody, type EnvelopeInput } from '../../src/envelopes/create.ts';
+import { createEnvelope } from '../../src/envelopes/create-once.ts';
 import { requestIdsInMemory } from '../../src/envelopes/request-ids/request-ids.ts';
 import { UnknownOutcomeError, UsageError } from '../../src/kernel/errors.ts';
 import { isRecord, parseJson } from '../../src/kernel/json.ts';

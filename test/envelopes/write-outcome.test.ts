@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { createWithOutcome } from '../../src/envelopes/create-once.ts';
 import { findByRequestId } from '../../src/envelopes/request-ids/search.ts';
-import { actWithOutcome, createWithOutcome, readQuietly } from '../../src/envelopes/write-outcome.ts';
+import { actWithOutcome, readQuietly } from '../../src/envelopes/write-outcome.ts';
 import { REQUEST_ID_KEY } from '../../src/kernel/vocabulary.ts';
 import { clientFor } from '../support/client.ts';
 import { fakeClock } from '../support/clock.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '../../src/api/client.ts';
-import { templatesApi, withRetries } from '../../src/api/client.ts';
-import { envelopesApi } from '../../src/api/envelopes.ts';
+import { withRetries } from '../../src/api/client.ts';
 import type { HttpRequest, HttpResponse, SendRequest } from '../../src/api/http.ts';
+import { createResources } from '../../src/api/resources.ts';
 import { ServiceClock } from '../../src/api/service-clock.ts';
 import { openGate } from '../../src/api/write-gate.ts';
 import type { Clock } from '../../src/kernel/clock.ts';
@@ -73,8 +73,7 @@ export class BulkService {
     const send = withRetries(exchange, { clock, random: () => 0.5, retries: 3, maxWaitMs: 60_000 });
     return {
       account: 'account',
-      templates: templatesApi(send),
-      envelopes: envelopesApi(send),
+      ...createResources(send),
       send,
       writes: () => Promise.resolve(openGate(send)),
       checkWrites: openGate(send).check,

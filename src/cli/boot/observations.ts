@@ -1,5 +1,5 @@
 import type { Client } from '../../api/client.ts';
-import type { FindSimilarIds } from '../../api/subject.ts';
+import type { FindSimilarIds } from '../../api/resources.ts';
 import type { RecordScope } from '../../compatibility/record-path.ts';
 import type { Recents } from '../../completion/recent.ts';
 import type { Feed } from '../../envelope-index/feed.ts';

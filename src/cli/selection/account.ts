@@ -9,20 +9,18 @@ import {
   accountEnvelopes,
 } from '../../statistics/account-envelopes.ts';
 import type { Context } from '../context.ts';
-import { indexOrService } from './index-or-service.ts';
+import { fromIndex } from './search.ts';
 
 /** Returns all envelopes of the account, from the index or, if it is disabled, from the service. */
 export async function readAccount(
   wanted: Pick<AccountOptions, 'selection' | 'scope'>,
   context: Context,
 ): Promise<AccountEnvelopes> {
-  return indexOrService(
-    {
-      index: (index, running) => accountEnvelopes(index, { ...wanted, ...running }),
-      service: () => fromService(wanted, context),
-    },
+  const known = await fromIndex(
+    (index, running) => accountEnvelopes(index, { ...wanted, ...running }),
     context,
   );
+  return known ?? fromService(wanted, context);
 }
 
 async function fromService(

@@ -4,7 +4,7 @@ import { UsageError } from '../../kernel/errors.ts';
 import type { Context } from '../context.ts';
 import { type Ids, readIds } from '../input/ids.ts';
 import { isSelecting, type SelectionFlagValues, selectionOf } from './flags.ts';
-import { select } from './select.ts';
+import { select } from './search.ts';
 
 /** The envelopes on which a command acts. */
 export interface NamedOrSelected {
@@ -29,7 +29,7 @@ export async function readNamedOrSelected(
 ): Promise<NamedOrSelected> {
   refuseMixedSelection(words, flags);
   if (words.length > 0) return { ids: await readIds(words, 'envelope ID'), selected: undefined };
-  const { envelopes } = await select(await selectionOf(flags, context), {}, context);
+  const { envelopes } = await select(await selectionOf(flags, context), context);
   const found = new Map<string, Envelope>();
   for await (const one of envelopes) found.set(one.id, one);
   const reasons = leaveOut([...found.values()]);

@@ -1,8 +1,49 @@
 import type { Envelope } from '../../api/schemas.ts';
+import {
+  type EnvelopeIndex,
+  type IndexProgress,
+  IndexUnusable,
+} from '../../envelope-index/envelope-index.ts';
 import { type IndexResult, queryIndex } from '../../envelope-index/query.ts';
-import { type Selection, selectEnvelopes, sortedBy } from '../../envelopes/select.ts';
+import { isUnfiltered, type Selection, selectEnvelopes, sortedBy } from '../../envelopes/select.ts';
+import { clockText, grouped } from '../../kernel/duration.ts';
+import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
+import { stateDir } from '../../kernel/files/paths.ts';
+import { type Spinner, startSpinner } from '../../output/spinner.ts';
 import type { Context } from '../context.ts';
-import { indexOrService } from './index-or-service.ts';
+import { type LimitFlags, limited } from '../input/limit.ts';
+
+/** The envelopes of a selection. Call `total` and `hasMore` after iterating over all envelopes. */
+export type Selected = Omit<IndexResult, 'knownAt'>;
+
+/**
+ * Returns the envelopes that match all conditions, in their current state: all of them or, with flags, no more than their limit
+ * unless they have to be sorted. If signers or metadata matter, they are read through the index, which never reads unchangeable
+ * data twice; otherwise from the service's list.
+ */
+export async function select(
+  selection: Selection,
+  context: Context,
+  flags: LimitFlags & { sort?: string | undefined } = { all: true },
+): Promise<Selected> {
+  const isSorted = flags.sort !== undefined;
+  if (needsIndex(selection))
+    return searchEnvelopes(selection, { limit: isSorted ? undefined : limited.maxItems(flags) }, context);
+  let total: number | undefined;
+  const envelopes = selectEnvelopes(await context.session.client(), selection, {
+    pageSize: limited.pageSize(flags, isUnfiltered(selection) && !isSorted),
+    onTotal: (known) => {
+      total = known;
+    },
+    signal: context.interrupt.signal,
+  });
+  return { envelopes, total: () => total, hasMore: () => false };
+}
+
+/** Returns true if the items of a list may lack the data to filter by. */
+function needsIndex({ signer, search, metadata, run }: Selection): boolean {
+  return [signer, search, metadata, run].some((condition) => condition !== undefined);
+}
 
 interface SearchOptions {
   limit?: number | undefined;
@@ -16,13 +57,11 @@ export async function searchEnvelopes(
   options: SearchOptions,
   context: Context,
 ): Promise<IndexResult> {
-  return indexOrService(
-    {
-      index: (index, running) => queryIndex(index, selection, { ...options, ...running }),
-      service: () => fromService(selection, context),
-    },
+  const found = await fromIndex(
+    (index, running) => queryIndex(index, selection, { ...options, ...running }),
     context,
   );
+  return found ?? fromService(selection, context);
 }
 
 /** Searches the service. Without an index, all envelopes must be read before the first is shown. */
@@ -36,4 +75,87 @@ async function fromService(selection: Selection, context: Context): Promise<Inde
     await Promise.resolve();
   }
   return { envelopes: envelopes(), total: () => found.length, hasMore: () => false, knownAt: Date.now() };
+}
+
+/** The parts of a running command that are needed to read from the index. */
+interface Running {
+  signal: AbortSignal;
+  onProgress: (progress: IndexProgress) => void;
+}
+
+/** Reads from the index and shows the progress. Returns undefined if the index is disabled or unusable. */
+export async function fromIndex<T extends object>(
+  read: (index: EnvelopeIndex, running: Running) => Promise<T>,
+  context: Context,
+): Promise<T | undefined> {
+  const { session, terminal, interrupt } = context;
+  const index = await session.index();
+  if (index === undefined) return undefined;
+  const line = new IndexProgressLine(context);
+  try {
+    return await read(index, {
+      signal: interrupt.signal,
+      onProgress: (progress) => line.show(progress),
+    });
+  } catch (error) {
+    const why = unusableReason(error);
+    if (why === undefined) throw error;
+    await line.stop();
+    terminal.notice(`${why}. Reading all envelopes from the service.`);
+    return undefined;
+  } finally {
+    await line.stop();
+  }
+}
+
+/** Returns why the index can't be used, or undefined for other errors. Searches also work if the index can't be stored. */
+export function unusableReason(error: unknown): string | undefined {
+  if (error instanceof IndexUnusable) return error.message;
+  return isDiskError(error) ? `The index can't be stored in ${stateDir()} (${diskReason(error)})` : undefined;
+}
+
+/** Reading fewer envelopes than this shows no progress. */
+const MIN_PROGRESS_COUNT = 100;
+
+/** Shows the progress of updating the index. Shows nothing if there is little to read. */
+export class IndexProgressLine {
+  readonly #context: Context;
+  #spinner: Promise<Spinner> | undefined;
+  #step: IndexProgress['step'] | undefined;
+  #startedAt = 0;
+  #before = 0;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  show(progress: IndexProgress): void {
+    const { step, done, total } = progress;
+    if (step !== 'other-process' && (total ?? done) <= MIN_PROGRESS_COUNT) return;
+    if (step !== this.#step) [this.#step, this.#startedAt, this.#before] = [step, performance.now(), done];
+    const text = this.#text(progress);
+    if (this.#spinner === undefined)
+      this.#spinner = startSpinner(text, this.#context.terminal, this.#context.terminal.json);
+    else void this.#spinner.then((spinner) => spinner.text(text));
+  }
+
+  async stop(): Promise<void> {
+    (await this.#spinner)?.stop();
+    this.#spinner = undefined;
+  }
+
+  #text({ step, done, total }: IndexProgress): string {
+    if (step === 'other-process')
+      return 'Another esign process is reading the envelopes. Waiting for it to finish.';
+    const of = total === undefined ? '' : ` of ${grouped(total)}`;
+    const what = step === 'list' ? 'Listing envelopes' : 'Reading envelopes';
+    return `${what} for the local index: ${grouped(done)}${of}${this.#left(done, total)}`;
+  }
+
+  #left(done: number, total: number | undefined): string {
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    const rate = (done - this.#before) / seconds;
+    if (total === undefined || seconds < 1 || rate <= 0) return '';
+    return `, ${clockText((total - done) / rate)} left`;
+  }
 }

@@ -7,7 +7,7 @@ import { reportOf } from '../../compatibility/report.ts';
 import type { CheckStatus, DoctorCheck, DoctorFinding } from '../../doctor/check.ts';
 import type { DoctorContext } from '../../doctor/context.ts';
 import { runChecks } from '../../doctor/doctor.ts';
-import { probeBucket } from '../../documents/bucket/probe.ts';
+import { probeBucket } from '../../documents/bucket/bucket.ts';
 import { counted } from '../../kernel/duration.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { writeJson } from '../../output/json.ts';

@@ -1,7 +1,6 @@
-import { Batch } from '../../cli/batch.ts';
+import { Batch, type ItemResult } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
 import type { Ids } from '../../cli/input/ids.ts';
-import type { Interrupt } from '../../cli/interrupt.ts';
 import { reportOf } from '../../cli/report.ts';
 import type { Bucket } from '../../documents/bucket/bucket.ts';
 import { EsignError } from '../../kernel/errors.ts';
@@ -11,7 +10,7 @@ import { writeJson } from '../../output/json.ts';
 const CONCURRENCY = 8;
 
 /** How the responses are displayed. */
-export interface KeyView<T> {
+interface KeyView<T> {
   show: (response: T) => string;
   /** Whether the responses are secrets that the user asked for. */
   secret?: boolean;
@@ -35,30 +34,17 @@ export async function forEachKey<T>(
       return await (context.terminal.json ? writeJson(response, out) : out.out(show(response)));
     }
     const batch = new Batch(context, { secret });
-    for await (const one of mapInOrder(keys.ids, CONCURRENCY, (key) =>
-      attempt(key, responseOf, context.interrupt),
-    )) {
-      const { key, error } = one;
-      if (error === undefined) await batch.report({ json: one.response, text: show(one.response) });
-      else await batch.report({ json: { key, error: reportOf(error) }, failure: { label: key, error } });
-    }
+    const attempt = (key: string): Promise<ItemResult> =>
+      responseOf(key).then(
+        (response) => ({ json: response, text: show(response) }),
+        (error: unknown) => {
+          if (context.interrupt.signal.aborted || !(error instanceof EsignError)) throw error;
+          return { json: { key, error: reportOf(error) }, failure: { label: key, error } };
+        },
+      );
+    for await (const result of mapInOrder(keys.ids, CONCURRENCY, attempt)) await batch.report(result);
     batch.end(keys.ids.length);
   } finally {
     bucket.close();
-  }
-}
-
-type Attempt<T> = { key: string; response: T; error?: undefined } | { key: string; error: EsignError };
-
-async function attempt<T>(
-  key: string,
-  ask: (key: string) => Promise<T>,
-  interrupt: Interrupt,
-): Promise<Attempt<T>> {
-  try {
-    return { key, response: await ask(key) };
-  } catch (error) {
-    if (interrupt.signal.aborted || !(error instanceof EsignError)) throw error;
-    return { key, error };
   }
 }

@@ -3,8 +3,9 @@ import { EsignCommand } from '../../cli/command.ts';
 import { kindsFlag } from '../../cli/flags.ts';
 import { idsOrFilters, selectionFlags } from '../../cli/selection/flags.ts';
 import { readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
+import { parseNameTemplate } from '../../documents/archive/name-template.ts';
 import { targetsOfIds, targetsOfSelection, withoutDocuments } from '../../documents/download/targets.ts';
-import { downloadAll, downloadFlags, templateOf } from '../documents/download/run.ts';
+import { downloadAll, downloadFlags } from '../documents/download/run.ts';
 
 export default class EnvelopesDownload extends EsignCommand {
   static override summary = 'Download the signed PDF and its certificate from your bucket.';
@@ -30,7 +31,8 @@ export default class EnvelopesDownload extends EsignCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(EnvelopesDownload);
     const context = this.context(flags);
-    const template = templateOf(flags, 'envelope');
+    const layout = flags['name-template'];
+    const template = layout === undefined ? undefined : parseNameTemplate(layout, 'envelope');
     const kinds = flags.what ?? ['signed', 'certificate'];
     const leaveOut = (envelopes: readonly Envelope[]) => withoutDocuments(envelopes, kinds);
     const { ids, selected } = await readNamedOrSelected(argv.map(String), flags, leaveOut, context);

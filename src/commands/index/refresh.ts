@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { IndexProgressLine, unusableReason } from '../../cli/selection/index-or-service.ts';
+import { IndexProgressLine, unusableReason } from '../../cli/selection/search.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { showIndex } from './show.ts';
 

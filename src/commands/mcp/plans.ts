@@ -8,7 +8,7 @@ import { type ActionContext, type EnvelopeAction, planAction as plan } from '../
 import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
-import { actionContext } from '../envelopes/actions.ts';
+import { actionContext } from '../envelopes/act.ts';
 import { executeCreate } from '../envelopes/create/command.ts';
 import { withWarning } from '../envelopes/create/view.ts';
 import { storedSecretOf } from '../envelopes/create/webhook-secret.ts';

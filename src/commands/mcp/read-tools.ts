@@ -4,8 +4,7 @@ import type { Context } from '../../cli/context.ts';
 import { LIST_LIMIT } from '../../cli/defaults.ts';
 import { momentOf } from '../../cli/flags.ts';
 import { filtersOf, searchText } from '../../cli/selection/flags.ts';
-import { searchEnvelopes } from '../../cli/selection/search.ts';
-import { type Selected, select, selectLimited } from '../../cli/selection/select.ts';
+import { type Selected, searchEnvelopes, select } from '../../cli/selection/search.ts';
 import { type VerifiedFile, verifyDocuments } from '../../documents/archive/verify.ts';
 import { targetsOfIds } from '../../documents/download/targets.ts';
 import type { Selection } from '../../envelopes/select.ts';
@@ -93,7 +92,7 @@ function searchTools(context: Context): Tool[] {
         const narrowed = signer === undefined ? selection : notNewer(selection, from);
         // The items at which the last page ended may be anywhere in the list.
         const flags = { limit: most, all: from !== undefined };
-        return envelopePage(await selectLimited(narrowed, flags, context), most, from);
+        return envelopePage(await select(narrowed, context, flags), most, from);
       },
     }),
     tool({
@@ -104,7 +103,7 @@ function searchTools(context: Context): Tool[] {
       run: async ({ template, since }) => {
         const selection: Selection = { templateId: template, createdAfter: momentIf(since, 'since') };
         const options = { now: () => context.session.now(), maxListed: MAX_NAMED, signal };
-        const { envelopes } = await select(selection, {}, context);
+        const { envelopes } = await select(selection, context);
         return { data: await summarize(await context.session.client(), envelopes, options) };
       },
     }),

@@ -1,8 +1,7 @@
 import { isAbsolute, join, posix, relative, sep } from 'node:path';
-import { StorageError, UsageError } from '../../kernel/errors.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
-import { lockFile } from '../../kernel/files/lock.ts';
 import { readRegularBytes } from '../../kernel/files/regular-file.ts';
 
 /** The list of all files and their hashes, in the format of `sha256sum`. */
@@ -55,53 +54,40 @@ function unescapeName(name: string): string {
  * @throws UsageError if it can't be read.
  */
 export async function readManifest(dir: string): Promise<string[]> {
-  const path = join(dir, MANIFEST_NAME);
   try {
-    const text = (await readRegularBytes(path))?.toString('latin1') ?? '';
-    return text.split(/\r?\n/).filter((line) => line !== '');
+    return await linesIn(dir);
   } catch (error) {
-    throw new UsageError(`Can't read ${path} (${diskReason(error)}).`, {
+    throw new UsageError(`Can't read ${join(dir, MANIFEST_NAME)} (${diskReason(error)}).`, {
       cause: error,
       hint: 'Check the path and its permissions.',
     });
   }
 }
 
+async function linesIn(dir: string): Promise<string[]> {
+  const text = (await readRegularBytes(join(dir, MANIFEST_NAME)))?.toString('latin1') ?? '';
+  return text.split(/\r?\n/).filter((line) => line !== '');
+}
+
 /**
- * Adds files to a folder's list and keeps all other lines. Concurrent processes take turns, and a reader sees either the old or the new
- * list.
+ * Adds files to a folder's list and keeps all other lines. A reader sees either the old or the new list. The caller has locked the folder
+ * (DownloadFolder), so no other run writes the list.
+ * @throws the system's error.
  */
 export async function updateManifest(dir: string, files: ReadonlyMap<string, string>): Promise<void> {
   if (files.size === 0) return;
-  const release = await lockManifest(dir);
-  try {
-    const missing = new Map(files);
-    const lines = (await readManifest(dir)).map((line) => {
-      // `find` prefixes names with ./
-      const name = posix.normalize(parseLine(line)?.name ?? '');
-      const sha256 = files.get(name);
-      if (sha256 === undefined) return line;
-      missing.delete(name);
-      return formatLine(sha256, name);
-    });
-    const added = [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
-    for (const [name, sha256] of added) lines.push(formatLine(sha256, name));
-    await writeFileAtomic(join(dir, MANIFEST_NAME), Buffer.from(`${lines.join('\n')}\n`, 'latin1'), 0o644);
-  } finally {
-    await release();
-  }
-}
-
-/** How long to wait for another run that is writing the list, in ms. */
-const LOCK_TIMEOUT_MS = 30_000;
-
-function lockManifest(dir: string): Promise<() => Promise<void>> {
-  const path = join(dir, `.${MANIFEST_NAME}.lock`);
-  const taken = (pid: string) =>
-    new StorageError('STORAGE_LOCAL', `Another esign process (${pid}) is using ${path}.`, {
-      hint: 'Wait until it has finished and run the command again, or use a different folder with --dir.',
-    });
-  return lockFile(path, taken, { waitMs: LOCK_TIMEOUT_MS });
+  const missing = new Map(files);
+  const lines = (await linesIn(dir)).map((line) => {
+    // `find` prefixes names with ./
+    const name = posix.normalize(parseLine(line)?.name ?? '');
+    const sha256 = files.get(name);
+    if (sha256 === undefined) return line;
+    missing.delete(name);
+    return formatLine(sha256, name);
+  });
+  const added = [...missing].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [name, sha256] of added) lines.push(formatLine(sha256, name));
+  await writeFileAtomic(join(dir, MANIFEST_NAME), Buffer.from(`${lines.join('\n')}\n`, 'latin1'), 0o644);
 }
 
 /** Returns true if a name in the list stays inside the list's folder. */

@@ -8,7 +8,18 @@ import { isRecord } from '../../kernel/json.ts';
 import { authorization, type HttpProxy, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
 import { connectTrusting } from '../../kernel/network/trust.ts';
 import { readBounded } from '../../kernel/streams.ts';
-import type { BucketSettings } from './settings.ts';
+
+/** The customer's bucket and its credentials; without an access key, the AWS default chain is used. */
+export interface BucketSettings {
+  bucket?: string | undefined;
+  region?: string | undefined;
+  endpoint?: string | undefined;
+  /** True by default if an endpoint is set. */
+  pathStyle?: boolean | undefined;
+  awsProfile?: string | undefined;
+  accessKeyId?: string | undefined;
+  secretAccessKey?: string | undefined;
+}
 
 /** A request to the bucket and its result, for --debug. The debug output redacts it. */
 export interface BucketExchange {
@@ -58,8 +69,7 @@ export async function connect(
       client = new sdk.S3Client({ ...config, forcePathStyle: true });
     }
   }
-  boundErrorBodies(client.config.requestHandler, options.timeoutMs ?? REQUEST_TIMEOUT_MS);
-  trustSystem(client.config.requestHandler, agents.https);
+  guardRequests(client.config.requestHandler, agents.https, options.timeoutMs ?? REQUEST_TIMEOUT_MS);
   if (options.trace) traceExchanges(client, options.trace);
   routeThroughProxy(client);
   return { client, endpoint };
@@ -100,17 +110,29 @@ function clientConfig(
   };
 }
 
-/** Makes the handler repeat a request that could not be sent because its connection needs the system's certificates. */
-function trustSystem<Request, Options, Response>(
-  handler: { handle: (request: Request, options?: Options) => Promise<Response> },
+/** The maximum size of an error body. S3 errors are a few hundred bytes of XML. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/**
+ * Makes the handler repeat a request that could not be sent because its connection needs the system's certificates. Limits the memory
+ * and time for reading error bodies; the SDK alone would read all of any body.
+ */
+function guardRequests<Request, Options>(
+  handler: { handle: (request: Request, options?: Options) => Promise<{ response: unknown }> },
   agent: HttpsAgent,
+  timeoutMs: number,
 ): void {
   const handle = handler.handle.bind(handler);
-  handler.handle = (request, options) =>
-    connectTrusting((trust) => {
+  handler.handle = async (request, options) => {
+    const answer = await connectTrusting((trust) => {
       Object.assign(agent.options, trust);
       return handle(request, options);
     });
+    const { response } = answer;
+    if (isRecord(response) && Number(response.statusCode) >= 300 && response.body instanceof Readable)
+      response.body = await errorBody(response.body, timeoutMs);
+    return answer;
+  };
 }
 
 /** Traces every attempt, including the SDK's retries. */
@@ -164,29 +186,6 @@ function addressOf(request: unknown): { method: string; url: string } {
   const { method, protocol, hostname, port, path } = request;
   const authority = `${String(hostname)}${port === undefined ? '' : `:${String(port)}`}`;
   return { method: String(method), url: `${String(protocol)}//${authority}${String(path)}` };
-}
-
-/** The maximum size of an error body. S3 errors are a few hundred bytes of XML. */
-const MAX_ERROR_BYTES = 64 * 1024;
-
-/** The part of the SDK that sends one request. */
-interface RequestHandler<Request, Options> {
-  handle: (request: Request, options?: Options) => Promise<{ response: unknown }>;
-}
-
-/** Limits the memory and time for reading error bodies; the SDK alone would read all of any body. */
-function boundErrorBodies<Request, Options>(
-  handler: RequestHandler<Request, Options>,
-  timeoutMs: number,
-): void {
-  const handle = handler.handle.bind(handler);
-  handler.handle = async (request, options) => {
-    const answer = await handle(request, options);
-    const { response } = answer;
-    if (isRecord(response) && Number(response.statusCode) >= 300 && response.body instanceof Readable)
-      response.body = await errorBody(response.body, timeoutMs);
-    return answer;
-  };
 }
 
 /** Returns the body, or no bytes if it is too long or stalls; the error then has only the status. */

@@ -165,12 +165,7 @@ async function fill(
 ): Promise<{ facts: ObjectFacts; hash: FileHash }> {
   const { signal, progress, opened } = options;
   const common: TransferOptions = { clock: options.clock ?? systemClock, signal, progress };
-  if (part.known !== undefined) {
-    opened?.cancel();
-    addProgress(progress, part.known.size ?? 0, part.length);
-  }
-  const first = part.known === undefined ? { ...common, opened } : { ...common, known: part.known };
-  const { facts, resumed } = await transfer(bucket, key, part, first);
+  const { facts, resumed } = await transfer(bucket, key, part, { ...common, opened });
   try {
     return { facts, hash: part.verify() };
   } catch (error) {

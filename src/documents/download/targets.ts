@@ -1,14 +1,11 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import type { Clock, TimeLimit } from '../../kernel/clock.ts';
 import { EsignError, StorageError, UsageError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { DOCUMENT_KINDS, type DocumentKind, isTerminal } from '../../kernel/vocabulary.ts';
 import { defaultFileName, safeFileName } from '../archive/file-names.ts';
 import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
-import { isBucketMissing } from '../bucket/errors.ts';
-import { LOOKUP_INTERVAL_MS, SIGNING_INTERVAL_MS } from '../defaults.ts';
 
 /** A file to download. */
 export interface FileTarget {
@@ -30,19 +27,6 @@ export interface FileTarget {
 export interface DocumentFile extends FileTarget {
   key: string;
   fileName: string;
-}
-
-/** Options for waiting for files that don't exist yet. */
-export interface LocateOptions {
-  /** Returns the client that reads envelopes. It isn't needed, and doesn't have to be configured, for bare keys. */
-  client(): Promise<Client>;
-  /** How long to wait for all files. */
-  limit: TimeLimit;
-  /** Whether to wait for the signers of an open envelope, too. */
-  untilSigned?: boolean;
-  clock: Clock;
-  signal?: AbortSignal;
-  onWait?: (reason: string) => void;
 }
 
 const CONCURRENT_LOOKUPS = 8;
@@ -129,54 +113,6 @@ export function targetsOf(
     const target = { envelopeId: id, what, key: key ?? null, fileName: nameOf(envelope), status };
     return key === undefined && template !== undefined ? { ...target, nameOf } : target;
   });
-}
-
-/**
- * Returns the file of a target. Reads its envelope if the key is not known. If a completed envelope has no key yet, reads it again
- * until it has one or the waiting time is over.
- * @throws EsignError if the envelope can't be read, or has no such document.
- */
-export async function locate(target: FileTarget, waiting: LocateOptions): Promise<DocumentFile> {
-  const { envelopeId, what, key, fileName, nameOf, status, error } = target;
-  if (error !== undefined) throw error;
-  if (key !== null && fileName !== null) return { envelopeId, what, key, fileName, status };
-  if (envelopeId === null || what === null) throw new TypeError('a target without a key needs an envelope');
-  const client = await waiting.client();
-  for (;;) {
-    const envelope = await client.envelopes.get(envelopeId, waiting.signal);
-    const intervalMs = intervalOf(envelope, what, waiting);
-    if (keyOf(envelope, what) !== undefined || intervalMs === undefined || waiting.limit.left() === 0) {
-      const file = fileOf(envelope, what);
-      return { ...file, fileName: nameOf?.(envelope) ?? fileName ?? file.fileName };
-    }
-    waiting.onWait?.(`The ${what} file for ${envelopeId} has no storage key yet. Waiting for it.`);
-    await waiting.clock.sleep(intervalMs, waiting.signal);
-  }
-}
-
-/** Retries while the object doesn't exist, until the waiting time is over. */
-export async function waitUntilAvailable<T>(fetch: () => Promise<T>, waiting: LocateOptions): Promise<T> {
-  for (;;) {
-    try {
-      return await fetch();
-    } catch (error) {
-      const isMissing =
-        error instanceof StorageError && error.code === 'STORAGE_NOT_FOUND' && !isBucketMissing(error);
-      if (!isMissing || waiting.limit.left() === 0) throw error;
-      waiting.onWait?.(`${error.message} Waiting for it.`);
-      await waiting.clock.sleep(LOOKUP_INTERVAL_MS, waiting.signal);
-    }
-  }
-}
-
-/** Returns how often to read an envelope until it has the key of a document, or undefined if the key isn't expected. */
-function intervalOf(
-  { status }: Envelope,
-  what: DocumentKind,
-  { untilSigned }: LocateOptions,
-): number | undefined {
-  if (what === 'document' || status === 'COMPLETED') return LOOKUP_INTERVAL_MS;
-  return untilSigned && !isTerminal(status ?? '') ? SIGNING_INTERVAL_MS : undefined;
 }
 
 /** Returns the storage key of a document from the envelope's field for it (Resources, Envelope). */

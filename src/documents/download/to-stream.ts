@@ -2,7 +2,6 @@ import { type Clock, systemClock } from '../../kernel/clock.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { isProvenBySize, type ObjectFacts } from '../bucket/object.ts';
 import { corrupt, Digest, type FileHash } from './digest.ts';
-import type { DocumentFile } from './targets.ts';
 import { transfer } from './transfer.ts';
 
 /**
@@ -11,11 +10,10 @@ import { transfer } from './transfer.ts';
  */
 export async function streamObject(
   bucket: Bucket,
-  wanted: DocumentFile,
+  key: string,
   write: (chunk: Uint8Array) => Promise<void>,
   options: { signal?: AbortSignal | undefined; clock?: Clock | undefined } = {},
 ): Promise<FileHash & { isProvenBySize: boolean }> {
-  const { key } = wanted;
   let digest: Digest | undefined;
   let length = 0;
   const sink = {

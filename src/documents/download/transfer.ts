@@ -9,6 +9,8 @@ import { corrupt } from './digest.ts';
 export interface Sink {
   /** The number of bytes received so far. */
   readonly length: number;
+  /** The object whose first bytes an earlier run left, if any. */
+  readonly known?: ObjectFacts | undefined;
   /** Called before the first byte, and after each restart. */
   begin(facts: ObjectFacts): Promise<void> | void;
   write(chunk: Uint8Array): Promise<void> | void;
@@ -19,8 +21,6 @@ export interface Sink {
 export interface TransferOptions {
   clock: Clock;
   signal?: AbortSignal | undefined;
-  /** The object whose bytes the sink already has. */
-  known?: ObjectFacts | undefined;
   /** The object, if it is already open at its start. */
   opened?: OpenedObject | undefined;
   progress?: TransferProgress | undefined;
@@ -51,149 +51,140 @@ const RETRY_DELAY: BackOff = { firstMs: 200, longestMs: 5_000 };
  * is the same, and starts over if it has changed. The SDK retries requests, but never a body. `resumed` is false if the object came over
  * one connection.
  */
-export async function transfer(
+export function transfer(
   bucket: Bucket,
   key: string,
   sink: Sink,
   options: TransferOptions,
 ): Promise<{ facts: ObjectFacts; resumed: boolean }> {
-  const state: State = {
-    facts: options.known,
-    resumed: options.known !== undefined,
-    failures: 0,
-    restarts: 0,
-  };
-  let opened = options.opened;
-  for (;;) {
-    const before = sink.length;
-    try {
-      if (await attempt(bucket, key, sink, options, state, opened)) return wholeOf(state, key);
-    } catch (error) {
-      state.failures = sink.length > before ? 0 : state.failures + 1;
-      throwIfFinal(error, key, sink, state, options.signal);
-      state.resumed = true;
-      await options.clock.sleep(backOff(state.failures, RETRY_DELAY), options.signal);
+  return new Transfer(bucket, key, sink, options).run();
+}
+
+class Transfer {
+  readonly #bucket: Bucket;
+  readonly #key: string;
+  readonly #sink: Sink;
+  readonly #options: TransferOptions;
+  /** The object whose bytes the sink has. */
+  #facts: ObjectFacts | undefined;
+  #resumed: boolean;
+  #failures = 0;
+  #restarts = 0;
+
+  constructor(bucket: Bucket, key: string, sink: Sink, options: TransferOptions) {
+    this.#bucket = bucket;
+    this.#key = key;
+    this.#sink = sink;
+    this.#options = options;
+    this.#facts = sink.known;
+    this.#resumed = sink.known !== undefined;
+  }
+
+  async run(): Promise<{ facts: ObjectFacts; resumed: boolean }> {
+    const { clock, signal } = this.#options;
+    let { opened } = this.#options;
+    if (this.#facts !== undefined) {
+      opened?.cancel();
+      opened = undefined;
+      addProgress(this.#options.progress, this.#facts.size ?? 0, this.#sink.length);
     }
-    opened = undefined;
+    for (; ; opened = undefined) {
+      const before = this.#sink.length;
+      try {
+        if (await this.#attempt(opened)) break;
+      } catch (error) {
+        this.#failures = this.#sink.length > before ? 0 : this.#failures + 1;
+        this.#throwIfFinal(error);
+        this.#resumed = true;
+        await clock.sleep(backOff(this.#failures, RETRY_DELAY), signal);
+      }
+    }
+    if (this.#facts === undefined) throw corrupt(this.#key, 'the bucket sent no metadata for it');
+    return { facts: this.#facts, resumed: this.#resumed };
   }
-}
 
-/** Throws if retrying is useless. A transfer can resume after a broken connection, but not after a refused request. */
-function throwIfFinal(
-  error: unknown,
-  key: string,
-  sink: Sink,
-  state: State,
-  signal: AbortSignal | undefined,
-): void {
-  if (signal?.aborted) throw abortReason(signal);
-  const isRefused = error instanceof EsignError && error.code !== 'STORAGE_UNREACHABLE';
-  // Before the first response, the SDK has already retried.
-  const wasRetried = error instanceof EsignError && state.facts === undefined;
-  if (isRefused || wasRetried || state.restarts > MAX_RESTARTS) throw error;
-  if (state.failures < MAX_FAILURES) return;
-  const why = messageOf(error).replace(/\.$/, '');
-  throw new StorageError(
-    'STORAGE_UNREACHABLE',
-    `The download of ${key} stopped after ${sink.length} bytes: ${why}.`,
-    { cause: error, hint: 'Run the command again: it continues where it stopped.' },
-  );
-}
-
-interface State {
-  facts: ObjectFacts | undefined;
-  resumed: boolean;
-  failures: number;
-  restarts: number;
-}
-
-/** Transfers over one connection. Returns true if the sink has the whole object, false to start over. */
-async function attempt(
-  bucket: Bucket,
-  key: string,
-  sink: Sink,
-  options: TransferOptions,
-  state: State,
-  given: OpenedObject | undefined,
-): Promise<boolean> {
-  if (state.facts?.size !== undefined && sink.length === state.facts.size) return true;
-  const object = given ?? (await openAt(bucket, key, sink, options.signal, state));
-  if (object === undefined || !continues(object, sink, state)) {
-    object?.cancel();
-    await startOver(key, sink, options, state, object !== undefined && isSame(object, state));
-    return false;
+  /** Transfers over one connection. Returns true if the sink has the whole object, false to start over. */
+  async #attempt(opened: OpenedObject | undefined): Promise<boolean> {
+    const sink = this.#sink;
+    if (this.#facts?.size !== undefined && sink.length === this.#facts.size) return true;
+    const object = opened ?? (await this.#openNext());
+    if (object === undefined || !this.#continues(object)) {
+      object?.cancel();
+      await this.#startOver(object !== undefined && this.#isSame(object));
+      return false;
+    }
+    if (this.#facts === undefined) {
+      refuseUnproven(object, this.#key);
+      this.#facts = object.facts;
+      addProgress(this.#options.progress, object.facts.size ?? 0, 0);
+      await sink.begin(object.facts);
+    }
+    const { size } = this.#facts;
+    for await (const chunk of object.body) {
+      if (size !== undefined && sink.length + chunk.byteLength > size)
+        throw corrupt(this.#key, `more than its ${size} bytes arrived`);
+      await sink.write(chunk);
+      addProgress(this.#options.progress, 0, chunk.byteLength);
+    }
+    if (size !== undefined && sink.length < size) throw new Error('the connection was closed early');
+    return true;
   }
-  if (state.facts === undefined) {
-    refuseUnproven(object, key);
-    state.facts = object.facts;
-    addProgress(options.progress, object.facts.size ?? 0, 0);
-    await sink.begin(object.facts);
+
+  /** Opens the object at the next byte. */
+  async #openNext(): Promise<OpenedObject | undefined> {
+    const from = this.#sink.length;
+    const etag = this.#facts?.etag;
+    const resume = from > 0 && isStrong(etag) ? { from, ifMatch: etag } : {};
+    const answer = await this.#bucket.open(this.#key, { ...resume, signal: this.#options.signal });
+    return answer.kind === 'object' ? answer : undefined;
   }
-  for await (const chunk of object.body) {
-    const { size } = state.facts;
-    if (size !== undefined && sink.length + chunk.byteLength > size)
-      throw corrupt(key, `more than its ${size} bytes arrived`);
-    await sink.write(chunk);
-    addProgress(options.progress, 0, chunk.byteLength);
+
+  /** Returns true if these bytes follow the sink's bytes in the same object. */
+  #continues(object: OpenedObject): boolean {
+    return object.from === this.#sink.length && (this.#facts === undefined || this.#isSame(object));
   }
-  const { size } = state.facts;
-  if (size !== undefined && sink.length < size) throw new Error('the connection was closed early');
-  return true;
-}
 
-async function openAt(
-  bucket: Bucket,
-  key: string,
-  sink: Sink,
-  signal: AbortSignal | undefined,
-  state: State,
-): Promise<OpenedObject | undefined> {
-  const etag = state.facts?.etag;
-  const resume = sink.length > 0 && isStrong(etag) ? { from: sink.length, ifMatch: etag } : {};
-  const answer = await bucket.open(key, { ...resume, signal });
-  return answer.kind === 'object' ? answer : undefined;
-}
+  #isSame({ facts }: OpenedObject): boolean {
+    return this.#facts?.etag === facts.etag && this.#facts?.size === facts.size;
+  }
 
-/** Returns true if these bytes follow the sink's bytes in the same object. */
-function continues(object: OpenedObject, sink: Sink, { facts }: State): boolean {
-  if (object.from !== sink.length) return false;
-  return facts === undefined || isSame(object, { facts });
-}
-
-function isSame({ facts }: OpenedObject, known: Pick<State, 'facts'>): boolean {
-  return known.facts?.etag === facts.etag && known.facts?.size === facts.size;
-}
-
-/**
- * Discards the sink's bytes. `unresumed`: the object is the same, but the bucket sends it from the first byte, as servers without Range do.
- */
-async function startOver(
-  key: string,
-  sink: Sink,
-  options: TransferOptions,
-  state: State,
-  unresumed: boolean,
-): Promise<void> {
-  if (++state.restarts > MAX_RESTARTS && unresumed)
+  /** Throws if retrying is useless. A transfer can resume after a broken connection, but not after a refused request. */
+  #throwIfFinal(error: unknown): void {
+    const { signal } = this.#options;
+    if (signal?.aborted) throw abortReason(signal);
+    const isRefused = error instanceof EsignError && error.code !== 'STORAGE_UNREACHABLE';
+    // Before the first response, the SDK has already retried.
+    const wasRetried = error instanceof EsignError && this.#facts === undefined;
+    if (isRefused || wasRetried || this.#restarts > MAX_RESTARTS) throw error;
+    if (this.#failures < MAX_FAILURES) return;
+    const why = messageOf(error).replace(/\.$/, '');
     throw new StorageError(
       'STORAGE_UNREACHABLE',
-      `The download of ${key} stopped ${MAX_RESTARTS + 1} times, and the bucket doesn't support resuming it.`,
-      { hint: 'Try again with a better connection.' },
+      `The download of ${this.#key} stopped after ${this.#sink.length} bytes: ${why}.`,
+      { cause: error, hint: 'Run the command again: it continues where it stopped.' },
     );
-  if (state.restarts > MAX_RESTARTS)
-    throw corrupt(
-      key,
-      'it kept changing during the download, or the bucket returns different metadata each time',
-    );
-  addProgress(options.progress, -(state.facts?.size ?? 0), -sink.length);
-  await sink.restart();
-  state.facts = undefined;
-  state.resumed = true;
-}
+  }
 
-function wholeOf({ facts, resumed }: State, key: string) {
-  if (facts === undefined) throw corrupt(key, 'the bucket sent no metadata for it');
-  return { facts, resumed };
+  /**
+   * Discards the sink's bytes. `unresumed`: the object is the same, but the bucket sends it from the first byte, as servers without Range do.
+   */
+  async #startOver(unresumed: boolean): Promise<void> {
+    if (++this.#restarts > MAX_RESTARTS && unresumed)
+      throw new StorageError(
+        'STORAGE_UNREACHABLE',
+        `The download of ${this.#key} stopped ${MAX_RESTARTS + 1} times, and the bucket doesn't support resuming it.`,
+        { hint: 'Try again with a better connection.' },
+      );
+    if (this.#restarts > MAX_RESTARTS)
+      throw corrupt(
+        this.#key,
+        'it kept changing during the download, or the bucket returns different metadata each time',
+      );
+    addProgress(this.#options.progress, -(this.#facts?.size ?? 0), -this.#sink.length);
+    await this.#sink.restart();
+    this.#facts = undefined;
+    this.#resumed = true;
+  }
 }
 
 /** Throws if the response can't prove the object. Every bucket response has an ETag, and a length or a checksum. */

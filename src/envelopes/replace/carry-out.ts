@@ -2,20 +2,14 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignError, isAmbiguous, isRefusedByState, RequestIdUsedError } from '../../kernel/errors.ts';
 import { isTerminal, isVoid } from '../../kernel/vocabulary.ts';
-import { cancelEnvelope, sendEnvelope } from '../actions.ts';
-import {
-  type Created,
-  createBody,
-  createEnvelope,
-  type EnvelopeInput,
-  type WebhookSecretSource,
-} from '../create.ts';
+import { createBody, type EnvelopeInput } from '../create.ts';
+import { type Created, createEnvelope, type WebhookSecretSource } from '../create-once.ts';
 import { readIfExists } from '../marked-envelopes.ts';
 import { showsMarker } from '../markers.ts';
 import type { RequestIds } from '../request-ids/request-ids.ts';
 import { isSameEnvelope } from '../request-ids/same-content.ts';
 import type { OnSearchStart } from '../request-ids/search.ts';
-import { type ActionResult, readQuietly } from '../write-outcome.ts';
+import { type ActionResult, cancelEnvelope, readQuietly, sendEnvelope } from '../write-outcome.ts';
 import { byPrecedence, replacedBy, replacementsOf } from './find.ts';
 import {
   alreadyReplacedError,

@@ -1,5 +1,5 @@
 import { READ_CONCURRENCY } from '../../api/defaults.ts';
-import type { EnvelopesApi } from '../../api/envelopes.ts';
+import type { EnvelopesApi } from '../../api/resources.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { isNotFound } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { probeBucket } from '../../../src/documents/bucket/probe.ts';
+import { probeBucket } from '../../../src/documents/bucket/bucket.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 
 let server: TestServer | undefined;

@@ -4,8 +4,13 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DownloadFolder } from '../../../src/documents/archive/download-folder.ts';
 import type { Bucket } from '../../../src/documents/bucket/bucket.ts';
-import { type CheckedFile, type FetchOptions, fetchFiles } from '../../../src/documents/download/fetch.ts';
-import { type FileTarget, fileOfKey, waitUntilAvailable } from '../../../src/documents/download/targets.ts';
+import {
+  type CheckedFile,
+  type FetchOptions,
+  fetchFiles,
+  waitUntilAvailable,
+} from '../../../src/documents/download/fetch.ts';
+import { type FileTarget, fileOfKey } from '../../../src/documents/download/targets.ts';
 import { acceptPin, readPins } from '../../../src/documents/seal/pins.ts';
 import { TimeLimit } from '../../../src/kernel/clock.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';

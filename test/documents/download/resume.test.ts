@@ -343,7 +343,7 @@ describe('a stream', () => {
     const write = (chunk: Uint8Array) => Promise.resolve(void chunks.push(chunk));
     try {
       return {
-        ...(await streamObject(bucket, wanted, write, { clock: fakeClock() })),
+        ...(await streamObject(bucket, wanted.key, write, { clock: fakeClock() })),
         got: sha256(Buffer.concat(chunks)),
       };
     } finally {

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { Client } from '../../../src/api/client.ts';
 import type { Envelope } from '../../../src/api/schemas.ts';
 import { parseNameTemplate } from '../../../src/documents/archive/name-template.ts';
+import { locate } from '../../../src/documents/download/fetch.ts';
 import {
   type FileTarget,
   fileOf,
   fileOfKey,
-  locate,
   targetsOf,
   targetsOfIds,
   targetsOfKeys,

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { fileOfKey } from '../../../src/documents/download/targets.ts';
 import { streamObject } from '../../../src/documents/download/to-stream.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { bucketWith, factsFor, type Response, sha256 } from './memory-bucket.ts';
@@ -15,9 +14,7 @@ async function stream(...answers: Response[]) {
     return Promise.resolve();
   };
   const { bucket } = bucketWith(...answers);
-  const outcome = await streamObject(bucket, fileOfKey('a.txt'), write, { clock }).catch(
-    (error: unknown) => error,
-  );
+  const outcome = await streamObject(bucket, 'a.txt', write, { clock }).catch((error: unknown) => error);
   return { outcome, written, slept: clock.slept };
 }
 

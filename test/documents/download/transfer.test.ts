@@ -24,13 +24,14 @@ const rest = (from: number): Response => ({ text: WHOLE.slice(from), facts, from
 async function receive(
   answers: (Response | Opened | Error)[],
   options: Partial<TransferOptions> = {},
-  start = '',
+  { start = '', known }: { start?: string; known?: ObjectFacts } = {},
 ) {
   const { bucket, requests, cancelled } = bucketWith(...answers);
   const clock = fakeClock();
   const begun: (ObjectFacts | string)[] = [];
   const sink = {
     text: start,
+    known,
     get length() {
       return sink.text.length;
     },
@@ -143,7 +144,7 @@ describe('a transfer', () => {
 
 describe('a transfer of earlier bytes', () => {
   it('continues them, and counts as resumed', async () => {
-    const { outcome, sink, ranges, begun } = await receive([rest(6)], { known: facts }, 'abcdef');
+    const { outcome, sink, ranges, begun } = await receive([rest(6)], {}, { start: 'abcdef', known: facts });
     expect([outcome, sink.text]).toEqual([{ facts, resumed: true }, WHOLE]);
     expect([ranges, begun]).toEqual([[[6, etag]], []]);
   });
@@ -154,7 +155,7 @@ describe('a transfer of earlier bytes', () => {
       { text: WHOLE, facts: weak },
       { text: WHOLE, facts: weak },
     ];
-    const { sink, ranges } = await receive(answers, { known: weak }, 'abc');
+    const { sink, ranges } = await receive(answers, {}, { start: 'abc', known: weak });
     expect(sink.text).toBe(WHOLE);
     expect(ranges[0]).toEqual([undefined, undefined]);
   });

@@ -1,5 +1,5 @@
 import type { Client } from '../../../src/api/client.ts';
-import type { EnvelopesApi } from '../../../src/api/envelopes.ts';
+import type { EnvelopesApi } from '../../../src/api/resources.ts';
 import type { Envelope } from '../../../src/api/schemas.ts';
 import { newRequestId } from '../../../src/envelopes/create.ts';
 import { carryOut, type ReplaceEvent } from '../../../src/envelopes/replace/carry-out.ts';

@@ -11,7 +11,7 @@ import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
 import { booleanFlag, fieldsFlag, formatFlags, latestRunArg, textFlag } from '../../../cli/flags.ts';
 import { runOnThisMachine, selectedRun } from '../../../cli/selection/run.ts';
-import { select } from '../../../cli/selection/select.ts';
+import { select } from '../../../cli/selection/search.ts';
 import { timeOf } from '../../../kernel/clock.ts';
 import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
@@ -81,7 +81,7 @@ export async function statusOfRun(id: string, context: Context): Promise<AsyncIt
     terminal.notice(
       `This machine has no journal for ${id}, so rows that failed or were not created are not shown.`,
     );
-  const { envelopes } = await select({ run }, {}, context);
+  const { envelopes } = await select({ run }, context);
   const client = await session.client();
   const collected = await collectEnvelopes(
     id,

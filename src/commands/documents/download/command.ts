@@ -1,8 +1,9 @@
 import { EsignCommand } from '../../../cli/command.ts';
 import { optionalArg } from '../../../cli/flags.ts';
 import { readKeys } from '../../../cli/input/ids.ts';
+import { parseNameTemplate } from '../../../documents/archive/name-template.ts';
 import { targetsOfKeys } from '../../../documents/download/targets.ts';
-import { downloadAll, downloadFlags, templateOf } from './run.ts';
+import { downloadAll, downloadFlags } from './run.ts';
 
 export default class DocumentsDownload extends EsignCommand {
   static override summary = 'Download files from your bucket by storage key.';
@@ -20,7 +21,8 @@ export default class DocumentsDownload extends EsignCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocumentsDownload);
     const context = this.context(flags);
-    const template = templateOf(flags, 'key');
+    const layout = flags['name-template'];
+    const template = layout === undefined ? undefined : parseNameTemplate(layout, 'key');
     const { ids: keys } = await readKeys(argv.map(String));
     await downloadAll(targetsOfKeys(keys, template), flags, context);
   }

@@ -8,17 +8,15 @@ import { booleanFlag, durationFlag, textFlag } from '../../../cli/flags.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
 import { refuseCollisions } from '../../../documents/archive/file-names.ts';
-import { type NameTemplate, parseNameTemplate } from '../../../documents/archive/name-template.ts';
 import { DOWNLOADS, WAIT_MS } from '../../../documents/defaults.ts';
-import { type CheckedFile, type FetchOptions, fetchFiles } from '../../../documents/download/fetch.ts';
 import {
-  type FileTarget,
+  type CheckedFile,
+  type FetchOptions,
+  fetchFiles,
+  fetchToStream,
   type LocateOptions,
-  locate,
-  targetsOfIds,
-  waitUntilAvailable,
-} from '../../../documents/download/targets.ts';
-import { streamObject } from '../../../documents/download/to-stream.ts';
+} from '../../../documents/download/fetch.ts';
+import { type FileTarget, targetsOfIds } from '../../../documents/download/targets.ts';
 import { TimeLimit } from '../../../kernel/clock.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { StorageError, UsageError } from '../../../kernel/errors.ts';
@@ -76,12 +74,6 @@ export function waitingOf(flags: { wait?: number | undefined }, context: Context
       isShown = true;
     },
   };
-}
-
-/** Parses --name-template. */
-export function templateOf(flags: DownloadFlagValues, of: 'envelope' | 'key'): NameTemplate | undefined {
-  const text = flags['name-template'];
-  return text === undefined ? undefined : parseNameTemplate(text, of);
 }
 
 /**
@@ -179,12 +171,8 @@ async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: 
   const bucket = await context.session.bucket();
   try {
     const waiting = { ...waitingOf(flags, context), untilSigned: flags.wait !== undefined };
-    const file = await locate(target, waiting);
     const write = (chunk: Uint8Array) => context.terminal.out(chunk);
-    const { signal } = context.interrupt;
-    const { clock } = context.session;
-    const stream = () => streamObject(bucket, file, write, { signal, clock });
-    const done = await waitUntilAvailable(stream, waiting);
+    const done = await fetchToStream(bucket, target, write, waiting);
     noticeSizeOnly(done.isProvenBySize ? 1 : 0, context.terminal);
     if (!context.terminal.json)
       context.terminal.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');

@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Client } from '../../../api/client.ts';
-import type { CreateEnvelopeBody } from '../../../api/envelopes.ts';
+import type { CreateEnvelopeBody } from '../../../api/resources.ts';
 import type { Template } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { CommonFlags, Context } from '../../../cli/context.ts';
@@ -23,24 +23,23 @@ import { readPairs } from '../../../cli/input/pairs.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import { withOutcomeCheck } from '../../../cli/write.ts';
-import {
-  type Created,
-  type CreateOptions,
-  createBody,
-  createEnvelope,
-  type EnvelopeInput,
-  newRequestId,
-  plannedCreate,
-} from '../../../envelopes/create.ts';
+import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
+import { type Created, type CreateOptions, createEnvelope } from '../../../envelopes/create-once.ts';
 import { requestIdsIn } from '../../../envelopes/request-ids/request-ids.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
 import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
 import { writeJson } from '../../../output/json.ts';
 import { checkSigners, type ProblemOptions } from '../problems.ts';
-import { accountOf, equivalentCommand, renderComposition } from './compose-view.ts';
 import { readSigners } from './signers.ts';
-import { explainCreated, renderCreated, withWarning } from './view.ts';
+import {
+  accountOf,
+  equivalentCommand,
+  explainCreated,
+  renderComposition,
+  renderCreated,
+  withWarning,
+} from './view.ts';
 import { ownSecret } from './webhook-secret.ts';
 
 export default class EnvelopesCreate extends EsignCommand {
@@ -100,6 +99,7 @@ export default class EnvelopesCreate extends EsignCommand {
     const { wanted, command, isChecked } = await readNewEnvelope(flags, context);
     const requestId = flags['request-id'] ?? newRequestId();
     const body = createBody(wanted, requestId);
+    const write = plannedCreate(wanted);
     const client = await context.session.client();
     if (flags['dry-run']) {
       const checked = isChecked ? undefined : await checkSigners(wanted, problemOptions(flags), context);
@@ -110,7 +110,7 @@ export default class EnvelopesCreate extends EsignCommand {
     }
     const check = async () => {
       if (!isChecked) await checkSigners(wanted, problemOptions(flags), context);
-      await (await client.checkWrites([plannedCreate(wanted)])).confirm();
+      await (await client.checkWrites([write])).confirm();
     };
     const rerun = flags['request-id'] !== undefined;
     // If an earlier run created the envelope, there is nothing left to check.

@@ -11,7 +11,7 @@ import { UsageError } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 import { askPart, type ComposeSuggestions, setTemplate } from './compose-questions.ts';
-import { accountOf, renderComposition } from './compose-view.ts';
+import { accountOf, renderComposition } from './view.ts';
 
 /** The values set by flags. */
 export interface ComposeInput {

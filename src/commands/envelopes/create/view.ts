@@ -1,10 +1,13 @@
-import type { Envelope } from '../../../api/schemas.ts';
-import type { Created } from '../../../envelopes/create.ts';
+import type { Envelope, Template } from '../../../api/schemas.ts';
+import type { Session } from '../../../cli/session.ts';
+import type { EnvelopeInput } from '../../../envelopes/create.ts';
+import type { Created } from '../../../envelopes/create-once.ts';
+import { signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
-import { command } from '../../../kernel/text/shell-words.ts';
+import { command, LINE_CONTINUATION, shellWord } from '../../../kernel/text/shell-words.ts';
 import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
-import { safeLine } from '../../../output/text.ts';
+import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
 
 /** Explains an envelope that was found by a search or created by an earlier run, and warnings. */
 export function explainCreated({ envelope: { id }, by, warning }: Created): string[] {
@@ -38,4 +41,166 @@ export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boo
       : `Watch it:  ${command('envelopes', 'watch', envelope.id)}`;
   const head = `Created ${terminal.style('bold', id)}: ${color ? terminal.style(color, status) : status}, for ${safeLine(people)}`;
   return `${head}\n${terminal.style('dim', next)}\n`;
+}
+
+export interface Preview {
+  envelope: EnvelopeInput;
+  template: Template | undefined;
+  /** The profile's name and the address of the service. */
+  account: readonly string[];
+  /** Warnings about the signers. */
+  warnings: readonly string[];
+  /** Flags to repeat in the equivalent command: name and value, or true. */
+  options: readonly (readonly [string, string | true])[];
+}
+
+/** The width of the longest label. */
+const LABEL = 8;
+const MESSAGE_LINES = 5;
+/** A longer message is shown as a file in the command. */
+const MESSAGE_IN_COMMAND = 200;
+
+/** Returns the account for the summary. */
+export async function accountOf(session: Pick<Session, 'settings'>): Promise<string[]> {
+  const { baseUrl, profileName } = await session.settings();
+  return [profileName?.value, baseUrl?.value].filter((text) => text !== undefined);
+}
+
+/** Options for showing the preview. */
+export interface PreviewOptions {
+  columns: number;
+  style: Terminal['style'];
+  /** Redacts each text before it is broken into lines. */
+  redact: (text: string) => string;
+}
+
+/** Renders the envelope to create, and the command that creates it without prompts. */
+export function renderComposition(shown: Preview, { columns, style, redact }: PreviewOptions): string {
+  const preview = withoutSecrets(shown, redact);
+  const rows = rowsOf(preview, columns - LABEL - 5);
+  const lines = rows.flatMap(([name, texts]) =>
+    texts.map((text, index) =>
+      `  ${style('dim', (index === 0 ? name : '').padEnd(LABEL))}  ${text}`.trimEnd(),
+    ),
+  );
+  const warnings = preview.warnings.map((text) => `  ${style('yellow', `! ${safeLine(text)}`)}\n`).join('');
+  const words = wrapWords(equivalentWords(preview, MESSAGE_IN_COMMAND), columns - 4);
+  return `\n${lines.join('\n')}\n${warnings && `\n${warnings}`}\n${style('dim', 'Equivalent command:')}\n${words.map((line) => `  ${line}`).join('\n')}\n\n`;
+}
+
+/** Redacts typed texts. IDs and numbers contain no secrets. */
+function withoutSecrets(preview: Preview, redact: (text: string) => string): Preview {
+  const { envelope, account, warnings, options } = preview;
+  const { signers, subject, message, metadata, webhookUrl } = envelope;
+  const hidden = (text: string | undefined) => (text === undefined ? undefined : redact(text));
+  const redactedMetadata = Object.entries(metadata ?? {}).map(([key, value]): [string, string] => [
+    redact(key),
+    redact(plain(value)),
+  ]);
+  return {
+    ...preview,
+    envelope: {
+      ...envelope,
+      signers: signers.map((one) => ({ ...one, name: redact(one.name), email: redact(one.email) })),
+      subject: hidden(subject),
+      message: hidden(message),
+      metadata: Object.fromEntries(redactedMetadata),
+      webhookUrl: hidden(webhookUrl),
+    },
+    account: account.map(redact),
+    warnings: warnings.map(redact),
+    options: options.map(([name, value]) => [name, value === true ? value : redact(value)]),
+  };
+}
+
+/** Returns labels, each with its lines. */
+function rowsOf({ envelope, template, account }: Preview, columns: number): [string, string[]][] {
+  const { signers, signingOrder, subject, message, metadata, webhookUrl, expiresInDays } = envelope;
+  const room = Math.max(20, columns);
+  const order = signingOrder === 'SEQUENTIAL' ? 'one after the other' : 'everyone at the same time';
+  const text = (value: string | undefined) => (value ? wrapped(safeLine(value), room) : []);
+  const rows: [string, string[]][] = [
+    ['Template', text(templateLine(template))],
+    [signers.length === 1 ? 'Signer' : 'Signers', signerLines(envelope, room)],
+    ['Order', signers.length > 1 && signingOrder ? [order] : []],
+    ['Subject', text(subject)],
+    ['Message', message ? messageLines(message, room) : []],
+    ['Expires', expiresInDays === undefined ? [] : [`in ${counted(expiresInDays, 'day')}`]],
+    ['Metadata', Object.entries(metadata ?? {}).flatMap(([key, value]) => text(`${key}: ${plain(value)}`))],
+    ['Webhooks', text(webhookUrl)],
+    ['Account', text(account.join(', '))],
+  ];
+  return rows.filter(([, texts]) => texts.length > 0);
+}
+
+function templateLine(template: Template | undefined): string {
+  if (template === undefined) return '';
+  const pages = template.pageCount ? `, ${counted(template.pageCount, 'page')}` : '';
+  return `${template.name || template.id} (${template.id})${pages}`;
+}
+
+/** Aligns addresses and roles in columns; wraps each signer if that is too wide. */
+function signerLines({ signers, signingOrder }: EnvelopeInput, room: number): string[] {
+  const hasTurns = signingOrder === 'SEQUENTIAL' && signers.length > 1;
+  const turnOf = (order: number | undefined) => (hasTurns ? (order ?? 0) : 0);
+  const cells = [...signers]
+    .sort((a, b) => turnOf(a.order) - turnOf(b.order))
+    .map(({ name, email, role = '', order }) => [
+      hasTurns ? `${order ?? ''}.` : '',
+      name === email ? '' : safeLine(name),
+      safeLine(email),
+      safeLine(role),
+    ]);
+  const lines = inColumns(cells);
+  if (lines.every((line) => widthOf(line) <= room)) return lines;
+  return cells.flatMap((row) => wrapped(row.filter((text) => text !== '').join('  '), room));
+}
+
+function messageLines(message: string, room: number): string[] {
+  const lines = message.split(/\r\n|\n/).flatMap((line) => wrapped(safeLine(line), room));
+  if (lines.length <= MESSAGE_LINES) return lines;
+  return [
+    ...lines.slice(0, MESSAGE_LINES - 1),
+    `… ${counted(lines.length - MESSAGE_LINES + 1, 'more line')}`,
+  ];
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+type Equivalent = Pick<Preview, 'envelope' | 'options'>;
+
+/** Returns the command that creates this envelope without prompts, on one line. */
+export function equivalentCommand(wanted: Equivalent): string {
+  return equivalentWords(wanted).join(' ');
+}
+
+/** Returns the parts of the command, each option with its value. */
+function equivalentWords({ envelope, options }: Equivalent, longest = Number.POSITIVE_INFINITY): string[] {
+  const { templateId, signers, subject, message, signingOrder } = envelope;
+  const option = (name: string, value: string | undefined) =>
+    value === undefined ? [] : [`--${name} ${shellWord(value)}`];
+  const isLong = (message?.length ?? 0) > longest;
+  return [
+    'esign envelopes create',
+    ...option('template', templateId),
+    ...signers.flatMap((signer) => option('signer', signerText(signer))),
+    ...option('signing-order', signingOrder?.toLowerCase()),
+    ...option('subject', subject),
+    ...(isLong ? ['--message-file FILE'] : option('message', message)),
+    ...options.flatMap(([name, value]) => (value === true ? [`--${name}`] : option(name, value))),
+  ];
+}
+
+/** Wraps words to lines that fit. Each line but the last ends with the shell's continuation character. */
+function wrapWords(words: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const line = lines.at(-1);
+    if (line !== undefined && widthOf(line) + widthOf(word) + 3 <= width)
+      lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(line === undefined ? word : `  ${word}`);
+  }
+  return lines.map((line, index) => (index < lines.length - 1 ? `${line} ${LINE_CONTINUATION}` : line));
 }

@@ -1,5 +1,6 @@
 import type { Envelope } from '../../../api/schemas.ts';
-import type { EnvelopeInput, WebhookSecretSource } from '../../../envelopes/create.ts';
+import type { EnvelopeInput } from '../../../envelopes/create.ts';
+import type { WebhookSecretSource } from '../../../envelopes/create-once.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { EsignError, isAmbiguous, messageOf } from '../../../kernel/errors.ts';
 import { configDir } from '../../../kernel/files/paths.ts';

@@ -5,7 +5,7 @@ import { listFlags, textFlag } from '../../../cli/flags.ts';
 import { limited } from '../../../cli/input/limit.ts';
 import { reportOf } from '../../../cli/report.ts';
 import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
-import { selectLimited } from '../../../cli/selection/select.ts';
+import { select } from '../../../cli/selection/search.ts';
 import { completeItems, sortedBy } from '../../../envelopes/select.ts';
 import { isNotFound, UsageError } from '../../../kernel/errors.ts';
 import { FieldCheck } from '../../../output/fields.ts';
@@ -32,7 +32,7 @@ export default class EnvelopesList extends EsignCommand {
     const context = this.context(flags);
     const { terminal } = context;
     const selection = await selectionOf(flags, context);
-    const found = await selectLimited(selection, flags, context);
+    const found = await select(selection, context, flags);
     const sorted = flags.sort === undefined ? found.envelopes : sorting(found.envelopes, flags.sort);
     const taken = limited.take(sorted, flags, context, found.total);
     const needsSigners = !flags.quiet && !terminal.json && (flags.fields?.includes('signers') ?? true);

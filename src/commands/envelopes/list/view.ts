@@ -1,5 +1,6 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import { type MatchedSigner, matchedSigners, type Selection } from '../../../envelopes/select.ts';
+import { signersByOrder } from '../../../envelopes/turns.ts';
 import { hasDeclined, hasSigned, isTerminal } from '../../../kernel/vocabulary.ts';
 import type { ListView } from '../../../output/list.ts';
 import { statusColor } from '../../../output/status.ts';
@@ -84,9 +85,8 @@ function withTime(who: string, envelope: Envelope, now: number): string {
 }
 
 /** Returns the signers in signing order. */
-export function inOrder({ signers, signingOrder }: Envelope): Signer[] {
-  if (signingOrder !== 'SEQUENTIAL') return signers ?? [];
-  return (signers ?? []).toSorted((a, b) => (a.order ?? 0) - (b.order ?? 0));
+export function inOrder(envelope: Envelope): Signer[] {
+  return signersByOrder(envelope).flat();
 }
 
 /** Returns when an envelope ended, if known. */

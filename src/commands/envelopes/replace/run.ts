@@ -25,8 +25,8 @@ import { writeJson } from '../../../output/json.ts';
 import { bindSecret, type OwnSecret, ownSecret, storedSecretOf } from '../create/webhook-secret.ts';
 import { checkSigners } from '../problems.ts';
 import type { ReplaceFlags } from './flags.ts';
-import { replacementsFolder } from './folder.ts';
 import { ReplaceProgress } from './progress.ts';
+import { replacementsFolder } from './successor.ts';
 import { alreadyReplacedText, costOf, notesOn, renderPlan, renderReplaced } from './view.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Client } from '../../../api/client.ts';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
@@ -5,9 +6,14 @@ import { searchEnvelopes } from '../../../cli/selection/search.ts';
 import { findListedReplacement, replacedBy } from '../../../envelopes/replace/find.ts';
 import { readReplaceRecord } from '../../../envelopes/replace/progress-record.ts';
 import { readQuietly } from '../../../envelopes/write-outcome.ts';
+import { stateDir } from '../../../kernel/files/paths.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../../kernel/vocabulary.ts';
-import { replacementsFolder } from './folder.ts';
+
+/** Returns the folder with the records of replacements. */
+export function replacementsFolder(): string {
+  return join(stateDir(), 'replacements');
+}
 
 /** The number of latest envelopes to search for a replacement that this machine has no record of. */
 const LATEST = 300;

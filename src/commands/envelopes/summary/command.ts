@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../../cli/command.ts';
 import { booleanFlag, durationFlag } from '../../../cli/flags.ts';
 import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
-import { select } from '../../../cli/selection/select.ts';
+import { select } from '../../../cli/selection/search.ts';
 import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { writeJson } from '../../../output/json.ts';
@@ -46,7 +46,7 @@ export default class EnvelopesSummary extends EsignCommand {
     const context = this.context(flags);
     const now = () => context.session.now();
     const options = { now, soonMs: flags.soon, maxListed: flags.most, signal: context.interrupt.signal };
-    const { envelopes } = await select(await selectionOf(flags, context), {}, context);
+    const { envelopes } = await select(await selectionOf(flags, context), context);
     const summary = await summarize(await context.session.client(), envelopes, options);
     const out = context.terminal.hidingSecrets();
     if (flags.quiet) return writeIds(namedIn(summary), out);

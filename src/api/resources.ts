@@ -1,0 +1,209 @@
+import { isNotFound, ServiceError, type Subject, UsageError } from '../kernel/errors.ts';
+import { kindOf } from '../kernel/options.ts';
+import type { HttpRequest, SendRequest } from './http.ts';
+import { readPage, walkPages } from './pages.ts';
+import { walkRecent } from './recent-pages.ts';
+import {
+  type Envelope,
+  envelopeSchema,
+  matches,
+  readAs,
+  resourceResponseSchema,
+  type Template,
+  templateSchema,
+} from './schemas.ts';
+
+/** The request body of Create envelope (API document). */
+export interface CreateEnvelopeBody {
+  templateId: string;
+  signers: { email: string; name: string; role?: string; order?: number }[];
+  subject?: string;
+  message?: string;
+  metadata?: Record<string, unknown>;
+  webhookUrl?: string;
+  webhookSecret?: string;
+  expiresInDays?: number;
+  signingOrder?: string;
+  sendImmediately?: boolean;
+}
+
+export interface EnvelopePage {
+  items: Envelope[];
+  totalPages: number | undefined;
+  total?: number | undefined;
+}
+
+export interface EnvelopesApi {
+  /** Lists envelopes page by page. The service filters by at most one status. Items may lack signers and metadata. */
+  list(options?: {
+    status?: string | undefined;
+    pageSize?: number | undefined;
+    signal?: AbortSignal | undefined;
+    onTotal?: ((total: number) => void) | undefined;
+    /** Reads the page after the last one, then page 1 again, before it ends (`PageRequest`). */
+    isThorough?: boolean | undefined;
+  }): AsyncGenerator<Envelope, void, undefined>;
+  /** Returns one page of 100, with the number of pages and envelopes if the service returns them. */
+  page(
+    page: number,
+    options?: { status?: string | undefined; signal?: AbortSignal | undefined },
+  ): Promise<EnvelopePage>;
+  /**
+   * Lists envelopes created at `since` (ms, service time) or later. If the list is sorted, older pages are not read. `since` is
+   * called after the first response, which shows the service's time.
+   */
+  recent(since: () => number, signal?: AbortSignal): AsyncGenerator<Envelope, void, undefined>;
+  get(id: string, signal?: AbortSignal): Promise<Envelope>;
+  create(body: CreateEnvelopeBody, signal?: AbortSignal): Promise<Envelope>;
+  /**
+   * Sends an envelope. The response body of send, cancel, and remind is not documented. If it is an envelope, it is returned; for
+   * any other 2xx body the result is undefined, and the caller reads the envelope.
+   */
+  send(id: string, signal?: AbortSignal): Promise<Envelope | undefined>;
+  cancel(id: string, reason?: string, signal?: AbortSignal): Promise<Envelope | undefined>;
+  remind(id: string, signerId?: string, signal?: AbortSignal): Promise<Envelope | undefined>;
+}
+
+interface TemplatesApi {
+  /** Lists active templates, page by page. */
+  list(options?: {
+    pageSize?: number | undefined;
+    signal?: AbortSignal | undefined;
+    onTotal?: ((total: number) => void) | undefined;
+  }): AsyncGenerator<Template, void, undefined>;
+  get(id: string, signal?: AbortSignal): Promise<Template>;
+}
+
+/** Returns existing IDs that are similar to a missing one. */
+export type FindSimilarIds = (missing: Subject) => Promise<string[]>;
+
+export interface ResourceOptions {
+  /** Finds existing IDs that are similar to a missing one. Without it, errors show only the missing ID. */
+  findSimilarIds?: FindSimilarIds | undefined;
+  /** Receives every envelope and template that the methods return. `alone`: the envelope was requested by its ID. */
+  onEnvelope?: ((seen: Envelope, alone: boolean) => void) | undefined;
+  onTemplate?: ((seen: Template) => void) | undefined;
+}
+
+/** The methods for the endpoints of the API document's sections Templates and Envelopes. */
+export interface Resources {
+  templates: TemplatesApi;
+  envelopes: EnvelopesApi;
+}
+
+export function createResources(
+  send: SendRequest,
+  { findSimilarIds, onEnvelope, onTemplate }: ResourceOptions = {},
+): Resources {
+  const throwFor = (kind: Subject['kind'], id: string) => (error: unknown) =>
+    throwWithSubject({ kind, id }, error, findSimilarIds);
+
+  async function read(request: HttpRequest, what: string) {
+    const { body, status } = await send(request);
+    return { data: readAs(resourceResponseSchema, body, what, status).data, status };
+  }
+
+  const readTemplate = (data: unknown, what: string, status: number) => {
+    const template = readAs(templateSchema, data, what, status);
+    onTemplate?.(template);
+    return template;
+  };
+
+  const pathOf = (id: string, action = '') =>
+    `/esign/envelopes/${idInPath({ kind: 'envelope', id })}${action}`;
+  const listOf = (status: string | undefined) => ({
+    path: '/esign/envelopes',
+    ...(status === undefined ? {} : { query: { status } }),
+  });
+  const readItem = (item: unknown, status: number) =>
+    readAs(envelopeSchema, item, 'a list of envelopes', status);
+  const noted = (envelope: Envelope, alone = false) => {
+    onEnvelope?.(envelope, alone);
+    return envelope;
+  };
+
+  async function one(request: HttpRequest): Promise<Envelope> {
+    const { data, status } = await read(request, 'an envelope');
+    // The response to a write may contain only a part of the envelope.
+    return noted(readAs(envelopeSchema, data, 'an envelope', status), request.method === 'GET');
+  }
+
+  async function act(
+    id: string,
+    action: string,
+    body: Record<string, string> | undefined,
+    signal: AbortSignal | undefined,
+  ) {
+    const request = { method: 'POST', path: pathOf(id, action), ...(body ? { body } : {}), signal } as const;
+    const response = await send(request).catch(throwFor('envelope', id));
+    if (!matches(resourceResponseSchema, response.body)) return undefined;
+    const { data } = response.body;
+    return matches(envelopeSchema, data) && data.id === id ? noted(data) : undefined;
+  }
+
+  const templates: TemplatesApi = {
+    list: (options = {}) =>
+      walkPages(send, { ...options, path: '/esign/templates' }, (item, status) =>
+        readTemplate(item, 'a list of templates', status),
+      ),
+    async get(id, signal) {
+      const path = `/esign/templates/${idInPath({ kind: 'template', id })}`;
+      const { data, status } = await read({ method: 'GET', path, signal }, 'a template').catch(
+        throwFor('template', id),
+      );
+      return readTemplate(data, 'a template', status);
+    },
+  };
+  const envelopes: EnvelopesApi = {
+    list: ({ status, ...options } = {}) =>
+      walkPages(send, { ...options, ...listOf(status) }, (item, code) => noted(readItem(item, code))),
+    async page(number, { status, signal } = {}) {
+      const page = await readPage(send, { ...listOf(status), signal }, number);
+      const items = page.items.map((item) => readItem(item, page.status));
+      return {
+        items: items.map((item) => noted(item)),
+        totalPages: page.totalPages,
+        total: page.total,
+      };
+    },
+    async *recent(since, signal) {
+      for await (const item of walkRecent(send, { ...listOf(undefined), signal }, readItem, since))
+        yield noted(item);
+    },
+    get: async (id, signal) =>
+      one({ method: 'GET', path: pathOf(id), signal }).catch(throwFor('envelope', id)),
+    create: (body, signal) =>
+      one({ method: 'POST', path: '/esign/envelopes', body, signal }).catch(
+        throwFor('template', body.templateId),
+      ),
+    send: (id, signal) => act(id, '/send', undefined, signal),
+    cancel: (id, reason, signal) => act(id, '/cancel', reason === undefined ? undefined : { reason }, signal),
+    remind: (id, signerId, signal) =>
+      act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal),
+  };
+  return { templates, envelopes };
+}
+
+/**
+ * Returns the ID for use in a path.
+ * @throws UsageError if it is not a string or is empty, or if it is `.` or `..`, which would request another path.
+ */
+function idInPath({ kind, id }: { kind: Subject['kind']; id: unknown }): string {
+  if (typeof id === 'string' && !/^(?:\s*|\.{1,2})$|\p{Cs}/u.test(id)) return encodeURIComponent(id);
+  throw new UsageError(`Invalid ${kind} ID: ${typeof id === 'string' ? JSON.stringify(id) : kindOf(id)}.`, {
+    hint: 'If it comes from a variable, check that the variable is set.',
+  });
+}
+
+/** Throws the error of a request about an envelope or template. It names it and, if it doesn't exist, suggests similar IDs. */
+export async function throwWithSubject(
+  subject: Subject,
+  error: unknown,
+  findSimilarIds: FindSimilarIds | undefined,
+): Promise<never> {
+  if (!(error instanceof ServiceError)) throw error;
+  const isMissing = isNotFound(error);
+  error.subject =
+    isMissing && findSimilarIds ? { ...subject, suggestions: await findSimilarIds(subject) } : subject;
+  throw error;
+}
