@@ -1,7 +1,7 @@
 import { withoutFormula } from '../kernel/text/formula.ts';
 import { FieldCheck, fieldColumns, pick } from './fields.ts';
 import { jsonText, writeJsonLine } from './json.ts';
-import { renderTable, type TableColumn } from './table.ts';
+import { exactText, renderTable, type TableColumn } from './table.ts';
 import { errColumns, type Terminal } from './terminal.ts';
 import { paragraph, safeLine } from './text.ts';
 
@@ -72,7 +72,7 @@ async function writeItems<T>(
   if (terminal.outIsTty) return writeTable(items, chosen ?? view.shown ?? columns, view.empty, terminal);
   return writeLines(
     items,
-    (item) => columns.map((column) => column.value(item).replace(/[\t\r\n]+/g, ' ')).join('\t'),
+    (item) => columns.map((column) => exactText(item, column).replace(/[\t\r\n]+/g, ' ')).join('\t'),
     terminal,
   );
 }
@@ -133,7 +133,7 @@ async function writeCsv<T>(
   let header = true;
   for await (const item of items) {
     const rows = header ? [columns.map((column) => column.key)] : [];
-    rows.push(columns.map((column) => csvCell(withoutFormula(column.value(item)))));
+    rows.push(columns.map((column) => csvCell(withoutFormula(exactText(item, column)))));
     await terminal.out(stringify(rows));
     header = false;
   }

@@ -164,15 +164,7 @@ function renderPage(report: CompatibilityReport, path: string, terminal: Termina
       return `${what}${description === '' ? '' : `  ${line(description)}\n`}${details(one)}`;
     }),
     heading('As documented'),
-    renderTable(
-      documented,
-      [
-        { key: 'what', value: (one) => one.what },
-        { key: 'times', value: (one) => String(one.times) },
-        { key: 'where', value: (one) => one.where },
-      ],
-      terminal,
-    ),
+    renderTable(documented, [{ key: 'what' }, { key: 'times' }, { key: 'where' }], terminal),
     heading(`Never seen: ${neverSeen.length}`),
     `${indented(safeLine(neverSeen.map(({ what }) => openPointParts(what).name).join(', ')), 0, terminal)}\n`,
     `\n${indented(safeLine(`The record is stored in ${path}. Delete it to start over.`), 0, terminal)}\n`,

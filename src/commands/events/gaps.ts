@@ -58,19 +58,13 @@ export function gapList(now: number): ListView<Gap> {
     id: (one) => one.envelopeId,
     empty: 'No gaps. Every change was received as an event, and all events agree with the API.',
     columns: [
-      { key: 'kind', header: 'GAP', value: (one) => one.kind, fixed: true },
-      { key: 'envelopeId', header: 'ENVELOPE', value: (one) => one.envelopeId, fixed: true },
-      { key: 'event', value: (one) => one.event, fixed: true },
-      {
-        key: 'at',
-        header: 'WHEN',
-        value: (one) => one.at ?? '',
-        show: (one) => relativeTime(one.at, now),
-        fixed: true,
-      },
-      { key: 'status', value: (one) => one.status ?? '', fixed: true },
-      { key: 'signer', value: (one) => one.signer ?? '' },
-      { key: 'why', value: (one) => one.why },
+      { key: 'kind', header: 'GAP', fixed: true },
+      { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
+      { key: 'event', fixed: true },
+      { key: 'at', header: 'WHEN', show: (one) => relativeTime(one.at, now), fixed: true },
+      { key: 'status', fixed: true },
+      { key: 'signer' },
+      { key: 'why' },
     ],
   };
 }

@@ -29,18 +29,13 @@ export const choiceList: ListView<SandboxChoice> = {
   id: (one) => one.name,
   empty: 'This sandbox has no choices.',
   columns: [
-    { key: 'name', value: (one) => one.name, fixed: true },
-    {
-      key: 'value',
-      value: (one) => one.value,
-      color: (one) => (one.value === one.default ? undefined : 'yellow'),
-      fixed: true,
-    },
+    { key: 'name', fixed: true },
+    { key: 'value', color: (one) => (one.value === one.default ? undefined : 'yellow'), fixed: true },
     {
       key: 'values',
       header: 'OR',
       value: (one) => one.values.filter((value) => value !== one.value).join(', '),
     },
-    { key: 'decides', value: (one) => one.decides },
+    { key: 'decides' },
   ],
 };

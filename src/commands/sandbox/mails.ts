@@ -79,12 +79,12 @@ export function mailList(now: number): ListView<ListedMail> {
     id: (mail) => mail.id,
     empty: 'No matching emails. Signers get an email when an envelope is sent.',
     columns: [
-      { key: 'at', header: 'SENT', value: (mail) => mail.at, show: (mail) => relativeTime(mail.at, now) },
-      { key: 'kind', value: (mail) => mail.kind },
-      { key: 'to', value: (mail) => mail.to },
-      { key: 'subject', value: (mail) => mail.subject },
-      { key: 'envelopeId', header: 'ENVELOPE', value: (mail) => mail.envelopeId },
-      { key: 'link', value: (mail) => mail.link ?? '', fixed: true },
+      { key: 'at', header: 'SENT', show: (mail) => relativeTime(mail.at, now) },
+      { key: 'kind' },
+      { key: 'to' },
+      { key: 'subject' },
+      { key: 'envelopeId', header: 'ENVELOPE' },
+      { key: 'link', fixed: true },
     ],
   };
 }

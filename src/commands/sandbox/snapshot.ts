@@ -89,14 +89,9 @@ function snapshotList(now: number): ListView<Snapshot> {
     id: (one) => one.name,
     empty: 'No snapshots yet. Save one with `esign sandbox snapshot save NAME`.',
     columns: [
-      { key: 'name', value: (one) => one.name, fixed: true },
-      {
-        key: 'createdAt',
-        header: 'KEPT',
-        value: (one) => one.createdAt,
-        show: (one) => relativeTime(one.createdAt, now),
-      },
-      { key: 'envelopes', value: (one) => String(one.envelopes) },
+      { key: 'name', fixed: true },
+      { key: 'createdAt', header: 'KEPT', show: (one) => relativeTime(one.createdAt, now) },
+      { key: 'envelopes' },
     ],
   };
 }

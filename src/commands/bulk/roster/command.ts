@@ -91,13 +91,13 @@ interface RosterLine extends RosterEntry {
 }
 
 const COLUMNS: readonly TableColumn<RosterLine>[] = [
-  { key: 'row', value: ({ row }) => String(row), fixed: true },
-  { key: 'email', value: ({ email }) => email },
-  { key: 'name', value: ({ name }) => name ?? '' },
-  { key: 'role', value: ({ role }) => role ?? '' },
-  { key: 'state', value: ({ state }) => state, fixed: true },
-  { key: 'envelopeId', header: 'ENVELOPE', value: ({ envelopeId }) => envelopeId ?? '' },
-  { key: 'signedAt', header: 'SIGNED', value: ({ signedAt }) => signedAt ?? '' },
+  { key: 'row', fixed: true },
+  { key: 'email' },
+  { key: 'name' },
+  { key: 'role' },
+  { key: 'state', fixed: true },
+  { key: 'envelopeId', header: 'ENVELOPE' },
+  { key: 'signedAt', header: 'SIGNED' },
 ];
 
 /** The list of who has signed, with a line for each signer. */
