@@ -41,9 +41,7 @@ export default class Compat extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Compat);
-    const context = this.context(flags);
-    const { session, terminal } = context;
+    const { flags, context, session, terminal } = await this.start(Compat);
     const scope = recordScopeOf(await session.settings());
     if (scope === undefined)
       throw new NoProfileError('No base URL is configured.', {

@@ -29,8 +29,7 @@ export default class EventsGaps extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(EventsGaps);
-    const { session, terminal, interrupt } = this.context(flags);
+    const { flags, session, terminal, interrupt } = await this.start(EventsGaps);
     const now = session.clock.now();
     const { envelopes } = await session.client();
     const { gaps, checked } = await findGaps(envelopes, eventsDir(), {

@@ -37,9 +37,7 @@ export default class Late extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Late);
-    const context = this.context(flags);
-    const { session, terminal } = context;
+    const { flags, context, session, terminal } = await this.start(Late);
     const out = terminal.hidingSecrets();
     const selection = await selectionOf(flags, context);
     const account = await readAccount({ selection, scope: 'all' }, context);

@@ -27,8 +27,7 @@ export default class Log extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Log);
-    const { terminal, session } = this.context(flags);
+    const { flags, terminal, session } = await this.start(Log);
     const filter = { since: flags.since?.(session.clock.now()), envelopeId: flags.envelope };
     const { entries, damaged } = await entriesOf(logFolder(stateDir()), filter);
     if (damaged > 0) terminal.notice(damagedLog(damaged));
@@ -58,16 +57,16 @@ function logList(now: number): ListView<LogEntry> {
       { key: 'id', fixed: true },
       { key: 'at', header: 'WHEN', value: ({ at }) => relativeTime(at, now), fixed: true },
       { key: 'command', fixed: true },
-      { key: 'outcome', value: outcomeOf, fixed: true },
+      {
+        key: 'outcome',
+        value: ({ outcome, error }) => (error === null ? outcome : `${outcome}: ${error}`),
+        fixed: true,
+      },
       { key: 'envelopeIds', header: 'ENVELOPES', value: envelopesOf },
       { key: 'profile' },
       { key: 'user' },
     ],
   };
-}
-
-function outcomeOf({ outcome, error }: LogEntry): string {
-  return error === null ? outcome : `${outcome}: ${error}`;
 }
 
 function envelopesOf({ envelopeIds }: LogEntry): string {

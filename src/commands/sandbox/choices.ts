@@ -16,11 +16,10 @@ export default class SandboxChoices extends EsignCommand {
   static override flags = { ...formatFlags, quiet: quietFlag('names') };
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(SandboxChoices);
-    const context = this.context(flags);
+    const { argv, flags, session, terminal } = await this.start(SandboxChoices);
     const choices = readPairs(argv.map(String), 'choice');
-    const sandbox = await context.session.sandbox();
-    await writeList(await sandbox.choices(choices), choiceList, flags, context.terminal);
+    const sandbox = await session.sandbox();
+    await writeList(await sandbox.choices(choices), choiceList, flags, terminal);
   }
 }
 

@@ -23,8 +23,7 @@ export default class SandboxMails extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(SandboxMails);
-    const { terminal, session } = this.context(flags);
+    const { flags, terminal, session } = await this.start(SandboxMails);
     const mails = await readMails(flags, await session.sandbox());
     if (isForPerson(flags, terminal) && mails.length > 0)
       return terminal.out(renderMails(mails, terminal, session.now()));

@@ -32,8 +32,7 @@ export default class SandboxSnapshot extends EsignCommand {
   static override flags = { ...formatFlags, quiet: quietFlag('names') };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(SandboxSnapshot);
-    const { session, terminal } = this.context(flags);
+    const { args, flags, session, terminal } = await this.start(SandboxSnapshot);
     const { action, name } = args;
     if (action !== 'list' && name === undefined)
       throw new UsageError(`\`snapshot ${action}\` requires a snapshot name.`, {

@@ -40,10 +40,8 @@ export default class BulkRoster extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(BulkRoster);
-    const context = this.context(flags);
+    const { args, flags, context, session, interrupt, terminal } = await this.start(BulkRoster);
     const { template, since, missing } = flags;
-    const { session, interrupt, terminal } = context;
     const client = await session.client();
     await client.templates.get(template, interrupt.signal);
     const source = sourceOf(args.file);

@@ -44,12 +44,10 @@ export default class BulkStatus extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(BulkStatus);
+    const { args, flags, context, session, terminal } = await this.start(BulkStatus);
     const only = flags.only === undefined ? undefined : readStates(flags.only);
-    const context = this.context(flags);
     preferLowMemory();
     const id = await namedRun(args.run, flags.last, { orLast: true });
-    const { terminal, session } = context;
     const out = terminal.hidingSecrets();
     const lines = await statusOfRun(id, context);
     const totals = new Totals();
