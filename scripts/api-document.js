@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-// Writes src/compatibility/document.ts, which contains the responses in contract/openapi.yaml in a form that can be compared with
-// real ones. Parsing the YAML itself would take longer than most commands. test/compatibility/document.test.ts compares the two.
+// Writes src/compatibility/document.json, which contains the responses in contract/openapi.yaml in a form that can be compared with
+// real ones. Parsing the YAML itself would take longer than most commands. test/compatibility/api-document.test.ts compares the two.
 const root = join(import.meta.dirname, '..');
 
 const defined = (value) => JSON.parse(JSON.stringify(value));
@@ -88,14 +88,8 @@ export function documentOf(yaml) {
 
 if (process.argv[1] === import.meta.filename) {
   const document = documentOf(readFileSync(join(root, 'contract/openapi.yaml'), 'utf8'));
-  const file = join(root, 'src/compatibility/document.ts');
-  const text = [
-    "import type { ApiDocument } from './api-document.ts';",
-    '',
-    '/** Generated from contract/openapi.yaml: `npm run contract:update`. */',
-    `export const DOCUMENT: ApiDocument = ${JSON.stringify(document)};`,
-  ];
-  writeFileSync(file, `${text.join('\n')}\n`);
+  const file = join(root, 'src/compatibility/document.json');
+  writeFileSync(file, JSON.stringify(document));
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome');
-  execFileSync(process.execPath, [biome, 'check', '--write', file], { stdio: 'inherit' });
+  execFileSync(process.execPath, [biome, 'format', '--write', file], { stdio: 'inherit' });
 }

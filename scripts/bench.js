@@ -63,44 +63,22 @@ if (process.argv.includes('--write')) {
     await writeFile(join(root, 'docs/benchmarks-growth.svg'), growthChart(growths));
 }
 
-/** Returns the page. With --only, the other rows of the current page stay as they are. */
+/** Returns the page with the new figures. With --only, the other rows stay as they are. */
 function page(current) {
   const verdict = ({ good }) => (good === undefined ? '' : good ? 'met' : '**not met**');
-  const measured = rows.map((row) => [
-    row.name,
-    `| ${row.name} | ${row.value} | ${spreadOf(row)} | ${row.asked ?? ''} | ${verdict(row)} | ${row.note ?? ''} |`,
-  ]);
-  const kept = word('only') === undefined ? [] : current.matchAll(/^\| (.+?) \| .*\|$/gm);
-  const lines = new Map(
-    [...kept].filter(([, name]) => name !== 'what' && name !== '---').map(([line, name]) => [name, line]),
-  );
-  for (const [name, line] of measured) lines.set(name, line);
+  const [text, table] = current.split('| --- | --- | --- | --- | --- | --- |\n');
+  const kept = word('only') === undefined ? [] : table.matchAll(/^\| (.+?) \| .*\|$/gm);
+  const lines = new Map([...kept].map(([line, name]) => [name, line]));
+  for (const row of rows)
+    lines.set(
+      row.name,
+      `| ${row.name} | ${row.value} | ${spreadOf(row)} | ${row.asked ?? ''} | ${verdict(row)} | ${row.note ?? ''} |`,
+    );
   const separately = word('only') === undefined ? '' : ' Some parts were measured separately.';
-  return `# Benchmarks
-
-Measure the speed and memory use of \`esign\` on your machine. \`npm run bench\` measures every figure below in less than 20 minutes on two
-cores, and \`npm run bench -- --write\` updates this page. Machines differ, so most figures are ratios to another program, measured
-alternately in the same run. Programs that aren't installed (\`gh\`, \`aws\`, \`rclone\`, \`pdfsig\`, \`webhook\`, Ceph) are left out. \`--only start\`
-(or ${Object.keys(PARTS).slice(1).join(', ')}) runs one part, \`--quick\` uses small
-numbers, and \`--json FILE\` writes JSON.
-
-\`figure\` is the median of all runs, and \`range\` spans the lowest to the highest. Ignore differences that are smaller than the range. \`x\`
-means the ratio to the program in the row. \`target\` is the goal for the figure, and the next column shows whether it was met. \`details\`
-contains the absolute values from this run.
-
-## How costs grow
-
-The chart shows the processor time per item, including program startup, for 10 and 100 times as many items as in the smallest run. If a line
-is flat or falling, the cost per item doesn't grow with the number of items. If the line rises, the cost grows.
-
-![Cost per item at 1, 10, and 100 times the number of items, for each kind of work](benchmarks-growth.svg)
-
-## Figures
-
-Last run: ${machine}.${separately}
-
-| what | figure | range | target | | details |
-| --- | --- | --- | --- | --- | --- |
-${[...lines.values()].join('\n')}
-`;
+  const head = text.replace(/^Last run: .*$/m, `Last run: ${machine}.${separately}`);
+  return [
+    head,
+    '| --- | --- | --- | --- | --- | --- |\n',
+    ...[...lines.values()].map((line) => `${line}\n`),
+  ].join('');
 }

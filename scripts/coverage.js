@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { cp, mkdir, readFile, rm } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
 import { addSpawned } from './coverage/report.js';
-import { ensureBuilt, step } from './ensure.js';
+import { ensureBuilt } from './ensure.js';
+import { progress } from './progress.js';
 import { runVitest } from './vitest.js';
 
 // Runs the unit and end-to-end tests and reports which lines of src they reach, both in their own process and in spawned ones.
@@ -27,7 +28,9 @@ const chosen = process.argv.slice(2);
 const say = (line) => process.stdout.write(`${line}\n`);
 
 await ensureBuilt();
-await step('Building for coverage', process.execPath, [join(root, 'scripts/coverage/build.js'), copy]);
+const built = progress('Building for coverage');
+await buildCopy();
+built(true);
 for (const left of [raw, here]) await rm(left, { recursive: true, force: true });
 await mkdir(raw, { recursive: true });
 const options = [
@@ -63,3 +66,20 @@ const isEnough = chosen.length > 0 || lines >= REQUIRED_LINES;
 if (!isEnough) say(`${lines}% of the lines are reached, but ${REQUIRED_LINES}% are required.`);
 if (!passed) say('Tests failed; the figures are not those of a whole run.');
 process.exitCode = passed && isEnough ? 0 : 1;
+
+/**
+ * Builds the package again, without minifying it and with source maps. The files don't reference their maps, because Node would
+ * copy these into the coverage of each process. It is inside the repository, so that packages outside the bundle are found.
+ */
+async function buildCopy() {
+  const { BUNDLED, bundle } = await import('./bundle.js');
+  const dist = join(root, 'dist');
+  // These parts are built again, or no end-to-end test needs them.
+  const unwanted = [...BUNDLED, 'standalone', 'deb', 'man'];
+  await rm(copy, { recursive: true, force: true });
+  for (const name of ['bin', 'contract', 'package.json', 'oclif.manifest.json'])
+    await cp(join(root, name), join(copy, name), { recursive: true });
+  const filter = (path) => !unwanted.includes(relative(dist, path).split(sep)[0]);
+  await cp(dist, join(copy, 'dist'), { recursive: true, filter });
+  await bundle(join(copy, 'dist'), { minify: false, sourcemap: 'external' });
+}

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled } from './ensure.js';
 import { installIn } from './tools.js';
+import { runScript } from './vitest.js';
 
 // Makes one small change to the sources at a time and runs the unit tests. A change that no test detects could also be made by
 // mistake. An area of test/mutation/areas.json fails if the tests detect less than 90% of its changes;
@@ -22,12 +22,6 @@ const unknown = chosen.filter((area) => !(area in areas));
 if (unknown.length > 0) throw new Error(`No such area: ${unknown.join(', ')}. Areas: ${Object.keys(areas)}`);
 for (const area of chosen.length > 0 ? chosen : Object.keys(areas)) {
   process.stdout.write(`\nArea ${area}\n`);
-  if ((await mutate(area)) !== 0) process.exitCode = 1;
-}
-
-function mutate(area) {
   const args = [stryker, 'run', 'test/mutation/stryker.config.mjs'];
-  const env = { ...process.env, MUTATION_AREA: area };
-  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env });
-  return new Promise((resolve) => child.on('close', resolve));
+  if ((await runScript(args, { ...process.env, MUTATION_AREA: area })) !== 0) process.exitCode = 1;
 }

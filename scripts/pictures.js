@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ensureBuilt } from './ensure.js';
 import { pagePictures } from './pictures/pages.js';
 import { record } from './pictures/recording.js';
-import { Shell } from './pictures/shell.js';
+import { Shell, words } from './pictures/shell.js';
 
 // Creates the pictures in docs/pictures from real commands in a terminal and real web pages, with a separate sandbox.
 const root = join(import.meta.dirname, '..');
@@ -12,68 +12,39 @@ const folder = join(root, 'docs/pictures');
 
 await ensureBuilt();
 const shell = await Shell.open(bin, folder);
-const esign = (...words) => shell.esign(...words);
+const esign = (...line) => shell.esign(...line);
 
 function create(template, days, ...signers) {
-  const words = signers.flatMap((signer) => ['--signer', signer]);
-  return esign(
-    'envelopes',
-    'create',
-    '--template',
-    template,
-    '--expires-in-days',
-    String(days),
-    ...words,
-    '--send',
-    '-q',
-  );
+  const flags = signers.flatMap((signer) => ['--signer', signer]);
+  return esign`envelopes create --template ${template} --expires-in-days ${String(days)} ${flags} --send -q`;
 }
 
 async function stage() {
-  const lease = await create(
-    'tmpl_lease',
-    30,
+  const [landlord, tenant] = [
     'Łukasz Řehoř <lukasz@example.com>;role=Landlord',
     '李小龍 <li@example.com>;role=Tenant',
-  );
-  const offer = await create(
-    'tmpl_employment',
-    14,
-    'Ada Lovelace <ada@example.com>',
-    'Bo Li <bo@example.com>',
-    'Chen Wei <chen@example.com>',
-  );
+  ];
+  const lease = await create('tmpl_lease', 30, landlord, tenant);
+  const people = ['Ada Lovelace <ada@example.com>', 'Bo Li <bo@example.com>', 'Chen Wei <chen@example.com>'];
+  const offer = await create('tmpl_employment', 14, ...people);
   const done = await create('tmpl_nda', 30, 'Grace Hopper <grace@example.com>');
   const refused = await create('tmpl_nda', 7, 'Alan Turing <alan@example.com>');
-  await esign(
-    'envelopes',
-    'create',
-    '--template',
-    'tmpl_intake',
-    '--signer',
-    'Edsger Dijkstra <edsger@example.com>',
-    '-q',
-  );
-  await esign('sandbox', 'sign', lease);
-  await esign('sandbox', 'sign', done);
-  await esign('sandbox', 'decline', refused, '--reason', 'wrong company');
-  await esign('sandbox', 'sign', offer);
+  await esign`envelopes create --template tmpl_intake --signer ${'Edsger Dijkstra <edsger@example.com>'} -q`;
+  await esign`sandbox sign ${lease}`;
+  await esign`sandbox sign ${done}`;
+  await esign`sandbox decline ${refused} --reason ${'wrong company'}`;
+  await esign`sandbox sign ${offer}`;
   return { lease, offer };
 }
 
 async function watchPicture({ lease, offer }) {
-  const { terminal, child, ended } = shell.open(
-    ['envelopes', 'watch', '--status', 'SENT,IN_PROGRESS', '--interval', '500ms'],
-    12,
-  );
+  const line = words`envelopes watch --status SENT,IN_PROGRESS --interval 500ms`;
+  const { terminal, child, ended } = shell.open(line, 12);
   await shell.shows(terminal, new RegExp(`${offer}[^]*1/3`));
-  await esign('sandbox', 'sign', lease);
+  await esign`sandbox sign ${lease}`;
   await shell.shows(terminal, /COMPLETED/);
-  await shell.keep(
-    'watch',
-    'esign envelopes watch: a live table, one envelope has just been completed',
-    terminal,
-  );
+  const title = 'esign envelopes watch: a live table, one envelope has just been completed';
+  await shell.keep('watch', title, terminal);
   child.write('\u0003');
   await ended;
 }
@@ -82,29 +53,23 @@ async function watchPicture({ lease, offer }) {
 async function bulkPictures() {
   const rows = Array.from({ length: 1_500 }, (_, at) => `person${at + 1}@example.com,Person ${at + 1}`);
   await writeFile(join(shell.home, 'people.csv'), `email,name\n${rows.join('\n')}\n`);
-  const { terminal, ended } = shell.open(
-    ['bulk', 'create', 'people.csv', '--template', 'tmpl_nda', '--send', '--yes'],
-    12,
-  );
+  const line = words`bulk create people.csv --template tmpl_nda --send --yes`;
+  const { terminal, ended } = shell.open(line, 12);
   await shell.shows(terminal, /\b(?:[5-9]\d\d|1,\d{3}) of 1,500 sent/);
-  await shell.keep(
-    'bulk',
-    'esign bulk create: 1,500 envelopes in progress, with the rate and the time left',
-    terminal,
-  );
+  const title = 'esign bulk create: 1,500 envelopes in progress, with the rate and the time left';
+  await shell.keep('bulk', title, terminal);
   await ended;
   const names = ['Ada Lovelace', 'Bo Li', 'Chen Wei', 'Grace Hopper', 'Łukasz Řehoř', 'Zoë Ångström'];
   const people = names.map((name, at) => `signer${at + 1}@example.com,${name}`);
   await writeFile(join(shell.home, 'team.csv'), `email,name\n${people.join('\n')}\n`);
-  await esign('bulk', 'create', 'team.csv', '--template', 'tmpl_nda', '--send', '--yes');
-  const ids = (await esign('envelopes', 'list', '--run', 'last', '-q')).split('\n');
-  await esign('sandbox', 'sign', ids[5]);
-  await esign('sandbox', 'sign', ids[3]);
-  await esign('sandbox', 'decline', ids[2], '--reason', 'wrong company');
-  await esign('sandbox', 'advance', '2d');
-  await shell.take('bulk-status', 'esign bulk status: the signers in a run and their status', [
-    ...['bulk', 'status', '--last'],
-  ]);
+  await esign`bulk create team.csv --template tmpl_nda --send --yes`;
+  const ids = (await esign`envelopes list --run last -q`).split('\n');
+  await esign`sandbox sign ${ids[5]}`;
+  await esign`sandbox sign ${ids[3]}`;
+  await esign`sandbox decline ${ids[2]} --reason ${'wrong company'}`;
+  await esign`sandbox advance 2d`;
+  const about = 'esign bulk status: the signers in a run and their status';
+  await shell.take('bulk-status', about, words`bulk status --last`);
 }
 
 /** Late signers, some of whom were reminded, and a report on two months. Advances the sandbox's clock. */
@@ -112,23 +77,15 @@ async function followUpPictures() {
   for (let week = 0; week < 8; week++) {
     for (let at = 0; at < 4 + (week % 3); at++) {
       const id = await create('tmpl_nda', 30, `Person ${week}${at} <person${week}${at}@example.com>`);
-      await esign('sandbox', 'advance', `${3 + 7 * at}h`);
-      if (at < 4) await esign('sandbox', 'sign', id);
+      await esign`sandbox advance ${`${3 + 7 * at}h`}`;
+      if (at < 4) await esign`sandbox sign ${id}`;
     }
-    await esign('sandbox', 'advance', '4d');
+    await esign`sandbox advance 4d`;
   }
-  const rows = 34;
-  await shell.take('late', 'esign late: late signers, and the command to run next for each', [
-    'late',
-    '--percentile',
-    '95',
-  ]);
-  await shell.take(
-    'report',
-    'esign report: figures, a weekly trend, and how long envelopes took',
-    ['report'],
-    rows,
-  );
+  const late = 'esign late: late signers, and the command to run next for each';
+  await shell.take('late', late, words`late --percentile 95`);
+  const report = 'esign report: figures, a weekly trend, and how long envelopes took';
+  await shell.take('report', report, words`report`, 34);
 }
 
 /** Runs `work` against a new sandbox. */
@@ -146,15 +103,10 @@ const recorder = await Shell.open(bin, folder);
 await withSandbox(recorder, () => record(recorder, 'tour'));
 await withSandbox(shell, async ({ baseUrl }) => {
   const staged = await stage();
-  await shell.take('list', 'esign envelopes list: a table with status, signers, and times', [
-    'envelopes',
-    'list',
-  ]);
-  await shell.take('get', 'esign envelopes get: the status, signers, and files of an envelope', [
-    'envelopes',
-    'get',
-    staged.offer,
-  ]);
+  const list = 'esign envelopes list: a table with status, signers, and times';
+  await shell.take('list', list, words`envelopes list`);
+  const get = 'esign envelopes get: the status, signers, and files of an envelope';
+  await shell.take('get', get, words`envelopes get ${staged.offer}`);
   await watchPicture(staged);
   await followUpPictures();
   const { env, home } = shell;

@@ -6,7 +6,6 @@ import { here, nodeOf } from './nodes.js';
 import { unsigned } from './pe.js';
 import { runTool } from './tools.js';
 
-const _root = join(import.meta.dirname, '..');
 /** The version of Node in executables if the build itself runs on an older major version. */
 const NODE = '24.21.0';
 const LINE = Number(NODE.split('.')[0]);

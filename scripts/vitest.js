@@ -13,7 +13,9 @@ export async function runVitest(projects, words = [], env = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'esign-tests-'));
   try {
     const temporary = { TMPDIR: folder, TEMP: folder, TMP: folder };
-    const code = await run(projects, words, { ...process.env, ...temporary, ...env });
+    const chosen = projects.flatMap((name) => ['--project', name]);
+    const args = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...chosen, ...words];
+    const code = await runScript(args, { ...process.env, ...temporary, ...env });
     const left = readdirSync(folder);
     if (left.length === 0) return code;
     process.stderr.write(`The tests left files in the temporary folder: ${left.join(', ')}\n`);
@@ -23,14 +25,9 @@ export async function runVitest(projects, words = [], env = {}) {
   }
 }
 
-function run(projects, words, env) {
-  const chosen = projects.flatMap((name) => ['--project', name]);
-  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-  const child = spawn(process.execPath, [vitest, 'run', ...chosen, ...words], {
-    cwd: root,
-    stdio: 'inherit',
-    env,
-  });
+/** Runs a script of a package with this terminal and returns its exit code. */
+export function runScript(args, env) {
+  const child = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env });
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => resolve(code ?? 1));

@@ -7,13 +7,14 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
+import { words } from './shell.js';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const SECRET = 'whsec_0123456789abcdef';
 
 /**
  * Takes pictures of the web pages in a browser: the signing page and the inspector of `listen`.
- * @param {{bin: string, env: object, home: string, folder: string, esign: (...words: string[]) => Promise<string>, baseUrl: string}} stage
+ * @param {{bin: string, env: object, home: string, folder: string, esign: (texts: TemplateStringsArray, ...values: (string | string[])[]) => Promise<string>, baseUrl: string}} stage
  */
 export async function pagePictures(stage) {
   if (!existsSync(CHROMIUM)) {
@@ -35,17 +36,8 @@ export async function pagePictures(stage) {
 }
 
 async function signingPicture(browser, { esign, baseUrl, folder }) {
-  const signers = ['--signer', 'Łukasz Řehoř <signer@example.com>;role=Landlord'];
-  await esign(
-    'envelopes',
-    'create',
-    '--template',
-    'tmpl_lease',
-    ...signers,
-    '--allow-missing-roles',
-    '--send',
-    '-q',
-  );
+  const signer = 'Łukasz Řehoř <signer@example.com>;role=Landlord';
+  await esign`envelopes create --template tmpl_lease --signer ${signer} --allow-missing-roles --send -q`;
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
   await page.goto(new URL('/mailbox?to=signer@', baseUrl).href);
   await page
@@ -89,21 +81,21 @@ async function inspectorPicture(browser, { bin, env, home, esign, folder }) {
   });
   await new Promise((resolve) => target.listen(0, '127.0.0.1', resolve));
   await writeFile(join(home, 'secret'), SECRET);
-  const words = ['listen', '--port', '0', '--json', '--inspect', '--secret-file', 'secret'];
-  const forward = ['--forward-to', `http://127.0.0.1:${target.address().port}/hooks`];
-  const listen = spawn(process.execPath, [bin, ...words, ...forward], {
+  const forwardTo = `http://127.0.0.1:${target.address().port}/hooks`;
+  const line = words`listen --port 0 --json --inspect --secret-file secret --forward-to ${forwardTo}`;
+  const listen = spawn(process.execPath, [bin, ...line], {
     env,
     cwd: home,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {
-    const [line] = await once(createInterface({ input: listen.stdout }), 'line');
-    const { url, inspectorUrl } = JSON.parse(line);
+    const [ready] = await once(createInterface({ input: listen.stdout }), 'line');
+    const { url, inspectorUrl } = JSON.parse(ready);
+    const people = ['Łukasz Řehoř <lukasz@example.com>', '李小龍 <li@example.com>'];
+    const signers = people.flatMap((signer) => ['--signer', `${signer};role=Signer`]);
     const hook = ['--webhook-url', url, '--webhook-secret-file', 'secret'];
-    const signers = ['Łukasz Řehoř <lukasz@example.com>', '李小龍 <li@example.com>'];
-    const create = ['envelopes', 'create', '--template', 'tmpl_nda', '--send', '-q', ...hook];
-    const id = await esign(...create, ...signers.flatMap((signer) => ['--signer', `${signer};role=Signer`]));
-    await esign('sandbox', 'sign', id, '--all');
+    const id = await esign`envelopes create --template tmpl_nda --send -q ${hook} ${signers}`;
+    await esign`sandbox sign ${id} --all`;
     const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
     await page.goto(inspectorUrl);
     await page.getByText('6 deliveries').waitFor();
@@ -126,21 +118,21 @@ async function rehearsalPicture(browser, { esign, home, folder }) {
   const people = ['Ada Lovelace', 'Bo Li', 'Chen Wei', 'Grace Hopper', 'Łukasz Řehoř', 'Alan Turing'];
   const rows = people.map((name, at) => `person${at + 1}@example.com,${name}`);
   await writeFile(join(home, 'people.csv'), `email,name\n${rows.join('\n')}\n`);
-  const words = ['bulk', 'rehearse', 'people.csv', '--template', 'tmpl_nda', '--html', 'rehearsal.html'];
   const text = ['--subject', 'Confidentiality undertaking', '--message', 'Please sign before Friday.'];
-  await esign(...words, ...text);
-  const page = await browser.newPage({ viewport: { width: 1000, height: 1150 } });
-  await page.goto(`file://${join(home, 'rehearsal.html')}`);
-  await page.screenshot({ path: join(folder, 'rehearsal.png') });
-  await page.close();
+  await esign`bulk rehearse people.csv --template tmpl_nda --html rehearsal.html ${text}`;
+  await filePicture(browser, join(home, 'rehearsal.html'), join(folder, 'rehearsal.png'));
 }
 
 /** The page of a report on everything in the sandbox. */
 async function reportPicture(browser, { esign, home, folder }) {
-  await esign('report', '--html', 'report.html');
+  await esign`report --html report.html`;
+  await filePicture(browser, join(home, 'report.html'), join(folder, 'report.png'));
+}
+
+async function filePicture(browser, file, path) {
   const page = await browser.newPage({ viewport: { width: 1000, height: 1150 } });
-  await page.goto(`file://${join(home, 'report.html')}`);
-  await page.screenshot({ path: join(folder, 'report.png') });
+  await page.goto(`file://${file}`);
+  await page.screenshot({ path });
   await page.close();
 }
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import xterm from '@xterm/headless';
-import { flushed } from './shell.js';
+import { flushed, words } from './shell.js';
 import { placeOf, screenOf, widthOf, windowOf } from './svg.js';
 
 const COLUMNS = 100;
@@ -18,23 +18,19 @@ const SAMPLE_MS = 30;
 /** Records the five-minute tour, from sending to verified documents, as an animated SVG. */
 export async function record(shell, name) {
   const film = new Film(new xterm.Terminal({ cols: COLUMNS, rows: ROWS, allowProposedApi: true }));
-  const signers = [
-    '--signer',
-    'Ada <ada@example.com>;role=Landlord',
-    '--signer',
-    'Li <li@example.com>;role=Tenant',
-  ];
-  await film.run(shell, ['templates', 'list']);
-  await film.run(shell, ['envelopes', 'create', '--template', 'tmpl_lease', '--send', ...signers]);
-  const id = (await shell.esign('envelopes', 'list', '-q')).split('\n')[0] ?? '';
+  const people = ['Ada <ada@example.com>;role=Landlord', 'Li <li@example.com>;role=Tenant'];
+  const signers = people.flatMap((signer) => ['--signer', signer]);
+  await film.run(shell, words`templates list`);
+  await film.run(shell, words`envelopes create --template tmpl_lease --send ${signers}`);
+  const id = (await shell.esign`envelopes list -q`).split('\n')[0] ?? '';
   await film.clear();
-  await film.run(shell, ['envelopes', 'watch', id, '--interval', '500ms'], async () => {
-    await shell.esign('sandbox', 'sign', id);
+  await film.run(shell, words`envelopes watch ${id} --interval 500ms`, async () => {
+    await shell.esign`sandbox sign ${id}`;
     await setTimeout(1_200);
-    await shell.esign('sandbox', 'sign', id);
+    await shell.esign`sandbox sign ${id}`;
   });
-  await film.run(shell, ['envelopes', 'download', id]);
-  await film.run(shell, ['documents', 'verify']);
+  await film.run(shell, words`envelopes download ${id}`);
+  await film.run(shell, words`documents verify`);
   film.hold(LAST_FRAME_MS);
   const title =
     'esign from start to finish: send a lease to two people, watch it being signed, then download and verify the documents';
@@ -51,14 +47,14 @@ class Film {
   }
 
   /** Types a command, runs it to its end, and shows its result. `meanwhile` is called while the command is running. */
-  async run(shell, words, meanwhile) {
+  async run(shell, line, meanwhile) {
     this.#terminal.write('\u001b[2m$\u001b[0m ');
-    for (const key of commandLine(words)) {
+    for (const key of commandLine(line)) {
       this.#terminal.write(key);
       await this.#take(KEY_MS);
     }
     this.#terminal.write('\r\n');
-    const { ended } = shell.run(this.#terminal, words, ROWS);
+    const { ended } = shell.run(this.#terminal, line, ROWS);
     let isRunning = true;
     const done = Promise.all([ended, meanwhile?.()]).then(() => {
       isRunning = false;
@@ -122,7 +118,7 @@ class Film {
 }
 
 /** Returns the command as a person would type it: quoted, and with a line for each signer. */
-function commandLine(words) {
-  const quoted = words.map((word) => (/[ <;]/.test(word) ? `'${word}'` : word));
+function commandLine(line) {
+  const quoted = line.map((word) => (/[ <;]/.test(word) ? `'${word}'` : word));
   return ['esign', ...quoted].join(' ').replaceAll(' --signer', ' \\\r\n    --signer');
 }

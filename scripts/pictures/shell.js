@@ -29,8 +29,8 @@ export class Shell {
 
   /** Starts a sandbox that the commands use. */
   async startSandbox() {
-    const words = ['sandbox', 'start', '--ephemeral', '--port', '0', '--json'];
-    const child = execFile(process.execPath, [this.bin, ...words], { env: this.env });
+    const args = [this.bin, ...words`sandbox start --ephemeral --port 0 --json`];
+    const child = execFile(process.execPath, args, { env: this.env });
     const [ready] = await once(child.stdout, 'data');
     const { baseUrl } = JSON.parse(ready);
     const stop = async () => {
@@ -40,24 +40,25 @@ export class Shell {
     return { baseUrl, stop };
   }
 
-  /** Runs a command to its end, and returns its output. */
-  async esign(...words) {
+  /** Runs a command to its end, and returns its output: shell.esign`sandbox sign ${id}`. */
+  async esign(...line) {
     const { env, home } = this;
-    const { stdout } = await promisify(execFile)(process.execPath, [this.bin, ...words], { env, cwd: home });
+    const args = [this.bin, ...words(...line)];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env, cwd: home });
     return stdout.trim();
   }
 
   /** Opens a command in a new terminal, below a prompt with the command. */
-  open(words, rows = ROWS) {
+  open(line, rows = ROWS) {
     const terminal = new xterm.Terminal({ cols: COLUMNS, rows, allowProposedApi: true });
-    terminal.write(`\u001b[2m$\u001b[0m esign ${words.join(' ')}\r\n`);
-    return { terminal, ...this.run(terminal, words, rows - 1) };
+    terminal.write(`\u001b[2m$\u001b[0m esign ${line.join(' ')}\r\n`);
+    return { terminal, ...this.run(terminal, line, rows - 1) };
   }
 
   /** Runs a command in a terminal. */
-  run(terminal, words, rows) {
+  run(terminal, line, rows) {
     const { env, home } = this;
-    const child = spawn(process.execPath, [this.bin, ...words], {
+    const child = spawn(process.execPath, [this.bin, ...line], {
       cols: terminal.cols,
       rows,
       env,
@@ -83,11 +84,16 @@ export class Shell {
   }
 
   /** Runs a command to its end, and saves its last screen. */
-  async take(name, title, words, rows) {
-    const { terminal, ended } = this.open(words, rows);
+  async take(name, title, line, rows) {
+    const { terminal, ended } = this.open(line, rows);
     await ended;
     await this.keep(name, title, terminal);
   }
+}
+
+/** Returns the words of a command line: words`sandbox sign ${id}`. A value is one word, and an array one for each item. */
+export function words(texts, ...values) {
+  return texts.flatMap((text, at) => [...text.split(/\s+/).filter(Boolean), ...[values[at] ?? []].flat()]);
 }
 
 /** Waits until the terminal has drawn everything written to it. */

@@ -73,32 +73,22 @@ export async function draftRun(root: string, now: number): Promise<RunDraft> {
     .replace('T', '-');
   const id = `run-${stamp}-${randomBytes(4).toString('hex')}`;
   const files = filesOf(root, id);
-  try {
+  return usingFolder(root, async () => {
     await privateFolder(root);
     await clearLeftovers(root, now);
     await removeOldFailedRows(root, now);
     await mkdir(files.folder, { mode: 0o700 });
     const release = await lockFile(files.lock, lockedError(id));
-    const plan = await PlanWriter.create(files.plan);
-    return draftOf(id, files, plan, release);
-  } catch (error) {
-    throw storageError(error, root);
-  }
+    return draftOf(id, files, await PlanWriter.create(files.plan), release);
+  });
 }
 
 function draftOf(id: string, files: RunFiles, plan: PlanWriter, release: () => Promise<void>): RunDraft {
-  const whileWriting = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      throw storageError(error, files.folder);
-    }
-  };
   return {
     id,
-    add: (row) => whileWriting(() => plan.add(row)),
+    add: (row) => usingFolder(files.folder, () => plan.add(row)),
     start: (facts, known = []) =>
-      whileWriting(async () => {
+      usingFolder(files.folder, async () => {
         await plan.close();
         await writeJournal(files, { type: 'run', id, ...facts }, known);
         return openRunOf(files, await openJournal(files, id), release, false);
@@ -132,17 +122,12 @@ async function openJournal(
   files: RunFiles,
   id: string,
 ): Promise<{ state: RunState; journal: Journal<RunEntry> }> {
-  let state: RunState | undefined;
-  const journal = await Journal.open<RunEntry>({ path: files.journal, format: RUN_FORMAT }, (entry) => {
-    if (entry.type === 'run') state = new RunState(entry);
-    else state?.apply(entry);
-  });
-  if (state === undefined) {
-    await journal.close();
-    throw unknownRunError(id);
-  }
-  state.finishReplay();
-  return { state, journal };
+  const { take, state } = stateReader();
+  const journal = await Journal.open<RunEntry>({ path: files.journal, format: RUN_FORMAT }, take);
+  const read = state();
+  if (read !== undefined) return { state: read, journal };
+  await journal.close();
+  throw unknownRunError(id);
 }
 
 /** Yields the keys of the rows of a plan, many per entry, because each entry is a write to the disk. */
@@ -187,20 +172,12 @@ function openRunOf(
 export async function openRun(root: string, id: string): Promise<OpenRun> {
   const files = filesOf(root, id);
   if (!RUN_ID.test(id) || !(await exists(files.journal))) throw unknownRunError(id);
-  const release = await lock(files, id);
+  const release = await usingFolder(files.folder, () => lockFile(files.lock, lockedError(id)));
   try {
     return openRunOf(files, await openJournal(files, id), release, true);
   } catch (error) {
     await release();
     throw error;
-  }
-}
-
-async function lock(files: RunFiles, id: string): Promise<() => Promise<void>> {
-  try {
-    return await lockFile(files.lock, lockedError(id));
-  } catch (error) {
-    throw storageError(error, files.folder);
   }
 }
 
@@ -213,12 +190,8 @@ export async function withStartLock<T>(root: string, clock: Clock, work: () => P
     new UsageError(`Another run is starting (process ${pid}).`, {
       hint: 'Run the command again.',
     });
-  const path = join(root, 'start.lock');
-  const release = await lockFile(path, busy, { waitMs: START_LOCK_TIMEOUT_MS, clock }).catch(
-    (error: unknown) => {
-      throw storageError(error, root);
-    },
-  );
+  const options = { waitMs: START_LOCK_TIMEOUT_MS, clock };
+  const release = await usingFolder(root, () => lockFile(join(root, 'start.lock'), busy, options));
   try {
     return await work();
   } finally {
@@ -236,13 +209,23 @@ export async function readRun(root: string, id: string): Promise<RunState> {
 /** Returns the current state of a run, or undefined if it has no journal on this machine. */
 export async function readRunIfHere(root: string, id: string): Promise<RunState | undefined> {
   if (!RUN_ID.test(id)) return undefined;
-  let state: RunState | undefined;
-  await scan<RunEntry>({ path: filesOf(root, id).journal, format: RUN_FORMAT }, (entry) => {
-    if (entry.type === 'run') state = new RunState(entry);
-    else state?.apply(entry);
-  });
-  state?.finishReplay();
-  return state;
+  const { take, state } = stateReader();
+  await scan<RunEntry>({ path: filesOf(root, id).journal, format: RUN_FORMAT }, take);
+  return state();
+}
+
+/** Builds the state of a run from the entries of its journal. It is undefined if the journal is missing. */
+function stateReader() {
+  let read: RunState | undefined;
+  const take = (entry: RunEntry) => {
+    if (entry.type === 'run') read = new RunState(entry);
+    else read?.apply(entry);
+  };
+  const state = () => {
+    read?.finishReplay();
+    return read;
+  };
+  return { take, state };
 }
 
 export type RunStatus = 'running' | 'interrupted' | 'finished';
@@ -286,6 +269,11 @@ function unknownRunError(id: string): UsageError {
   });
 }
 
-function storageError(error: unknown, folder: string): Error {
-  return error instanceof EsignError ? error : notWritable(folder, error);
+/** Does work in a folder. @throws UsageError if the folder can't be written. */
+async function usingFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof EsignError ? error : notWritable(folder, error);
+  }
 }

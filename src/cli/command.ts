@@ -33,6 +33,17 @@ export abstract class EsignCommand extends Command {
     return { session, terminal, interrupt: invocation.interrupt };
   }
 
+  /** Parses the command line and creates the context, for which the flags in `fixed` have these values. */
+  protected async start<F extends Values, B extends Values & CommonFlags, A extends Values>(
+    options: Input<F, B, A>,
+    fixed: Partial<CommonFlags> = {},
+  ) {
+    const parsed = await this.parse(options);
+    const flags: B = parsed.flags;
+    const context = this.context({ ...flags, ...fixed });
+    return { ...parsed, ...context, context };
+  }
+
   /** @throws UsageError also if a flag or an argument is empty. */
   protected override async parse<F extends Values, B extends Values, A extends Values>(
     options?: Input<F, B, A>,

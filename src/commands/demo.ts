@@ -32,9 +32,8 @@ export default class Demo extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Demo);
+    const { flags, terminal, interrupt } = await this.start(Demo);
     const { dir } = flags;
-    const { terminal, interrupt } = this.context(flags);
     const folder = dir === undefined ? await createTemporary('esign-demo-') : madeFolder(resolve(dir));
     const own = await createTemporary('esign-demo-own-');
     const env = { ESIGN_CONFIG_DIR: own, ESIGN_STATE_DIR: own };

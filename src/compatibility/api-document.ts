@@ -1,13 +1,16 @@
+import document from './document.json' with { type: 'json' };
+
 /** The documentation of a value. */
 export interface DocumentedValue {
-  type: 'string' | 'integer' | 'boolean' | 'object' | 'array' | 'never';
-  isRequired?: true;
-  isNullable?: true;
-  isTimestamp?: true;
+  /** A form, or `never`. */
+  type: string;
+  isRequired?: boolean;
+  isNullable?: boolean;
+  isTimestamp?: boolean;
   pattern?: string;
   words?: readonly string[];
   /** Whether the document's list of words is incomplete. */
-  isOpen?: true;
+  isOpen?: boolean;
   /** The name of the object, or of the objects in the array. */
   of?: string;
 }
@@ -17,8 +20,8 @@ export interface Operation {
   method: string;
   path: string;
   /** The status of a success. Undefined if the document shows neither status nor body. */
-  status?: number;
-  reply?: string;
+  status?: number | undefined;
+  reply?: string | undefined;
 }
 
 /** The contents of contract/openapi.yaml about responses and events. */
@@ -34,3 +37,6 @@ export interface ApiDocument {
   /** The fields in the body of a create. */
   createFields: readonly string[];
 }
+
+/** Generated from contract/openapi.yaml: `npm run contract:update`. */
+export const DOCUMENT: ApiDocument = document;

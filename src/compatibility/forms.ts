@@ -116,7 +116,7 @@ export function judge(value: DocumentedValue, form: Form): 'documented' | 'open'
   return form === expectedForm(value) ? 'documented' : 'contradiction';
 }
 
-function judgeWord(words: readonly string[], form: Form, isOpen: true | undefined) {
+function judgeWord(words: readonly string[], form: Form, isOpen: boolean | undefined) {
   if (words.includes(form.slice(1))) return 'documented';
   return isOpen ? 'open' : 'contradiction';
 }
@@ -125,5 +125,5 @@ function expectedForm(value: DocumentedValue): Form | undefined {
   if (value.type === 'never') return undefined;
   if (value.isTimestamp) return 'timestamp';
   if (value.pattern !== undefined) return 'pattern';
-  return value.words === undefined ? value.type : undefined;
+  return value.words === undefined ? readForm(value.type) : undefined;
 }

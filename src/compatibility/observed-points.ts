@@ -1,5 +1,5 @@
 import { OPEN_POINTS, type OpenPoint } from '../kernel/open-points.ts';
-import { DOCUMENT } from './document.ts';
+import { DOCUMENT } from './api-document.ts';
 import { type CompatibilityReport, findingOf, ROLES } from './findings.ts';
 import type { Places, SeenForm } from './record.ts';
 

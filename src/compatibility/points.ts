@@ -2,7 +2,7 @@ import type { HttpRequest } from '../api/http.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { isList, isRecord, tryParseJson } from '../kernel/json.ts';
 import { ENVELOPE_STATUSES, isInFlight, LIMITS } from '../kernel/vocabulary.ts';
-import { DOCUMENT } from './document.ts';
+import { DOCUMENT } from './api-document.ts';
 
 /** A response of the service, with its request. */
 export interface ObservedResponse {

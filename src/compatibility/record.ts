@@ -7,7 +7,7 @@ import { lockFile } from '../kernel/files/lock.ts';
 import { openRegular, readRegularBytes } from '../kernel/files/regular-file.ts';
 import { replaceFile } from '../kernel/files/replace-file.ts';
 import { tryParseJson } from '../kernel/json.ts';
-import { DOCUMENT } from './document.ts';
+import { DOCUMENT } from './api-document.ts';
 import { LOCAL, recordFolder, recordPrefix } from './record-path.ts';
 import type { Fact } from './tally.ts';
 

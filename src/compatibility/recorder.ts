@@ -1,8 +1,7 @@
 import type { HttpRequest, RawResponse } from '../api/http.ts';
 import { isRecord } from '../kernel/json.ts';
 import { SIGNATURE_HEADER } from '../kernel/vocabulary.ts';
-import type { Operation } from './api-document.ts';
-import { DOCUMENT } from './document.ts';
+import { DOCUMENT, type Operation } from './api-document.ts';
 import { EventPoints, ResponsePoints } from './points.ts';
 import { addToRecord } from './record.ts';
 import { ObjectShapes } from './shape.ts';

@@ -1,5 +1,4 @@
-import type { DocumentedValue } from './api-document.ts';
-import { DOCUMENT } from './document.ts';
+import { DOCUMENT, type DocumentedValue } from './api-document.ts';
 import { type CompatibilityReport, findingOf, ROLES } from './findings.ts';
 import { type Form, judge, readForm } from './forms.ts';
 import { openPointsIn } from './observed-points.ts';

@@ -1,6 +1,5 @@
-import type { DocumentedValue } from './api-document.ts';
-import { DOCUMENT } from './document.ts';
-import { FORMS, type Form, isWord } from './forms.ts';
+import { DOCUMENT, type DocumentedValue } from './api-document.ts';
+import { FORMS, type Form, isWord, readForm } from './forms.ts';
 
 export function describeForm(form: Form, value?: DocumentedValue): string {
   if (isWord(form)) return form.slice(1);
@@ -18,7 +17,7 @@ export function expectationOf(value: DocumentedValue): string {
   if (value.isTimestamp) return `an ISO 8601 UTC timestamp${orNull}`;
   if (value.pattern)
     return `the format ${value.pattern.replaceAll(/[\^$\\]/g, '').replaceAll('[^/]+', '…')}${orNull}`;
-  return `${FORMS[value.type]}${orNull}`;
+  return `${describeForm(readForm(value.type))}${orNull}`;
 }
 
 /** Sections of the API document, by the beginning of a place's name. */

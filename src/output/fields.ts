@@ -10,7 +10,7 @@ export function fieldColumns<T>(list: string): TableColumn<T>[] {
       hint: 'Example: --fields id,status,signers.0.email',
     });
   }
-  return paths.map((path) => ({ key: path, value: (item) => cell(valueAt(item, path)) }));
+  return paths.map((key) => ({ key }));
 }
 
 /** The number of items whose field names are collected for the notice. */
@@ -57,9 +57,4 @@ function lacksField(item: unknown, path: string): boolean {
 /** Returns the selected fields as an object, for --json. */
 export function pick(value: unknown, columns: readonly TableColumn<unknown>[]): Record<string, unknown> {
   return Object.fromEntries(columns.map(({ key }) => [key, valueAt(value, key) ?? null]));
-}
-
-function cell(value: unknown): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

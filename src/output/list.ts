@@ -1,7 +1,7 @@
 import { withoutFormula } from '../kernel/text/formula.ts';
 import { FieldCheck, fieldColumns, pick } from './fields.ts';
 import { jsonText, writeJsonLine } from './json.ts';
-import { renderTable, type TableColumn } from './table.ts';
+import { exactText, renderTable, type TableColumn } from './table.ts';
 import { errColumns, type Terminal } from './terminal.ts';
 import { paragraph, safeLine } from './text.ts';
 
@@ -67,12 +67,15 @@ async function writeItems<T>(
   if (format.quiet) return writeLines(items, (item) => view.id(item), terminal);
   const shape = (item: T) => (chosen ? pick(item, chosen) : item);
   if (format.json) return writeJsonArray(items, shape, terminal);
-  if (format.jsonl) return writeJsonLines(items, shape, terminal);
+  if (format.jsonl) {
+    for await (const item of items) await writeJsonLine(shape(item), terminal);
+    return;
+  }
   if (format.csv) return writeCsv(items, columns, terminal);
   if (terminal.outIsTty) return writeTable(items, chosen ?? view.shown ?? columns, view.empty, terminal);
   return writeLines(
     items,
-    (item) => columns.map((column) => column.value(item).replace(/[\t\r\n]+/g, ' ')).join('\t'),
+    (item) => columns.map((column) => exactText(item, column).replace(/[\t\r\n]+/g, ' ')).join('\t'),
     terminal,
   );
 }
@@ -98,22 +101,11 @@ async function writeJsonArray<T>(
 ): Promise<void> {
   let first = true;
   for await (const item of items) {
-    await terminal.out(`${first ? '[' : ','}\n${indent(jsonText(map(item), 2))}`);
+    const indented = jsonText(map(item), 2).replaceAll('\n', '\n  ');
+    await terminal.out(`${first ? '[' : ','}\n  ${indented}`);
     first = false;
   }
   await terminal.out(first ? '[]\n' : '\n]\n');
-}
-
-async function writeJsonLines<T>(
-  items: Items<T>,
-  map: (item: T) => unknown,
-  terminal: Terminal,
-): Promise<void> {
-  for await (const item of items) await writeJsonLine(map(item), terminal);
-}
-
-function indent(text: string): string {
-  return `  ${text.replaceAll('\n', '\n  ')}`;
 }
 
 /** Formats a CSV cell. Line breaks and tabs are kept; other characters that could affect a terminal are made visible, even in a pipe. */
@@ -133,7 +125,7 @@ async function writeCsv<T>(
   let header = true;
   for await (const item of items) {
     const rows = header ? [columns.map((column) => column.key)] : [];
-    rows.push(columns.map((column) => csvCell(withoutFormula(column.value(item)))));
+    rows.push(columns.map((column) => csvCell(withoutFormula(exactText(item, column)))));
     await terminal.out(stringify(rows));
     header = false;
   }

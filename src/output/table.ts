@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { valueAt } from '../kernel/json.ts';
 import { wordList } from '../kernel/text/word-list.ts';
 import type { Terminal } from './terminal.ts';
 import { safeLine, truncate, widthOf, wrapped } from './text.ts';
@@ -9,8 +10,8 @@ export interface TableColumn<T> {
   key: string;
   /** The heading (default: the key in capitals). */
   header?: string;
-  /** Returns the exact text, which may be empty. */
-  value(item: T): string;
+  /** Returns the exact text, which may be empty (default: the value at `key`, a path as in --fields). */
+  value?(item: T): string;
   /** Returns the text on a terminal (default: the exact text). */
   show?(item: T): string;
   /** Returns the color of the cell on a terminal. */
@@ -31,6 +32,14 @@ function headerOf({ key, header = key.toUpperCase() }: Pick<TableColumn<unknown>
   return header;
 }
 
+/** Returns the exact text of a cell. */
+export function exactText<T>(item: T, column: TableColumn<T>): string {
+  if (column.value !== undefined) return column.value(item);
+  const value = valueAt(item, column.key);
+  if (value === undefined || value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
 const GAP = 2;
 const MIN_COLUMN_WIDTH = 12;
 
@@ -41,7 +50,9 @@ export function renderTable<T>(
   terminal: Terminal,
 ): string {
   const columns = all.filter(({ exactOnly }) => exactOnly !== true);
-  const whole = items.map((item) => columns.map((column) => safeLine((column.show ?? column.value)(item))));
+  const whole = items.map((item) =>
+    columns.map((column) => safeLine(column.show?.(item) ?? exactText(item, column))),
+  );
   const cells = stripCommonStart(whole, fitColumns(columns, whole, terminal.columns));
   const fitted = fitColumns(columns, cells, terminal.columns);
   const table = plainTable();

@@ -9,8 +9,21 @@ import { columnOf, type SheetColumn } from '../rows/columns.ts';
 import { withoutResults } from '../rows/json-rows.ts';
 import type { RawRow } from '../rows/raw-row.ts';
 import { rawRow } from '../rows/table-rows.ts';
-import type { FilePart } from './file-part.ts';
 import { cellText, INTO_COLUMNS, type IntoCells, type IntoColumn, intoColumn } from './result-columns.ts';
+
+/**
+ * A part of a source file: a row, or something between rows (byte order mark, header, blank lines). The parts without results,
+ * joined in order, are exactly the file.
+ */
+interface FilePart {
+  /** Undefined if the part is not a row. */
+  row?: RawRow | undefined;
+  line: number;
+  /** Returns the bytes of the part as they are in the file. */
+  bytes(): Buffer;
+  /** Returns the bytes with the result columns: values for a row, names for the header. */
+  bytesWith(results: IntoCells): Buffer;
+}
 
 /** A source file that is rewritten part by part. */
 export interface RewritableFile {
@@ -31,7 +44,9 @@ export async function openRewritable(
   const table = await openTableFile(file, options);
   if (table.kind === 'sheet') {
     const records = table.records({ problem: () => undefined, warning: () => undefined });
-    return { parts: sheetParts(records, delimiter, sent), replaced: () => 0 };
+    const units = await codeUnitsOf('utf-8', delimiter);
+    const dialect = { delimiter, isNamed: false };
+    return { parts: sheetParts(records, { units, dialect, sent }), replaced: () => 0 };
   }
   const { encoding, bytes } = table;
   const plain = await codeUnitsOf(encoding, ',');
@@ -53,33 +68,28 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** Yields the rows of a sheet as CSV. */
 async function* sheetParts(
   records: AsyncIterable<TableRecord>,
-  delimiter: string,
-  sent: readonly string[] | undefined,
+  file: CsvFile,
 ): AsyncGenerator<FilePart, void, undefined> {
-  const textOf = (cells: readonly string[]) =>
-    `${cells.map((cell) => quoted(cell, delimiter)).join(delimiter)}\r\n`;
-  let header: string[] | undefined;
+  let layout: Layout | undefined;
   for await (const { cells, line } of records) {
-    const isHeader = header === undefined;
-    header ??= cells;
-    const names = header;
-    const start = isHeader ? BYTE_ORDER_MARK : '';
-    const row = isHeader ? undefined : rawRow(looseColumns(names, sent), cells, line);
-    yield {
-      row,
-      line,
-      bytes: () => Buffer.from(start + textOf(cells)),
-      bytesWith: (results: IntoCells) => {
-        const value = (column: IntoColumn) => (isHeader ? column : cellText(results, column));
-        const own = names.map((name, index) => {
-          const column = intoColumn(name);
-          return column === undefined || isHeader ? (cells[index] ?? '') : value(column);
-        });
-        const added = INTO_COLUMNS.filter((column) => !names.some((name) => intoColumn(name) === column));
-        return Buffer.from(start + textOf([...own, ...added.map(value), ...cells.slice(names.length)]));
-      },
-    };
+    const record = csvRecord(cells, line, file);
+    if (layout === undefined) {
+      yield fixedPart(Buffer.from(BYTE_ORDER_MARK), line);
+      layout = new Layout(cells, file);
+      yield layout.part(record, undefined);
+    } else yield layout.part(record, cells);
   }
+}
+
+function csvRecord(cells: readonly string[], line: number, { units, dialect }: CsvFile): RawRecord {
+  const texts = cells.map((cell) => units.encode(quoted(cell, dialect.delimiter)));
+  let start = 0;
+  const places = texts.map((text) => {
+    const from = start;
+    start += text.length + 1;
+    return [from, from + text.length] as const;
+  });
+  return { units: texts.join(dialect.delimiter), lineBreak: '\r\n', cells: places, line };
 }
 
 /** Yields the parts of a JSON Lines file, one per line. */
@@ -145,16 +155,14 @@ function asJson(text: string): string {
 
 interface CsvFile {
   units: CodeUnits;
-  mark: string;
   dialect: Dialect;
   sent: readonly string[] | undefined;
-  name: string;
 }
 
 /** Yields the parts of a CSV file. */
 async function* csvParts(
   pieces: AsyncIterable<string>,
-  file: CsvFile,
+  file: CsvFile & { mark: string; name: string },
 ): AsyncGenerator<FilePart, void, undefined> {
   const { units, mark, dialect } = file;
   if (mark !== '') yield fixedPart(units.toBytes(mark), 1);

@@ -19,9 +19,8 @@ export default class Autocomplete extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(Autocomplete);
+    const { args, terminal } = await this.start(Autocomplete);
     const shell = SHELLS.find((known) => known === args.shell);
-    const { terminal } = this.context(flags);
     if (shell !== undefined) {
       const script = completionScript(shell);
       const whole = { shell, install: installLine(shell), script };

@@ -78,8 +78,7 @@ export default class BulkCreate extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(BulkCreate);
-    const context = this.context(flags);
+    const { args, flags, context } = await this.start(BulkCreate);
     const progress = new BulkProgress(context);
     const client = () => bulkClient(flags, progress, context.session);
     const sending = await sendRequest(args.file, flags, context.terminal);

@@ -51,8 +51,7 @@ export default class BulkExport extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(BulkExport);
-    const context = this.context(flags);
+    const { args, flags, context } = await this.start(BulkExport);
     const id = await namedRun(args.run, flags.last, { orLast: true });
     const { into } = flags;
     if (into !== undefined) return exportInto({ ...flags, id, into }, context);

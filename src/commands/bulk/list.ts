@@ -17,8 +17,7 @@ export default class BulkList extends EsignCommand {
   static override flags = { ...listFlags, fields: fieldsFlag('id,state,total') };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(BulkList);
-    const context = this.context(flags);
+    const { flags, context } = await this.start(BulkList);
     const runs = summaries(runsDir(), (_, error) => context.terminal.notice(messageOf(error)));
     await writeList(
       limited.take(runs, flags, context),

@@ -30,8 +30,7 @@ export default class BulkResume extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(BulkResume);
-    const context = this.context(flags);
+    const { args, flags, context } = await this.start(BulkResume);
     const progress = new BulkProgress(context);
     const client = () => bulkClient(flags, progress, context.session);
     const webhookSecret = await readWebhookSecret(flags['webhook-secret-file'], context.terminal);

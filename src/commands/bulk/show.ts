@@ -18,13 +18,12 @@ export default class BulkShow extends EsignCommand {
   static override flags = { last: booleanFlag('the latest run') };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(BulkShow);
-    const context = this.context(flags);
+    const { args, flags, terminal } = await this.start(BulkShow);
     const id = await namedRun(args.run, flags.last, { orLast: true });
     const run = await detailsOf(runsDir(), await readRun(runsDir(), id));
     const failures = await failuresOf(runsDir(), id);
-    const out = context.terminal.hidingSecrets();
-    if (context.terminal.json) return writeJson({ ...run, failures }, out);
-    await out.out(renderRun(run, failures, context.terminal));
+    const out = terminal.hidingSecrets();
+    if (terminal.json) return writeJson({ ...run, failures }, out);
+    await out.out(renderRun(run, failures, terminal));
   }
 }

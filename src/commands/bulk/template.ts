@@ -3,6 +3,7 @@ import { booleanFlag, requiredArg, textFlag } from '../../cli/flags.ts';
 import { writeNewFile } from '../../cli/new-file.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
+import { quoted } from '../../tables/rewrite/csv-units.ts';
 import { rolesOf } from '../../templates/roles.ts';
 
 export default class BulkTemplate extends EsignCommand {
@@ -21,18 +22,17 @@ export default class BulkTemplate extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(BulkTemplate);
-    const context = this.context(flags);
-    const client = flags.template === undefined ? undefined : await context.session.client();
-    const template = await client?.templates.get(flags.template ?? '', context.interrupt.signal);
-    const roles = client && template ? (await rolesOf(client, template, context.interrupt.signal)).names : [];
+    const { args, flags, session, terminal, interrupt } = await this.start(BulkTemplate);
+    const client = flags.template === undefined ? undefined : await session.client();
+    const template = await client?.templates.get(flags.template ?? '', interrupt.signal);
+    const roles = client && template ? (await rolesOf(client, template, interrupt.signal)).names : [];
     const text = exampleFile(/\.jsonl$/.test(args.file) ? 'jsonl' : 'csv', flags.template, roles);
-    await writeNewFile(args.file, text, flags.force, context.terminal);
+    await writeNewFile(args.file, text, flags.force, terminal);
     if (args.file === '-') return;
-    context.terminal.notice(
+    terminal.notice(
       `Created ${args.file}. Fill it in, then run \`${command('bulk', 'create', args.file, '--dry-run')}\`.`,
     );
-    if (context.terminal.json) await writeJson({ path: args.file }, context.terminal);
+    if (terminal.json) await writeJson({ path: args.file }, terminal);
   }
 }
 
@@ -97,9 +97,5 @@ function csvExample(rows: readonly Row[], templateId: string): string {
     '30',
     `C-${index + 1}`,
   ]);
-  return [header, ...lines].map((cells) => `${cells.map(quoted).join(',')}\n`).join('');
-}
-
-function quoted(cell: string): string {
-  return /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  return [header, ...lines].map((cells) => `${cells.map((cell) => quoted(cell, ',')).join(',')}\n`).join('');
 }

@@ -152,38 +152,27 @@ export function summaryText(run: RunDetails): string {
 
 /** Returns the list view of the runs on this machine. */
 export function runList(now: number): ListView<RunSummary> {
-  const id: TableColumn<RunSummary> = { key: 'id', header: 'RUN', value: (run) => run.id, fixed: true };
-  const state: TableColumn<RunSummary> = {
-    key: 'state',
-    value: (run) => run.state,
-    fixed: true,
-    color: stateColor,
-  };
-  const file: TableColumn<RunSummary> = { key: 'file', value: (run) => run.file, least: 12 };
+  const id: TableColumn<RunSummary> = { key: 'id', header: 'RUN', fixed: true };
+  const state: TableColumn<RunSummary> = { key: 'state', fixed: true, color: stateColor };
+  const file: TableColumn<RunSummary> = { key: 'file', least: 12 };
   const createdAt: TableColumn<RunSummary> = {
     key: 'createdAt',
     header: 'CREATED',
-    value: (run) => run.createdAt,
     show: (run) => relativeTime(run.createdAt, now),
     extra: true,
   };
-  const counts = [
-    numberColumn('done', (run) => run.done),
-    numberColumn('failed', (run) => run.failed),
-    numberColumn('total', (run) => run.total),
-  ];
-  const existing = numberColumn('existing', (run) => run.existing);
+  const counts = [numberColumn('done'), numberColumn('failed'), numberColumn('total')];
   return {
     id: (run) => run.id,
     empty: 'No runs yet. Start one: esign bulk create FILE --template ID --send',
-    columns: [id, state, ...counts, createdAt, file, existing],
+    columns: [id, state, ...counts, createdAt, file, numberColumn('existing')],
     // The ID contains the time, so the time column is dropped first.
     shown: [id, state, ...counts, file, createdAt],
   };
 }
 
-function numberColumn(key: string, count: (run: RunSummary) => number): TableColumn<RunSummary> {
-  return { key, value: (run) => String(count(run)), show: (run) => grouped(count(run)), fixed: true };
+function numberColumn(key: 'done' | 'failed' | 'total' | 'existing'): TableColumn<RunSummary> {
+  return { key, show: (run) => grouped(run[key]), fixed: true };
 }
 
 function stateColor(run: RunSummary): 'green' | 'yellow' | 'cyan' {

@@ -41,9 +41,7 @@ export default class Compat extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Compat);
-    const context = this.context(flags);
-    const { session, terminal } = context;
+    const { flags, context, session, terminal } = await this.start(Compat);
     const scope = recordScopeOf(await session.settings());
     if (scope === undefined)
       throw new NoProfileError('No base URL is configured.', {
@@ -164,15 +162,7 @@ function renderPage(report: CompatibilityReport, path: string, terminal: Termina
       return `${what}${description === '' ? '' : `  ${line(description)}\n`}${details(one)}`;
     }),
     heading('As documented'),
-    renderTable(
-      documented,
-      [
-        { key: 'what', value: (one) => one.what },
-        { key: 'times', value: (one) => String(one.times) },
-        { key: 'where', value: (one) => one.where },
-      ],
-      terminal,
-    ),
+    renderTable(documented, [{ key: 'what' }, { key: 'times' }, { key: 'where' }], terminal),
     heading(`Never seen: ${neverSeen.length}`),
     `${indented(safeLine(neverSeen.map(({ what }) => openPointParts(what).name).join(', ')), 0, terminal)}\n`,
     `\n${indented(safeLine(`The record is stored in ${path}. Delete it to start over.`), 0, terminal)}\n`,

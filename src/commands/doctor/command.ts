@@ -27,9 +27,7 @@ export default class Doctor extends EsignCommand {
   ];
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Doctor);
-    const context = this.context(flags);
-    const { terminal } = context;
+    const { context, terminal } = await this.start(Doctor);
     const out = terminal.hidingSecrets();
     const checks: DoctorCheck[] = [];
     const page = checkPrinter((check) => out.out(renderCheck(check, terminal)));

@@ -18,8 +18,7 @@ export default class DocumentsHead extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(DocumentsHead);
-    const context = this.context(flags);
+    const { argv, context } = await this.start(DocumentsHead);
     const keys = await readKeys(argv.map(String));
     await forEachKey(
       keys,

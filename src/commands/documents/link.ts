@@ -25,8 +25,7 @@ export default class DocumentsLink extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(DocumentsLink);
-    const context = this.context(flags);
+    const { argv, flags, context } = await this.start(DocumentsLink);
     const seconds = Math.round((flags.expires ?? LINK_MS.default) / 1_000);
     if (seconds > LINK_MS.max / 1_000)
       throw new UsageError('--expires can be at most 7 days, the S3 limit.', {

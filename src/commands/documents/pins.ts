@@ -26,8 +26,7 @@ export default class DocumentsPins extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(DocumentsPins);
-    const { session, terminal } = this.context(flags);
+    const { flags, session, terminal } = await this.start(DocumentsPins);
     const pins = await changed(flags, session, { isDryRun: flags['dry-run'] });
     await writeList(pins, pinList, { ...flags, json: terminal.json }, terminal);
   }

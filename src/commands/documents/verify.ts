@@ -36,10 +36,8 @@ export default class DocumentsVerify extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(DocumentsVerify);
+    const { argv, flags, context, terminal } = await this.start(DocumentsVerify);
     const places = argv.length === 0 ? ['.'] : argv.map(String);
-    const context = this.context(flags);
-    const { terminal } = context;
     const options = {
       known: await knownSigners(flags, context.session),
       requireSeal: flags['require-seal'],

@@ -97,22 +97,17 @@ export function sandboxDeliveryList(now: number): ListView<Record<string, unknow
     id: (one) => text(one.id),
     empty: 'The sandbox has sent no webhooks. Create an envelope with --webhook-url.',
     columns: [
-      { key: 'id', value: (one) => text(one.id), fixed: true },
-      {
-        key: 'createdAt',
-        header: 'CREATED',
-        value: (one) => text(one.createdAt),
-        show: (one) => relativeTime(text(one.createdAt), now),
-      },
-      { key: 'event', value: (one) => text(one.event), fixed: true },
-      { key: 'envelopeId', header: 'ENVELOPE', value: (one) => text(one.envelopeId), fixed: true },
-      { key: 'state', value: (one) => text(one.state), fixed: true },
+      { key: 'id', fixed: true },
+      { key: 'createdAt', header: 'CREATED', show: (one) => relativeTime(text(one.createdAt), now) },
+      { key: 'event', fixed: true },
+      { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
+      { key: 'state', fixed: true },
       {
         key: 'attempts',
         header: 'TRIES',
         value: (one) => (Array.isArray(one.attempts) ? String(one.attempts.length) : ''),
       },
-      { key: 'url', value: (one) => text(one.url) },
+      { key: 'url' },
     ],
   };
 }

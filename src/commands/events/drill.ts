@@ -28,8 +28,7 @@ export default class EventsDrill extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(EventsDrill);
-    const { terminal, session, interrupt } = this.context(flags);
+    const { flags, terminal, session, interrupt } = await this.start(EventsDrill);
     const url = targetUrl(flags.to);
     const events = [...(eventNames(flags.events) ?? EVENTS)];
     const secret = await requireWebhookSecret(flags['secret-file'], terminal);

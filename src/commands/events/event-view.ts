@@ -28,33 +28,17 @@ export function eventList(now: number): ListView<Record<string, unknown>> {
       {
         key: 'deliveryId',
         header: 'DELIVERY',
-        value: (one) => word(one.deliveryId),
         // `events show` and `replay` accept the beginning of an ID.
         show: (one) => word(one.deliveryId).slice(0, 12),
         fixed: true,
       },
-      {
-        key: 'receivedAt',
-        header: 'RECEIVED',
-        value: (one) => word(one.receivedAt),
-        show: (one) => relativeTime(word(one.receivedAt), now),
-      },
-      {
-        key: 'event',
-        value: (one) => word(one.event),
-        show: (one) => word(one.event).replace(/^envelope\./, ''),
-        fixed: true,
-      },
-      { key: 'envelopeId', header: 'ENVELOPE', value: (one) => word(one.envelopeId), fixed: true },
-      {
-        key: 'verified',
-        value: (one) => String(one.verified),
-        show: verdictOf,
-        color: (one) => (one.verified === true ? 'green' : 'red'),
-      },
-      { key: 'status', value: (one) => word(one.status) },
-      { key: 'signer', value: (one) => word(one.signer) },
-      { key: 'reason', header: 'WHY REFUSED', value: (one) => word(one.reason), exactOnly: true },
+      { key: 'receivedAt', header: 'RECEIVED', show: (one) => relativeTime(word(one.receivedAt), now) },
+      { key: 'event', show: (one) => word(one.event).replace(/^envelope\./, ''), fixed: true },
+      { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
+      { key: 'verified', show: verdictOf, color: (one) => (one.verified === true ? 'green' : 'red') },
+      { key: 'status' },
+      { key: 'signer' },
+      { key: 'reason', header: 'WHY REFUSED', exactOnly: true },
     ],
   };
 }

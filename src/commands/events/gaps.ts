@@ -30,8 +30,7 @@ export default class EventsGaps extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(EventsGaps);
-    const { session, terminal, interrupt } = this.context(flags);
+    const { flags, session, terminal, interrupt } = await this.start(EventsGaps);
     const now = session.clock.now();
     const { envelopes } = await session.client();
     const { gaps, checked } = await findGaps(envelopes, eventsDir(), {
@@ -59,19 +58,13 @@ export function gapList(now: number): ListView<Gap> {
     id: (one) => one.envelopeId,
     empty: 'No gaps. Every change was received as an event, and all events agree with the API.',
     columns: [
-      { key: 'kind', header: 'GAP', value: (one) => one.kind, fixed: true },
-      { key: 'envelopeId', header: 'ENVELOPE', value: (one) => one.envelopeId, fixed: true },
-      { key: 'event', value: (one) => one.event, fixed: true },
-      {
-        key: 'at',
-        header: 'WHEN',
-        value: (one) => one.at ?? '',
-        show: (one) => relativeTime(one.at, now),
-        fixed: true,
-      },
-      { key: 'status', value: (one) => one.status ?? '', fixed: true },
-      { key: 'signer', value: (one) => one.signer ?? '' },
-      { key: 'why', value: (one) => one.why },
+      { key: 'kind', header: 'GAP', fixed: true },
+      { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
+      { key: 'event', fixed: true },
+      { key: 'at', header: 'WHEN', show: (one) => relativeTime(one.at, now), fixed: true },
+      { key: 'status', fixed: true },
+      { key: 'signer' },
+      { key: 'why' },
     ],
   };
 }

@@ -28,8 +28,7 @@ export default class EventsList extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(EventsList);
-    const context = this.context(flags);
+    const { flags, context } = await this.start(EventsList);
     const now = context.session.clock.now();
     const verified = flags.verified ? true : flags.unverified ? false : undefined;
     const selection = {

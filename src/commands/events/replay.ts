@@ -26,8 +26,7 @@ export default class EventsReplay extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(EventsReplay);
-    const context = this.context(flags);
+    const { argv, flags, context } = await this.start(EventsReplay);
     const url = targetUrl(flags.to);
     const records: EventRecord[] = [];
     const isSelected = flags.envelope !== undefined || flags.since !== undefined;

@@ -11,8 +11,7 @@ export default class EventsSecret extends EsignCommand {
   ];
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(EventsSecret);
-    const { terminal } = this.context(flags);
+    const { terminal } = await this.start(EventsSecret);
     const { json } = terminal;
     const secret = newWebhookSecret();
     await (json ? writeJson({ secret }, terminal) : terminal.out(`${secret}\n`));

@@ -16,10 +16,9 @@ export default class EventsShow extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(EventsShow);
-    const context = this.context(flags);
-    const record = await findEvent(args.id, context.terminal);
-    if (context.terminal.json) return writeJson(eventJson(record), context.terminal.hidingSecrets());
-    await context.terminal.hidingSecrets().out(renderEvent(record, context.terminal));
+    const { args, terminal } = await this.start(EventsShow);
+    const record = await findEvent(args.id, terminal);
+    if (terminal.json) return writeJson(eventJson(record), terminal.hidingSecrets());
+    await terminal.hidingSecrets().out(renderEvent(record, terminal));
   }
 }

@@ -28,8 +28,7 @@ export default class EventsTrigger extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(EventsTrigger);
-    const context = this.context(flags);
+    const { args, flags, context } = await this.start(EventsTrigger);
     const event = eventName(args.event);
     const url = targetUrl(flags.to);
     const secret = await readWebhookSecret(flags['secret-file'], context.terminal);

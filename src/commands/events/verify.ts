@@ -29,9 +29,8 @@ export default class EventsVerify extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(EventsVerify);
-    const context = this.context(flags);
-    const secret = await requireWebhookSecret(flags['secret-file'], context.terminal);
+    const { args, flags, terminal } = await this.start(EventsVerify);
+    const secret = await requireWebhookSecret(flags['secret-file'], terminal);
     const raw = await readBytes(args.file, 'body');
     const check = checkSignature(raw, flags.signature, [secret]);
     if (!check.ok) {
@@ -40,7 +39,7 @@ export default class EventsVerify extends EsignCommand {
         `Invalid signature: ${check.failure === 'mismatch' ? explainMismatch(raw, flags.signature, known) : check.reason}.`,
       );
     }
-    if (context.terminal.json) return writeJson({ verified: true }, context.terminal);
-    await context.terminal.out('good\n');
+    if (terminal.json) return writeJson({ verified: true }, terminal);
+    await terminal.out('good\n');
   }
 }

@@ -44,9 +44,7 @@ export default class Find extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(Find);
-    const context = this.context(flags);
-    const { terminal } = context;
+    const { argv, flags, context, terminal } = await this.start(Find);
     const selection = await selectionOf({ ...flags, search: searchText(argv.join(' ')) }, context);
     // On a terminal, the envelopes are described in sentences.
     const isDescribed = isTableOutput(flags, terminal);

@@ -23,9 +23,8 @@ export default class IndexClear extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(IndexClear);
-    const context = this.context(flags);
-    const { profileName } = await context.session.settings();
+    const { flags, session, terminal } = await this.start(IndexClear);
+    const { profileName } = await session.settings();
     const files = await indexFiles(
       indexFolder(stateDir()),
       flags.all ? 'all' : { profile: profileName?.value },
@@ -34,10 +33,9 @@ export default class IndexClear extends EsignCommand {
     // Undefined without the flag, so JSON would leave it out.
     const dryRun = flags['dry-run'] === true;
     if (!dryRun) for (const { path } of files) await rm(path, { force: true });
-    if (context.terminal.json)
-      return writeJson({ dryRun, files: files.map(({ path }) => path), bytes }, context.terminal);
+    if (terminal.json) return writeJson({ dryRun, files: files.map(({ path }) => path), bytes }, terminal);
     const what = `${counted(files.length, 'file')}, ${bytesInWords(bytes)}`;
-    await context.terminal.out(`${dryRun ? 'Would remove' : 'Removed'} ${what}.\n`);
+    await terminal.out(`${dryRun ? 'Would remove' : 'Removed'} ${what}.\n`);
   }
 }
 

@@ -14,8 +14,7 @@ export default class IndexRefresh extends EsignCommand {
   ];
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(IndexRefresh);
-    const context = this.context(flags);
+    const { context } = await this.start(IndexRefresh);
     const index = await context.session.index();
     if (index !== undefined) {
       const line = new IndexProgressLine(context);

@@ -38,9 +38,7 @@ export default class Late extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Late);
-    const context = this.context(flags);
-    const { session, terminal } = context;
+    const { flags, context, session, terminal } = await this.start(Late);
     const out = terminal.hidingSecrets();
     const selection = await selectionOf(flags, context);
     const account = await readAccount({ selection, scope: 'all' }, context);
@@ -127,17 +125,15 @@ function lateList(now: number): ListView<LateRow> {
   return {
     id: ({ envelopeId }) => envelopeId,
     columns: [
-      { key: 'envelopeId', header: 'ENVELOPE', value: ({ envelopeId }) => envelopeId, fixed: true },
+      { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
       {
         key: 'signer.email',
         header: 'SIGNER',
-        value: ({ signer }) => signer.email ?? '',
         show: ({ signer }) => signer.name || signer.email || signer.id || '',
       },
       {
         key: 'since',
         header: 'WAITING',
-        value: ({ since }) => since,
         show: ({ waitingMs }) => durationInWords(waitingMs),
         color: () => 'yellow',
         fixed: true,
@@ -145,24 +141,17 @@ function lateList(now: number): ListView<LateRow> {
       {
         key: 'usual.percentileMs',
         header: 'USUAL',
-        value: ({ usual }) => String(usual.percentileMs),
         show: ({ usual }) => durationInWords(usual.percentileMs),
         fixed: true,
       },
-      {
-        key: 'opened',
-        value: ({ opened }) => (opened === null ? '' : String(opened)),
-        show: ({ opened }) => (opened === null ? '?' : opened ? 'yes' : 'no'),
-        fixed: true,
-      },
+      { key: 'opened', show: ({ opened }) => (opened === null ? '?' : opened ? 'yes' : 'no'), fixed: true },
       {
         key: 'expiresAt',
         header: 'EXPIRES',
-        value: ({ expiresAt }) => expiresAt ?? '',
         show: ({ expiresAt }) => relativeTime(expiresAt, now),
         fixed: true,
       },
-      { key: 'next', value: ({ next }) => next, exactOnly: true },
+      { key: 'next', exactOnly: true },
     ],
   };
 }

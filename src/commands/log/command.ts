@@ -28,8 +28,7 @@ export default class Log extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Log);
-    const { terminal, session } = this.context(flags);
+    const { flags, terminal, session } = await this.start(Log);
     const filter = { since: flags.since?.(session.clock.now()), envelopeId: flags.envelope };
     const { entries, damaged } = await entriesOf(logFolder(stateDir()), filter);
     if (damaged > 0) terminal.notice(damagedLog(damaged));
@@ -43,32 +42,32 @@ function logList(now: number): ListView<LogEntry> {
     id: ({ id }) => id,
     empty: 'No log entries found.',
     columns: [
-      { key: 'id', value: ({ id }) => id, fixed: true },
-      { key: 'at', value: ({ at }) => at, fixed: true },
-      { key: 'user', value: ({ user }) => user },
-      { key: 'profile', value: ({ profile }) => profile ?? '' },
-      { key: 'baseUrl', header: 'BASE URL', value: ({ baseUrl }) => baseUrl },
-      { key: 'command', value: ({ command }) => command },
-      { key: 'effect', value: ({ effect }) => effect },
+      { key: 'id', fixed: true },
+      { key: 'at', fixed: true },
+      { key: 'user' },
+      { key: 'profile' },
+      { key: 'baseUrl', header: 'BASE URL' },
+      { key: 'command' },
+      { key: 'effect' },
       { key: 'envelopeIds', header: 'ENVELOPES', value: ({ envelopeIds }) => envelopeIds.join(' ') },
-      { key: 'requestId', header: 'REQUEST ID', value: ({ requestId }) => requestId ?? '' },
-      { key: 'outcome', value: ({ outcome }) => outcome },
-      { key: 'error', value: ({ error }) => error ?? '' },
+      { key: 'requestId', header: 'REQUEST ID' },
+      { key: 'outcome' },
+      { key: 'error' },
     ],
     shown: [
-      { key: 'id', value: ({ id }) => id, fixed: true },
+      { key: 'id', fixed: true },
       { key: 'at', header: 'WHEN', value: ({ at }) => relativeTime(at, now), fixed: true },
-      { key: 'command', value: ({ command }) => command, fixed: true },
-      { key: 'outcome', value: outcomeOf, fixed: true },
+      { key: 'command', fixed: true },
+      {
+        key: 'outcome',
+        value: ({ outcome, error }) => (error === null ? outcome : `${outcome}: ${error}`),
+        fixed: true,
+      },
       { key: 'envelopeIds', header: 'ENVELOPES', value: envelopesOf },
-      { key: 'profile', value: ({ profile }) => profile ?? '' },
-      { key: 'user', value: ({ user }) => user },
+      { key: 'profile' },
+      { key: 'user' },
     ],
   };
-}
-
-function outcomeOf({ outcome, error }: LogEntry): string {
-  return error === null ? outcome : `${outcome}: ${error}`;
 }
 
 function envelopesOf({ envelopeIds }: LogEntry): string {

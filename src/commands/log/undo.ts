@@ -41,8 +41,7 @@ export default class LogUndo extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(LogUndo);
-    const context = this.context(flags);
+    const { args, flags, context } = await this.start(LogUndo);
     const { id } = args;
     const write = await findWrite(id);
     const client = await clientOf(write, context);

@@ -17,8 +17,7 @@ export default class LogVerify extends EsignCommand {
   ];
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(LogVerify);
-    const { terminal } = this.context(flags);
+    const { terminal } = await this.start(LogVerify);
     const { files, entries, break: found } = await verifyLog(logFolder(stateDir()));
     if (found !== undefined) throw broken(found);
     if (terminal.json) return writeJson({ ok: true, entries, files }, terminal);

@@ -33,9 +33,8 @@ export default class Mcp extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Mcp);
     // No prompts and no live updates, because stdin and stdout carry the protocol.
-    const context = this.context({ ...flags, json: true, 'no-input': true });
+    const { flags, context } = await this.start(Mcp, { json: true, 'no-input': true });
     // A profile that doesn't exist is reported at once, not by every tool.
     await context.session.settings();
     const mayWrite = flags['allow-write'] && (await isAllowedByPolicy(context));

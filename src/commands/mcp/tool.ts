@@ -75,7 +75,8 @@ const MAX_CHARACTERS = 4_000_000;
 
 /** Returns a result: the data as JSON without secrets, and a note that third parties may have written it. */
 export function resultOf(facts: Record<string, unknown>, redactor: Redactor): CallToolResult {
-  const said = { untrusted: UNTRUSTED, ...record(withoutSecrets(facts, redactor)) };
+  const shown = withoutSecrets(facts, redactor);
+  const said = { untrusted: UNTRUSTED, ...(isRecord(shown) ? shown : {}) };
   // No `structuredContent`: it would send everything twice, and no tool has an output schema.
   return { content: [{ type: 'text', text: jsonText(said) }] };
 }
@@ -90,10 +91,6 @@ function failure(error: unknown, redactor: Redactor): CallToolResult {
 
 const AGAIN =
   "Check the status with get. You can repeat the call, starting with a dry run: it finds what already exists and doesn't do anything twice.";
-
-function record(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {};
-}
 
 /** Removes every secret and presigned link from a value, at any depth. */
 function withoutSecrets(value: unknown, redactor: Redactor): unknown {

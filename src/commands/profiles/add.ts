@@ -29,8 +29,7 @@ export default class ProfilesAdd extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(ProfilesAdd);
-    const context = this.context({ ...flags, profile: undefined });
+    const { args, flags, context } = await this.start(ProfilesAdd, { profile: undefined });
     const folder = configDir();
     checkName(args.name);
     // Before any question, fails if the name is taken or the store can't be read.

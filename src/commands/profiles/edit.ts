@@ -29,8 +29,7 @@ export default class ProfilesEdit extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(ProfilesEdit);
-    const context = this.context({ ...flags, profile: undefined });
+    const { args, flags, context } = await this.start(ProfilesEdit, { profile: undefined });
     const folder = configDir();
     const before = profileNamed(readProfiles(folder), args.name);
     const changes = await readProfileChanges(flags, { needsKey: false }, context.terminal);

@@ -15,12 +15,11 @@ export default class ProfilesList extends EsignCommand {
   static override flags = { ...formatFlags, fields: fieldsFlag('name,baseUrl'), quiet: quietFlag('names') };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(ProfilesList);
-    const context = this.context(flags);
+    const { flags, terminal } = await this.start(ProfilesList);
     const store = readProfiles(configDir());
     const profiles = Object.entries(store.profiles).map(([name, profile]) =>
       publicProfile({ name, current: store.current === name, profile }),
     );
-    await writeList(profiles, profileList, flags, context.terminal);
+    await writeList(profiles, profileList, flags, terminal);
   }
 }

@@ -24,8 +24,7 @@ export default class ProfilesRemove extends EsignCommand {
   static override flags = { yes: yesFlag, 'dry-run': dryRunFlag };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(ProfilesRemove);
-    const context = this.context({ ...flags, profile: undefined });
+    const { args, flags, context } = await this.start(ProfilesRemove, { profile: undefined });
     const profile = profileNamed(readProfiles(configDir()), args.name);
     if (flags['dry-run']) return writeDryRun([args.name], 'remove', context.terminal);
     await confirmed(

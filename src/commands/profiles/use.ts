@@ -21,15 +21,14 @@ export default class ProfilesUse extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(ProfilesUse);
-    const context = this.context({ ...flags, profile: undefined });
-    const name = args.name ?? (await pickProfile(readProfiles(configDir()), context.terminal));
+    const { args, terminal } = await this.start(ProfilesUse, { profile: undefined });
+    const name = args.name ?? (await pickProfile(readProfiles(configDir()), terminal));
     const store = await updateProfiles(configDir(), (profiles) => {
       profileNamed(profiles, name);
       profiles.current = name;
     });
     const shown = { name, current: true, profile: profileNamed(store, name) };
-    await writeProfile(shown, context.terminal, () => `${safeLine(name)} is now the current profile.\n`);
+    await writeProfile(shown, terminal, () => `${safeLine(name)} is now the current profile.\n`);
   }
 }
 

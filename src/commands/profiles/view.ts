@@ -63,15 +63,10 @@ export const profileList: ListView<PublicProfile> = {
   empty:
     'No profiles yet. Add one with `esign profiles add NAME --base-url URL`, or try the sandbox: `esign sandbox start`.',
   columns: [
-    { key: 'name', value: (one) => one.name, fixed: true },
+    { key: 'name', fixed: true },
     { key: 'current', value: (one) => (one.current ? '*' : ''), fixed: true },
-    { key: 'baseUrl', header: 'BASE URL', value: (one) => one.baseUrl },
-    {
-      key: 'apiKey',
-      header: 'KEY',
-      value: (one) => one.apiKey ?? one.apiKeyIn ?? '',
-      fixed: true,
-    },
+    { key: 'baseUrl', header: 'BASE URL' },
+    { key: 'apiKey', header: 'KEY', value: (one) => one.apiKey ?? one.apiKeyIn ?? '', fixed: true },
     { key: 'bucket', value: (one) => one.storage?.bucket ?? '' },
   ],
 };

@@ -57,9 +57,7 @@ export default class Report extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Report);
-    const context = this.context(flags);
-    const { session, terminal } = context;
+    const { flags, context, session, terminal } = await this.start(Report);
     if (flags.html === '-' && (terminal.json || flags.csv || flags.markdown))
       throw new UsageError('--html - and another format would both be written to stdout.', {
         hint: 'Use --html FILE.',

@@ -33,31 +33,23 @@ function columnsBy(by: GroupBy | undefined): TableColumn<GroupFigures>[] {
   const count = (key: CountKey, header: string): TableColumn<GroupFigures> => ({
     key,
     header,
-    value: (group) => String(group[key]),
     show: (group) => grouped(group[key]),
     fixed: true,
   });
   const time = (header: string, of: 'toComplete' | 'turn', key: keyof Spread): TableColumn<GroupFigures> => ({
     key: `${of}.${key}`,
     header,
-    value: (group) => String(group[of][key] ?? ''),
     show: (group) => durationText(group[of][key]),
     fixed: true,
     exactOnly: of === 'turn',
   });
   return [
-    { key: 'key', value: ({ key }) => key ?? '', exactOnly: true },
-    {
-      key: 'name',
-      header: headerOf(by),
-      value: ({ name }) => name ?? '',
-      show: ({ name }) => name ?? '(none)',
-    },
+    { key: 'key', exactOnly: true },
+    { key: 'name', header: headerOf(by), show: ({ name }) => name ?? '(none)' },
     count('sent', 'SENT'),
     {
       key: 'completionRate',
       header: 'RATE',
-      value: ({ completionRate }) => String(completionRate ?? ''),
       show: ({ completionRate }) => percentText(completionRate),
       fixed: true,
     },

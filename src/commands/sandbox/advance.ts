@@ -17,13 +17,12 @@ export default class SandboxAdvance extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(SandboxAdvance);
-    const context = this.context(flags);
+    const { args, session, terminal } = await this.start(SandboxAdvance);
     const ms = readDuration(args.time, '', 1);
-    const sandbox = await context.session.sandbox();
+    const sandbox = await session.sandbox();
     const now = await sandbox.advance(ms);
-    if (context.terminal.json) return writeJson({ now }, context.terminal);
-    await context.terminal.out(
+    if (terminal.json) return writeJson({ now }, terminal);
+    await terminal.out(
       `Advanced the clock by ${durationInWords(ms)}. It is now ${exactTime(now)} in the sandbox.\n`,
     );
   }

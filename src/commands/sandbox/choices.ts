@@ -16,11 +16,10 @@ export default class SandboxChoices extends EsignCommand {
   static override flags = { ...formatFlags, fields: fieldsFlag('name,value'), quiet: quietFlag('names') };
 
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(SandboxChoices);
-    const context = this.context(flags);
+    const { argv, flags, session, terminal } = await this.start(SandboxChoices);
     const choices = readPairs(argv.map(String), 'choice');
-    const sandbox = await context.session.sandbox();
-    await writeList(await sandbox.choices(choices), choiceList, flags, context.terminal);
+    const sandbox = await session.sandbox();
+    await writeList(await sandbox.choices(choices), choiceList, flags, terminal);
   }
 }
 
@@ -29,18 +28,13 @@ export const choiceList: ListView<SandboxChoice> = {
   id: (one) => one.name,
   empty: 'This sandbox has no choices.',
   columns: [
-    { key: 'name', value: (one) => one.name, fixed: true },
-    {
-      key: 'value',
-      value: (one) => one.value,
-      color: (one) => (one.value === one.default ? undefined : 'yellow'),
-      fixed: true,
-    },
+    { key: 'name', fixed: true },
+    { key: 'value', color: (one) => (one.value === one.default ? undefined : 'yellow'), fixed: true },
     {
       key: 'values',
       header: 'OR',
       value: (one) => one.values.filter((value) => value !== one.value).join(', '),
     },
-    { key: 'decides', value: (one) => one.decides },
+    { key: 'decides' },
   ],
 };

@@ -18,8 +18,7 @@ export default class SandboxDecline extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(SandboxDecline);
-    const context = this.context(flags);
+    const { args, flags, context } = await this.start(SandboxDecline);
     const sandbox = await context.session.sandbox();
     const { signer, reason } = flags;
     const declined = await asSigner(args.envelope, signer, context, () =>

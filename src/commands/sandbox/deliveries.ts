@@ -17,10 +17,9 @@ export default class SandboxDeliveries extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(SandboxDeliveries);
-    const context = this.context(flags);
-    const sandbox = await context.session.sandbox();
+    const { flags, session, terminal } = await this.start(SandboxDeliveries);
+    const sandbox = await session.sandbox();
     const deliveries = await sandbox.deliveries(flags.envelope);
-    await writeList(deliveries, sandboxDeliveryList(context.session.now()), flags, context.terminal);
+    await writeList(deliveries, sandboxDeliveryList(session.now()), flags, terminal);
   }
 }

@@ -35,10 +35,9 @@ export default class SandboxExec extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { raw, flags } = await this.parse(SandboxExec);
+    const { raw, flags, terminal, interrupt } = await this.start(SandboxExec);
     // oclif's own list is in a different order if a word is repeated.
     const command = raw.flatMap(({ type, input }) => (type === 'arg' ? [input] : []));
-    const { terminal, interrupt } = this.context(flags);
     const { startSandbox } = await import('../../sandbox/index.ts');
     const { seed } = flags;
     const repeatable = await repeatableOptions(flags);

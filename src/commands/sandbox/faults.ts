@@ -21,8 +21,7 @@ export default class SandboxFaults extends EsignCommand {
   static override flags = { clear: booleanFlag('remove all faults') };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(SandboxFaults);
-    const context = this.context(flags);
+    const { args, flags, session, terminal } = await this.start(SandboxFaults);
     if (flags.clear && args.file !== undefined)
       throw new UsageError("A file and --clear can't be used together.", {
         hint: 'Without --clear, the file replaces all faults.',
@@ -32,7 +31,7 @@ export default class SandboxFaults extends EsignCommand {
       : args.file === undefined
         ? undefined
         : await readJsonObject(args.file, 'faults');
-    const sandbox = await context.session.sandbox();
-    await writeJson(await sandbox.faults(wanted), context.terminal);
+    const sandbox = await session.sandbox();
+    await writeJson(await sandbox.faults(wanted), terminal);
   }
 }

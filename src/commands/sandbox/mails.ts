@@ -24,8 +24,7 @@ export default class SandboxMails extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(SandboxMails);
-    const { terminal, session } = this.context(flags);
+    const { flags, terminal, session } = await this.start(SandboxMails);
     const mails = await readMails(flags, await session.sandbox());
     if (isTableOutput(flags, terminal) && mails.length > 0)
       return terminal.out(renderMails(mails, terminal, session.now()));
@@ -80,12 +79,12 @@ export function mailList(now: number): ListView<ListedMail> {
     id: (mail) => mail.id,
     empty: 'No matching emails. Signers get an email when an envelope is sent.',
     columns: [
-      { key: 'at', header: 'SENT', value: (mail) => mail.at, show: (mail) => relativeTime(mail.at, now) },
-      { key: 'kind', value: (mail) => mail.kind },
-      { key: 'to', value: (mail) => mail.to },
-      { key: 'subject', value: (mail) => mail.subject },
-      { key: 'envelopeId', header: 'ENVELOPE', value: (mail) => mail.envelopeId },
-      { key: 'link', value: (mail) => mail.link ?? '', fixed: true },
+      { key: 'at', header: 'SENT', show: (mail) => relativeTime(mail.at, now) },
+      { key: 'kind' },
+      { key: 'to' },
+      { key: 'subject' },
+      { key: 'envelopeId', header: 'ENVELOPE' },
+      { key: 'link', fixed: true },
     ],
   };
 }

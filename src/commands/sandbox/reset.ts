@@ -14,8 +14,7 @@ export default class SandboxReset extends EsignCommand {
   static override flags = { yes: yesFlag };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(SandboxReset);
-    const context = this.context(flags);
+    const { flags, context } = await this.start(SandboxReset);
     const sandbox = await context.session.sandbox();
     const question = 'Delete all envelopes in the sandbox?';
     await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);

@@ -38,10 +38,9 @@ export default class SandboxSeed extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(SandboxSeed);
+    const { args, flags, context } = await this.start(SandboxSeed);
     const { file } = args;
     const { from } = flags;
-    const context = this.context(flags);
     if (file !== undefined && from === undefined) return seedSandbox(file, context);
     if (from !== undefined && file === undefined) return seedStandIns(from, flags, context);
     throw new UsageError(

@@ -26,8 +26,7 @@ export default class SandboxSign extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(SandboxSign);
-    const context = this.context(flags);
+    const { args, flags, context } = await this.start(SandboxSign);
     const sandbox = await context.session.sandbox();
     const values = readPairs(flags.value, 'value');
     const options = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };

@@ -32,8 +32,7 @@ export default class SandboxSnapshot extends EsignCommand {
   static override flags = { ...formatFlags, fields: fieldsFlag('name,createdAt'), quiet: quietFlag('names') };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(SandboxSnapshot);
-    const { session, terminal } = this.context(flags);
+    const { args, flags, session, terminal } = await this.start(SandboxSnapshot);
     const { action, name } = args;
     if (action !== 'list' && name === undefined)
       throw new UsageError(`\`snapshot ${action}\` requires a snapshot name.`, {
@@ -89,14 +88,9 @@ function snapshotList(now: number): ListView<Snapshot> {
     id: (one) => one.name,
     empty: 'No snapshots yet. Save one with `esign sandbox snapshot save NAME`.',
     columns: [
-      { key: 'name', value: (one) => one.name, fixed: true },
-      {
-        key: 'createdAt',
-        header: 'KEPT',
-        value: (one) => one.createdAt,
-        show: (one) => relativeTime(one.createdAt, now),
-      },
-      { key: 'envelopes', value: (one) => String(one.envelopes) },
+      { key: 'name', fixed: true },
+      { key: 'createdAt', header: 'KEPT', show: (one) => relativeTime(one.createdAt, now) },
+      { key: 'envelopes' },
     ],
   };
 }

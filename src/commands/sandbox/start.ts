@@ -84,9 +84,7 @@ export default class SandboxStart extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(SandboxStart);
-    const context = this.context(flags);
-    const { terminal } = context;
+    const { flags, context, terminal } = await this.start(SandboxStart);
     const { startSandbox } = await import('../../sandbox/index.ts');
     const choices = { ...(await choicesIn(flags.choices)), ...readPairs(flags.choice, 'choice') };
     const repeatable = await repeatableOptions(flags);

@@ -16,8 +16,7 @@ export default class SandboxView extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(SandboxView);
-    const context = this.context(flags);
+    const { args, flags, context } = await this.start(SandboxView);
     const sandbox = await context.session.sandbox();
     const viewed = await asSigner(args.envelope, flags.signer, context, () =>
       sandbox.view(args.envelope, flags.signer),

@@ -17,13 +17,12 @@ export default class TemplatesGet extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(TemplatesGet);
-    const context = this.context(flags);
-    const client = await context.session.client();
-    const template = await findTemplate(client, args.id, context.interrupt.signal);
-    const out = context.terminal.hidingSecrets();
-    if (context.terminal.json) return writeJson(template, out);
-    const roles = await rolesOf(client, template, context.interrupt.signal);
-    await out.out(renderTemplate(template, roles, context.terminal));
+    const { args, session, terminal, interrupt } = await this.start(TemplatesGet);
+    const client = await session.client();
+    const template = await findTemplate(client, args.id, interrupt.signal);
+    const out = terminal.hidingSecrets();
+    if (terminal.json) return writeJson(template, out);
+    const roles = await rolesOf(client, template, interrupt.signal);
+    await out.out(renderTemplate(template, roles, terminal));
   }
 }

@@ -23,8 +23,7 @@ export default class TemplatesList extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(TemplatesList);
-    const context = this.context(flags);
+    const { flags, context } = await this.start(TemplatesList);
     const client = await context.session.client();
     let total: number | undefined;
     const templates = searchTemplates(client, {

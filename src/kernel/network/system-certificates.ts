@@ -18,8 +18,11 @@ export async function systemContext(): Promise<tls.SecureContext | undefined> {
   const system = listed('system') ?? [];
   if (system.length === 0 && process.platform === 'linux') system.push(...(await bundle()));
   if (system.length === 0) return undefined;
-  const ca = [...(listed('default') ?? (await defaults())), ...system];
-  return tls.createSecureContext({ ca });
+  const own = listed('default') ?? [
+    ...tls.rootCertificates,
+    ...(await read(process.env.NODE_EXTRA_CA_CERTS)),
+  ];
+  return tls.createSecureContext({ ca: [...own, ...system] });
 }
 
 /** Returns the certificates of a store. Node lists them since 22.15. */
@@ -27,10 +30,6 @@ function listed(store: 'default' | 'system'): string[] | undefined {
   const list: unknown = Reflect.get(tls, 'getCACertificates');
   if (typeof list !== 'function') return undefined;
   return certificates.safeParse(Reflect.apply(list, undefined, [store])).data;
-}
-
-async function defaults(): Promise<string[]> {
-  return [...tls.rootCertificates, ...(await read(process.env.NODE_EXTRA_CA_CERTS))];
 }
 
 /** Reads the first bundle that exists. SSL_CERT_FILE names another one, as in OpenSSL, curl, and Node since 22.15. */

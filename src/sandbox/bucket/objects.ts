@@ -145,15 +145,15 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   const parts = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');
   if (parts === null) return 'whole';
   const [, first = '', last = ''] = parts;
-  if (first === '') return last === '' ? 'whole' : suffix(Math.min(Number(last), size), size);
+  if (first === '') {
+    const length = Math.min(Number(last), size);
+    if (last === '') return 'whole';
+    return length === 0 ? 'unsatisfiable' : { start: size - length, end: size };
+  }
   const start = Number(first);
   const end = last === '' ? size : Math.min(Number(last) + 1, size);
   if (last !== '' && Number(last) < start) return 'whole';
   return start >= size ? 'unsatisfiable' : { start, end };
-}
-
-function suffix(length: number, size: number): ByteRange | 'unsatisfiable' {
-  return length === 0 ? 'unsatisfiable' : { start: size - length, end: size };
 }
 
 /** The maximum body size that S3 accepts in one request. */

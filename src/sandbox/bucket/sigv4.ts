@@ -179,11 +179,9 @@ export function canonicalRequest(
 /** Returns the string to sign, whose HMAC is the signature. `time` is YYYYMMDDTHHMMSSZ. */
 function stringToSign(time: string, scope: CredentialScope, canonical: string): string {
   // Node decodes headers as Latin-1. Encoding them as Latin-1 again gives the bytes that the client signed.
-  return [ALGORITHM, time, scopeText(scope), hash('sha256', Buffer.from(canonical, 'latin1'))].join('\n');
-}
-
-function scopeText(scope: CredentialScope): string {
-  return `${scope.date}/${scope.region}/${scope.service}/${END}`;
+  const { date, region, service } = scope;
+  const scopeText = `${date}/${region}/${service}/${END}`;
+  return [ALGORITHM, time, scopeText, hash('sha256', Buffer.from(canonical, 'latin1'))].join('\n');
 }
 
 function signingKey(secret: string, scope: CredentialScope): Buffer {

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { command } from '../../kernel/text/shell-words.ts';
 import { ENVELOPE_STATUSES } from '../../kernel/vocabulary.ts';
-import type { EnvelopeRecord, HistoryEntry, SignerRecord } from '../model.ts';
+import type { EnvelopeRecord, SignerRecord } from '../model.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import type { StoreState } from '../service/store/state.ts';
 import { deliveryTable } from './deliveries.ts';
@@ -89,7 +89,10 @@ export function envelopePage(one: EnvelopeRecord, records: StoreState, form: str
     <h2>History</h2>
     ${table(
       ['Time', 'Event', 'Signer', 'Details'],
-      one.history.map((entry) => historyRow(one, entry)),
+      one.history.map(({ at, what, signerId, detail }) => {
+        const signer = one.signers.find(({ id }) => id === signerId);
+        return [when(at), what, signer?.name ?? '', detail ?? ''];
+      }),
       'Nothing yet.',
     )}
     <h2>Details</h2>
@@ -135,10 +138,6 @@ function documents({ id, signedDocumentStorageKey, certificateStorageKey }: Enve
     ${link('document', 'Document')} ${signedDocumentStorageKey === null ? '' : link('signed', 'Signed document')}
     ${certificateStorageKey === null ? '' : link('certificate', 'Certificate')}
   </p>`;
-}
-
-function historyRow({ signers }: EnvelopeRecord, { at, what, signerId, detail }: HistoryEntry): unknown[] {
-  return [when(at), what, signers.find((one) => one.id === signerId)?.name ?? '', detail ?? ''];
 }
 
 function details(one: EnvelopeRecord): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import { Hono } from 'hono';
-import { type Asset, readAsset } from '../../kernel/files/asset.ts';
+import { readAsset } from '../../kernel/files/asset.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
 import { fontFolder } from '../documents/text/folder.ts';
 import type { EnvelopeRecord, SignerRecord } from '../model.ts';
@@ -32,7 +32,8 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
   templatePages(pages, options, token);
   signingPages(pages, options);
   pages.get('/assets/:name', async (c) => {
-    const asset = await pageAsset(c.req.param('name'));
+    // The build copies the assets next to the fonts.
+    const asset = await readAsset(c.req.param('name'), NAMES, [join(fontFolder(), '../pages')]);
     if (asset === undefined) throw notFound('File');
     return c.body(asset.body, 200, { 'Content-Type': asset.type });
   });
@@ -42,11 +43,6 @@ export function mountPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
 const STYLES = ['design.css', 'style.css', 'tables.css', 'document.css', 'editor.css'];
 const SCRIPTS = ['page.js', 'live.js', 'sign.js', 'sheets.js', 'reading.js', 'pad.js', 'edit.js'];
 const NAMES = [...STYLES, ...SCRIPTS, 'icon.svg', 'pdf.min.mjs', 'pdf.worker.min.mjs', 'hand.ttf'];
-
-/** Reads an asset of the pages, which the build copies next to the fonts. Returns undefined for any other name. */
-function pageAsset(name: string): Promise<Asset | undefined> {
-  return readAsset(name, NAMES, [join(fontFolder(), '../pages')]);
-}
 
 /** Mounts the pages behind the link in a signer's email: read, sign, decline, and download the documents. */
 function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {

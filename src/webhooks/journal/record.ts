@@ -62,21 +62,8 @@ export function recordOf(
 
 /** Returns the delivery of a record. Facts and body are those of the stored bytes, which are complete if it was accepted. */
 export function deliveryOf(record: EventRecord): Delivery {
-  const { deliveryId, id, receivedAt, verified, duplicate, reason, answer, bytes, headers } = record;
-  const raw = Buffer.from(record.bodyBase64, 'base64');
+  const { event, envelopeId, status, signer, bodyBase64, owedTo, downloadTo, ...kept } = record;
+  const raw = Buffer.from(bodyBase64, 'base64');
   const { facts = null, body = null } = readPayload(raw) ?? {};
-  return {
-    deliveryId,
-    id,
-    receivedAt,
-    facts,
-    verified,
-    duplicate,
-    reason,
-    answer,
-    raw,
-    bytes,
-    headers,
-    body,
-  };
+  return { ...kept, facts, raw, body };
 }

@@ -54,9 +54,7 @@ export default class BulkRehearse extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(BulkRehearse);
-    const context = this.context(flags);
-    const { terminal } = context;
+    const { args, flags, context, terminal } = await this.start(BulkRehearse);
     const request = {
       ...(await sendRequest(args.file, flags, terminal)),
       concurrency: flags.concurrency,

@@ -40,10 +40,8 @@ export default class BulkRoster extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(BulkRoster);
-    const context = this.context(flags);
+    const { args, flags, context, session, interrupt, terminal } = await this.start(BulkRoster);
     const { template, since, missing } = flags;
-    const { session, interrupt, terminal } = context;
     const client = await session.client();
     await client.templates.get(template, interrupt.signal);
     const source = sourceOf(args.file);
@@ -91,13 +89,13 @@ interface RosterLine extends RosterEntry {
 }
 
 const COLUMNS: readonly TableColumn<RosterLine>[] = [
-  { key: 'row', value: ({ row }) => String(row), fixed: true },
-  { key: 'email', value: ({ email }) => email },
-  { key: 'name', value: ({ name }) => name ?? '' },
-  { key: 'role', value: ({ role }) => role ?? '' },
-  { key: 'state', value: ({ state }) => state, fixed: true },
-  { key: 'envelopeId', header: 'ENVELOPE', value: ({ envelopeId }) => envelopeId ?? '' },
-  { key: 'signedAt', header: 'SIGNED', value: ({ signedAt }) => signedAt ?? '' },
+  { key: 'row', fixed: true },
+  { key: 'email' },
+  { key: 'name' },
+  { key: 'role' },
+  { key: 'state', fixed: true },
+  { key: 'envelopeId', header: 'ENVELOPE' },
+  { key: 'signedAt', header: 'SIGNED' },
 ];
 
 /** The list of who has signed, with a line for each signer. */

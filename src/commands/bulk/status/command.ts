@@ -45,12 +45,10 @@ export default class BulkStatus extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(BulkStatus);
+    const { args, flags, context, session, terminal } = await this.start(BulkStatus);
     const only = flags.only === undefined ? undefined : readStates(flags.only);
-    const context = this.context(flags);
     preferLowMemory();
     const id = await namedRun(args.run, flags.last, { orLast: true });
-    const { terminal, session } = context;
     const out = terminal.hidingSecrets();
     const lines = await statusOfRun(id, context);
     const totals = new Totals();
@@ -172,19 +170,10 @@ function renderTotals(run: string, totals: Totals, terminal: Terminal): string {
 
 /** Returns the list view of a run's signers. */
 function statusList(now: () => number): ListView<StatusLine> {
-  const text = (key: keyof StatusLine, header: string): TableColumn<StatusLine> => ({
-    key,
-    header,
-    value: (line) => String(line[key] ?? ''),
-  });
-  const row: TableColumn<StatusLine> = { ...text('row', 'ROW'), fixed: true };
-  const envelopeId: TableColumn<StatusLine> = { ...text('envelopeId', 'ENVELOPE'), fixed: true };
-  const state: TableColumn<StatusLine> = {
-    ...text('state', 'STATE'),
-    fixed: true,
-    color: (line) => COLORS[line.state],
-  };
-  const role = text('role', 'ROLE');
+  const row: TableColumn<StatusLine> = { key: 'row', fixed: true };
+  const envelopeId: TableColumn<StatusLine> = { key: 'envelopeId', header: 'ENVELOPE', fixed: true };
+  const state: TableColumn<StatusLine> = { key: 'state', fixed: true, color: (line) => COLORS[line.state] };
+  const role: TableColumn<StatusLine> = { key: 'role' };
   const signer: TableColumn<StatusLine> = {
     key: 'signer',
     value: ({ name, email }) => name || email || '',
@@ -195,27 +184,23 @@ function statusList(now: () => number): ListView<StatusLine> {
     header: 'DETAILS',
     value: (line) => detailOf(line, now()),
   };
-  const error: TableColumn<StatusLine> = {
-    ...text('error', 'ERROR'),
-    value: (line) => errorInWords(line.error),
-  };
   return {
     id: (line) => line.envelopeId ?? '',
     empty: 'No signers are in these states.',
     columns: [
       row,
-      text('requestId', 'REQUEST ID'),
+      { key: 'requestId', header: 'REQUEST ID' },
       envelopeId,
-      text('envelopeStatus', 'ENVELOPE STATUS'),
+      { key: 'envelopeStatus', header: 'ENVELOPE STATUS' },
       state,
-      text('name', 'NAME'),
-      text('email', 'EMAIL'),
+      { key: 'name' },
+      { key: 'email' },
       role,
-      text('sentAt', 'SENT'),
-      text('signedAt', 'SIGNED'),
-      text('waitingSince', 'WAITING SINCE'),
-      error,
-      text('replacedBy', 'REPLACED BY'),
+      { key: 'sentAt', header: 'SENT' },
+      { key: 'signedAt', header: 'SIGNED' },
+      { key: 'waitingSince', header: 'WAITING SINCE' },
+      { key: 'error', value: (line) => errorInWords(line.error) },
+      { key: 'replacedBy', header: 'REPLACED BY' },
     ],
     shown: [row, state, signer, detail, envelopeId, { ...role, extra: true }],
   };

@@ -93,9 +93,7 @@ export default class EnvelopesCreate extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(EnvelopesCreate);
-    const context = this.context(flags);
-    const { terminal } = context;
+    const { flags, context, terminal } = await this.start(EnvelopesCreate);
     const { wanted, command, isChecked } = await readNewEnvelope(flags, context);
     const requestId = flags['request-id'] ?? newRequestId();
     const body = createBody(wanted, requestId);

@@ -56,9 +56,8 @@ export default class EnvelopesEvidence extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { args, flags } = await this.parse(EnvelopesEvidence);
+    const { args, flags, context } = await this.start(EnvelopesEvidence);
     const { id } = args;
-    const context = this.context(flags);
     const { redactor } = context.terminal;
     const { signal } = context.interrupt;
     await addKnownSecrets(context);

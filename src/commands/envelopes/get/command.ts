@@ -33,14 +33,12 @@ export default class EnvelopesGet extends EsignCommand {
 
   /** Scripts may get the JSON of a thousand envelopes, so everything else is loaded late. */
   async run(): Promise<void> {
-    const { argv, flags } = await this.parse(EnvelopesGet);
-    const context = this.context(flags);
-    const { terminal } = context;
+    const { argv, flags, context, terminal } = await this.start(EnvelopesGet);
     const { signal } = context.interrupt;
     const ids = await readIds(argv.map(String), 'envelope ID');
     const client = await context.session.client();
     const history = flags.history
-      ? new (await import('./history.ts')).Histories(ids.ids, context.terminal)
+      ? new (await import('./history.ts')).Histories(ids.ids, terminal)
       : undefined;
     const isWhole = !flags.csv && !flags.quiet && flags.fields === undefined;
     const successors = new Map<string, Envelope>();

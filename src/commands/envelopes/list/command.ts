@@ -28,9 +28,7 @@ export default class EnvelopesList extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(EnvelopesList);
-    const context = this.context(flags);
-    const { terminal } = context;
+    const { flags, context, terminal } = await this.start(EnvelopesList);
     const selection = await selectionOf(flags, context);
     const found = await select(selection, context, flags);
     const sorted = flags.sort === undefined ? found.envelopes : sorting(found.envelopes, flags.sort);

@@ -42,8 +42,7 @@ export default class EnvelopesSummary extends EsignCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(EnvelopesSummary);
-    const context = this.context(flags);
+    const { flags, context } = await this.start(EnvelopesSummary);
     const now = () => context.session.now();
     const options = { now, soonMs: flags.soon, maxListed: flags.most, signal: context.interrupt.signal };
     const { envelopes } = await select(await selectionOf(flags, context), context);

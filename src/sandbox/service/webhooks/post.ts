@@ -30,7 +30,10 @@ export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
   return new Promise((resolve) => {
-    const fail = (error: unknown) => resolve({ status: null, error: sentenceOf(error), ms: elapsed() });
+    const fail = (cause: unknown) => {
+      const error = messageOf(cause) || codeOf(cause) || 'connection failed';
+      resolve({ status: null, error, ms: elapsed() });
+    };
     try {
       const bytes = Buffer.from(post.body);
       const send = new URL(post.url).protocol === 'https:' ? httpsRequest : httpRequest;
@@ -71,8 +74,4 @@ function headersFor(bytes: Buffer, signature: string | null): Record<string, str
     'user-agent': 'esign-sandbox',
   };
   return signature === null ? headers : { ...headers, [SIGNATURE_HEADER]: signature };
-}
-
-function sentenceOf(error: unknown): string {
-  return messageOf(error) || codeOf(error) || 'connection failed';
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { documentOf } from '../../scripts/api-document.js';
-import { DOCUMENT } from '../../src/compatibility/document.ts';
+import { DOCUMENT } from '../../src/compatibility/api-document.ts';
 
 const root = join(import.meta.dirname, '../..');
 
