@@ -89,3 +89,14 @@ export function timeOf(timestamp: string | null | undefined): number {
   const text = timestamp ?? '';
   return Date.parse(WITHOUT_ZONE.test(text) ? `${text}Z` : text);
 }
+
+/**
+ * Parses a date or timestamp in ISO 8601 that a person wrote (ms since the epoch), in UTC unless it has a time zone, so that it means the
+ * same on every machine. Returns NaN for other formats and for days that don't exist, which `Date.parse` reads as a day of the next month.
+ */
+export function writtenTime(text: string): number {
+  const day = /^\d{4}-\d{2}-\d{2}(?=$|[T ]\d)/.exec(text)?.[0];
+  if (day === undefined || new Date(`${day}T00:00Z`).getUTCDate() !== Number(day.slice(-2)))
+    return Number.NaN;
+  return timeOf(text.replace(' ', 'T'));
+}

@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { readLine } from '../journal/line.ts';
 import { eachLine } from '../journal/lines.ts';
 import { counted } from '../kernel/duration.ts';
+import { codeOf, UsageError } from '../kernel/errors.ts';
+import { diskReason } from '../kernel/files/disk-reason.ts';
 import { isRecord, parseJson } from '../kernel/json.ts';
 import { endWrite, type LoggedWrite, type LogRecord, readRecord, startedWrite } from './entry.ts';
 import { fileName, fileNumber, GENESIS, LOG_KIND, logFiles, readHead } from './files.ts';
@@ -37,16 +39,28 @@ export async function readLog(folder: string, { since, envelopeId }: LogFilter =
     const write = writes.get(record.id);
     if (write !== undefined) endWrite(write, record);
   };
-  for (const name of await logFiles(folder))
-    await eachLine(join(folder, name), 0, ({ bytes }) => {
-      const value = readLine(bytes);
-      const record = readRecord(value);
-      if (record !== undefined) take(record);
-      else if (!isHeader(value)) damaged++;
-    });
+  const readFiles = async () => {
+    for (const name of await logFiles(folder))
+      await eachLine(join(folder, name), 0, ({ bytes }) => {
+        const value = readLine(bytes);
+        const record = readRecord(value);
+        if (record !== undefined) take(record);
+        else if (!isHeader(value)) damaged++;
+      });
+  };
+  await readFiles().catch((error: unknown) => failRead(folder, error));
   const isSelected = ({ entry }: LoggedWrite) =>
     envelopeId === undefined || entry.envelopeIds.includes(envelopeId);
   return { writes: [...writes.values()].filter(isSelected), damaged };
+}
+
+/** Reports a log that can't be read, such as another user's. */
+function failRead(folder: string, error: unknown): never {
+  if (codeOf(error) === undefined) throw error;
+  throw new UsageError(`Can't read the log in ${folder} (${diskReason(error)}).`, {
+    cause: error,
+    hint: 'Check its permissions, or use a different folder with ESIGN_STATE_DIR.',
+  });
 }
 
 /** A place where the chain breaks. */
@@ -70,6 +84,10 @@ export interface LogVerification {
 
 /** Checks every line against the one before it, and the last one against the stored head. */
 export async function verifyLog(folder: string): Promise<LogVerification> {
+  return verified(folder).catch((error: unknown) => failRead(folder, error));
+}
+
+async function verified(folder: string): Promise<LogVerification> {
   const chain = new Chain(await readHead(folder));
   for (const name of await logFiles(folder)) {
     chain.beginFile(name);

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { UsageError } from '../kernel/errors.ts';
 import { childEnvironment, type SecretVariable } from '../kernel/process/child-environment.ts';
+import { maskKey } from '../kernel/redaction.ts';
+import { UNSENDABLE } from './resolve.ts';
 
 /** Secrets that stay in the environment of the command, which may need AWS credentials. Other secrets are removed. */
 const KEPT: readonly SecretVariable[] = [
@@ -8,6 +10,17 @@ const KEPT: readonly SecretVariable[] = [
   'AWS_SESSION_TOKEN',
   'AWS_CONTAINER_AUTHORIZATION_TOKEN',
 ];
+
+/** More than any key. A command that prints without end would otherwise use up the memory. */
+const MAX_LENGTH = 64 * 1024;
+
+/** Matches words that could be a key: long, with letters and digits. */
+const KEY_LIKE = /\b(?=\w*\d)(?=\w*[a-z])\w{16,}\b/gi;
+
+/** Returns a key command that is safe to display: it could be `echo KEY`. */
+export function publicKeyCommand(command: string): string {
+  return command.replace(KEY_LIKE, maskKey);
+}
 
 /**
  * Runs the profile's command, which prints the key. It is run each time the key is needed, so the key is never stored.
@@ -24,13 +37,17 @@ export function readKeyFromCommand(command: string, signal?: AbortSignal): Promi
     let printed = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
+      if (printed.length <= MAX_LENGTH) return;
+      reject(failed(command, 'it printed too much'));
+      child.stdout.destroy();
+      child.kill();
     });
-    child.on('error', (error) => reject(failed(command, error.message)));
+    child.on('error', (error) => reject(signal?.aborted ? signal.reason : failed(command, error.message)));
     child.on('close', (code) => {
       const key = printed.trim();
       if (code !== 0) reject(failed(command, `it exited with code ${code ?? 'none'}`));
-      else if (key === '' || /\s/.test(key))
-        reject(failed(command, 'it printed no key, or more than one word'));
+      else if (key === '' || UNSENDABLE.test(key))
+        reject(failed(command, 'it printed no key, more than one word, or a non-Latin-1 character'));
       else resolve(key);
     });
   });
@@ -38,6 +55,6 @@ export function readKeyFromCommand(command: string, signal?: AbortSignal): Promi
 
 function failed(command: string, why: string): UsageError {
   return new UsageError(`The command for the API key failed: ${why}.`, {
-    hint: `To test it, run it yourself: ${command}`,
+    hint: `To test it, run it yourself: ${publicKeyCommand(command)}`,
   });
 }

@@ -36,7 +36,7 @@ export interface Settings {
 }
 
 /** Characters that a header can't contain or that are never part of a key. */
-const UNSENDABLE = /[\s\p{Cc}]|[^\u0000-\u00ff]/u;
+export const UNSENDABLE = /[\s\p{Cc}]|[^\u0000-\u00ff]/u;
 
 /**
  * Determines the settings of a run.

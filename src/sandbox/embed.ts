@@ -1,12 +1,20 @@
 import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { type ErrorDetails, EsignError, UsageError, WaitTimeoutError } from '../kernel/errors.ts';
 import { temporaryFolder } from '../kernel/files/temporary-folder.ts';
-import { checkNumber, checkOptionNames, type OptionNames } from '../kernel/options.ts';
+import {
+  checkNumber,
+  checkObject,
+  checkOptionNames,
+  checkType,
+  type OptionNames,
+} from '../kernel/options.ts';
 import { waitExpired } from '../kernel/wait-expired.ts';
+import { filters, readArgument } from './embed-arguments.ts';
 import type { RunningSandbox, SandboxDuration } from './embed-model.ts';
 import type { StartSandboxOptions } from './embed-options.ts';
 import { readSeed, readTime, startSandbox as startServers } from './index.ts';
 import { ApiError } from './service/base/errors.ts';
+import { bodies } from './service/base/validation.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 
 export type {
@@ -85,6 +93,8 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
   const ids = readCountedIds(options.ids);
   const seed = options.seed === undefined ? undefined : await readSeed(options.seed);
   const { port = 0, quota, choices, faults } = options;
+  if (choices !== undefined) checkObject('choices', choices);
+  if (faults !== undefined) checkObject('faults', faults);
   const temporary = options.dataDir === undefined ? await temporaryFolder('esign-sandbox-') : undefined;
   const dataDir = temporary?.path ?? options.dataDir ?? '';
   const removeTemporary = () => temporary?.remove();
@@ -100,7 +110,7 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
       seed,
       apiKey,
       choices,
-      faults: faults === undefined ? undefined : { ...faults },
+      faults,
     });
     const { control, baseUrl, dashboardUrl, keys } = running;
     const { endpoint, bucket: name, region, accessKeyId, secretAccessKey } = running;
@@ -145,6 +155,7 @@ function clockOf(clock: StartSandboxOptions['clock']): { startsAt?: number; isFr
   if (typeof clock !== 'object' || clock instanceof Date) return { startsAt: readTime(clock) };
   checkOptionNames('clock', clock, { at: true, frozen: true });
   const { at, frozen } = clock;
+  checkType('frozen', frozen, 'boolean');
   return { ...(at === undefined ? {} : { startsAt: readTime(at) }), isFrozen: frozen === true };
 }
 
@@ -166,21 +177,29 @@ const NO_BROWSER = { ip: null, userAgent: null };
 function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
   const call = callsUntil(closing);
   return {
-    sign: (id, request = {}) => call(() => control.sign(id, request, NO_BROWSER)),
-    view: (id, { signer } = {}) => call(() => control.view(id, signer)),
-    decline: (id, { signer, reason } = {}) => call(() => control.decline(id, signer, reason)),
+    sign: (id, request) =>
+      call(() => control.sign(id, readArgument('sign', bodies.controlSign, request), NO_BROWSER)),
+    view: (id, request) =>
+      call(() => control.view(id, readArgument('view', bodies.controlView, request).signer)),
+    decline: (id, request) =>
+      call(() => {
+        const { signer, reason } = readArgument('decline', bodies.controlDecline, request);
+        return control.decline(id, signer, reason);
+      }),
     advance: (time) => call(() => control.advance(msOf(time))),
     envelopes: () => call(() => control.envelopes()),
     envelope: (id) => call(() => control.envelope(id)),
-    mails: ({ to, envelope, wait } = {}) =>
+    mails: (filter) =>
       call(async () => {
+        const { to, envelope, wait } = readArgument('mails', filters.mails, filter);
         const waitMs = wait === undefined ? 0 : msOf(wait);
         const found = await control.mails({ to, envelopeId: envelope }, waitMs, closing);
         if (found.length > 0 || wait === undefined) return found;
         throw new WaitTimeoutError(waitExpired('email', waitMs, { to, envelope }));
       }),
-    deliveries: ({ envelope, event, wait } = {}) =>
+    deliveries: (filter) =>
       call(async () => {
+        const { envelope, event, wait } = readArgument('deliveries', filters.deliveries, filter);
         const waitMs = wait === undefined ? 0 : msOf(wait);
         const found = await control.deliveries({ envelopeId: envelope, event }, waitMs, closing);
         if (wait === undefined || found.some(({ attempts }) => attempts.length > 0)) return found;
@@ -197,10 +216,18 @@ function actionsOf(control: ControlPlane, closing: AbortSignal): Actions {
       }),
     faults: (wanted) => call(() => control.faults(wanted)),
     choices: (wanted) =>
-      call(() => Object.fromEntries(control.choices(wanted).map(({ name, value }) => [name, value]))),
-    snapshot: (name) => call(async () => (await control.saveSnapshot(name)).name),
+      call(() => {
+        if (wanted !== undefined) checkObject('choices', wanted);
+        return Object.fromEntries(control.choices(wanted).map(({ name, value }) => [name, value]));
+      }),
+    snapshot: (name) =>
+      call(async () => {
+        checkType('name', name, 'string');
+        return (await control.saveSnapshot(name)).name;
+      }),
     restore: (name) =>
       call(async () => {
+        checkType('name', name, 'string');
         await control.restoreSnapshot(name);
       }),
     reset: () => call(() => control.reset()),

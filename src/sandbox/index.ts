@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { systemClock } from '../kernel/clock.ts';
+import { systemClock, writtenTime } from '../kernel/clock.ts';
 import { codeOf, messageOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
@@ -200,8 +200,9 @@ const NO_OBJECTS: ObjectWriter = {
  * Parses the start time of the sandbox's clock. Returns ms since the epoch.
  * @throws UsageError if it isn't a time, or if it is more than a century from now.
  */
-export function readTime(value: Date | string | number): number {
-  const at = new Date(value).getTime();
+export function readTime(value: unknown): number {
+  const isMoment = value instanceof Date || typeof value === 'number';
+  const at = typeof value === 'string' ? writtenTime(value) : isMoment ? Number(value) : Number.NaN;
   if (Math.abs(at - systemClock.now()) <= MAX_OFFSET_MS) return at;
   if (!Number.isNaN(at))
     throw new UsageError(`The clock can't start at ${JSON.stringify(value)}, more than a century from now.`, {

@@ -234,6 +234,23 @@ describe.skipIf(PACKAGE === undefined)('a sandbox inside a test file', () => {
     ]);
   });
 
+  it('refuses arguments with an unknown name or of another type', async () => {
+    const seen = await outputOf(
+      `const one = await startSandbox({ seed: { envelopes: [{ id: 'env_1', status: 'SENT' }] } });
+       const wrong = [() => one.sign('env_1', 'ada@example.com'), () => one.sign('env_1', { who: 'x' }), () => one.sign('env_1', { signer: 5 }),
+         () => one.sign('env_1', null), () => one.view('env_1', { signr: 'x' }), () => one.decline('env_1', { reason: 5 }),
+         () => one.mails({ envelopeId: 'env_1' }), () => one.mails({ to: 5 }), () => one.mails(null), () => one.deliveries({ event: 'sent' }),
+         () => one.choices(null), () => one.choices([]), () => one.snapshot(5), () => one.restore(null),
+         ...[{ clock: true }, { clock: '0' }, { clock: '2026-02-30' }, { clock: { frozen: 'no' } }, { choices: null }, { choices: [] }, { faults: null }, { faults: [] }]
+           .map((options) => () => startSandbox(options).then((two) => two.close()))];
+       const codes = await Promise.all(wrong.map((ask) => ask().then(() => 'accepted', ({ name }) => name)));
+       const { status } = await one.envelope('env_1');
+       await one.close();
+       return [status, codes];`,
+    );
+    expect(seen).toEqual(['SENT', Array.from({ length: 22 }, () => 'UsageError')]);
+  });
+
   it('accepts faults, choices, and a fixed key, and returns the envelopes', { tags: ['full'] }, async () => {
     const seen = await outputOf(
       `const apiKey = 'esk_fixed_for_tests';

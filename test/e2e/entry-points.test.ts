@@ -136,10 +136,15 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')(
     for (const { name, extension, options, tags = ['full'] } of [
       { name: 'nodenext', extension: 'mts', options: {}, tags: [] },
       { name: 'node16, from CommonJS', extension: 'cts', options: { module: 'node16' } },
+      {
+        name: 'CommonJS without package exports',
+        extension: 'cts',
+        options: { module: 'commonjs', moduleResolution: 'node10', esModuleInterop: true },
+      },
       { name: 'a bundler', extension: 'ts', options: { module: 'esnext', moduleResolution: 'bundler' } },
     ])
       it(`has types for strict TypeScript: ${name}`, { tags }, async () => {
-        const folder = project(`typed-${extension}`);
+        const folder = project(`typed-${name.replaceAll(/\W/g, '')}`);
         await mkdir(folder);
         const compilerOptions = {
           strict: true,

@@ -82,6 +82,30 @@ describe('profiles', () => {
     await home.run`profiles remove echoed --yes`;
   });
 
+  it('refuse a key command that prints a key and fails, prints without end, or prints no usable key', async () => {
+    const commands = {
+      failing: `echo ${sandbox.apiKey}; exit 1`,
+      endless: 'yes',
+      foreign: "printf 'ключ'",
+    };
+    for (const [name, command] of Object.entries(commands)) {
+      await home.run([
+        'profiles',
+        'add',
+        name,
+        '--base-url',
+        sandbox.baseUrl,
+        '--no-verify',
+        '--api-key-command',
+        command,
+      ]);
+      const listed = await home.run`templates list -p ${name}`;
+      expect([name, listed.code]).toEqual([name, 2]);
+      expect(listed.stderr).not.toContain(sandbox.apiKey);
+      await home.run`profiles remove ${name} --yes`;
+    }
+  });
+
   it('show the source of each value', async () => {
     await add('acme', '--bucket', 'contracts', '--region', 'eu-central-1');
     const shown = await home.object`profiles show acme`;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/kernel/clock.ts';
-import { JournalError } from '../../src/kernel/errors.ts';
+import { JournalError, UsageError } from '../../src/kernel/errors.ts';
 import type { LogRecord } from '../../src/log/entry.ts';
 import { readLog, verifyLog } from '../../src/log/read-log.ts';
 import { WriteLog } from '../../src/log/write-log.ts';
@@ -156,4 +156,13 @@ describe('verification', () => {
       reason: 'missing file',
     });
   });
+});
+
+it.each([
+  ['reading', readLog],
+  ['verifying', verifyLog],
+])('reports a folder that cannot be read when %s the log', async (_, read) => {
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  await expect(read(file)).rejects.toThrow(UsageError);
 });

@@ -6,6 +6,7 @@ import type { ListView } from '../../output/list.ts';
 import { renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
+import { publicKeyCommand } from '../../profiles/key-command.ts';
 import type { Profile } from '../../profiles/profile.ts';
 import type { Settings } from '../../profiles/resolve.ts';
 
@@ -22,20 +23,12 @@ export function publicProfile({ name, current, profile }: NamedProfile) {
     current,
     baseUrl: profile.baseUrl,
     apiKey: profile.apiKey === undefined ? null : maskKey(profile.apiKey),
-    apiKeyCommand: profile.apiKeyCommand === undefined ? null : publicCommand(profile.apiKeyCommand),
+    apiKeyCommand: profile.apiKeyCommand === undefined ? null : publicKeyCommand(profile.apiKeyCommand),
     apiKeyIn: placeOf(profile),
     index: profile.index !== false,
     guards: profile.guards ?? null,
     storage: publicStorage(profile.storage),
   };
-}
-
-/** Matches words that could be a key: long, with letters and digits. */
-const KEY_LIKE = /\b(?=\w*\d)(?=\w*[a-z])\w{16,}\b/gi;
-
-/** Returns a key command that is safe to display: it could be `echo KEY`. */
-function publicCommand(text: string): string {
-  return text.replace(KEY_LIKE, maskKey);
 }
 
 /** Returns where the key is stored. */
@@ -109,7 +102,7 @@ const PLACES = { key: 'file', command: 'command', keychain: 'keychain' } as cons
 
 function shownKey({ kind, value }: NonNullable<Settings['apiKey']>): string {
   if (kind === 'key') return maskKey(value);
-  return kind === 'keychain' ? 'in the keychain' : publicCommand(value);
+  return kind === 'keychain' ? 'in the keychain' : publicKeyCommand(value);
 }
 
 /** Returns the settings that a command would use, each with its source. */

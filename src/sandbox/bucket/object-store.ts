@@ -19,6 +19,7 @@ import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { createCrc64Nvme } from '../../kernel/crc.ts';
 import { startMd5 } from '../../kernel/digest.ts';
+import { UsageError } from '../../kernel/errors.ts';
 import { privateFolder, syncFolder } from '../../kernel/files/files.ts';
 import { parseJson } from '../../kernel/json.ts';
 import type { ObjectWriter } from '../model.ts';
@@ -253,7 +254,10 @@ function readFacts(path: string): StoredObjectFacts {
     if (facts.size !== end - length) throw new Error("the file's size doesn't match the length it declares");
     return facts;
   } catch (error) {
-    throw new Error(`the stored object ${path} cannot be read`, { cause: error });
+    throw new UsageError(`The sandbox's stored document ${path} can't be read.`, {
+      cause: error,
+      hint: 'Delete the file, or start the sandbox with a different --data folder.',
+    });
   } finally {
     closeSync(file);
   }

@@ -44,9 +44,21 @@ export function errorPage(c: ServiceContext, thrown: unknown) {
   return page(c, { title: 'Error', body, status });
 }
 
+/** Reads a posted form; with `all`, a repeated field is a list. Throws VALIDATION_ERROR if the body is malformed. */
+export async function readForm(
+  c: ServiceContext,
+  options = { all: false },
+): Promise<Record<string, unknown>> {
+  try {
+    return await c.req.parseBody(options);
+  } catch {
+    throw invalidBody({ form: ['Must be a valid form.'] }, 'The form was refused');
+  }
+}
+
 /** Reads a posted form. Throws FORBIDDEN if it doesn't contain the token of these pages. */
 export async function requireForm(c: ServiceContext, form: string): Promise<Record<string, unknown>> {
-  const body = await c.req.parseBody({ all: true });
+  const body = await readForm(c, { all: true });
   if (body.form !== form) {
     throw new ApiError('FORBIDDEN', 'This form is out of date. Reload the page and try again');
   }

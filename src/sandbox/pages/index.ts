@@ -9,7 +9,7 @@ import { notFound } from '../service/base/errors.ts';
 import { type ServiceContext, type ServiceEnv, visitorOf } from '../service/base/web.ts';
 import { hasTurn, isActive } from '../service/engine/predicates.ts';
 import { fieldsFor, type Posted, prefilled, readPosted } from './entries.ts';
-import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound } from './guard.ts';
+import { errorPage, ownAddressOnly, type PagesOptions, pageNotFound, readForm } from './guard.ts';
 import { page } from './layout.ts';
 import { recordPages, sendDocument } from './records.ts';
 import { signingPage, statusPage } from './signing.ts';
@@ -65,7 +65,7 @@ function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
     if (found === undefined) return pageNotFound(c);
     if (!canSign(found)) return c.redirect(`/sign/${token}`, 303);
     const { envelope, signer } = found;
-    const body = await c.req.parseBody();
+    const body = await readForm(c);
     const fields = fieldsFor(store.state, envelope, signer);
     const posted = readPosted(fields, body);
     if (posted.problems.length > 0) return signing(c, options, found, posted);
@@ -78,7 +78,7 @@ function signingPages(app: Hono<ServiceEnv>, options: PagesOptions): void {
     const token = c.req.param('token');
     const found = bearer(options, token);
     if (found === undefined) return pageNotFound(c);
-    const { reason } = await c.req.parseBody();
+    const { reason } = await readForm(c);
     const text = typeof reason === 'string' && reason.trim() !== '' ? reason.trim().slice(0, 1_000) : null;
     if (canSign(found)) await engine.decline(found.envelope.id, found.signer.id, text);
     return c.redirect(`/sign/${token}`, 303);

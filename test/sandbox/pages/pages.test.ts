@@ -281,6 +281,17 @@ describe('the pages', () => {
     }
   });
 
+  it('refuse a malformed form', async () => {
+    for (const type of ['multipart/form-data', 'multipart/form-data; boundary=x']) {
+      const reply = await fetch(at('/keys'), {
+        method: 'POST',
+        body: 'x',
+        headers: { 'content-type': type },
+      });
+      expect(reply.status).toBe(400);
+    }
+  });
+
   it('are available only under their own address', async () => {
     const { port } = new URL(sandbox.dashboardUrl);
     for (const path of ['/', '/envelopes', '/requests', '/mailbox', '/sign/x', '/assets/style.css']) {

@@ -199,6 +199,15 @@ test('Impossible values are refused by field, and nothing is stored', async () =
       { 'envelopes.0.createdAt': ['Must be a date, an ISO 8601 timestamp, or an age, such as 9d'] },
     ],
     [
+      {
+        organisations: [
+          { id: 'acme', name: 'A' },
+          { id: 'acme', name: 'B' },
+        ],
+      },
+      { 'organisations.1.id': ['acme is listed twice'] },
+    ],
+    [
       envelopes({ status: 'SENT', signers: signed }),
       { 'envelopes.0.status': ["Can't be SENT: with these signers it is COMPLETED"] },
     ],
@@ -215,6 +224,15 @@ test('Impossible values are refused by field, and nothing is stored', async () =
   for (const [seed, details] of table) expect([seed, await refused(rig, seed)]).toEqual([seed, details]);
   expect(listIn(await rig.api('GET', '/esign/envelopes')).data).toEqual([]);
 });
+
+test.each(['2026-02-30', '2026-01-01 soon', '9999-12-31', '0001-01-01', '9000000d', '99999999999d'])(
+  'A seed with the impossible time %s is refused',
+  async (createdAt) => {
+    const rig = await startRig();
+    const details = await refused(rig, { envelopes: [{ id: 'env_1', createdAt }] });
+    expect(Object.keys(details ?? {})).toEqual(['envelopes.0.createdAt']);
+  },
+);
 
 const YAML = `templates:
   - id: tmpl_rent

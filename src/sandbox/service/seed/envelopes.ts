@@ -1,3 +1,4 @@
+import { writtenTime } from '../../../kernel/clock.ts';
 import { DAY_MS, parseDuration } from '../../../kernel/duration.ts';
 import { DOCUMENT_KINDS, LIMITS } from '../../../kernel/vocabulary.ts';
 import type { EnvelopeRecord, SignerStatus, TemplateRecord } from '../../model.ts';
@@ -203,8 +204,8 @@ function expiryOf(status: EnvelopeRecord['status'], createdAt: number, now: numb
 
 function timeOf(text: string | undefined, otherwise: number, now: number): number {
   if (text === undefined) return otherwise;
-  const ago = /^\d{4}-/.test(text) ? undefined : parseDuration(text);
-  return ago === undefined ? Date.parse(text) : now - ago;
+  const at = writtenTime(text);
+  return Number.isNaN(at) ? now - (parseDuration(text) ?? 0) : at;
 }
 
 /**

@@ -42,6 +42,9 @@ export class Seeder {
     const { store, uploads } = this.#options;
     const details = new Map<string, string[]>();
     const report = (field: string, text: string) => details.set(field, [...(details.get(field) ?? []), text]);
+    const ids = (seed.organisations ?? []).map(({ id }) => id);
+    for (const [index, id] of ids.entries())
+      if (ids.indexOf(id) < index) report(`organisations.${index}.id`, `${id} is listed twice`);
     const templates = await this.#templates(seed, pdfs, report);
     const { keys, changes } = this.#keys(seed, report);
     const envelopes = this.#envelopes(seed, templates, report);
