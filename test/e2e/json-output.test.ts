@@ -141,14 +141,6 @@ describe('the --json output', () => {
     // An ephemeral sandbox has no pins, so its signer is unknown.
     await run('envelopes:evidence', 'evidence', [id, '--dir', 'evidence'], 9);
     await run('documents:verify', 'files', []);
-    await run('documents:pins', 'list', ['--accept', 'ab'.repeat(32), '--dry-run']);
-    await run('documents:pins', 'fields', [
-      '--accept',
-      'ab'.repeat(32),
-      '--dry-run',
-      '--fields',
-      'fingerprint',
-    ]);
     const { signedDocumentStorageKey } = await home.object`envelopes get ${id}`;
     const key = String(signedDocumentStorageKey);
     await run('documents:head', 'one', [key]);
@@ -227,6 +219,10 @@ describe('the --json output', () => {
     await run('profiles:edit', 'profile', ['sandbox', '--path-style']);
     const words = ['other', '--base-url', 'http://127.0.0.1:9', '--api-key-command', 'true', '--no-verify'];
     await run('profiles:add', 'profile', words);
+    // An ephemeral sandbox has no pins.
+    const pins = ['--accept', 'ab'.repeat(32), '--dry-run', '--profile', 'other'];
+    await run('documents:pins', 'list', pins);
+    await run('documents:pins', 'fields', [...pins, '--fields', 'fingerprint']);
     await run('profiles:use', 'profile', ['other']);
     await run('profiles:use', 'profile', ['sandbox']);
     await run('profiles:remove', 'dryRun', ['other', '--dry-run']);

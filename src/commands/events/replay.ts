@@ -31,7 +31,9 @@ export default class EventsReplay extends EsignCommand {
     const records: EventRecord[] = [];
     const isSelected = flags.envelope !== undefined || flags.since !== undefined;
     if (isSelected && argv.length > 0)
-      throw new UsageError("Delivery IDs can't be combined with --envelope or --since. Nothing was sent.");
+      throw new UsageError("Delivery IDs can't be combined with --envelope or --since. Nothing was sent.", {
+        hint: 'Leave out either the IDs or these flags.',
+      });
     if (!isSelected)
       for (const id of (await readIds(argv.map(String), 'delivery ID')).ids)
         records.push(await findEvent(id, context.terminal));
