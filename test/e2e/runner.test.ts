@@ -46,7 +46,7 @@ describe('the runner', () => {
     expect([stdout.trim(), code]).toEqual(['20000', 0]);
   });
 
-  it('delivers megabytes of JSON to a reader that pauses', async () => {
+  it('delivers megabytes of JSON to a reader that pauses', { tags: ['full'] }, async () => {
     const { stdout, code } =
       await shell(`esign envelopes list -L 20000 --json | (sleep 2; "${process.execPath}" -e '
       let s = ""; process.stdin.on("data", (d) => (s += d)).on("end", () => console.log(JSON.parse(s).length, s.length > 1e6))')`);

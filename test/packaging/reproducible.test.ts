@@ -38,7 +38,7 @@ describe('the package', () => {
     expect(other).toEqual(one);
   });
 
-  it('is bundled to the same bytes again', () => {
+  it('is bundled to the same bytes again', { tags: ['full'] }, () => {
     const again = join(folder, 'again');
     const script = pathToFileURL(join(root, 'scripts/bundle.js')).href;
     const line = `const { bundle } = await import(${JSON.stringify(script)}); await bundle(${JSON.stringify(again)});`;
