@@ -1,6 +1,7 @@
 import type { Clock } from '../kernel/clock.ts';
 import { accountOf } from '../kernel/digest.ts';
 import { BadResponseError, isRateLimited, NetworkError, ServiceError } from '../kernel/errors.ts';
+import { MAX_RATE_WAIT_MS, MAX_RETRIES } from './defaults.ts';
 import { createHttp, type HttpOptions, type HttpRequest, isRead, type SendRequest } from './http.ts';
 import { isPlausibleReset } from './rate/rate-limit.ts';
 import { RateWindow } from './rate/rate-window.ts';
@@ -47,10 +48,6 @@ export interface Client extends Resources {
   window: RateWindow | undefined;
 }
 
-/** The default of `maxWaitMs`. */
-const MAX_WAIT_MS = 60_000;
-const MAX_RETRIES = 5;
-
 /** Creates a client for one key at one base URL. */
 export function createClient(options: ClientOptions): Client {
   const window = windowFor(options);
@@ -59,7 +56,7 @@ export function createClient(options: ClientOptions): Client {
     clock: options.clock,
     random: options.random ?? Math.random,
     retries: options.retries ?? MAX_RETRIES,
-    maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
+    maxWaitMs: options.maxWaitMs ?? MAX_RATE_WAIT_MS,
     onWait: options.onWait,
   });
   let gate: WriteGate | undefined;
@@ -82,7 +79,7 @@ function windowFor(options: ClientOptions): RateWindow | undefined {
     clock: options.clock,
     counter: new WindowFile(options.windowFolder, options.baseUrl, options.apiKey),
     reserve: options.reserve ?? 0,
-    maxWaitMs: options.maxWaitMs ?? MAX_WAIT_MS,
+    maxWaitMs: options.maxWaitMs ?? MAX_RATE_WAIT_MS,
     onWait: options.onWait,
   });
 }

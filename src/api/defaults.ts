@@ -4,3 +4,7 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 export const RESERVE = 0.1;
 /** Envelopes that a command reads at the same time. */
 export const READ_CONCURRENCY = 8;
+/** How often a request that may be sent again is repeated. */
+export const MAX_RETRIES = 5;
+/** How long a request waits for the rate limit to reset. */
+export const MAX_RATE_WAIT_MS = 60_000;
