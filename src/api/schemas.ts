@@ -63,14 +63,6 @@ export const envelopeSchema = z.looseObject({
 });
 export type Envelope = z.infer<typeof envelopeSchema>;
 
-/**
- * Returns true if the signers are shown. Every envelope has at least one (API document, Create envelope body), so a service with an
- * empty list leaves them out.
- */
-export function listsSigners({ signers }: Pick<Envelope, 'signers'>): boolean {
-  return (signers?.length ?? 0) > 0;
-}
-
 /** The envelope of a response: `data`, and for lists also `meta.pagination`. */
 export const resourceResponseSchema = z.looseObject({ data: z.unknown() });
 export const listResponseSchema = z.looseObject({

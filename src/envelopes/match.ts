@@ -1,6 +1,6 @@
-import { type Envelope, listsSigners, type Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/schemas.ts';
 import { folded } from '../kernel/text/words.ts';
-import { isInFlight } from '../kernel/vocabulary.ts';
+import { isInFlight, listsSigners } from '../kernel/vocabulary.ts';
 
 /**
  * Returns the case-folded texts that a search looks through (hasWords in kernel/text/words.ts): ID, subject, template, metadata

@@ -1,12 +1,12 @@
 import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY } from '../api/defaults.ts';
-import { type Envelope, listsSigners, type Signer } from '../api/schemas.ts';
+import type { Envelope, Signer } from '../api/schemas.ts';
 import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { valueAt } from '../kernel/json.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { folded, hasWord, hasWords, wordsOf } from '../kernel/text/words.ts';
-import { isInFlight } from '../kernel/vocabulary.ts';
+import { isInFlight, listsSigners } from '../kernel/vocabulary.ts';
 import { readIfExists } from './marked-envelopes.ts';
 import { partOf, textsOf } from './match.ts';
 import { isOfRun, RunMembers, type SelectedRun } from './run-members.ts';

@@ -1,6 +1,6 @@
 import { copyFile, type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { type JournalError, UsageError } from '../kernel/errors.ts';
+import { codeOf, type JournalError, UsageError } from '../kernel/errors.ts';
 import { privateFolder, retryWhileInUse, syncFile, syncFolder } from '../kernel/files/files.ts';
 import { type Compaction, writeSnapshot } from './compaction.ts';
 import { closed, notWritable, writeFailed } from './failures.ts';
@@ -173,7 +173,9 @@ export class Journal<T> {
     await this.#file.appendFile(bytes);
     await this.#file.datasync();
     // Without this, writes to a file that was deleted succeed.
-    await stat(this.path);
+    await stat(this.path).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') throw error;
+    });
     this.#size += bytes.length;
   }
 

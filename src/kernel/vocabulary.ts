@@ -83,6 +83,14 @@ export function isPending(signer: SignerProgress): boolean {
   return !hasSigned(signer) && !hasDeclined(signer);
 }
 
+/**
+ * Returns true if the signers are shown. Every envelope has at least one (API document, Create envelope body), so a service with an
+ * empty list leaves them out.
+ */
+export function listsSigners({ signers }: { signers?: readonly unknown[] | null | undefined }): boolean {
+  return (signers?.length ?? 0) > 0;
+}
+
 /** Events. */
 export const EVENTS = [
   'envelope.sent',

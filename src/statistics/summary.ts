@@ -1,10 +1,10 @@
 import type { Client } from '../api/client.ts';
-import { type Envelope, listsSigners } from '../api/schemas.ts';
+import type { Envelope } from '../api/schemas.ts';
 import { whoseTurn } from '../envelopes/named-signer.ts';
 import { replacedBy } from '../envelopes/replace/find.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { percentile } from '../kernel/percentile.ts';
-import { hasDeclined, isInFlight, isPending } from '../kernel/vocabulary.ts';
+import { hasDeclined, isInFlight, isPending, listsSigners } from '../kernel/vocabulary.ts';
 import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, SOON_MS, UNOPENED_AFTER_MS } from './defaults.ts';
 
 /** A notable envelope, with a relevant time. */

@@ -65,9 +65,11 @@ describe('placeholders', () => {
     expect((await emails(file, { subject: '{DEAL}' })).problems).toHaveLength(1);
   });
 
-  it('name a metadata key that contains a dot', async () => {
+  it('name a metadata key that contains a dot, or a value in a nested object', async () => {
     const row = { signers: [{ email: 'ada@b.c', name: 'Ada' }], metadata: { 'a.b': 'dot' } };
     expect((await emails(JSON.stringify(row), { subject: '{meta.a.b}' })).subjects).toEqual(['dot']);
+    const nested = { ...row, metadata: { a: { b: 'inner' } } };
+    expect((await emails(JSON.stringify(nested), { subject: '{meta.a.b}' })).subjects).toEqual(['inner']);
   });
 
   it('are not suggested if the file has no such column', async () => {

@@ -1,4 +1,4 @@
-import { isRecord, tryParseJson, valueAt } from '../../kernel/json.ts';
+import { isRecord, tryParseJson } from '../../kernel/json.ts';
 import { membersOf } from '../../kernel/text/json-text.ts';
 import { type Dialect, dialectOf, isBlank, peek } from '../../tables/csv-records.ts';
 import type { TableRecord } from '../../tables/record.ts';
@@ -6,7 +6,7 @@ import { type CodeUnits, codeUnitsOf } from '../../tables/rewrite/code-units.ts'
 import { quoted, type RawRecord, rawRecords, unquoted } from '../../tables/rewrite/csv-units.ts';
 import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
 import { columnOf, type SheetColumn } from '../rows/columns.ts';
-import { withoutResults } from '../rows/json-rows.ts';
+import { cellAt, withoutResults } from '../rows/json-rows.ts';
 import type { RawRow } from '../rows/raw-row.ts';
 import { rawRow } from '../rows/table-rows.ts';
 import { cellText, INTO_COLUMNS, type IntoCells, type IntoColumn, intoColumn } from './result-columns.ts';
@@ -125,7 +125,7 @@ async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string, v
 function rowOf(text: string, line: number): RawRow | undefined {
   if (text.trim() === '') return undefined;
   const value = withoutResults(tryParseJson(text));
-  return { line, value, label: (path) => path, cell: (path) => valueAt(value, path) };
+  return { line, value, label: (path) => path, cell: (path) => cellAt(value, path) };
 }
 
 /** Replaces existing result members and adds the others at the end of the object. */

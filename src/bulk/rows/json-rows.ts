@@ -29,8 +29,13 @@ export async function* jsonRows(
     if (number !== undefined)
       report({ line, column: '', text: `the number ${number} would lose precision; put it in quotes` });
     const row = withoutResults(value);
-    yield { line, value: row, label: (path) => path, cell: (path) => valueAt(row, path) };
+    yield { line, value: row, label: (path) => path, cell: (path) => cellAt(row, path) };
   }
+}
+
+/** Returns the value for a placeholder: `{meta.a.b}` is the metadata's key `a.b` or, without one, the key `b` of its object `a`. */
+export function cellAt(row: unknown, path: readonly string[]): unknown {
+  return valueAt(row, path) ?? valueAt(row, path.join('.'));
 }
 
 /** Returns the value without the fields that `bulk export --into` wrote. */

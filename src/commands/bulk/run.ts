@@ -187,7 +187,7 @@ function stopped(error: Error, resume: string): Error {
 function journalGone(error: Error, id: string): StoppedError {
   return new StoppedError('JOURNAL', `${sentenceOf(error)} The run has stopped and can't be resumed.`, {
     cause: error,
-    hint: `To see its envelopes, run \`${command('envelopes', 'list', '--run', id)}\`. To send the other rows, run the same command again with --skip-existing.`,
+    hint: `To see its envelopes, run \`${command('envelopes', 'list', '--run', id)}\`. To send the other rows, wait a minute, cancel its drafts with \`${command('envelopes', 'cancel', '--run', id, '--status', 'DRAFT')}\`, and run \`esign bulk create\` with --skip-existing, which also skips people who signed the template before.`,
   });
 }
 

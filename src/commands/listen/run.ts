@@ -141,7 +141,7 @@ function refuseLoop(
   { host, port, path }: { host: string; port: number; path: string },
 ): void {
   const own = listenerAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`);
-  const same = forwardTo.find((url) => listenerAddress(url) === own);
+  const same = forwardTo.find((url) => listenerAddress(url.replace(/\?.*$/, '')) === own);
   if (same !== undefined)
     throw new UsageError("--forward-to is the listener's own address.", {
       hint: 'Pass the URL of your application, or a different --port.',

@@ -72,17 +72,33 @@ interface Stored {
  * envelope's first one can arrive right after its secret was stored, at the same time as others.
  */
 function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
-  let version = '';
-  let stored: Stored = { all: [], unbound: [], byEnvelope: new Map() };
-  return async () => {
-    const file = statSync(`${configDir()}/webhook-secrets.json`, { throwIfNoEntry: false });
-    const current = file === undefined ? '' : `${file.ino} ${file.size} ${file.mtimeMs}`;
-    if (current === version) return stored;
-    const read = sorted(await readWebhookSecrets(configDir()));
-    [stored, version] = [read, current];
-    for (const { secret } of read.all) terminal.redactor.add(secret);
-    return read;
+  const read = async () => {
+    const stored = sorted(await readWebhookSecrets(configDir()));
+    for (const { secret } of stored.all) terminal.redactor.add(secret);
+    return stored;
   };
+  let known: { version: string | undefined; stored: Promise<Stored> } | undefined;
+  return () => {
+    const version = versionOf(`${configDir()}/webhook-secrets.json`);
+    if (known?.version === undefined || known.version !== version) {
+      const latest = { version, stored: read() };
+      known = latest;
+      latest.stored.catch(() => {
+        latest.version = undefined;
+      });
+    }
+    return known.stored;
+  };
+}
+
+/** Returns a text that changes with the file, or undefined if that can't be seen. Reading the file then reports the reason. */
+function versionOf(path: string): string | undefined {
+  try {
+    const file = statSync(path, { throwIfNoEntry: false });
+    return file === undefined ? 'missing' : `${file.ino} ${file.size} ${file.mtimeMs}`;
+  } catch {
+    return undefined;
+  }
 }
 
 function sorted(all: readonly WebhookSecret[]): Stored {

@@ -1,8 +1,8 @@
-import { listsSigners } from '../../../api/schemas.ts';
 import { Roster } from '../../../bulk/roster/roster.ts';
 import type { Context } from '../../../cli/context.ts';
 import { searchEnvelopes } from '../../../cli/selection/search.ts';
 import type { Moment } from '../../../kernel/clock.ts';
+import { listsSigners } from '../../../kernel/vocabulary.ts';
 
 /** Collects the signers of these templates from the local index and newer envelopes. */
 export async function collectRoster(

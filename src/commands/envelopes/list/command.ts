@@ -1,4 +1,4 @@
-import { type Envelope, listsSigners } from '../../../api/schemas.ts';
+import type { Envelope } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { Context } from '../../../cli/context.ts';
 import { listFlags, textFlag } from '../../../cli/flags.ts';
@@ -8,6 +8,7 @@ import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
 import { select } from '../../../cli/selection/search.ts';
 import { completeItems, sortedBy } from '../../../envelopes/select.ts';
 import { isNotFound, UsageError } from '../../../kernel/errors.ts';
+import { listsSigners } from '../../../kernel/vocabulary.ts';
 import { FieldCheck } from '../../../output/fields.ts';
 import { writeList } from '../../../output/list.ts';
 import { envelopeList } from './view.ts';
