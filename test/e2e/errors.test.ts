@@ -225,7 +225,10 @@ describe('a usage error', () => {
     [['listen', '--path', 'hooks', '--no-verify'], /must start with a slash/],
     [['listen', '--path', '/hooks?token=x', '--no-verify'], /can't contain/],
     [['listen', '--forward-to', 'localhost:4242/webhooks', '--no-verify'], /listener's own address/],
-    [['listen', '--forward-to', 'http://[::1]:4242/webhooks?from=x', '--no-verify'], /listener's own address/],
+    [
+      ['listen', '--forward-to', 'http://[::1]:4242/webhooks?from=x', '--no-verify'],
+      /listener's own address/,
+    ],
     [['--profile'], /expects a value|unknown command/i],
   ])('refuses %j with 2 and prints nothing to stdout', async (args, says) => {
     const finished = await home.run(args);
