@@ -232,6 +232,7 @@ describe('envelopes list', () => {
   });
 
   it('shows selected fields and sorts', async () => {
+    await create();
     const { stdout } =
       await home.run`envelopes list --fields createdAt,signers.0.email --sort createdAt --all`;
     const times = lines(stdout).map((line) => line.split('\t')[0] ?? '');
