@@ -91,7 +91,7 @@ export async function findEvent(id: string, terminal: CommandTerminal): Promise<
         throw new UsageError(
           `Several deliveries begin with ${id}, such as ${found.deliveryId} and ${record.deliveryId}.`,
           {
-            hint: 'Use the whole ID. `esign events list` shows it.',
+            hint: 'Use the whole ID. `esign events list -q` prints it.',
           },
         );
       found = record;
