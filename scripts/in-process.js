@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { commandFiles, wordsOf } from './bundle.js';
+import { commandStandIns } from './stand-ins.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -41,6 +42,20 @@ export async function setup() {
     // Only `sandbox start` loads harfbuzzjs, and that always runs as a process. The packages that keep no state and read no variables
     // are loaded once per worker: evaluating them again takes a third of a command's time.
     external: ['typescript', '@napi-rs/keyring', 'harfbuzzjs', 'zod', 'zod/*', 'undici', 'undici/*'],
+    plugins: [commandStandIns, imported('zod/mini')],
     logLevel: 'error',
   });
+}
+
+/** Imports a package once for all modules: esbuild would copy its exports for each one. */
+function imported(name) {
+  return {
+    name: `import ${name} once`,
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: new RegExp(`^${name}$`) }, ({ namespace }) =>
+        namespace === 'once' ? { path: name, external: true } : { path: name, namespace: 'once' },
+      );
+      onLoad({ filter: /./, namespace: 'once' }, () => ({ contents: `export * from '${name}';` }));
+    },
+  };
 }

@@ -77,6 +77,8 @@ const LATE = [
 ];
 
 export const firstStandIns = plugin(FIRST);
+/** For a bundle in which help uses the same copy of oclif as the commands. */
+export const commandStandIns = plugin(FIRST.filter(([whose]) => whose.test('@oclif/core/lib/command.js')));
 export const lateStandIns = plugin(LATE);
 
 /** Creates an esbuild plugin. The build fails if a stand-in is no longer imported. */
