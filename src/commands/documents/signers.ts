@@ -1,6 +1,6 @@
 import type { Session } from '../../cli/session.ts';
+import type { SealSource } from '../../documents/seal/download-seals.ts';
 import { type Origin, pinnedFor, readPins } from '../../documents/seal/pins.ts';
-import type { SealSource } from '../../documents/seal/seal-check.ts';
 import { readAuthorities, type TrustedSigners } from '../../documents/seal/trust.ts';
 import { NoProfileError, UsageError } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';

@@ -7,8 +7,8 @@ import { type DocumentKind, isTerminal } from '../../kernel/vocabulary.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { isBucketMissing } from '../bucket/errors.ts';
 import { LOOKUP_INTERVAL_MS, SIGNING_INTERVAL_MS } from '../defaults.ts';
+import type { DownloadSeals, SealedFile, SealSource } from '../seal/download-seals.ts';
 import type { JudgedSeal } from '../seal/judge.ts';
-import type { SealCheck, SealedFile, SealSource } from '../seal/seal-check.ts';
 import { type DownloadOptions, downloadFile, type FileResult } from './file.ts';
 import { type DocumentFile, type FileTarget, fileOf, keyOf } from './targets.ts';
 import { streamObject } from './to-stream.ts';
@@ -54,7 +54,7 @@ export async function* fetchFiles(
   targets: readonly FileTarget[],
   options: FetchOptions,
 ): AsyncGenerator<CheckedFile, void, undefined> {
-  let check: SealCheck | undefined;
+  let check: DownloadSeals | undefined;
   let held: FetchedFile[] = [];
   const released = () => {
     const files = held;
@@ -69,7 +69,7 @@ export async function* fetchFiles(
       held.push(file);
       // The code that checks seals is loaded on first use.
       if (file.error === undefined)
-        check ??= await (await import('../seal/seal-check.ts')).SealCheck.open(options.sealSource);
+        check ??= await (await import('../seal/download-seals.ts')).DownloadSeals.open(options.sealSource);
       if (!(await check?.pinFrom(held))) yield* released();
     }
   } catch (error) {

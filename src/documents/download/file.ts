@@ -16,7 +16,7 @@ import {
   type Opened,
   type OpenedObject,
 } from '../bucket/object.ts';
-import type { CheckedSeal } from '../seal/seal.ts';
+import type { CheckedSeal } from '../seal/check-seal.ts';
 import type { FileHash } from './digest.ts';
 import { PartFile } from './part-file.ts';
 import type { DocumentFile } from './targets.ts';
@@ -132,7 +132,7 @@ async function replace(
 /** Reads the seal of an open file that starts like a PDF. The code is loaded on first use. */
 async function sealIn(file: number): Promise<CheckedSeal | null> {
   if (!isPdf(file)) return null;
-  const { checkSeal } = await import('../seal/seal.ts');
+  const { checkSeal } = await import('../seal/check-seal.ts');
   return checkSeal(file);
 }
 

@@ -1,4 +1,4 @@
-import type { CheckedSeal, Seal } from './seal.ts';
+import type { CheckedSeal, Seal } from './check-seal.ts';
 import { type SignerTrust, type TrustedSigners, trustIn } from './trust.ts';
 
 /** A seal, and whether its signer is known, in the format of `seal` in JSON. */

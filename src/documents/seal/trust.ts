@@ -5,7 +5,7 @@ import { readUserFile } from '../../kernel/files/user-file.ts';
 import { UnreadableSignatureError } from './asn1.ts';
 import { type Certificate, readCertificate } from './chain/certificate.ts';
 import { areAllowed } from './chain/name-constraints.ts';
-import type { CheckedSeal } from './seal.ts';
+import type { CheckedSeal } from './check-seal.ts';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkSeal } from '../../../src/documents/seal/seal.ts';
+import { checkSeal } from '../../../src/documents/seal/check-seal.ts';
 import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { makeSealKey } from '../../../src/sandbox/documents/seal-key.ts';
 import { flipped, partsOf } from '../../../src/sandbox/documents/tampering.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkSeal } from '../../../src/documents/seal/check-seal.ts';
 import { PdfBytes } from '../../../src/documents/seal/pdf-bytes.ts';
 import { PdfFile } from '../../../src/documents/seal/pdf-file.ts';
-import { checkSeal } from '../../../src/documents/seal/seal.ts';
 
 let folder: string;
 beforeAll(() => {

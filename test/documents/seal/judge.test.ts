@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Seal } from '../../../src/documents/seal/check-seal.ts';
 import { expectsSeals, verifySeal } from '../../../src/documents/seal/judge.ts';
-import type { Seal } from '../../../src/documents/seal/seal.ts';
 
 const INTACT: Seal = {
   state: 'intact',

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkSeal } from '../../../src/documents/seal/check-seal.ts';
 import { PdfBytes } from '../../../src/documents/seal/pdf-bytes.ts';
 import { PdfFile } from '../../../src/documents/seal/pdf-file.ts';
-import { checkSeal } from '../../../src/documents/seal/seal.ts';
 import { catalogOf, type Signature, signaturesOf } from '../../../src/documents/seal/signatures.ts';
 import { DOCUMENT, documentOf, type Objects, update } from './forging/writer.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkSeal } from '../../../src/documents/seal/seal.ts';
+import { checkSeal } from '../../../src/documents/seal/check-seal.ts';
 import { flipped, objectText, partsOf } from '../../../src/sandbox/documents/tampering.ts';
 import { needs } from '../../support/tools.ts';
 import {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { DocumentKind } from '../../kernel/vocabulary.ts';
+import type { CheckedSeal, Seal } from './check-seal.ts';
 import {
   expectsSeals,
   type JudgedSeal,
@@ -9,7 +10,6 @@ import {
   verifySeal,
 } from './judge.ts';
 import { type Origin, pinFirst, pinnedFor, readPins } from './pins.ts';
-import type { CheckedSeal, Seal } from './seal.ts';
 import type { TrustedSigners } from './trust.ts';
 
 /** Where the documents of a run come from, and where seals are pinned. */
@@ -32,7 +32,7 @@ export interface SealedFile {
 }
 
 /** Checks the seals of downloaded files, and pins the first seal of an origin. */
-export class SealCheck {
+export class DownloadSeals {
   readonly #source: SealSource;
   #known: TrustedSigners;
 
@@ -41,9 +41,9 @@ export class SealCheck {
     this.#known = { authorities: [], pinned };
   }
 
-  static async open(source: SealSource): Promise<SealCheck> {
+  static async open(source: SealSource): Promise<DownloadSeals> {
     const { folder, origin } = source;
-    return new SealCheck(source, origin === undefined ? [] : pinnedFor(await readPins(folder), origin));
+    return new DownloadSeals(source, origin === undefined ? [] : pinnedFor(await readPins(folder), origin));
   }
 
   judge(file: SealedFile): { seal: JudgedSeal | null; problem: SealProblem | null } {
