@@ -13,7 +13,9 @@ export type PlannedWrite =
     }
   | { action: 'send'; envelopeId: string }
   | { action: 'cancel'; envelopeId: string }
-  | { action: 'remind'; envelopeId: string; signer?: string | undefined };
+  | { action: 'remind'; envelopeId: string; signer?: string | undefined }
+  /** A request whose effect only the request itself shows. */
+  | { action: 'other'; request: HttpRequest };
 
 /** The end of a bulk run, for its entry in the log. */
 export interface RunEnd {

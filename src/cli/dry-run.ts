@@ -1,4 +1,6 @@
+import type { PlannedWrite } from '../api/write-gate.ts';
 import { safeLine } from '../output/text.ts';
+import type { Context } from './context.ts';
 import type { CommandTerminal } from './terminal.ts';
 
 /** Prints the IDs on which the command would act. On a terminal, `details` describes each. */
@@ -14,4 +16,15 @@ export async function writeDryRun(
       ? terminal.jsonLine({ dryRun: true, action, id })
       : terminal.out(`would ${action} ${details?.(id) ?? safeLine(id)}\n`));
   }
+}
+
+/** Prints a notice if a guard would refuse the planned writes of a dry run. */
+export async function noteRefusal(
+  planned: readonly PlannedWrite[],
+  { session, terminal }: Context,
+): Promise<void> {
+  const refusal = planned.length === 0 ? undefined : await session.findRefusal(planned);
+  if (refusal === undefined) return;
+  const { code, message, hint = '' } = refusal;
+  terminal.notice(`Without --dry-run, a guard would refuse this command (${code}): ${message} ${hint}`);
 }

@@ -36,11 +36,19 @@ async function isOwnSandbox({ profile, baseUrl }: Settings, session: Connection)
   );
 }
 
-/** Creates the gate for all writes of a command to the service: first the guards, then the log. */
+/**
+ * Creates the gate for all writes of a command to the service: first the guards, then the log. The gate of a dry run doesn't log a
+ * refusal or prompt for a name.
+ */
 export async function gateOf(
   settings: Settings,
   session: Connection,
-  { terminal, command, confirm }: { terminal: CommandTerminal; command: string; confirm: string | undefined },
+  {
+    terminal,
+    command,
+    confirm,
+    isDryRun,
+  }: { terminal: CommandTerminal; command: string; confirm: string | undefined; isDryRun: boolean },
 ): Promise<OpenGate> {
   const { baseUrl } = requireConnection(settings);
   return guardedGate({
@@ -48,9 +56,9 @@ export async function gateOf(
     confirmation: {
       names: namesOf(settings),
       given: confirm,
-      ask: terminal.canAsk && !terminal.json ? askName : undefined,
+      ask: terminal.canAsk && !terminal.json && !isDryRun ? askName : undefined,
     },
-    log: new WriteLog(logFolder(stateDir()), session.clock),
+    log: isDryRun ? { append: () => Promise.resolve() } : new WriteLog(logFolder(stateDir()), session.clock),
     facts: { user: userName(), profile: settings.profileName?.value ?? null, baseUrl, command },
     clock: session.clock,
     onIncomplete: (error) =>

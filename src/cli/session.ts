@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import type { Client, ClientOptions } from '../api/client.ts';
+import type { SendRequest } from '../api/http.ts';
 import { ServiceClock } from '../api/service-clock.ts';
-import type { OpenGate } from '../api/write-gate.ts';
+import type { OpenGate, PlannedWrite } from '../api/write-gate.ts';
 import { recordPath } from '../compatibility/record-path.ts';
 import { noteEnvelope, noteTemplate } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
 import type { EnvelopeIndex } from '../envelope-index/envelope-index.ts';
 import { Feed } from '../envelope-index/feed.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
-import { sentenceOf } from '../kernel/errors.ts';
+import { EsignError, GuardError, sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
 import { readKey } from '../profiles/key-storage.ts';
@@ -150,14 +151,29 @@ export class Session {
   }
 
   /** Loads the guards and the log at the first write, because most commands only read. */
-  async #openGate(): Promise<OpenGate> {
+  async #openGate(isDryRun = false): Promise<OpenGate> {
     const { gateOf } = await import('./guards.ts');
     const { confirm } = this.#flags;
     return gateOf(await this.settings(), this, {
       terminal: this.#terminal,
       command: this.#invocation.command,
       confirm,
+      isDryRun,
     });
+  }
+
+  /** Returns the error with which a guard would refuse these writes of a dry run, if any. */
+  async findRefusal(planned: readonly PlannedWrite[]): Promise<GuardError | undefined> {
+    // The key isn't needed unless an envelope has to be read.
+    const send: SendRequest = async (request) => (await this.client()).send(request);
+    try {
+      await (await this.#openGate(true))(send).check(planned);
+    } catch (error) {
+      if (error instanceof GuardError) return error;
+      // An envelope can't be read. A dry run doesn't fail for that.
+      if (!(error instanceof EsignError)) throw error;
+    }
+    return undefined;
   }
 
   /** Returns the recorder of the service's shapes, or undefined without a base URL or if it is disabled. */

@@ -2,6 +2,7 @@ import * as Flags from '@oclif/core/flags';
 import type { RawResponse } from '../api/http.ts';
 import { callMethod, callPages, callPath, callTarget, isWrite, type RawCall, sendCall } from '../api/raw.ts';
 import { EsignCommand } from '../cli/command.ts';
+import { noteRefusal } from '../cli/dry-run.ts';
 import { booleanFlag, confirmFlag, dryRunFlag, optionalArg, textFlag } from '../cli/flags.ts';
 import { readJsonText } from '../cli/input/files.ts';
 import { readPairList } from '../cli/input/pairs.ts';
@@ -65,7 +66,12 @@ export default class Api extends EsignCommand {
     };
     refuseContradictions(rawCall, flags);
     rawCall.bodyText = flags.body === undefined ? undefined : await readJsonText(flags.body, 'body');
-    if (flags['dry-run']) return showCall(rawCall, baseUrl, terminal);
+    if (flags['dry-run']) {
+      await showCall(rawCall, baseUrl, terminal);
+      const { method: verb, bodyText } = rawCall;
+      const request = { method: verb, path: callTarget(rawCall), bodyText };
+      return noteRefusal(isWrite(verb) ? [{ action: 'other', request }] : [], context);
+    }
     const { send } = await context.session.client();
     const out = terminal.hidingSecrets();
     if (flags.paginate) return writeRawItems(callPages(send, rawCall), out);

@@ -88,7 +88,7 @@ class GuardedGate {
     const facts: WriteFacts = {
       action: planned[0]?.action ?? 'other',
       effect: sends ? 'mails' : 'writes',
-      envelopeIds: planned.flatMap((one) => (one.action === 'create' ? [] : one.envelopeId)),
+      envelopeIds: planned.flatMap((one) => ('envelopeId' in one ? one.envelopeId : [])),
       requestId: undefined,
     };
     const { guards, confirmation } = this.#options;
@@ -167,6 +167,7 @@ class GuardedGate {
   #emailsOfWrite({ action, envelopeId, emails, sends, signer }: Write, send: SendRequest): Promise<Emails> {
     if (action === 'create' && emails !== undefined) return this.#emailsOf({ action, emails, sends }, send);
     if (action === 'create' && !sends) return Promise.resolve({ to: undefined, count: 0 });
+    if (action === 'cancel') return Promise.resolve(NO_EMAILS);
     if (envelopeId !== undefined && (action === 'send' || action === 'remind'))
       return this.#emailsOf({ action, envelopeId, signer }, send);
     return Promise.resolve(UNKNOWN_EMAILS);
@@ -175,6 +176,7 @@ class GuardedGate {
   async #emailsOf(planned: PlannedWrite, send: SendRequest): Promise<Emails> {
     if (planned.action === 'create') return emailsOfCreate(planned);
     if (planned.action === 'cancel') return NO_EMAILS;
+    if (planned.action === 'other') return this.#emailsOfWrite(readWrite(planned.request), send);
     const draft = planned.action === 'send' ? this.#drafts.get(planned.envelopeId) : undefined;
     if (draft !== undefined) return { to: draft, count: draft.length };
     return emailsOfEnvelope(await readEnvelope(planned.envelopeId, send), planned);

@@ -75,6 +75,7 @@ beforeAll(async () => {
     if (request.path.startsWith('/__sandbox')) return json(response, 404, { error: { code: 'NOT_FOUND' } });
     if (request.path.includes('/templates/'))
       return json(response, 200, { data: { id: 'tmpl_1', fields: [] } });
+    if (id === 'env_gone') return json(response, 404, { error: { code: 'NOT_FOUND' } });
     if (id !== undefined && request.method === 'GET')
       return json(response, 200, { data: envelope(id, status) });
     if (request.method !== 'GET') return json(response, 201, { data: envelope(id ?? 'env_new', 'SENT') });
@@ -290,6 +291,81 @@ describe('a confirmation by name', () => {
     onTestFinished(() => guard('--confirm-name'));
     await guard('--no-confirm-name');
     expect(await refused([...named, 'acme'])).toBe('USAGE');
+  });
+});
+
+describe('a dry run', () => {
+  const create = ['envelopes', 'create', '--template', 'tmpl_1', '--request-id', 'k', '--send'];
+  const toBoth = [...create, '--signer', 'Ada <ada@example.com>', '--signer', 'Bo <bo@other.org>'];
+  const send = ['envelopes', 'send', 'env_bo', 'env_both'];
+  const replace = ['envelopes', 'replace', 'env_both', '--subject', 'Other', '--request-id', 'k'];
+  const bulk = ['bulk', 'create', 'given/rows.csv', '--template', 'tmpl_1', '--send'];
+  const post = ['api', 'POST', '/esign/envelopes/env_both/send'];
+  const emailing = [toBoth, send, replace, bulk, post];
+  const dry = (words: readonly string[], more: readonly string[]) =>
+    home.run([...words, '--dry-run', ...more]);
+  const codeIn = (text: string) => /\(([A-Z_]+)\)/.exec(text)?.[1];
+
+  it.each([
+    {
+      guards: ['--read-only'],
+      code: 'READ_ONLY',
+      all: [
+        ...emailing,
+        ['envelopes', 'remind', 'env_ada'],
+        ['envelopes', 'cancel', 'env_ada'],
+        ['api', 'DELETE', '/esign/envelopes/env_ada'],
+      ],
+    },
+    { guards: ['--only-to', 'ada@example.com'], code: 'RECIPIENT_NOT_ALLOWED', all: emailing },
+    { guards: ['--max-emails', '1'], code: 'TOO_MANY_EMAILS', all: emailing },
+    { guards: ['--confirm-name'], code: 'CONFIRMATION_REQUIRED', all: emailing },
+  ])('succeeds and reports $code', async ({ guards, code, all }) => {
+    const runs = all.flatMap((words) => [[], ['--json']].map((more) => ({ words, more })));
+    const open: string[] = [];
+    await guard('--no-read-only');
+    for (const { words, more } of runs) open.push((await dry(words, more)).stdout);
+    await guard(...guards);
+    const log = await home.json`log`;
+    for (const [index, { words, more }] of runs.entries()) {
+      const { stdout, stderr, code: exitCode } = await dry(words, more);
+      const shown = { exitCode, stdout, code: codeIn(stderr), confirm: stderr.includes('--confirm NAME') };
+      const confirm = code === 'CONFIRMATION_REQUIRED';
+      expect(shown, words.join(' ')).toEqual({ exitCode: 0, stdout: open[index], code, confirm });
+    }
+    expect(writes()).toEqual([]);
+    expect(await home.json`log`).toEqual(log);
+  });
+
+  it.each([
+    [['--confirm-name'], [...send, '--confirm', 'acme']],
+    [['--only-to', '*@example.com, bo@other.org', '--max-emails', '3'], send],
+    [
+      ['--only-to', '', '--max-emails', '0'],
+      ['envelopes', 'cancel', 'env_bo'],
+    ],
+    [
+      ['--only-to', '', '--confirm-name'],
+      ['api', 'POST', '/esign/envelopes/env_both/cancel'],
+    ],
+    [
+      ['--max-emails', '0'],
+      ['envelopes', 'remind', 'env_gone'],
+    ],
+    [['--read-only'], ['api', '/esign/envelopes/env_bo']],
+  ])('with %j of %j reports no refusal', async (guards, words) => {
+    await guard(...guards);
+    expect(await dry(words, [])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('of an undo reports a refusal', async () => {
+    await guard('--no-read-only');
+    await home.json([...create, '--signer', 'Ada <ada@example.com>']);
+    writes();
+    const { id } = await lastEntry();
+    await guard('--read-only');
+    const { code, stderr } = await home.run(['log', 'undo', String(id), '--dry-run']);
+    expect({ code, refusal: codeIn(stderr) }).toEqual({ code: 0, refusal: 'READ_ONLY' });
   });
 });
 

@@ -20,10 +20,9 @@ import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { bulkFlags } from './flags.ts';
 import type { RunRequest } from './plan.ts';
-import { checkRun, prepareRun } from './prepare.ts';
+import { prepareRun, showDryRun } from './prepare.ts';
 import { BulkProgress } from './progress.ts';
 import { bulkClient, runToCompletion } from './run.ts';
-import { writePreflight } from './view.ts';
 import { waveFlags } from './waves.ts';
 
 export default class BulkCreate extends EsignCommand {
@@ -92,12 +91,7 @@ export default class BulkCreate extends EsignCommand {
           : { path: flags.plan, maxAgeMs: flags['plan-age'] ?? PLAN_AGE_MS },
     };
     const { webhookSecret } = request;
-    if (flags['dry-run'])
-      return writePreflight(
-        await checkRun(request, client, context),
-        context.terminal,
-        context.terminal.json,
-      );
+    if (flags['dry-run']) return showDryRun(request, client, context);
     const run = await prepareRun(request, client, context);
     await runToCompletion(run, { client: await client(), flags, webhookSecret, progress }, context);
   }

@@ -9,6 +9,7 @@ import type { BulkRow } from '../../bulk/rows/row.ts';
 import { draftRun, type OpenRun, type RunDraft, withStartLock } from '../../bulk/runs.ts';
 import { wavesEntry } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
+import { noteRefusal } from '../../cli/dry-run.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import type { Session } from '../../cli/session.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
@@ -21,7 +22,7 @@ import { findKnownRows, otherText, readEarlierRows, refuseUnfinished, reportKnow
 import { type PlanRequest, type RunRequest, requireSamePlan } from './plan.ts';
 import { type RowSigners, rowSignersOf, skipCovered } from './skip-existing.ts';
 import { linesOf, refused, sourceOf } from './source.ts';
-import { type Preflight, preflightText } from './view.ts';
+import { type Preflight, preflightText, writePreflight } from './view.ts';
 
 interface PrepareRequest extends RunRequest {
   yes: boolean;
@@ -58,14 +59,17 @@ export async function prepareRun(
   }
 }
 
-/** Checks a whole file and returns what a run of it would do; nothing is stored. */
-export async function checkRun(
+/** Checks a whole file and prints what a run of it would do; nothing is stored. */
+export async function showDryRun(
   request: PrepareRequest,
   client: () => Promise<Client>,
   context: Context,
-): Promise<Preflight> {
+): Promise<void> {
+  const { terminal, session } = context;
   const checked = await checkRows(request, undefined, client, context);
-  return preflightOf(request, checked, await client(), context.session);
+  const preflight = preflightOf(request, checked, await client(), session);
+  await writePreflight(preflight, terminal, terminal.json);
+  await noteRefusal(preflight.rows > 0 ? [plannedWrite(checked, request)] : [], context);
 }
 
 /** A file that was checked, and what earlier runs did for its rows. */

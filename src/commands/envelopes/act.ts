@@ -1,7 +1,7 @@
 import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import type { Context } from '../../cli/context.ts';
-import { writeDryRun } from '../../cli/dry-run.ts';
+import { noteRefusal, writeDryRun } from '../../cli/dry-run.ts';
 import { canAsk, confirmed } from '../../cli/input/confirm.ts';
 import type { Ids } from '../../cli/input/ids.ts';
 import { hasFlag, rebuildCommand } from '../../cli/rerun.ts';
@@ -53,6 +53,7 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
     const problems = await action.findProblems(id, () => readIfAllowed(id, means));
     await confirmProblems(problems, { ...confirming, asks, id, fromStdin: ids.fromStdin }, context);
   };
+  const writes = ids.ids.map(action.writeFor);
   const preview: BatchPreview = {
     action,
     known: selected,
@@ -60,9 +61,10 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
   };
   if (flags['dry-run']) {
     if (command.checksDryRun) await checkEach(ids, (id) => check(id, 'later'), context);
-    return showDryRun(ids, preview, context);
+    await showDryRun(ids, preview, context);
+    return noteRefusal(writes, context);
   }
-  const clearance = await client.checkWrites(ids.ids.map(action.writeFor));
+  const clearance = await client.checkWrites(writes);
   const isPreviewed = ids.ids.length > 1 && !flags.yes && !clearance.isConfirmed;
   const chosen = isPreviewed ? await confirmBatch(ids, preview, context) : ids;
   const asks = !flags.yes && !context.terminal.json && canAsk(context.terminal, ids.fromStdin);

@@ -3,7 +3,7 @@ import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
-import { writeDryRun } from '../../cli/dry-run.ts';
+import { noteRefusal, writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, requiredArg, textFlag, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import { findByRequestId } from '../../envelopes/request-ids/search.ts';
@@ -49,8 +49,12 @@ export default class LogUndo extends EsignCommand {
     const open = envelopes.filter(({ status }) => canBeCanceled(status ?? '', false));
     if (open.length === 0) throw nothingToUndo(id, envelopes);
     const ids = open.map((one) => one.id);
-    if (flags['dry-run']) return writeDryRun(ids, 'cancel', context.terminal);
-    await client.checkWrites(ids.map((envelopeId) => ({ action: 'cancel', envelopeId })));
+    const writes = ids.map((envelopeId) => ({ action: 'cancel', envelopeId }) as const);
+    if (flags['dry-run']) {
+      await writeDryRun(ids, 'cancel', context.terminal);
+      return noteRefusal(writes, context);
+    }
+    await client.checkWrites(writes);
     showEnvelopes(open, envelopes, context);
     const question = `Cancel ${counted(ids.length, 'envelope')}?`;
     await confirmed(question, { yes: flags.yes, otherwise: 'nothing was canceled' }, context);

@@ -5,6 +5,7 @@ import type { CreateEnvelopeBody } from '../../../api/resources.ts';
 import type { Template } from '../../../api/schemas.ts';
 import { EsignCommand } from '../../../cli/command.ts';
 import type { CommonFlags, Context } from '../../../cli/context.ts';
+import { noteRefusal } from '../../../cli/dry-run.ts';
 import {
   booleanFlag,
   confirmFlag,
@@ -103,8 +104,9 @@ export default class EnvelopesCreate extends EsignCommand {
       const checked = isChecked ? undefined : await checkSigners(wanted, problemOptions(flags), context);
       // On a terminal, the user has seen the summary and chose to see the request.
       if (terminal.json || !terminal.outIsTty || isChecked)
-        return writeJson({ dryRun: true, body }, terminal.hidingSecrets());
-      return showDryRun(wanted, checked?.template, flags, context);
+        await writeJson({ dryRun: true, body }, terminal.hidingSecrets());
+      else await showDryRun(wanted, checked?.template, flags, context);
+      return noteRefusal([write], context);
     }
     const check = async () => {
       if (!isChecked) await checkSigners(wanted, problemOptions(flags), context);

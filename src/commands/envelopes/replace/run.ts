@@ -1,6 +1,7 @@
 import type { Client } from '../../../api/client.ts';
 import type { PlannedWrite } from '../../../api/write-gate.ts';
 import type { Context } from '../../../cli/context.ts';
+import { noteRefusal } from '../../../cli/dry-run.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
 import { readMessage } from '../../../cli/input/files.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
@@ -34,7 +35,11 @@ import { alreadyReplacedText, costOf, notesOn, renderPlan, renderReplaced } from
  * that the same command finishes the job and repeats nothing.
  */
 export async function replaceFromFlags(id: string, flags: ReplaceFlags, context: Context): Promise<void> {
-  if (flags['dry-run']) return showDryRun(await checkedPlan(id, flags, context), flags, context.terminal);
+  if (flags['dry-run']) {
+    const plan = await checkedPlan(id, flags, context);
+    await showDryRun(plan, flags, context.terminal);
+    return noteRefusal(writesOf(plan), context);
+  }
   const replaced = await replaceEnvelope(id, flags, context);
   const out = context.terminal.hidingSecrets();
   if (context.terminal.json) return writeJson(replaced, out);
