@@ -198,7 +198,7 @@ async function saveResults({ run, options }: BulkSession): Promise<boolean> {
     await writeResults(run.state, run.files);
     return true;
   } catch (error) {
-    options.observer.notice(`Can't write ${run.files.results}: ${diskReason(error)}.`);
+    options.observer.notice(`Can't write ${run.files.results}: ${diskReason(error)}.`, { isLost: true });
     return false;
   }
 }
