@@ -22,6 +22,8 @@ export class RunState {
   waves: Waves | undefined;
   /** The wave that began last, counted from 1. */
   wave = 1;
+  /** The number of failed rows that were refused without a request to create or send them. */
+  untriedFailures = 0;
   /** True if rows were created again while one of their earlier envelopes could still appear. */
   mayAppear = false;
   /** Envelopes in addition to the one that counts for their row, by ID. */
@@ -93,6 +95,7 @@ export class RunState {
         this.#record(entry.row, 'done', entry.id, entry.status, entry.requestId);
         break;
       case 'failed':
+        if (!this.#isTried(entry.row)) this.untriedFailures++;
         this.#record(entry.row, 'failed', entry.id ?? this.#ids[entry.row], undefined, entry.requestId);
         this.#errors.set(entry.row, entry.error);
         break;
@@ -247,6 +250,10 @@ export class RunState {
     const own = this.#requestIds.get(row);
     const hasNone = this.head.ownRequestIds === 0 || this.#ids[row] !== undefined || this.#errors.has(row);
     return own ?? (hasNone ? derivedRequestId(this.head.id, row) : undefined);
+  }
+
+  #isTried(row: number): boolean {
+    return this.of(row) !== 'pending' || this.#announced.some(({ from, to }) => from <= row && row <= to);
   }
 
   #record(

@@ -4,6 +4,7 @@ import type { Envelope } from '../api/schemas.ts';
 import { counted } from '../kernel/duration.ts';
 import { isAmbiguous, JournalError, UnknownOutcomeError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
+import { exists } from '../kernel/files/files.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { saveFailedRows } from './failed-rows.ts';
 import { searchRows } from './lookup/search.ts';
@@ -13,7 +14,7 @@ import { writeResults } from './results.ts';
 import { recordOutcome } from './row-outcome.ts';
 import { processRow } from './row-work.ts';
 import type { BulkRow } from './rows/row.ts';
-import type { OpenRun } from './runs.ts';
+import { filesOf, type OpenRun, openRun, readRun, runIds } from './runs.ts';
 import { BulkSession, type RunOptions } from './session.ts';
 
 /** How the work on a run ended. All but `finished` can be resumed. `wave`: more waves are left. */
@@ -150,14 +151,37 @@ async function announce(
 
 async function finish(session: BulkSession): Promise<Ending> {
   const { run, options } = session;
-  if (run.state.finishedAt !== undefined) return { kind: 'finished' };
-  await run.note({ type: 'finished', at: options.client.clock.now() });
-  if (await saveResults(session)) {
-    await saveFailedRows(run.state, run.files);
-    // The plan contains addresses and perhaps secrets, and is no longer needed.
-    await rm(run.files.plan, { force: true });
-  }
+  if (run.state.finishedAt === undefined)
+    await run.note({ type: 'finished', at: options.client.clock.now() });
+  else if (!(await exists(run.files.plan))) return { kind: 'finished' };
+  if (await saveResults(session)) await deletePlan(run);
   return { kind: 'finished' };
+}
+
+/** Deletes the plan of a finished run, since it contains addresses and perhaps secrets. */
+async function deletePlan({ state, files }: OpenRun): Promise<void> {
+  await saveFailedRows(state, files);
+  await rm(files.plan, { force: true });
+}
+
+/** Deletes the plans that finished runs left behind because they were killed or could not write their results. */
+export async function deleteLeftoverPlans(root: string): Promise<void> {
+  for (const id of await runIds(root)) {
+    const isLeft = await exists(filesOf(root, id).plan);
+    // The next call tries again if the run is in use or can't be read.
+    if (isLeft) await deleteLeftoverPlan(root, id).catch(() => undefined);
+  }
+}
+
+async function deleteLeftoverPlan(root: string, id: string): Promise<void> {
+  if ((await readRun(root, id)).finishedAt === undefined) return;
+  const run = await openRun(root, id);
+  try {
+    await writeResults(run.state, run.files);
+    await deletePlan(run);
+  } finally {
+    await run.close();
+  }
 }
 
 async function endWave(session: BulkSession): Promise<Ending> {
@@ -198,7 +222,7 @@ async function saveResults({ run, options }: BulkSession): Promise<boolean> {
     await writeResults(run.state, run.files);
     return true;
   } catch (error) {
-    options.observer.notice(`Can't write ${run.files.results}: ${diskReason(error)}.`);
+    options.observer.notice(`Can't write ${run.files.results}: ${diskReason(error)}.`, { isLost: true });
     return false;
   }
 }

@@ -22,8 +22,11 @@ import type { OpenRun } from './runs.ts';
 export interface RunObserver {
   /** Called when a row is finished. */
   row(result: RowResult): Promise<void> | void;
-  /** Shows a message to the user; the run continues. `waitMs`: how long the run waits, if it does. */
-  notice(text: string, options?: { waitMs: number }): void;
+  /**
+   * Shows a message to the user; the run continues. `waitMs`: how long the run waits, if it does. `isLost`: true if something that
+   * the run should write is missing.
+   */
+  notice(text: string, options?: { waitMs?: number; isLost?: boolean }): void;
 }
 
 /** The part of a row that is reported when it fails. */
@@ -81,6 +84,7 @@ export class BulkSession {
   #closed = false;
   #failures = 0;
   #spent = 0;
+  #hasBegunRow = false;
   #resetAt: number | undefined;
   readonly #abort = new AbortController();
   #grace: NodeJS.Timeout | undefined;
@@ -144,16 +148,21 @@ export class BulkSession {
   /** Returns true if --max-requests allows this many more requests, and counts them as made. */
   spend(requests: number): boolean {
     const { maxRequests } = this.options;
-    if (maxRequests !== undefined && this.#spent + requests > maxRequests) {
+    const total = this.#spent + requests;
+    if (maxRequests !== undefined && total > maxRequests) {
+      // A resume searches the list first. With the same limit, the next resume would also stop here.
+      const hint = `The limit is too low to process even one row. Use --max-requests ${total} or more.`;
       this.close(
         new StoppedError(
           'MAX_REQUESTS',
           `The --max-requests limit was reached (${counted(maxRequests, 'request')}).`,
+          this.#hasBegunRow ? {} : { hint },
         ),
       );
       return false;
     }
-    this.#spent += requests;
+    this.#spent = total;
+    this.#hasBegunRow = true;
     return true;
   }
 

@@ -71,7 +71,7 @@ export async function readShares(
   const sent = [...state.rows('done')].flatMap((row) => state.idOf(row) ?? []);
   const needsStatus = limits.some(({ share }) => share !== 'failed');
   const statuses = needsStatus ? await statusesOf(sent, client, signal) : [];
-  const failed = state.count('failed');
+  const failed = state.count('failed') - state.untriedFailures;
   const counts = {
     declined: [statuses.filter((status) => status === 'DECLINED').length, sent.length],
     waiting: [statuses.filter(isInFlight).length, sent.length],

@@ -25,18 +25,24 @@ export function dialectOf(head: string): Dialect {
 
 /** Returns the delimiter that occurs most often in the header, outside quotes. */
 function delimiterOf(head: string): string {
-  const [line = ''] = head.replaceAll(/"[^"]*"/g, '').split(/[\r\n]/);
+  const [line = ''] = head
+    .replace(/^\s*[\r\n]/, '')
+    .replaceAll(/"[^"]*"/g, '')
+    .split(/[\r\n]/);
   const counts = DELIMITERS.map((one) => line.split(one).length);
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
 }
 
-/** Returns the text at least up to the first line break (or 65,536 characters), and the whole text including this part. */
+/**
+ * Returns the text at least up to the end of the first line that isn't blank (or 65,536 characters), and the whole text including
+ * this part.
+ */
 export async function peek(
   text: AsyncIterable<string>,
 ): Promise<{ head: string; all: AsyncIterable<string> }> {
   const source = text[Symbol.asyncIterator]();
   let head = '';
-  while (!head.includes('\n') && head.length < MAX_LINE_LENGTH) {
+  while (!head.trimStart().includes('\n') && head.length < MAX_LINE_LENGTH) {
     const next = await source.next();
     if (next.done) break;
     head += next.value;

@@ -135,6 +135,12 @@ describe('a CSV file', () => {
     ]);
   });
 
+  it.each([[';'], ['\t']])('may begin with blank lines: columns separated by %j', async (delimiter) => {
+    const text = ['', ' \t', 'email;name', 'a@b.c;Bo', ''].join('\r\n').replaceAll(';', delimiter);
+    const { rows } = await check(text, 1);
+    expect(rows.map(({ line, envelope }) => [line, envelope.signers[0]?.name])).toEqual([[4, 'Bo']]);
+  });
+
   it('keeps quoted line breaks, quotes, and delimiters, and the line numbers of later rows', async () => {
     const { rows } = await check('email,message\na@b.c,"one, ""two""\nthree"\nd@e.f,x\n', 1);
     expect(rows.map(({ line, envelope }) => [line, envelope.message])).toEqual([

@@ -201,6 +201,21 @@ describe('a run that stops', () => {
     expect(service.counts.creates - before).toBeGreaterThan(0);
   });
 
+  it('names a limit of requests that suffices if searching the list uses up the given one', async () => {
+    const { service } = runs;
+    for (let n = 1; n <= 250; n++) service.put({ metadata: { n } });
+    const id = await runs.begin(4, 'two-step', { entries: [] });
+    const limited = await runs.work(id, { maxRequests: 3 });
+    expect(service.mails.size).toBe(0);
+    const error = limited.ending.kind === 'stopped' ? limited.ending.error : undefined;
+    const hint = error instanceof StoppedError ? error.hint : undefined;
+    const enough = Number(/--max-requests (\d+)/.exec(hint ?? '')?.[1]);
+    const { ending } = await runs.work(id, { maxRequests: enough });
+    expect([ending, service.mails.size]).toMatchObject([{ error: { hint: undefined } }, 1]);
+    await runs.work(id, { maxRequests: enough - 1 });
+    expect(service.mails.size).toBe(1);
+  });
+
   it('leaves a consistent journal when a signal stops it', async () => {
     const { service } = runs;
     const controller = new AbortController();

@@ -81,6 +81,31 @@ describe('a run in waves', () => {
     await expect(requireSameOrganization(state, client, { signal })).rejects.toMatchObject({ code: 'USAGE' });
   });
 
+  it('counts only failed rows that were tried', async () => {
+    const { service } = runs;
+    const error = { code: 'INVALID_STATE', message: '', status: 400, details: null };
+    const stopIf = [{ share: 'failed', above: 0.4 } as const];
+    const id = await runs.begin(6, 'two-step', {
+      entries: [
+        { type: 'waves', ends: [5, 6], stopIf },
+        { type: 'created', row: 2, id: service.put({ metadata: {} }).id, adopted: true },
+        { type: 'failed', row: 1, error },
+        { type: 'failed', row: 6, error },
+      ],
+    });
+    service.behavior = {
+      create: (n) => (n === 1 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined),
+      send: (n) => (n === 1 ? { status: 400, code: 'VALIDATION_ERROR' } : undefined),
+    };
+    await runs.work(id, { concurrency: 1 });
+    const [state, { client }] = [await readRun(runs.root, id), runs];
+    if (client === undefined) throw new Error('not open');
+    expect(state.count('failed')).toBe(4);
+    expect(await readShares(state, client, new AbortController().signal)).toMatchObject([
+      { count: 2, of: 4, isExceeded: true },
+    ]);
+  });
+
   it.each([...(['two-step', 'one-step'] as const)])(
     'emails each row once and stops at each wave, killed at any entry: %s',
     async (mode) => {

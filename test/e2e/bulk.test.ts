@@ -348,6 +348,20 @@ describe('a bulk run', () => {
     expect((await holdingsOf(sandbox)).perSigner.size).toBe(200);
   });
 
+  it.each([['bulk resume --last'], ['bulk create rows.csv --template tmpl_nda --yes']])(
+    'leaves no addresses of a run that was killed when it had just finished, after %s',
+    async (words) => {
+      await given('rows.csv', rowsOf(2));
+      await home.run`bulk create rows.csv --template tmpl_nda --send --yes --again --waves 1`;
+      const plan = home.path('state', 'bulk', String((await lastRun()).id), 'rows.jsonl');
+      const rows = await readFile(plan);
+      await home.run`bulk resume --last`;
+      await writeFile(plan, rows);
+      expect((await home.run(words.split(' '))).code).toBe(0);
+      await expect(readFile(plan)).rejects.toThrow('ENOENT');
+    },
+  );
+
   it('is not started a second time with the same rows while it can be resumed', async () => {
     const words = create(await given('same.csv', rowsOf(6)), '--template', 'tmpl_nda', '--send', '--yes');
     const stopped = await home.run`${words} --max-requests 4`;

@@ -1,7 +1,7 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { rowsOf } from '../support/bulk-check.ts';
-import { Home, jsonLines, reportedError } from '../support/cli.ts';
+import { Home, jsonLines, linesOf, reportedError } from '../support/cli.ts';
 
 const home = new Home();
 beforeAll(() => home.sandbox());
@@ -51,6 +51,16 @@ describe('bulk create --waves', () => {
     expect(error.message).toContain('waiting: 2 of 2 (100%)');
     expect((await home.run`bulk resume --last --anyway --json`).code).toBe(0);
     expect(await sent()).toBe(9);
+  });
+
+  it('names a results.csv that it could not write, also with --json', async () => {
+    const { stdout } = await create('--waves', '2,rest');
+    const results = home.path('state', 'bulk', /run-[\w-]+/.exec(stdout)?.[0] ?? '', 'results.csv');
+    await rm(results);
+    await mkdir(results);
+    const { code, stderr } = await home.run`bulk resume --last --json`;
+    expect([code, linesOf(stderr).length]).toEqual([0, 1]);
+    expect(stderr).toContain(results);
   });
 
   it.each([['0,rest'], ['rest,20'], ['20,,5'], ['x']])('refuses --waves %s', async (waves) => {

@@ -6,6 +6,7 @@ import { type KnownRows, knownEntries } from '../../bulk/lookup/known-rows.ts';
 import { checkFile, type FileReport } from '../../bulk/rows/check-file.ts';
 import { checkTemplates } from '../../bulk/rows/check-templates.ts';
 import type { BulkRow } from '../../bulk/rows/row.ts';
+import { deleteLeftoverPlans } from '../../bulk/run.ts';
 import { draftRun, type OpenRun, type RunDraft, withStartLock } from '../../bulk/runs.ts';
 import { wavesEntry } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
@@ -41,6 +42,7 @@ export async function prepareRun(
   context: Context,
 ): Promise<OpenRun> {
   preferLowMemory();
+  await deleteLeftoverPlans(runsDir());
   const draft = await draftRun(runsDir(), context.session.clock.now());
   try {
     const checked = await checkRows(request, draft, client, context);

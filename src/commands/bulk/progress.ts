@@ -54,9 +54,9 @@ export class BulkProgress {
     if (!this.#live && isShown) startCountdown(this.#waiting.why, ms, this.#context.terminal);
   }
 
-  /** Shows a message to the user. With --json, shows it only if it explains a long wait. */
-  notice(text: string, { waitMs = 0 } = {}): void {
-    if (!this.#context.terminal.json || waitMs >= LONG_WAIT_MS)
+  /** Shows a message to the user. With --json, shows it only if it explains a long wait or reports a loss. */
+  notice(text: string, { waitMs = 0, isLost = false } = {}): void {
+    if (!this.#context.terminal.json || waitMs >= LONG_WAIT_MS || isLost)
       void this.aside(() => this.#context.terminal.notice(text));
   }
 
