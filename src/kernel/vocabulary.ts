@@ -90,6 +90,10 @@ export function isPending(signer: SignerProgress): boolean {
 export function listsSigners({ signers }: { signers?: readonly unknown[] | null | undefined }): boolean {
   return (signers?.length ?? 0) > 0;
 }
+/** Returns true if the signers are shown, each with a status. */
+export function showsSigners(envelope: { signers?: readonly SignerProgress[] | null | undefined }): boolean {
+  return listsSigners(envelope) && (envelope.signers ?? []).every((one) => typeof one.status === 'string');
+}
 
 /** Events. */
 export const EVENTS = [
