@@ -127,6 +127,9 @@ export type ServiceErrorCode = (typeof SERVICE_ERROR_CODES)[number];
 export const SCOPES = ['esign:read', 'esign:write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** The maximum by which one `advance` may move the sandbox's clock: ten years. */
+export const MAX_ADVANCE_DAYS = 3_650;
+
 /** The limits and defaults of the service (API document, Limits). */
 export const LIMITS = {
   pageSize: 100,
