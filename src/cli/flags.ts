@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
-import type { Moment } from '../kernel/clock.ts';
+import { type Moment, writtenTime } from '../kernel/clock.ts';
 import { parseDuration } from '../kernel/duration.ts';
 import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { UsageError } from '../kernel/errors.ts';
@@ -163,7 +163,7 @@ export function momentOf(text: string, name: string): Moment {
   if (ago !== undefined) return (now) => now - ago;
   const days = ['today', 'yesterday'].indexOf(text.trim().toLowerCase());
   if (days >= 0) return (now) => midnightBefore(now, days);
-  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  const at = writtenTime(text);
   if (!Number.isNaN(at)) return () => at;
   throw new UsageError(`${name} "${text}" is neither a duration nor a date.`, {
     hint: 'Examples: 7d, yesterday, 2026-11-01, 2026-11-01T10:00:00Z',

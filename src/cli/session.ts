@@ -226,13 +226,20 @@ export class Session {
     return sandboxControl(client.send, this.#invocation.interrupt.signal);
   }
 
+  /** Returns the key, and shows if a command or the keychain takes long to return it. */
+  readKey(apiKey: NonNullable<Settings['apiKey']>): Promise<string> {
+    const source = apiKey.kind === 'command' ? "the profile's command" : 'the keychain';
+    const read = () => readKey(apiKey, this.#invocation.interrupt.signal);
+    return this.#terminal.waiting(`Waiting for the API key from ${source}`, read, { still: true });
+  }
+
   async #clientFor(
     baseUrl: string,
     apiKey: NonNullable<Settings['apiKey']>,
     timeoutMs: number,
     options: Pacing & Partial<Omit<ClientOptions, keyof Pacing>> = {},
   ): Promise<Client> {
-    const key = await readKey(apiKey, this.#invocation.interrupt.signal);
+    const key = await this.readKey(apiKey);
     this.#invocation.redactor.add(key);
     const { createClient } = await import('../api/client.ts');
     const { host } = new URL(baseUrl);

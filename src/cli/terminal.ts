@@ -14,6 +14,12 @@ export interface TerminalFlags {
   neverBlocks?: boolean;
 }
 
+interface WaitOptions {
+  immediately?: boolean;
+  /** Whether to print a line once instead of animating it, because another program may use the terminal. */
+  still?: boolean;
+}
+
 /** The terminal of a command, with common functions for output. */
 export interface CommandTerminal extends Terminal {
   /** Whether results are written as JSON. If so, stderr contains only the error. */
@@ -26,9 +32,9 @@ export interface CommandTerminal extends Terminal {
   /** Returns a terminal for output that repeats the user's input, which may contain a secret. */
   hidingSecrets(): Terminal;
   /** Shows on a terminal that the command is waiting, after a short delay and until the returned function is called. */
-  showWaiting(text: string, options?: { immediately?: boolean }): () => void;
+  showWaiting(text: string, options?: WaitOptions): () => void;
   /** Shows that the command is waiting while `work` runs. */
-  waiting<T>(text: string, work: () => Promise<T>, options?: { immediately?: boolean }): Promise<T>;
+  waiting<T>(text: string, work: () => Promise<T>, options?: WaitOptions): Promise<T>;
   /** Resolves when the terminal has accepted everything so far. */
   flushed(): Promise<void>;
 }
@@ -49,12 +55,12 @@ export function createTerminal(flags: TerminalFlags, { redactor, output }: Termi
     undelivered: output.undelivered,
   });
   const json = (flags.json || flags.jsonl) ?? false;
-  const showWaiting: CommandTerminal['showWaiting'] = (text, { immediately } = {}) => {
+  const showWaiting: CommandTerminal['showWaiting'] = (text, { immediately, still: once } = {}) => {
     const { errIsTty, still, styleErr } = base;
     // Some CI systems have a terminal without columns, where a line can't be redrawn.
     if (writer || !errIsTty || !process.stderr.columns || (still && json)) return () => undefined;
     const paint = (frame: string) => styleErr('cyan', frame);
-    return waitingIndicator.begin({ text: safeLine(text), moves: !still, paint, immediately });
+    return waitingIndicator.begin({ text: safeLine(text), moves: !still && !once, paint, immediately });
   };
   const own: Omit<CommandTerminal, keyof Terminal> = {
     json,

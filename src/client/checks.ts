@@ -1,4 +1,5 @@
 import { UsageError } from '../kernel/errors.ts';
+import { isRecord } from '../kernel/json.ts';
 import {
   checkNumber,
   checkObject,
@@ -65,17 +66,26 @@ export function usableUserAgent(userAgent = 'esign-cli-client'): string {
   });
 }
 
-/** Returns the options of a call. @throws UsageError if they are not an object. */
-export function callOptions<Options extends object>(options: Options | undefined): Partial<Options> {
+/** Returns the options of a call. @throws UsageError if they are not an object, or if the signal is not an AbortSignal. */
+export function callOptions<Options extends { signal?: AbortSignal | undefined }>(
+  options: Options | undefined,
+): Partial<Options> {
   if (options === undefined) return {};
   checkObject("A call's options", options);
-  return options;
+  const { signal }: { signal?: unknown } = options;
+  // Not instanceof, because test environments replace the global AbortSignal.
+  const isSignal =
+    isRecord(signal) && typeof signal.aborted === 'boolean' && typeof signal.addEventListener === 'function';
+  if (signal === undefined || isSignal) return options;
+  throw new UsageError(`signal must be an AbortSignal, but got ${kindOf(signal)}.`, {
+    hint: 'Pass the signal of an AbortController.',
+  });
 }
 
 /** Returns the options of a list. @throws UsageError if the page size is out of range. */
-export function listOptions<Options extends { pageSize?: number | undefined }>(
-  options: Options | undefined,
-): Partial<Options> {
+export function listOptions<
+  Options extends { signal?: AbortSignal | undefined; pageSize?: number | undefined },
+>(options: Options | undefined): Partial<Options> {
   const checked = callOptions(options);
   checkNumber('pageSize', checked.pageSize, { min: 1, max: LIMITS.pageSize });
   return checked;

@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
 import { folded } from '../kernel/text/words.ts';
-import { isInFlight, listsSigners } from '../kernel/vocabulary.ts';
+import { isInFlight, showsSigners } from '../kernel/vocabulary.ts';
 
 /**
  * Returns the case-folded texts that a search looks through (hasWords in kernel/text/words.ts): ID, subject, template, metadata
@@ -19,13 +19,12 @@ export function textsOf(envelope: Envelope): string[] {
  * so a service may leave fields out.
  */
 export function isWholeItem(item: Envelope): boolean {
-  const { templateId, createdAt, sentAt, expiresAt, completedAt, status, metadata, signers } = item;
+  const { templateId, createdAt, sentAt, expiresAt, completedAt, status, metadata } = item;
   const hasTimes =
     (expiresAt !== undefined || !isInFlight(status)) &&
     (sentAt !== undefined || status === 'DRAFT') &&
     (completedAt !== undefined || status !== 'COMPLETED');
-  const hasSigners = listsSigners(item) && (signers ?? []).every((one) => typeof one.status === 'string');
-  return Boolean(templateId && createdAt) && hasTimes && metadata !== undefined && hasSigners;
+  return Boolean(templateId && createdAt) && hasTimes && metadata !== undefined && showsSigners(item);
 }
 
 /** Returns the part of a signer that matches: the name, or otherwise the address; undefined if neither does. */

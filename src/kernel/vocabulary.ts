@@ -90,6 +90,10 @@ export function isPending(signer: SignerProgress): boolean {
 export function listsSigners({ signers }: { signers?: readonly unknown[] | null | undefined }): boolean {
   return (signers?.length ?? 0) > 0;
 }
+/** Returns true if the signers are shown, each with a status. */
+export function showsSigners(envelope: { signers?: readonly SignerProgress[] | null | undefined }): boolean {
+  return listsSigners(envelope) && (envelope.signers ?? []).every((one) => typeof one.status === 'string');
+}
 
 /** Events. */
 export const EVENTS = [
@@ -122,6 +126,9 @@ export type ServiceErrorCode = (typeof SERVICE_ERROR_CODES)[number];
 /** Authentication, scoped permissions. */
 export const SCOPES = ['esign:read', 'esign:write'] as const;
 export type Scope = (typeof SCOPES)[number];
+
+/** The maximum by which one `advance` may move the sandbox's clock: ten years. */
+export const MAX_ADVANCE_DAYS = 3_650;
 
 /** The limits and defaults of the service (API document, Limits). */
 export const LIMITS = {

@@ -48,6 +48,8 @@ export class WaitingIndicator {
   begin(sign: Sign): () => void {
     clearTimeout(this.#end);
     this.#waits.add(sign);
+    // A moving line counts only its own kind of wait.
+    if (sign.moves !== this.#last?.moves) this.#restart();
     this.#last = sign;
     if (this.#timer === undefined) {
       this.#since = performance.now();

@@ -12,11 +12,22 @@ describe('a time in the past', () => {
     ['2 weeks', NOON - 14 * DAY],
     ['7d', NOON - 7 * DAY],
     ['2026-03-01', Date.UTC(2026, 2, 1)],
+    ['2028-02-29', Date.UTC(2028, 1, 29)],
   ])('is parsed from %s', (text, time) => {
     expect(momentOf(text, '--since')(NOON)).toBe(time);
   });
 
-  it.each(['tomorrow', '5', '2 fortnights', 'days'])('is refused: %s', (text) => {
+  it.each([
+    'tomorrow',
+    '5',
+    '2 fortnights',
+    'days',
+    '2026-02-29',
+    '2026-02-30',
+    '2026-13-01',
+    '2026-04-31T12:00Z',
+    '2026-04-30T25:00',
+  ])('is refused: %s', (text) => {
     expect(() => momentOf(text, '--since')).toThrow(expect.objectContaining({ code: 'USAGE' }));
   });
 });

@@ -109,6 +109,13 @@ describe('a call with invalid arguments', () => {
     ['list', [{ pageSize: 0 }]],
     ['list', [{ pageSize: 101 }]],
     ['list', [null]],
+    ['list', [{ signal: 5 }]],
+    ['page', [1, { signal: null }]],
+    ['get', ['env_1', { signal: { aborted: false } }]],
+    ['create', [{ templateId: 'tmpl_nda', signers }, { signal: 5 }]],
+    ['send', ['env_1', { signal: 5 }]],
+    ['cancel', ['env_1', { signal: new AbortController() }]],
+    ['remind', ['env_1', { signal: true }]],
   ] as const)('sends nothing: %s %j', async (method, args) => {
     const error = await errorOf(method, ...args);
     expect(error).toBeInstanceOf(UsageError);
@@ -116,6 +123,9 @@ describe('a call with invalid arguments', () => {
   });
 
   it('sends nothing for a template either', async () => {
+    await expect(Reflect.apply(esign.templates.get, undefined, ['tmpl_1', { signal: 5 }])).rejects.toThrow(
+      UsageError,
+    );
     await expect(esign.templates.get('..')).rejects.toThrow('Invalid template ID: "..".');
     expect(() => esign.templates.list({ pageSize: 0 })).toThrow(UsageError);
     expect(server.seen).toEqual([]);

@@ -85,6 +85,10 @@ describe('the journal of webhooks', () => {
     const unclear = [argv`dlv_`, argv`${id} --since 1h`, argv`${id} --envelope env_1`, argv`- --since 1h`];
     for (const args of unclear)
       expect(reportedError(await own.run`events replay ${args} --to ${appUrl} --json`).exitCode).toBe(2);
+    expect(await own.run(argv`events replay - --to ${appUrl}`, { input: '' })).toMatchObject({
+      code: 0,
+      stdout: '',
+    });
     expect(got).toEqual([]);
   });
 

@@ -122,6 +122,9 @@ describe('the sandbox', () => {
     const late = await home.object`${draft} ${three}`;
     await home.run`sandbox advance 31d`;
     expect(await home.object`envelopes get ${String(late.id)}`).toMatchObject({ status: 'EXPIRED' });
+    const tooFar = reportedError(await home.run`sandbox advance 100000d --json`);
+    expect(tooFar).toMatchObject({ code: 'USAGE', exitCode: 2 });
+    expect(tooFar.hint).toContain('3650d');
     const declined = await home.object`${draft} ${three}`;
     expect(await home.object`sandbox decline ${String(declined.id)} --reason no`).toMatchObject({
       status: 'DECLINED',

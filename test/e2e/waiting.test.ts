@@ -161,6 +161,27 @@ describe('a slow service', () => {
     expect((await run).stderr).toBe('');
   });
 
+  it('is the wait for a key command, which is shown once and leaves its prompt alone', async () => {
+    const { host } = await slowService();
+    const command = 'printf "PIN? " >&2; read pin; echo $pin';
+    const add = argv`profiles add pin --no-verify --base-url ${`http://${host}/api/v1`} --api-key-command ${command}`;
+    await home.run(add);
+    const [file, ...before] = COMMAND;
+    const screen = openScreen(file, [...before, ...argv`envelopes get env_1 -p pin`], { env: home.env });
+    await screen.shows('Waiting for the API key');
+    await sleep(SLOW_MS);
+    expect(screen.raw().split('Waiting')).toHaveLength(2);
+    expect(screen.raw()).not.toContain('\u001b[2K');
+    screen.type('sk_1\r');
+    await screen.shows(`Waiting for ${host}`);
+    screen.type('\u0003');
+    await screen.ended;
+    const stopped = openScreen(file, [...before, ...argv`envelopes get env_1 -p pin`], { env: home.env });
+    await stopped.shows('Waiting for the API key');
+    stopped.type('\u0003');
+    expect(await stopped.ended).toMatchObject({ signal: 2 });
+  });
+
   it("doesn't interfere with commands that show their own progress", { tags: ['full'] }, async () => {
     const watched = await slowService();
     const screen = watched.open(['envelopes', 'watch', 'env_1', '--until', 'SENT']);

@@ -83,3 +83,13 @@ it('is printed once per text where lines cannot be redrawn', () => {
   wait(60_000);
   expect(written).toBe('Waiting for host.\n');
 });
+
+it('counts a wait after a printed one from its own start', () => {
+  const end = begin('Waiting for a person', false);
+  wait(60_000);
+  end();
+  begin();
+  wait(1_000);
+  expect(written).toContain('Waiting for host');
+  expect(written).not.toMatch(/\d+ s/);
+});

@@ -2,6 +2,9 @@ import { UsageError } from '../../kernel/errors.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 import { takeStdin } from './stdin.ts';
 
+/** For an empty pipe, which would otherwise look like success. */
+export const NO_IDS = 'No IDs were read from stdin. Nothing was done.';
+
 /** The IDs given on a command line. */
 export interface Ids {
   ids: string[];

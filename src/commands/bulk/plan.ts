@@ -10,7 +10,6 @@ import { secretFingerprint } from '../../kernel/digest.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { writeReason } from '../../kernel/files/disk-reason.ts';
 import { replaceFile } from '../../kernel/files/replace-file.ts';
-import { readKey } from '../../profiles/key-storage.ts';
 import { requireConnection } from '../../profiles/resolve.ts';
 import { readTemplates, type Templates } from '../../rehearsal/check.ts';
 import {
@@ -113,12 +112,12 @@ export async function writePlan(
 async function factsOf(
   { defaults, mode, allowMissing, skipExisting, again, waves, webhookSecret }: RunRequest,
   report: FileReport,
-  { session, interrupt }: Context,
+  { session }: Context,
 ): Promise<PlanFacts> {
   const { baseUrl, apiKey } = requireConnection(await session.settings());
   return {
     baseUrl,
-    key: secretFingerprint(await readKey(apiKey, interrupt.signal)),
+    key: secretFingerprint(await session.readKey(apiKey)),
     rows: report.cellsFingerprint,
     flags: {
       template: defaults.templateId ?? null,

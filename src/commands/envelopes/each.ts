@@ -2,7 +2,7 @@ import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { Batch, type ItemResult } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
-import type { Ids } from '../../cli/input/ids.ts';
+import { type Ids, NO_IDS } from '../../cli/input/ids.ts';
 import { reportOf } from '../../cli/report.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { withHint, withOutcomeCheck } from '../../cli/write.ts';
@@ -16,9 +16,6 @@ import {
 } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { writeJson } from '../../output/json.ts';
-
-/** For an empty pipe, which would otherwise look like success. */
-export const NO_IDS = 'No IDs were read from stdin. Nothing was done.';
 
 /** The texts for a write, and what to run if its outcome is unknown. */
 export interface BatchAction {

@@ -1,7 +1,8 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { optionalArg, sinceFlag, textFlag } from '../../cli/flags.ts';
-import { readIds } from '../../cli/input/ids.ts';
+import { NO_IDS, readIds } from '../../cli/input/ids.ts';
+import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { readEvents } from '../../webhooks/journal/event-journal.ts';
@@ -28,26 +29,35 @@ export default class EventsReplay extends EsignCommand {
   async run(): Promise<void> {
     const { argv, flags, context } = await this.start(EventsReplay);
     const url = targetUrl(flags.to);
-    const records: EventRecord[] = [];
+    let records: EventRecord[] = [];
     const isSelected = flags.envelope !== undefined || flags.since !== undefined;
     if (isSelected && argv.length > 0)
       throw new UsageError("Delivery IDs can't be combined with --envelope or --since. Nothing was sent.", {
         hint: 'Leave out either the IDs or these flags.',
       });
-    if (!isSelected)
-      for (const id of (await readIds(argv.map(String), 'delivery ID')).ids)
-        records.push(await findEvent(id, context.terminal));
-    else
-      for await (const record of readEvents(
-        eventsDir(),
-        { envelopeId: flags.envelope, since: flags.since?.(context.session.clock.now()) },
-        (message) => context.terminal.notice(message),
-      ))
-        if (record.reason === null && !record.duplicate) records.unshift(record);
+    if (isSelected) {
+      const since = flags.since?.(context.session.clock.now());
+      records = await selected({ envelopeId: flags.envelope, since }, context.terminal);
+    } else {
+      const { ids } = await readIds(argv.map(String), 'delivery ID');
+      if (ids.length === 0) return context.terminal.notice(NO_IDS);
+      for (const id of ids) records.push(await findEvent(id, context.terminal));
+    }
     if (records.length === 0)
       throw new UsageError('No received webhooks match.', {
         hint: 'List the received webhooks with `esign events list`.',
       });
     await sendAll(records.map(forwardable), url, context);
   }
+}
+
+/** Returns the accepted webhooks that match, oldest first. */
+async function selected(
+  wanted: { envelopeId: string | undefined; since: number | undefined },
+  terminal: CommandTerminal,
+): Promise<EventRecord[]> {
+  const records: EventRecord[] = [];
+  for await (const record of readEvents(eventsDir(), wanted, (message) => terminal.notice(message)))
+    if (record.reason === null && !record.duplicate) records.unshift(record);
+  return records;
 }

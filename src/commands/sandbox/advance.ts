@@ -1,7 +1,9 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { requiredArg } from '../../cli/flags.ts';
-import { durationInWords } from '../../kernel/duration.ts';
+import { DAY_MS, durationInWords } from '../../kernel/duration.ts';
 import { readDuration } from '../../kernel/duration-input.ts';
+import { UsageError } from '../../kernel/errors.ts';
+import { MAX_ADVANCE_DAYS } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
 import { exactTime } from '../../output/time.ts';
 
@@ -19,6 +21,10 @@ export default class SandboxAdvance extends EsignCommand {
   async run(): Promise<void> {
     const { args, session, terminal } = await this.start(SandboxAdvance);
     const ms = readDuration(args.time, '', 1);
+    if (ms > MAX_ADVANCE_DAYS * DAY_MS)
+      throw new UsageError(`The clock can't be advanced by ${args.time}.`, {
+        hint: `Advance it by at most ${MAX_ADVANCE_DAYS}d at a time.`,
+      });
     const sandbox = await session.sandbox();
     const now = await sandbox.advance(ms);
     if (terminal.json) return writeJson({ now }, terminal);

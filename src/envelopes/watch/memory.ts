@@ -1,8 +1,7 @@
 import type { Envelope, Signer } from '../../api/schemas.ts';
 import { timeOf } from '../../kernel/clock.ts';
 import { entryOf } from '../../kernel/json.ts';
-import { isPending, isTerminal } from '../../kernel/vocabulary.ts';
-import { showsSigners } from './poller.ts';
+import { isPending, isTerminal, showsSigners } from '../../kernel/vocabulary.ts';
 
 /** A status change of an envelope. The first one has `from: null`. */
 export interface StatusChange {

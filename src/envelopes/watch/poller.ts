@@ -3,7 +3,7 @@ import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { isNotFound, ServiceError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { ENVELOPE_STATUSES, IN_FLIGHT, LIMITS } from '../../kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES, IN_FLIGHT, LIMITS, showsSigners } from '../../kernel/vocabulary.ts';
 
 /** The result of reading one envelope: the envelope, or the error if it doesn't exist. */
 export type PollResult =
@@ -144,11 +144,6 @@ class ListReading {
       page.totalPages ?? (this.#seen.size === before || number >= this.#maxPages ? number : number + 1);
     if (number >= last || page.items.length === 0) this.done.add(list);
   }
-}
-
-/** Returns true if the envelope has the status of each signer. */
-export function showsSigners(envelope: Envelope): boolean {
-  return envelope.signers?.every((one) => typeof one.status === 'string') ?? false;
 }
 
 function isRefusal(error: unknown): boolean {

@@ -2,10 +2,10 @@ import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { TimeLimit } from '../../kernel/clock.ts';
 import { isOutage, isRateLimited } from '../../kernel/errors.ts';
-import { isTerminal, LIMITS } from '../../kernel/vocabulary.ts';
+import { isTerminal, LIMITS, showsSigners } from '../../kernel/vocabulary.ts';
 import { Memory, type StatusChange } from './memory.ts';
 import { PollPace } from './pace.ts';
-import { EnvelopePoller, showsSigners } from './poller.ts';
+import { EnvelopePoller } from './poller.ts';
 import { type Wakeup, Wakeups } from './wakeups.ts';
 
 export type { StatusChange } from './memory.ts';

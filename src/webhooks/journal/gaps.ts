@@ -3,7 +3,7 @@ import type { EnvelopesApi } from '../../api/resources.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { isNotFound } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';
-import { ENVELOPE_STATUSES, isTerminal } from '../../kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES, isTerminal, listsSigners } from '../../kernel/vocabulary.ts';
 import { isSampleId } from '../sample.ts';
 import { type OnWarning, scanEvents } from './event-journal.ts';
 import type { EventRecord } from './record.ts';
@@ -110,7 +110,7 @@ async function lookUp(
   const open = new Set(named);
   for await (const item of api.list({ pageSize: 100, signal })) {
     if (!named.has(item.id) && !mayHaveChanged(item, since)) continue;
-    const isWhole = item.webhookUrl !== undefined && (item.signers !== undefined || item.status === 'SENT');
+    const isWhole = item.webhookUrl !== undefined && (listsSigners(item) || item.status === 'SENT');
     if (isWhole) open.delete(item.id);
     else open.add(item.id);
     if (isWhole) current.set(item.id, item);
@@ -232,8 +232,8 @@ function contradiction({ event, signer }: Received, envelope: Envelope): string 
   const isFollowed = eventStatus === 'DECLINED' && status === 'CANCELLED';
   if (isTerminal(eventStatus) && eventStatus !== status && !isFollowed) return `the API says ${status}`;
   if (status === 'DRAFT') return 'the API says it was never sent';
-  if (signer === null || !envelope.signers) return undefined;
-  const one = envelope.signers.find(({ email }) => isSame(email ?? '', signer));
+  if (signer === null || !listsSigners(envelope)) return undefined;
+  const one = envelope.signers?.find(({ email }) => isSame(email ?? '', signer));
   if (one === undefined) return `the API has no signer ${signer}`;
   if (event === 'envelope.signed' && one.signedAt === null)
     return `the API says that ${signer} has not signed`;

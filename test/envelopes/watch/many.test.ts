@@ -140,8 +140,8 @@ describe('watching many', () => {
     expect(two.looks.map((look) => look.requests)).toEqual([2, 1, 1, 1]);
   });
 
-  it('finds the signers if lists omit them', async () => {
-    const { events, model, looks } = await watch({ count: 1_000, likely: 0.05, seed: 4, lacking: true });
+  it.each([true, 'empty'] as const)('finds the signers if lists omit them: %s', async (lacking) => {
+    const { events, model, looks } = await watch({ count: 1_000, likely: 0.05, seed: 4, lacking });
     for (const [id, reported] of changesOf(events)) {
       const moves = model.moves.get(id) ?? [];
       const statuses = (list: readonly { status: string }[]) => list.map((one) => one.status);

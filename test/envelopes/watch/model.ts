@@ -6,8 +6,8 @@ import { type FakeClock, fakeClock } from '../../support/clock.ts';
 
 /** Options of a fake service. */
 export interface ModelOptions {
-  /** List items have no signers. */
-  lacking?: boolean;
+  /** List items have no signers, or an empty list of them. */
+  lacking?: boolean | 'empty';
   /** Envelopes of the account that are not watched, all COMPLETED. */
   archived?: number;
   /** Called as time passes, before the next poll. */
@@ -52,7 +52,11 @@ export class Model {
     this.#options = options;
     for (const id of ids) this.add(id);
     for (let i = 0; i < (options.archived ?? 0); i++)
-      this.#now.set(`env_old${i}`, { id: `env_old${i}`, status: 'COMPLETED', signers: [] });
+      this.#now.set(`env_old${i}`, {
+        id: `env_old${i}`,
+        status: 'COMPLETED',
+        signers: [{ status: 'SIGNED' }],
+      });
     const base = clientFor('http://127.0.0.1:1', { clock: this.clock });
     const sleep = (ms: number, signal?: AbortSignal) => {
       options.onSleep?.(ms);
@@ -135,9 +139,10 @@ export class Model {
       .filter((id) => !this.gone.has(id))
       .flatMap((id) => this.#seen(id, stale) ?? [])
       .filter((one) => ignoresStatus || status === undefined || one.status === status);
-    const items = all
-      .slice((number - 1) * 100, number * 100)
-      .map(({ signers, ...rest }) => (lacking ? rest : { ...rest, signers }));
+    const items = all.slice((number - 1) * 100, number * 100).map(({ signers, ...rest }) => {
+      if (lacking === true) return rest;
+      return { ...rest, signers: lacking === 'empty' ? [] : signers };
+    });
     return { items, totalPages: countless ? undefined : Math.max(1, Math.ceil(all.length / 100)) };
   }
 }

@@ -286,6 +286,7 @@ test.each([
   ['a: *x', '*x'],
   ['keys: []\nkeys: []', 'line 2'],
   ['envelopes:\n- id: env_1\n  id: env_2', 'line 3'],
+  ['templates:\n- id: t\n  name: T\n  roles: [A, B, A]', 'line 4, templates.0.roles.2'],
   // The value begins below the name of its field.
   ['envelopes:\n  - id: env_1\n    status:\n      NOT_A_STATUS', 'line 3, envelopes.0.status'],
 ])('A seed with an error names the alias or the line: %j', async (text, fact) => {

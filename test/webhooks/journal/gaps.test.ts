@@ -99,13 +99,13 @@ describe('gaps between the journal and the API', () => {
   it('are not reported before the start time, within the grace period, without a webhook, or in a draft', async () => {
     expect((await gaps([envelope()], { since: 1.5 })).words).toEqual(['missing env_1 signed bo@x.y']);
     expect((await gaps([envelope({ webhookUrl: null })])).words).toEqual([]);
-    expect((await gaps([envelope({ status: 'DRAFT', sentAt: null, signers: [] })])).words).toEqual([]);
+    expect((await gaps([envelope({ status: 'DRAFT', sentAt: null })])).words).toEqual([]);
     const fresh = envelope({ status: 'SENT', sentAt: ago(0.01), signers: [] });
     expect((await gaps([fresh])).words).toEqual([]);
   });
 
   it('are reported for a cancellation only if this machine could have received it', async () => {
-    const old = envelope({ status: 'CANCELLED', createdAt: ago(90), sentAt: ago(80), signers: [] });
+    const old = envelope({ status: 'CANCELLED', createdAt: ago(90), sentAt: ago(80), signers: [{}] });
     expect((await gaps([old])).words).toEqual([]);
     await journal({ event: 'envelope.sent', envelopeId: 'env_1', hours: 80 });
     expect((await gaps([old])).words).toEqual(['missing env_1 cancelled']);
@@ -120,7 +120,7 @@ describe('gaps between the journal and the API', () => {
     ['viewed', 'cy@x.y', {}, []],
     ['cancelled', undefined, { status: 'PAUSED' }, []],
     ['declined', undefined, { status: 'CANCELLED' }, []],
-    ['sent', undefined, { status: 'DRAFT', sentAt: null, signers: [] }, ['contradicted env_1 sent']],
+    ['sent', undefined, { status: 'DRAFT', sentAt: null }, ['contradicted env_1 sent']],
   ])('include contradictory events: %s of %s if the API has %j', async (event, signer, more, expected) => {
     await journal(accepted('sent'), accepted('signed', 'ada@x.y'), accepted('signed', 'bo@x.y'));
     await journal(accepted(event, signer));
@@ -141,6 +141,16 @@ describe('gaps between the journal and the API', () => {
     expect([gets, checked]).toEqual([['env_1'], 1]);
     expect(words).toHaveLength(3);
   });
+
+  it.each([[undefined], [null], [[]]])(
+    'are not found for signers that the API shows as %j',
+    async (signers) => {
+      await journal(accepted('sent'), accepted('signed', 'ada@x.y'));
+      const hidden = { ...envelope(), signers };
+      const { gets, words } = await gaps([hidden], { get: [hidden] });
+      expect([gets, words]).toEqual([['env_1'], []]);
+    },
+  );
 
   it('distinguish a missing envelope from an unreachable service', async () => {
     await journal({ event: 'envelope.sent', envelopeId: 'env_9' });

@@ -1,7 +1,14 @@
 import * as z from 'zod';
+import { DAY_MS } from '../../../kernel/duration.ts';
 import type { ErrorDetails } from '../../../kernel/errors.ts';
 import { isRecord } from '../../../kernel/json.ts';
-import { ENVELOPE_STATUSES, LIMITS, SCOPES, SIGNING_ORDERS } from '../../../kernel/vocabulary.ts';
+import {
+  ENVELOPE_STATUSES,
+  LIMITS,
+  MAX_ADVANCE_DAYS,
+  SCOPES,
+  SIGNING_ORDERS,
+} from '../../../kernel/vocabulary.ts';
 import { DEFAULT_RULES, type Rules } from './choices.ts';
 import { invalidBody } from './errors.ts';
 
@@ -9,8 +16,6 @@ import { invalidBody } from './errors.ts';
 const MAX_EXPIRY_DAYS = 365;
 /** The maximum nesting depth of metadata. JSON can be nested more deeply than it can be serialized again. */
 const MAX_METADATA_DEPTH = 32;
-/** Ten years, the maximum by which one `advance` may move the clock. */
-const MAX_ADVANCE_MS = 10 * 365 * 86_400_000;
 
 /** A part of an email address between dots, without invisible characters. */
 const ATOM = '[^\\s@<>(),;:"\\[\\]\\\\\\p{Cc}\\p{Cf}.]+';
@@ -97,7 +102,7 @@ export const bodies = {
     reason: text(2000).optional(),
   }),
   snapshot: z.strictObject({ name: filled('name', 64).optional() }),
-  advance: z.strictObject({ ms: wholeNumber(1, MAX_ADVANCE_MS) }),
+  advance: z.strictObject({ ms: wholeNumber(1, MAX_ADVANCE_DAYS * DAY_MS) }),
   /** Authentication 6; `orgId` creates or selects a second organization. */
   createKey: z.strictObject({
     name: filled('Name', 200),

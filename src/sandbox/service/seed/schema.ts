@@ -44,7 +44,12 @@ export const seedSchema = object({
       name: name(200),
       roles: listOf(filled('role', 200))
         .min(1, { error: 'At least one role' })
-        .max(20, { error: 'At most 20 roles' })
+        .max(20, { error: 'At most 20 roles', abort: true })
+        .superRefine((roles, context) => {
+          for (const [index, role] of roles.entries())
+            if (roles.indexOf(role) < index)
+              context.addIssue({ code: 'custom', path: [index], message: `${role} is listed twice` });
+        })
         .optional(),
       active: z.boolean({ error: 'Must be true or false' }).optional(),
       description: text(2_000).optional(),
