@@ -3,50 +3,71 @@ import { describe, expect, it } from 'vitest';
 import { readIds, readKeys } from '../../src/cli/input/ids.ts';
 import { nearest } from '../../src/kernel/text/nearest.ts';
 
+const notices: string[] = [];
+const terminal = { notice: (text: string) => notices.push(text) };
+
 describe('IDs', () => {
   it('are each used once, in order', async () => {
-    expect(await readIds(['b', 'a', 'b'], 'envelope ID')).toEqual({
+    expect(await readIds(['b', 'a', 'b'], 'envelope ID', terminal)).toEqual({
       ids: ['b', 'a'],
       stream: true,
       fromStdin: false,
     });
-    expect(await readIds(['a'], 'envelope ID')).toEqual({ ids: ['a'], stream: false, fromStdin: false });
+    expect(await readIds(['a'], 'envelope ID', terminal)).toEqual({
+      ids: ['a'],
+      stream: false,
+      fromStdin: false,
+    });
     // The type of the result depends on the arguments, not on their values.
-    expect(await readIds(['a', 'a'], 'envelope ID')).toEqual({ ids: ['a'], stream: true, fromStdin: false });
+    expect(await readIds(['a', 'a'], 'envelope ID', terminal)).toEqual({
+      ids: ['a'],
+      stream: true,
+      fromStdin: false,
+    });
   });
 
   it('are read from stdin for -, from the first column of tab-separated lines', async () => {
     const stdin = Readable.from(['a\tSENT\r\n\n  b  \n', 'c']);
-    expect(await readIds(['x', '-'], 'envelope ID', stdin)).toEqual({
+    expect(await readIds(['x', '-'], 'envelope ID', terminal, stdin)).toEqual({
       ids: ['x', 'a', 'b', 'c'],
       stream: true,
       fromStdin: true,
     });
-    expect(await readIds(['-'], 'envelope ID', Readable.from(['only\n']))).toEqual({
+    expect(await readIds(['-'], 'envelope ID', terminal, Readable.from(['only\n']))).toEqual({
       ids: ['only'],
       stream: true,
       fromStdin: true,
     });
-    expect(await readIds(['-'], 'envelope ID', Readable.from([]))).toEqual({
+    expect(notices).toEqual([]);
+  });
+
+  it('may be missing on stdin, which is shown', async () => {
+    expect(await readIds(['-'], 'envelope ID', terminal, Readable.from([]))).toEqual({
       ids: [],
       stream: true,
       fromStdin: true,
     });
+    expect(notices).toHaveLength(1);
   });
 
   it.each([[[]], [['']], [['--frobnicate']]])('are refused: %j', async (words) => {
-    await expect(readIds(words, 'envelope ID')).rejects.toMatchObject({ code: 'USAGE' });
+    await expect(readIds(words, 'envelope ID', terminal)).rejects.toMatchObject({ code: 'USAGE' });
   });
 });
 
 describe('storage keys', () => {
   it('are used as given as arguments', async () => {
-    expect((await readKeys([' a b ', 'c\td', '"e"'])).ids).toEqual([' a b ', 'c\td', '"e"']);
+    expect((await readKeys([' a b ', 'c\td', '"e"'], terminal)).ids).toEqual([' a b ', 'c\td', '"e"']);
   });
 
   it('are lines on stdin, or JSON strings if spaces and tabs matter', async () => {
     const stdin = Readable.from(['a b.pdf\t12\n', '" x\\ty "\n', '"half\n', '"quoted" more\n']);
-    expect((await readKeys(['-'], stdin)).ids).toEqual(['a b.pdf', ' x\ty ', '"half', '"quoted" more']);
+    expect((await readKeys(['-'], terminal, stdin)).ids).toEqual([
+      'a b.pdf',
+      ' x\ty ',
+      '"half',
+      '"quoted" more',
+    ]);
   });
 });
 

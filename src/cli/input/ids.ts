@@ -1,9 +1,7 @@
 import { UsageError } from '../../kernel/errors.ts';
 import { tryParseJson } from '../../kernel/json.ts';
+import type { CommandTerminal } from '../terminal.ts';
 import { takeStdin } from './stdin.ts';
-
-/** For an empty pipe, which would otherwise look like success. */
-export const NO_IDS = 'No IDs were read from stdin. Nothing was done.';
 
 /** The IDs given on a command line. */
 export interface Ids {
@@ -15,26 +13,39 @@ export interface Ids {
 }
 
 /**
- * Reads the IDs given as arguments, each once and in order. `-` stands for the IDs on stdin, one per line.
+ * Reads the IDs given as arguments, each once and in order. `-` stands for the IDs on stdin, one per line. A notice shows if stdin is
+ * empty, which would otherwise look like success.
  * @throws UsageError without IDs, or if one looks like a flag.
  */
-export function readIds(words: readonly string[], what: IdKind, stdin?: NodeJS.ReadableStream): Promise<Ids> {
-  return read(words, what, { word: (word) => word.trim(), line: firstColumn, stdin });
+export function readIds(
+  words: readonly string[],
+  what: IdKind,
+  terminal: Noticing,
+  stdin?: NodeJS.ReadableStream,
+): Promise<Ids> {
+  return read(words, what, { word: (word) => word.trim(), line: firstColumn, terminal, stdin });
 }
 
 /**
  * Reads storage keys in the same way. In a key, every character counts, so arguments are used unchanged. On stdin, a key that
  * contains a tab, or begins or ends with white space, is written as a JSON string.
  */
-export function readKeys(words: readonly string[], stdin?: NodeJS.ReadableStream): Promise<Ids> {
+export function readKeys(
+  words: readonly string[],
+  terminal: Noticing,
+  stdin?: NodeJS.ReadableStream,
+): Promise<Ids> {
   const line = (text: string) => jsonString(text.trim()) ?? firstColumn(text);
-  return read(words, 'storage key', { word: (word) => word, line, stdin });
+  return read(words, 'storage key', { word: (word) => word, line, terminal, stdin });
 }
+
+type Noticing = Pick<CommandTerminal, 'notice'>;
 
 interface Reading {
   /** Returns the ID in an argument or a line, or undefined if it is empty. */
   word: (word: string) => string;
   line: (line: string) => string;
+  terminal: Noticing;
   stdin: NodeJS.ReadableStream | undefined;
 }
 
@@ -64,7 +75,9 @@ async function read(words: readonly string[], what: IdKind, reading: Reading): P
       hint: SOURCES[what],
     });
   }
-  if (ids.length === 0 && !fromStdin)
+  if (ids.length === 0 && fromStdin)
+    reading.terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
+  else if (ids.length === 0)
     throw new UsageError(`The ${what} is empty.`, {
       hint: 'Specify one, or `-` to read several from stdin.',
     });

@@ -28,12 +28,12 @@ export async function readNamedOrSelected(
   context: Context,
 ): Promise<NamedOrSelected> {
   refuseMixedSelection(words, flags);
-  if (words.length > 0) return { ids: await readIds(words, 'envelope ID'), selected: undefined };
+  const { terminal } = context;
+  if (words.length > 0) return { ids: await readIds(words, 'envelope ID', terminal), selected: undefined };
   const { envelopes } = await select(await selectionOf(flags, context), context);
   const found = new Map<string, Envelope>();
   for await (const one of envelopes) found.set(one.id, one);
   const reasons = leaveOut([...found.values()]);
-  const { terminal } = context;
   if (found.size === 0) terminal.notice('No envelopes match. Nothing was done.');
   else if (reasons.size > 0) terminal.notice(leftOutText(found.size, reasons));
   const selected = new Map([...found].filter(([id]) => !reasons.has(id)));

@@ -19,7 +19,7 @@ export default class DocumentsHead extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, context } = await this.start(DocumentsHead);
-    const keys = await readKeys(argv.map(String));
+    const keys = await readKeys(argv.map(String), context.terminal);
     await forEachKey(
       keys,
       async (bucket, key) => describeObject(key, await bucket.head(key, context.interrupt.signal)),

@@ -31,7 +31,7 @@ export default class DocumentsLink extends EsignCommand {
       throw new UsageError('--expires can be at most 7 days, the S3 limit.', {
         hint: 'Use --expires 7d, and send a new link later.',
       });
-    const keys = await readKeys(argv.map(String));
+    const keys = await readKeys(argv.map(String), context.terminal);
     const expiresAt = new Date(context.session.clock.now() + seconds * 1_000).toISOString();
     await forEachKey(
       keys,

@@ -3,7 +3,7 @@ import type { Envelope } from '../../api/schemas.ts';
 import type { Context } from '../../cli/context.ts';
 import { noteRefusal, writeDryRun } from '../../cli/dry-run.ts';
 import { canAsk, confirmed } from '../../cli/input/confirm.ts';
-import { type Ids, NO_IDS } from '../../cli/input/ids.ts';
+import type { Ids } from '../../cli/input/ids.ts';
 import { hasFlag, rebuildCommand } from '../../cli/rerun.ts';
 import type { SelectionFlagValues } from '../../cli/selection/flags.ts';
 import { type FindSkipReasons, readNamedOrSelected } from '../../cli/selection/named-or-selected.ts';
@@ -159,7 +159,6 @@ async function showDryRun(
   { action: { name }, plan }: BatchPreview,
   context: Context,
 ): Promise<void> {
-  if (ids.length === 0) context.terminal.notice(NO_IDS);
   if (!context.terminal.outIsTty || context.terminal.json) return writeDryRun(ids, name, context.terminal);
   const items = await planEach(ids, plan);
   showLeftOut(items, context);

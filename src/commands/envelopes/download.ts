@@ -41,8 +41,6 @@ export default class EnvelopesDownload extends EsignCommand {
     const targets = selected
       ? await targetsOfSelection(selected.values(), options)
       : await targetsOfIds(ids.ids, options);
-    if (targets.length === 0 && selected === undefined && !context.terminal.json)
-      context.terminal.notice('No envelopes match. Nothing to download.');
     await downloadAll(targets, flags, context);
   }
 }

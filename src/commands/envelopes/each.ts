@@ -2,7 +2,7 @@ import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { Batch, type ItemResult } from '../../cli/batch.ts';
 import type { Context } from '../../cli/context.ts';
-import { type Ids, NO_IDS } from '../../cli/input/ids.ts';
+import type { Ids } from '../../cli/input/ids.ts';
 import { reportOf } from '../../cli/report.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { withHint, withOutcomeCheck } from '../../cli/write.ts';
@@ -49,7 +49,6 @@ export interface EachOptions<T extends Done> {
 export async function forEachId<T extends Done>(options: EachOptions<T>, context: Context): Promise<void> {
   const { ids, action } = options;
   const [only] = ids.ids;
-  if (ids.ids.length === 0) context.terminal.notice(NO_IDS);
   const work = new BatchWork(options, context);
   const run = () => (!ids.stream && only !== undefined ? work.runOne(only) : work.runAll());
   if (action === undefined) return run();

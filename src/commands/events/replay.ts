@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
 import { optionalArg, sinceFlag, textFlag } from '../../cli/flags.ts';
-import { NO_IDS, readIds } from '../../cli/input/ids.ts';
+import { readIds } from '../../cli/input/ids.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
@@ -39,8 +39,8 @@ export default class EventsReplay extends EsignCommand {
       const since = flags.since?.(context.session.clock.now());
       records = await selected({ envelopeId: flags.envelope, since }, context.terminal);
     } else {
-      const { ids } = await readIds(argv.map(String), 'delivery ID');
-      if (ids.length === 0) return context.terminal.notice(NO_IDS);
+      const { ids } = await readIds(argv.map(String), 'delivery ID', context.terminal);
+      if (ids.length === 0) return;
       for (const id of ids) records.push(await findEvent(id, context.terminal));
     }
     if (records.length === 0)

@@ -23,7 +23,7 @@ export default class DocumentsDownload extends EsignCommand {
     const context = this.context(flags);
     const layout = flags['name-template'];
     const template = layout === undefined ? undefined : parseNameTemplate(layout, 'key');
-    const { ids: keys } = await readKeys(argv.map(String));
+    const { ids: keys } = await readKeys(argv.map(String), context.terminal);
     await downloadAll(targetsOfKeys(keys, template), flags, context);
   }
 }

@@ -35,7 +35,7 @@ export default class EnvelopesGet extends EsignCommand {
   async run(): Promise<void> {
     const { argv, flags, context, terminal } = await this.start(EnvelopesGet);
     const { signal } = context.interrupt;
-    const ids = await readIds(argv.map(String), 'envelope ID');
+    const ids = await readIds(argv.map(String), 'envelope ID', terminal);
     const client = await context.session.client();
     const history = flags.history
       ? new (await import('./history.ts')).Histories(ids.ids, terminal)
