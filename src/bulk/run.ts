@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { MAX_LIST_LAG_MS } from '../api/recent-pages.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { counted } from '../kernel/duration.ts';
@@ -6,7 +5,7 @@ import { isAmbiguous, JournalError, UnknownOutcomeError } from '../kernel/errors
 import { diskReason } from '../kernel/files/disk-reason.ts';
 import { exists } from '../kernel/files/files.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
-import { saveFailedRows } from './failed-rows.ts';
+import { deletePlan } from './leftover-plans.ts';
 import { searchRows } from './lookup/search.ts';
 import { isOf, type RunSurvey, survey } from './lookup/survey.ts';
 import { readPlan } from './plan.ts';
@@ -14,7 +13,7 @@ import { writeResults } from './results.ts';
 import { recordOutcome } from './row-outcome.ts';
 import { processRow } from './row-work.ts';
 import type { BulkRow } from './rows/row.ts';
-import { filesOf, type OpenRun, openRun, readRun, runIds } from './runs.ts';
+import type { OpenRun } from './runs.ts';
 import { BulkSession, type RunOptions } from './session.ts';
 
 /** How the work on a run ended. All but `finished` can be resumed. `wave`: more waves are left. */
@@ -156,32 +155,6 @@ async function finish(session: BulkSession): Promise<Ending> {
   else if (!(await exists(run.files.plan))) return { kind: 'finished' };
   if (await saveResults(session)) await deletePlan(run);
   return { kind: 'finished' };
-}
-
-/** Deletes the plan of a finished run, since it contains addresses and perhaps secrets. */
-async function deletePlan({ state, files }: OpenRun): Promise<void> {
-  await saveFailedRows(state, files);
-  await rm(files.plan, { force: true });
-}
-
-/** Deletes the plans that finished runs left behind because they were killed or could not write their results. */
-export async function deleteLeftoverPlans(root: string): Promise<void> {
-  for (const id of await runIds(root)) {
-    const isLeft = await exists(filesOf(root, id).plan);
-    // The next call tries again if the run is in use or can't be read.
-    if (isLeft) await deleteLeftoverPlan(root, id).catch(() => undefined);
-  }
-}
-
-async function deleteLeftoverPlan(root: string, id: string): Promise<void> {
-  if ((await readRun(root, id)).finishedAt === undefined) return;
-  const run = await openRun(root, id);
-  try {
-    await writeResults(run.state, run.files);
-    await deletePlan(run);
-  } finally {
-    await run.close();
-  }
 }
 
 async function endWave(session: BulkSession): Promise<Ending> {

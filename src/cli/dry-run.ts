@@ -25,6 +25,6 @@ export async function noteRefusal(
 ): Promise<void> {
   const refusal = planned.length === 0 ? undefined : await session.findRefusal(planned);
   if (refusal === undefined) return;
-  const { code, message, hint = '' } = refusal;
-  terminal.notice(`Without --dry-run, a guard would refuse this command (${code}): ${message} ${hint}`);
+  const { code, reason, hint = '' } = refusal;
+  terminal.notice(`Without --dry-run, this command would be refused (${code}). ${reason} ${hint}`);
 }

@@ -36,19 +36,22 @@ async function isOwnSandbox({ profile, baseUrl }: Settings, session: Connection)
   );
 }
 
+interface GateContext {
+  terminal: CommandTerminal;
+  command: string;
+  confirm: string | undefined;
+  isDryRun: boolean;
+  /** Ends the requests that only check. */
+  signal: AbortSignal;
+}
+
 /**
- * Creates the gate for all writes of a command to the service: first the guards, then the log. The gate of a dry run doesn't log a
- * refusal or prompt for a name.
+ * Creates the gate for all writes of a command to the service: first the guards, then the log. In a dry run, a refusal isn't logged.
  */
 export async function gateOf(
   settings: Settings,
   session: Connection,
-  {
-    terminal,
-    command,
-    confirm,
-    isDryRun,
-  }: { terminal: CommandTerminal; command: string; confirm: string | undefined; isDryRun: boolean },
+  { terminal, command, confirm, isDryRun, signal }: GateContext,
 ): Promise<OpenGate> {
   const { baseUrl } = requireConnection(settings);
   return guardedGate({
@@ -56,11 +59,12 @@ export async function gateOf(
     confirmation: {
       names: namesOf(settings),
       given: confirm,
-      ask: terminal.canAsk && !terminal.json && !isDryRun ? askName : undefined,
+      ask: terminal.canAsk && !terminal.json ? askName : undefined,
     },
     log: isDryRun ? { append: () => Promise.resolve() } : new WriteLog(logFolder(stateDir()), session.clock),
     facts: { user: userName(), profile: settings.profileName?.value ?? null, baseUrl, command },
     clock: session.clock,
+    signal,
     onIncomplete: (error) =>
       terminal.notice(`The request succeeded, but its log entry is incomplete. ${sentenceOf(error)}`),
   });

@@ -48,6 +48,8 @@ export interface Pacing {
 
 /** How long to wait for the response to a write after Ctrl-C, in ms. */
 const RESPONSE_GRACE_MS = 2_000;
+/** The longest time for which a dry run reads envelopes to find out whether a guard would refuse, in ms. */
+const DRY_RUN_CHECK_MS = 10_000;
 
 /** Waits shorter than this show no countdown, in ms. */
 const MIN_COUNTDOWN_MS = 1_000;
@@ -151,14 +153,15 @@ export class Session {
   }
 
   /** Loads the guards and the log at the first write, because most commands only read. */
-  async #openGate(isDryRun = false): Promise<OpenGate> {
+  async #openGate(dryRun?: AbortSignal): Promise<OpenGate> {
     const { gateOf } = await import('./guards.ts');
     const { confirm } = this.#flags;
     return gateOf(await this.settings(), this, {
       terminal: this.#terminal,
       command: this.#invocation.command,
       confirm,
-      isDryRun,
+      isDryRun: dryRun !== undefined,
+      signal: dryRun ?? this.#invocation.interrupt.signal,
     });
   }
 
@@ -166,12 +169,19 @@ export class Session {
   async findRefusal(planned: readonly PlannedWrite[]): Promise<GuardError | undefined> {
     // The key isn't needed unless an envelope has to be read.
     const send: SendRequest = async (request) => (await this.client()).send(request);
+    const { signal } = this.#invocation.interrupt;
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), DRY_RUN_CHECK_MS);
     try {
-      await (await this.#openGate(true))(send).check(planned);
+      const gate = await this.#openGate(AbortSignal.any([signal, limit.signal]));
+      await gate(send).check(planned);
     } catch (error) {
       if (error instanceof GuardError) return error;
-      // An envelope can't be read. A dry run doesn't fail for that.
-      if (!(error instanceof EsignError)) throw error;
+      signal.throwIfAborted();
+      // An envelope can't be read, or not in time. A dry run doesn't fail for that.
+      if (!(error instanceof EsignError) && !limit.signal.aborted) throw error;
+    } finally {
+      clearTimeout(timer);
     }
     return undefined;
   }
@@ -228,8 +238,9 @@ export class Session {
 
   /** Returns the key, and shows if a command or the keychain takes long to return it. */
   readKey(apiKey: NonNullable<Settings['apiKey']>): Promise<string> {
-    const source = apiKey.kind === 'command' ? "the profile's command" : 'the keychain';
     const read = () => readKey(apiKey, this.#invocation.interrupt.signal);
+    if (apiKey.kind === 'key') return read();
+    const source = apiKey.kind === 'command' ? "the profile's command" : 'the keychain';
     return this.#terminal.waiting(`Waiting for the API key from ${source}`, read, { still: true });
   }
 

@@ -58,7 +58,7 @@ export function createTerminal(flags: TerminalFlags, { redactor, output }: Termi
   const showWaiting: CommandTerminal['showWaiting'] = (text, { immediately, still: once } = {}) => {
     const { errIsTty, still, styleErr } = base;
     // Some CI systems have a terminal without columns, where a line can't be redrawn.
-    if (writer || !errIsTty || !process.stderr.columns || (still && json)) return () => undefined;
+    if (writer || !errIsTty || !process.stderr.columns || ((still || once) && json)) return () => undefined;
     const paint = (frame: string) => styleErr('cyan', frame);
     return waitingIndicator.begin({ text: safeLine(text), moves: !still && !once, paint, immediately });
   };

@@ -79,7 +79,7 @@ function checkRecipients(to: readonly string[] | undefined, guards: Guards): voi
   if (to === undefined)
     throw new GuardError(
       'RECIPIENT_NOT_ALLOWED',
-      `The recipients can't be determined, and ${where} limits who may be emailed. Nothing was sent.`,
+      `The recipients can't be determined, and ${where} limits who may be emailed.`,
       {
         hint: 'Use a command such as `esign envelopes create`, or send only documented fields.',
       },
@@ -93,7 +93,7 @@ function checkRecipients(to: readonly string[] | undefined, guards: Guards): voi
   const allowed = onlyTo.value.length === 0 ? 'nobody' : `only ${onlyTo.value.join(', ')}`;
   throw new GuardError(
     'RECIPIENT_NOT_ALLOWED',
-    `${refused} is not an allowed recipient: ${where} allows ${allowed}. Nothing was sent.`,
+    `${refused} is not an allowed recipient: ${where} allows ${allowed}.`,
     { hint: hintFor(guards) },
   );
 }
@@ -103,7 +103,7 @@ function tooMany(count: number | undefined, guards: Guards): GuardError {
   const where = sourceInWords(source, guards);
   const message =
     count === undefined
-      ? `The number of emails can't be determined, and ${where} allows ${value} per command. Nothing was sent.`
-      : `This command would send ${count} emails, but ${where} allows ${value} per command. Nothing was sent.`;
+      ? `The number of emails can't be determined, and ${where} allows ${value} per command.`
+      : `This command would send ${count} emails, but ${where} allows ${value} per command.`;
   return new GuardError('TOO_MANY_EMAILS', message, { hint: hintFor(guards) });
 }

@@ -37,6 +37,8 @@ interface NameConfirmation {
 interface GateOptions extends RecorderOptions {
   guards: Guards;
   confirmation: NameConfirmation;
+  /** Ends the requests that only check, before anything is written. */
+  signal: AbortSignal;
 }
 
 /** Creates the gates of a command, one for each client. They count its emails together. */
@@ -91,11 +93,11 @@ class GuardedGate {
       envelopeIds: planned.flatMap((one) => ('envelopeId' in one ? one.envelopeId : [])),
       requestId: undefined,
     };
-    const { guards, confirmation } = this.#options;
+    const { guards, confirmation, signal } = this.#options;
     await this.#recordingRefusal(facts, async () => {
       if (!hasLimits(guards)) return;
       const tally = new EmailTally();
-      const emailsOf = (one: PlannedWrite) => this.#emailsOf(one, send);
+      const emailsOf = (one: PlannedWrite) => this.#emailsOf(one, (request) => send({ ...request, signal }));
       for await (const emails of mapInOrder(planned, READ_CONCURRENCY, emailsOf)) tally.add(emails, guards);
       this.#requireConfirmation(tally);
     });
@@ -209,7 +211,7 @@ async function askName({ names, ask }: NameConfirmation): Promise<void> {
 function notConfirmed([name]: NameConfirmation['names'], why: string): GuardError {
   return new GuardError(
     'CONFIRMATION_REQUIRED',
-    `This command emails more than one person, so you have to confirm it by entering the profile name ${name}. ${why} Nothing was sent.`,
+    `This command emails more than one person, so you have to confirm it by entering the profile name ${name}. ${why}`,
     { hint: 'Type the name at the prompt. In scripts, add `--confirm NAME`.' },
   );
 }

@@ -77,7 +77,7 @@ export function requireWritable(guards: Guards): void {
     const where = sourceInWords(readOnly.source, guards);
     throw new GuardError(
       'READ_ONLY',
-      `Nothing was sent, because ${where} allows only commands that read data.`,
+      `This command writes, but ${where} allows only commands that read data.`,
       {
         hint: hintFor(guards),
       },
@@ -85,7 +85,7 @@ export function requireWritable(guards: Guards): void {
   }
   throw new GuardError(
     'POLICY_UNUSABLE',
-    `The policy on this machine, ${policy.path}, can't be used: ${policy.problem}. Nothing was sent.`,
+    `The policy on this machine, ${policy.path}, can't be used: ${policy.problem}.`,
     {
       hint: 'Ask your administrator to fix it; `esign doctor` shows what is wrong. Until then, only commands that read data work.',
     },

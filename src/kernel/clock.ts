@@ -98,5 +98,5 @@ export function writtenTime(text: string): number {
   const day = /^\d{4}-\d{2}-\d{2}(?=$|[T ]\d)/.exec(text)?.[0];
   if (day === undefined || new Date(`${day}T00:00Z`).getUTCDate() !== Number(day.slice(-2)))
     return Number.NaN;
-  return timeOf(text.replace(' ', 'T'));
+  return timeOf(text.replace(' ', 'T').replaceAll(' ', ''));
 }

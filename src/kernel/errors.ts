@@ -64,12 +64,14 @@ export type GuardCode =
   | 'CONFIRMATION_REQUIRED'
   | 'POLICY_UNUSABLE';
 
-/** A guard of the profile or the machine's policy refused a write. Nothing was sent. */
+/** A guard of the profile or the machine's policy refused a write, for this reason (a sentence). */
 export class GuardError extends EsignError {
   static override readonly name = 'GuardError';
   override readonly name = 'GuardError';
-  constructor(code: GuardCode, message: string, facts: ErrorFacts = {}) {
-    super(code, message, facts);
+  readonly reason: string;
+  constructor(code: GuardCode, reason: string, facts: ErrorFacts = {}) {
+    super(code, `${reason} Nothing was sent.`, facts);
+    this.reason = reason;
   }
 }
 

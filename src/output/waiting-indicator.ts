@@ -95,7 +95,7 @@ export class WaitingIndicator {
     // An unfinished line of other output would be erased, too.
     if (sign === undefined || ms < from || this.#held > 0 || !this.#isAtLineStart) return;
     if (sign.moves) this.#draw(sign, ms);
-    else this.#print(sign.text);
+    else if (this.#waits.size > 0) this.#print(sign.text);
   }
 
   #draw(sign: Sign, ms: number): void {
@@ -109,6 +109,7 @@ export class WaitingIndicator {
   #print(text: string): void {
     if (this.#printed.has(text)) return;
     this.#printed.add(text);
+    this.#erase();
     this.#stream().write(`${text}.\n`);
   }
 

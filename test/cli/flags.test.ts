@@ -13,6 +13,8 @@ describe('a time in the past', () => {
     ['7d', NOON - 7 * DAY],
     ['2026-03-01', Date.UTC(2026, 2, 1)],
     ['2028-02-29', Date.UTC(2028, 1, 29)],
+    ['2026-03-01 10:00', Date.UTC(2026, 2, 1, 10)],
+    ['2026-03-01 10:00:00 +0200', Date.UTC(2026, 2, 1, 8)],
   ])('is parsed from %s', (text, time) => {
     expect(momentOf(text, '--since')(NOON)).toBe(time);
   });

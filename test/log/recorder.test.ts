@@ -22,6 +22,7 @@ describe('the entry of a write that is stopped', () => {
     const gate = guardedGate({
       guards: combineGuards(undefined, { state: 'none' }),
       confirmation: { names: ['acme'], given: undefined, ask: undefined },
+      signal: new AbortController().signal,
       log: {
         append: (record) => {
           if (record.type === stopAt) stop.abort();
@@ -50,6 +51,7 @@ describe('a write without an entry', () => {
     const gate = guardedGate({
       guards: combineGuards(undefined, { state: 'none' }),
       confirmation: { names: ['acme'], given: undefined, ask: undefined },
+      signal: new AbortController().signal,
       log: {
         append: async () => {
           await new Promise((resolve) => setTimeout(resolve, 20));

@@ -93,3 +93,12 @@ it('counts a wait after a printed one from its own start', () => {
   expect(written).toContain('Waiting for host');
   expect(written).not.toMatch(/\d+ s/);
 });
+
+it('is printed in place of a moving line', () => {
+  begin('Checking a file');
+  wait(500);
+  written = '';
+  begin('Waiting for a person', false);
+  wait(500);
+  expect(written).toBe('\r\u001b[2KWaiting for a person.\n');
+});

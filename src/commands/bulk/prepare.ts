@@ -1,12 +1,12 @@
 import type { Client } from '../../api/client.ts';
 import type { PlannedWrite } from '../../api/write-gate.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
+import { deleteLeftoverPlans } from '../../bulk/leftover-plans.ts';
 import { type EarlierRow, NewRows } from '../../bulk/lookup/earlier-rows.ts';
 import { type KnownRows, knownEntries } from '../../bulk/lookup/known-rows.ts';
 import { checkFile, type FileReport } from '../../bulk/rows/check-file.ts';
 import { checkTemplates } from '../../bulk/rows/check-templates.ts';
 import type { BulkRow } from '../../bulk/rows/row.ts';
-import { deleteLeftoverPlans } from '../../bulk/run.ts';
 import { draftRun, type OpenRun, type RunDraft, withStartLock } from '../../bulk/runs.ts';
 import { wavesEntry } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
