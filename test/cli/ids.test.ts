@@ -1,10 +1,13 @@
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readIds, readKeys } from '../../src/cli/input/ids.ts';
 import { nearest } from '../../src/kernel/text/nearest.ts';
 
-const notices: string[] = [];
+let notices: string[];
 const terminal = { notice: (text: string) => notices.push(text) };
+beforeEach(() => {
+  notices = [];
+});
 
 describe('IDs', () => {
   it('are each used once, in order', async () => {
