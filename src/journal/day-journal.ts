@@ -45,8 +45,14 @@ export class DayJournal<T> {
    * @throws JournalError or UsageError if it can't be written.
    */
   async append(entry: T): Promise<JournalPosition> {
-    const journal = await this.#usable();
-    return { path: journal.path, ...(await journal.append(entry)) };
+    const write = async () => {
+      const journal = await this.#usable();
+      return { path: journal.path, ...(await journal.append(entry)) };
+    };
+    return write().catch((error: unknown) => {
+      if (error instanceof JournalError && codeOf(error.cause) === 'ENOENT') return write();
+      throw error;
+    });
   }
 
   /**
@@ -55,6 +61,7 @@ export class DayJournal<T> {
    */
   async check(): Promise<void> {
     const journal = await this.#usable();
+    if (isMissing(journal.path)) await journal.reopen();
     await checkWritable(join(dirname(journal.path), `${this.name}.check`));
   }
 
@@ -64,8 +71,7 @@ export class DayJournal<T> {
 
   async #usable(): Promise<Journal<T>> {
     const journal = await this.#today();
-    // Writing to a deleted file succeeds, but the entries are lost. The check is synchronous, so that the day can't end before the write.
-    if (journal.hasFailed || isMissing(journal.path)) await journal.reopen();
+    if (journal.hasFailed) await journal.reopen();
     return journal;
   }
 

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { copyFile, type FileHandle, open, rename, rm, stat, truncate } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { codeOf, type JournalError, UsageError } from '../kernel/errors.ts';
@@ -172,10 +173,12 @@ export class Journal<T> {
     const bytes = Buffer.from(lines.join(''));
     await this.#file.appendFile(bytes);
     await this.#file.datasync();
-    // Without this, writes to a file that was deleted succeed.
-    await stat(this.path).catch((error: unknown) => {
+    // Without this, writes to a file that was deleted succeed. Waiting for a thread would take longer than this call.
+    try {
+      statSync(this.path);
+    } catch (error) {
       if (codeOf(error) === 'ENOENT') throw error;
-    });
+    }
     this.#size += bytes.length;
   }
 

@@ -68,8 +68,8 @@ interface Stored {
 }
 
 /**
- * Returns a function that returns the stored secrets, and reads them again if the file has changed. It checks the file for each delivery: an
- * envelope's first one can arrive right after its secret was stored, at the same time as others.
+ * Returns a function that returns the stored secrets, and reads them again if the file has changed. It checks the file for the deliveries
+ * of each turn of the event loop: an envelope's first one can arrive right after its secret was stored, at the same time as others.
  */
 function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
   const read = async () => {
@@ -78,7 +78,13 @@ function storedSecrets(terminal: CommandTerminal): () => Promise<Stored> {
     return stored;
   };
   let known: { version: string | undefined; stored: Promise<Stored> } | undefined;
+  let isChecked = false;
   return () => {
+    if (known !== undefined && isChecked) return known.stored;
+    isChecked = true;
+    setImmediate(() => {
+      isChecked = false;
+    });
     const version = versionOf(`${configDir()}/webhook-secrets.json`);
     if (known?.version === undefined || known.version !== version) {
       const latest = { version, stored: read() };
