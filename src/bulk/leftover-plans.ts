@@ -18,7 +18,7 @@ export async function deleteLeftoverPlans(root: string): Promise<void> {
   for (const id of await runIds(root)) {
     const { plan, journal } = filesOf(root, id);
     // The next call tries again if the run is in use or can't be read.
-    if ((await exists(plan)) && (await isFinished(journal).catch(() => false)))
+    if ((await exists(plan)) && (await seemsFinished(journal).catch(() => false)))
       await deleteLeftoverPlan(root, id).catch(() => undefined);
   }
 }
@@ -26,8 +26,8 @@ export async function deleteLeftoverPlans(root: string): Promise<void> {
 async function deleteLeftoverPlan(root: string, id: string): Promise<void> {
   const run = await openRun(root, id);
   try {
-    // Another process may have deleted it in the meantime.
-    if (!(await exists(run.files.plan))) return;
+    // The last line may have been incomplete, and another process may have deleted the plan in the meantime.
+    if (run.state.finishedAt === undefined || !(await exists(run.files.plan))) return;
     await writeResults(run.state, run.files);
     await deletePlan(run);
   } finally {
@@ -35,8 +35,8 @@ async function deleteLeftoverPlan(root: string, id: string): Promise<void> {
   }
 }
 
-/** Looks only at the end of the journal, because a journal of many rows takes long to read. */
-async function isFinished(journal: string): Promise<boolean> {
+/** Returns true if the run seems to be finished. Only the end of the journal is read, because one of many rows takes long. */
+async function seemsFinished(journal: string): Promise<boolean> {
   const file = await open(journal);
   try {
     const start = Math.max(0, (await file.stat()).size - END_BYTES);

@@ -22,10 +22,7 @@ import type { OpenRun } from './runs.ts';
 export interface RunObserver {
   /** Called when a row is finished. */
   row(result: RowResult): Promise<void> | void;
-  /**
-   * Shows a message to the user; the run continues. `waitMs`: how long the run waits, if it does. `isLost`: true if something that
-   * the run should write is missing.
-   */
+  /** Shows a message; the run continues. `waitMs`: how long it waits, if it does. `isLost`: whether a file it should write is missing. */
   notice(text: string, options?: { waitMs?: number; isLost?: boolean }): void;
 }
 

@@ -1,15 +1,14 @@
 import { join } from 'node:path';
 import type { Client, ClientOptions } from '../api/client.ts';
-import type { SendRequest } from '../api/http.ts';
 import { ServiceClock } from '../api/service-clock.ts';
-import type { OpenGate, PlannedWrite } from '../api/write-gate.ts';
+import type { OpenGate } from '../api/write-gate.ts';
 import { recordPath } from '../compatibility/record-path.ts';
 import { noteEnvelope, noteTemplate } from '../completion/recent.ts';
 import type { Bucket, BucketExchange } from '../documents/bucket/bucket.ts';
 import type { EnvelopeIndex } from '../envelope-index/envelope-index.ts';
 import { Feed } from '../envelope-index/feed.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
-import { EsignError, GuardError, sentenceOf } from '../kernel/errors.ts';
+import { sentenceOf } from '../kernel/errors.ts';
 import { configDir, stateDir } from '../kernel/files/paths.ts';
 import { startCountdown } from '../output/countdown.ts';
 import { readKey } from '../profiles/key-storage.ts';
@@ -48,8 +47,6 @@ export interface Pacing {
 
 /** How long to wait for the response to a write after Ctrl-C, in ms. */
 const RESPONSE_GRACE_MS = 2_000;
-/** The longest time for which a dry run reads envelopes to find out whether a guard would refuse, in ms. */
-const DRY_RUN_CHECK_MS = 10_000;
 
 /** Waits shorter than this show no countdown, in ms. */
 const MIN_COUNTDOWN_MS = 1_000;
@@ -148,12 +145,15 @@ export class Session {
       },
       onTemplate: (seen) => noteTemplate(recents, seen),
       onResponse: shapes && ((...exchange) => shapes.noteResponse(...exchange)),
-      gate: () => (this.#gate ??= this.#openGate()),
+      gate: () => (this.#gate ??= this.openGate()),
     });
   }
 
-  /** Loads the guards and the log at the first write, because most commands only read. */
-  async #openGate(dryRun?: AbortSignal): Promise<OpenGate> {
+  /**
+   * Loads the guards and the log at the first write, because most commands only read. With the signal of a dry run, opens a gate that
+   * only checks, and logs nothing.
+   */
+  async openGate(dryRun?: AbortSignal): Promise<OpenGate> {
     const { gateOf } = await import('./guards.ts');
     const { confirm } = this.#flags;
     return gateOf(await this.settings(), this, {
@@ -163,27 +163,6 @@ export class Session {
       isDryRun: dryRun !== undefined,
       signal: dryRun ?? this.#invocation.interrupt.signal,
     });
-  }
-
-  /** Returns the error with which a guard would refuse these writes of a dry run, if any. */
-  async findRefusal(planned: readonly PlannedWrite[]): Promise<GuardError | undefined> {
-    // The key isn't needed unless an envelope has to be read.
-    const send: SendRequest = async (request) => (await this.client()).send(request);
-    const { signal } = this.#invocation.interrupt;
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), DRY_RUN_CHECK_MS);
-    try {
-      const gate = await this.#openGate(AbortSignal.any([signal, limit.signal]));
-      await gate(send).check(planned);
-    } catch (error) {
-      if (error instanceof GuardError) return error;
-      signal.throwIfAborted();
-      // An envelope can't be read, or not in time. A dry run doesn't fail for that.
-      if (!(error instanceof EsignError) && !limit.signal.aborted) throw error;
-    } finally {
-      clearTimeout(timer);
-    }
-    return undefined;
   }
 
   /** Returns the recorder of the service's shapes, or undefined without a base URL or if it is disabled. */

@@ -75,13 +75,9 @@ export function requireWritable(guards: Guards): void {
   if (policy === null || policy.problem === null) {
     if (readOnly === null) return;
     const where = sourceInWords(readOnly.source, guards);
-    throw new GuardError(
-      'READ_ONLY',
-      `This command writes, but ${where} allows only commands that read data.`,
-      {
-        hint: hintFor(guards),
-      },
-    );
+    throw new GuardError('READ_ONLY', `This command writes data, but ${where} allows only reading.`, {
+      hint: hintFor(guards),
+    });
   }
   throw new GuardError(
     'POLICY_UNUSABLE',

@@ -1,6 +1,7 @@
-import { appendFile, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunEntry } from '../../src/bulk/entries.ts';
+import { deleteLeftoverPlans } from '../../src/bulk/leftover-plans.ts';
 import { findEarlierRows, NewRows } from '../../src/bulk/lookup/earlier-rows.ts';
 import { filesOf, openRun, readRun, runStatusOf } from '../../src/bulk/runs.ts';
 import { JournalError, ServiceError, StoppedError, UnknownOutcomeError } from '../../src/kernel/errors.ts';
@@ -389,6 +390,20 @@ describe('a run that was killed', () => {
 });
 
 describe('the files of a run', () => {
+  it.each([0, 10])(
+    'are needed unless the entry of its end is complete: %d bytes are missing',
+    async (missing) => {
+      const id = await runs.begin(2, 'draft');
+      const { journal, plan } = filesOf(runs.root, id);
+      const rows = await readFile(plan);
+      await runs.work(id);
+      await writeFile(plan, rows);
+      await truncate(journal, (await readFile(journal)).length - missing);
+      await deleteLeftoverPlans(runs.root);
+      expect(await readFile(plan).catch(() => undefined)).toEqual(missing > 0 ? rows : undefined);
+    },
+  );
+
   it('are refused and left unchanged if another version wrote them or if they are damaged in the middle', async () => {
     const id = await runs.begin(2, 'two-step', { entries: [announced(2)] });
     const { journal, plan } = filesOf(runs.root, id);
