@@ -12,8 +12,9 @@ const starts = [
 
 describe.each(starts)('the profiles, %s', (_name, env) => {
   const home = new Home(env);
-  const file = home.path('config', 'profiles.json');
+  let file = '';
   beforeAll(async () => {
+    file = home.path('config', 'profiles.json');
     for (const name of ['one', 'two'])
       await home.run(
         ['profiles', 'add', name, '--base-url', 'http://127.0.0.1:9', '--api-key-stdin', '--no-verify'],
