@@ -225,6 +225,7 @@ describe('a usage error', () => {
     [['listen', '--path', 'hooks', '--no-verify'], /must start with a slash/],
     [['listen', '--path', '/hooks?token=x', '--no-verify'], /can't contain/],
     [['listen', '--forward-to', 'localhost:4242/webhooks', '--no-verify'], /listener's own address/],
+    [['listen', '--signature-header', 'X Signature', '--no-verify'], /--signature-header "X Signature"/],
     [
       ['listen', '--forward-to', 'http://[::1]:4242/webhooks?from=x', '--no-verify'],
       /listener's own address/,

@@ -1,3 +1,4 @@
+import { validateHeaderName } from 'node:http';
 import { resolve } from 'node:path';
 import { isLoopback } from '../../api/base-url.ts';
 import { indexPathOf } from '../../cli/boot/observations.ts';
@@ -9,6 +10,7 @@ import { Feed } from '../../envelope-index/feed.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
+import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { DRAIN_MS, FORWARD_TIMEOUT_MS } from '../../webhooks/defaults.ts';
 import { forwardsFolder } from '../../webhooks/forward/forwarding.ts';
 import { listenerAddress } from '../../webhooks/journal/coverage.ts';
@@ -110,7 +112,7 @@ async function listenerOptions(
     clock,
     events: eventNames(flags.events),
     forwardTo,
-    signatureHeader: flags['signature-header'].toLowerCase(),
+    signatureHeader: headerName(flags['signature-header']),
     secretsFor: verify ? await listenSecrets(flags['secret-file'], context) : noSecrets,
     eventsFolder: eventsDir(),
     forwardsFolder: forwardsFolder(),
@@ -133,6 +135,18 @@ function requestPath(path: string): string {
   if (!path.startsWith('/')) throw new UsageError(`--path "${path}" must start with a slash.`, { hint });
   if (/[?#]/.test(path)) throw new UsageError(`--path "${path}" can't contain ? or #.`, { hint });
   return new URL(`http://localhost${path}`).pathname;
+}
+
+/** Returns a header's name as received requests contain it. @throws UsageError if no request can contain it */
+function headerName(name: string): string {
+  try {
+    validateHeaderName(name);
+  } catch {
+    throw new UsageError(`--signature-header "${name}" isn't a header name.`, {
+      hint: `Example: --signature-header ${SIGNATURE_HEADER}`,
+    });
+  }
+  return name.toLowerCase();
 }
 
 /** @throws UsageError for the listener's own address: each delivery would be received and forwarded again, without end */

@@ -54,14 +54,15 @@ export function acceptPin(folder: string, pin: Pin, options?: ChangeOptions): Pr
   return change(folder, (pins) => (pins.some(isSame) ? pins : [...pins, pin]), options);
 }
 
-/** Removes pins of an origin by fingerprint or fingerprint prefix. */
+/** Removes pins of an origin by fingerprint or its start, with or without colons. */
 export function forgetPins(
   folder: string,
   origin: Origin,
   fingerprint: string,
   options?: ChangeOptions,
 ): Promise<Pin[]> {
-  const isNamed = (one: Pin) => isFrom(one, origin) && one.fingerprint.startsWith(fingerprint.toLowerCase());
+  const start = fingerprint.replaceAll(':', '').toLowerCase();
+  const isNamed = (one: Pin) => isFrom(one, origin) && start !== '' && one.fingerprint.startsWith(start);
   return change(folder, (pins) => pins.filter((one) => !isNamed(one)), options);
 }
 
