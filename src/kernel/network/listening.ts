@@ -1,10 +1,7 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 
-/**
- * Makes a server listen. Port 0 selects a free one. Requests may name a whole URL instead of a path. Rejects with the system's error.
- */
+/** Makes a server listen. Port 0 selects a free one. Rejects with the system's error. */
 export function listenOn(server: Server, port: number, host: string): Promise<void> {
-  server.prependListener('request', removeOrigin);
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
@@ -12,12 +9,6 @@ export function listenOn(server: Server, port: number, host: string): Promise<vo
       resolve();
     });
   });
-}
-
-/** Reduces the URL of a request to its path and query: servers must also accept the form for proxies (RFC 9112, section 3.2.2). */
-function removeOrigin(request: IncomingMessage): void {
-  const rest = /^https?:\/\/[^/?#]*(.*)$/i.exec(request.url ?? '')?.[1];
-  if (rest !== undefined) request.url = rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /** Returns the origin of a listening server, such as `http://127.0.0.1:4010`. */
