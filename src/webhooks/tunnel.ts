@@ -29,20 +29,18 @@ const ABOUT_PAGES: ReadonlySet<string> = new Set(
 );
 
 /**
- * Runs the command in its own process group. When stdin ends, ends the group with SIGTERM and, if necessary, SIGKILL after
- * 3 seconds. This way, nothing keeps running even if this process is killed.
+ * Runs the command in its own process group. When stdin ends, ends the group with SIGTERM and, 3 seconds later, SIGKILL, even if the
+ * command has ended by then: its children may ignore SIGTERM. This way, nothing keeps running even if this process is killed.
  */
 const GUARD = `trap : TERM
 exec 3<&0
 ( eval "$1" ) </dev/null 3<&- &
 tunnel=$!
 ( trap "" TERM; cat <&3; kill -s TERM 0; sleep 3; kill -s KILL 0 ) >/dev/null 2>&1 &
-guard=$!
 exec 3<&-
 wait "$tunnel"
 code=$?
 while kill -0 "$tunnel" 2>/dev/null; do wait "$tunnel"; code=$?; done
-kill -s KILL "$guard" 2>/dev/null
 exit "$code"`;
 
 /**

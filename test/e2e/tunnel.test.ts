@@ -5,6 +5,7 @@ import { Home, jsonLines } from '../support/cli.ts';
 const home = new Home();
 /** Replaces cloudflared: prints its address and runs until it is stopped. */
 const FAKE = `#!/bin/sh
+trap "exit 0" TERM
 echo "read https://developers.example.com/manual" >&2
 (trap "" TERM; exec sleep 1000) &
 echo "$!" > child
@@ -20,7 +21,7 @@ afterEach(() => rm(home.path('break'), { force: true }));
 afterAll(() => home.close());
 
 const start = () =>
-  home.start`listen --port 0 --no-verify --json --tunnel './fake tunnel --url {url} # {port}'`;
+  home.start`listen --port 0 --no-verify --json --tunnel 'exec ./fake tunnel --url {url} # {port}'`;
 /** Waits until the tunnel and its child, which ignores SIGTERM, have ended. */
 async function gone(): Promise<void> {
   for (const name of ['pid', 'child']) await ended((await readFile(home.path(name), 'utf8')).trim());
