@@ -49,6 +49,11 @@ function errorClass<Name extends string>(className: Name, code: string): ErrorCl
   };
 }
 
+/** Returns the error for Ctrl-C at a prompt, with the prompt library's name for it. It ends the program as SIGINT does. */
+export function ctrlCPressed(): Error {
+  return Object.assign(new Error('Ctrl-C was pressed.'), { name: 'ExitPromptError' });
+}
+
 /** Flags, arguments, files, or the configuration are invalid. Nothing was sent. */
 export const UsageError = errorClass('UsageError', 'USAGE');
 export type UsageError = InstanceType<typeof UsageError>;

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { UsageError } from '../kernel/errors.ts';
+import { ctrlCPressed, UsageError } from '../kernel/errors.ts';
 import { childEnvironment, type SecretVariable } from '../kernel/process/child-environment.ts';
 import { maskKey } from '../kernel/redaction.ts';
 import { UNSENDABLE } from './resolve.ts';
@@ -25,6 +25,7 @@ export function publicKeyCommand(command: string): string {
 /**
  * Runs the profile's command, which prints the key. It is run each time the key is needed, so the key is never stored.
  * stderr and stdin stay connected, because a password manager may have to prompt.
+ * @throws ExitPromptError if SIGINT ends the command.
  */
 export function readKeyFromCommand(command: string, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -43,9 +44,11 @@ export function readKeyFromCommand(command: string, signal?: AbortSignal): Promi
       child.kill();
     });
     child.on('error', (error) => reject(signal?.aborted ? signal.reason : failed(command, error.message)));
-    child.on('close', (code) => {
+    child.on('close', (code, endedBy) => {
       const key = printed.trim();
-      if (code !== 0) reject(failed(command, `it exited with code ${code ?? 'none'}`));
+      // A terminal sends SIGINT to the command and to this process, which may receive its own only after the command has ended.
+      if (endedBy === 'SIGINT') reject(ctrlCPressed());
+      else if (code !== 0) reject(failed(command, `it exited with code ${code ?? 'none'}`));
       else if (key === '' || UNSENDABLE.test(key))
         reject(failed(command, 'it printed no key, more than one word, or a non-Latin-1 character'));
       else resolve(key);

@@ -61,6 +61,18 @@ async function serviceThat(isReady: (request: SeenRequest) => Promise<unknown>) 
   };
 }
 
+/** Returns a function that opens `envelopes get` with a profile that runs a key command. */
+function keyCommands(host: string) {
+  const [file, ...before] = COMMAND;
+  return async (command: string) => {
+    const name = `key${nextProfile++}`;
+    const url = `http://${host}/api/v1`;
+    await home.run(argv`profiles add ${name} --no-verify --base-url ${url} --api-key-command ${command}`);
+    return openScreen(file, [...before, ...argv`envelopes get env_1 -p ${name}`], { env: home.env });
+  };
+}
+let nextProfile = 1;
+
 const CREATE = 'envelopes create --template tmpl_1 --signer Ada<ada@example.com> --send';
 const commands = [
   { line: 'envelopes list', says: 'Waiting for ', tags: [] },
@@ -163,11 +175,8 @@ describe('a slow service', () => {
 
   it('is the wait for a key command, which is shown once and leaves its prompt alone', async () => {
     const { host } = await slowService();
-    const command = 'printf "PIN? " >&2; read pin; echo $pin';
-    const add = argv`profiles add pin --no-verify --base-url ${`http://${host}/api/v1`} --api-key-command ${command}`;
-    await home.run(add);
-    const [file, ...before] = COMMAND;
-    const screen = openScreen(file, [...before, ...argv`envelopes get env_1 -p pin`], { env: home.env });
+    const getWithKeyFrom = keyCommands(host);
+    const screen = await getWithKeyFrom('printf "PIN? " >&2; read pin; echo $pin');
     await screen.shows('Waiting for the API key');
     await sleep(SLOW_MS);
     expect(screen.raw().split('Waiting')).toHaveLength(2);
@@ -176,10 +185,18 @@ describe('a slow service', () => {
     await screen.shows(`Waiting for ${host}`);
     screen.type('\u0003');
     await screen.ended;
-    const stopped = openScreen(file, [...before, ...argv`envelopes get env_1 -p pin`], { env: home.env });
+    const stopped = await getWithKeyFrom('read pin');
     await stopped.shows('Waiting for the API key');
     stopped.type('\u0003');
     expect(await stopped.ended).toMatchObject({ signal: 2 });
+  });
+
+  it('is stopped by Ctrl-C even if only the end of the key command shows it', async () => {
+    const { host } = await slowService();
+    const getWithKeyFrom = keyCommands(host);
+    const screen = await getWithKeyFrom('kill -INT $$');
+    expect(await screen.ended).toMatchObject({ signal: 2 });
+    expect(screen.text()).toBe('');
   });
 
   it("doesn't interfere with commands that show their own progress", { tags: ['full'] }, async () => {

@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { setImmediate } from 'node:timers/promises';
 import { isatty, ReadStream } from 'node:tty';
 import { input, password, search, select, confirm as yesOrNo } from '@inquirer/prompts';
+import { ctrlCPressed } from '../../kernel/errors.ts';
 import { openControllingTerminal } from '../../kernel/process/controlling-terminal.ts';
 import { waitingIndicator } from '../../output/waiting-indicator.ts';
 
@@ -141,8 +142,7 @@ class Keyboard extends Transform {
     this.on('data', onData).resume();
     await new Promise((resolve) => setTimeout(resolve, ARRIVAL_MS));
     this.off('data', onData).pause();
-    if (typed.includes(CTRL_C))
-      throw Object.assign(new Error('Ctrl-C was pressed.'), { name: 'ExitPromptError' });
+    if (typed.includes(CTRL_C)) throw ctrlCPressed();
   }
 
   /** Restores the earlier state of stdin. */
