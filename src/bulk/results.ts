@@ -80,19 +80,34 @@ export function secondResult(state: RunState, { row, id, status }: SecondEnvelop
   };
 }
 
+/** What is known of a row, whatever its result. */
+export interface RowFacts {
+  row: number;
+  requestId: string | undefined;
+  /** Those of open rows and of failed rows, if this machine still has them. */
+  signers: readonly FailedSigner[] | undefined;
+}
+
+/** Yields the rows of a run in order. */
+export async function* rowsOf(state: RunState, files: RunFiles): AsyncGenerator<RowFacts, void, undefined> {
+  const { id, total } = state.head;
+  let row = 1;
+  // Only the plan has the user's request IDs of unfinished rows. A finished run has no plan.
+  for await (const { requestId, envelope } of readPlan(files.plan)) {
+    yield { row, requestId: requestId ?? derivedRequestId(id, row), signers: envelope.signers };
+    row++;
+  }
+  const failed = row <= total ? await failedSigners(files.failed) : undefined;
+  for (; row <= total; row++) yield { row, requestId: state.requestIdOf(row), signers: failed?.get(row) };
+}
+
 /** Yields the results of all rows, in order. */
 export async function* resultsOf(
   state: RunState,
   files: RunFiles,
 ): AsyncGenerator<RowResult, void, undefined> {
-  let row = 1;
-  // Only the plan has the user's request IDs of unfinished rows. A finished run has no plan.
-  for await (const { requestId, envelope } of readPlan(files.plan)) {
-    yield resultOf(state, row, requestId ?? derivedRequestId(state.head.id, row), envelope.signers);
-    row++;
-  }
-  const signers = row <= state.head.total ? await failedSigners(files.failed) : undefined;
-  for (; row <= state.head.total; row++) yield resultOf(state, row, undefined, signers?.get(row));
+  for await (const { row, requestId, signers } of rowsOf(state, files))
+    yield resultOf(state, row, requestId, signers);
 }
 
 export const RESULT_COLUMNS = ['row', 'request_id', 'envelope_id', 'status', 'error'];

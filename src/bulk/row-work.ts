@@ -13,30 +13,24 @@ import type { BulkSession } from './session.ts';
 /** Makes one attempt to finish a row: creates its envelope and, where the mode of the run requires it, sends the draft. */
 export async function processRow(session: BulkSession, row: BulkRow): Promise<void> {
   const { state } = session.run;
-  if (state.of(row.row) === 'pending') await createRow(session, row, { isDraft: false });
+  if (state.of(row.row) === 'pending') await createRow(session, row, false);
   const id = state.of(row.row) === 'created' ? state.idOf(row.row) : undefined;
   if (id !== undefined) await send(session, row, id);
 }
 
-/** Creates a row as a draft, regardless of the run's mode. Returns false when it failed or its response was lost. */
-export async function createDraft(session: BulkSession, row: BulkRow): Promise<boolean> {
-  return createRow(session, row, { isDraft: true });
-}
-
-/** Creates a row's envelope and returns true if it did. The row's request ID may turn out to have an envelope already. */
-async function createRow(
-  session: BulkSession,
-  row: BulkRow,
-  options: { isDraft: boolean },
-): Promise<boolean> {
+/**
+ * Creates a row's envelope, with `isDraft` as a draft regardless of the run's mode. Returns false if it failed, if its response was
+ * lost, or if the row's request ID turned out to have an envelope already.
+ */
+export async function createRow(session: BulkSession, row: BulkRow, isDraft: boolean): Promise<boolean> {
   const { requestId } = row;
-  if (requestId === undefined) return (await create(session, row, options)) !== undefined;
+  if (requestId === undefined) return (await create(session, row, isDraft)) !== undefined;
   const { ids } = session.options;
   return ids.use(requestId, { signal: session.signal }, async (request) => {
     if (await resolveByRequestId(session, { ...row, requestId }, request.known)) return false;
     await request.asked(contentOf(row.envelope));
     session.resolvedIds.add(requestId);
-    const envelope = await create(session, row, options);
+    const envelope = await create(session, row, isDraft);
     if (envelope !== undefined) await request.made(envelope.id);
     else if (session.run.state.of(row.row) === 'failed') await request.refused();
     else await request.lost();
@@ -64,11 +58,7 @@ function bodyOf(
  * Creates a row's envelope and records it. Returns undefined when it failed or its outcome is unknown. Retried only when that is
  * safe.
  */
-async function create(
-  session: BulkSession,
-  row: BulkRow,
-  { isDraft }: { isDraft: boolean },
-): Promise<Envelope | undefined> {
+async function create(session: BulkSession, row: BulkRow, isDraft: boolean): Promise<Envelope | undefined> {
   const envelope = await requestCreate(session, row, isDraft);
   if (envelope === undefined) return undefined;
   const { mode } = session.run.state.head;

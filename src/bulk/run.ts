@@ -6,8 +6,7 @@ import { diskReason } from '../kernel/files/disk-reason.ts';
 import { exists } from '../kernel/files/files.ts';
 import { isVoid } from '../kernel/vocabulary.ts';
 import { deletePlan } from './leftover-plans.ts';
-import { searchRows } from './lookup/search.ts';
-import { isOf, type RunSurvey, survey } from './lookup/survey.ts';
+import { readList, searchRows } from './lookup/search.ts';
 import { readPlan } from './plan.ts';
 import { writeResults } from './results.ts';
 import { recordOutcome } from './row-outcome.ts';
@@ -43,7 +42,7 @@ export async function processRun(run: OpenRun, options: RunOptions): Promise<End
   try {
     await searchRows(session);
     await processUntilFinished(session);
-    if (areRowsFinished(session)) {
+    if (run.state.areBegunFinished) {
       await cancelDuplicates(session);
       complete = true;
     }
@@ -62,15 +61,11 @@ async function processUntilFinished(session: BulkSession): Promise<void> {
   const isSentAtOnce = state.head.mode === 'one-step';
   for (let round = 1; round <= MAX_ROUNDS && !session.isClosed(); round++) {
     await processRows(session);
-    if (session.isClosed() || areRowsFinished(session)) break;
+    if (session.isClosed() || state.areBegunFinished) break;
     // A second draft emails nobody, but a second envelope that is sent immediately would.
     await resolveUnknownRows(session, { again: !isSentAtOnce });
     if (state.countBegun('pending', 'created') === 0) break;
   }
-}
-
-function areRowsFinished({ run: { state } }: BulkSession): boolean {
-  return state.areBegunFinished;
 }
 
 /** Works on every row that is neither finished nor has an unknown outcome. */
@@ -113,7 +108,8 @@ class WorkInProgress {
 
 /** Yields the rows to work on, in order. The next ones are announced while these are worked on. */
 async function* announcedRows(session: BulkSession): AsyncGenerator<BulkRow, void, undefined> {
-  const plan = readPlan(session.run.files.plan, areRowsFinished(session) ? 0 : session.run.state.head.total);
+  const { state, files } = session.run;
+  const plan = readPlan(files.plan, state.areBegunFinished ? 0 : state.head.total);
   try {
     let next = announce(session, plan);
     for (;;) {
@@ -203,6 +199,8 @@ async function saveResults({ run, options }: BulkSession): Promise<boolean> {
 /** Delays before each pass in ms, since a new envelope may take a moment to appear in the list. */
 const PASS_DELAYS_MS = [0, 1_500];
 const NOTICE_AFTER_MS = 10_000;
+/** The envelopes that the run itself created, even if the list shows no metadata. */
+const ALL_ROWS = { requestIds: new Map<string, number>(), complete: true };
 const REFUSALS = new Set(['REQUEST_ID_USED', 'INVALID_STATE']);
 
 /**
@@ -214,7 +212,9 @@ async function resolveUnknownRows(session: BulkSession, options: { again: boolea
   for (const wait of PASS_DELAYS_MS) {
     if (state.count('maybe') === 0) return;
     if (wait > 0) await session.options.client.clock.sleep(wait, session.signal);
-    const { byRow } = await session.retryAfterOutage(() => readList(session, session.startedAt));
+    const { byRow } = await session.retryAfterOutage(() =>
+      readList(session, { ...ALL_ROWS, since: session.startedAt }),
+    );
     for (const [row, envelopes] of byRow) {
       const first = envelopes.find((envelope) => !isVoid(envelope));
       if (first !== undefined && state.of(row) === 'maybe') await recordOutcome(session, row, first);
@@ -241,7 +241,7 @@ async function cancelDuplicates(session: BulkSession): Promise<void> {
       waitMs: MAX_LIST_LAG_MS,
     });
   await clock.sleep(wait, session.signal);
-  const { byRow } = await session.retryAfterOutage(() => readList(session));
+  const { byRow } = await session.retryAfterOutage(() => readList(session, ALL_ROWS));
   for (const [row, envelopes] of byRow) {
     for (const envelope of envelopes) {
       const counts = envelope.id === state.idOf(row) && !isLeftover(session, row, envelope);
@@ -255,20 +255,6 @@ async function cancelDuplicates(session: BulkSession): Promise<void> {
 function isLeftover({ run: { state } }: BulkSession, row: number, { status }: Envelope): boolean {
   const code = state.errorOf(row)?.code ?? '';
   return state.of(row) === 'failed' && status === 'DRAFT' && REFUSALS.has(code);
-}
-
-function readList(session: BulkSession, since?: number): Promise<RunSurvey> {
-  const { head } = session.run.state;
-  const own = session.run.state.ownEnvelopes();
-  const target = { runId: head.id, own, requestIds: new Map<string, number>(), complete: true, since };
-  return survey(session.options.client, target, session.signal, () => session.count(1)).then(
-    ({ byRow, ids }) => ({
-      ids,
-      byRow: new Map(
-        [...byRow].map(([row, envelopes]) => [row, envelopes.filter((one) => isOf(head.id, one))]),
-      ),
-    }),
-  );
 }
 
 async function cancelDuplicate(session: BulkSession, row: number, envelope: Envelope): Promise<void> {

@@ -252,11 +252,11 @@ export class BulkSession {
     requestId: string | undefined,
     { adopted = false } = {},
   ): Promise<void> {
-    await this.run.note({ type: 'created', row, id, ...own(requestId), ...(adopted ? { adopted } : {}) });
+    await this.run.note({ type: 'created', row, id, requestId, ...(adopted ? { adopted } : {}) });
   }
 
   async existing(row: number, id: string, status: string, requestId: string | undefined): Promise<void> {
-    await this.run.note({ type: 'existing', row, id, status, ...own(requestId) });
+    await this.run.note({ type: 'existing', row, id, status, requestId });
     await this.options.observer.row(resultOf(this.run.state, row, requestId));
   }
 
@@ -267,12 +267,12 @@ export class BulkSession {
   }
 
   async done(row: number, id: string, status: string, requestId: string | undefined): Promise<void> {
-    await this.run.note({ type: 'done', row, id, status, ...own(requestId) });
+    await this.run.note({ type: 'done', row, id, status, requestId });
     await this.options.observer.row(resultOf(this.run.state, row, requestId));
   }
 
   async failed({ row, requestId, envelope }: FailedRow, error: Error): Promise<void> {
-    await this.run.note({ type: 'failed', row, error: this.#factsOf(error), ...own(requestId) });
+    await this.run.note({ type: 'failed', row, error: this.#factsOf(error), requestId });
     await this.options.observer.row(resultOf(this.run.state, row, requestId, envelope?.signers));
     const { stopOnError } = this.options;
     if (++this.#failures === stopOnError)
@@ -293,8 +293,4 @@ export class BulkSession {
       details: service?.details === undefined ? null : Object.fromEntries(details),
     };
   }
-}
-
-function own(requestId: string | undefined): { requestId?: string } {
-  return requestId === undefined ? {} : { requestId };
 }

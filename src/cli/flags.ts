@@ -9,7 +9,7 @@ import { DOCUMENT_KINDS, type DocumentKind, ENVELOPE_STATUSES, IN_FLIGHT } from 
 import { LIST_LIMIT } from './defaults.ts';
 
 interface MoreFlagFacts {
-  char?: 'i' | 'o' | 'q' | 'y';
+  char?: 'i' | 'o' | 'p' | 'q' | 'y';
   aliases?: string[];
   dependsOn?: string[];
   exclusive?: string[];
@@ -60,11 +60,7 @@ export function inGroup<F extends Record<string, { helpGroup?: string | undefine
 /** The flags of all commands. */
 export const commonFlags = inGroup('GLOBAL', {
   json: booleanFlag('print JSON; errors are printed to stderr as one JSON line'),
-  profile: Flags.string({
-    char: 'p',
-    description: 'profile to use (default: the current one)',
-    helpValue: 'NAME',
-  }),
+  profile: textFlag('NAME', 'profile to use (default: the current one)', { char: 'p' }),
   'base-url': textFlag('URL', "API base URL (overrides the profile's)"),
   timeout: textFlag('30s', 'time limit for each request (default 30s)'),
   'no-input': booleanFlag('disable prompts'),

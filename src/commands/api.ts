@@ -11,7 +11,7 @@ import { type OpenWrite, withOutcomeCheck } from '../cli/write.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { indentJson } from '../kernel/text/json-text.ts';
-import { escapeControlCharacters, writeJson } from '../output/json.ts';
+import { escapeControlCharacters, writeJson, writeJsonArray } from '../output/json.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { safeJson, safeLine } from '../output/text.ts';
 import { requireConnection } from '../profiles/resolve.ts';
@@ -74,7 +74,8 @@ export default class Api extends EsignCommand {
     }
     const { send } = await context.session.client();
     const out = terminal.hidingSecrets();
-    if (flags.paginate) return writeRawItems(callPages(send, rawCall), out);
+    if (flags.paginate)
+      return writeJsonArray(callPages(send, rawCall), (item) => safe(indentJson(item), out), out);
     const work = () => sendCall(send, rawCall);
     const response = isWrite(rawCall.method)
       ? await withOutcomeCheck(outcomeMessages(rawCall), context, work)
@@ -120,8 +121,6 @@ function headText(response: RawResponse, terminal: CommandTerminal): string {
   return `${terminal.redactor.redact(text)}\n\n`;
 }
 
-const INDENT = '  ';
-
 /**
  * Writes the JSON text of a response. In a pipe, it is written as received, except that characters that could affect a terminal are
  * escaped. On a terminal or with `pretty`, it is indented. The text is never parsed, so digits, the order of members, and unknown
@@ -132,17 +131,6 @@ async function writeRawJson(text: string, terminal: Terminal, pretty: boolean): 
   if (trimmed === '') return pretty ? terminal.out('null\n') : undefined;
   const shaped = pretty || terminal.outIsTty ? indentJson(trimmed) : trimmed;
   await terminal.out(`${safe(shaped, terminal)}\n`);
-}
-
-/** Writes JSON texts as a single array, each as soon as it is available. */
-async function writeRawItems(items: AsyncIterable<string>, terminal: Terminal): Promise<void> {
-  let first = true;
-  for await (const item of items) {
-    const text = indentJson(item).replaceAll('\n', `\n${INDENT}`);
-    await terminal.out(`${first ? '[' : ','}\n${INDENT}${safe(text, terminal)}`);
-    first = false;
-  }
-  await terminal.out(first ? '[]\n' : '\n]\n');
 }
 
 function safe(json: string, terminal: Terminal): string {

@@ -27,6 +27,20 @@ export function writeJson(value: unknown, terminal: Terminal): Promise<void> {
   return terminal.out(`${jsonText(value, 2)}\n`);
 }
 
+/** Writes items as a single array, each as soon as it is available. `textOf` returns an item as JSON, indented. */
+export async function writeJsonArray<T>(
+  items: AsyncIterable<T> | Iterable<T>,
+  textOf: (item: T) => string,
+  terminal: Terminal,
+): Promise<void> {
+  let first = true;
+  for await (const item of items) {
+    await terminal.out(`${first ? '[' : ','}\n  ${textOf(item).replaceAll('\n', '\n  ')}`);
+    first = false;
+  }
+  await terminal.out(first ? '[]\n' : '\n]\n');
+}
+
 /** Writes one object of a stream as a line of JSON. */
 export function writeJsonLine(value: unknown, terminal: Terminal): Promise<void> {
   return terminal.out(`${jsonText(value)}\n`);

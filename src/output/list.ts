@@ -1,6 +1,6 @@
 import { withoutFormula } from '../kernel/text/formula.ts';
 import { FieldCheck, fieldColumns, pick } from './fields.ts';
-import { jsonText, writeJsonLine } from './json.ts';
+import { jsonText, writeJsonArray, writeJsonLine } from './json.ts';
 import { exactText, renderTable, type TableColumn } from './table.ts';
 import { errColumns, type Terminal } from './terminal.ts';
 import { paragraph, safeLine } from './text.ts';
@@ -66,7 +66,7 @@ async function writeItems<T>(
   const columns = chosen ?? view.columns;
   if (format.quiet) return writeLines(items, (item) => view.id(item), terminal);
   const shape = (item: T) => (chosen ? pick(item, chosen) : item);
-  if (format.json) return writeJsonArray(items, shape, terminal);
+  if (format.json) return writeJsonArray(items, (item) => jsonText(shape(item), 2), terminal);
   if (format.jsonl) {
     for await (const item of items) await writeJsonLine(shape(item), terminal);
     return;
@@ -92,20 +92,6 @@ async function writeLines<T>(items: Items<T>, line: (item: T) => string, termina
 /** Cleans the cells of a line, because a pipe may end on a terminal (`| less`). */
 function safeLineExceptTab(line: string): string {
   return line.split('\t').map(safeLine).join('\t');
-}
-
-async function writeJsonArray<T>(
-  items: Items<T>,
-  map: (item: T) => unknown,
-  terminal: Terminal,
-): Promise<void> {
-  let first = true;
-  for await (const item of items) {
-    const indented = jsonText(map(item), 2).replaceAll('\n', '\n  ');
-    await terminal.out(`${first ? '[' : ','}\n  ${indented}`);
-    first = false;
-  }
-  await terminal.out(first ? '[]\n' : '\n]\n');
 }
 
 /** Formats a CSV cell. Line breaks and tabs are kept; other characters that could affect a terminal are made visible, even in a pipe. */

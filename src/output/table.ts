@@ -144,7 +144,7 @@ interface Fitted<T> {
 }
 
 /**
- * Returns the columns that fit, with their widths. First drops columns with the same text in every row and extra columns, then
+ * Returns the columns that fit, with their widths. First drops columns whose cells are equal or empty and extra columns, then
  * cuts the widest text, and finally drops columns from the right.
  */
 function fitColumns<T>(
@@ -163,7 +163,7 @@ function fitColumns<T>(
   return all.slice(0, 1);
 }
 
-/** Drops columns with the same text in every row, widest first, until the remaining ones fit. */
+/** Drops columns whose cells are equal or empty, widest first, until the remaining ones fit. */
 function hideEqualColumns<T>(
   all: readonly Fitted<T>[],
   cells: readonly string[][],

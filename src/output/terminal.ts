@@ -58,6 +58,7 @@ export function processTerminal(options: TerminalOptions, env: Environment = pro
   const outColor = wantsColor(stdout.isTTY, env);
   const errColor = wantsColor(stderr.isTTY, env);
   const mayAsk = stderr.isTTY && !options.noInput && !env.CI;
+  let canAskPastStdin: boolean | undefined;
   return {
     outIsTty: stdout.isTTY,
     errIsTty: stderr.isTTY,
@@ -65,7 +66,9 @@ export function processTerminal(options: TerminalOptions, env: Environment = pro
     // Reading process.stdin.isTTY would open stdin.
     canAsk: isatty(0) && mayAsk,
     get canAskPastStdin() {
-      return mayAsk && hasControllingTerminal();
+      // Determined only once, because it opens the terminal.
+      canAskPastStdin ??= mayAsk && hasControllingTerminal();
+      return canAskPastStdin;
     },
     get columns() {
       return stdout.isTTY ? stdout.columns || 80 : Number.POSITIVE_INFINITY;

@@ -7,8 +7,8 @@ export interface TableRecord {
   line: number;
 }
 
-/** Callbacks for findings in a sheet. Problems stop a run; warnings don't. */
-export interface SheetFindings {
+/** Callbacks for findings in a file. Problems stop a run; warnings don't. */
+export interface TableFindings {
   problem(finding: TableFinding): void;
   warning(finding: TableFinding): void;
 }
@@ -17,5 +17,5 @@ export interface SheetFindings {
 export interface SheetFile {
   kind: 'sheet';
   sheet: string;
-  records: (findings: SheetFindings) => AsyncGenerator<TableRecord, void, undefined>;
+  records: (findings: TableFindings) => AsyncGenerator<TableRecord, void, undefined>;
 }

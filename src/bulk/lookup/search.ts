@@ -6,9 +6,9 @@ import { StoppedError } from '../../kernel/errors.ts';
 import { isVoid } from '../../kernel/vocabulary.ts';
 import { readPlan } from '../plan.ts';
 import { recordOutcome, refuseUsedId } from '../row-outcome.ts';
-import { createDraft } from '../row-work.ts';
+import { createRow } from '../row-work.ts';
 import type { BulkSession } from '../session.ts';
-import { isOf, type RunSurvey, survey } from './survey.ts';
+import { isOf, type RunSurvey, type SurveyTarget, survey } from './survey.ts';
 
 /** Delays before each pass over the list, in ms. Their sum is the time after which an envelope must be listed. */
 const PASS_DELAYS_MS = [0, 1_500, 3_500, 10_000, 15_000, 30_000];
@@ -32,7 +32,7 @@ export async function searchRows(session: BulkSession): Promise<void> {
   const isDraftRun = state.head.mode === 'draft';
   // A new run has just read the list, before the confirmation prompt.
   const first = run.resumed
-    ? await session.retryAfterOutage(() => readList(session, requestIds, isDraftRun))
+    ? await session.retryAfterOutage(() => readList(session, { requestIds, complete: isDraftRun }))
     : { byRow: new Map<number, Envelope[]>(), ids: new Set<string>() };
   if (isDraftRun) await recordFound(session, first);
   else {
@@ -57,14 +57,14 @@ async function requestIdsOf({ run }: BulkSession): Promise<Map<string, number>> 
   return rows;
 }
 
-function readList(
+/** Finds the run's envelopes in the service's list. */
+export function readList(
   session: BulkSession,
-  requestIds: ReadonlyMap<string, number>,
-  complete: boolean,
+  target: Pick<SurveyTarget, 'requestIds' | 'complete' | 'since'>,
 ): Promise<RunSurvey> {
   const { state } = session.run;
-  const target = { runId: state.head.id, own: state.ownEnvelopes(), requestIds, complete };
-  return survey(session.options.client, target, session.signal, () => session.count(1));
+  const own = { runId: state.head.id, own: state.ownEnvelopes() };
+  return survey(session.options.client, { ...own, ...target }, session.signal, () => session.count(1));
 }
 
 /** Makes another pass after a minute if a request without a response could still be processed late and email someone. */
@@ -76,7 +76,7 @@ async function searchLateRequests(
   const { state } = session.run;
   if (state.head.mode !== 'one-step' || state.count('maybe') === 0) return first;
   await waitForListLag(session);
-  const pass = await session.retryAfterOutage(() => readList(session, requestIds, false));
+  const pass = await session.retryAfterOutage(() => readList(session, { requestIds, complete: false }));
   await recordSent(session, pass);
   return pass;
 }
@@ -158,7 +158,7 @@ async function findDecisivePass(
   else if (pending.msLeft > 0) await waitForResponses(session, pending.ids, pending.msLeft);
   for (const [index, wait] of PASS_DELAYS_MS.entries()) {
     if (wait > 0) await client.clock.sleep(wait, session.signal);
-    const pass = await session.retryAfterOutage(() => readList(session, requestIds, true));
+    const pass = await session.retryAfterOutage(() => readList(session, { requestIds, complete: true }));
     if ([...state.ownEnvelopes().keys()].every((id) => pass.ids.has(id))) {
       for (const id of pending.ids) session.resolvedIds.add(id);
       return pass;
@@ -189,7 +189,7 @@ async function createProbe(session: BulkSession, isUnknown: (row: number) => boo
       at: session.options.client.clock.now(),
     });
     session.count(1);
-    if (await createDraft(session, row)) return true;
+    if (await createRow(session, row, true)) return true;
     if (session.isClosed()) return false;
   }
   return false;

@@ -19,7 +19,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   webhook_url: 'webhookUrl',
   request_id: 'requestId',
 };
-const SIGNER_FIELDS = ['email', 'name', 'role', 'order'];
+export const SIGNER_FIELDS: readonly string[] = ['email', 'name', 'role', 'order'];
 const NUMBERED = /^signer_?(\d{1,2})_(.+)$/;
 /** All valid column names. `KEY` stands for any word. */
 const COLUMN_NAMES: readonly string[] = [
@@ -91,11 +91,6 @@ export function columnOf(cell: string): SheetColumn | undefined {
   if (Number(number) > 0 && SIGNER_FIELDS.includes(part))
     return { name, path: ['signers', String(Number(number) - 1), part] };
   return undefined;
-}
-
-/** Returns true for a field of a signer: email, name, role, order. */
-export function isSignerField(word: string): boolean {
-  return SIGNER_FIELDS.includes(word);
 }
 
 /** Returns a column name in the form used for comparison. */

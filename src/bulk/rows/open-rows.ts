@@ -1,18 +1,12 @@
 import { createHash } from 'node:crypto';
 import { csvRecords, dialectOf, peek } from '../../tables/csv-records.ts';
-import type { TableFinding } from '../../tables/finding.ts';
+import type { TableFindings } from '../../tables/record.ts';
 import { type FileSource, openTableFile, type ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
 import type { SheetColumn } from './columns.ts';
 import { jsonRows } from './json-rows.ts';
 import type { RawRow } from './raw-row.ts';
 import { tableRows } from './table-rows.ts';
-
-/** Callbacks that receive the findings about a file. */
-export interface FindingSinks {
-  problem: (finding: TableFinding) => void;
-  warning: (finding: TableFinding) => void;
-}
 
 /** The rows of a file and how it is written. Its columns are known once the first row was read. */
 export interface RowFile {
@@ -27,7 +21,7 @@ export interface RowFile {
 export async function openRows(
   file: FileSource,
   options: ReadOptions,
-  { problem, warning }: FindingSinks,
+  { problem, warning }: TableFindings,
 ): Promise<RowFile> {
   const table = await openTableFile(file, options);
   if (table.kind === 'sheet') {

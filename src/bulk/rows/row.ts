@@ -5,7 +5,7 @@ import { entryOf, isList, isRecord, valueAt } from '../../kernel/json.ts';
 import { addressProblem } from '../../kernel/text/email-address.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { LIMITS, REQUEST_ID_KEY, ROW_KEY, RUN_KEY, SIGNING_ORDERS } from '../../kernel/vocabulary.ts';
-import { columnOf, isSignerField, wordOf } from './columns.ts';
+import { columnOf, SIGNER_FIELDS, wordOf } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 
 /** A valid row. */
@@ -35,7 +35,6 @@ const FIELDS = [
   'signingOrder',
   'requestId',
 ];
-const SIGNER_FIELDS = ['email', 'name', 'role', 'order'];
 
 /** Returns the fields of a row that are sent. Others may be added to the file later. */
 export function bodyFields(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
@@ -262,7 +261,7 @@ function textFor(name: string, row: RawRow, addProblem: (text: string) => void):
 /** Returns true for a signer field such as `{name}` in a row with several signers, unless a column has exactly that name. */
 function isAmbiguous(name: string, row: RawRow): boolean {
   const signers = valueAt(row.value, 'signers');
-  const isOfSigner = isSignerField(wordOf(name)) && Array.isArray(signers) && signers.length > 1;
+  const isOfSigner = SIGNER_FIELDS.includes(wordOf(name)) && Array.isArray(signers) && signers.length > 1;
   return isOfSigner && wordOf(row.label(`signers.0.${wordOf(name)}`)) !== wordOf(name);
 }
 

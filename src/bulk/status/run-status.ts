@@ -7,9 +7,8 @@ import { byPrecedence, replacedBy } from '../../envelopes/replace/find.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { isVoid, ROW_KEY, RUN_KEY } from '../../kernel/vocabulary.ts';
 import type { RowError } from '../entries.ts';
-import { failedSigners } from '../failed-rows.ts';
-import { readPlan } from '../plan.ts';
-import { derivedRequestId, type RunState } from '../run-state.ts';
+import { type RowFacts, rowsOf } from '../results.ts';
+import type { RunState } from '../run-state.ts';
 import type { RunFiles } from '../runs.ts';
 import { type SignerState, signerStatesOf } from './signer-states.ts';
 
@@ -67,7 +66,9 @@ export async function* statusLines(
   if (journal === undefined)
     for (const row of envelopes.rows())
       for (const one of envelopes.ofRow(row)) yield* linesOf(one, { row, envelopes });
-  else for await (const facts of rowsOf(journal)) yield* linesOfRow(facts, envelopes, journal.state);
+  else
+    for await (const facts of rowsOf(journal.state, journal.files))
+      yield* linesOfRow(facts, envelopes, journal.state);
   for (const one of envelopes.withoutRow()) yield* linesOf(one, { row: null, envelopes });
 }
 
@@ -90,7 +91,7 @@ interface LineFacts {
   row: number | null;
   envelopes: RunEnvelopes;
   error?: RowError | null;
-  requestId?: string | null;
+  requestId?: string | undefined;
   /** The envelope in the journal. */
   own?: string | undefined;
 }
@@ -122,18 +123,6 @@ function* linesOf(envelope: KeptEnvelope, facts: LineFacts): Generator<StatusLin
   }
 }
 
-interface Person {
-  name: string;
-  email: string;
-  role?: string | undefined;
-}
-
-interface RowFacts {
-  row: number;
-  requestId: string | null;
-  signers: readonly Person[];
-}
-
 /** Yields the lines of a row without an envelope: refused, not created yet, or created but no longer found at the service. */
 function* linesWithout(
   { row, requestId, signers }: RowFacts,
@@ -142,10 +131,10 @@ function* linesWithout(
   const error = state.errorOf(row) ?? null;
   const envelopeId = error === null ? state.idOf(row) : undefined;
   const status = state.statusOf(row);
-  for (const signer of signers.length > 0 ? signers : [undefined])
+  for (const signer of signers?.length ? signers : [undefined])
     yield {
       row,
-      requestId,
+      requestId: requestId ?? null,
       envelopeId: envelopeId ?? null,
       envelopeStatus: (envelopeId && status) ?? null,
       state: stateWithout(error, envelopeId, status),
@@ -175,19 +164,6 @@ function stateWithout(
   if (envelopeId === undefined) return 'pending';
   const [known] = signerStatesOf({ id: envelopeId, status, signers: [{}] });
   return known?.state ?? 'waiting';
-}
-
-/** Yields the rows of a run in order, with signers if this machine still has them: those of open rows and of failed rows. */
-async function* rowsOf({ state, files }: RunJournal): AsyncGenerator<RowFacts, void, undefined> {
-  const { id, total } = state.head;
-  let row = 1;
-  for await (const { requestId, envelope } of readPlan(files.plan)) {
-    yield { row, requestId: requestId ?? derivedRequestId(id, row), signers: envelope.signers };
-    row++;
-  }
-  const failed = row <= total ? await failedSigners(files.failed) : undefined;
-  for (; row <= total; row++)
-    yield { row, requestId: state.requestIdOf(row) ?? null, signers: failed?.get(row) ?? [] };
 }
 
 /** The part of an envelope that is kept in memory, since a run may have ten thousand. */

@@ -119,7 +119,18 @@ export async function findIdentifiedRows(
     const result = await stateOf(client, row, await ids.read(row.requestId), facts, signal);
     // The list may show an old status.
     const isOutdated = result?.kind === 'draft' && known?.kind === 'sent';
-    if (result !== undefined && !isOutdated) found.set(row.row, { ...toEarlier(row, known), ...result });
+    if (result === undefined || isOutdated) return;
+    const { line, requestId, signers } = row;
+    found.set(row.row, {
+      row: row.row,
+      line,
+      requestId,
+      signers,
+      run: undefined,
+      at: 0,
+      ...known,
+      ...result,
+    });
   };
   await Promise.all([...rows.values()].map((row) => limiter.run(() => check(row))));
   return found;
@@ -179,23 +190,4 @@ function resultOf({ id, status: shown }: Envelope): Result {
   const status = shown ?? 'SENT';
   if (status === 'DRAFT') return { kind: 'draft', id, status };
   return { kind: isTerminal(status) && status !== 'COMPLETED' ? 'ended' : 'sent', id, status };
-}
-
-function toEarlier(
-  { row, line, requestId, signers }: IdentifiedRow,
-  known: EarlierRow | undefined,
-): EarlierRow {
-  return (
-    known ?? {
-      row,
-      line,
-      requestId,
-      signers,
-      run: undefined,
-      at: 0,
-      kind: 'sent',
-      id: undefined,
-      status: undefined,
-    }
-  );
 }

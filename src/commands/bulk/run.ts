@@ -27,7 +27,7 @@ import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import type { bulkFlags } from './flags.ts';
 import type { BulkProgress } from './progress.ts';
-import { failureText, resultLine, summaryText } from './view.ts';
+import { failureLine, resultLine, summaryText } from './view.ts';
 import { waveText } from './waves.ts';
 
 type RunningFlags = InferredFlags<typeof bulkFlags>;
@@ -136,7 +136,7 @@ function inWords(
 ): Pick<ItemResult, 'text' | 'failure'> {
   return {
     text: terminal.outIsTty ? undefined : resultLine(result),
-    failure: result.ok ? undefined : failureText(file, result),
+    failure: result.ok ? undefined : `${failureLine(file, result)}\n`,
   };
 }
 

@@ -125,11 +125,7 @@ export function resultLine(result: RowResult): string {
 }
 
 /** Returns a failed row as a line for people: `people.csv:2  ada@example.com (Ada): …`. */
-export function failureText(file: string, result: RowResult): string {
-  return `${failureLine(file, result)}\n`;
-}
-
-function failureLine(file: string, { row, line, signers = [], error }: RowResult): string {
+export function failureLine(file: string, { row, line, signers = [], error }: RowResult): string {
   const where = line === undefined ? `row ${row}` : `${file}:${line}`;
   const who = signers.map(({ email, name }) =>
     name === email || name === '' ? email : `${email} (${name})`,

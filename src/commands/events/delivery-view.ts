@@ -6,6 +6,7 @@ import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 import type { ForwardResult } from '../../webhooks/forward/send.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
+import { word } from './event-view.ts';
 
 /** Returns a delivery for a JSON line. The body is included as received, or in base64 if it is not JSON text. */
 export function deliveryLine(delivery: Delivery): Record<string, unknown> {
@@ -94,11 +95,11 @@ function shortId(id: string): string {
 /** Returns the list view of a sandbox's deliveries. */
 export function sandboxDeliveryList(now: number): ListView<Record<string, unknown>> {
   return {
-    id: (one) => text(one.id),
+    id: (one) => word(one.id),
     empty: 'The sandbox has sent no webhooks. Create an envelope with --webhook-url.',
     columns: [
       { key: 'id', fixed: true },
-      { key: 'createdAt', header: 'CREATED', show: (one) => relativeTime(text(one.createdAt), now) },
+      { key: 'createdAt', header: 'CREATED', show: (one) => relativeTime(word(one.createdAt), now) },
       { key: 'event', fixed: true },
       { key: 'envelopeId', header: 'ENVELOPE', fixed: true },
       { key: 'state', fixed: true },
@@ -110,8 +111,4 @@ export function sandboxDeliveryList(now: number): ListView<Record<string, unknow
       { key: 'url' },
     ],
   };
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -48,7 +48,8 @@ function verdictOf({ verified, reason }: Record<string, unknown>): string {
   return `${verified === true ? 'yes' : 'no'}${word(reason) === '' ? '' : `: ${word(reason)}`}`;
 }
 
-function word(value: unknown): string {
+/** Returns a value of a record as text, which is empty if it is something else. */
+export function word(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 

@@ -7,7 +7,7 @@ import { logFolder } from '../../log/files.ts';
 import { damagedLog } from '../../log/read-log.ts';
 import { type ListView, writeList } from '../../output/list.ts';
 import { relativeTime } from '../../output/time.ts';
-import { entriesOf } from './entries.ts';
+import { writesOf } from './entries.ts';
 
 export default class Log extends EsignCommand {
   static override summary = 'List every write made from this machine, oldest first.';
@@ -30,8 +30,9 @@ export default class Log extends EsignCommand {
   async run(): Promise<void> {
     const { flags, terminal, session } = await this.start(Log);
     const filter = { since: flags.since?.(session.clock.now()), envelopeId: flags.envelope };
-    const { entries, damaged } = await entriesOf(logFolder(stateDir()), filter);
+    const { writes, damaged } = await writesOf(logFolder(stateDir()), filter);
     if (damaged > 0) terminal.notice(damagedLog(damaged));
+    const entries = writes.map(({ entry }) => entry);
     await writeList(entries, logList(session.clock.now()), flags, terminal);
   }
 }

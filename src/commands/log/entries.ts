@@ -1,6 +1,6 @@
 import { readRunIfHere } from '../../bulk/runs.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
-import type { LogEntry, LoggedWrite } from '../../log/entry.ts';
+import type { LoggedWrite } from '../../log/entry.ts';
 import { type LogFilter, readLog } from '../../log/read-log.ts';
 
 /** Reads the log. If a run was killed, its envelopes are read from its journal. */
@@ -15,15 +15,6 @@ export async function writesOf(
   const isSelected = ({ entry }: LoggedWrite) =>
     envelopeId === undefined || entry.envelopeIds.includes(envelopeId);
   return { writes: writes.filter(isSelected), damaged };
-}
-
-/** Reads the log without the data that only `log undo` needs. */
-export async function entriesOf(
-  folder: string,
-  filter: LogFilter,
-): Promise<{ entries: LogEntry[]; damaged: number }> {
-  const { writes, damaged } = await writesOf(folder, filter);
-  return { entries: writes.map(({ entry }) => entry), damaged };
 }
 
 async function envelopesOf(run: string): Promise<string[]> {

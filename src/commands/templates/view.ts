@@ -15,14 +15,13 @@ export function templateList(now: () => number, search?: string): ListView<Templ
         ? "No templates yet. Create one in the service's web dashboard."
         : `No templates match "${search}". To list all, run \`esign templates list\`.`,
     columns: [
-      { key: 'id', value: (one) => one.id, fixed: true },
-      { key: 'name', value: (one) => one.name ?? '' },
-      { key: 'pageCount', header: 'PAGES', value: (one) => String(one.pageCount ?? '') },
+      { key: 'id', fixed: true },
+      { key: 'name' },
+      { key: 'pageCount', header: 'PAGES' },
       { key: 'fields', value: (one) => String(one.fields?.length ?? '') },
       {
         key: 'updatedAt',
         header: 'UPDATED',
-        value: (one) => one.updatedAt ?? '',
         show: (one) => relativeTime(one.updatedAt, now()),
       },
     ],

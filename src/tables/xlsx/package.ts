@@ -66,16 +66,12 @@ async function readable<T>(name: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw damaged(name, error);
+    if (error instanceof EsignError) throw error;
+    throw new UsageError(`${name} is damaged: ${messageOf(error).replace(/\.$/, '')}.`, {
+      cause: error,
+      hint: 'Open it in a spreadsheet program and save it as .xlsx again. Nothing was sent.',
+    });
   }
-}
-
-function damaged(name: string, cause: unknown): Error {
-  if (cause instanceof EsignError) return cause;
-  return new UsageError(`${name} is damaged: ${messageOf(cause).replace(/\.$/, '')}.`, {
-    cause,
-    hint: 'Open it in a spreadsheet program and save it as .xlsx again. Nothing was sent.',
-  });
 }
 
 function tooLarge(name: string): UsageError {

@@ -2,7 +2,7 @@ import { counted } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
 import { columnLetters } from '../column-letters.ts';
-import type { SheetFile, SheetFindings, TableRecord } from '../record.ts';
+import type { SheetFile, TableFindings, TableRecord } from '../record.ts';
 import { SHEET_LIMITS } from './limits.ts';
 import { Package } from './package.ts';
 import { readStrings, readStyles } from './parts.ts';
@@ -55,7 +55,7 @@ interface Sheet {
 /** Yields the rows that are not empty, starting with the header. Each is at least as wide as the header. */
 async function* recordsOf(
   { file, name, workbook, sheet }: Sheet,
-  findings: SheetFindings,
+  findings: TableFindings,
 ): AsyncGenerator<TableRecord, void, undefined> {
   const { is1904 } = workbook;
   const strings = await file.reading(() => readStrings(file, workbook.strings));
@@ -107,14 +107,14 @@ function textsOf(cells: readonly SheetCell[]): string[] {
 /** Finds differences between what a person sees in a sheet and what a program reads. */
 class SheetCheck {
   readonly #reader: SheetReader;
-  readonly #findings: SheetFindings;
+  readonly #findings: TableFindings;
   #header: readonly string[] = [];
   #headerRow = 0;
   #lastRow = 0;
   #hiddenRows = 0;
   #firstHidden = 0;
 
-  constructor(reader: SheetReader, findings: SheetFindings) {
+  constructor(reader: SheetReader, findings: TableFindings) {
     this.#reader = reader;
     this.#findings = findings;
   }

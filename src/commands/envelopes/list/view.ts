@@ -9,10 +9,9 @@ import { relativeTime } from '../../../output/time.ts';
 
 /** The list of envelopes: stable columns for pipes; on a terminal, the columns that differ. */
 export function envelopeList(now: () => number, selection: Selection = {}): ListView<Envelope> {
-  const id: TableColumn<Envelope> = { key: 'id', value: (one) => one.id, fixed: true };
+  const id: TableColumn<Envelope> = { key: 'id', fixed: true };
   const status: TableColumn<Envelope> = {
     key: 'status',
-    value: (one) => one.status ?? '',
     color: (one) => statusColor(one.status),
     fixed: true,
   };
@@ -28,20 +27,17 @@ export function envelopeList(now: () => number, selection: Selection = {}): List
   const created: TableColumn<Envelope> = {
     key: 'createdAt',
     header: 'CREATED',
-    value: (one) => one.createdAt ?? '',
     show: (one) => relativeTime(one.createdAt, now()),
     fixed: true,
   };
   const expires: TableColumn<Envelope> = {
     key: 'expiresAt',
     header: 'EXPIRES',
-    value: (one) => one.expiresAt ?? '',
     show: (one) => (isTerminal(one.status ?? '') ? '' : relativeTime(one.expiresAt, now())),
     fixed: true,
   };
   const subject: TableColumn<Envelope> = {
     key: 'subject',
-    value: (one) => one.subject ?? '',
     show: (one) => one.subject || one.templateName || '',
     least: 11,
     cutsCommonStart: true,
