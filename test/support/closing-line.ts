@@ -1,11 +1,15 @@
+import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /**
  * Prints the result of a run in plain lines: `12 passed, 0 failed, 1 skipped, 30 left to npm run test:full`, and the
- * packages that the skipped tests need (test/support/tools.ts).
+ * packages that the skipped tests need (test/support/tools.ts). Writes the files with failures for scripts/vitest.js.
  */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
+    const { ESIGN_FAILED_FILES: failures } = process.env;
+    const failedFiles = modules.filter((module) => module.state() === 'failed');
+    if (failures) writeFileSync(failures, failedFiles.map((module) => module.relativeModuleId).join('\n'));
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const withState = (state: string) => tests.filter((test) => test.result().state === state);
     const lacksOf = (test: TestCase) => test.meta().lacks ?? [];
