@@ -82,6 +82,10 @@ describe('the journal of webhooks', () => {
     ]);
     expect((await own.run`events show dlv_none`).code).toBe(2);
     got.length = 0;
+    expect(await own.run`events replay --envelope env_none --to ${appUrl}`).toMatchObject({
+      code: 0,
+      stdout: '',
+    });
     const unclear = [argv`dlv_`, argv`${id} --since 1h`, argv`${id} --envelope env_1`, argv`- --since 1h`];
     for (const args of unclear)
       expect(reportedError(await own.run`events replay ${args} --to ${appUrl} --json`).exitCode).toBe(2);

@@ -43,10 +43,7 @@ export default class EventsReplay extends EsignCommand {
       if (ids.length === 0) return;
       for (const id of ids) records.push(await findEvent(id, context.terminal));
     }
-    if (records.length === 0)
-      throw new UsageError('No received webhooks match.', {
-        hint: 'List the received webhooks with `esign events list`.',
-      });
+    if (records.length === 0) return context.terminal.notice('No received webhooks match. Nothing was sent.');
     await sendAll(records.map(forwardable), url, context);
   }
 }
