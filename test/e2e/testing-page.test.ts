@@ -67,6 +67,8 @@ describe.skipIf(PACKAGE === undefined || process.platform === 'win32')('docs/tes
       'run',
       '--root',
       '.',
+      // A loaded machine may need more than the default of five seconds.
+      '--testTimeout=60000',
     ]);
     expect(said).toContain('1 passed');
     expect(code).toBe(0);
