@@ -8,37 +8,39 @@ import { startServer, type TestServer } from '../support/server.ts';
 import { launch, needsBrowser, open } from './rig.ts';
 
 const opened = closing();
-const home = opened(new Home());
 const secret = 'whsec_0123456789abcdef';
 let browser: Browser;
 let target: TestServer;
-let inspector: string;
-let receiver: string;
 let received = 0;
 
 beforeAll(async () => {
-  await writeFile(home.path('secret'), secret);
   target = opened(
     await startServer((_, response) => {
       received++;
       response.end('ok');
     }),
   );
-  const words = ['listen', '--port', '0', '--json', '--inspect', '--secret-file', 'secret'];
-  const ready = await home.start`${words} --forward-to ${target.origin}/hooks`.object();
-  [inspector, receiver] = [String(ready.inspectorUrl), String(ready.url)];
   browser = opened(await launch());
 });
 
-async function deliver(event: string, envelopeId: string, title = '', known = secret): Promise<void> {
-  const body = JSON.stringify({ event, timestamp: new Date().toISOString(), data: { envelopeId, title } });
-  const headers = { 'x-service-signature': sign(Buffer.from(body), known) };
-  await fetch(receiver, { method: 'POST', body, headers });
+/** Starts a listener with an inspector, without earlier deliveries. */
+async function startListener() {
+  const home = opened(new Home());
+  await writeFile(home.path('secret'), secret);
+  const words = ['listen', '--port', '0', '--json', '--inspect', '--secret-file', 'secret'];
+  const ready = await home.start`${words} --forward-to ${target.origin}/hooks`.object();
+  const deliver = async (event: string, envelopeId: string, title = '', known = secret) => {
+    const body = JSON.stringify({ event, timestamp: new Date().toISOString(), data: { envelopeId, title } });
+    const headers = { 'x-service-signature': sign(Buffer.from(body), known) };
+    await fetch(String(ready.url), { method: 'POST', body, headers });
+  };
+  return { inspector: String(ready.inspectorUrl), deliver };
 }
 
 describe('the inspector in a browser', needsBrowser, () => {
   it('shows deliveries as they arrive, filters, explains, and resends one by keyboard', async () => {
     const { page, errors } = await open(browser);
+    const { inspector, deliver } = await startListener();
     await page.goto(inspector);
     await page.getByText('No deliveries yet').waitFor();
     await deliver('envelope.sent', 'env_a');
@@ -71,9 +73,12 @@ describe('the inspector in a browser', needsBrowser, () => {
 
   it('fits a phone, and shows deliveries from before it was opened', async () => {
     const { page, errors } = await open(browser, { width: 375, height: 740 });
+    const { inspector, deliver } = await startListener();
+    await deliver('envelope.sent', 'env_a');
+    await deliver('envelope.signed', 'env_b', '', 'another-secret-0123456789');
     await page.goto(inspector);
     const rows = page.getByRole('list', { name: /Deliveries/ }).getByRole('listitem');
-    await expect.poll(() => rows.count()).toBe(3);
+    await expect.poll(() => rows.count()).toBe(2);
     await rows.first().click();
     await page.getByText('What happened').waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(375);
