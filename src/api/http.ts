@@ -239,6 +239,11 @@ function interpret(raw: RawResponse, body: unknown, rate: RateLimit, url: string
       resetAt: rate.resetAt,
       retryAfterMs: rate.retryAfterMs,
     });
+  // They also check keys.
+  if (status === 401)
+    throw new ServiceError('UNAUTHORIZED', `${new URL(url).origin} returned 401: the API key was refused`, {
+      status,
+    });
   if (status >= 400 || body === undefined) throw notTheApi(raw, url);
   return { status, body, rate };
 }

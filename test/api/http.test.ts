@@ -58,6 +58,12 @@ describe('a request to the service', () => {
     expect([server.seen.map(({ method }) => method), clock.slept]).toEqual([['POST', 'POST'], [7_000]]);
   });
 
+  it("accepts that a gateway refuses the key, whose body is not the API's", async () => {
+    server = await startServer((_, response) => json(response, 401, { message: 'Unauthorized' }));
+    const sent = clientFor(server.origin).envelopes.send('env_1');
+    await expect(sent).rejects.toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
+  });
+
   it.each([
     [401, 'UNAUTHORIZED'],
     [403, 'QUOTA_EXCEEDED'],

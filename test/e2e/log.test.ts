@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isRecord } from '../../src/kernel/json.ts';
+import { argv } from '../support/argv.ts';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
 import { canMount, onSmallDisk } from '../support/disk-faults.ts';
 import { eventually } from '../support/eventually.ts';
@@ -26,6 +28,11 @@ async function created(...words: string[]): Promise<string> {
     'Ada Canary <ada@canary.example>',
   ];
   return String((await home.object([...create, ...words])).id);
+}
+
+/** Returns a list with a row for each person. */
+function rowsFor(name: string, count: number): string {
+  return `email\n${Array.from({ length: count }, (_, index) => `${name}${index}@example.com\n`).join('')}`;
 }
 
 beforeAll(async () => {
@@ -109,6 +116,39 @@ describe('log undo', () => {
       outcome: 'done',
     });
     expect(await home.run`log undo ${entry} --yes`).toMatchObject({ code: 5 });
+  });
+
+  it('cancels only what its entry of a run with waves sent', async () => {
+    await writeFile(home.path('waves.csv'), rowsFor('wave', 4));
+    await home.run`bulk create waves.csv --template tmpl_nda --send --yes --waves 2,rest`;
+    await home.run`bulk resume --last`;
+    const [first, second] = (await entries()).slice(-2);
+    expect([first, second]).toMatchObject([
+      { command: 'bulk create', counts: { created: 2, sent: 2 } },
+      { command: 'bulk resume', counts: { created: 2, sent: 2 } },
+    ]);
+    const canceled = jsonLines((await home.run`log undo ${String(second?.id)} --yes --json`).stdout);
+    expect(canceled.map((line) => isRecord(line) && line.id).sort()).toEqual(
+      [second?.envelopeIds].flat().sort(),
+    );
+    for (const id of [first?.envelopeIds].flat())
+      expect(await home.object`envelopes get ${String(id)}`).toMatchObject({ status: 'SENT' });
+  });
+
+  it('leaves what a resume sent to the entry of the resume, if the run was killed', async () => {
+    await writeFile(home.path('killed.csv'), rowsFor('killed', 20));
+    // After some rows, nothing arrives anymore.
+    const faults = JSON.stringify({ reset: { match: 'POST /esign/envelopes', skip: 12 } });
+    await home.run(argv`sandbox faults -`, { input: faults });
+    const running = home.start`bulk create killed.csv --template tmpl_nda --send --yes --concurrency 1 --json`;
+    await once(running.child.stdout ?? running.child, 'data');
+    await running.stop('SIGKILL');
+    await home.run(argv`sandbox faults -`, { input: '{}' });
+    await home.run`bulk resume --last`;
+    const ids = (await entries()).slice(-2).map(({ envelopeIds }) => [envelopeIds].flat().map(String));
+    expect(ids.map((of) => of.length > 0)).toEqual([true, true]);
+    expect(ids.flat()).toHaveLength(20);
+    expect(new Set(ids.flat()).size).toBe(20);
   });
 
   it('never touches a completed envelope, or one that was only reminded', async () => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { isRecord, parseJson } from '../../src/kernel/json.ts';
+import { isList, isRecord, parseJson } from '../../src/kernel/json.ts';
 import { rowsOf } from '../support/bulk-check.ts';
 import { Home, type Sandbox } from '../support/cli.ts';
 import { startFaultyProxy } from '../support/faulty-proxy.ts';
@@ -61,7 +61,7 @@ it('lists the rows that would be refused, and rehearses the others', async () =>
   expect(parseJson(stdout)).toMatchObject({ envelopes: 2, failed: [{ line: 3 }, { line: 4 }] });
 });
 
-it('fails if a guard would refuse the list or its first wave', async () => {
+it('fails if a guard would refuse the list or its first wave, and logs no write', async () => {
   await writeFile(home.path('guarded.csv'), rowsOf(5));
   await home.run`profiles edit sandbox --max-emails 2`;
   const codes: (number | null)[] = [];
@@ -69,6 +69,8 @@ it('fails if a guard would refuse the list or its first wave', async () => {
     codes.push((await rehearse('guarded.csv', ...flags)).code);
   await home.run`profiles edit sandbox --no-max-emails`;
   expect(codes).toEqual([10, 10, 0]);
+  const log = await home.json`log`;
+  expect(isList(log) && log.filter((one) => isRecord(one) && one.command === 'bulk rehearse')).toEqual([]);
 });
 
 it('refuses a file without a row', async () => {

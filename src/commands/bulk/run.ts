@@ -57,6 +57,7 @@ export async function runToCompletion(
   let ending: Ending | undefined;
   const { id, mode } = run.state.head;
   const endInLog = (await work.client.writes()).beginRun({ id, sends: mode !== 'draft' });
+  const before = new Set([...run.state.rows('done'), ...run.state.rows('failed')]);
   progress.start(run.state, (rows) => {
     const window = work.client.window?.reading();
     return (
@@ -89,18 +90,18 @@ export async function runToCompletion(
     });
   } finally {
     progress.end();
-    await endInLog(runEndOf(run.state, ending));
+    await endInLog(runEndOf(run.state, before, ending));
     await run.close();
   }
   await reportEnding(run, ending, context.terminal);
 }
 
-/** Returns the end of a run's entry in the log. */
-function runEndOf(state: RunState, ending: Ending | undefined): RunEnd {
-  const [created, done, failed] = [state.count('created'), state.count('done'), state.count('failed')];
-  const rows = [...state.rows('created'), ...state.rows('done'), ...state.rows('failed')];
-  const envelopeIds = rows.flatMap((row) => state.idOf(row) ?? []);
-  const [firstFailed = 0] = state.rows('failed');
+/** Returns the end of a run's entry in the log. Rows that were finished `before` belong to earlier entries. */
+function runEndOf(state: RunState, before: ReadonlySet<number>, ending: Ending | undefined): RunEnd {
+  const own = (kind: 'done' | 'failed') => [...state.rows(kind)].filter((row) => !before.has(row));
+  const [created, done, failed] = [[...state.rows('created')], own('done'), own('failed')];
+  const envelopeIds = [...created, ...done, ...failed].flatMap((row) => state.idOf(row) ?? []);
+  const [firstFailed = 0] = failed;
   const stop = ending?.kind === 'stopped' ? reportOf(ending.error).code : null;
   const isCut = ending === undefined || ending.kind === 'interrupted';
   const isUnknown = ending === undefined || state.count('maybe') > 0;
@@ -110,9 +111,9 @@ function runEndOf(state: RunState, ending: Ending | undefined): RunEnd {
     envelopeIds,
     counts: {
       rows: state.head.total,
-      created: created + done,
-      sent: state.head.mode === 'draft' ? 0 : done,
-      failed,
+      created: created.length + done.length,
+      sent: state.head.mode === 'draft' ? 0 : done.length,
+      failed: failed.length,
     },
   };
 }

@@ -3,15 +3,19 @@ import { runsDir } from '../../kernel/files/paths.ts';
 import type { LoggedWrite } from '../../log/entry.ts';
 import { type LogFilter, readLog } from '../../log/read-log.ts';
 
-/** Reads the log. If a run was killed, its envelopes are read from its journal. */
+/** Reads the log. If a run was killed, its envelopes are those in its journal that no other entry of the run contains. */
 export async function writesOf(
   folder: string,
   { since, envelopeId }: LogFilter,
 ): Promise<{ writes: LoggedWrite[]; damaged: number }> {
   const { writes, damaged } = await readLog(folder, { since });
-  for (const { entry } of writes)
-    if (entry.run !== undefined && entry.counts === undefined)
-      entry.envelopeIds = await envelopesOf(entry.run);
+  for (const { entry } of writes) {
+    if (entry.run === undefined || entry.counts !== undefined) continue;
+    const { writes: all } = since === undefined ? { writes } : await readLog(folder);
+    const others = all.filter((one) => one.entry.run === entry.run && one.entry.counts !== undefined);
+    const known = new Set(others.flatMap((one) => one.entry.envelopeIds));
+    entry.envelopeIds = (await envelopesOf(entry.run)).filter((id) => !known.has(id));
+  }
   const isSelected = ({ entry }: LoggedWrite) =>
     envelopeId === undefined || entry.envelopeIds.includes(envelopeId);
   return { writes: writes.filter(isSelected), damaged };

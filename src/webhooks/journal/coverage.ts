@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import * as z from 'zod/mini';
 import type { Clock } from '../../kernel/clock.ts';
 import { writeFileAtomic } from '../../kernel/files/files.ts';
+import { identifyProcess, isAlive, type ProcessIdentity } from '../../kernel/files/process-identity.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 
 /** How often a listener records that it is running. */
@@ -13,7 +14,12 @@ const MAX_PAUSE_MS = 2 * HEARTBEAT_MS + 5_000;
 const RETENTION_MS = 400 * 86_400_000;
 
 const spanSchema = z.object({ url: z.string(), from: z.number(), until: z.number(), open: z.boolean() });
-const fileSchema = z.object({ coverage: z.literal(1), spans: z.array(spanSchema) });
+const fileSchema = z.object({
+  coverage: z.literal(1),
+  /** The process of the listener. */
+  identity: z.optional(z.string()),
+  spans: z.array(spanSchema),
+});
 
 /** A time span, in ms by the local clock, in which a listener received everything that was sent to an address. */
 export type CoveredSpan = z.infer<typeof spanSchema>;
@@ -35,6 +41,7 @@ export class CoverageLog {
   readonly #stopping = new AbortController();
   #heartbeatAt = 0;
   #heartbeat: Promise<void> | undefined;
+  #process: Promise<ProcessIdentity> | undefined;
   #written: Promise<void> = Promise.resolve();
 
   constructor(eventsFolder: string, name: string, clock: Clock) {
@@ -79,6 +86,7 @@ export class CoverageLog {
     this.#end(() => true, this.#clock.now());
     this.#write();
     await this.#written;
+    await (await this.#process)?.end();
   }
 
   async #saveHeartbeat(): Promise<void> {
@@ -106,11 +114,14 @@ export class CoverageLog {
   }
 
   #write(): void {
-    const text = `${JSON.stringify({ coverage: 1, spans: this.#spans })}\n`;
     if (this.#spans.length === 0) return;
-    this.#written = this.#written
-      .then(() => mkdir(this.#folder, { recursive: true, mode: 0o700 }))
-      .then(() => writeFileAtomic(this.#path, text))
+    const spans = structuredClone(this.#spans);
+    this.#process ??= identifyProcess();
+    this.#written = Promise.all([this.#process, this.#written])
+      .then(async ([{ identity }]) => {
+        await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+        await writeFileAtomic(this.#path, `${JSON.stringify({ coverage: 1, identity, spans })}\n`);
+      })
       .catch(() => undefined);
   }
 
@@ -118,7 +129,7 @@ export class CoverageLog {
     const names = await readdir(this.#folder).catch(() => []);
     for (const name of names) {
       const path = join(this.#folder, name);
-      const spans = await readSpans(path);
+      const { spans } = await readFileOf(path);
       const isOld = spans.every(({ until }) => this.#clock.now() - until > RETENTION_MS);
       if (isOld && path !== this.#path) await rm(path, { force: true }).catch(() => undefined);
     }
@@ -129,10 +140,13 @@ export class CoverageLog {
 export async function readCoverage(eventsFolder: string, now: number): Promise<CoveredSpan[]> {
   const folder = coverageFolder(eventsFolder);
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'));
-  const spans = await Promise.all(names.map((name) => readSpans(join(folder, name))));
-  return spans
-    .flat()
-    .map((span) => (span.open && now - span.until <= MAX_PAUSE_MS ? { ...span, until: now } : span));
+  const files = await Promise.all(names.map((name) => readFileOf(join(folder, name))));
+  const spans = files.map(async ({ identity, spans: own }) => {
+    const isRunning = identity === undefined || (await isAlive(identity));
+    const isOpen = (span: CoveredSpan) => isRunning && span.open && now - span.until <= MAX_PAUSE_MS;
+    return own.map((span) => (isOpen(span) ? { ...span, until: now } : span));
+  });
+  return (await Promise.all(spans)).flat();
 }
 
 /** Returns true if the spans of the address cover the whole time between `from` and `until`. */
@@ -159,7 +173,7 @@ export function listenerAddress(url: string): string {
   return `${protocol}//${host}:${port}${pathname.replace(/\/$/, '')}${search}`;
 }
 
-async function readSpans(path: string): Promise<CoveredSpan[]> {
+async function readFileOf(path: string): Promise<z.infer<typeof fileSchema>> {
   const text = await readFile(path, 'utf8').catch(() => '');
-  return fileSchema.safeParse(tryParseJson(text)).data?.spans ?? [];
+  return fileSchema.safeParse(tryParseJson(text)).data ?? { coverage: 1, spans: [] };
 }

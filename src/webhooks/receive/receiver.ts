@@ -168,7 +168,7 @@ interface Refusal {
   answer: number;
   reason: string;
 }
-const NOT_JSON: Refusal = { answer: 400, reason: 'the body is not JSON' };
+const NOT_JSON: Refusal = { answer: 400, reason: 'the body is not a JSON object' };
 const FROM_WEB_PAGE: Refusal = { answer: 403, reason: 'a web page sent it' };
 
 /** Returns why the signature is not valid, or null if it is. */
@@ -213,7 +213,7 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
 
 const WORDS: Readonly<Record<number, string>> = {
   200: 'ok',
-  400: 'the body is not JSON',
+  400: 'the body is not a JSON object',
   401: 'invalid signature',
   403: 'browser requests are refused',
   404: 'not found',

@@ -133,7 +133,7 @@ describe('the webhook receiver', () => {
     const url = await start();
     const bytes = Uint8Array.from([0xff, 0xfe, 0x00, 0x41]);
     expect((await post(url, bytes, sign(bytes, secret))).status).toBe(400);
-    expect(seen[0]).toMatchObject({ reason: 'the body is not JSON', verified: true });
+    expect(seen[0]).toMatchObject({ reason: expect.stringContaining('JSON') as unknown, verified: true });
     expect([...(seen[0]?.raw ?? [])]).toEqual([...bytes]);
   });
 

@@ -44,7 +44,7 @@ export async function sortRows(
   const refusedRows = new Map(refusedByAccount(known).map((one) => [one.line, one]));
   const existing = new Set(known.existing.map(({ line }) => line));
   const wouldSend = checked.sendable.filter(({ line }) => !existing.has(line) && !refusedRows.has(line));
-  const { allowed, guarded, guard } = await checkGuards(wouldSend, request.waves?.sizes[0], client);
+  const { allowed, guarded, guard } = await checkGuards(wouldSend, request.waves?.sizes[0], client, context);
   for (const { line } of checked.refused) refusedRows.delete(line);
   const allowedLines = new Set(allowed.map(({ line }) => line));
   return {
@@ -101,13 +101,16 @@ function refusedByAccount({ unfinished, other, ended }: KnownRows): UnsentRow[] 
 async function checkGuards(
   rows: readonly BulkRow[],
   waveSize: number | undefined,
-  client: Client,
+  { send }: Client,
+  { session, interrupt }: Context,
 ): Promise<{ allowed: BulkRow[]; guarded: UnsentRow[]; guard: GuardError | undefined }> {
+  // Nothing would be written, so a refusal isn't logged.
+  const gate = (await session.openGate(interrupt.signal))(send);
   const problemOf = async (of: readonly BulkRow[]): Promise<GuardError | undefined> => {
     const emails = of.flatMap(({ envelope }) => envelope.signers.map(({ email }) => email));
     const emailCount = of.slice(0, waveSize).reduce((sum, { envelope }) => sum + envelope.signers.length, 0);
     try {
-      await client.checkWrites([{ action: 'create', emails, sends: true, emailCount }]);
+      await gate.check([{ action: 'create', emails, sends: true, emailCount }]);
       return undefined;
     } catch (error) {
       if (!(error instanceof GuardError)) throw error;
