@@ -144,7 +144,12 @@ export class RunState {
 
   /** The last row of the wave that began last. No row after it is created or sent. */
   get lastBegun(): number {
-    return this.waves?.ends[this.wave - 1] ?? this.head.total;
+    return this.lastOf(this.wave);
+  }
+
+  /** Returns the last row of a wave, counted from 1. */
+  lastOf(wave: number): number {
+    return this.waves?.ends[wave - 1] ?? this.head.total;
   }
 
   /** Returns the number of rows in one of these states, in the waves that have begun. */

@@ -5,7 +5,7 @@ import { exactText, renderTable, type TableColumn } from './table.ts';
 import { errColumns, type Terminal } from './terminal.ts';
 import { paragraph, safeLine } from './text.ts';
 
-type Items<T> = AsyncIterable<T> | Iterable<T>;
+export type Items<T> = AsyncIterable<T> | Iterable<T>;
 
 export interface ListFormat {
   json?: boolean | undefined;

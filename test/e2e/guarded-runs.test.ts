@@ -32,6 +32,8 @@ describe('a limit of emails', () => {
     expect(reportedError(await home.run([...bulk, '--json']))).toMatchObject({ code: 'TOO_MANY_EMAILS' });
     expect(await home.run([...bulk, '--waves', '2,3,rest'])).toMatchObject({ code: 0 });
     await guard('--max-emails', '2');
+    const { code, stderr } = await home.run`bulk resume --last --dry-run`;
+    expect([code, stderr]).toEqual([0, expect.stringContaining('TOO_MANY_EMAILS')]);
     const refused = reportedError(await home.run`bulk resume --last --json`);
     expect([refused.code, refused.exitCode, await sent()]).toEqual(['TOO_MANY_EMAILS', 2, 2]);
     await guard('--max-emails', '4');

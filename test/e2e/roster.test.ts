@@ -30,6 +30,9 @@ it('shows who has signed, and requests only envelopes that can still change', as
     { row: 3, state: 'declined', envelopeId: declined },
     { row: 4, state: 'never', envelopeId: null },
   ]);
+  expect(jsonLines((await home.run`bulk roster all.csv --template tmpl_nda --jsonl`).stdout)).toEqual(lines);
+  const ids = await home.run`bulk roster all.csv --template tmpl_nda -q`;
+  expect(ids.stdout).toBe(`${[signed, open, declined].join('\n')}\n`);
   const missing = await home.run`bulk roster all.csv --template tmpl_nda --missing`;
   expect(missing.stdout).toBe('email;name;x\r\ncy@example.com;Cy;\r\ndan@example.com;Dan;2\r\n');
   await writeFile(home.path('send.csv'), file.replaceAll(/;x\r|;1\r|;2\r|;\r/g, '\r'));

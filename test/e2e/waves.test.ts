@@ -53,6 +53,17 @@ describe('bulk create --waves', () => {
     expect(await sent()).toBe(9);
   });
 
+  it('shows with --dry-run what the next wave would send, and begins no wave', async () => {
+    await create('--waves', '2,4', '--stop-if', 'waiting>99%');
+    const shown = { dryRun: true, wave: 2, rows: 4, signers: 4, requests: 8, send: true };
+    expect((await home.run`bulk resume --last --dry-run --json`).code).toBe(10);
+    expect(await home.json`bulk resume --last --dry-run --anyway --json`).toMatchObject(shown);
+    const { code, stdout } = await home.run`bulk resume --last --dry-run --anyway`;
+    expect([code, stdout]).toEqual([0, expect.stringContaining('4 signers in wave 2 of 3')]);
+    expect(await sent()).toBe(2);
+    expect(await home.json`bulk show --last --json`).toMatchObject({ done: 2, waves: { current: 1 } });
+  });
+
   it('names a results.csv that it could not write, also with --json', async () => {
     const { stdout } = await create('--waves', '2,rest');
     const results = home.path('state', 'bulk', /run-[\w-]+/.exec(stdout)?.[0] ?? '', 'results.csv');

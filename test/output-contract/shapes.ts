@@ -600,7 +600,22 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     ),
     fields,
   },
-  'bulk:resume': { rows: lines(row, 'the rows that this command processed') },
+  'bulk:resume': {
+    rows: lines(row, 'the rows that this command processed'),
+    dryRun: value(
+      z.object({
+        dryRun: z.literal(true),
+        run: text,
+        file: text,
+        wave: z.union([count, z.null()]),
+        rows: count,
+        signers: count,
+        send: z.boolean(),
+        requests: count,
+      }),
+      '--dry-run; wave is null for a run without waves',
+    ),
+  },
   'bulk:show': { run: value(runDetails) },
   'bulk:status': { signers: value(z.array(statusLine)), fields },
   'bulk:template': { path: value(z.object({ path: text })) },

@@ -6,7 +6,6 @@ import type { RunEnd } from '../../api/write-gate.ts';
 import { OUTAGE_TIMEOUT_MS } from '../../bulk/defaults.ts';
 import { requestsFor, timeByWindow } from '../../bulk/estimate.ts';
 import { canReadEnvelopes } from '../../bulk/lookup/earlier-rows.ts';
-import { readPlan } from '../../bulk/plan.ts';
 import { type RowResult, resultsOf } from '../../bulk/results.ts';
 import { type Ending, processRun } from '../../bulk/run.ts';
 import { detailsOf, lastRun } from '../../bulk/run-list.ts';
@@ -240,17 +239,6 @@ export async function reopenRun(
     await requireSameOrganization(run.state, await client(), context.interrupt);
   });
   return run;
-}
-
-/** Checks the rows that a resumed run will still write. @throws GuardError */
-export async function checkRemainingRows({ state, files }: OpenRun, client: Client): Promise<void> {
-  const emails: string[] = [];
-  for await (const { row, envelope } of readPlan(files.plan))
-    if (row <= state.lastBegun && !state.isFinished(row))
-      emails.push(...envelope.signers.map(({ email }) => email));
-  if (emails.length === 0) return;
-  const planned = { action: 'create', emails, sends: state.head.mode !== 'draft' } as const;
-  await (await client.checkWrites([planned])).confirm();
 }
 
 /** Refuses a key of another organization: it would find none of the run's envelopes, so all of them would be created again. */

@@ -1,6 +1,8 @@
 import type { RateReading } from '../../api/rate/rate-window.ts';
+import type { RemainingWork } from '../../bulk/remaining-work.ts';
 import { errorInWords, RESULT_COLUMNS, type RowResult, resultCells } from '../../bulk/results.ts';
 import type { RunDetails, RunSummary } from '../../bulk/run-list.ts';
+import type { RunState } from '../../bulk/run-state.ts';
 import { counted, durationInWords, grouped } from '../../kernel/duration.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { writeJson } from '../../output/json.ts';
@@ -80,6 +82,15 @@ export function writePreflight(plan: Preflight, terminal: Terminal, json: boolea
   return terminal.out(
     `${preflightText(plan, terminal)}${exampleText(plan)}Check complete. Nothing was sent.\n`,
   );
+}
+
+/** Returns what a resume would do. */
+export function remainingText({ head, waves }: RunState, rest: RemainingWork): string {
+  const { wave, rows, signers, requests } = rest;
+  if (rows === 0) return `${head.id}: nothing to do.\n`;
+  const how = (rows === 1 ? ACTIONS_FOR_ONE : ACTIONS)[head.mode];
+  const where = wave === null ? '' : ` in wave ${wave} of ${waves?.ends.length ?? wave}`;
+  return `${head.id}: ${counted(rows, 'envelope')} for ${counted(signers, 'signer')}${where}, ${how}.\n${counted(requests, 'request')}.\n`;
 }
 
 function exampleText({ example }: Preflight): string {

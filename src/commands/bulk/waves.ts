@@ -2,7 +2,6 @@ import * as Flags from '@oclif/core/flags';
 import type { Client } from '../../api/client.ts';
 import { STOP_SHARES, type StopLimit } from '../../bulk/entries.ts';
 import type { RunState } from '../../bulk/run-state.ts';
-import type { OpenRun } from '../../bulk/runs.ts';
 import { readShares, type ShareFigure } from '../../bulk/waves.ts';
 import type { Context } from '../../cli/context.ts';
 import { inGroup } from '../../cli/flags.ts';
@@ -70,24 +69,21 @@ export const waveFlags = inGroup('WAVE', {
 });
 
 /**
- * Begins the next wave of a run whose last wave is done. An interrupted wave is finished first, without a check.
- * @throws StoppedError when a share of what was sent is above its limit. In that case, nothing was sent.
+ * Returns the wave that a resume begins, or undefined if it only finishes an interrupted one, which needs no check.
+ * @throws StoppedError when a share of what was sent is above its limit.
  */
-export async function beginNextWave(
-  { state, note }: OpenRun,
+export async function checkNextWave(
+  state: RunState,
   client: Client,
   options: { anyway: boolean },
   context: Context,
-): Promise<void> {
+): Promise<number | undefined> {
   const { waveToBegin } = state;
-  if (waveToBegin === undefined) return;
-  if (!options.anyway) {
-    const figures = await readShares(state, client, context.interrupt.signal);
-    refuseExceeded(state.head.id, waveToBegin, figures);
-    for (const figure of figures) context.terminal.notice(figureText(figure));
-  }
-  if (waveToBegin !== state.wave)
-    await note({ type: 'wave', wave: waveToBegin, at: context.session.clock.now() });
+  if (waveToBegin === undefined || options.anyway) return waveToBegin;
+  const figures = await readShares(state, client, context.interrupt.signal);
+  refuseExceeded(state.head.id, waveToBegin, figures);
+  for (const figure of figures) context.terminal.notice(figureText(figure));
+  return waveToBegin;
 }
 
 function refuseExceeded(runId: string, wave: number, figures: readonly ShareFigure[]): void {
@@ -126,7 +122,8 @@ function percent(share: number): string {
 }
 
 /** Returns the message for the end of a wave, with the command for the next one. */
-export function waveText({ head, waves, wave, lastBegun }: RunState): string {
-  const next = (waves?.ends[wave] ?? head.total) - lastBegun;
+export function waveText(state: RunState): string {
+  const { head, waves, wave } = state;
+  const next = state.lastOf(wave + 1) - state.lastBegun;
   return `Wave ${wave} of ${waves?.ends.length ?? 1} is done. Send the next one (${counted(next, 'row')}): \`${command('bulk', 'resume', head.id)}\`.`;
 }

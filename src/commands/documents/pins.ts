@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { booleanFlag, fieldsFlag, listFlags, quietFlag, textFlag } from '../../cli/flags.ts';
+import { booleanFlag, fieldsFlag, formatFlags, quietFlag, textFlag } from '../../cli/flags.ts';
 import type { Session } from '../../cli/session.ts';
 import { acceptPin, forgetPins, type Pin, readPins } from '../../documents/seal/pins.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -20,7 +20,7 @@ export default class DocumentsPins extends EsignCommand {
     accept: textFlag('FINGERPRINT', 'trust this certificate as well', { exclusive: ['forget'] }),
     forget: textFlag('FINGERPRINT', 'stop trusting this certificate'),
     'dry-run': booleanFlag('show what would change, without changing it'),
-    csv: listFlags.csv,
+    ...formatFlags,
     fields: fieldsFlag('fingerprint,subject'),
     quiet: quietFlag('fingerprints'),
   };

@@ -4,11 +4,12 @@ import { isCovered, type RosterEntry } from '../../../bulk/roster/roster.ts';
 import { Findings, MAX_PROBLEMS } from '../../../bulk/rows/check-file.ts';
 import { checkRow } from '../../../bulk/rows/row.ts';
 import { EsignCommand } from '../../../cli/command.ts';
-import { booleanFlag, fieldsFlag, inGroup, readFlags, rowsFile, sinceFlag } from '../../../cli/flags.ts';
-import { type ListView, writeList } from '../../../output/list.ts';
+import { booleanFlag, fieldsFlag, formatFlags, readFlags, rowsFile, sinceFlag } from '../../../cli/flags.ts';
+import { type ListView, writeIds, writeList } from '../../../output/list.ts';
 import type { TableColumn } from '../../../output/table.ts';
 import { delimiterFlag, localDelimiter } from '../flags.ts';
 import { partWriter, refused, sourceOf } from '../source.ts';
+import { envelopeIds } from '../status/command.ts';
 import { collectRoster } from './collect.ts';
 
 export default class BulkRoster extends EsignCommand {
@@ -29,12 +30,10 @@ export default class BulkRoster extends EsignCommand {
     }),
     missing: booleanFlag('print the original rows with signers who have neither signed nor been asked', {
       default: false,
-      exclusive: ['json', 'csv', 'fields'],
+      exclusive: ['json', 'jsonl', 'csv', 'fields', 'quiet'],
     }),
-    ...inGroup('OUTPUT', {
-      csv: booleanFlag('print CSV with a header', { exclusive: ['json'] }),
-      fields: fieldsFlag('email,state'),
-    }),
+    ...formatFlags,
+    fields: fieldsFlag('email,state'),
     ...readFlags,
     delimiter: delimiterFlag,
   };
@@ -73,7 +72,9 @@ export default class BulkRoster extends EsignCommand {
       if (!found.every(isCovered)) kept.push(part.bytes());
     }
     if (problems.count > 0) throw refused({ problems, name: source.name });
-    if (!missing) return writeList(lines, rosterList, flags, terminal.hidingSecrets());
+    const out = terminal.hidingSecrets();
+    if (flags.quiet) return writeIds(await envelopeIds(lines), out);
+    if (!missing) return writeList(lines, rosterList, flags, out);
     const writer = partWriter(terminal);
     for (const bytes of kept) await writer.write(bytes);
     await writer.end();

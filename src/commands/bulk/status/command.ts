@@ -18,7 +18,7 @@ import { UsageError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { nearest } from '../../../kernel/text/nearest.ts';
-import { isTableOutput, type ListView, writeIds, writeList } from '../../../output/list.ts';
+import { type Items, isTableOutput, type ListView, writeIds, writeList } from '../../../output/list.ts';
 import { indented, type TableColumn } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
@@ -91,7 +91,7 @@ export async function statusOfRun(id: string, context: Context): Promise<AsyncIt
 }
 
 /** Returns each envelope ID once, in the order of the lines. */
-async function envelopeIds(lines: AsyncIterable<StatusLine>): Promise<string[]> {
+export async function envelopeIds(lines: Items<Pick<StatusLine, 'envelopeId'>>): Promise<string[]> {
   const ids = new Set<string>();
   for await (const { envelopeId } of lines) if (envelopeId !== null) ids.add(envelopeId);
   return [...ids];
