@@ -93,6 +93,10 @@ describe('the journal of webhooks', () => {
       code: 0,
       stdout: '',
     });
+    const dryRun = await own.run`events replay --since 1h --to ${appUrl} --dry-run --json`;
+    expect(jsonLines(dryRun.stdout)).toMatchObject([{ dryRun: true, action: 'send', id }, { dryRun: true }]);
+    const shown = await own.run`events trigger completed --envelope env_9 --to ${appUrl} --dry-run`;
+    expect([shown.code, shown.stdout]).toEqual([0, expect.stringContaining('env_9')]);
     expect(got).toEqual([]);
   });
 

@@ -1,20 +1,20 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { optionalArg, sinceFlag, textFlag } from '../../cli/flags.ts';
+import { dryRunFlag, optionalArg, sinceFlag, textFlag } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { readEvents } from '../../webhooks/journal/event-journal.ts';
 import type { EventRecord } from '../../webhooks/journal/record.ts';
-import { findEvent, forwardable, sendAll, targetUrl } from './send.ts';
+import { findEvent, forwardable, sendAll, showDeliveries, targetUrl } from './send.ts';
 
 export default class EventsReplay extends EsignCommand {
   static override summary = 'Resend received webhooks, byte for byte, with their headers.';
   static override examples = [
     '<%= config.bin %> events replay dlv_0123 --to http://localhost:3000/webhooks',
     '<%= config.bin %> events replay --envelope env_123 --to http://localhost:3000/webhooks',
-    '<%= config.bin %> events replay --since 1h --to http://localhost:3000/webhooks --json',
+    '<%= config.bin %> events replay --since 1h --to http://localhost:3000/webhooks --dry-run',
   ];
   static override strict = false;
   static override args = {
@@ -24,6 +24,7 @@ export default class EventsReplay extends EsignCommand {
     to: Flags.string({ description: 'URL to send them to', required: true, helpValue: 'URL' }),
     envelope: textFlag('ID', 'resend all accepted webhooks for this envelope'),
     since: sinceFlag({ description: 'resend all webhooks accepted since this time', helpValue: '1h|DATE' }),
+    'dry-run': dryRunFlag,
   };
 
   async run(): Promise<void> {
@@ -44,7 +45,9 @@ export default class EventsReplay extends EsignCommand {
       for (const id of ids) records.push(await findEvent(id, context.terminal));
     }
     if (records.length === 0) return context.terminal.notice('No received webhooks match. Nothing was sent.');
-    await sendAll(records.map(forwardable), url, context);
+    const deliveries = records.map(forwardable);
+    if (flags['dry-run']) return showDeliveries(deliveries, url, context.terminal);
+    await sendAll(deliveries, url, context);
   }
 }
 

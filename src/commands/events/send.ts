@@ -1,13 +1,16 @@
 import type { Context } from '../../cli/context.ts';
+import { writeDryRun } from '../../cli/dry-run.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { NetworkError, PartialError, UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { connectionReason } from '../../kernel/network/unreachable.ts';
+import { safeLine } from '../../output/text.ts';
 import { FORWARD_TIMEOUT_MS } from '../../webhooks/defaults.ts';
 import {
   type Forwardable,
   type ForwardResult,
   forwardOnce,
+  shownUrl,
   storedDelivery,
 } from '../../webhooks/forward/send.ts';
 import { readEvents } from '../../webhooks/journal/event-journal.ts';
@@ -23,6 +26,21 @@ export function targetUrl(text: string, flag = '--to'): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw new UsageError(`Invalid value for ${flag}: "${text}". It must be an http or https URL.`, {
     hint: 'Example: http://localhost:3000/webhooks',
+  });
+}
+
+/** Shows the deliveries that would be sent to an address. */
+export function showDeliveries(
+  deliveries: readonly Forwardable[],
+  url: string,
+  terminal: CommandTerminal,
+): Promise<void> {
+  const byId = new Map(deliveries.map((delivery) => [delivery.deliveryId, delivery]));
+  return writeDryRun([...byId.keys()], 'send', terminal, (id) => {
+    const { event, envelopeId } = byId.get(id) ?? {};
+    return safeLine(
+      `${event ?? 'a delivery'} for ${envelopeId ?? 'an envelope'} (${id}) to ${shownUrl(url)}`,
+    );
   });
 }
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { requiredArg, textFlag } from '../../cli/flags.ts';
+import { dryRunFlag, requiredArg, textFlag } from '../../cli/flags.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import { EVENTS, SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { sign } from '../../webhooks/receive/signature.ts';
 import { sampleBody } from '../../webhooks/sample.ts';
 import { eventName } from './event-flags.ts';
-import { sendAll, targetUrl } from './send.ts';
+import { sendAll, showDeliveries, targetUrl } from './send.ts';
 
 export default class EventsTrigger extends EsignCommand {
   static override summary = 'Send a test webhook to a URL, signed as the service would sign it.';
@@ -25,6 +25,7 @@ export default class EventsTrigger extends EsignCommand {
     to: Flags.string({ description: 'URL to send it to', required: true, helpValue: 'URL' }),
     'secret-file': textFlag('FILE', 'file with the webhook secret (or set ESIGN_WEBHOOK_SECRET)'),
     envelope: textFlag('ID', 'envelope ID in the payload (default: a made-up one)'),
+    'dry-run': dryRunFlag,
   };
 
   async run(): Promise<void> {
@@ -37,6 +38,8 @@ export default class EventsTrigger extends EsignCommand {
     const signature: [string, string][] = secret === undefined ? [] : [[SIGNATURE_HEADER, sign(raw, secret)]];
     const headers: [string, string][] = [['Content-Type', 'application/json'], ...signature];
     const deliveryId = `dlv_${randomBytes(9).toString('hex')}`;
-    await sendAll([{ deliveryId, event, envelopeId: flags.envelope ?? null, headers, raw }], url, context);
+    const delivery = { deliveryId, event, envelopeId: flags.envelope ?? null, headers, raw };
+    if (flags['dry-run']) return showDeliveries([delivery], url, context.terminal);
+    await sendAll([delivery], url, context);
   }
 }
