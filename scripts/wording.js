@@ -1,36 +1,22 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
 // Rejects assertions on sentences: a literal of more than four words inside expect(…). Whole sentences belong in golden files
 // (contract/messages, test/output/golden), so that a message can be improved without changing tests. test/wording.json lists how
 // many each file may have. The list may only get shorter.
-// node scripts/wording.js [--update]
 
 const root = join(import.meta.dirname, '..');
-const listPath = join(root, 'test/wording.json');
 const MOST_WORDS = 4;
 /** A word of a sentence. Capitalized words after the first one don't count, because names, IDs, and statuses are facts. */
 const WORD =
   /(?<=^[^\w]*)[A-Z][a-z'’-]*(?=[\s.,;:!?)'"”]|$)|(?<=^|[\s('"“])[a-z][a-z'’-]*(?=[\s.,;:!?)'"”]|$)/g;
 
-const allowed = JSON.parse(readFileSync(listPath, 'utf8'));
-const found = {};
-for (const file of readdirSync(join(root, 'test'), { recursive: true }).sort()) {
+const allowed = JSON.parse(readFileSync(join(root, 'test/wording.json'), 'utf8'));
+for (const name of readdirSync(join(root, 'test'), { recursive: true }).sort()) {
+  const file = name.replaceAll('\\', '/');
   if (!file.endsWith('.ts') || file.includes('node_modules')) continue;
   const lines = sentencesOf(join(root, 'test', file));
-  if (lines.length > 0) found[file.replaceAll('\\', '/')] = lines;
-}
-
-if (process.argv.includes('--update')) {
-  const counts = Object.entries(found).map(([file, lines]) => {
-    const isNew = Object.keys(allowed).length > 0 && allowed[file] === undefined;
-    return [file, Math.min(lines.length, isNew ? 0 : (allowed[file] ?? lines.length))];
-  });
-  const rest = Object.fromEntries(counts.filter(([, count]) => count > 0));
-  writeFileSync(listPath, `${JSON.stringify(rest, null, 2)}\n`);
-}
-for (const [file, lines] of Object.entries(found)) {
   const most = allowed[file] ?? 0;
   if (lines.length <= most) continue;
   process.stderr.write(

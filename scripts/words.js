@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Finds wording that docs/style.md rules out. Older files still contain some. scripts/words.json has their number for each folder, which
-// may only go down. `--list [FOLDER]` prints every match. `--update` lowers the numbers, and fails if their sum would grow.
+// Fails if a tracked file contains wording that docs/style.md rules out, and prints every match.
 const SLIPS = [
   [
     /\b(?:is|are|was|were|be|been|gets?) told\b|\btells? (?:of|what|how|why|which|where|when|so)\b/gi,
@@ -38,7 +37,7 @@ const SLIPS = [
   ],
 ];
 // Exceptions: names in JSON, files, and code that can't change, and quotations of the old wording.
-const ALLOWED = /papers\.json|\.papers\[|"papers"|PAPERS|tamperedPaper/g;
+const ALLOWED = /papers(?:\.json|: lines|: z\.)|\.papers\[|"papers"|PAPERS|tamperedPaper/g;
 const isText = (path) => /\.(?:ts|js|mjs|cjs|md|html|css|ya?ml)$/.test(path);
 const isExempt = (path) =>
   /(?:^|\/)(?:fixtures|node_modules)\/|^(?:CHANGELOG\.md|docs\/style\.md|scripts\/words\.js|docs\/decisions\/)/.test(
@@ -46,53 +45,14 @@ const isExempt = (path) =>
   );
 
 const root = join(import.meta.dirname, '..');
-const numbers = join(root, 'scripts/words.json');
-const folderOf = (path) =>
-  path
-    .split('/')
-    .slice(0, path.startsWith('src/') ? 2 : 1)
-    .join('/');
-
-function findsIn(path) {
-  const lines = readFileSync(join(root, path), 'utf8').split('\n');
-  return lines.flatMap((line, index) =>
-    SLIPS.flatMap(([pattern, better]) =>
-      [...line.replaceAll(ALLOWED, '').matchAll(pattern)].map(
-        ([found]) => `${path}:${index + 1}: "${found.trim()}": ${better}`,
-      ),
-    ),
-  );
-}
-
 const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0');
-const files = tracked.filter((path) => isText(path) && !isExempt(path) && existsSync(join(root, path)));
-const finds = {};
-for (const path of files) finds[folderOf(path)] = [...(finds[folderOf(path)] ?? []), ...findsIn(path)];
-const counts = Object.fromEntries(
-  Object.entries(finds)
-    .filter(([, found]) => found.length > 0)
-    .map(([folder, found]) => [folder, found.length])
-    .sort(),
-);
-const limits = JSON.parse(readFileSync(numbers, 'utf8'));
-const sum = (record) => Object.values(record).reduce((total, count) => total + count, 0);
-
-const [option, folder] = process.argv.slice(2);
-if (option === '--list') {
-  const chosen = Object.entries(finds).filter(([name]) => folder === undefined || name === folder);
-  for (const [, found] of chosen) for (const find of found) console.log(find);
-} else if (option === '--update') {
-  if (sum(counts) > sum(limits))
-    throw new Error(`Found ${sum(counts)} phrases, but at most ${sum(limits)} are allowed.`);
-  writeFileSync(numbers, `${JSON.stringify(counts, null, 2)}\n`);
-} else {
-  for (const [name, count] of Object.entries(counts)) {
-    const limit = limits[name] ?? 0;
-    if (count <= limit) continue;
-    console.error(
-      `${name}: ${count} phrases that docs/style.md rules out, but at most ${limit} are allowed:`,
-    );
-    console.error(finds[name].slice(-20).join('\n'));
-    process.exitCode = 1;
-  }
+for (const path of tracked) {
+  if (!isText(path) || isExempt(path) || !existsSync(join(root, path))) continue;
+  const lines = readFileSync(join(root, path), 'utf8').replaceAll(ALLOWED, '').split('\n');
+  for (const [index, line] of lines.entries())
+    for (const [pattern, better] of SLIPS)
+      for (const [found] of line.matchAll(pattern)) {
+        console.error(`${path}:${index + 1}: "${found.trim()}": ${better}`);
+        process.exitCode = 1;
+      }
 }
