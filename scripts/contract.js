@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { ensureBuilt, step } from './ensure.js';
-import { installIn } from './tools.js';
+import { ensureBuilt, ensureInstalled, step } from './ensure.js';
 import { runVitest } from './vitest.js';
 
 // Runs the end-to-end suite with Prism checking the traffic between the CLI and every sandbox. Fails if a request or a response
@@ -14,7 +13,7 @@ const say = (line) => process.stderr.write(`${line}\n`);
 
 await ensureBuilt();
 // Prism and redocly are installed in a separate folder, because they aren't needed to build, test, or use the CLI.
-await installIn(folder, 'Installing the contract check');
+await ensureInstalled(folder, 'Installing the contract check');
 await step(
   'Lint of contract/openapi.yaml',
   process.execPath,

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { isInstalled, programOf } from './packages.js';
 import { progress } from './progress.js';
 
 const root = join(import.meta.dirname, '..');
+
+/** Arguments of npm for an installation. */
+export const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 
 /** Runs a command. If it fails, prints its output and exits. */
 export async function step(title, command, args, options = {}) {
@@ -49,38 +51,27 @@ function checkNode() {
   process.exit(1);
 }
 
-/** Installs the packages if they are missing or don't match the lockfile. */
-export async function ensureInstalled() {
+/** Installs the packages of a folder if they are missing or don't match its lockfile. */
+export async function ensureInstalled(folder = root, title = 'Installing packages') {
   checkNode();
-  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  if (isInstalled(lock, await noteOfNpm())) return;
-  await step('Installing packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
-}
-
-async function noteOfNpm() {
-  try {
-    return JSON.parse(await readFile(join(root, 'node_modules/.package-lock.json'), 'utf8'));
-  } catch {
-    return {};
-  }
+  const [lock, installed] = ['package-lock.json', 'node_modules/.package-lock.json']
+    .map((name) => join(folder, name))
+    .map((path) => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}));
+  if (!isInstalled(lock, installed)) await step(title, 'npm', ['ci', ...QUIET], { cwd: folder });
 }
 
 /** Builds if any source is newer than the build. */
 export async function ensureBuilt() {
   await ensureInstalled();
   const built = statSync(join(root, 'dist/.built'), { throwIfNoEntry: false });
-  if (built !== undefined && (await newestSource()) <= built.mtimeMs) return;
+  if (built !== undefined && newestSource() <= built.mtimeMs) return;
   await step('Building', process.execPath, [join(root, 'scripts/build.js')]);
 }
 
-async function newestSource() {
-  let newest = Math.max(
-    ...['package.json', 'package-lock.json'].map((file) => statSync(join(root, file)).mtimeMs),
+function newestSource() {
+  const sources = ['src', 'scripts'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)),
   );
-  for (const folder of ['src', 'scripts']) {
-    for (const file of await readdir(join(root, folder), { recursive: true })) {
-      newest = Math.max(newest, statSync(join(root, folder, file)).mtimeMs);
-    }
-  }
-  return newest;
+  const files = ['package.json', 'package-lock.json', ...sources];
+  return Math.max(...files.map((file) => statSync(join(root, file)).mtimeMs));
 }

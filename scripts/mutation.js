@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt, ensureInstalled } from './ensure.js';
-import { installIn } from './tools.js';
 import { runScript } from './vitest.js';
 
 // Makes one small change to the sources at a time and runs the unit tests. A change that no test detects could also be made by
@@ -10,11 +9,10 @@ import { runScript } from './vitest.js';
 const root = join(import.meta.dirname, '..');
 const folder = join(root, 'test', 'mutation');
 
-await ensureInstalled();
 // Some tests sign documents, which needs the fonts of the build.
 await ensureBuilt();
 // Installed in a separate folder, because it isn't needed to build, test, or use the CLI. It uses the project's Vitest.
-await installIn(folder, 'Installing Stryker');
+await ensureInstalled(folder, 'Installing Stryker');
 const stryker = join(folder, 'node_modules/@stryker-mutator/core/bin/stryker.js');
 const areas = JSON.parse(readFileSync(join(folder, 'areas.json'), 'utf8'));
 const chosen = process.argv.slice(2);

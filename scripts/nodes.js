@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { step } from './ensure.js';
+import { installIn } from './tarball.js';
 
 const root = join(import.meta.dirname, '..');
 
@@ -14,20 +13,9 @@ export async function nodeOf(version, system, arch) {
   const folder = join(root, 'node_modules/.cache', `node-${version}`, `${system}-${arch}`);
   const node = join(folder, 'node_modules', name, 'bin', system === 'win' ? 'node.exe' : 'node');
   if (existsSync(node)) return node;
-  await mkdir(folder, { recursive: true });
-  // Without it, npm would install into the surrounding package.
-  await writeFile(join(folder, 'package.json'), '{"private":true}');
   // The package is for the target system, not for this one.
   const foreign = ['--force', `--os=${system === 'win' ? 'win32' : system}`, `--cpu=${arch}`];
-  const quiet = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
-  await step(`Fetching Node ${version} for ${system}-${arch}`, 'npm', [
-    'install',
-    ...foreign,
-    ...quiet,
-    '--prefix',
-    folder,
-    `${name}@${version}`,
-  ]);
+  await installIn(folder, `Fetching Node ${version} for ${system}-${arch}`, `${name}@${version}`, foreign);
   return node;
 }
 

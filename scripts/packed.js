@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,25 +11,46 @@ import { runVitest } from './vitest.js';
 
 // Packs the tarball, checks its contents, installs it in an empty folder without a network, and runs the end-to-end suite on the
 // installed package. Arguments are passed to the suite. With `--node 24,26`, only the core checks run, on each of these versions
-// of Node. For details, see docs/releasing.md.
+// of Node. With `--arm64` before it, they run on Linux arm64, which QEMU emulates on other processors. For details, see
+// docs/releasing.md.
 const root = join(import.meta.dirname, '..');
 const LIMIT = 9_000_000;
 
+/** The exit code if the checks can't start. */
+const NOT_HERE = 77;
+
 // The suite accepts any arguments.
-const words = process.argv.slice(2);
+const isArm64 = process.argv[2] === '--arm64';
+const words = process.argv.slice(isArm64 ? 3 : 2);
 const lines = words[0] === '--node' ? words[1].split(',') : [];
+const [system, arch] = isArm64 ? ['linux', 'arm64'] : here;
+/** The libraries of Debian's cross packages. On arm64 itself, the variable has no effect. */
+if (isArm64) process.env.QEMU_LD_PREFIX ??= '/usr/aarch64-linux-gnu';
 
 await ensureBuilt();
+if (isArm64) await checkEmulation();
 const folder = await mkdtemp(join(tmpdir(), 'esign-packed-'));
 try {
   const { tarball, files } = await pack(folder);
   checkContents(files);
-  const program = await install(tarball, folder);
+  const program = await install(tarball, folder, isArm64 ? ['--os=linux', '--cpu=arm64'] : ['--offline']);
   await typesServeAProgram();
   for (const line of lines) await coreOn(line, program);
   if (lines.length === 0) process.exitCode = await runVitest(['e2e'], words, { ESIGN_BIN: program });
 } finally {
-  await rm(folder, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** Exits with 77 if programs for arm64 can't run. */
+async function checkEmulation() {
+  const node = await nodeOf(NODES[24], system, arch);
+  const { stdout, error, stderr } = spawnSync(node, ['-p', 'process.arch'], { encoding: 'utf8' });
+  if (stdout?.trim() === 'arm64') return;
+  const needed = 'qemu-user-static, binfmt-support, libc6-arm64-cross, and libstdc++6-arm64-cross';
+  process.stderr.write(
+    `Can't run programs for arm64 (${error?.code ?? stderr}). Debian's ${needed} are needed.\n`,
+  );
+  process.exit(NOT_HERE);
 }
 
 /** Fails if the package contains unexpected files or is too large. */
@@ -71,8 +93,8 @@ async function coreOn(line, program) {
   const version = NODES[line] ?? line;
   const home = join(folder, `home of Ada ${line}`);
   await mkdir(join(home, 'temporary'), { recursive: true });
-  const node = await nodeOf(version, ...here);
-  await checkCore(linux({ command: [node, program], home, version, arch: process.arch }));
+  const node = await nodeOf(version, system, arch);
+  await checkCore(linux({ command: [node, program], home, version, arch }));
 }
 
 function sum(files) {

@@ -1,48 +1,37 @@
-/** The running tasks by title, each with its start time and current step. */
-const running = new Map();
-let timer;
 const live = process.stderr.isTTY;
+/** The running task: its title, its start time, and its current step. */
+let task;
 
 /**
  * Shows that a task is running: on a terminal, in one line that counts the seconds; elsewhere, with a line from time to time.
  * Returns a function to call when the task ends.
  */
 export function progress(title) {
-  running.set(title, { since: Date.now(), at: '' });
-  if (live) draw();
+  task = { title, since: Date.now(), at: '' };
+  if (live) show();
   else process.stderr.write(`${title} …\n`);
-  timer ??= setInterval(live ? draw : tell, live ? 250 : 15_000);
+  const timer = setInterval(show, live ? 250 : 15_000);
   return (well) => {
-    running.get(title).at = '';
-    process.stderr.write(`${live ? '\r\u001b[K' : ''}${lineOf(title)}, ${well ? 'done' : 'failed'}\n`);
-    running.delete(title);
-    if (running.size === 0) {
-      clearInterval(timer);
-      timer = undefined;
-    } else if (live) draw();
+    clearInterval(timer);
+    task.at = '';
+    process.stderr.write(`${live ? '\r\u001b[K' : ''}${line()}, ${well ? 'done' : 'failed'}\n`);
+    task = undefined;
   };
 }
 
-/** Shows the current step of the most recently started task. */
+/** Shows the current step of the running task, if there is one. */
 export function showStep(text) {
-  const title = [...running.keys()].at(-1);
-  if (title === undefined) return;
-  running.get(title).at = `: ${text}`;
-  if (live) draw();
-  else process.stderr.write(`${lineOf(title)}\n`);
+  if (task === undefined) return;
+  task.at = `: ${text}`;
+  show();
 }
 
-function lineOf(title) {
-  const { since, at } = running.get(title);
-  return `${title}${at} … ${Math.round((Date.now() - since) / 1000)} s`;
+function line() {
+  return `${task.title}${task.at} … ${Math.round((Date.now() - task.since) / 1000)} s`;
 }
 
-function draw() {
-  const line = [...running.keys()].map(lineOf).join('   ');
+function show() {
   // A line that wraps couldn't be overwritten.
-  process.stderr.write(`\r\u001b[K${line.slice(0, (process.stderr.columns ?? 80) - 1)}`);
-}
-
-function tell() {
-  for (const title of running.keys()) process.stderr.write(`${lineOf(title)}\n`);
+  const shown = live ? `\r\u001b[K${line().slice(0, (process.stderr.columns ?? 80) - 1)}` : `${line()}\n`;
+  process.stderr.write(shown);
 }

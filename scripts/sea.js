@@ -40,7 +40,7 @@ export async function inject({ node, main, assets, folder, target }) {
   await stripped(target);
   const place = ['NODE_SEA_BLOB', blob, '--sentinel-fuse', FUSE];
   const segment = process.platform === 'darwin' ? ['--macho-segment-name', 'NODE_SEA'] : [];
-  await runTool('postject', [target, ...place, ...segment], { title: 'Adding the program to Node' });
+  await runTool('postject', [target, ...place, ...segment], 'Adding the program to Node');
   if (process.platform === 'darwin') await step('Signing', 'codesign', ['--sign', '-', target]);
 }
 

@@ -1,4 +1,4 @@
-import { ensureBuilt, ensureInstalled } from './ensure.js';
+import { ensureBuilt } from './ensure.js';
 import { runVitest } from './vitest.js';
 
 // Runs every test: the end-to-end tests with each command as a process, the web pages in a browser, a real S3 service, every
@@ -29,7 +29,6 @@ const MORE_RUNS = {
   WATCH_RUNS: '3',
 };
 
-await ensureInstalled();
 await ensureBuilt();
 const words = process.argv.slice(2);
 const suite = await runVitest(['unit', 'e2e', 'browser', 'rgw'], words, {

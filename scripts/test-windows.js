@@ -12,17 +12,14 @@ import { install, pack } from './tarball.js';
 // Tests the package on Windows, emulated by Wine with Windows' own Node. For details, see docs/releasing.md.
 await ensureBuilt();
 const folder = await mkdtemp(join(tmpdir(), 'esign-windows-'));
+let wine;
 try {
   const { tarball } = await pack(folder);
-  await core(await install(tarball, join(folder, 'program'), ['--os=win32', '--cpu=x64']));
-} finally {
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-}
-
-async function core(program) {
-  const wine = await startWine(folder);
+  const program = await install(tarball, join(folder, 'program'), ['--os=win32', '--cpu=x64']);
+  wine = await startWine(folder);
   const home = join(folder, 'files of Ada');
   await mkdir(home);
+  const users = join(wine.prefix, 'drive_c/users');
   const system = new System({
     command: [...wine.node, named(program)],
     env: wine.env,
@@ -30,20 +27,16 @@ async function core(program) {
     named,
     platform: ['win32-x64', `node-v${wine.version}`],
     // The user's other folders are links to those of this system.
-    homes: () => users(wine.prefix).map((user) => join(user, 'AppData')),
+    homes: () =>
+      readdirSync(users)
+        .map((user) => join(users, user, 'AppData'))
+        .filter(existsSync),
     profiles: 'Roaming/esign/profiles.json',
     interrupted: 130,
     takesKeys: false,
   });
-  try {
-    await checkCore(system, windowsSteps(wine));
-  } finally {
-    wine.close();
-  }
-}
-
-function users(prefix) {
-  const folder = join(prefix, 'drive_c/users');
-  const names = readdirSync(folder).filter((name) => existsSync(join(folder, name, 'AppData')));
-  return names.map((name) => join(folder, name));
+  await checkCore(system, windowsSteps(wine));
+} finally {
+  wine?.close();
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }

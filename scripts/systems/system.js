@@ -27,7 +27,8 @@ export class System {
    */
   constructor({ command, env, ...facts }) {
     this.#command = command;
-    this.env = { PATH: process.env.PATH, ESIGN_NO_UPDATE_NOTICE: '1', ...env };
+    const { PATH, QEMU_LD_PREFIX } = process.env;
+    this.env = { PATH, ESIGN_NO_UPDATE_NOTICE: '1', ...(QEMU_LD_PREFIX && { QEMU_LD_PREFIX }), ...env };
     Object.assign(this, facts);
   }
 

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -77,19 +77,7 @@ async function tunnel(system, wine) {
 }
 
 function isRunning(script) {
-  return readdirSync('/proc').some((pid) => {
-    const words = join('/proc', pid, 'cmdline');
-    try {
-      return (
-        /^\d+$/.test(pid) &&
-        readFileSync(words, 'utf8')
-          .split('\0')
-          .some((word) => word.endsWith(script))
-      );
-    } catch {
-      return false; // The process has ended.
-    }
-  });
+  return spawnSync('pgrep', ['-f', `${script}$`]).status === 0;
 }
 
 async function completion(system, { envelope }) {

@@ -19,9 +19,22 @@ export const named = (path) => `Z:${path.replaceAll('/', '\\')}`;
 /** Starts Windows' Node under Debian 13's Wine 10 (see docs/releasing.md). Exits with 77 if that isn't possible. */
 export async function startWine(folder) {
   const why = await missingDebian();
-  if (why === undefined) return new Wine(folder).begin();
-  process.stderr.write(`Wine 10 is not available: ${why}\nNothing was checked.\n`);
-  return process.exit(NOT_HERE);
+  if (why !== undefined) {
+    process.stderr.write(`Wine 10 is not available: ${why}\nNothing was checked.\n`);
+    process.exit(NOT_HERE);
+  }
+  const version = NODES[24];
+  const prefix = join(folder, 'prefix');
+  const overrides = { WINEDEBUG: '-all', WINEARCH: 'win64', WINEDLLOVERRIDES: 'mscoree,mshtml=' };
+  const env = { WINEPREFIX: prefix, ...overrides };
+  const run = (...words) => {
+    const [program, ...rest] = [...IN_DEBIAN, ...words];
+    spawnSync(program, rest, { env: { ...process.env, ...env }, stdio: 'ignore' });
+  };
+  run(join(WINE, 'wine64'), 'wineboot', '-i');
+  /** The command that runs Windows' Node. */
+  const node = [...IN_DEBIAN, join(WINE, 'wine64'), await nodeOf(version, 'win', 'x64')];
+  return { version, prefix, env, node, close: () => run(join(WINE, 'wineserver'), '-k', '-w') };
 }
 
 /** Installs Debian 13 with Wine in a folder, unless it exists. If that isn't possible, returns the reason. */
@@ -49,34 +62,4 @@ function mirror() {
   const words = ['indextargets', '--format', '$(REPO_URI)', 'Created-By: Packages', 'Label: Debian'];
   const { stdout } = spawnSync('apt-get', words, { encoding: 'utf8' });
   return stdout.split('\n').filter(Boolean).slice(0, 1);
-}
-
-class Wine {
-  version = NODES[24];
-
-  constructor(folder) {
-    this.prefix = join(folder, 'prefix');
-    this.env = {
-      WINEPREFIX: this.prefix,
-      WINEDEBUG: '-all',
-      WINEARCH: 'win64',
-      WINEDLLOVERRIDES: 'mscoree,mshtml=',
-    };
-  }
-
-  async begin() {
-    this.#run('wine64', 'wineboot', '-i');
-    /** The command that runs Windows' Node. */
-    this.node = [...IN_DEBIAN, join(WINE, 'wine64'), await nodeOf(this.version, 'win', 'x64')];
-    return this;
-  }
-
-  close() {
-    this.#run('wineserver', '-k', '-w');
-  }
-
-  #run(tool, ...words) {
-    const [program, ...rest] = [...IN_DEBIAN, join(WINE, tool), ...words];
-    return spawnSync(program, rest, { env: { ...process.env, ...this.env }, stdio: 'ignore' });
-  }
 }
