@@ -17,6 +17,27 @@ const ENVIRONMENT = [
   ['HTTPS_PROXY, HTTP_PROXY, NO_PROXY', 'Proxies for requests to the service and the bucket.'],
   ['NO_COLOR', 'If set, output has no colors.'],
 ];
+const OPTIONS = [
+  ['\\fB\\-h\\fR, \\fB\\-\\-help\\fR', 'Show help for a command.'],
+  ['\\fB\\-V\\fR, \\fB\\-\\-version\\fR', 'Show the version.'],
+];
+const FILES = [
+  ['~/.config/esign', 'Profiles and settings.'],
+  ['~/.local/state/esign', 'Journals of bulk runs, webhooks, and reminders, and sandbox data.'],
+  ['~/.cache/esign', 'A cache that makes commands start faster. It can be deleted at any time.'],
+];
+const GENERAL_USAGE = '\\fICOMMAND\\fR [\\fIOPTIONS\\fR]';
+const ESCAPES = {
+  '\\': '\\e',
+  '-': '\\-',
+  '"': '\\(dq',
+  "'": '\\(aq',
+  '^': '\\(ha',
+  '~': '\\(ti',
+  '`': '\\(ga',
+  '…': '...',
+  '–': '\\(en',
+};
 
 await ensureBuilt();
 const { commands } = JSON.parse(await readFile(join(root, 'oclif.manifest.json'), 'utf8'));
@@ -28,7 +49,7 @@ const shown = Object.values(commands)
   .sort((one, other) => (one.id < other.id ? -1 : 1));
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
-await write([], await mainPage());
+await write([], mainPage(await readFile(join(root, 'docs/scripting.md'), 'utf8')));
 for (const [name, topic] of Object.entries(oclif.topics)) await write([name], topicPage(name, topic));
 for (const command of shown) await write(command.id.split(':'), commandPage(command));
 
@@ -38,48 +59,32 @@ async function write(words, lines) {
   await writeFile(join(folder, `${name}.1`), `${[title, '.nh', '.ad l', ...lines].join('\n')}\n`);
 }
 
-async function mainPage() {
+function mainPage(scripting) {
+  // A test checks that this table is complete.
+  const exitCodes = [...scripting.matchAll(/^\| ([\d, ]+) \| ([^|]+) \|/gm)];
+  const alone = shown.filter(({ id }) => !id.includes(':')).map(({ id }) => id);
   return [
-    ...nameSection([], description),
-    '.SH SYNOPSIS',
-    synopsis('esign', '\\fICOMMAND\\fR [\\fIOPTIONS\\fR]'),
-    '.SH DESCRIPTION',
+    ...intro([], description, GENERAL_USAGE),
     roff(description),
     '.PP',
     'Every command supports \\fB\\-\\-help\\fR. Data is written to standard output, everything else to standard error.',
-    '.SH COMMANDS',
-    ...shown.flatMap(({ id, summary }) => item(bold(words(id)), plain(summary))),
-    '.SH OPTIONS',
-    ...item('\\fB\\-h\\fR, \\fB\\-\\-help\\fR', 'Show help for a command.'),
-    ...item('\\fB\\-V\\fR, \\fB\\-\\-version\\fR', 'Show the version.'),
-    '.SH "EXIT STATUS"',
-    ...(await exitCodes()),
-    '.SH ENVIRONMENT',
-    ...ENVIRONMENT.flatMap(([name, says]) => item(bold(name), says)),
-    '.SH FILES',
-    ...item('\\fI~/.config/esign\\fR', 'Profiles and settings.'),
-    ...item(
-      '\\fI~/.local/state/esign\\fR',
-      'Journals of bulk runs, webhooks, and reminders, and sandbox data.',
+    ...section('COMMANDS', shown, commandItem),
+    ...section('OPTIONS', OPTIONS, ([flags, says]) => item(flags, says)),
+    ...section('EXIT STATUS', exitCodes, ([, codes, says]) =>
+      item(bold(codes), plain(says.replaceAll('`', ''))),
     ),
-    ...item(
-      '\\fI~/.cache/esign\\fR',
-      'A cache that makes commands start faster. It can be deleted at any time.',
-    ),
-    ...seeAlso([...Object.keys(oclif.topics).map((name) => [name]), ...topLevel().map(({ id }) => [id])]),
+    ...section('ENVIRONMENT', ENVIRONMENT, ([name, says]) => item(bold(name), says)),
+    ...section('FILES', FILES, ([path, says]) => item(`\\fI${path}\\fR`, says)),
+    ...seeAlso([...Object.keys(oclif.topics), ...alone].map((name) => [name])),
   ];
 }
 
 function topicPage(name, topic) {
   const own = shown.filter(({ id }) => id.startsWith(`${name}:`));
   return [
-    ...nameSection([name], topic.description.split('\n')[0]),
-    '.SH SYNOPSIS',
-    synopsis(`esign ${name}`, '\\fICOMMAND\\fR [\\fIOPTIONS\\fR]'),
-    '.SH DESCRIPTION',
+    ...intro([name], topic.description.split('\n')[0], GENERAL_USAGE),
     ...paragraphs(topic.description.replace('\n', '\n\n')),
-    '.SH COMMANDS',
-    ...own.flatMap(({ id, summary }) => item(bold(words(id)), plain(summary))),
+    ...section('COMMANDS', own, commandItem),
     ...seeAlso([[], ...own.map(({ id }) => id.split(':'))]),
   ];
 }
@@ -91,10 +96,7 @@ function commandPage(command) {
   const global = flags.filter(({ helpGroup }) => helpGroup === 'GLOBAL');
   const parts = command.id.split(':');
   return [
-    ...nameSection(parts, command.summary),
-    '.SH SYNOPSIS',
-    synopsis(`esign ${words(command.id)}`, [...args.map(argument(command)), '[\\fIOPTIONS\\fR]'].join(' ')),
-    '.SH DESCRIPTION',
+    ...intro(parts, command.summary, [...args.map(argument(command)), '[\\fIOPTIONS\\fR]'].join(' ')),
     ...paragraphs([command.summary, command.description].filter(Boolean).join('\n\n')),
     ...section('ARGUMENTS', args, (arg) => item(italic(arg.name.toUpperCase()), choices(arg))),
     ...section('OPTIONS', own, (flag) => item(flagNames(flag), choices(flag))),
@@ -104,12 +106,19 @@ function commandPage(command) {
   ];
 }
 
-function nameSection(parts, says) {
-  return ['.SH NAME', `${roff(pageName(parts))} \\- ${roff(says.replace(/\.$/, ''))}`];
+/** Returns the start of a page, up to the heading of its description. */
+function intro(parts, says, usage) {
+  return [
+    '.SH NAME',
+    `${roff(pageName(parts))} \\- ${roff(says.replace(/\.$/, ''))}`,
+    '.SH SYNOPSIS',
+    `${bold(['esign', ...parts].join(' '))} ${usage}`,
+    '.SH DESCRIPTION',
+  ];
 }
 
-function synopsis(name, rest) {
-  return `${bold(name)} ${rest}`;
+function commandItem({ id, summary }) {
+  return item(bold(id.replaceAll(':', ' ')), plain(summary));
 }
 
 function argument({ strict }) {
@@ -141,23 +150,12 @@ function example(one, index) {
 }
 
 function section(title, list, lines) {
-  return list.length === 0 ? [] : [`.SH "${title}"`, ...list.flatMap((one, index) => lines(one, index))];
+  return list.length === 0 ? [] : [`.SH "${title}"`, ...list.flatMap(lines)];
 }
 
 function seeAlso(pages) {
   const names = pages.map((parts) => `\\fB${roff(pageName(parts))}\\fR(1)`);
   return ['.SH "SEE ALSO"', names.join(',\n')];
-}
-
-function topLevel() {
-  return shown.filter(({ id }) => !id.includes(':'));
-}
-
-/** Returns the exit codes from the table in docs/scripting.md. A test checks that the table is complete. */
-async function exitCodes() {
-  const text = await readFile(join(root, 'docs/scripting.md'), 'utf8');
-  const rows = [...text.matchAll(/^\| ([\d, ]+) \| ([^|]+) \|/gm)];
-  return rows.flatMap(([, codes, says]) => item(bold(codes), plain(says.replaceAll('`', ''))));
 }
 
 function item(head, says) {
@@ -172,10 +170,6 @@ function paragraphs(text) {
 
 function pageName(parts) {
   return ['esign', ...parts].join('-');
-}
-
-function words(id) {
-  return id.replaceAll(':', ' ');
 }
 
 function bold(text) {
@@ -202,18 +196,10 @@ function filled(text) {
 /** Escapes text for roff: keeps hyphens copyable, and prevents lines from being read as requests. */
 function roff(text) {
   return text
-    .replaceAll('\\', '\\e')
-    .replaceAll('-', '\\-')
-    .replaceAll('"', '\\(dq')
-    .replaceAll("'", '\\(aq')
-    .replaceAll('^', '\\(ha')
-    .replaceAll('~', '\\(ti')
-    .replaceAll('`', '\\(ga')
-    .replaceAll('…', '...')
-    .replaceAll('–', '\\(en')
-    .replaceAll(/^\./gm, '\\&.')
-    .replaceAll(
-      /[^\x00-\x7f]/gu,
-      (one) => `\\[u${one.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}]`,
-    );
+    .replaceAll(/[^\x00-\x7f]|[\\\-"'^~`]/gu, (one) => ESCAPES[one] ?? `\\[u${hex(one)}]`)
+    .replaceAll(/^\./gm, '\\&.');
+}
+
+function hex(one) {
+  return one.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
 }

@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { skill } from './skill.js';
 
-// Writes docs/reference from the manifest. With --check, only lists the pages that are out of date.
+// Writes docs/reference and the skill from the manifest. With --check, only lists the files that are out of date.
 const root = join(import.meta.dirname, '..');
-const folder = join(root, 'docs/reference');
+const folder = 'docs/reference';
 const { commands } = JSON.parse(await readFile(join(root, 'oclif.manifest.json'), 'utf8'));
 const { oclif } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
@@ -19,33 +20,23 @@ function flagName({ char, name, type, helpValue, allowNo, options }) {
   return cell(`\`${char ? `-${char}, ` : ''}${long}${value}\``);
 }
 
-function flagMeaning({
-  description,
-  required,
-  multiple,
-  default: preset,
-  options,
-  helpValue,
-  exclusive,
-  dependsOn,
-}) {
+function flagMeaning({ description, default: preset, options, helpValue, ...flag }) {
   const list = (names) => names.map((name) => `\`--${name}\``).join(', ');
   const facts = [
-    required ? 'required' : '',
-    multiple && !description.includes('repeat') ? 'repeatable' : '',
-    options && helpValue && helpValue !== options.join('|') ? `one of ${options.join(', ')}` : '',
-    preset === undefined || preset === false
-      ? ''
-      : `default ${String(preset).includes(' ') ? `"${preset}"` : preset}`,
-    dependsOn?.length ? `only with ${list(dependsOn)}` : '',
-    exclusive?.length ? `not with ${list(exclusive)}` : '',
-  ].filter((fact) => fact !== '');
+    flag.required && 'required',
+    flag.multiple && !description.includes('repeat') && 'repeatable',
+    options && helpValue && helpValue !== options.join('|') && `one of ${options.join(', ')}`,
+    preset !== undefined &&
+      preset !== false &&
+      `default ${String(preset).includes(' ') ? `"${preset}"` : preset}`,
+    flag.dependsOn?.length && `only with ${list(flag.dependsOn)}`,
+    flag.exclusive?.length && `not with ${list(flag.exclusive)}`,
+  ].filter(Boolean);
   if (facts.length === 0) return cell(description);
   // Adds the facts to the parentheses with the default, if the description ends with them.
-  const [start, end] = / \(default[^()]*\)$/.test(description)
-    ? [description.slice(0, -1), '; ']
-    : [description, ' ('];
-  return cell(`${start}${end}${facts.join('; ')})`);
+  const isOpen = / \(default[^()]*\)$/.test(description);
+  const start = isOpen ? `${description.slice(0, -1)}; ` : `${description} (`;
+  return cell(`${start}${facts.join('; ')})`);
 }
 
 function table(head, rows) {
@@ -54,21 +45,20 @@ function table(head, rows) {
   return `${lines.join('\n')}\n\n`;
 }
 
-const flagTable = (flags) =>
-  table(
-    ['flag', 'meaning'],
-    flags.map((flag) => [flagName(flag), flagMeaning(flag)]),
-  );
+function flagTable(flags) {
+  const rows = flags.map((flag) => [flagName(flag), flagMeaning(flag)]);
+  return table(['flag', 'meaning'], rows);
+}
 
 function usage(id, { args, flags, strict, usage: own }) {
   if (own) return `esign ${own}`;
-  const many = strict === false ? '...' : '';
-  const positional = Object.values(args).map(({ name, required }) =>
-    required ? `${name.toUpperCase()}${many}` : `[${name.toUpperCase()}${many}]`,
-  );
-  const needed = Object.values(flags).flatMap(({ name, required, helpValue }) =>
-    required ? [`--${name} ${helpValue ?? 'VALUE'}`] : [],
-  );
+  const positional = Object.values(args).map(({ name, required }) => {
+    const shown = `${name.toUpperCase()}${strict === false ? '...' : ''}`;
+    return required ? shown : `[${shown}]`;
+  });
+  const needed = Object.values(flags)
+    .filter(({ required }) => required)
+    .map(({ name, helpValue }) => `--${name} ${helpValue ?? 'VALUE'}`);
   return ['esign', words(id), ...positional, ...needed, '[FLAGS]'].join(' ');
 }
 
@@ -127,21 +117,19 @@ for (const id of Object.keys(commands).sort()) {
   const [topic] = id.split(':');
   topics[topic] = [...(topics[topic] ?? []), id];
 }
-const pages = { 'README.md': indexPage(topics) };
-for (const [topic, ids] of Object.entries(topics)) pages[`${topic}.md`] = topicPage(topic, ids);
-
-await mkdir(folder, { recursive: true });
-const stale = [];
-for (const file of await readdir(folder)) if (!(file in pages)) stale.push(file);
-for (const [file, text] of Object.entries(pages)) {
-  const now = await readFile(join(folder, file), 'utf8').catch(() => undefined);
-  if (now !== text) stale.push(file);
-}
-if (process.argv.includes('--check')) {
-  for (const file of stale)
-    process.stderr.write(`docs/reference/${file} is not up to date: npm run docs:reference\n`);
-  process.exitCode = stale.length === 0 ? 0 : 1;
-} else {
-  for (const file of stale) await rm(join(folder, file), { force: true });
-  for (const [file, text] of Object.entries(pages)) await writeFile(join(folder, file), text);
+const wanted = new Map([
+  [`${folder}/README.md`, indexPage(topics)],
+  ...Object.entries(topics).map(([topic, ids]) => [`${folder}/${topic}.md`, topicPage(topic, ids)]),
+  ['skills/esign/SKILL.md', await skill(commands)],
+]);
+const present = (await readdir(join(root, folder))).map((file) => `${folder}/${file}`);
+for (const file of new Set([...present, ...wanted.keys()])) {
+  const path = join(root, file);
+  const text = wanted.get(file);
+  if (text === (await readFile(path, 'utf8').catch(() => undefined))) continue;
+  if (process.argv.includes('--check')) {
+    process.stderr.write(`${file} is not up to date: npm run docs:reference\n`);
+    process.exitCode = 1;
+  } else if (text === undefined) await rm(path);
+  else await writeFile(path, text);
 }

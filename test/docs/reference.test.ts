@@ -24,8 +24,8 @@ async function anchorsOf(path: string): Promise<string[]> {
 }
 
 describe('the guides', () => {
-  it.each(['reference.js', 'skill.js'])('are up to date where they are generated: scripts/%s', (script) => {
-    const words = [join(root, 'scripts', script), '--check'];
+  it('are up to date where they are generated', () => {
+    const words = [join(root, 'scripts/reference.js'), '--check'];
     const { stderr, status } = spawnSync(process.execPath, words, { encoding: 'utf8' });
     expect(stderr).toBe('');
     expect(status).toBe(0);
