@@ -1,8 +1,6 @@
-import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { growthChart } from './bench-chart.js';
 import { ensureBuilt } from './ensure.js';
 import { progress } from './progress.js';
 
@@ -36,9 +34,7 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 await ensureBuilt();
 const { printRows, spreadOf } = await import('../test/bench/measure.js');
 const began = Date.now();
-const parts = Object.keys(PARTS).filter(
-  (name) => (word('only') ?? name) === name && existsSync(join(root, 'test/bench', `${name}.js`)),
-);
+const parts = Object.keys(PARTS).filter((name) => (word('only') ?? name) === name);
 const rows = [];
 for (const [at, name] of parts.entries()) {
   const { entry, quick: small } = PARTS[name];
@@ -54,31 +50,39 @@ for (const [at, name] of parts.entries()) {
 process.stderr.write(`Total: ${((Date.now() - began) / 60_000).toFixed(1)} minutes.\n`);
 const machine = `Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'an unknown kind'}`;
 if (word('json')) await writeFile(word('json'), `${JSON.stringify({ machine, rows }, null, 2)}\n`);
-const growths = rows.flatMap(({ growth = [] }) => growth);
 if (process.argv.includes('--write')) {
   const file = join(root, 'docs/benchmarks.md');
   await writeFile(file, page(await readFile(file, 'utf8')));
-  // A single part would replace the curves of the others.
-  if (word('only') === undefined)
-    await writeFile(join(root, 'docs/benchmarks-growth.svg'), growthChart(growths));
 }
 
 /** Returns the page with the new figures. With --only, the other rows stay as they are. */
 function page(current) {
   const verdict = ({ good }) => (good === undefined ? '' : good ? 'met' : '**not met**');
-  const [text, table] = current.split('| --- | --- | --- | --- | --- | --- |\n');
-  const kept = word('only') === undefined ? [] : table.matchAll(/^\| (.+?) \| .*\|$/gm);
-  const lines = new Map([...kept].map(([line, name]) => [name, line]));
-  for (const row of rows)
-    lines.set(
-      row.name,
-      `| ${row.name} | ${row.value} | ${spreadOf(row)} | ${row.asked ?? ''} | ${verdict(row)} | ${row.note ?? ''} |`,
-    );
+  const cellsOf = (row) => {
+    const { name, value, asked = '', note = '' } = row;
+    return [name, value, spreadOf(row), asked, verdict(row), note];
+  };
+  const growths = rows.flatMap(({ growth = [] }) => growth);
   const separately = word('only') === undefined ? '' : ' Some parts were measured separately.';
-  const head = text.replace(/^Last run: .*$/m, `Last run: ${machine}.${separately}`);
-  return [
-    head,
-    '| --- | --- | --- | --- | --- | --- |\n',
-    ...[...lines.values()].map((line) => `${line}\n`),
-  ].join('');
+  const tables = current.split(/(?<=^\| --- .*\n)((?:\|.*\n)*)/m);
+  tables[1] = tableOf(growths.map(growthRow), tables[1]);
+  tables[3] = tableOf(rows.map(cellsOf), tables[3]);
+  return tables.join('').replace(/^Last run: .*$/m, `Last run: ${machine}.${separately}`);
+}
+
+/** Returns the lines of a table. With --only, the current lines stay unless they are measured again. */
+function tableOf(cells, current) {
+  const kept = word('only') === undefined ? [] : current.matchAll(/^\| (.+?) \| .*\|$/gm);
+  const lines = new Map([...kept].map(([line, name]) => [name, line]));
+  for (const row of cells) lines.set(row[0], `| ${row.join(' | ')} |`);
+  return [...lines.values()].map((line) => `${line}\n`).join('');
+}
+
+/** Returns the cost of one item for 10 and 100 times as many, relative to the smallest run: 100 ×, 1.2 ×, 0.05 ×. */
+function growthRow({ what, unit, costs }) {
+  const [least, ...more] = costs;
+  const counts = [least, costs.at(-1)].map(({ items }) => items.toLocaleString('en-US'));
+  const ratios = more.map(({ ms }) => ms / least.ms);
+  const factors = ratios.map((ratio) => `${Number(ratio.toPrecision(ratio < 0.1 ? 1 : 2))} ×`);
+  return [what, `${counts.join(' to ')} ${unit}`, ...factors];
 }
