@@ -76,6 +76,7 @@ export async function bundle(dist = join(root, 'dist'), more = {}) {
     splitting: true,
     format: 'esm',
     banner: { js: FOR_COMMONJS },
+    external: [...COMMON.external, './esign.*'],
     plugins: [lateStandIns, lazyHttp, fromFirst(first), listOf(commands)],
   });
   await libraries(dist, make);
@@ -148,7 +149,7 @@ function startOf(commands, shared) {
     exports.main = (argv, root) => require('./cli/main.ts').main(argv, { root, commands: exports.commands });
     exports.complete = (...words) => require('./commands/autocomplete/complete.ts').main(...words);
     exports.update = () => import('./cli/boot/update-check.ts').then((late) => late.main());
-    exports.shared = {${[...shared].map((name) => `'${name}': () => require('${asImport(name)}'),`).join('\n')}};`;
+    exports.shared = {${[...shared].map((name) => `'${name}': () => require('${name.endsWith('.ts') ? `./${name}` : name}'),`).join('\n')}};`;
 }
 
 /** Returns the words that run a command: `envelopes get` for commands/envelopes/get/command.ts. */
@@ -158,27 +159,26 @@ export function wordsOf(file) {
 
 /** Returns our modules and the shared packages in the first file: everything that isn't imported late. */
 async function firstModules(commands) {
-  const names = new Set();
-  await build({
+  const { metafile } = await build({
     ...COMMON,
     write: false,
+    metafile: true,
     stdin: { contents: startOf(commands, ALSO_FIRST), resolveDir: join(root, 'src'), sourcefile: 'start.js' },
     format: 'cjs',
-    logLevel: 'silent',
     plugins: [
       {
-        name: 'note',
+        name: 'nothing late',
         setup: ({ onResolve }) =>
-          onResolve({ filter: /./ }, ({ path, kind, resolveDir }) => {
-            if (kind === 'dynamic-import') return { path, external: true };
-            const name = nameOf(path, resolveDir);
-            if (name.endsWith('.ts') || SHARED_PACKAGES.test(name)) names.add(name);
-            return undefined;
-          }),
+          onResolve({ filter: /./ }, ({ path, kind }) =>
+            kind === 'dynamic-import' ? { path, external: true } : undefined,
+          ),
       },
     ],
   });
-  return new Set([...names].sort());
+  const ours = Object.keys(metafile.inputs).filter((path) => /^src\/.*\.ts$/.test(path));
+  const imports = ours.flatMap((path) => metafile.inputs[path].imports.map(({ original }) => original));
+  const packages = imports.filter((name) => SHARED_PACKAGES.test(name));
+  return new Set([...ours.map((path) => path.slice('src/'.length)), ...packages].sort());
 }
 
 /** Turns modules that the first file imports late into separate files. */
@@ -196,52 +196,52 @@ function lateImports(first, late) {
   };
 }
 
-/** Resolves imports of modules in the first file to that file. */
-function fromFirst(first) {
+/** Creates a plugin that generates the code of some modules. `isChosen` gets the name of a module and the kind of its import. */
+function generated(namespace, isChosen, contents) {
   return {
-    name: 'from-first',
+    name: namespace,
     setup({ onResolve, onLoad }) {
-      onResolve({ filter: /./ }, ({ path, resolveDir }) => {
+      onResolve({ filter: /./ }, ({ path, kind, resolveDir }) => {
         const name = nameOf(path, resolveDir);
-        return first.has(name) ? { path: name, namespace: 'first' } : undefined;
+        return isChosen(name, kind) ? { path: name, namespace } : undefined;
       });
-      onLoad({ filter: /./, namespace: 'first' }, ({ path }) => ({
-        contents: `module.exports = require('esign:first').shared['${path}']();`,
+      onLoad({ filter: /./, namespace }, ({ path }) => ({
+        contents: contents(path),
+        resolveDir: join(root, 'src'),
       }));
-      onResolve({ filter: /^esign:first$/ }, () => ({ path: './esign.cjs', external: true }));
     },
   };
+}
+
+/** Resolves imports of modules in the first file to that file. */
+function fromFirst(first) {
+  return generated(
+    'first',
+    (name) => first.has(name),
+    (name) => `module.exports = require('./esign.cjs').shared['${name}']();`,
+  );
 }
 
 /**
  * Replaces imports of Node's own modules with `require`. An import makes Node read every export, which for http loads fetch and
  * WebSocket and takes longer than the rest of http. `require` doesn't do this.
  */
-const lazyHttp = {
-  name: 'lazy-http',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^(node:)?https?$/ }, ({ path, kind }) =>
-      kind === 'import-statement' ? { path, namespace: 'lazy-http' } : undefined,
-    );
-    onLoad({ filter: /./, namespace: 'lazy-http' }, ({ path }) => ({
-      contents: `module.exports = require('${path}');`,
-    }));
-  },
-};
+const lazyHttp = generated(
+  'lazy-http',
+  (name, kind) => kind === 'import-statement' && /^(node:)?https?$/.test(name),
+  (name) => `module.exports = require('${name}');`,
+);
 
 /** A module that loads all commands. Only the manifest needs it. */
 function listOf(commands) {
-  const ids = commands.map((file) => wordsOf(file).replaceAll(' ', ':'));
   const imports = commands.map((file, index) => `import command${index} from './${file}';`);
-  const table = ids.map((id, index) => `'${id}': command${index},`);
+  const table = commands.map((file, index) => `'${wordsOf(file).replaceAll(' ', ':')}': command${index},`);
   const contents = `${imports.join('\n')}\nexport const COMMANDS = {${table.join('\n')}};`;
-  return {
-    name: 'commands',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^esign:commands$/ }, ({ path }) => ({ path, namespace: 'commands' }));
-      onLoad({ filter: /./, namespace: 'commands' }, () => ({ contents, resolveDir: join(root, 'src') }));
-    },
-  };
+  return generated(
+    'commands',
+    (name) => name === 'esign:commands',
+    () => contents,
+  );
 }
 
 /** Returns the path in src/ of one of our modules, and the name of anything else. */
@@ -249,10 +249,6 @@ function nameOf(path, resolveDir) {
   return path.startsWith('.')
     ? relative(join(root, 'src'), join(resolveDir, path)).split(sep).join('/')
     : path;
-}
-
-function asImport(name) {
-  return name.endsWith('.ts') ? `./${name}` : name;
 }
 
 /** Returns the name of the file for a late import. */
