@@ -11,7 +11,7 @@ const { types } = await import('./types.js');
 const { fontPackages, prepareFonts } = await import('./fonts.mjs');
 const { packagesOf, writeNotices } = await import('./notices.js');
 const { writeSbom } = await import('./sbom.js');
-await prepareFonts(join(dist, 'fonts'));
+await prepareFonts();
 const bundled = await bundle();
 await copyPages();
 // The PDF viewer and the fonts are copied unchanged.

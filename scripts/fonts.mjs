@@ -1,11 +1,11 @@
-// Writes the fonts of the sandbox's documents to one folder as plain TrueType, with a list of the characters that each one covers.
+// Writes the fonts of the sandbox's documents to dist/fonts as plain TrueType, with a list of the characters that each one covers.
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, join } from 'node:path';
 import { inflateSync } from 'node:zlib';
 
-const require = createRequire(import.meta.url);
+const root = join(import.meta.dirname, '..');
+const OUT = join(root, 'dist/fonts');
 
 /** Fonts that are always loaded. `use` is the name that the documents use for them. */
 const FACES = [
@@ -45,76 +45,51 @@ const CJK = [
   [0x20000, 0x3ffff],
 ];
 
-/**
- * Writes the fonts, their licenses, and `fonts.json` to `outDir`.
- * Does nothing if `fonts.json` already lists the same package versions.
- * @param {string} outDir
- * @returns {Promise<{ written: number, bytes: number }>}
- */
-export async function prepareFonts(outDir) {
-  const sources = await versions();
-  if (await isCurrent(outDir, sources)) return { written: 0, bytes: 0 };
-  await mkdir(join(outDir, 'licenses'), { recursive: true });
+/** Writes the fonts, their licenses, and `fonts.json` to dist/fonts, unless they are there in the same versions. */
+export async function prepareFonts() {
+  const sources = {};
+  for (const { package: name } of [...FACES, ...FALLBACKS])
+    sources[name] = JSON.parse(await readFile(join(packageFolder(name), 'package.json'), 'utf8')).version;
+  if (await isCurrent(sources)) return;
+  await mkdir(join(OUT, 'licenses'), { recursive: true });
   const faces = [];
-  for (const face of FACES) faces.push({ use: face.use, ...(await file(face, face.subset)) });
+  for (const face of FACES) faces.push({ use: face.use, file: await write(face, face.subset) });
   const fallbacks = [];
-  for (const font of FALLBACKS) fallbacks.push(...(await fallbackFiles(font)));
-  for (const name of Object.keys(sources)) await copyLicense(name, outDir);
-
-  const all = [...faces, ...fallbacks];
-  for (const { name, data } of all) await replace(join(outDir, name), data);
-  const list = {
-    sources,
-    faces: faces.map(({ use, name }) => ({ use, file: name })),
-    fallbacks: fallbacks.map(({ name, ranges }) => ({ file: name, ranges })),
-  };
+  for (const font of FALLBACKS)
+    for (const { subset, ranges } of await partsOf(font))
+      fallbacks.push({ file: await write(font, subset), ranges });
+  for (const name of Object.keys(sources)) await copyLicense(name);
   // Written last, because its presence shows that the folder is complete.
-  await replace(join(outDir, 'fonts.json'), JSON.stringify(list));
-  return { written: all.length, bytes: all.reduce((sum, { data }) => sum + data.length, 0) };
+  await replace('fonts.json', JSON.stringify({ sources, faces, fallbacks }));
 }
 
-async function versions() {
-  const result = {};
-  for (const { package: name } of [...FACES, ...FALLBACKS]) {
-    result[name] = JSON.parse(await readFile(join(root(name), 'package.json'), 'utf8')).version;
-  }
-  return result;
-}
-
-async function isCurrent(outDir, sources) {
+async function isCurrent(sources) {
   try {
-    const list = JSON.parse(await readFile(join(outDir, 'fonts.json'), 'utf8'));
+    const list = JSON.parse(await readFile(join(OUT, 'fonts.json'), 'utf8'));
     return JSON.stringify(list.sources) === JSON.stringify(sources);
   } catch {
     return false;
   }
 }
 
-async function fallbackFiles(font) {
-  const coverage = JSON.parse(await readFile(join(root(font.package), 'unicode.json'), 'utf8'));
-  const slices = Object.entries(coverage).filter(([key]) => key.startsWith('['));
-  if (!font.slices) {
-    const ranges =
-      font.ranges === 'union'
-        ? slices.flatMap(([, text]) => rangesOf(text))
-        : (font.ranges ?? rangesOf(coverage[font.subset]));
-    return [{ ...(await file(font, font.subset)), ranges }];
-  }
-  const wanted = slices
-    .map(([key, text]) => ({ slice: key.slice(1, -1), ranges: rangesOf(text).filter(touchesCjk) }))
-    .filter(({ ranges }) => ranges.length > 0);
-  return Promise.all(wanted.map(async ({ slice, ranges }) => ({ ...(await file(font, slice)), ranges })));
+/** Returns the subsets of a fallback font that the documents need, and the characters that each one covers. */
+async function partsOf({ package: name, subset, ranges, slices }) {
+  const coverage = JSON.parse(await readFile(join(packageFolder(name), 'unicode.json'), 'utf8'));
+  const all = Object.entries(coverage).filter(([key]) => key.startsWith('['));
+  if (ranges === 'union') return [{ subset, ranges: all.flatMap(([, text]) => rangesOf(text)) }];
+  if (!slices) return [{ subset, ranges: ranges ?? rangesOf(coverage[subset]) }];
+  return all
+    .map(([key, text]) => ({ subset: key.slice(1, -1), ranges: rangesOf(text).filter(touchesCjk) }))
+    .filter((slice) => slice.ranges.length > 0);
 }
 
-/** Returns one font file as TrueType. Fontsource names its files `<family>-<subset>-400-normal`. */
-async function file(font, subset) {
+/** Writes one font file as TrueType, and returns its name. Fontsource names its files `<family>-<subset>-400-normal`. */
+async function write(font, subset) {
+  const folder = packageFolder(font.package);
+  if (subset === undefined) return replace(basename(font.file), await readFile(join(folder, font.file)));
   const family = font.package.split('/')[1];
-  if (subset === undefined) {
-    const data = await readFile(join(root(font.package), font.file));
-    return { name: font.file.split('/').at(-1), data };
-  }
-  const woff = await readFile(join(root(font.package), 'files', `${family}-${subset}-400-normal.woff`));
-  return { name: `${family}-${subset}.ttf`, data: fromWoff(woff) };
+  const woff = await readFile(join(folder, 'files', `${family}-${subset}-400-normal.woff`));
+  return replace(`${family}-${subset}.ttf`, fromWoff(woff));
 }
 
 function rangesOf(text) {
@@ -160,32 +135,23 @@ function fromWoff(woff) {
   return Buffer.concat(parts);
 }
 
-async function copyLicense(name, outDir) {
-  const family = name.split('/')[1];
-  for (const candidate of ['LICENSE_FONT', 'LICENSE']) {
-    try {
-      const text = await readFile(join(root(name), candidate));
-      return await replace(join(outDir, 'licenses', `${family}.txt`), text);
-    } catch (error) {
-      if (error.code !== 'ENOENT') throw error;
-    }
-  }
-  throw new Error(`${name} has no license file`);
+async function copyLicense(name) {
+  const files = ['LICENSE_FONT', 'LICENSE'].map((file) => join(packageFolder(name), file));
+  const license = files.find((file) => existsSync(file));
+  if (license === undefined) throw new Error(`${name} has no license file`);
+  await replace(join('licenses', `${basename(name)}.txt`), await readFile(license));
 }
 
-/** Writes the file atomically, because two builds or test workers may run at the same time. */
-async function replace(path, data) {
-  const temporary = `${path}.${process.pid}.tmp`;
+/** Writes a file atomically, because two builds or test workers may run at the same time. Returns its name. */
+async function replace(name, data) {
+  const temporary = join(OUT, `${name}.${process.pid}.tmp`);
   await writeFile(temporary, data);
-  await rename(temporary, path);
+  await rename(temporary, join(OUT, name));
+  return name;
 }
 
-function root(name) {
-  return dirname(require.resolve(`${name}/package.json`));
+function packageFolder(name) {
+  return join(root, 'node_modules', name);
 }
 
-if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const outDir = process.argv[2] ?? fileURLToPath(new URL('../dist/fonts', import.meta.url));
-  const { written, bytes } = await prepareFonts(outDir);
-  console.log(written === 0 ? 'fonts are up to date' : `${written} fonts, ${(bytes / 1e6).toFixed(1)} MB`);
-}
+if (process.argv[1] === import.meta.filename) await prepareFonts();

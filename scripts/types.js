@@ -11,35 +11,33 @@ const doors = ['src/client/client.ts', 'src/sandbox/embed.ts'].map((file) => joi
  * `any`.
  */
 export async function types() {
-  const declare = declarations();
+  const program = programOf(doors);
   const folder = join(root, 'dist/types');
   await rm(folder, { recursive: true, force: true });
-  const wanted = [...doors];
+  const wanted = new Set(doors);
   for (const source of wanted) {
-    const file = declarationOf(source);
-    const text = declare(source);
-    for (const name of importsOf(text)) {
-      if (!name.startsWith('.')) throw new Error(`the types of ${file} need ${name}`);
-      const next = join(dirname(source), name);
-      if (!wanted.includes(next)) wanted.push(next);
+    const text = declarationsOf(program, source);
+    for (const { fileName: name } of ts.preProcessFile(text).importedFiles) {
+      if (!name.startsWith('.')) throw new Error(`the types of ${source} need ${name}`);
+      wanted.add(join(dirname(source), name));
     }
-    if (/\bany\b/.test(withoutComments(text))) throw new Error(`the types of ${file} contain any`);
-    const declaration = text.replace(/(from '\.[^']*)\.ts'/g, "$1.js'");
+    if (/\bany\b/.test(text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '')))
+      throw new Error(`the types of ${source} contain any`);
     for (const format of ['.', 'cjs']) {
-      const target = join(folder, format, relative(join(root, 'src'), file));
+      const name = relative(join(root, 'src'), source).replace(/\.ts$/, '.d.ts');
+      const target = join(folder, format, name);
       await mkdir(dirname(target), { recursive: true });
-      await writeFile(target, declaration);
+      await writeFile(target, text.replace(/(from '\.[^']*)\.ts'/g, "$1.js'"));
     }
   }
   // The nearest package.json determines the module format that a declaration describes.
   await writeFile(join(folder, 'cjs/package.json'), '{"type":"commonjs"}\n');
 }
 
-/** Returns a function that creates the declarations of a source file, so that only those needed are created. */
-function declarations() {
+function programOf(files) {
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root);
-  const program = ts.createProgram(doors, {
+  return ts.createProgram(files, {
     ...options,
     noEmit: false,
     declaration: true,
@@ -49,26 +47,16 @@ function declarations() {
     noCheck: true,
     tsBuildInfoFile: undefined,
   });
-  return (file) => {
-    let declared;
-    const write = (_name, text) => {
-      declared = text;
-    };
-    const { diagnostics } = program.emit(program.getSourceFile(file), write, undefined, true);
-    if (diagnostics.length > 0) throw new Error(ts.formatDiagnostics(diagnostics, ts.createCompilerHost({})));
-    if (declared === undefined) throw new Error(`${file} has no declarations`);
-    return declared;
+}
+
+/** Returns the declarations of one source file, so that only those needed are created. */
+function declarationsOf(program, file) {
+  let declared;
+  const write = (_name, text) => {
+    declared = text;
   };
-}
-
-function declarationOf(file) {
-  return file.replace(/\.ts$/, '.d.ts');
-}
-
-function importsOf(text) {
-  return ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName);
-}
-
-function withoutComments(text) {
-  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+  const { diagnostics } = program.emit(program.getSourceFile(file), write, undefined, true);
+  if (diagnostics.length > 0) throw new Error(ts.formatDiagnostics(diagnostics, ts.createCompilerHost({})));
+  if (declared === undefined) throw new Error(`${file} has no declarations`);
+  return declared;
 }
