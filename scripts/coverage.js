@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { addSpawned } from './coverage/report.js';
 import { ensureBuilt } from './ensure.js';
 import { progress } from './progress.js';
 import { runVitest } from './vitest.js';
@@ -25,7 +24,6 @@ const here = join(folder, 'in-process');
 const reachedHere = join(here, 'coverage-final.json');
 const copy = join(folder, 'package');
 const chosen = process.argv.slice(2);
-const say = (line) => process.stdout.write(`${line}\n`);
 
 await ensureBuilt();
 const built = progress('Building for coverage');
@@ -44,10 +42,10 @@ const options = [
 const env = { ESIGN_BIN: join(copy, 'bin/run.js'), ESIGN_COVERAGE: raw };
 const passed = (await runVitest(['unit', 'e2e'], [...options, ...chosen], env)) === 0;
 if (!existsSync(reachedHere)) {
-  say('The tests did not finish, so there is no coverage to report.');
+  console.log('The tests did not finish, so there is no coverage to report.');
   process.exit(1);
 }
-const { spawnedCoverage } = await import('./coverage/spawned.js');
+const { addSpawned, spawnedCoverage } = await import('./spawned-coverage.js');
 const { map: spawned, processes, torn } = await spawnedCoverage(raw, join(copy, 'dist'), root);
 const { default: libCoverage } = await import('istanbul-lib-coverage');
 const map = libCoverage.createCoverageMap(JSON.parse(await readFile(reachedHere, 'utf8')));
@@ -59,12 +57,12 @@ const { default: reports } = await import('istanbul-reports');
 const context = libReport.createContext({ dir: folder, coverageMap: map });
 reports.create('text', { file: 'coverage.txt' }).execute(context);
 reports.create('text-summary').execute(context);
-say(`Includes ${processes} spawned processes. For each file, see coverage/coverage.txt.`);
-if (torn > 0) say(`${torn} processes were killed while writing their coverage.`);
+console.log(`Includes ${processes} spawned processes. For each file, see coverage/coverage.txt.`);
+if (torn > 0) console.log(`${torn} processes were killed while writing their coverage.`);
 const lines = map.getCoverageSummary().lines.pct;
 const isEnough = chosen.length > 0 || lines >= REQUIRED_LINES;
-if (!isEnough) say(`${lines}% of the lines are reached, but ${REQUIRED_LINES}% are required.`);
-if (!passed) say('Tests failed; the figures are not those of a whole run.');
+if (!isEnough) console.log(`${lines}% of the lines are reached, but ${REQUIRED_LINES}% are required.`);
+if (!passed) console.log('Tests failed; the figures are not those of a whole run.');
 process.exitCode = passed && isEnough ? 0 : 1;
 
 /**

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { addSpawned } from '../../scripts/coverage/report.js';
-import { spawnedCoverage } from '../../scripts/coverage/spawned.js';
+import { addSpawned, spawnedCoverage } from '../../scripts/spawned-coverage.js';
 
 /* The output of `npm run test:coverage` for a small program that runs as processes. */
 const SOURCE = `interface Word {

@@ -9,3 +9,5 @@ export function spawnedCoverage(
   dist: string,
   root: string,
 ): Promise<{ map: SourceCoverage; processes: number; torn: number }>;
+
+export function addSpawned(inProcess: SourceCoverage, spawned: SourceCoverage): void;

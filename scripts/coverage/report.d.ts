@@ -1,3 +1,0 @@
-import type { SourceCoverage } from './spawned.js';
-
-export function addSpawned(inProcess: SourceCoverage, spawned: SourceCoverage): void;
