@@ -14,9 +14,6 @@ import { firstStandIns, lateStandIns } from './stand-ins.js';
  */
 const root = join(import.meta.dirname, '..');
 
-/** The folders of dist/ that the bundler creates. */
-export const BUNDLED = ['client', 'program'];
-
 /** The commands that scripts may run thousands of times. They need only the first file. */
 const FIRST = /^commands\/(templates|profiles|envelopes\/(get|list|create|send|cancel|remind))\b/;
 /** Modules that nearly all of these commands import late. */
@@ -48,7 +45,7 @@ const COMMON = {
  * also listed in `.bundled.json`.
  */
 export async function bundle(dist = join(root, 'dist'), more = {}) {
-  for (const part of BUNDLED) await rm(join(dist, part), { recursive: true, force: true });
+  for (const part of ['client', 'program']) await rm(join(dist, part), { recursive: true, force: true });
   const program = join(dist, 'program');
   const commands = await commandFiles();
   const first = await firstModules(commands);

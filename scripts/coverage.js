@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { join } from 'node:path';
 import { ensureBuilt } from './ensure.js';
 import { progress } from './progress.js';
 import { runVitest } from './vitest.js';
@@ -70,14 +70,10 @@ process.exitCode = passed && isEnough ? 0 : 1;
  * copy these into the coverage of each process. It is inside the repository, so that packages outside the bundle are found.
  */
 async function buildCopy() {
-  const { BUNDLED, bundle } = await import('./bundle.js');
-  const dist = join(root, 'dist');
-  // These parts are built again, or no end-to-end test needs them.
-  const unwanted = [...BUNDLED, 'standalone', 'deb', 'man'];
+  const { bundle } = await import('./bundle.js');
   await rm(copy, { recursive: true, force: true });
-  for (const name of ['bin', 'contract', 'package.json', 'oclif.manifest.json'])
+  const unchanged = ['fonts', 'help', 'inspector', 'pages', 'types'].map((name) => `dist/${name}`);
+  for (const name of ['bin', 'contract', 'package.json', 'oclif.manifest.json', ...unchanged])
     await cp(join(root, name), join(copy, name), { recursive: true });
-  const filter = (path) => !unwanted.includes(relative(dist, path).split(sep)[0]);
-  await cp(dist, join(copy, 'dist'), { recursive: true, filter });
   await bundle(join(copy, 'dist'), { minify: false, sourcemap: 'external' });
 }

@@ -90,18 +90,22 @@ function topicPage(name, topic) {
 }
 
 function commandPage(command) {
-  const args = Object.values(command.args).filter(({ hidden }) => !hidden);
+  const args = Object.values(command.args);
   const flags = Object.values(command.flags).filter(({ hidden }) => !hidden);
   const own = flags.filter(({ helpGroup }) => helpGroup !== 'GLOBAL');
   const global = flags.filter(({ helpGroup }) => helpGroup === 'GLOBAL');
   const parts = command.id.split(':');
   return [
-    ...intro(parts, command.summary, [...args.map(argument(command)), '[\\fIOPTIONS\\fR]'].join(' ')),
+    ...intro(
+      parts,
+      command.summary,
+      [...args.map((arg) => argument(arg, command.strict)), '[\\fIOPTIONS\\fR]'].join(' '),
+    ),
     ...paragraphs([command.summary, command.description].filter(Boolean).join('\n\n')),
     ...section('ARGUMENTS', args, (arg) => item(italic(arg.name.toUpperCase()), choices(arg))),
     ...section('OPTIONS', own, (flag) => item(flagNames(flag), choices(flag))),
     ...section('GLOBAL OPTIONS', global, (flag) => item(flagNames(flag), choices(flag))),
-    ...section('EXAMPLES', command.examples ?? [], example),
+    ...section('EXAMPLES', command.examples, example),
     ...seeAlso(parts.length > 1 ? [[], [parts[0]]] : [[]]),
   ];
 }
@@ -121,11 +125,9 @@ function commandItem({ id, summary }) {
   return item(bold(id.replaceAll(':', ' ')), plain(summary));
 }
 
-function argument({ strict }) {
-  return ({ name, required }) => {
-    const shownAs = `${italic(name.toUpperCase())}${strict === false ? ' ...' : ''}`;
-    return required ? shownAs : `[${shownAs}]`;
-  };
+function argument({ name, required }, strict) {
+  const shownAs = `${italic(name.toUpperCase())}${strict === false ? ' ...' : ''}`;
+  return required ? shownAs : `[${shownAs}]`;
 }
 
 function flagNames({ name, char, type, helpValue, allowNo, options }) {
@@ -136,17 +138,15 @@ function flagNames({ name, char, type, helpValue, allowNo, options }) {
 
 function choices({ description: says = '', options, default: preset, multiple }) {
   const more = [
-    options?.length ? `One of: ${options.join(', ')}.` : '',
-    typeof preset === 'string' || typeof preset === 'number' ? `Default: ${preset}.` : '',
-    multiple ? 'May be repeated.' : '',
+    options?.length && `One of: ${options.join(', ')}.`,
+    (typeof preset === 'string' || typeof preset === 'number') && `Default: ${preset}.`,
+    multiple && 'May be repeated.',
   ];
   return plain([/[.!?]$/.test(says) ? says : `${says}.`, ...more].filter(Boolean).join(' '));
 }
 
 function example(one, index) {
-  const command = typeof one === 'string' ? one : one.command;
-  const lines = typeof one === 'string' ? [] : [plain(one.description)];
-  return [...(index === 0 ? [] : ['.PP']), ...lines, '.RS 4', '.nf', roff(filled(command)), '.fi', '.RE'];
+  return [...(index === 0 ? [] : ['.PP']), '.RS 4', '.nf', roff(filled(one)), '.fi', '.RE'];
 }
 
 function section(title, list, lines) {
@@ -190,16 +190,15 @@ function plain(text) {
 }
 
 function filled(text) {
-  return text.replaceAll(/<%= ?(config\.bin|command\.id) ?%>/g, 'esign');
+  return text.replaceAll('<%= config.bin %>', 'esign');
 }
 
 /** Escapes text for roff: keeps hyphens copyable, and prevents lines from being read as requests. */
 function roff(text) {
   return text
-    .replaceAll(/[^\x00-\x7f]|[\\\-"'^~`]/gu, (one) => ESCAPES[one] ?? `\\[u${hex(one)}]`)
+    .replaceAll(
+      /[^\x00-\x7f]|[\\\-"'^~`]/gu,
+      (one) => ESCAPES[one] ?? `\\[u${one.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}]`,
+    )
     .replaceAll(/^\./gm, '\\&.');
-}
-
-function hex(one) {
-  return one.codePointAt(0).toString(16).toUpperCase().padStart(4, '0');
 }

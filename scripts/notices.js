@@ -46,25 +46,24 @@ export function packagesOf(paths) {
  * same text share it. A subfolder with its own license is listed only if it contains one of `files`.
  * @throws if a package has no license text.
  */
-export async function writeNotices(folders, files, target = join(root, 'THIRD-PARTY-NOTICES.txt')) {
+export async function writeNotices(folders, files) {
   const packages = new Map();
   for (const folder of new Set(folders)) {
     const found = await noticeOf(folder, foldersOf(files, folder));
     packages.set(`${found.name}@${found.version}`, found);
   }
-  const ordered = [...packages].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, found]) => found);
-  for (const one of ordered) if (one.texts.length === 0) one.texts = textsOfSibling(one, ordered);
-  const missing = ordered.filter(({ texts }) => texts.length === 0).map(({ name }) => name);
-  if (missing.length > 0)
-    throw new Error(`No license text found for ${missing.join(', ')}, so that it can't be shipped.`);
   const named = new Map();
-  for (const { name, version, license, texts } of ordered) {
-    const text = texts.join('\n\n');
+  for (const id of [...packages.keys()].sort()) {
+    const { name, version, license, text = textOfSibling(packages.get(id), packages) } = packages.get(id);
+    if (!text) throw new Error(`No license text found for ${name}, so that it can't be shipped.`);
     named.set(text, [...(named.get(text) ?? []), `${name} ${version} (${license})`]);
   }
   const parts = [...named].map(([text, names]) => `${names.join('\n')}\n\n${text}`);
   const head = 'esign-cli contains software and fonts of others, under the licenses below.';
-  await writeFile(target, `${[head, ...parts].join(`\n\n${'-'.repeat(72)}\n\n`)}\n`);
+  await writeFile(
+    join(root, 'THIRD-PARTY-NOTICES.txt'),
+    `${[head, ...parts].join(`\n\n${'-'.repeat(72)}\n\n`)}\n`,
+  );
 }
 
 /** Returns the folders of these files, starting with the package's. */
@@ -76,28 +75,20 @@ function foldersOf(files, top) {
 }
 
 async function noticeOf(folder, within) {
-  const path = join(root, folder);
   const { name, version, license, repository } = JSON.parse(
-    await readFile(join(path, 'package.json'), 'utf8'),
+    await readFile(join(root, folder, 'package.json'), 'utf8'),
   );
   const texts = [];
-  for (const one of within) {
-    const names = (await readdir(join(root, one))).filter((name) => LICENSE_FILE.test(name)).sort();
-    for (const name of names) texts.push(await textOf(join(root, one, name)));
-  }
-  return { name, version, license, repository: repository?.url ?? repository, texts };
+  for (const one of within)
+    for (const file of (await readdir(join(root, one))).filter((file) => LICENSE_FILE.test(file)).sort())
+      texts.push((await readFile(join(root, one, file), 'utf8')).replaceAll('\r\n', '\n').trim());
+  const text = texts.length > 0 ? texts.join('\n\n') : undefined;
+  return { name, version, license, repository: repository?.url ?? repository, text };
 }
 
 /** Packages from one repository share a license, but some are published without its text. */
-function textsOfSibling({ repository, license }, packages) {
-  const isSibling = (one) => one.texts.length > 0 && one.repository === repository && one.license === license;
-  return repository === undefined ? [] : (packages.find(isSibling)?.texts ?? []);
-}
-
-async function textOf(path) {
-  const text = await readFile(path, 'utf8');
-  return text
-    .replace(/^\uFEFF/, '')
-    .replaceAll('\r\n', '\n')
-    .trim();
+function textOfSibling({ repository, license }, packages) {
+  if (repository === undefined) return undefined;
+  const isSibling = (one) => one.text && one.repository === repository && one.license === license;
+  return [...packages.values()].find(isSibling)?.text;
 }

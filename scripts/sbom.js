@@ -60,8 +60,13 @@ export async function writeExecutableSbom(node, target) {
   await writeFile(target, textOf(sbom));
 }
 
-function componentOf({ name, version, license, integrity }) {
+function componentOf({ name, version, license, integrity = '' }) {
   const [, group, bare] = /^(?:(@[^/]+)\/)?(.+)$/.exec(name);
+  // In the lockfile, a hash is `sha512-` and base64.
+  const hashes = [...integrity.matchAll(/sha(\d+)-(\S+)/g)].map(([, bits, value]) => ({
+    alg: `SHA-${bits}`,
+    content: Buffer.from(value, 'base64').toString('hex'),
+  }));
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
   return {
     type: 'library',
@@ -69,16 +74,10 @@ function componentOf({ name, version, license, integrity }) {
     ...(group === undefined ? {} : { group }),
     name: bare,
     version,
-    ...(integrity === undefined ? {} : { hashes: integrity.split(' ').map(hashOf) }),
+    ...(hashes.length > 0 ? { hashes } : {}),
     licenses: [/^[\w.-]+$/.test(license) ? { license: { id: license } } : { expression: license }],
     purl,
   };
-}
-
-/** Converts a hash from a lockfile: `sha512-` and base64. */
-function hashOf(integrity) {
-  const [algorithm, value] = integrity.split(/-(.*)/s);
-  return { alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(value, 'base64').toString('hex') };
 }
 
 async function jsonOf(path) {
