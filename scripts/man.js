@@ -40,7 +40,8 @@ const ESCAPES = {
 };
 
 await ensureBuilt();
-const { commands } = JSON.parse(await readFile(join(root, 'oclif.manifest.json'), 'utf8'));
+const manifest = await readFile(join(root, 'oclif.manifest.json'), 'utf8');
+const { commands } = JSON.parse(manifest.replaceAll('<%= config.bin %>', 'esign'));
 const { version, description, oclif } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 const made = process.env.SOURCE_DATE_EPOCH ? Number(process.env.SOURCE_DATE_EPOCH) * 1000 : Date.now();
 const date = new Date(made).toISOString().slice(0, 10);
@@ -146,7 +147,7 @@ function choices({ description: says = '', options, default: preset, multiple })
 }
 
 function example(one, index) {
-  return [...(index === 0 ? [] : ['.PP']), '.RS 4', '.nf', roff(filled(one)), '.fi', '.RE'];
+  return [...(index === 0 ? [] : ['.PP']), '.RS 4', '.nf', roff(one), '.fi', '.RE'];
 }
 
 function section(title, list, lines) {
@@ -163,9 +164,7 @@ function item(head, says) {
 }
 
 function paragraphs(text) {
-  return filled(text)
-    .split(/\n{2,}/)
-    .flatMap((part, index) => [...(index === 0 ? [] : ['.PP']), plain(part)]);
+  return text.split(/\n{2,}/).flatMap((part, index) => [...(index === 0 ? [] : ['.PP']), plain(part)]);
 }
 
 function pageName(parts) {
@@ -182,15 +181,11 @@ function italic(text) {
 
 /** Returns a paragraph, broken into lines. */
 function plain(text) {
-  const broken = filled(text)
+  const broken = text
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/(.{1,72})(?: |$)/g, '$1\n')
     .trimEnd();
   return roff(broken);
-}
-
-function filled(text) {
-  return text.replaceAll('<%= config.bin %>', 'esign');
 }
 
 /** Escapes text for roff: keeps hyphens copyable, and prevents lines from being read as requests. */

@@ -5,7 +5,8 @@ import { skill } from './skill.js';
 // Writes docs/reference and the skill from the manifest. With --check, only lists the files that are out of date.
 const root = join(import.meta.dirname, '..');
 const folder = 'docs/reference';
-const { commands } = JSON.parse(await readFile(join(root, 'oclif.manifest.json'), 'utf8'));
+const manifest = await readFile(join(root, 'oclif.manifest.json'), 'utf8');
+const { commands } = JSON.parse(manifest.replaceAll('<%= config.bin %>', 'esign'));
 const { oclif } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
 
 /** Global flags are described once, on the first page. */
@@ -72,7 +73,6 @@ function section(id) {
     `\`${name.toUpperCase()}\``,
     cell(options ? `${description}: ${options.join(', ')}` : description),
   ]);
-  const examples = command.examples.map((one) => one.replaceAll('<%= config.bin %>', 'esign')).join('\n');
   return [
     `## esign ${words(id)}\n\n${command.summary}\n\n`,
     command.description ? `${command.description}\n\n` : '',
@@ -82,7 +82,7 @@ function section(id) {
       const title = group === '' ? '' : `${group[0]}${group.slice(1).toLowerCase()}:\n\n`;
       return title + flagTable(flags.filter(({ helpGroup }) => (helpGroup ?? '') === group));
     }),
-    `Examples:\n\n\`\`\`sh\n${examples}\n\`\`\`\n\n`,
+    `Examples:\n\n\`\`\`sh\n${command.examples.join('\n')}\n\`\`\`\n\n`,
     `With \`--json\`: [${id.replaceAll(':', '-')}.json](../../contract/output/${id.replaceAll(':', '-')}.json)\n`,
   ].join('');
 }
