@@ -1,115 +1,95 @@
-import { rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ensureBuilt } from './ensure.js';
 import { pagePictures } from './pictures/pages.js';
-import { record } from './pictures/recording.js';
-import { Shell, words } from './pictures/shell.js';
+import { recordTour } from './pictures/recording.js';
+import { keep, shows, withShell, words } from './pictures/shell.js';
 
 // Creates the pictures in docs/pictures from real commands in a terminal and real web pages, with a separate sandbox.
-const root = join(import.meta.dirname, '..');
-const bin = join(root, 'bin/run.js');
-const folder = join(root, 'docs/pictures');
-
 await ensureBuilt();
-const shell = await Shell.open(bin, folder);
-const esign = (...line) => shell.esign(...line);
+await withShell(recordTour);
+await withShell(async (shell, baseUrl) => {
+  const staged = await stage(shell);
+  const list = 'esign envelopes list: a table with status, signers, and times';
+  await shell.take('list', list, words`envelopes list`);
+  const get = 'esign envelopes get: the status, signers, and files of an envelope';
+  await shell.take('get', get, words`envelopes get ${staged.offer}`);
+  await watchPicture(shell, staged);
+  await followUpPictures(shell);
+  await pagePictures(shell, baseUrl);
+  await bulkPictures(shell);
+});
 
-function create(template, days, ...signers) {
+function create(shell, template, days, ...signers) {
   const flags = signers.flatMap((signer) => ['--signer', signer]);
-  return esign`envelopes create --template ${template} --expires-in-days ${String(days)} ${flags} --send -q`;
+  return shell.esign`envelopes create --template ${template} --expires-in-days ${String(days)} ${flags} --send -q`;
 }
 
-async function stage() {
+async function stage(shell) {
   const [landlord, tenant] = [
     'Łukasz Řehoř <lukasz@example.com>;role=Landlord',
     '李小龍 <li@example.com>;role=Tenant',
   ];
-  const lease = await create('tmpl_lease', 30, landlord, tenant);
+  const lease = await create(shell, 'tmpl_lease', 30, landlord, tenant);
   const people = ['Ada Lovelace <ada@example.com>', 'Bo Li <bo@example.com>', 'Chen Wei <chen@example.com>'];
-  const offer = await create('tmpl_employment', 14, ...people);
-  const done = await create('tmpl_nda', 30, 'Grace Hopper <grace@example.com>');
-  const refused = await create('tmpl_nda', 7, 'Alan Turing <alan@example.com>');
-  await esign`envelopes create --template tmpl_intake --signer ${'Edsger Dijkstra <edsger@example.com>'} -q`;
-  await esign`sandbox sign ${lease}`;
-  await esign`sandbox sign ${done}`;
-  await esign`sandbox decline ${refused} --reason ${'wrong company'}`;
-  await esign`sandbox sign ${offer}`;
+  const offer = await create(shell, 'tmpl_employment', 14, ...people);
+  const done = await create(shell, 'tmpl_nda', 30, 'Grace Hopper <grace@example.com>');
+  const refused = await create(shell, 'tmpl_nda', 7, 'Alan Turing <alan@example.com>');
+  await shell.esign`envelopes create --template tmpl_intake --signer ${'Edsger Dijkstra <edsger@example.com>'} -q`;
+  await shell.esign`sandbox sign ${lease}`;
+  await shell.esign`sandbox sign ${done}`;
+  await shell.esign`sandbox decline ${refused} --reason ${'wrong company'}`;
+  await shell.esign`sandbox sign ${offer}`;
   return { lease, offer };
 }
 
-async function watchPicture({ lease, offer }) {
+async function watchPicture(shell, { lease, offer }) {
   const line = words`envelopes watch --status SENT,IN_PROGRESS --interval 500ms`;
   const { terminal, child, ended } = shell.open(line, 12);
-  await shell.shows(terminal, new RegExp(`${offer}[^]*1/3`));
-  await esign`sandbox sign ${lease}`;
-  await shell.shows(terminal, /COMPLETED/);
+  await shows(terminal, new RegExp(`${offer}[^]*1/3`));
+  await shell.esign`sandbox sign ${lease}`;
+  await shows(terminal, /COMPLETED/);
   const title = 'esign envelopes watch: a live table, one envelope has just been completed';
-  await shell.keep('watch', title, terminal);
+  await keep('watch', title, terminal);
   child.write('\u0003');
   await ended;
 }
 
 /** A run in progress, and the signers of a small one. */
-async function bulkPictures() {
+async function bulkPictures(shell) {
   const rows = Array.from({ length: 1_500 }, (_, at) => `person${at + 1}@example.com,Person ${at + 1}`);
   await writeFile(join(shell.home, 'people.csv'), `email,name\n${rows.join('\n')}\n`);
   const line = words`bulk create people.csv --template tmpl_nda --send --yes`;
   const { terminal, ended } = shell.open(line, 12);
-  await shell.shows(terminal, /\b(?:[5-9]\d\d|1,\d{3}) of 1,500 sent/);
+  await shows(terminal, /\b(?:[5-9]\d\d|1,\d{3}) of 1,500 sent/);
   const title = 'esign bulk create: 1,500 envelopes in progress, with the rate and the time left';
-  await shell.keep('bulk', title, terminal);
+  await keep('bulk', title, terminal);
   await ended;
   const names = ['Ada Lovelace', 'Bo Li', 'Chen Wei', 'Grace Hopper', 'Łukasz Řehoř', 'Zoë Ångström'];
   const people = names.map((name, at) => `signer${at + 1}@example.com,${name}`);
   await writeFile(join(shell.home, 'team.csv'), `email,name\n${people.join('\n')}\n`);
-  await esign`bulk create team.csv --template tmpl_nda --send --yes`;
-  const ids = (await esign`envelopes list --run last -q`).split('\n');
-  await esign`sandbox sign ${ids[5]}`;
-  await esign`sandbox sign ${ids[3]}`;
-  await esign`sandbox decline ${ids[2]} --reason ${'wrong company'}`;
-  await esign`sandbox advance 2d`;
+  await shell.esign`bulk create team.csv --template tmpl_nda --send --yes`;
+  const ids = (await shell.esign`envelopes list --run last -q`).split('\n');
+  await shell.esign`sandbox sign ${ids[5]}`;
+  await shell.esign`sandbox sign ${ids[3]}`;
+  await shell.esign`sandbox decline ${ids[2]} --reason ${'wrong company'}`;
+  await shell.esign`sandbox advance 2d`;
   const about = 'esign bulk status: the signers in a run and their status';
   await shell.take('bulk-status', about, words`bulk status --last`);
 }
 
 /** Late signers, some of whom were reminded, and a report on two months. Advances the sandbox's clock. */
-async function followUpPictures() {
+async function followUpPictures(shell) {
   for (let week = 0; week < 8; week++) {
     for (let at = 0; at < 4 + (week % 3); at++) {
-      const id = await create('tmpl_nda', 30, `Person ${week}${at} <person${week}${at}@example.com>`);
-      await esign`sandbox advance ${`${3 + 7 * at}h`}`;
-      if (at < 4) await esign`sandbox sign ${id}`;
+      const id = await create(shell, 'tmpl_nda', 30, `Person ${week}${at} <person${week}${at}@example.com>`);
+      await shell.esign`sandbox advance ${`${3 + 7 * at}h`}`;
+      if (at < 4) await shell.esign`sandbox sign ${id}`;
     }
-    await esign`sandbox advance 4d`;
+    await shell.esign`sandbox advance 4d`;
   }
   const late = 'esign late: late signers, and the command to run next for each';
   await shell.take('late', late, words`late --percentile 95`);
   const report = 'esign report: figures, a weekly trend, and how long envelopes took';
   await shell.take('report', report, words`report`, 34);
 }
-
-/** Runs `work` against a new sandbox. */
-async function withSandbox(shell, work) {
-  const sandbox = await shell.startSandbox();
-  try {
-    await work(sandbox);
-  } finally {
-    await sandbox.stop();
-    await rm(shell.home, { recursive: true, force: true });
-  }
-}
-
-const recorder = await Shell.open(bin, folder);
-await withSandbox(recorder, () => record(recorder, 'tour'));
-await withSandbox(shell, async ({ baseUrl }) => {
-  const staged = await stage();
-  const list = 'esign envelopes list: a table with status, signers, and times';
-  await shell.take('list', list, words`envelopes list`);
-  const get = 'esign envelopes get: the status, signers, and files of an envelope';
-  await shell.take('get', get, words`envelopes get ${staged.offer}`);
-  await watchPicture(staged);
-  await followUpPictures();
-  const { env, home } = shell;
-  await pagePictures({ bin, env, home, folder, esign, baseUrl });
-  await bulkPictures();
-});

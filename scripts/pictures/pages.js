@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -7,16 +5,12 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright-core';
-import { words } from './shell.js';
+import { FOLDER, words } from './shell.js';
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const SECRET = 'whsec_0123456789abcdef';
 
-/**
- * Takes pictures of the web pages in a browser: the signing page and the inspector of `listen`.
- * @param {{bin: string, env: object, home: string, folder: string, esign: (texts: TemplateStringsArray, ...values: (string | string[])[]) => Promise<string>, baseUrl: string}} stage
- */
-export async function pagePictures(stage) {
+/** Takes pictures of the web pages in a browser: the signing page, the inspector of `listen`, and pages in files. */
+export async function pagePictures(shell, baseUrl) {
   if (!existsSync(CHROMIUM)) {
     process.stderr.write('Chromium is not installed; pictures of web pages are not updated.\n');
     return;
@@ -26,19 +20,19 @@ export async function pagePictures(stage) {
     args: ['--no-sandbox', '--disable-gpu'],
   });
   try {
-    await signingPicture(browser, stage);
-    await inspectorPicture(browser, stage);
-    await rehearsalPicture(browser, stage);
-    await reportPicture(browser, stage);
+    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    await signingPicture(page, shell, baseUrl);
+    await inspectorPicture(page, shell);
+    await page.setViewportSize({ width: 1000, height: 1150 });
+    await filePictures(page, shell);
   } finally {
     await browser.close();
   }
 }
 
-async function signingPicture(browser, { esign, baseUrl, folder }) {
+async function signingPicture(page, shell, baseUrl) {
   const signer = 'Łukasz Řehoř <signer@example.com>;role=Landlord';
-  await esign`envelopes create --template tmpl_lease --signer ${signer} --allow-missing-roles --send -q`;
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  await shell.esign`envelopes create --template tmpl_lease --signer ${signer} --allow-missing-roles --send -q`;
   await page.goto(new URL('/mailbox?to=signer@', baseUrl).href);
   await page
     .getByRole('link', { name: /Please sign/ })
@@ -49,8 +43,7 @@ async function signingPicture(browser, { esign, baseUrl, folder }) {
   await drawSignature(page);
   await page.getByRole('button', { name: 'Use it' }).click();
   await page.getByRole('button', { name: /drawn: draw it again/ }).waitFor();
-  await page.screenshot({ path: join(folder, 'signing.png') });
-  await page.close();
+  await page.screenshot({ path: join(FOLDER, 'signing.png') });
 }
 
 /** Draws a scribble that looks like a name with the mouse. */
@@ -73,72 +66,55 @@ async function drawSignature(page) {
 }
 
 /** Sends deliveries of every kind: forwarded immediately, forwarded on the second attempt, and refused. */
-async function inspectorPicture(browser, { bin, env, home, esign, folder }) {
+async function inspectorPicture(page, shell) {
   let asked = 0;
   const target = createServer((_, response) => {
     asked++;
     response.writeHead(asked === 5 ? 500 : 200).end('ok');
   });
   await new Promise((resolve) => target.listen(0, '127.0.0.1', resolve));
-  await writeFile(join(home, 'secret'), SECRET);
+  await writeFile(join(shell.home, 'secret'), 'whsec_0123456789abcdef');
+  await writeFile(join(shell.home, 'another'), 'another-secret-0123456789');
   const forwardTo = `http://127.0.0.1:${target.address().port}/hooks`;
-  const line = words`listen --port 0 --json --inspect --secret-file secret --forward-to ${forwardTo}`;
-  const listen = spawn(process.execPath, [bin, ...line], {
-    env,
-    cwd: home,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const listen = shell.start(
+    words`listen --port 0 --json --inspect --secret-file secret --forward-to ${forwardTo}`,
+  );
   try {
     const [ready] = await once(createInterface({ input: listen.stdout }), 'line');
     const { url, inspectorUrl } = JSON.parse(ready);
     const people = ['Łukasz Řehoř <lukasz@example.com>', '李小龍 <li@example.com>'];
     const signers = people.flatMap((signer) => ['--signer', `${signer};role=Signer`]);
     const hook = ['--webhook-url', url, '--webhook-secret-file', 'secret'];
-    const id = await esign`envelopes create --template tmpl_nda --send -q ${hook} ${signers}`;
-    await esign`sandbox sign ${id} --all`;
-    const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+    const id = await shell.esign`envelopes create --template tmpl_nda --send -q ${hook} ${signers}`;
+    await shell.esign`sandbox sign ${id} --all`;
     await page.goto(inspectorUrl);
     await page.getByText('6 deliveries').waitFor();
-    await deliver(url, 'envelope.declined', 'another-secret-0123456789');
+    const refused = shell.esign`events trigger declined --to ${url} --secret-file another`;
+    // It fails, because the listener refuses it.
+    await refused.catch(() => undefined);
     await page.getByText('7 deliveries').waitFor();
     const rows = page.getByRole('list', { name: /Deliveries/ }).getByRole('listitem');
     await rows.filter({ hasText: 'envelope.signed' }).first().click();
     const detail = page.getByRole('region', { name: 'Opened delivery' });
     await detail.getByText('Valid signature').waitFor();
     await detail.getByText('responded with 200 in').last().waitFor();
-    await page.screenshot({ path: join(folder, 'inspector.png') });
+    await page.screenshot({ path: join(FOLDER, 'inspector.png') });
   } finally {
     listen.kill();
     target.close();
   }
 }
 
-/** The page of a rehearsal, down to the emails. */
-async function rehearsalPicture(browser, { esign, home, folder }) {
+/** The pages of a rehearsal and of a report on everything in the sandbox. */
+async function filePictures(page, shell) {
   const people = ['Ada Lovelace', 'Bo Li', 'Chen Wei', 'Grace Hopper', 'Łukasz Řehoř', 'Alan Turing'];
   const rows = people.map((name, at) => `person${at + 1}@example.com,${name}`);
-  await writeFile(join(home, 'people.csv'), `email,name\n${rows.join('\n')}\n`);
+  await writeFile(join(shell.home, 'people.csv'), `email,name\n${rows.join('\n')}\n`);
   const text = ['--subject', 'Confidentiality undertaking', '--message', 'Please sign before Friday.'];
-  await esign`bulk rehearse people.csv --template tmpl_nda --html rehearsal.html ${text}`;
-  await filePicture(browser, join(home, 'rehearsal.html'), join(folder, 'rehearsal.png'));
-}
-
-/** The page of a report on everything in the sandbox. */
-async function reportPicture(browser, { esign, home, folder }) {
-  await esign`report --html report.html`;
-  await filePicture(browser, join(home, 'report.html'), join(folder, 'report.png'));
-}
-
-async function filePicture(browser, file, path) {
-  const page = await browser.newPage({ viewport: { width: 1000, height: 1150 } });
-  await page.goto(`file://${file}`);
-  await page.screenshot({ path });
-  await page.close();
-}
-
-async function deliver(url, event, secret) {
-  const data = { envelopeId: 'env_0123456789abcdef0123', status: 'DECLINED' };
-  const body = JSON.stringify({ event, timestamp: new Date().toISOString(), data });
-  const signature = createHmac('sha256', secret).update(body).digest('hex');
-  await fetch(url, { method: 'POST', body, headers: { 'x-service-signature': signature } });
+  await shell.esign`bulk rehearse people.csv --template tmpl_nda --html rehearsal.html ${text}`;
+  await shell.esign`report --html report.html`;
+  for (const name of ['rehearsal', 'report']) {
+    await page.goto(`file://${join(shell.home, name)}.html`);
+    await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+  }
 }

@@ -1,94 +1,88 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { spawn } from '@lydell/node-pty';
 import xterm from '@xterm/headless';
-import { svgOf } from './svg.js';
+import { svgOf, textOf } from './svg.js';
 
-const COLUMNS = 100;
-const ROWS = 30;
+const root = join(import.meta.dirname, '../..');
+const BIN = join(root, 'bin/run.js');
+/** The folder of the pictures. */
+export const FOLDER = join(root, 'docs/pictures');
 const TIMEOUT_MS = 60_000;
 
-/** Runs the program in terminals with a new home folder, and draws what they show. */
-export class Shell {
-  static async open(bin, folder) {
-    await mkdir(folder, { recursive: true });
-    return new Shell(bin, folder, await mkdtemp(join(tmpdir(), 'esign-pictures-')));
+/** Calls `work` with a shell that has a new home folder and a sandbox. */
+export async function withShell(work) {
+  const shell = new Shell(await mkdtemp(join(tmpdir(), 'esign-pictures-')));
+  const sandbox = shell.start(words`sandbox start --ephemeral --port 0 --json`);
+  try {
+    const [ready] = await once(sandbox.stdout, 'data');
+    await work(shell, JSON.parse(ready).baseUrl);
+  } finally {
+    sandbox.kill();
+    await once(sandbox, 'close');
+    await rm(shell.home, { recursive: true, force: true });
   }
+}
 
-  constructor(bin, folder, home) {
-    this.bin = bin;
-    this.folder = folder;
+/** Runs the program, and draws what it shows in a terminal. */
+class Shell {
+  constructor(home) {
     this.home = home;
-    this.env = { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', TERM: 'xterm-256color' };
+    const env = { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', TERM: 'xterm-256color' };
+    this.options = { cwd: home, env };
   }
 
-  /** Starts a sandbox that the commands use. */
-  async startSandbox() {
-    const args = [this.bin, ...words`sandbox start --ephemeral --port 0 --json`];
-    const child = execFile(process.execPath, args, { env: this.env });
-    const [ready] = await once(child.stdout, 'data');
-    const { baseUrl } = JSON.parse(ready);
-    const stop = async () => {
-      child.kill();
-      await once(child, 'close');
-    };
-    return { baseUrl, stop };
+  /** Starts a command. */
+  start(line) {
+    return execFile(process.execPath, [BIN, ...line], this.options);
   }
 
   /** Runs a command to its end, and returns its output: shell.esign`sandbox sign ${id}`. */
   async esign(...line) {
-    const { env, home } = this;
-    const args = [this.bin, ...words(...line)];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env, cwd: home });
+    const args = [BIN, ...words(...line)];
+    const { stdout } = await promisify(execFile)(process.execPath, args, this.options);
     return stdout.trim();
   }
 
   /** Opens a command in a new terminal, below a prompt with the command. */
-  open(line, rows = ROWS) {
-    const terminal = new xterm.Terminal({ cols: COLUMNS, rows, allowProposedApi: true });
+  open(line, rows = 30) {
+    const terminal = new xterm.Terminal({ cols: 100, rows, allowProposedApi: true });
     terminal.write(`\u001b[2m$\u001b[0m esign ${line.join(' ')}\r\n`);
     return { terminal, ...this.run(terminal, line, rows - 1) };
   }
 
   /** Runs a command in a terminal. */
   run(terminal, line, rows) {
-    const { env, home } = this;
-    const child = spawn(process.execPath, [this.bin, ...line], {
-      cols: terminal.cols,
-      rows,
-      env,
-      cwd: home,
-    });
+    const child = spawn(process.execPath, [BIN, ...line], { cols: terminal.cols, rows, ...this.options });
     // Local paths don't belong in a picture.
-    child.onData((data) => terminal.write(data.replaceAll(home, '~')));
+    child.onData((data) => terminal.write(data.replaceAll(this.home, '~')));
     const ended = new Promise((resolve) => child.onExit(resolve));
     return { child, ended };
-  }
-
-  /** Waits until the screen shows a text. */
-  async shows(terminal, pattern) {
-    for (const deadline = Date.now() + TIMEOUT_MS; !pattern.test(textOf(terminal)); ) {
-      if (Date.now() > deadline) throw new Error(`The screen never showed ${pattern}:\n${textOf(terminal)}`);
-      await setTimeout(5);
-    }
-  }
-
-  async keep(name, title, terminal) {
-    await flushed(terminal);
-    await writeFile(join(this.folder, `${name}.svg`), svgOf(terminal, title));
   }
 
   /** Runs a command to its end, and saves its last screen. */
   async take(name, title, line, rows) {
     const { terminal, ended } = this.open(line, rows);
     await ended;
-    await this.keep(name, title, terminal);
+    await keep(name, title, terminal);
   }
+}
+
+/** Waits until the screen shows a text. */
+export async function shows(terminal, pattern) {
+  for (const deadline = Date.now() + TIMEOUT_MS; !pattern.test(textOf(terminal)); await setTimeout(5))
+    if (Date.now() > deadline) throw new Error(`The screen never showed ${pattern}:\n${textOf(terminal)}`);
+}
+
+/** Saves a screen. */
+export async function keep(name, title, terminal) {
+  await flushed(terminal);
+  await writeFile(join(FOLDER, `${name}.svg`), svgOf(terminal, title));
 }
 
 /** Returns the words of a command line: words`sandbox sign ${id}`. A value is one word, and an array one for each item. */
@@ -99,11 +93,4 @@ export function words(texts, ...values) {
 /** Waits until the terminal has drawn everything written to it. */
 export function flushed(terminal) {
   return new Promise((resolve) => terminal.write('', resolve));
-}
-
-function textOf(terminal) {
-  const { active } = terminal.buffer;
-  return Array.from({ length: active.length }, (_, row) => active.getLine(row)?.translateToString(true)).join(
-    '\n',
-  );
 }

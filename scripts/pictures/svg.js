@@ -25,12 +25,19 @@ export function svgOf(terminal, title) {
 
 /** Draws each line of the visible screen, at the origin. */
 export function screenOf(terminal) {
+  return linesOf(terminal).map((line) => runsOf(line).map(drawn).join(''));
+}
+
+/** Returns the text on the visible screen. */
+export function textOf(terminal) {
+  return linesOf(terminal)
+    .map((line) => line.translateToString(true))
+    .join('\n');
+}
+
+function linesOf(terminal) {
   const { active } = terminal.buffer;
-  return Array.from({ length: terminal.rows }, (_, row) =>
-    runsOf(active, active.viewportY + row)
-      .map(textOf)
-      .join(''),
-  );
+  return Array.from({ length: terminal.rows }, (_, row) => active.getLine(active.viewportY + row));
 }
 
 /** Returns the position of a line that was drawn at the origin. */
@@ -63,13 +70,12 @@ export function widthOf(columns) {
 }
 
 /** Groups the cells of a line by style. A gap ends a run, because SVG collapses spaces. */
-function runsOf(buffer, row) {
-  const line = buffer.getLine(row);
+function runsOf(line) {
   const runs = [];
-  for (let column = 0; line && column < line.length; column++) {
+  for (let column = 0; column < line.length; column++) {
     const cell = line.getCell(column);
-    const text = cell?.getChars().trim();
-    if (!cell || !text) continue;
+    const text = cell.getChars().trim();
+    if (text === '') continue;
     const look = lookOf(cell);
     const last = runs.at(-1);
     // A wide character is a separate run, because its width depends on the font.
@@ -89,7 +95,7 @@ function lookOf(cell) {
   return `fill="${fill}"${cell.isBold() ? ' font-weight="bold"' : ''}`;
 }
 
-function textOf({ text, look, start, end }) {
+function drawn({ text, look, start, end }) {
   const x = (start * CELL.width).toFixed(1);
   const y = 0.75 * CELL.height;
   const length = ((end - start) * CELL.width).toFixed(1);
