@@ -28,8 +28,11 @@ const architecture = (await run('dpkg', ['--print-architecture'])).stdout.trim()
 const tree = await mkdtemp(join(tmpdir(), 'esign-deb-'));
 try {
   await chmod(tree, 0o755);
-  await fill();
-  await control();
+  const files = await contents();
+  for (const [path, data] of files) await put(path, data, path === 'usr/bin/esign' ? 0o755 : 0o644);
+  const sums = files.map(([path, data]) => `${createHash('md5').update(data).digest('hex')}  ${path}\n`);
+  await put('DEBIAN/md5sums', sums.join(''));
+  await put('DEBIAN/control', control(files.reduce((sum, [, data]) => sum + data.length, 0)));
   const target = join(root, 'dist/deb', `esign-cli_${version}_${architecture}.deb`);
   await mkdir(dirname(target), { recursive: true });
   await step('Packing the .deb', 'dpkg-deb', ['--root-owner-group', '-Zxz', '-z3', '--build', tree, target]);
@@ -40,63 +43,42 @@ try {
   await rm(tree, { recursive: true, force: true });
 }
 
-async function fill() {
-  await put('usr/bin/esign', await readFile(executable), 0o755);
-  for (const page of await readdir(join(root, 'dist/man'))) {
-    await put(`usr/share/man/man1/${page}.gz`, packed(await readFile(join(root, 'dist/man', page))));
-  }
-  const completions = [
-    ['bash', 'usr/share/bash-completion/completions/esign'],
-    ['zsh', 'usr/share/zsh/vendor-completions/_esign'],
-    ['fish', 'usr/share/fish/vendor_completions.d/esign.fish'],
-  ];
-  for (const [shell, path] of completions) {
-    const { stdout } = await run(executable, ['autocomplete', shell]);
-    await put(path, stdout);
-  }
-  await put('usr/share/doc/esign-cli/copyright', await copyright());
-  await put(
-    'usr/share/doc/esign-cli/sbom.cdx.json',
-    await readFile(join(root, 'dist/standalone/sbom.cdx.json')),
-  );
-  await put('usr/share/doc/esign-cli/changelog.gz', packed(await readFile(join(root, 'CHANGELOG.md'))));
+/** Returns the paths of the installed files and their data. */
+async function contents() {
+  const from = (path) => readFile(join(root, path));
+  const completion = async (shell) => Buffer.from((await run(executable, ['autocomplete', shell])).stdout);
+  // Our license and those of everything that the executable contains.
+  const licenses = await Promise.all(LICENSES.map((name) => from(`dist/standalone/${name}`)));
+  const pages = (await readdir(join(root, 'dist/man'))).map(async (page) => [
+    `usr/share/man/man1/${page}.gz`,
+    packed(await from(`dist/man/${page}`)),
+  ]);
+  return [
+    ['usr/bin/esign', await from('dist/standalone/esign')],
+    ...(await Promise.all(pages)),
+    ['usr/share/bash-completion/completions/esign', await completion('bash')],
+    ['usr/share/zsh/vendor-completions/_esign', await completion('zsh')],
+    ['usr/share/fish/vendor_completions.d/esign.fish', await completion('fish')],
+    ['usr/share/doc/esign-cli/copyright', Buffer.from(licenses.join(`\n${'-'.repeat(72)}\n\n`))],
+    ['usr/share/doc/esign-cli/sbom.cdx.json', await from('dist/standalone/sbom.cdx.json')],
+    ['usr/share/doc/esign-cli/changelog.gz', packed(await from('CHANGELOG.md'))],
+  ].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-/** Writes our license and those of everything that the executable contains. */
-async function copyright() {
-  const files = await Promise.all(
-    LICENSES.map((name) => readFile(join(root, 'dist/standalone', name), 'utf8')),
-  );
-  return files.join(`\n${'-'.repeat(72)}\n\n`);
-}
-
-async function control() {
-  const files = (await readdir(tree, { recursive: true, withFileTypes: true })).filter((one) => one.isFile());
-  const paths = files.map((file) => join(file.parentPath, file.name)).sort();
-  const sums = [];
-  let bytes = 0;
-  for (const path of paths) {
-    const data = await readFile(path);
-    bytes += data.length;
-    sums.push(`${createHash('md5').update(data).digest('hex')}  ${relative(tree, path)}\n`);
-  }
-  await put('DEBIAN/md5sums', sums.join(''));
-  await put(
-    'DEBIAN/control',
-    [
-      'Package: esign-cli',
-      `Version: ${version}`,
-      `Architecture: ${architecture}`,
-      'Maintainer: The authors of esign-cli',
-      'Section: utils',
-      'Priority: optional',
-      'Depends: libc6 (>= 2.28), libstdc++6, libgcc-s1',
-      `Installed-Size: ${Math.ceil(bytes / 1024)}`,
-      'Description: send documents for signature from the command line',
-      ` ${description}`,
-      '',
-    ].join('\n'),
-  );
+function control(bytes) {
+  return [
+    'Package: esign-cli',
+    `Version: ${version}`,
+    `Architecture: ${architecture}`,
+    'Maintainer: The authors of esign-cli',
+    'Section: utils',
+    'Priority: optional',
+    'Depends: libc6 (>= 2.28), libstdc++6, libgcc-s1',
+    `Installed-Size: ${Math.ceil(bytes / 1024)}`,
+    'Description: send documents for signature from the command line',
+    ` ${description}`,
+    '',
+  ].join('\n');
 }
 
 /** Unpacks the package and runs the program in it. */
