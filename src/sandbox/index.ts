@@ -9,67 +9,38 @@ import { privateFolder, writeFileAtomic } from '../kernel/files/files.ts';
 import { parseJson } from '../kernel/json.ts';
 import { type BucketServer, startBucket } from './bucket/server.ts';
 import { createDocumentMaker } from './documents/index.ts';
-import type { SeededKey } from './embed-model.ts';
 import type { ObjectWriter } from './model.ts';
 import { ApiError } from './service/base/errors.ts';
 import { MAX_OFFSET_MS } from './service/base/sandbox-clock.ts';
-import type { ControlPlane } from './service/control/control-plane.ts';
 import type { Seed } from './service/seed/seed-file.ts';
-import { type ServiceOptions, startService } from './service/server.ts';
+import { type Service, type ServiceOptions, startService } from './service/server.ts';
 
 /*
  * The entry point of the sandbox: other code imports only this file. It connects the service of the API document, the
  * bucket with its files, and the documents it draws.
  */
 
-export interface SandboxOptions
-  extends Pick<
-    ServiceOptions,
-    | 'dataDir'
-    | 'host'
-    | 'port'
-    | 'startsAt'
-    | 'isFrozen'
-    | 'hasCountedIds'
-    | 'apiKey'
-    | 'choices'
-    | 'faults'
-    | 'onProblem'
-  > {
+export interface SandboxOptions extends Omit<ServiceOptions, 'documents' | 'objects' | 'clock' | 'randomId'> {
   /** The port of the S3 endpoint; 0 selects a free one. Default: 1000 above the API's port, or a free one. */
   bucketPort?: number | undefined;
-  /** The number of requests per window and key. Default: 10,000 per 15 minutes (API document, Limits). */
-  rateLimit?: { requests: number; seconds: number } | undefined;
-  /** The initial data of a new sandbox, restored by a reset. Existing data in the folder is kept. */
   seed?: Seed | undefined;
   /** False for a new sandbox that starts with only the templates of its seed. */
   hasBuiltInTemplates?: boolean | undefined;
   /** False if the documents aren't needed: they are empty, and the bucket stays empty, too. */
   drawsDocuments?: boolean | undefined;
-  /** The number of envelopes per calendar month. Default: no limit. */
-  quota?: number | undefined;
 }
 
 export { readSeed, type Seed } from './service/seed/seed-file.ts';
 
-export interface Sandbox {
+/** A running service, and its bucket with the settings that an S3 client needs. */
+export interface Sandbox extends Omit<Service, 'origin'>, BucketKeys {
   /** The base URL of the API, which ends with /api/v1. */
   baseUrl: string;
-  apiKey: string;
-  /** The S3 endpoint and the settings that a client needs. */
   endpoint: string;
   bucket: string;
   region: string;
-  accessKeyId: string;
-  secretAccessKey: string;
   dashboardUrl: string;
-  orgId: string;
   dataDir: string;
-  /** The keys of the seed. */
-  keys: SeededKey[];
-  control: ControlPlane;
-  /** Stops listening and finishes pending writes. Resolves when the state is on disk. */
-  close(): Promise<void>;
 }
 
 const BUCKET = 'esign-sandbox';
@@ -86,8 +57,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   try {
     const service = await startService({
       ...options,
-      rateLimit: options.rateLimit ?? { requests: 10_000, seconds: 900 },
-      quota: options.quota ?? null,
       documents: createDocumentMaker({
         sealFolder: options.dataDir,
         hasBuiltIn: options.hasBuiltInTemplates ?? true,

@@ -36,10 +36,10 @@ export interface ServiceOptions {
   host: string;
   /** The port; 0 selects a free one. */
   port: number;
-  /** The number of requests per window and key. */
-  rateLimit: { requests: number; seconds: number };
-  /** The number of envelopes (or signers, see CHOICES) per calendar month and organization; null for no limit. */
-  quota: number | null;
+  /** The number of requests per window and key. Default: 10,000 per 15 minutes (API document, Limits). */
+  rateLimit?: { requests: number; seconds: number } | undefined;
+  /** The number of envelopes (or signers, see CHOICES) per calendar month and organization. Default: no limit. */
+  quota?: number | undefined;
   documents: DocumentMaker;
   objects: ObjectWriter;
   clock: Clock;
@@ -49,7 +49,7 @@ export interface ServiceOptions {
   isFrozen?: boolean | undefined;
   /** Whether IDs are numbered per kind instead of random. */
   hasCountedIds?: boolean | undefined;
-  /** The initial data of a new sandbox, restored by a reset. */
+  /** The initial data of a new sandbox, restored by a reset. Existing data in the folder is kept. */
   seed?: ReadSeed | undefined;
   /** Returns random letters and digits for IDs, tokens, and keys. Default: from the system's secure source. */
   randomId?: RandomId;
@@ -79,79 +79,66 @@ export interface Service {
 
 /** How long pending requests may take once the service is closing, in ms. */
 const CLOSE_TIMEOUT_MS = 3000;
+const DEFAULT_RATE = { requests: 10_000, seconds: 900 };
 
 /**
  * Starts the e-signature service of the API document on this machine. Rejects with the system's error if the port is in use, and with a
  * UsageError if a choice or fault is invalid, another sandbox uses the folder, or its journal is damaged.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
+  const { dataDir, documents, host, seed, startsAt } = options;
   const choices = new Choices(options.choices);
   const faults = new Faults(options.faults);
-  const errorLog = new ErrorLog(options.clock, options.onProblem ?? (() => undefined));
   const objects = new FaultyObjects(options.objects, { ...options, faults });
-  const store = await Store.open(options.dataDir);
+  const store = await Store.open(dataDir);
   const random: RandomId = options.randomId ?? ((bytes) => randomBytes(bytes).toString('hex'));
   const counted = options.hasCountedIds ? new CountedIds(store.state, random) : undefined;
-  const randomId = counted?.next ?? random;
   const clock = new SandboxClock(options.clock, options);
   // A request without a Host header also gets the API's error format, not Node's empty response.
   const server = createServer({ requireHostHeader: false, ServerResponse: responseDatedBy(clock) });
+  const uploads = new Uploads(join(dataDir, 'templates'));
+  const parts: ServiceParts = {
+    store,
+    clock,
+    realClock: options.clock,
+    startsAt,
+    choices,
+    faults,
+    randomId: counted?.next ?? random,
+    counted,
+    documents,
+    uploads,
+    documentStore: new DocumentStore(documents, objects, uploads),
+    quota: new Quota(store.state, options.quota, choices),
+    rates: new SandboxRateWindow(options.rateLimit ?? DEFAULT_RATE),
+    resets: new ResetLock(),
+    errorLog: new ErrorLog(options.clock, options.onProblem ?? (() => undefined)),
+    origin: () => originOf(server, reachableHost(host)),
+  };
+  const sender = new WebhookSender(parts);
+  const engine = new Engine({ ...parts, sender });
   const closing = new AbortController();
-  let engine: Engine | undefined;
-  let sender: WebhookSender | undefined;
+  const end = once(() => close(server, { store, engine, sender, objects, closing }));
   try {
-    clock.offsetMs = await startOfClock(store, clock, options.startsAt);
-    await seedTemplates(store, options.documents);
-    const uploads = new Uploads(join(options.dataDir, 'templates'));
+    clock.offsetMs = await startOfClock(store, clock, startsAt);
+    await seedTemplates(store, documents);
     await uploads.sweep(store.state.templates.keys());
-    const keyOptions = { dataDir: options.dataDir, now: clock.now(), randomId, wanted: options.apiKey };
-    const apiKey = await openDefaultKey(store, keyOptions);
-    const { documents, host, seed, startsAt } = options;
-    const resets = new ResetLock();
-    const parts: ServiceParts = {
-      store,
-      clock,
-      realClock: options.clock,
-      choices,
-      faults,
-      randomId,
-      documents,
-      resets,
-      errorLog,
-      origin: () => originOf(server, reachableHost(host)),
-    };
-    sender = new WebhookSender(parts);
-    const documentStore = new DocumentStore(documents, objects, uploads);
-    const pendingDocuments = new PendingDocuments({ objects, state: store.state, documentStore, resets });
-    const quota = new Quota(store.state, options.quota, choices);
-    engine = new Engine({ ...parts, sender, documentStore, startsAt, quota });
-    const rates = new SandboxRateWindow(options.rateLimit);
-    const templates = new TemplateService({ ...parts, uploads });
-    const seeder = new Seeder({ ...parts, uploads, apiKey, counted });
-    const snapshots = new Snapshots(join(options.dataDir, 'snapshots'), { objects, uploads });
+    const apiKey = await openDefaultKey(parts, dataDir, options.apiKey);
+    const pendingDocuments = new PendingDocuments({ ...parts, objects, state: store.state });
+    const seeder = new Seeder({ ...parts, apiKey });
+    const snapshots = new Snapshots(join(dataDir, 'snapshots'), { objects, uploads });
     await snapshots.sweep();
-    const control = new ControlPlane({
-      ...parts,
-      engine,
-      rates,
-      counted,
-      apiKey,
-      seeder,
-      pendingDocuments,
-      seed,
-      snapshots,
-    });
+    const control = new ControlPlane({ ...parts, engine, apiKey, seeder, pendingDocuments, seed, snapshots });
     const app = webApp({
       ...parts,
       engine,
-      rates,
-      templates,
+      templates: new TemplateService(parts),
       control,
       closing: closing.signal,
       host,
       objects: pendingDocuments,
     });
-    attach(server, errorLog, (request, env) =>
+    attach(server, parts.errorLog, (request, env) =>
       respondWithFaults(request, env, {
         faults,
         clock: options.clock,
@@ -163,16 +150,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     // Emails contain the server's address, so it must be known first. Data of an earlier run is kept.
     const seeded = seed === undefined ? undefined : await seeder.put(seed, { missingOnly: true });
     await engine.start();
-    return {
-      origin: parts.origin(),
-      orgId: store.state.orgId,
-      apiKey,
-      keys: seeded?.keys ?? [],
-      control,
-      close: once(() => close(server, { store, engine, sender, objects, closing })),
-    };
+    const { orgId } = store.state;
+    return { origin: parts.origin(), orgId, apiKey, keys: seeded?.keys ?? [], control, close: end };
   } catch (error) {
-    await close(server, { store, engine, sender, objects, closing });
+    await end();
     throw error;
   }
 }
@@ -196,8 +177,8 @@ async function close(
   server: Server,
   parts: {
     store: Store;
-    engine: Engine | undefined;
-    sender: WebhookSender | undefined;
+    engine: Engine;
+    sender: WebhookSender;
     objects: FaultyObjects;
     closing: AbortController;
   },
@@ -212,8 +193,8 @@ async function close(
   await closed;
   closing.abort();
   clearTimeout(force);
-  engine?.close();
-  await sender?.close();
+  engine.close();
+  await sender.close();
   await objects.close();
   await store.close();
 }

@@ -312,7 +312,7 @@ import { systemClock } from '../../../src/kernel/clock.ts';
 const at = '2026-01-01T00:00:00.000Z';
 const pdf = async () => Buffer.from('%PDF');
 const service = await startService({
-  dataDir: process.argv[2], host: '127.0.0.1', port: 0, quota: null, clock: systemClock,
+  dataDir: process.argv[2], host: '127.0.0.1', port: 0, clock: systemClock,
   rateLimit: { requests: 100000, seconds: 900 },
   documents: { document: pdf, signed: pdf, certificate: pdf, templates: () => [{ id: 'tmpl_1', name: 'T', description: '',
     pageCount: 1, fields: [], roles: ['Signer'], active: true, createdAt: at, updatedAt: at }] },

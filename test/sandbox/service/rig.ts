@@ -181,7 +181,6 @@ export async function startRig(options: Partial<ServiceOptions> = {}): Promise<R
     host: '127.0.0.1',
     port: 0,
     rateLimit: { requests: 10_000, seconds: 900 },
-    quota: null,
     documents: plainDocuments,
     clock: systemClock,
     objects,

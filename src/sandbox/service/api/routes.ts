@@ -12,12 +12,11 @@ import { reply, type ServiceContext, type ServiceEnv, unknownRoute, wrongMethod 
 import type { Engine } from '../engine/engine.ts';
 import { authenticate, requireScope } from '../store/keys.ts';
 import type { AuditRecord } from '../store/records.ts';
-import type { SandboxRateReading, SandboxRateWindow } from './rate-window.ts';
+import type { SandboxRateReading } from './rate-window.ts';
 import { envelopeView, listItemView, pageOf, pageView, templateView } from './representation.ts';
 
-export interface RouteOptions extends Pick<ServiceParts, 'store' | 'clock' | 'randomId' | 'choices'> {
+export interface RouteOptions extends ServiceParts {
   engine: Engine;
-  rates: SandboxRateWindow;
 }
 
 /** Returns the eight routes of the API (Endpoints), to be mounted at /api/v1. HEAD is handled like GET. */

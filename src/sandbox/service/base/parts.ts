@@ -1,9 +1,14 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { DocumentMaker } from '../../model.ts';
+import type { SandboxRateWindow } from '../api/rate-window.ts';
+import type { DocumentStore } from '../engine/document-store.ts';
+import type { Quota } from '../engine/quota.ts';
 import type { ResetLock } from '../engine/reset-lock.ts';
 import type { Faults } from '../faults/faults.ts';
+import type { CountedIds } from '../store/counted-ids.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
+import type { Uploads } from '../store/uploads.ts';
 import type { Choices } from './choices.ts';
 import type { ErrorLog } from './error-log.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
@@ -14,10 +19,18 @@ export interface ServiceParts {
   clock: SandboxClock;
   /** The machine's clock, for waits in real time. */
   realClock: Clock;
+  /** The time to which a reset sets the sandbox's clock, in ms since the epoch. Default: the machine's time. */
+  startsAt: number | undefined;
   choices: Choices;
   faults: Faults;
   randomId: RandomId;
+  /** The numbered IDs; undefined if IDs are random. */
+  counted: CountedIds | undefined;
   documents: DocumentMaker;
+  uploads: Uploads;
+  documentStore: DocumentStore;
+  quota: Quota;
+  rates: SandboxRateWindow;
   resets: ResetLock;
   errorLog: ErrorLog;
   /** Returns the base of the links in emails. A function because the port is known only once the service listens. */

@@ -1,7 +1,6 @@
 import { Wakeable } from '../../../kernel/async/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
 import type { DeliveryRecord, EnvelopeRecord, MailRecord, TemplateRecord } from '../../model.ts';
-import type { SandboxRateWindow } from '../api/rate-window.ts';
 import { deliveryView, envelopeView, mailView } from '../api/representation.ts';
 import { problemsIn } from '../base/choices.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
@@ -14,19 +13,15 @@ import { nextSigner } from '../engine/predicates.ts';
 import { parseFaults } from '../faults/faults.ts';
 import type { ReadSeed } from '../seed/schema.ts';
 import type { Seeder } from '../seed/seeder.ts';
-import type { CountedIds } from '../store/counted-ids.ts';
 import { hashOf } from '../store/keys.ts';
 import { SNAPSHOT_NAME, type SnapshotInfo, type Snapshots } from '../store/snapshots.ts';
 
 export interface ControlPlaneOptions extends ServiceParts {
   engine: Engine;
-  rates: SandboxRateWindow;
   /** The key that a reset keeps. */
   apiKey: string;
   seeder: Seeder;
   snapshots: Snapshots;
-  /** The numbered IDs; undefined if IDs are random. */
-  counted: CountedIds | undefined;
   pendingDocuments: PendingDocuments;
   /** The seed that the sandbox was started with. */
   seed: ReadSeed | undefined;

@@ -2,21 +2,15 @@ import type { FieldRecord, TemplateRecord } from '../../model.ts';
 import { invalidBody, invalidState, notFound } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
-import type { Uploads } from '../store/uploads.ts';
-
-export interface TemplateServiceOptions
-  extends Pick<ServiceParts, 'store' | 'clock' | 'randomId' | 'documents' | 'resets'> {
-  uploads: Uploads;
-}
 
 /** The properties of a template other than its pages and fields. */
 export type TemplateWords = Pick<TemplateRecord, 'name' | 'description' | 'roles'>;
 
 /** Manages templates created from an organization's own PDFs. A template is inactive until its fields are saved. */
 export class TemplateService {
-  readonly #options: TemplateServiceOptions;
+  readonly #options: ServiceParts;
 
-  constructor(options: TemplateServiceOptions) {
+  constructor(options: ServiceParts) {
     this.#options = options;
   }
 

@@ -1,30 +1,18 @@
 import { KeyedQueue } from '../../../kernel/async/keyed-queue.ts';
 import type { DeliveryRecord, EnvelopeRecord, TemplateRecord } from '../../model.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
-import type { ServiceParts } from '../base/parts.ts';
 import { Alarm, isoTime } from '../base/sandbox-clock.ts';
 import type { TimeOrder } from '../base/time-order.ts';
 import type { CreateBody } from '../base/validation.ts';
 import type { SavedState } from '../store/snapshots.ts';
-import type { WebhookSender } from '../webhooks/sender.ts';
 import { advanceClock } from './advance.ts';
-import type { DocumentStore } from './document-store.ts';
 import { draftEnvelope } from './draft.ts';
 import { type Entries, fillFields } from './fields.ts';
 import * as lifecycle from './lifecycle.ts';
 import { copyOf, outcomeOf } from './outcome.ts';
 import * as predicates from './predicates.ts';
-import type { Quota } from './quota.ts';
 import { remind } from './reminders.ts';
-import { replaceState, resetState } from './reset-and-restore.ts';
-
-export interface EngineOptions extends ServiceParts {
-  /** The time to which a reset sets the sandbox's clock, in ms since the epoch. Default: the machine's time. */
-  startsAt: number | undefined;
-  sender: WebhookSender;
-  documentStore: DocumentStore;
-  quota: Quota;
-}
+import { type EngineParts, replaceState, resetState } from './reset-and-restore.ts';
 
 /** The data from the signer's browser. */
 export interface Visitor {
@@ -41,11 +29,11 @@ const DUE_BATCH_SIZE = 500;
  * Processes actions of the API, signers, and the clock: each changes the lifecycle, documents, emails, and webhooks in one durable step.
  */
 export class Engine {
-  readonly #options: EngineOptions;
+  readonly #options: EngineParts;
   readonly #queue = new KeyedQueue();
   readonly #alarm: Alarm;
 
-  constructor(options: EngineOptions) {
+  constructor(options: EngineParts) {
     this.#options = options;
     this.#alarm = new Alarm(options.clock, () => void this.catchUp().catch(() => undefined));
   }

@@ -5,7 +5,7 @@ import type { ResetLock } from './reset-lock.ts';
 
 const KEY = /^esign\/envelopes\/[^/]+\/([^/]+)\/(document|signed|certificate)\.pdf$/;
 
-export interface PendingDocumentsOptions {
+interface PendingDocumentsOptions {
   objects: ObjectWriter;
   state: StoreState;
   documentStore: DocumentStore;

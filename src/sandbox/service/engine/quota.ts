@@ -6,12 +6,12 @@ import type { StoreState } from '../store/state.ts';
 /** The monthly quota (Limits): signers or envelopes per calendar month (UTC) and organization, counted at creation. */
 export class Quota {
   readonly #state: StoreState;
-  readonly #limit: number | null;
+  readonly #limit: number | undefined;
   readonly #choices: Choices;
   /** The places reserved for envelopes that are being created, so that two of them can't both use the last one. */
   readonly #reserved = new Map<string, number>();
 
-  constructor(state: StoreState, limit: number | null, choices: Choices) {
+  constructor(state: StoreState, limit: number | undefined, choices: Choices) {
     this.#choices = choices;
     this.#state = state;
     this.#limit = limit;
@@ -23,7 +23,7 @@ export class Quota {
     const asked = unit === 'signers' ? signers : 1;
     const created = this.#state.createdIn(orgId, isoTime(now).slice(0, 7))[unit];
     const used = created + (this.#reserved.get(orgId) ?? 0);
-    if (this.#limit !== null && used + asked > this.#limit)
+    if (this.#limit !== undefined && used + asked > this.#limit)
       throw new ApiError(
         'QUOTA_EXCEEDED',
         `Monthly envelope limit reached: ${used} of ${this.#limit} ${unit} used, and ${asked} more requested`,

@@ -2,38 +2,32 @@ import type { ServiceParts } from '../base/parts.ts';
 import type { StoreChange } from '../store/records.ts';
 import type { SavedState } from '../store/snapshots.ts';
 import type { WebhookSender } from '../webhooks/sender.ts';
-import type { DocumentStore } from './document-store.ts';
 
 /* Changes of the whole state. Everything in progress is stopped first. */
 
-interface Parts extends Pick<ServiceParts, 'store' | 'clock' | 'realClock' | 'documents'> {
-  /** The time to which a reset sets the sandbox's clock, in ms since the epoch. Default: the machine's time. */
-  startsAt: number | undefined;
+export interface EngineParts extends ServiceParts {
   sender: WebhookSender;
-  documentStore: DocumentStore;
 }
 
 /** Resets the state to the sandbox's own templates and the key with that hash. */
 export async function resetState(
   keptKeyHash: string,
-  { store, sender, clock, documents, documentStore, startsAt }: Parts,
+  { store, sender, clock, documents, documentStore, startsAt }: EngineParts,
 ): Promise<void> {
   const key = store.state.keyByHash(keptKeyHash);
   const offset = startsAt === undefined ? 0 : clock.offsetFor(startsAt);
   sender.clear();
-  const saved = store.commit([
+  const changes: StoreChange[] = [
     { kind: 'reset', value: null },
     { kind: 'org', value: store.state.orgId },
     { kind: 'clock', ...clock.recordOf(offset) },
     ...documents.templates().map((value): StoreChange => ({ kind: 'template', value })),
     ...(key ? [{ kind: 'key', value: key } satisfies StoreChange] : []),
-  ]);
-  try {
-    await saved;
-  } catch (error) {
+  ];
+  await store.commit(changes).catch((error: unknown) => {
     sender.resume();
     throw error;
-  }
+  });
   clock.offsetMs = offset;
   await documentStore.clear();
 }
@@ -41,7 +35,7 @@ export async function resetState(
 /** Replaces the state with a saved one, including its files. */
 export async function replaceState(
   { changes, journal }: SavedState,
-  { store, sender, clock }: Parts,
+  { store, sender, clock }: EngineParts,
   restoreFiles: () => Promise<void>,
 ): Promise<void> {
   sender.clear();

@@ -6,20 +6,16 @@ import type { PageSize, TemplateRecord } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
-import type { CountedIds } from '../store/counted-ids.ts';
 import { makeKey, type RandomId } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
-import type { Uploads } from '../store/uploads.ts';
 import { SeedProblem, seededEnvelope } from './envelopes.ts';
 import type { CheckedSeed, ReadSeed } from './schema.ts';
 import { seededTemplate } from './templates.ts';
 
-export interface SeederOptions extends Pick<ServiceParts, 'store' | 'clock' | 'documents' | 'origin'> {
-  uploads: Uploads;
+interface SeederOptions extends ServiceParts {
   /** The API key from which IDs and links are derived, so that they are the same for the same seed in the same sandbox. */
   apiKey: string;
-  counted: CountedIds | undefined;
 }
 
 const FIRST_TEMPLATE = 'tmpl_nda';

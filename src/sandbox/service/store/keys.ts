@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Clock } from '../../../kernel/clock.ts';
 import { ifExists } from '../../../kernel/files/regular-file.ts';
 import { SCOPES, type Scope } from '../../../kernel/vocabulary.ts';
 import type { KeyRecord } from '../../model.ts';
@@ -56,13 +57,9 @@ export function requireScope(key: KeyRecord, scope: Scope): void {
  * its key was revoked, or `wanted` is another key. Also creates the organization if it is missing.
  */
 export async function openDefaultKey(
-  store: Store,
-  {
-    dataDir,
-    now,
-    randomId,
-    wanted,
-  }: { dataDir: string; now: number; randomId: RandomId; wanted?: string | undefined },
+  { store, clock, randomId }: { store: Store; clock: Pick<Clock, 'now'>; randomId: RandomId },
+  dataDir: string,
+  wanted: string | undefined,
 ): Promise<string> {
   const path = join(dataDir, 'api-key');
   const kept = (await ifExists(readFile(path, 'utf8'))) ?? '';
@@ -77,7 +74,7 @@ export async function openDefaultKey(
     scopes: [...SCOPES],
     expiresAt: null,
   };
-  const { key, record } = makeKey(facts, now, randomId, wanted);
+  const { key, record } = makeKey(facts, clock.now(), randomId, wanted);
   await store.commit([
     { kind: 'org', value: orgId },
     { kind: 'key', value: record },

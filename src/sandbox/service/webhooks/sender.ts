@@ -15,17 +15,12 @@ const RETRY_AFTER_MS = [FIRST_RETRY_MS, 60_000, 300_000, 1_800_000, 7_200_000];
 /** The recorded outcome of an attempt that a fault dropped. */
 const DROPPED: WebhookOutcome = { status: null, error: 'dropped by a fault', ms: 0 };
 
-export type SenderOptions = Pick<
-  ServiceParts,
-  'store' | 'clock' | 'realClock' | 'choices' | 'faults' | 'errorLog'
->;
-
 /**
  * Delivers webhooks at least once. The first attempts for an envelope are made in the order of its events; retries don't delay later
  * events. Every attempt is recorded, and pending deliveries survive a restart.
  */
 export class WebhookSender {
-  readonly #options: SenderOptions;
+  readonly #options: ServiceParts;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #alarm: Alarm;
@@ -35,7 +30,7 @@ export class WebhookSender {
   readonly #receivers: Receivers;
   #stop = newStop();
 
-  constructor(options: SenderOptions) {
+  constructor(options: ServiceParts) {
     this.#options = options;
     this.#store = options.store;
     this.#clock = options.clock;
