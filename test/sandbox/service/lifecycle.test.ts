@@ -8,7 +8,6 @@ import { draftEnvelope } from '../../../src/sandbox/service/engine/draft.ts';
 import type { LifecycleStep } from '../../../src/sandbox/service/engine/lifecycle.ts';
 import * as lifecycle from '../../../src/sandbox/service/engine/lifecycle.ts';
 import * as standing from '../../../src/sandbox/service/engine/predicates.ts';
-import { remind } from '../../../src/sandbox/service/engine/reminders.ts';
 import { ada, lease } from './rig.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
@@ -45,7 +44,7 @@ function attempt(envelope: EnvelopeRecord, what: string, signer: number, now: nu
       case 'cancel':
         return lifecycle.cancel(envelope, null, now);
       case 'remind':
-        return remind(envelope, signer === 5 ? null : signerId, now);
+        return lifecycle.remind(envelope, signer === 5 ? null : signerId, now);
       case 'view':
         return lifecycle.view(envelope, signerId, now);
       case 'sign':

@@ -7,7 +7,6 @@ import { completedEvent, payloadText } from '../../../src/sandbox/service/engine
 import * as lifecycle from '../../../src/sandbox/service/engine/lifecycle.ts';
 import { copyOf, outcomeOf } from '../../../src/sandbox/service/engine/outcome.ts';
 import * as predicates from '../../../src/sandbox/service/engine/predicates.ts';
-import { remind } from '../../../src/sandbox/service/engine/reminders.ts';
 import { ada, bob, lease } from './rig.ts';
 
 const START = Date.parse('2026-01-01T00:00:00.000Z');
@@ -319,23 +318,23 @@ describe('reminding', () => {
     ['24h', DAY],
   ])('is possible again after the chosen gap: %s', (gap, ms) => {
     const rules: Rules = { ...DEFAULT_RULES, 'reminder-gap': gap };
-    const first = remind(sent({ signingOrder: 'PARALLEL' }), null, START, rules);
+    const first = lifecycle.remind(sent({ signingOrder: 'PARALLEL' }), null, START, rules);
     expect(mailedBy(first).map(([, n]) => n)).toEqual([0, 1, 2]);
     expect(first.envelope.history.slice(-3).map(({ what }) => what)).toEqual(Array(3).fill('reminded'));
-    const again = (time: number) => codeOf(() => remind(first.envelope, null, START + time, rules));
+    const again = (time: number) => codeOf(() => lifecycle.remind(first.envelope, null, START + time, rules));
     expect(again(ms)).toBeUndefined();
     if (ms > 0) expect(again(ms - 1)).toBe('INVALID_STATE');
   });
 
   it('reaches only signers whose turn it is', () => {
     const envelope = signBy(sent({ signingOrder: 'SEQUENTIAL' }), 0, 1).envelope;
-    expect(mailedBy(remind(envelope, null, START))).toEqual([['reminder', 1]]);
-    expect(mailedBy(remind(envelope, idOf(envelope, 1), START))).toEqual([['reminder', 1]]);
+    expect(mailedBy(lifecycle.remind(envelope, null, START))).toEqual([['reminder', 1]]);
+    expect(mailedBy(lifecycle.remind(envelope, idOf(envelope, 1), START))).toEqual([['reminder', 1]]);
     const codes = [idOf(envelope, 0), idOf(envelope, 2), 'signer_x'].map((id) =>
-      codeOf(() => remind(envelope, id, START)),
+      codeOf(() => lifecycle.remind(envelope, id, START)),
     );
     expect(codes).toEqual(['INVALID_STATE', 'INVALID_STATE', 'NOT_FOUND']);
-    expect(codeOf(() => remind(draft(), null, START))).toBe('INVALID_STATE');
+    expect(codeOf(() => lifecycle.remind(draft(), null, START))).toBe('INVALID_STATE');
   });
 });
 
@@ -419,7 +418,7 @@ describe('the records of a step', () => {
   it('have a subject for each kind of email', () => {
     const envelope = sent({ subject: 'S', signingOrder: 'SEQUENTIAL' });
     const subjects = [
-      remind(envelope, null, START),
+      lifecycle.remind(envelope, null, START),
       lifecycle.cancel(envelope, null, START),
       lifecycle.decline(
         signBy(envelope, 0, 1).envelope,
@@ -430,7 +429,7 @@ describe('the records of a step', () => {
     ].map((step) => mailsOf(step).map(({ subject }) => subject)[0]);
     expect(subjects).toEqual(['Reminder: S', 'Canceled: S', 'Declined: S', 'Expired: S']);
     const link = `/sign/${envelope.signers[0]?.token}`;
-    expect(mailsOf(remind(envelope, null, START))[0]?.text).toContain(link);
+    expect(mailsOf(lifecycle.remind(envelope, null, START))[0]?.text).toContain(link);
   });
 
   it('are copied for a replay, with another ID', () => {

@@ -1,5 +1,4 @@
 import type {
-  DeliveryRecord,
   EnvelopeRecord,
   KeyRecord,
   MailRecord,
@@ -115,19 +114,11 @@ export function keyView(key: KeyRecord, now: number) {
   };
 }
 
-/** Returns a delivery as the control plane shows it. */
-export function deliveryView(delivery: DeliveryRecord) {
-  const { id, envelopeId, event, url, createdAt, state, nextAttemptAt, attempts, body } = delivery;
-  return { id, envelopeId, event, url, createdAt, state, nextAttemptAt, attempts, body };
-}
-
 /** Returns an email as the control plane shows it, with the signer's link. `origin` is the sandbox's current address. */
 export function mailView(mail: MailRecord, envelope: EnvelopeRecord | undefined, origin: string) {
-  const { id, at, kind, envelopeId, signerId, to, subject, text } = mail;
-  const signer = envelope?.signers.find((one) => one.id === signerId);
-  const asks = signer !== undefined && (kind === 'request' || kind === 'reminder');
-  const link = asks ? `${origin}/sign/${signer.token}` : null;
-  return { id, at, kind, envelopeId, signerId, to, subject, text, link };
+  const signer = envelope?.signers.find((one) => one.id === mail.signerId);
+  const asks = signer !== undefined && (mail.kind === 'request' || mail.kind === 'reminder');
+  return { ...mail, link: asks ? `${origin}/sign/${signer.token}` : null };
 }
 
 /** Some items of a list, and the total number of items. */

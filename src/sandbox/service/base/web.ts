@@ -4,7 +4,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, Hono, MiddlewareHandler } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { KeyRecord } from '../../model.ts';
+import type { KeyRecord, Visitor } from '../../model.ts';
 import { ApiError, asApiError, errorText, notFound } from './errors.ts';
 
 /**
@@ -24,7 +24,7 @@ export interface ServiceEnv {
 export type ServiceContext = Context<ServiceEnv>;
 
 /** Returns the address and browser of a request. */
-export function visitorOf(c: ServiceContext): { ip: string | null; userAgent: string | null } {
+export function visitorOf(c: ServiceContext): Visitor {
   return { ip: getConnInfo(c).remote.address ?? null, userAgent: c.req.header('user-agent') ?? null };
 }
 

@@ -1,12 +1,12 @@
 import { Wakeable } from '../../../kernel/async/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
-import type { DeliveryRecord, EnvelopeRecord, MailRecord, TemplateRecord } from '../../model.ts';
-import { deliveryView, envelopeView, mailView } from '../api/representation.ts';
+import type { DeliveryRecord, EnvelopeRecord, MailRecord, TemplateRecord, Visitor } from '../../model.ts';
+import { envelopeView, mailView } from '../api/representation.ts';
 import { problemsIn } from '../base/choices.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
-import type { Engine, Visitor } from '../engine/engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { EnteredValues } from '../engine/fields.ts';
 import type { PendingDocuments } from '../engine/pending-documents.ts';
 import { nextSigner } from '../engine/predicates.ts';
@@ -193,8 +193,7 @@ export class ControlPlane {
     const isSelected = (one: DeliveryRecord) =>
       (envelopeId === undefined || one.envelopeId === envelopeId) &&
       (event === undefined || one.event === event);
-    const find = () =>
-      [...this.#options.store.state.deliveries.values()].filter(isSelected).map(deliveryView);
+    const find = () => [...this.#options.store.state.deliveries.values()].filter(isSelected);
     const isDone = (found: ReturnType<typeof find>) => found.some(({ attempts }) => attempts.length > 0);
     return this.#waitFor('delivery', { find, isDone, waitMs, signal });
   }

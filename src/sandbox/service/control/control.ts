@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import * as z from 'zod';
-import { deliveryView, keyView, pageOf, pageView } from '../api/representation.ts';
+import { keyView, pageOf, pageView } from '../api/representation.ts';
 import { ApiError } from '../base/errors.ts';
 import { readJson } from '../base/json-body.ts';
 import { bodies, parseBody, parseListQuery, parseMailQuery } from '../base/validation.ts';
@@ -91,9 +91,7 @@ function recordRoutes(app: Hono<ServiceEnv>, { engine, control, closing, store }
   app.get('/deliveries', async (c) =>
     reply(c, { data: await control.deliveries({ envelopeId: c.req.query('envelopeId') }) }),
   );
-  app.post('/deliveries/:id/replay', async (c) =>
-    reply(c, { data: deliveryView(await engine.replay(c.req.param('id'))) }),
-  );
+  app.post('/deliveries/:id/replay', async (c) => reply(c, { data: await engine.replay(c.req.param('id')) }));
   app.get('/mails', async (c) => {
     const { to, envelopeId, waitMs } = parseMailQuery(c.req.query());
     return reply(c, { data: await control.mails({ to, envelopeId }, waitMs, closing) });

@@ -1,5 +1,5 @@
 import { KeyedQueue } from '../../../kernel/async/keyed-queue.ts';
-import type { DeliveryRecord, EnvelopeRecord, TemplateRecord } from '../../model.ts';
+import type { DeliveryRecord, EnvelopeRecord, TemplateRecord, Visitor } from '../../model.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
 import { Alarm, isoTime } from '../base/sandbox-clock.ts';
 import type { TimeOrder } from '../base/time-order.ts';
@@ -11,14 +11,7 @@ import { type Entries, fillFields } from './fields.ts';
 import * as lifecycle from './lifecycle.ts';
 import { copyOf, outcomeOf } from './outcome.ts';
 import * as predicates from './predicates.ts';
-import { remind } from './reminders.ts';
 import { type EngineParts, replaceState, resetState } from './reset-and-restore.ts';
-
-/** The data from the signer's browser. */
-export interface Visitor {
-  ip: string | null;
-  userAgent: string | null;
-}
 
 /** The delay before retrying due changes that could not be stored, in ms. */
 const TRY_AGAIN_MS = 5000;
@@ -100,7 +93,7 @@ export class Engine {
 
   remind(id: string, orgId: string, signerId: string | null): Promise<EnvelopeRecord> {
     this.envelope(id, orgId);
-    return this.#act(id, (envelope, now) => remind(envelope, signerId, now, this.#rules));
+    return this.#act(id, (envelope, now) => lifecycle.remind(envelope, signerId, now, this.#rules));
   }
 
   /** Views an envelope as a signer. `who` is a signer's ID or email address, or null for the next signer; the same applies below. */

@@ -10,22 +10,7 @@ export interface EventDraft {
   data: Record<string, unknown>;
 }
 
-/** Returns envelope.signed exactly as documented (Events), with the status IN_PROGRESS. */
-export function signedEvent(
-  envelope: EnvelopeRecord,
-  signer: SignerRecord,
-  at: string,
-  status: 'IN_PROGRESS' | 'COMPLETED',
-): EventDraft {
-  const { id, email, name, signedAt } = signer;
-  return {
-    event: 'envelope.signed',
-    at,
-    data: { envelopeId: envelope.id, status, signer: { id, email, name, signedAt } },
-  };
-}
-
-/** Returns an event in the same format for events whose payload the API document doesn't show; `more` is specific to the event. */
+/** Returns an event; `more` is specific to it. */
 export function envelopeEvent(
   event: EventName,
   envelope: EnvelopeRecord,
@@ -33,6 +18,17 @@ export function envelopeEvent(
   more: Record<string, unknown> = {},
 ): EventDraft {
   return { event, at, data: { envelopeId: envelope.id, status: envelope.status, ...more } };
+}
+
+/** Returns an event about a signer: envelope.signed exactly as documented (Events), and others in the same format. */
+export function signerEvent(
+  event: EventName,
+  envelope: EnvelopeRecord,
+  { id, email, name }: SignerRecord,
+  at: string,
+  facts: Partial<SignerRecord>,
+): EventDraft {
+  return envelopeEvent(event, envelope, at, { signer: { id, email, name, ...facts } });
 }
 
 export function completedEvent(envelope: EnvelopeRecord, at: string, rules: Rules): EventDraft {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { ErrorDetails } from '../../../kernel/errors.ts';
-import type { Drawing, FieldRecord, SignerRecord, TemplateRecord } from '../../model.ts';
+import type { Drawing, FieldRecord, FieldType, SignerRecord, TemplateRecord } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 
@@ -58,7 +58,7 @@ export function fillFields(
   return Object.fromEntries(
     fields.map((field) => [
       field.fieldId,
-      isDrawn(field) ? '' : (given.get(field.fieldId) ?? plausible(field, signer, now)),
+      isDrawn(field) ? '' : (given.get(field.fieldId) ?? PLAUSIBLE[field.type](field, signer, now)),
     ]),
   );
 }
@@ -72,22 +72,14 @@ function problemWith(field: FieldRecord, value: string | undefined): string | un
   return undefined;
 }
 
-function plausible(field: FieldRecord, signer: SignerRecord, now: number): string {
-  switch (field.type) {
-    case 'SIGNATURE':
-      return signer.name;
-    case 'INITIALS':
-      return initials(signer.name);
-    case 'DATE':
-      return isoTime(now).slice(0, 10);
-    case 'CHECKBOX':
-      return 'true';
-    case 'DROPDOWN':
-      return field.options?.[0] ?? '';
-    case 'TEXT':
-      return plausibleText(field.label, signer);
-  }
-}
+const PLAUSIBLE: Record<FieldType, (field: FieldRecord, signer: SignerRecord, now: number) => string> = {
+  SIGNATURE: (_field, signer) => signer.name,
+  INITIALS: (_field, signer) => initials(signer.name),
+  DATE: (_field, _signer, now) => isoTime(now).slice(0, 10),
+  CHECKBOX: () => 'true',
+  DROPDOWN: ({ options }) => options?.[0] ?? '',
+  TEXT: ({ label }, signer) => plausibleText(label, signer),
+};
 
 const TEXTS: [RegExp, (signer: SignerRecord) => string][] = [
   [/e-?mail/i, (signer) => signer.email],

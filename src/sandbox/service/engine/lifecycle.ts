@@ -1,10 +1,19 @@
-import type { Drawing, EnvelopeRecord, HistoryEntry, MailRecord, SignerRecord } from '../../model.ts';
+import type { EnvelopeRecord, HistoryEntry, MailRecord, SignerRecord, Visitor } from '../../model.ts';
 import { DEFAULT_RULES, type Rules } from '../base/choices.ts';
 import { invalidState } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import { storageKey } from './document-store.ts';
-import { completedEvent, type EventDraft, envelopeEvent, signedEvent } from './events.ts';
-import { FINALIZING_MS, hasTurn, isActive, isFinalizing, lastSignedAt, requireOpen } from './predicates.ts';
+import { completedEvent, type EventDraft, envelopeEvent, signerEvent } from './events.ts';
+import {
+  FINALIZING_MS,
+  hasTurn,
+  isActive,
+  isFinalizing,
+  lastSignedAt,
+  requireOpen,
+  requireTurn,
+  signerOf,
+} from './predicates.ts';
 
 /**
  * A step of the state machine (States and transitions), which consists of pure functions: an envelope, an action, and the time give the
@@ -22,13 +31,7 @@ export interface MailDraft {
 }
 
 /** A signer's input, and the data from the browser. */
-export interface SignatureInput {
-  signerId: string;
-  values: Record<string, string>;
-  drawings?: Record<string, Drawing>;
-  ip: string | null;
-  userAgent: string | null;
-}
+type SignatureInput = { signerId: string } & Visitor & Pick<SignerRecord, 'values' | 'drawings'>;
 
 /** Returns a step that changes nothing. */
 export function unchanged(envelope: EnvelopeRecord): LifecycleStep {
@@ -77,8 +80,42 @@ export function cancel(
   return {
     envelope: cancelled,
     events: [envelopeEvent('envelope.cancelled', cancelled, at, { reason })],
-    mails: mailTo(envelope, 'cancelled', (signer) => hasTurn(signer) || signer.status === 'SIGNED'),
+    mails: mailsTo(envelope.signers.filter(hasTurnOrSigned), 'cancelled'),
   };
+}
+
+/** Sends a reminder to one pending signer, or, if `signerId` is null, to all signers whose turn it is. */
+export function remind(
+  envelope: EnvelopeRecord,
+  signerId: string | null,
+  now: number,
+  rules: Rules = DEFAULT_RULES,
+): LifecycleStep {
+  const one = signerId === null ? null : signerOf(envelope, signerId);
+  if (!isActive(envelope))
+    throw invalidState(`Envelope is ${envelope.status}; only active envelopes have reminders`);
+  const pending = one === null ? envelope.signers.filter(hasTurn) : [requireTurn(envelope, one)];
+  const gap = REMINDER_GAP_MS[rules['reminder-gap']];
+  const asked = pending.filter((signer) => now - lastReminded(envelope, signer) >= gap);
+  if (asked.length === 0)
+    throw invalidState(
+      pending.length === 0
+        ? 'No signer is pending'
+        : `A signer can be reminded only once every ${rules['reminder-gap']}; try again later`,
+    );
+  const history = recordEach(envelope, isoTime(now), 'reminded', asked);
+  return { envelope: { ...envelope, history }, events: [], mails: mailsTo(asked, 'reminder') };
+}
+
+const REMINDER_GAP_MS: Record<Rules['reminder-gap'], number> = {
+  none: 0,
+  '1h': 3_600_000,
+  '24h': 86_400_000,
+};
+
+function lastReminded(envelope: EnvelopeRecord, signer: SignerRecord): number {
+  const entry = envelope.history.findLast((one) => one.what === 'reminded' && one.signerId === signer.id);
+  return entry ? Date.parse(entry.at) : Number.NEGATIVE_INFINITY;
 }
 
 /**
@@ -95,10 +132,9 @@ export function view(
   if (signer.status === 'VIEWED' && rules.viewed === 'once') return unchanged(envelope);
   const at = isoTime(now);
   const viewed = replaceSigner(envelope, { ...signer, status: 'VIEWED', viewedAt: signer.viewedAt ?? at });
-  const { id, email, name } = signer;
   return {
     envelope: { ...viewed, history: record(envelope, at, 'viewed', signerId) },
-    events: [envelopeEvent('envelope.viewed', viewed, at, { signer: { id, email, name, viewedAt: at } })],
+    events: [signerEvent('envelope.viewed', viewed, signer, at, { viewedAt: at })],
     mails: [],
   };
 }
@@ -108,21 +144,18 @@ export function view(
  */
 export function sign(
   envelope: EnvelopeRecord,
-  signature: SignatureInput,
+  { signerId, ...input }: SignatureInput,
   now: number,
   rules: Rules = DEFAULT_RULES,
 ): LifecycleStep {
-  const signer = requireOpen(envelope, signature.signerId);
+  const signer = requireOpen(envelope, signerId);
   const at = isoTime(now);
   const signed: SignerRecord = {
     ...signer,
     status: 'SIGNED',
     signedAt: at,
     consentAt: signer.consentAt ?? at,
-    ip: signature.ip,
-    userAgent: signature.userAgent,
-    values: signature.values,
-    ...(signature.drawings === undefined ? {} : { drawings: signature.drawings }),
+    ...input,
   };
   const after: EnvelopeRecord = {
     ...replaceSigner(envelope, signed),
@@ -130,8 +163,8 @@ export function sign(
     history: record(envelope, at, 'signed', signer.id),
   };
   const completes = isFinalizing(after) && rules.finalisation === 'at-once';
-  const shown = completes && rules['last-signed'] === 'completed' ? 'COMPLETED' : 'IN_PROGRESS';
-  const events = [signedEvent(after, signed, at, shown)];
+  const status = completes && rules['last-signed'] === 'completed' ? 'COMPLETED' : 'IN_PROGRESS';
+  const events = [signerEvent('envelope.signed', { ...after, status }, signer, at, { signedAt: at })];
   if (completes) return complete(after, events, at, rules);
   return isFinalizing(after) ? { envelope: after, events, mails: [] } : { ...askNext(after, at), events };
 }
@@ -149,22 +182,16 @@ export function decline(
 ): LifecycleStep {
   const signer = requireOpen(envelope, answer.signerId);
   const at = isoTime(now);
+  const facts = { declinedAt: at, declineReason: answer.reason };
   const declined: EnvelopeRecord = {
-    ...replaceSigner(envelope, {
-      ...signer,
-      status: 'DECLINED',
-      declinedAt: at,
-      declineReason: answer.reason,
-    }),
+    ...replaceSigner(envelope, { ...signer, status: 'DECLINED', ...facts }),
     status: 'DECLINED',
     history: record(envelope, at, 'declined', signer.id, answer.reason),
   };
-  const { id, email, name } = signer;
-  const who = { id, email, name, declinedAt: at, declineReason: answer.reason };
   return {
     envelope: declined,
-    events: [envelopeEvent('envelope.declined', declined, at, { signer: who })],
-    mails: mailTo(declined, 'declined', (other) => hasTurn(other) || other.status === 'SIGNED'),
+    events: [signerEvent('envelope.declined', declined, signer, at, facts)],
+    mails: mailsTo(declined.signers.filter(hasTurnOrSigned), 'declined'),
   };
 }
 
@@ -181,7 +208,7 @@ export function expire(envelope: EnvelopeRecord): LifecycleStep {
   return {
     envelope: expired,
     events: [envelopeEvent('envelope.expired', expired, at)],
-    mails: mailTo(envelope, 'expired', hasTurn),
+    mails: mailsTo(envelope.signers.filter(hasTurn), 'expired'),
   };
 }
 
@@ -210,7 +237,7 @@ function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string, ru
   return {
     envelope: completed,
     events: [...events, completedEvent(completed, at, rules)],
-    mails: mailTo(completed, 'completed', () => true),
+    mails: mailsTo(completed.signers, 'completed'),
   };
 }
 
@@ -218,21 +245,19 @@ function complete(envelope: EnvelopeRecord, events: EventDraft[], at: string, ru
 function askNext(envelope: EnvelopeRecord, at: string): LifecycleStep {
   const unsigned = envelope.signers.filter((signer) => signer.status !== 'SIGNED');
   const turn = Math.min(...unsigned.map((signer) => signer.order));
-  const isAsked = (signer: SignerRecord) =>
-    signer.status === 'PENDING' && (envelope.signingOrder === 'PARALLEL' || signer.order === turn);
-  const asked = envelope.signers.filter(isAsked);
-  const history = [...envelope.history];
-  for (const signer of asked) history.push({ at, what: 'notified', signerId: signer.id, detail: null });
+  const asked = envelope.signers.filter(
+    ({ status, order }) => status === 'PENDING' && (envelope.signingOrder === 'PARALLEL' || order === turn),
+  );
   return {
     envelope: {
       ...envelope,
       signers: envelope.signers.map((signer) =>
-        isAsked(signer) ? { ...signer, status: 'SENT', notifiedAt: at } : signer,
+        asked.includes(signer) ? { ...signer, status: 'SENT', notifiedAt: at } : signer,
       ),
-      history,
+      history: recordEach(envelope, at, 'notified', asked),
     },
     events: [],
-    mails: asked.map((signer) => ({ kind: 'request', signerId: signer.id })),
+    mails: mailsTo(asked, 'request'),
   };
 }
 
@@ -243,12 +268,21 @@ function replaceSigner(envelope: EnvelopeRecord, changed: SignerRecord): Envelop
   };
 }
 
-function mailTo(
+function hasTurnOrSigned(signer: SignerRecord): boolean {
+  return hasTurn(signer) || signer.status === 'SIGNED';
+}
+
+function mailsTo(signers: readonly SignerRecord[], kind: MailRecord['kind']): MailDraft[] {
+  return signers.map(({ id }) => ({ kind, signerId: id }));
+}
+
+function recordEach(
   envelope: EnvelopeRecord,
-  kind: MailRecord['kind'],
-  who: (signer: SignerRecord) => boolean,
-): MailDraft[] {
-  return envelope.signers.filter(who).map((signer) => ({ kind, signerId: signer.id }));
+  at: string,
+  what: HistoryEntry['what'],
+  signers: readonly SignerRecord[],
+): HistoryEntry[] {
+  return [...envelope.history, ...signers.map(({ id }) => ({ at, what, signerId: id, detail: null }))];
 }
 
 function record(

@@ -1,5 +1,5 @@
 import { inUtc, longDay } from '../../documents/drawing/times.ts';
-import type { DeliveryRecord, EnvelopeRecord, MailRecord, SignerRecord } from '../../model.ts';
+import type { DeliveryRecord, EnvelopeRecord, MailRecord } from '../../model.ts';
 import type { Rules } from '../base/choices.ts';
 import type { RandomId } from '../store/keys.ts';
 import type { StoreChange } from '../store/records.ts';
@@ -7,31 +7,25 @@ import { type EventDraft, payloadText } from './events.ts';
 import type { LifecycleStep, MailDraft } from './lifecycle.ts';
 import { signerOf } from './predicates.ts';
 
-export interface StepOutcome {
-  /** The changes for one line of the journal: the envelope, its emails, and its deliveries. */
-  changes: StoreChange[];
-  deliveries: DeliveryRecord[];
+interface OutcomeFacts {
+  origin: string;
+  randomId: RandomId;
+  rules: Rules;
 }
 
-/** Returns the records that result from a step. Events become deliveries only if the envelope has a webhookUrl (Events). */
+/**
+ * Returns the records that result from a step. The changes are for one line of the journal: the envelope, its emails, and its deliveries.
+ * Events become deliveries only if the envelope has a webhookUrl (Events).
+ */
 export function outcomeOf(
-  step: LifecycleStep,
-  facts: { origin: string; randomId: RandomId; rules: Rules },
-): StepOutcome {
-  const { origin, randomId, rules } = facts;
-  const { envelope, events, mails } = step;
+  { envelope, events, mails }: LifecycleStep,
+  facts: OutcomeFacts,
+): { changes: StoreChange[]; deliveries: DeliveryRecord[] } {
   const url = envelope.webhookUrl;
-  const deliveries =
-    url === null ? [] : events.map((draft) => newDelivery(envelope.id, url, draft, { randomId, rules }));
-  const at = envelope.history.at(-1)?.at ?? envelope.createdAt;
-  const mailOf = (draft: MailDraft): MailRecord => {
-    const signer = signerOf(envelope, draft.signerId);
-    const link = `${origin}/sign/${signer.token}`;
-    return composeMail(envelope, signer, draft, { id: `mail_${randomId(10, 'mail')}`, at, link });
-  };
+  const deliveries = url === null ? [] : events.map((draft) => newDelivery(envelope.id, url, draft, facts));
   const changes: StoreChange[] = [
     { kind: 'envelope', value: envelope },
-    ...mails.map((draft): StoreChange => ({ kind: 'mail', value: mailOf(draft) })),
+    ...mails.map((draft): StoreChange => ({ kind: 'mail', value: composeMail(envelope, draft, facts) })),
     ...deliveries.map((value): StoreChange => ({ kind: 'delivery', value })),
   ];
   return { changes, deliveries };
@@ -47,7 +41,7 @@ function newDelivery(
   envelopeId: string,
   url: string,
   draft: EventDraft,
-  { randomId, rules }: { randomId: RandomId; rules: Rules },
+  { randomId, rules }: OutcomeFacts,
 ): DeliveryRecord {
   return {
     id: `dlv_${randomId(10, 'dlv')}`,
@@ -55,56 +49,53 @@ function newDelivery(
     event: draft.event,
     url,
     createdAt: draft.at,
-    body: payloadText(draft, `evt_${randomId(10, 'evt')}`, rules),
     state: 'pending',
     nextAttemptAt: draft.at,
     attempts: [],
+    body: payloadText(draft, `evt_${randomId(10, 'evt')}`, rules),
   };
 }
 
-/** Composes an email to a signer. `link` opens the signing page. */
 function composeMail(
   envelope: EnvelopeRecord,
-  signer: SignerRecord,
-  draft: MailDraft,
-  facts: { id: string; at: string; link: string },
+  { kind, signerId }: MailDraft,
+  { origin, randomId }: OutcomeFacts,
 ): MailRecord {
-  const { subject, lines } = wording(draft.kind, envelope, facts.link);
+  const { email, name, token } = signerOf(envelope, signerId);
+  const { subject, lines } = wording(kind, envelope, `${origin}/sign/${token}`);
   return {
-    id: facts.id,
-    at: facts.at,
-    kind: draft.kind,
+    id: `mail_${randomId(10, 'mail')}`,
+    at: envelope.history.at(-1)?.at ?? envelope.createdAt,
+    kind,
     envelopeId: envelope.id,
-    signerId: signer.id,
-    to: signer.email,
+    signerId,
+    to: email,
     subject,
-    text: [`Hello ${signer.name},`, ...lines].join('\n\n'),
+    text: [`Hello ${name},`, ...lines].join('\n\n'),
   };
 }
 
 function wording(kind: MailRecord['kind'], envelope: EnvelopeRecord, link: string) {
-  const { subject, templateName } = envelope;
-  const note = envelope.message === '' ? [] : [envelope.message];
-  const invitation = [...note, `Open and sign "${templateName}" here:\n${link}`];
-  const until = `Sign by ${longDay(envelope.expiresAt)}. The link expires at ${inUtc(envelope.expiresAt)}.`;
-  switch (kind) {
-    case 'request':
-      return { subject, lines: [...invitation, until] };
-    case 'reminder':
-      return { subject: `Reminder: ${subject}`, lines: [...invitation, until] };
-    case 'completed':
-      return { subject: `Completed: ${subject}`, lines: [`Everyone has signed "${templateName}".`] };
-    case 'declined':
-      return { subject: `Declined: ${subject}`, lines: [`"${templateName}" was declined by a signer.`] };
-    case 'cancelled':
-      return {
-        subject: `Canceled: ${subject}`,
-        lines: [`The request to sign "${templateName}" was canceled.`],
-      };
-    case 'expired':
-      return {
-        subject: `Expired: ${subject}`,
-        lines: [`The request to sign "${templateName}" has expired.`],
-      };
+  const { subject, message, templateName, expiresAt } = envelope;
+  if (kind !== 'request' && kind !== 'reminder') {
+    const [news, text] = NEWS[kind];
+    return { subject: `${news}: ${subject}`, lines: [text(templateName)] };
   }
+  const lines = [
+    `Open and sign "${templateName}" here:\n${link}`,
+    `Sign by ${longDay(expiresAt)}. The link expires at ${inUtc(expiresAt)}.`,
+  ];
+  return {
+    subject: kind === 'reminder' ? `Reminder: ${subject}` : subject,
+    lines: message === '' ? lines : [message, ...lines],
+  };
 }
+
+type News = Exclude<MailRecord['kind'], 'request' | 'reminder'>;
+
+const NEWS: Record<News, [subject: string, text: (template: string) => string]> = {
+  completed: ['Completed', (template) => `Everyone has signed "${template}".`],
+  declined: ['Declined', (template) => `"${template}" was declined by a signer.`],
+  cancelled: ['Canceled', (template) => `The request to sign "${template}" was canceled.`],
+  expired: ['Expired', (template) => `The request to sign "${template}" has expired.`],
+};
