@@ -30,7 +30,7 @@ export interface SandboxOptions extends Omit<ServiceOptions, 'documents' | 'obje
   drawsDocuments?: boolean | undefined;
 }
 
-export { readSeed, type Seed } from './service/seed/seed-file.ts';
+export { readSeed, readSeedText, type Seed } from './service/seed/seed-file.ts';
 
 /** A running service, and its bucket with the settings that an S3 client needs. */
 export interface Sandbox extends Omit<Service, 'origin'>, BucketKeys {

@@ -8,8 +8,8 @@ const LARGE = 50_000;
 /** Reads a seed from a file. `-` is stdin. @throws UsageError with the line and field of an error. */
 export async function readSeedFile(path: string, terminal: CommandTerminal): Promise<Seed> {
   const text = await readText(path, 'seed');
-  const { readSeed } = await import('../../sandbox/index.ts');
-  return terminal.waiting('Reading the seed', () => readSeed({ path, text }), {
+  const { readSeedText } = await import('../../sandbox/index.ts');
+  return terminal.waiting('Reading the seed', () => readSeedText(path, text), {
     immediately: text.length > LARGE,
   });
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod';
 import { ENVELOPE_STATUSES } from '../../../src/kernel/vocabulary.ts';
 import type { SandboxSeed } from '../../../src/sandbox/embed-options.ts';
-import { readSeed } from '../../../src/sandbox/service/seed/seed-file.ts';
+import { readSeed, readSeedText } from '../../../src/sandbox/service/seed/seed-file.ts';
 import {
   DAY,
   errorIn,
@@ -274,12 +274,12 @@ test.each([
   ],
   ['templates: [{id: t, name: T, pdf: /dev/zero}]', /Can't read \/dev\/zero \(it is not a regular file\)/],
 ])('A file that is not a seed is refused: %j', async (text, message) => {
-  await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(message);
+  await expect(readSeedText('seed.yaml', text)).rejects.toThrow(message);
 });
 
 test('A seed is read in linear time, and each of its errors has a line', async () => {
   const text = Array.from({ length: 100_000 }, (_, at) => `key${at}: 1`).join('\n');
-  await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(/line 10, key9: .* 99990 more/);
+  await expect(readSeedText('seed.yaml', text)).rejects.toThrow(/line 10, key9: .* 99990 more/);
 });
 
 test.each([
@@ -290,5 +290,5 @@ test.each([
   // The value begins below the name of its field.
   ['envelopes:\n  - id: env_1\n    status:\n      NOT_A_STATUS', 'line 3, envelopes.0.status'],
 ])('A seed with an error names the alias or the line: %j', async (text, fact) => {
-  await expect(readSeed({ path: 'seed.yaml', text })).rejects.toThrow(fact);
+  await expect(readSeedText('seed.yaml', text)).rejects.toThrow(fact);
 });

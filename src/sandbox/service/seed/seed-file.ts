@@ -20,16 +20,17 @@ export interface Seed extends ReadSeed {
 const MAX_PROBLEMS = 10;
 
 /**
- * Reads a seed: a YAML or JSON file, its text, or an object.
+ * Reads a seed: a YAML or JSON file, or an object.
  * @throws UsageError with the line and field of each error.
  */
-export async function readSeed(source: SandboxSeed | string | { path: string; text: string }): Promise<Seed> {
-  if (typeof source !== 'string' && !isText(source)) {
-    const mistakes = (details: ErrorDetails) => seedError('The seed', details, () => undefined);
-    return parseSeed(source, process.cwd(), mistakes);
-  }
-  const path = typeof source === 'string' ? source : source.path;
-  const text = typeof source === 'string' ? await textOf(path) : source.text;
+export async function readSeed(source: SandboxSeed | string): Promise<Seed> {
+  if (typeof source === 'string') return readSeedText(source, await textOf(source));
+  const mistakes = (details: ErrorDetails) => seedError('The seed', details, () => undefined);
+  return parseSeed(source, process.cwd(), mistakes);
+}
+
+/** Reads the text of a seed. `path` is its file; `-` is stdin. @throws UsageError as `readSeed` does */
+export async function readSeedText(path: string, text: string): Promise<Seed> {
   const { parseDocument, LineCounter: Lines } = await import('./yaml.ts');
   const lines = new Lines();
   // The parser compares each key with every other one, which takes minutes for 200,000 of them.
@@ -41,18 +42,11 @@ export async function readSeed(source: SandboxSeed | string | { path: string; te
     const { line } = lines.linePos(mistake.at);
     throw new UsageError(`${name} is neither YAML nor JSON: line ${line}: ${mistake.message}.`);
   }
-  const nodes = new NodeIndex();
+  const itemOf = itemFinder();
   const mistakes = (details: ErrorDetails) =>
-    seedError(name, details, (field) => lineOf(document, nodes, lines, field.split('.')));
+    seedError(name, details, (field) => lineOf(document, itemOf, lines, field.split('.')));
   const folder = path === '-' ? process.cwd() : dirname(resolve(path));
   return parseSeed(plainOf(document, name), folder, mistakes);
-}
-
-function isText(source: SandboxSeed | { path: string; text: string }): source is {
-  path: string;
-  text: string;
-} {
-  return isRecord(source) && 'path' in source && 'text' in source;
 }
 
 /** Converts a YAML document to a plain value. @throws UsageError for an alias without an anchor, or for aliases that expand too much. */
@@ -129,14 +123,14 @@ function seedError(
 /** Returns the line of a field, or that of its parent if the field is missing. */
 function lineOf(
   { contents }: Document,
-  nodes: NodeIndex,
+  itemOf: ReturnType<typeof itemFinder>,
   lines: LineCounter,
   path: readonly string[],
 ): number | undefined {
   let node: unknown = contents;
   let start = startOf(node);
   for (const name of path) {
-    const item = nodes.item(node, name);
+    const item = itemOf(node, name);
     if (item === undefined) break;
     // The value of a field may start on a later line than its name.
     node = isRecord(item) && 'key' in item ? item.value : item;
@@ -145,20 +139,15 @@ function lineOf(
   return start === undefined ? undefined : lines.linePos(start).line;
 }
 
-/** Finds the items of YAML collections by name, in constant time. */
-class NodeIndex {
-  readonly #pairs = new WeakMap<object, Map<string, unknown>>();
-
-  /** Returns the item of a list, or the pair of a map. */
-  item(node: unknown, name: string): unknown {
+/** Returns a function that finds the item of a YAML list, or the pair of a map, by its name in constant time. */
+function itemFinder() {
+  const known = new WeakMap<object, Map<string, unknown>>();
+  return (node: unknown, name: string): unknown => {
     if (!isRecord(node) || !isList(node.items)) return undefined;
-    let pairs = this.#pairs.get(node);
-    if (pairs === undefined) {
-      pairs = new Map(node.items.flatMap((one) => (isPair(one) ? [[keyOf(one), one] as const] : [])));
-      this.#pairs.set(node, pairs);
-    }
+    const pairs = known.get(node) ?? new Map(node.items.filter(isPair).map((one) => [keyOf(one), one]));
+    known.set(node, pairs);
     return pairs.size > 0 ? pairs.get(name) : node.items[Number(name)];
-  }
+  };
 }
 
 /** Returns the first duplicate key of a map. */
