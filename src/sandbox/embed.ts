@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { type ErrorDetails, EsignError, UsageError, WaitTimeoutError } from '../kernel/errors.ts';
 import { temporaryFolder } from '../kernel/files/temporary-folder.ts';
@@ -8,13 +9,13 @@ import {
   checkType,
   type OptionNames,
 } from '../kernel/options.ts';
+import { EVENTS } from '../kernel/vocabulary.ts';
 import { waitExpired } from '../kernel/wait-expired.ts';
-import { filters, readArgument } from './embed-arguments.ts';
 import type { RunningSandbox, SandboxDuration } from './embed-model.ts';
 import type { StartSandboxOptions } from './embed-options.ts';
 import { readSeed, readTime, startSandbox as startServers } from './index.ts';
 import { ApiError } from './service/base/errors.ts';
-import { bodies } from './service/base/validation.ts';
+import { bodies, oneOf, parseBody } from './service/base/validation.ts';
 import type { ControlPlane } from './service/control/control-plane.ts';
 
 export type {
@@ -97,7 +98,6 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
   if (faults !== undefined) checkObject('faults', faults);
   const temporary = options.dataDir === undefined ? await temporaryFolder('esign-sandbox-') : undefined;
   const dataDir = temporary?.path ?? options.dataDir ?? '';
-  const removeTemporary = () => temporary?.remove();
   try {
     const running = await startServers({
       dataDir,
@@ -118,7 +118,7 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
     const close = async () => {
       closing.abort();
       await running.close();
-      await removeTemporary();
+      await temporary?.remove();
     };
     return {
       baseUrl,
@@ -131,7 +131,7 @@ export async function startSandbox(options: StartSandboxOptions = {}): Promise<R
       [Symbol.asyncDispose]: close,
     };
   } catch (error) {
-    await removeTemporary();
+    await temporary?.remove();
     throw error;
   }
 }
@@ -163,6 +163,34 @@ function readCountedIds(ids: unknown): boolean {
   if (ids === undefined || ids === 'random') return false;
   if (ids === 'counted') return true;
   throw new UsageError(`ids must be 'random' or 'counted', not ${JSON.stringify(ids)}.`);
+}
+
+const text = z.string({ error: 'Must be a string' }).optional();
+const duration = z
+  .union([z.string(), z.number()], { error: 'Must be a duration or a number of ms' })
+  .optional();
+const filters = {
+  mails: z.strictObject({ to: text, envelope: text, wait: duration }),
+  deliveries: z.strictObject({
+    envelope: text,
+    event: z.enum(EVENTS, { error: oneOf(EVENTS) }).optional(),
+    wait: duration,
+  }),
+};
+
+/**
+ * Returns a method's argument, or an empty object if it is missing. In code without types, nothing else would detect a misspelled name.
+ * @throws UsageError naming the method and each wrong field.
+ */
+function readArgument<T>(method: string, schema: z.ZodType<T>, given: unknown = {}): T {
+  checkObject(method, given);
+  try {
+    return parseBody(schema, given);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    const message = withDetails(`The argument of ${method} is not valid`, error);
+    throw new UsageError(message, { cause: error });
+  }
 }
 
 type Actions = Omit<
@@ -263,7 +291,10 @@ function closedError(cause?: unknown): SandboxError {
 function asSandboxError(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error;
   const { code, status, details } = error;
-  const fields = Object.entries(details ?? {}).map(([field, texts]) => `${field}: ${texts.join('; ')}`);
-  const message = [error.message, ...fields].join('. ');
-  return new SandboxError(code, message, { status, details, cause: error });
+  return new SandboxError(code, withDetails(error.message, error), { status, details, cause: error });
+}
+
+function withDetails(message: string, { details = {} }: ApiError): string {
+  const fields = Object.entries(details).map(([field, texts]) => `${field}: ${texts.join('; ')}`);
+  return [message, ...fields].join('. ');
 }
