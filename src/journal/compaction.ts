@@ -16,16 +16,8 @@ export interface Compaction<T> {
   least?: number;
 }
 
-/** Writes a journal with the entries that rebuild a state. Overwrites what an earlier run left at the path. */
-export async function writeSnapshot<T>(
-  path: string,
-  format: JournalFormat<T>,
-  entries: Iterable<T>,
-): Promise<void> {
-  await writeInSlices(path, snapshotLines(format, entries));
-}
-
-function* snapshotLines<T>(format: JournalFormat<T>, entries: Iterable<T>): Generator<string> {
+/** Yields the lines of a journal with the entries that rebuild a state. */
+export function* snapshotLines<T>(format: JournalFormat<T>, entries: Iterable<T>): Generator<string> {
   yield writeLine(headerOf(format));
   for (const entry of entries) yield writeLine(entry);
   yield writeLine(compactionEnd(format));

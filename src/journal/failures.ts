@@ -26,7 +26,6 @@ export function writeFailed(path: string, error: unknown): JournalError {
   });
 }
 
-/** Returns the error for using a closed journal. */
 export function closed(path: string): JournalError {
   return new JournalError(`The journal ${path} is closed.`);
 }

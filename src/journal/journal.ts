@@ -3,7 +3,7 @@ import { copyFile, type FileHandle, open, rename, rm, stat, truncate } from 'nod
 import { dirname } from 'node:path';
 import { codeOf, type JournalError, UsageError } from '../kernel/errors.ts';
 import { privateFolder, retryWhileInUse, syncFile, syncFolder } from '../kernel/files/files.ts';
-import { type Compaction, writeSnapshot } from './compaction.ts';
+import { type Compaction, snapshotLines, writeInSlices } from './compaction.ts';
 import { closed, notWritable, writeFailed } from './failures.ts';
 import { writeLine } from './line.ts';
 import { headerOf, type JournalReading, type JournalState, type Span, scan } from './scan.ts';
@@ -231,7 +231,7 @@ export class Journal<T> {
     const { compaction, format } = this.#options;
     if (compaction === undefined || this.#size <= this.#compactAt) return;
     if (this.#failure || this.#isClosing || this.#held > 0) return;
-    const write = (draft: string) => writeSnapshot(draft, format, compaction.snapshot());
+    const write = (draft: string) => writeInSlices(draft, snapshotLines(format, compaction.snapshot()));
     this.#alone(() => this.#replaceFile(write)).catch(() => {
       // Nothing is lost. The file is unchanged, and a later attempt may succeed.
       this.#compactAt = this.#size + this.#size / 4;

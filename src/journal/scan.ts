@@ -110,17 +110,11 @@ function skipLine(line: number, reading: JournalReading<unknown>): number {
 /** Returns the number of skipped lines. A damaged header is skipped if that is allowed, because each line has its own checksum. */
 function acceptHeader(value: unknown, { damaged, format, path }: JournalReading<unknown>): number {
   if (value === undefined && damaged === 'skip') return 1;
-  checkHeader(value, format, path);
-  return 0;
-}
-
-function checkHeader(value: unknown, format: JournalFormat<unknown>, path: string): void {
-  const header =
-    typeof value === 'object' && value !== null ? { journal: '', version: 0, ...value } : undefined;
-  if (header?.journal === format.kind && header.version === format.version) return;
+  const { journal, version = 0 } = isRecord(value) ? value : {};
+  if (journal === format.kind && version === format.version) return 0;
   const why =
-    header?.journal === format.kind
-      ? `it was written by a different version of esign (format ${String(header.version)}, this one reads ${format.version})`
+    journal === format.kind
+      ? `it was written by a different version of esign (format ${String(version)}, this one reads ${format.version})`
       : 'its first line is damaged, or it is not a journal';
   throw new UsageError(`The journal ${path} can't be used: ${why}. It was left unchanged.`, {
     hint: 'Use the version of esign that wrote it, or move the file out of the way.',

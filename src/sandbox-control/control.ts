@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { HttpRequest, SendRequest } from '../api/http.ts';
-import { type Envelope, envelopeSchema, readAs, resourceResponseSchema } from '../api/schemas.ts';
+import { envelopeSchema, readAs, resourceResponseSchema } from '../api/schemas.ts';
 import { BadResponseError, ServiceError, UsageError } from '../kernel/errors.ts';
 
 const nowSchema = z.looseObject({ now: z.string() });
@@ -19,7 +19,6 @@ const choiceSchema = z.looseObject({
 export type SandboxChoice = z.infer<typeof choiceSchema>;
 
 const snapshotSchema = z.looseObject({ name: z.string(), createdAt: z.string(), envelopes: z.number() });
-/** A saved state of the sandbox. */
 export type SandboxSnapshot = z.infer<typeof snapshotSchema>;
 
 const mailSchema = z.looseObject({
@@ -77,8 +76,15 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
   const get = async <T>(path: string, schema: z.ZodMiniType<T, T>, what: string, query: Query = {}) =>
     dataOf(await ask(send, { method: 'GET', path, query: given(query), signal }), schema, what);
   const post = (path: string, body: object) => ask(send, { method: 'POST', path, body, signal });
-  const act = async (id: string, action: string, body: object): Promise<Envelope> =>
-    dataOf(await post(`/envelopes/${encodeURIComponent(id)}/${action}`, body), envelopeSchema, 'an envelope');
+  const postFor = async <T>(
+    path: string,
+    body: object,
+    schema: z.ZodMiniType<T, T>,
+    what: string,
+    status = 200,
+  ) => dataOf(await post(path, body), schema, what, status);
+  const act = (id: string, action: string, body: object) =>
+    postFor(`/envelopes/${encodeURIComponent(id)}/${action}`, body, envelopeSchema, 'an envelope');
   return {
     /** Signs. With `all`, signs as all remaining signers in order. */
     sign: (id: string, { all, ...wanted }: AsSigner & { all?: boolean; values?: Record<string, string> }) =>
@@ -95,18 +101,11 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
     mails: ({ waitMs, ...filter }: MailFilter) =>
       get('/mails', z.array(mailSchema), 'a list of emails', { ...filter, waitMs: waitMs?.toString() }),
     /** Loads a seed, with its PDFs in base64. */
-    async seed(body: Record<string, unknown>): Promise<SeedResponse> {
-      return dataOf(await post('/seed', body), seededSchema, 'the result of loading a seed');
-    },
-    /** Saves the current state under a name. */
-    async saveSnapshot(name: string): Promise<SandboxSnapshot> {
-      return dataOf(await post('/snapshots', { name }), snapshotSchema, 'a snapshot', 201);
-    },
-    /** Restores a saved state. */
-    async restoreSnapshot(name: string): Promise<SandboxSnapshot> {
-      const reply = await post(`/snapshots/${encodeURIComponent(name)}/restore`, {});
-      return dataOf(reply, snapshotSchema, 'a snapshot');
-    },
+    seed: (body: Record<string, unknown>) =>
+      postFor('/seed', body, seededSchema, 'the result of loading a seed'),
+    saveSnapshot: (name: string) => postFor('/snapshots', { name }, snapshotSchema, 'a snapshot', 201),
+    restoreSnapshot: (name: string) =>
+      postFor(`/snapshots/${encodeURIComponent(name)}/restore`, {}, snapshotSchema, 'a snapshot'),
     snapshots: () => get('/snapshots', z.array(snapshotSchema), 'a list of snapshots'),
     async removeSnapshot(name: string): Promise<void> {
       await ask(send, { method: 'DELETE', path: `/snapshots/${encodeURIComponent(name)}`, signal });
@@ -115,20 +114,19 @@ export function sandboxControl(send: SendRequest, signal?: AbortSignal) {
       await post('/reset', {});
     },
     /** Changes the choices in `wanted`. Returns all choices for ambiguities of the API document. */
-    async choices(wanted: Readonly<Record<string, string>>): Promise<SandboxChoice[]> {
+    choices(wanted: Readonly<Record<string, string>>): Promise<SandboxChoice[]> {
       const what = 'a list of choices';
       if (Object.keys(wanted).length === 0) return get('/choices', z.array(choiceSchema), what);
-      return dataOf(await post('/choices', wanted), z.array(choiceSchema), what);
+      return postFor('/choices', wanted, z.array(choiceSchema), what);
     },
     /** Returns the active faults. `set` replaces all of them; an empty object removes them. */
-    async faults(set: Record<string, unknown> | undefined) {
-      if (set === undefined) return get('/faults', membersSchema, 'the faults');
-      return dataOf(await post('/faults', set), membersSchema, 'the faults');
-    },
+    faults: (set: Record<string, unknown> | undefined) =>
+      set === undefined
+        ? get('/faults', membersSchema, 'the faults')
+        : postFor('/faults', set, membersSchema, 'the faults'),
   };
 }
 
-/** The actions of a running sandbox. */
 export type SandboxControl = ReturnType<typeof sandboxControl>;
 
 type Query = Readonly<Record<string, string | undefined>>;

@@ -3,6 +3,7 @@ import type { Context } from '../../cli/context.ts';
 import { signersHint } from '../../envelopes/named-signer.ts';
 import { isNotFound, ServiceError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import type { SandboxControl } from '../../sandbox-control/control.ts';
 
 /**
  * Acts as a signer in the sandbox.
@@ -12,10 +13,11 @@ export async function asSigner(
   id: string,
   signer: string | undefined,
   context: Context,
-  act: () => Promise<Envelope>,
+  act: (sandbox: SandboxControl) => Promise<Envelope>,
 ): Promise<Envelope> {
+  const sandbox = await context.session.sandbox();
   try {
-    return await act();
+    return await act(sandbox);
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'INVALID_STATE')
       throw new ServiceError(error.code, error.message, {

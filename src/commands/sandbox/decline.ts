@@ -19,9 +19,8 @@ export default class SandboxDecline extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(SandboxDecline);
-    const sandbox = await context.session.sandbox();
     const { signer, reason } = flags;
-    const declined = await asSigner(args.envelope, signer, context, () =>
+    const declined = await asSigner(args.envelope, signer, context, (sandbox) =>
       sandbox.decline(args.envelope, { signer, reason }),
     );
     await writeEnvelopeAction('Declined', declined, context.terminal);

@@ -73,7 +73,6 @@ export function renderMails(mails: readonly ListedMail[], terminal: Terminal, no
     .join('');
 }
 
-/** Returns the emails as a list. The link is that of the signing page. */
 export function mailList(now: number): ListView<ListedMail> {
   return {
     id: (mail) => mail.id,

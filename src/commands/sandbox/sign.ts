@@ -27,12 +27,11 @@ export default class SandboxSign extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(SandboxSign);
-    const sandbox = await context.session.sandbox();
-    const values = readPairs(flags.value, 'value');
-    const options = { signer: flags.signer, all: flags.all, ...(flags.value ? { values } : {}) };
-    const signed = await asSigner(args.envelope, flags.signer, context, () =>
-      sandbox.sign(args.envelope, options),
-    );
+    const { signer, all } = flags;
+    const signed = await asSigner(args.envelope, signer, context, (sandbox) => {
+      const values = readPairs(flags.value, 'value');
+      return sandbox.sign(args.envelope, { signer, all, ...(flags.value ? { values } : {}) });
+    });
     if (flags.quiet) return writeIds([signed.id], context.terminal);
     await writeEnvelopeAction('Signed', signed, context.terminal);
     if (!context.terminal.json) await context.terminal.out(renderNextSigner(signed, context.terminal));

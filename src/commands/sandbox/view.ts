@@ -17,8 +17,7 @@ export default class SandboxView extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(SandboxView);
-    const sandbox = await context.session.sandbox();
-    const viewed = await asSigner(args.envelope, flags.signer, context, () =>
+    const viewed = await asSigner(args.envelope, flags.signer, context, (sandbox) =>
       sandbox.view(args.envelope, flags.signer),
     );
     await writeEnvelopeAction('Viewed', viewed, context.terminal);

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeSnapshot } from '../../../journal/compaction.ts';
+import { snapshotLines, writeInSlices } from '../../../journal/compaction.ts';
 import { scan } from '../../../journal/scan.ts';
 import { exists, privateFolder, syncFile, syncFolder } from '../../../kernel/files/files.ts';
 import { isRecord, tryParseJson } from '../../../kernel/json.ts';
@@ -9,7 +9,6 @@ import { notFound } from '../base/errors.ts';
 import { SERVICE_FORMAT, type StoreChange, type StoreEntry } from './records.ts';
 import type { Uploads } from './uploads.ts';
 
-/** A saved state as shown in lists. */
 export interface SnapshotInfo {
   name: string;
   createdAt: string;
@@ -33,15 +32,13 @@ const EARLIER = /^\.old-(.+)$/;
 /** Named snapshots of the state. Each is a folder with the records, the documents, and the uploaded PDFs. */
 export class Snapshots {
   readonly #folder: string;
-  readonly #objects: ObjectWriter;
-  readonly #uploads: Uploads;
+  readonly #files: { objects: ObjectWriter; uploads: Uploads };
   /** The records of snapshots saved in this run, which needn't be read again. */
   readonly #known = new Map<string, readonly StoreChange[]>();
 
-  constructor(folder: string, facts: { objects: ObjectWriter; uploads: Uploads }) {
+  constructor(folder: string, files: { objects: ObjectWriter; uploads: Uploads }) {
     this.#folder = folder;
-    this.#objects = facts.objects;
-    this.#uploads = facts.uploads;
+    this.#files = files;
   }
 
   /**
@@ -78,10 +75,10 @@ export class Snapshots {
   async #write(folder: string, info: SnapshotInfo, changes: readonly StoreChange[]): Promise<void> {
     for (const part of ['', 'objects', 'templates']) await mkdir(join(folder, part), { mode: 0o700 });
     const journal = join(folder, 'service.jsonl');
-    await writeSnapshot(journal, SERVICE_FORMAT, entriesOf(changes));
+    await writeInSlices(journal, snapshotLines(SERVICE_FORMAT, entriesOf(changes)));
     await syncFile(journal);
-    await this.#objects.save(join(folder, 'objects'));
-    await this.#uploads.save(join(folder, 'templates'));
+    await this.#files.objects.save(join(folder, 'objects'));
+    await this.#files.uploads.save(join(folder, 'templates'));
     await writeFile(join(folder, FACTS), JSON.stringify(info), { mode: 0o600 });
   }
 
@@ -101,8 +98,8 @@ export class Snapshots {
 
   /** Restores the documents and PDFs of a snapshot. */
   async restoreFiles(name: string): Promise<void> {
-    await this.#objects.restore(join(this.#path(name), 'objects'));
-    await this.#uploads.restore(join(this.#path(name), 'templates'));
+    await this.#files.objects.restore(join(this.#path(name), 'objects'));
+    await this.#files.uploads.restore(join(this.#path(name), 'templates'));
   }
 
   /** Returns all snapshots, oldest first. */

@@ -14,7 +14,6 @@ import type { AuditRecord, StoreChange } from './records.ts';
 /** The maximum number of audit entries. The oldest are dropped first. */
 const MAX_AUDIT_ENTRIES = 10_000;
 
-/** The number of envelopes and of their signers. */
 interface Created {
   envelopes: number;
   signers: number;
@@ -35,7 +34,6 @@ export class StoreState {
   clock: ClockRecord = { value: 0 };
   readonly templates = new Map<string, TemplateRecord>();
   readonly envelopes = new Map<string, EnvelopeRecord>();
-  /** The organizations that were given a name. */
   readonly organisations = new Map<string, OrganisationRecord>();
   readonly keys = new Map<string, KeyRecord>();
   readonly mails = new Map<string, MailRecord>();

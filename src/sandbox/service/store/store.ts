@@ -33,7 +33,13 @@ export class Store {
    */
   static async open(dataDir: string, facts: { compactAt?: number } = {}): Promise<Store> {
     await privateFolder(dataDir);
-    const release = await lockFolder(dataDir);
+    const release = await lockFile(
+      join(dataDir, 'service.lock'),
+      (pid) =>
+        new UsageError(`Another sandbox (process ${pid}) is using ${dataDir}`, {
+          hint: 'Stop it first, or use a different folder for this sandbox.',
+        }),
+    );
     try {
       const state = new StoreState();
       const snapshot = () => entriesOf(state.changes());
@@ -105,26 +111,13 @@ export class Store {
 }
 
 /**
- * Locks a folder, because only one sandbox can use it. Returns a function that unlocks it. Throws a UsageError if another sandbox uses the
- * folder.
- */
-function lockFolder(folder: string): Promise<() => Promise<void>> {
-  return lockFile(
-    join(folder, 'service.lock'),
-    (pid) =>
-      new UsageError(`Another sandbox (process ${pid}) is using ${folder}`, {
-        hint: 'Stop it first, or use a different folder for this sandbox.',
-      }),
-  );
-}
-
-/**
  * Converts a journal of version 0.1, in which a line was a list of changes without a checksum, to this version. The original is kept with
  * `.0.1` appended to its name. Any other file is left unchanged.
  * @throws UsageError if a line can't be read; then nothing has changed.
  */
 async function upgradeJournal(path: string): Promise<void> {
-  if ((await firstByteOf(path)) !== '[') return;
+  const start = await readRegularBytes(path, { maxBytes: 1 });
+  if (start?.toString('latin1') !== '[') return;
   await replaceAtomic(path, async (draft) => {
     await rewrite(path, draft);
     await copyFile(path, `${path}.0.1`);
@@ -148,9 +141,4 @@ async function rewrite(path: string, draft: string): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-async function firstByteOf(path: string): Promise<string> {
-  const bytes = await readRegularBytes(path, { maxBytes: 1 });
-  return bytes?.toString('latin1') ?? '';
 }

@@ -33,7 +33,6 @@ export class Uploads {
     await this.#remove((file) => file.endsWith('.pdf'));
   }
 
-  /** Copies all files to a folder. */
   async save(folder: string): Promise<void> {
     for (const file of await this.#files()) await copyFile(join(this.#folder, file), join(folder, file));
   }
