@@ -64,7 +64,8 @@ export const DRAWING = { range: 1_000, strokes: 120, points: 3_000 } as const;
 /** A drawing: strokes as integers x, y, x, y … from the pad's top left corner. The pad is as wide as the range; y has the same unit. */
 export type Drawing = readonly (readonly number[])[];
 
-export type SignerStatus = 'PENDING' | 'SENT' | 'VIEWED' | 'SIGNED' | 'DECLINED';
+export const SIGNER_STATUSES = ['PENDING', 'SENT', 'VIEWED', 'SIGNED', 'DECLINED'] as const;
+export type SignerStatus = (typeof SIGNER_STATUSES)[number];
 
 /** The data from the signer's browser. */
 export interface Visitor {

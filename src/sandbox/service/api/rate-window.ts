@@ -11,31 +11,26 @@ export interface SandboxRateReading {
  * Times are those of the clock used for the Date header.
  */
 export class SandboxRateWindow {
-  readonly #limit: number;
-  readonly #lengthMs: number;
+  readonly #rate: { requests: number; seconds: number };
   readonly #windows = new Map<string, { endsAt: number; used: number }>();
 
   constructor(rate: { requests: number; seconds: number }) {
-    this.#limit = rate.requests;
-    this.#lengthMs = rate.seconds * 1000;
+    this.#rate = rate;
   }
 
   /** Counts a request of the key at `now`, and returns the resulting values. */
   take(keyId: string, now: number): SandboxRateReading {
+    const limit = this.#rate.requests;
+    const lengthMs = this.#rate.seconds * 1000;
     let window = this.#windows.get(keyId);
     if (!window || now >= window.endsAt) {
-      const opened = this.#lengthMs < 1_000 ? now : now - (now % 1_000);
-      window = { endsAt: opened + this.#lengthMs, used: 0 };
+      const opened = lengthMs < 1_000 ? now : now - (now % 1_000);
+      window = { endsAt: opened + lengthMs, used: 0 };
       this.#windows.set(keyId, window);
     }
-    const allowed = window.used < this.#limit;
+    const allowed = window.used < limit;
     if (allowed) window.used += 1;
-    return {
-      allowed,
-      limit: this.#limit,
-      remaining: this.#limit - window.used,
-      resetsAt: window.endsAt,
-    };
+    return { allowed, limit, remaining: limit - window.used, resetsAt: window.endsAt };
   }
 
   clear(): void {

@@ -80,18 +80,8 @@ export function listItemView(envelope: EnvelopeRecord, rules: Rules) {
   if (rules['list-items'] === 'full') return envelopeView(envelope, rules);
   const { id, templateId, templateName, status, signingOrder, subject } = envelope;
   const { expiresAt, createdAt, sentAt, completedAt } = envelope;
-  return {
-    id,
-    templateId,
-    templateName,
-    status,
-    signingOrder,
-    subject,
-    expiresAt,
-    createdAt,
-    sentAt,
-    completedAt,
-  };
+  const times = { expiresAt, createdAt, sentAt, completedAt };
+  return { id, templateId, templateName, status, signingOrder, subject, ...times };
 }
 
 /** Returns a key as the key list shows it (Authentication 7): with its prefix, never with the key or its hash. */
@@ -99,19 +89,8 @@ export function keyView(key: KeyRecord, now: number) {
   const { id, orgId, name, description, prefix, scopes, createdAt, lastUsedAt, expiresAt, revokedAt } = key;
   const expired = expiresAt !== null && Date.parse(expiresAt) <= now;
   const status = revokedAt !== null ? 'revoked' : expired ? 'expired' : 'active';
-  return {
-    id,
-    orgId,
-    name,
-    description,
-    prefix,
-    scopes,
-    status,
-    createdAt,
-    lastUsedAt,
-    expiresAt,
-    revokedAt,
-  };
+  const times = { createdAt, lastUsedAt, expiresAt, revokedAt };
+  return { id, orgId, name, description, prefix, scopes, status, ...times };
 }
 
 /** Returns an email as the control plane shows it, with the signer's link. `origin` is the sandbox's current address. */
@@ -121,13 +100,11 @@ export function mailView(mail: MailRecord, envelope: EnvelopeRecord | undefined,
   return { ...mail, link: asks ? `${origin}/sign/${signer.token}` : null };
 }
 
-/** Some items of a list, and the total number of items. */
 export interface PageItems<T> {
   items: readonly T[];
   total: number;
 }
 
-/** Returns the items of a page. */
 export function pageOf<T>(all: readonly T[], page: number, pageSize: number): PageItems<T> {
   const start = (page - 1) * pageSize;
   return { items: all.slice(start, start + pageSize), total: all.length };

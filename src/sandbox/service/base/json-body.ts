@@ -17,7 +17,7 @@ export async function readJson(incoming: IncomingMessage, most = MAX_BYTES): Pro
   const type = (incoming.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw invalidBody({ body: ['Send Content-Type: application/json'] });
   const { text, value } = parsed(bytes);
-  const [inexact] = inexactNumbers(text);
+  const inexact = inexactNumber(text);
   if (inexact === undefined) return value;
   const shown = inexact.length > 40 ? `${inexact.slice(0, 40)}…` : inexact;
   throw invalidBody({ body: [`The number ${shown} would lose precision; send it as a string`] });
@@ -54,10 +54,9 @@ function tooLarge(most: number): ApiError {
 /** A JSON string, or a number outside of strings. */
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
-/** Returns the numbers in a JSON text that don't survive parsing and serializing unchanged, such as 1e400. */
-function inexactNumbers(json: string): string[] {
-  const numbers = [...json.matchAll(TOKEN)].map(([token]) => token).filter((token) => !token.startsWith('"'));
-  return numbers.filter((token) => !isExact(token));
+/** Returns the first number in a JSON text that doesn't survive parsing and serializing unchanged, such as 1e400. */
+function inexactNumber(json: string): string | undefined {
+  return json.match(TOKEN)?.find((token) => !token.startsWith('"') && !isExact(token));
 }
 
 function isExact(token: string): boolean {

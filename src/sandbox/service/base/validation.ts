@@ -127,20 +127,22 @@ export function parseBody<T>(schema: z.ZodType<T>, body: unknown = {}): T {
   return parse(schema, body, 'The request body is not valid');
 }
 
-const pageNumber = (most: number, error: string) =>
+/** A whole number in a query. */
+const digits = (least: number, most: number, error = `Must be a whole number from ${least} to ${most}`) =>
   z
     .string()
     .regex(/^[0-9]{1,15}$/, { error })
     .transform(Number)
-    .refine((value) => value >= 1 && value <= most, { error });
+    .refine((value) => value >= least && value <= most, { error })
+    .optional();
 
 const listSchema = z.object({
-  page: pageNumber(Number.MAX_SAFE_INTEGER, 'Must be a whole number of at least 1').optional(),
-  pageSize: pageNumber(LIMITS.pageSize, `Must be a whole number from 1 to ${LIMITS.pageSize}`).optional(),
+  page: digits(1, Number.MAX_SAFE_INTEGER, 'Must be a whole number of at least 1'),
+  pageSize: digits(1, LIMITS.pageSize),
   status: z.enum(ENVELOPE_STATUSES, { error: oneOf(ENVELOPE_STATUSES) }).optional(),
 });
 
-export interface ListQuery {
+interface ListQuery {
   page: number;
   pageSize: number;
   status: string | undefined;
@@ -159,16 +161,10 @@ export function parseListQuery(query: Record<string, string>, rules: Rules = DEF
 
 /** The maximum time, in ms, that a request can wait for an email. */
 const MAX_WAIT_MS = 60_000;
-const waitError = `Must be a whole number from 0 to ${MAX_WAIT_MS}`;
 const mailSchema = z.object({
   to: z.string().optional(),
   envelopeId: z.string().optional(),
-  waitMs: z
-    .string()
-    .regex(/^[0-9]{1,6}$/, { error: waitError })
-    .transform(Number)
-    .refine((value) => value <= MAX_WAIT_MS, { error: waitError })
-    .optional(),
+  waitMs: digits(0, MAX_WAIT_MS),
 });
 
 /** Parses the filter for emails and how long to wait for one. Ignores anything else in the query. */

@@ -13,24 +13,23 @@ interface DelayedObject {
   arrival: Promise<void>;
 }
 
+interface FaultFacts {
+  faults: Faults;
+  documents: DocumentMaker;
+  /** The machine's clock, because clients wait for an object in real time. */
+  clock: Clock;
+}
+
 /** The service's access to the bucket, with objects that faults delay or tamper with. */
 export class FaultyObjects implements ObjectWriter {
   readonly #objects: ObjectWriter;
-  readonly #faults: Faults;
-  readonly #documents: DocumentMaker;
-  readonly #clock: Clock;
+  readonly #facts: FaultFacts;
   readonly #late = new Map<string, DelayedObject>();
   readonly #arrivals = new Set<Promise<void>>();
 
-  /** `clock` is the machine's, because clients wait for an object in real time. */
-  constructor(
-    objects: ObjectWriter,
-    { faults, documents, clock }: { faults: Faults; documents: DocumentMaker; clock: Clock },
-  ) {
+  constructor(objects: ObjectWriter, facts: FaultFacts) {
     this.#objects = objects;
-    this.#faults = faults;
-    this.#documents = documents;
-    this.#clock = clock;
+    this.#facts = facts;
     objects.onMiss(async (key) => {
       await this.#missed(key);
       // The read that triggers the arrival still finds nothing.
@@ -39,8 +38,8 @@ export class FaultyObjects implements ObjectWriter {
   }
 
   async put(key: string, body: Uint8Array, contentType: string): Promise<void> {
-    const plan = this.#faults.forObject(key);
-    if (plan === null) return this.#put(key, body, contentType);
+    const plan = this.#facts.faults.forObject(key);
+    if (plan === undefined) return this.#put(key, body, contentType);
     const come = new AbortController();
     const arrival = this.#arrive(key, plan, come.signal).finally(() => this.#arrivals.delete(arrival));
     this.#arrivals.add(arrival);
@@ -98,7 +97,7 @@ export class FaultyObjects implements ObjectWriter {
 
   async #arrive(key: string, { ms }: ObjectPlan, signal: AbortSignal): Promise<void> {
     if (ms === undefined) await aborted(signal);
-    else await this.#clock.sleep(ms, signal).catch(() => undefined);
+    else await this.#facts.clock.sleep(ms, signal).catch(() => undefined);
     const late = this.#late.get(key);
     if (!late) return;
     await this.#put(key, late.body, late.contentType).catch(() => undefined);
@@ -107,8 +106,8 @@ export class FaultyObjects implements ObjectWriter {
 
   async #put(key: string, body: Uint8Array, contentType: string): Promise<void> {
     const isSealed = Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes('/ByteRange');
-    const how = isSealed ? this.#faults.forDocument(key) : null;
-    const stored = how === null ? body : await this.#documents.tampered(body, how);
+    const how = isSealed ? this.#facts.faults.forDocument(key) : undefined;
+    const stored = how === undefined ? body : await this.#facts.documents.tampered(body, how);
     await this.#objects.put(key, stored, contentType);
   }
 }

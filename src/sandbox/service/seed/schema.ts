@@ -3,11 +3,10 @@ import { writtenTime } from '../../../kernel/clock.ts';
 import { DAY_MS, parseDuration } from '../../../kernel/duration.ts';
 import { ENVELOPE_STATUSES, SCOPES } from '../../../kernel/vocabulary.ts';
 import type { SandboxSeed } from '../../embed-options.ts';
-import { UPLOAD } from '../../model.ts';
+import { SIGNER_STATUSES, UPLOAD } from '../../model.ts';
 import { invalidBody } from '../base/errors.ts';
 import { email, expiry, filled, metadata, oneOf, parseBody, text } from '../base/validation.ts';
 
-const SIGNER_STATUSES = ['PENDING', 'SENT', 'VIEWED', 'SIGNED', 'DECLINED'] as const;
 /** The format of IDs, which become parts of paths and storage keys. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 

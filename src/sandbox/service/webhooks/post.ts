@@ -7,7 +7,7 @@ import { SIGNATURE_HEADER } from '../../../kernel/vocabulary.ts';
 /** How long a receiver may take to respond, in ms. */
 export const RESPONSE_TIMEOUT_MS = 30_000;
 
-export interface WebhookPost {
+interface WebhookPost {
   url: string;
   body: string;
   /** The value of the signature header; null sends none. */
@@ -40,7 +40,12 @@ export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
       const request = send(post.url, {
         method: 'POST',
         agent: false,
-        headers: headersFor(bytes, post.signature),
+        headers: {
+          'content-type': 'application/json',
+          'content-length': bytes.length,
+          'user-agent': 'esign-sandbox',
+          ...(post.signature === null ? {} : { [SIGNATURE_HEADER]: post.signature }),
+        },
         signal: post.signal,
       });
       const timeoutMs = post.timeoutMs ?? RESPONSE_TIMEOUT_MS;
@@ -65,13 +70,4 @@ export function postWebhook(post: WebhookPost): Promise<WebhookOutcome> {
 /** Returns the HMAC-SHA256 of the payload's bytes in lowercase hex (Events). */
 export function signatureOf(body: string, secret: string): string {
   return createHmac('sha256', secret).update(body, 'utf8').digest('hex');
-}
-
-function headersFor(bytes: Buffer, signature: string | null): Record<string, string | number> {
-  const headers = {
-    'content-type': 'application/json',
-    'content-length': bytes.length,
-    'user-agent': 'esign-sandbox',
-  };
-  return signature === null ? headers : { ...headers, [SIGNATURE_HEADER]: signature };
 }
