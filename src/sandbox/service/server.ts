@@ -7,7 +7,7 @@ import type { SeededKey } from '../embed-model.ts';
 import type { DocumentMaker, ObjectWriter } from '../model.ts';
 import { SandboxRateWindow } from './api/rate-window.ts';
 import { Choices } from './base/choices.ts';
-import { ErrorLog } from './base/error-log.ts';
+import { failureReporter } from './base/error-log.ts';
 import type { ServiceParts } from './base/parts.ts';
 import { responseDatedBy, SandboxClock } from './base/sandbox-clock.ts';
 import { ControlPlane } from './control/control-plane.ts';
@@ -15,13 +15,13 @@ import { TemplateService } from './control/template-service.ts';
 import { DocumentStore } from './engine/document-store.ts';
 import { Engine } from './engine/engine.ts';
 import { PendingDocuments } from './engine/pending-documents.ts';
-import { Quota } from './engine/quota.ts';
+import { monthlyQuota } from './engine/quota.ts';
 import { ResetLock } from './engine/reset-lock.ts';
 import { respondWithFaults } from './faults/fault-responses.ts';
 import { Faults } from './faults/faults.ts';
 import { FaultyObjects } from './faults/faulty-objects.ts';
 import type { ReadSeed } from './seed/schema.ts';
-import { Seeder } from './seed/seeder.ts';
+import { loadSeed } from './seed/seeder.ts';
 import { CountedIds } from './store/counted-ids.ts';
 import { openDefaultKey, type RandomId } from './store/keys.ts';
 import { Snapshots } from './store/snapshots.ts';
@@ -109,10 +109,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     documents,
     uploads,
     documentStore: new DocumentStore(documents, objects, uploads),
-    quota: new Quota(store.state, options.quota, choices),
+    reserveQuota: monthlyQuota(store.state, options.quota, choices),
     rates: new SandboxRateWindow(options.rateLimit ?? DEFAULT_RATE),
     resets: new ResetLock(),
-    errorLog: new ErrorLog(options.clock, options.onProblem ?? (() => undefined)),
+    reportFailure: failureReporter(options.clock, options.onProblem ?? (() => undefined)),
     origin: () => originOf(server, reachableHost(host)),
   };
   const sender = new WebhookSender(parts);
@@ -125,10 +125,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await uploads.sweep(store.state.templates.keys());
     const apiKey = await openDefaultKey(parts, dataDir, options.apiKey);
     const pendingDocuments = new PendingDocuments({ ...parts, objects, state: store.state });
-    const seeder = new Seeder({ ...parts, apiKey });
     const snapshots = new Snapshots(join(dataDir, 'snapshots'), { objects, uploads });
     await snapshots.sweep();
-    const control = new ControlPlane({ ...parts, engine, apiKey, seeder, pendingDocuments, seed, snapshots });
+    const control = new ControlPlane({ ...parts, engine, apiKey, pendingDocuments, seed, snapshots });
     const app = webApp({
       ...parts,
       engine,
@@ -138,7 +137,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       host,
       objects: pendingDocuments,
     });
-    attach(server, parts.errorLog, (request, env) =>
+    attach(server, parts.reportFailure, (request, env) =>
       respondWithFaults(request, env, {
         faults,
         clock: options.clock,
@@ -148,7 +147,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     );
     await listenOn(server, options.port, host);
     // Emails contain the server's address, so it must be known first. Data of an earlier run is kept.
-    const seeded = seed === undefined ? undefined : await seeder.put(seed, { missingOnly: true });
+    const seeded =
+      seed === undefined ? undefined : await loadSeed(seed, { ...parts, apiKey }, { missingOnly: true });
     await engine.start();
     const { orgId } = store.state;
     return { origin: parts.origin(), orgId, apiKey, keys: seeded?.keys ?? [], control, close: end };

@@ -9,15 +9,13 @@ import { shippedFile } from '../../kernel/files/asset.ts';
 import type { PagesOptions } from '../pages/guard.ts';
 import { mountPages } from '../pages/index.ts';
 import { apiRoutes, type RouteOptions } from './api/routes.ts';
-import type { ErrorLog } from './base/error-log.ts';
+import type { ReportFailure } from './base/error-log.ts';
 import { asApiError, errorText, invalidBody, notFound } from './base/errors.ts';
 import { errorResponse, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
 import { type ControlOptions, controlRoutes } from './control/control.ts';
 
 /** Returns the app that handles all requests to the service: the API, the control plane, the pages, and the API documents. */
-export function webApp(
-  options: RouteOptions & ControlOptions & PagesOptions & { errorLog: ErrorLog },
-): Hono<ServiceEnv> {
+export function webApp(options: RouteOptions & ControlOptions & PagesOptions): Hono<ServiceEnv> {
   const app = new Hono<ServiceEnv>();
   app.onError((error, c) => errorResponse(c, error));
   app.notFound(unknownRoute);
@@ -27,7 +25,7 @@ export function webApp(
     await next();
     if (c.error && c.res.status >= 500)
       // A path below /sign/ contains a signer's secret token.
-      options.errorLog.report(`${c.req.method} ${c.req.path.replace(/^(\/sign\/).*/, '$1…')}`, c.error);
+      options.reportFailure(`${c.req.method} ${c.req.path.replace(/^(\/sign\/).*/, '$1…')}`, c.error);
   });
   app.route('/api/v1', apiRoutes(options));
   app.route('/__sandbox/', controlRoutes(options));
@@ -46,7 +44,7 @@ export function webApp(
 /** Requests that don't reach a route also get the API's error format. */
 export function attach(
   server: Server,
-  errorLog: ErrorLog,
+  reportFailure: ReportFailure,
   answer: Parameters<typeof getRequestListener>[0],
 ): void {
   const malformed = errorText(invalidBody({ request: ['Is not valid HTTP'] }, 'The request is malformed'));
@@ -55,7 +53,7 @@ export function attach(
     overrideGlobalObjects: false,
     errorHandler: (error) => {
       if (error instanceof RequestError) return new Response(malformed, { status: 400, headers });
-      errorLog.report('A request', error);
+      reportFailure('A request', error);
       return new Response(errorText(asApiError(error)), { status: 500, headers });
     },
   });

@@ -8,7 +8,6 @@ export type Rules = { readonly [Name in ChoiceName]: (typeof OPEN_POINTS)[Name][
 
 const LISTED = new Map<string, OpenPoint>(Object.entries(OPEN_POINTS));
 
-/** The rules if nothing is chosen. */
 export const DEFAULT_RULES: Rules = completed({});
 
 /** Returns the problems with the wanted choices, by name: unknown choices or values, each with a suggestion. */
@@ -50,12 +49,10 @@ export class Choices {
     this.#rules = completed({ ...this.#rules, ...wanted });
   }
 
-  /** Restores the initial choices. */
   restore(): void {
     this.#rules = this.#atStart;
   }
 
-  /** Returns every choice with its current value. */
   list() {
     const values = new Map<string, string>(Object.entries(this.#rules));
     return [...LISTED].map(([name, { values: all, decides, why }]) => ({

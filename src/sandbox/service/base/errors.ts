@@ -46,12 +46,10 @@ export function invalidBody(
   return new ApiError('VALIDATION_ERROR', message, { details, status });
 }
 
-/** Creates an INVALID_STATE error with a plain sentence (Errors). */
 export function invalidState(message: string): ApiError {
   return new ApiError('INVALID_STATE', message);
 }
 
-/** Creates a NOT_FOUND error that names what was requested (Errors). */
 export function notFound(what: string): ApiError {
   return new ApiError('NOT_FOUND', `${what} not found`);
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../../kernel/clock.ts';
 import type { DocumentMaker } from '../../model.ts';
 import type { SandboxRateWindow } from '../api/rate-window.ts';
 import type { DocumentStore } from '../engine/document-store.ts';
-import type { Quota } from '../engine/quota.ts';
+import type { ReserveQuota } from '../engine/quota.ts';
 import type { ResetLock } from '../engine/reset-lock.ts';
 import type { Faults } from '../faults/faults.ts';
 import type { CountedIds } from '../store/counted-ids.ts';
@@ -10,7 +10,7 @@ import type { RandomId } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { Uploads } from '../store/uploads.ts';
 import type { Choices } from './choices.ts';
-import type { ErrorLog } from './error-log.ts';
+import type { ReportFailure } from './error-log.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
 
 /** The parts of a service that its modules share. */
@@ -29,10 +29,10 @@ export interface ServiceParts {
   documents: DocumentMaker;
   uploads: Uploads;
   documentStore: DocumentStore;
-  quota: Quota;
+  reserveQuota: ReserveQuota;
   rates: SandboxRateWindow;
   resets: ResetLock;
-  errorLog: ErrorLog;
+  reportFailure: ReportFailure;
   /** Returns the base of the links in emails. A function because the port is known only once the service listens. */
   origin: () => string;
 }

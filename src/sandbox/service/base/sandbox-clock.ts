@@ -4,7 +4,7 @@ import {
   type OutgoingHttpHeaders,
   ServerResponse,
 } from 'node:http';
-import type { Clock } from '../../../kernel/clock.ts';
+import { aborted, abortReason, type Clock } from '../../../kernel/clock.ts';
 
 /** The maximum difference between the sandbox's clock and the machine's, in ms: a century. */
 export const MAX_OFFSET_MS = 100 * 365 * 86_400_000;
@@ -60,14 +60,11 @@ export class SandboxClock implements Clock {
 function frozen(time: number): Clock {
   return {
     now: () => time,
-    sleep: (ms, signal) =>
-      ms <= 0
-        ? Promise.resolve()
-        : new Promise((_resolve, reject) => {
-            signal?.addEventListener('abort', () => reject(new Error('the wait was canceled')), {
-              once: true,
-            });
-          }),
+    sleep: async (ms, signal = new AbortController().signal) => {
+      if (ms <= 0) return;
+      await aborted(signal);
+      throw abortReason(signal);
+    },
   };
 }
 

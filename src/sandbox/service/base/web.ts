@@ -23,12 +23,10 @@ export interface ServiceEnv {
 
 export type ServiceContext = Context<ServiceEnv>;
 
-/** Returns the address and browser of a request. */
 export function visitorOf(c: ServiceContext): Visitor {
   return { ip: getConnInfo(c).remote.address ?? null, userAgent: c.req.header('user-agent') ?? null };
 }
 
-/** Returns a JSON response. */
 export function reply(c: ServiceContext, value: unknown, status: ContentfulStatusCode = 200): Response {
   return jsonText(c, JSON.stringify(value), status);
 }
@@ -53,7 +51,6 @@ export function wrongMethod(app: Hono<ServiceEnv>): MiddlewareHandler<ServiceEnv
   });
 }
 
-/** Returns the response for a path that doesn't exist. */
 export function unknownRoute(c: ServiceContext): Response {
   return errorResponse(c, notFound('Route'));
 }

@@ -1,3 +1,4 @@
+import type * as z from 'zod';
 import { Wakeable } from '../../../kernel/async/wakeable.ts';
 import type { SeedResult } from '../../embed-model.ts';
 import type { DeliveryRecord, EnvelopeRecord, MailRecord, TemplateRecord, Visitor } from '../../model.ts';
@@ -6,37 +7,27 @@ import { problemsIn } from '../base/choices.ts';
 import { invalidBody, notFound } from '../base/errors.ts';
 import type { ServiceParts } from '../base/parts.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
+import type { bodies } from '../base/validation.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { EnteredValues } from '../engine/fields.ts';
 import type { PendingDocuments } from '../engine/pending-documents.ts';
 import { nextSigner } from '../engine/predicates.ts';
 import { parseFaults } from '../faults/faults.ts';
 import type { ReadSeed } from '../seed/schema.ts';
-import type { Seeder } from '../seed/seeder.ts';
+import { loadSeed } from '../seed/seeder.ts';
 import { hashOf } from '../store/keys.ts';
 import { SNAPSHOT_NAME, type SnapshotInfo, type Snapshots } from '../store/snapshots.ts';
 
-export interface ControlPlaneOptions extends ServiceParts {
+interface ControlPlaneOptions extends ServiceParts {
   engine: Engine;
   /** The key that a reset keeps. */
   apiKey: string;
-  seeder: Seeder;
   snapshots: Snapshots;
   pendingDocuments: PendingDocuments;
   /** The seed that the sandbox was started with. */
   seed: ReadSeed | undefined;
 }
 
-/** Who signs, and the entered values. Without a signer, the next one signs. */
-export interface SignRequest {
-  signer?: string | undefined;
-  values?: EnteredValues | undefined;
-  /** Whether to sign as everyone who has not signed yet, in order. */
-  all?: boolean | undefined;
-}
-
-/** Selects webhooks. */
-export interface DeliveryFilter {
+interface DeliveryFilter {
   envelopeId?: string | undefined;
   event?: string | undefined;
 }
@@ -69,7 +60,8 @@ export class ControlPlane {
     };
   }
 
-  async sign(id: string, request: SignRequest, visitor: Visitor) {
+  /** Signs as one signer, by default the next one, or, with `all`, as everyone who has not signed yet, in order. */
+  async sign(id: string, request: z.output<typeof bodies.controlSign>, visitor: Visitor) {
     const { engine } = this.#options;
     const { signer, values = {}, all } = request;
     engine.envelope(id);
@@ -95,10 +87,10 @@ export class ControlPlane {
 
   /** Loads a seed. Anything with the same ID is replaced. */
   async seed(seed: ReadSeed): Promise<SeedResult> {
-    const { resets, seeder, store, engine } = this.#options;
+    const { resets, store, engine } = this.#options;
     const result = await resets.exclusive(async () => {
       await store.whenIdle();
-      return seeder.put(seed);
+      return loadSeed(seed, this.#options);
     });
     await engine.catchUp();
     return result;
@@ -106,11 +98,11 @@ export class ControlPlane {
 
   /** Resets the sandbox to its initial state, including the seed, choices, and faults. */
   async reset(): Promise<void> {
-    const { engine, apiKey, rates, choices, faults, pendingDocuments, seeder, seed, counted } = this.#options;
+    const { engine, apiKey, rates, choices, faults, pendingDocuments, seed, counted } = this.#options;
     await engine.reset(hashOf(apiKey), async () => {
       pendingDocuments.forget();
       counted?.restart();
-      if (seed !== undefined) await seeder.put(seed);
+      if (seed !== undefined) await loadSeed(seed, this.#options);
     });
     rates.clear();
     choices.restore();
@@ -195,24 +187,30 @@ export class ControlPlane {
       (event === undefined || one.event === event);
     const find = () => [...this.#options.store.state.deliveries.values()].filter(isSelected);
     const isDone = (found: ReturnType<typeof find>) => found.some(({ attempts }) => attempts.length > 0);
-    return this.#waitFor('delivery', { find, isDone, waitMs, signal });
+    return this.#waitFor('delivery', find, isDone, waitMs, signal);
   }
 
   /** Returns emails in the order in which they were sent. If none exist, waits up to `waitMs` for one. */
-  mails(filter: MailFilter, waitMs = 0, signal?: AbortSignal) {
-    const find = () => this.#mailsOf(filter);
-    return this.#waitFor('mail', { find, isDone: (found) => found.length > 0, waitMs, signal });
+  mails({ to, envelopeId }: MailFilter, waitMs = 0, signal?: AbortSignal) {
+    const { store, origin } = this.#options;
+    const address = to?.toLowerCase();
+    const isSelected = (mail: MailRecord) =>
+      (address === undefined || mail.to.toLowerCase() === address) &&
+      (envelopeId === undefined || mail.envelopeId === envelopeId);
+    const find = () =>
+      [...store.state.mails.values()]
+        .filter(isSelected)
+        .map((mail) => mailView(mail, store.state.envelopes.get(mail.envelopeId), origin()));
+    return this.#waitFor('mail', find, (found) => found.length > 0, waitMs, signal);
   }
 
   /** Returns the result of `find` as soon as `isDone` accepts it or the time is up. Waits in real time. */
   async #waitFor<T>(
     kind: 'mail' | 'delivery',
-    {
-      find,
-      isDone,
-      waitMs,
-      signal,
-    }: { find: () => T; isDone: (found: T) => boolean; waitMs: number; signal: AbortSignal | undefined },
+    find: () => T,
+    isDone: (found: T) => boolean,
+    waitMs: number,
+    signal: AbortSignal | undefined,
   ): Promise<T> {
     const { store, realClock, engine } = this.#options;
     await engine.catchUp();
@@ -229,17 +227,6 @@ export class ControlPlane {
     } finally {
       unwatch();
     }
-  }
-
-  #mailsOf({ to, envelopeId }: MailFilter) {
-    const { store, origin } = this.#options;
-    const address = to?.toLowerCase();
-    const isSelected = (mail: MailRecord) =>
-      (address === undefined || mail.to.toLowerCase() === address) &&
-      (envelopeId === undefined || mail.envelopeId === envelopeId);
-    return [...store.state.mails.values()]
-      .filter(isSelected)
-      .map((mail) => mailView(mail, store.state.envelopes.get(mail.envelopeId), origin()));
   }
 
   #shown(envelope: EnvelopeRecord) {

@@ -65,7 +65,7 @@ export class Engine {
     const { randomId, choices } = this.#options;
     const { rules } = choices;
     const draft = draftEnvelope(orgId, template, body, now, { randomId, rules });
-    const release = this.#options.quota.reserve(orgId, now, draft.signers.length);
+    const release = this.#options.reserveQuota(orgId, now, draft.signers.length);
     try {
       await this.#options.resets.shared(() => this.#options.documentStore.putDocument(template, draft));
       if (this.#state.templates.get(template.id)?.updatedAt !== template.updatedAt)
@@ -82,18 +82,15 @@ export class Engine {
   }
 
   send(id: string, orgId: string): Promise<EnvelopeRecord> {
-    this.envelope(id, orgId);
-    return this.#act(id, (envelope, now) => lifecycle.send(envelope, now, this.#rules));
+    return this.#act(id, (envelope, now) => lifecycle.send(envelope, now, this.#rules), orgId);
   }
 
   cancel(id: string, orgId: string, reason: string | null): Promise<EnvelopeRecord> {
-    this.envelope(id, orgId);
-    return this.#act(id, (envelope, now) => lifecycle.cancel(envelope, reason, now, this.#rules));
+    return this.#act(id, (envelope, now) => lifecycle.cancel(envelope, reason, now, this.#rules), orgId);
   }
 
   remind(id: string, orgId: string, signerId: string | null): Promise<EnvelopeRecord> {
-    this.envelope(id, orgId);
-    return this.#act(id, (envelope, now) => lifecycle.remind(envelope, signerId, now, this.#rules));
+    return this.#act(id, (envelope, now) => lifecycle.remind(envelope, signerId, now, this.#rules), orgId);
   }
 
   /** Views an envelope as a signer. `who` is a signer's ID or email address, or null for the next signer; the same applies below. */
@@ -185,11 +182,12 @@ export class Engine {
   #act(
     id: string,
     step: (envelope: EnvelopeRecord, now: number) => lifecycle.LifecycleStep,
+    orgId?: string,
   ): Promise<EnvelopeRecord> {
     return this.#queue.run(id, async () => {
       const now = this.#options.clock.now();
       await this.#expire(id, now);
-      const before = this.envelope(id);
+      const before = this.envelope(id, orgId);
       const done = step(before, now);
       if (done.envelope === before) return before;
       // The documents come first, so that they exist once the envelope is COMPLETED.
@@ -210,7 +208,7 @@ export class Engine {
       try {
         await this.#queue.run(id, () => work(id));
       } catch (error) {
-        this.#options.errorLog.report(`Updating ${id}`, error);
+        this.#options.reportFailure(`Updating ${id}`, error);
         queue.add(this.#options.clock.now() + TRY_AGAIN_MS, id);
       }
     };

@@ -33,7 +33,6 @@ export interface MailDraft {
 /** A signer's input, and the data from the browser. */
 type SignatureInput = { signerId: string } & Visitor & Pick<SignerRecord, 'values' | 'drawings'>;
 
-/** Returns a step that changes nothing. */
 export function unchanged(envelope: EnvelopeRecord): LifecycleStep {
   return { envelope, events: [], mails: [] };
 }

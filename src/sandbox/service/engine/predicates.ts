@@ -72,7 +72,7 @@ export function findSigner(envelope: EnvelopeRecord, who: string | null): string
   }
   const address = who.toLowerCase();
   const matching = envelope.signers.filter((one) => one.id === who || one.email.toLowerCase() === address);
-  const signer = matching.find((one) => one.status === 'SENT' || one.status === 'VIEWED') ?? matching[0];
+  const signer = matching.find(hasTurn) ?? matching[0];
   if (!signer) throw notFound('Signer');
   return signer.id;
 }

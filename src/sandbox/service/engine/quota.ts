@@ -3,36 +3,24 @@ import { ApiError } from '../base/errors.ts';
 import { isoTime } from '../base/sandbox-clock.ts';
 import type { StoreState } from '../store/state.ts';
 
+/** Reserves places until the returned function is called. Throws QUOTA_EXCEEDED if there are too few. */
+export type ReserveQuota = (orgId: string, now: number, signers: number) => () => void;
+
 /** The monthly quota (Limits): signers or envelopes per calendar month (UTC) and organization, counted at creation. */
-export class Quota {
-  readonly #state: StoreState;
-  readonly #limit: number | undefined;
-  readonly #choices: Choices;
+export function monthlyQuota(state: StoreState, limit: number | undefined, choices: Choices): ReserveQuota {
   /** The places reserved for envelopes that are being created, so that two of them can't both use the last one. */
-  readonly #reserved = new Map<string, number>();
-
-  constructor(state: StoreState, limit: number | undefined, choices: Choices) {
-    this.#choices = choices;
-    this.#state = state;
-    this.#limit = limit;
-  }
-
-  /** Reserves places until the returned function is called. Throws QUOTA_EXCEEDED if there are too few. */
-  reserve(orgId: string, now: number, signers: number): () => void {
-    const unit = this.#choices.rules['quota-counts'];
+  const reservedBy = new Map<string, number>();
+  const add = (orgId: string, amount: number) => reservedBy.set(orgId, (reservedBy.get(orgId) ?? 0) + amount);
+  return (orgId, now, signers) => {
+    const unit = choices.rules['quota-counts'];
     const asked = unit === 'signers' ? signers : 1;
-    const created = this.#state.createdIn(orgId, isoTime(now).slice(0, 7))[unit];
-    const used = created + (this.#reserved.get(orgId) ?? 0);
-    if (this.#limit !== undefined && used + asked > this.#limit)
+    const used = state.createdIn(orgId, isoTime(now).slice(0, 7))[unit] + (reservedBy.get(orgId) ?? 0);
+    if (limit !== undefined && used + asked > limit)
       throw new ApiError(
         'QUOTA_EXCEEDED',
-        `Monthly envelope limit reached: ${used} of ${this.#limit} ${unit} used, and ${asked} more requested`,
+        `Monthly envelope limit reached: ${used} of ${limit} ${unit} used, and ${asked} more requested`,
       );
-    this.#add(orgId, asked);
-    return () => this.#add(orgId, -asked);
-  }
-
-  #add(orgId: string, amount: number): void {
-    this.#reserved.set(orgId, (this.#reserved.get(orgId) ?? 0) + amount);
-  }
+    add(orgId, asked);
+    return () => add(orgId, -asked);
+  };
 }

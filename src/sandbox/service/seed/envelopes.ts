@@ -27,7 +27,6 @@ export interface EnvelopeFacts {
   randomId: RandomId;
 }
 
-/** A problem with a field of the envelope. */
 export class SeedProblem extends Error {
   override readonly name = 'SeedProblem';
   readonly field: string;

@@ -169,7 +169,7 @@ export class WebhookSender {
       await this.#store.commit([{ kind: 'delivery', value }]);
     } catch (error) {
       // The delivery stays pending and is sent again.
-      this.#options.errorLog.report(`Storing delivery ${delivery.id}`, error);
+      this.#options.reportFailure(`Storing delivery ${delivery.id}`, error);
       if (!signal.aborted) this.#retryAt(this.#clock.now() + FIRST_RETRY_MS, delivery.id);
       return;
     }
