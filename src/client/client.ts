@@ -8,7 +8,7 @@ import { cancelEnvelope, remindEnvelope, sendEnvelope } from '../envelopes/write
 import { systemClock } from '../kernel/clock.ts';
 import { UnknownOutcomeError, UsageError, VerificationError } from '../kernel/errors.ts';
 import { checkNumber, checkOptionNames, checkType, kindOf, type OptionNames } from '../kernel/options.ts';
-import { readPayload } from '../webhooks/receive/payload.ts';
+import { NO_PAYLOAD, readPayload } from '../webhooks/receive/payload.ts';
 import { checkSignature } from '../webhooks/receive/signature.ts';
 import { callOptions, checkNewEnvelope, listOptions, usableKey, usableUserAgent } from './checks.ts';
 import type {
@@ -247,11 +247,11 @@ export function verifyWebhook(
   const bytes = bytesOf(payload);
   const check = checkSignature(bytes, signature ?? undefined, secretsOf(secrets));
   if (!check.ok) throw new VerificationError(`The webhook could not be verified: ${check.reason}.`);
-  const read = readPayload(bytes);
-  if (read === undefined || read.body === null) {
+  const { body, ...fields } = readPayload(bytes) ?? NO_PAYLOAD;
+  if (body === null) {
     throw new VerificationError('The signature is valid, but the body is not a JSON object.');
   }
-  return { ...read.facts, body: read.body };
+  return { ...fields, body };
 }
 
 function bytesOf(payload: unknown): Uint8Array {

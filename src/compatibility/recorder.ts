@@ -12,7 +12,9 @@ export interface SeenWebhook {
   verified: boolean;
   duplicate: boolean;
   body: Readonly<Record<string, unknown>> | null;
-  facts: { event: string | null; envelopeId: string | null; status: string | null } | null;
+  event: string | null;
+  envelopeId: string | null;
+  status: string | null;
   headers: readonly (readonly [string, string])[];
 }
 
@@ -68,10 +70,10 @@ export class CompatibilityRecorder {
   }
 
   /** Notes a webhook if its signature is valid and it is not a duplicate. */
-  seeWebhook({ verified, duplicate, body, facts, headers }: SeenWebhook): void {
-    if (!verified || duplicate || body === null || facts === null) return;
+  seeWebhook({ verified, duplicate, body, headers, ...named }: SeenWebhook): void {
+    if (!verified || duplicate || body === null) return;
     this.#tally.responseNumber += 1;
-    const event = DOCUMENT.events.find((name) => name === facts.event);
+    const event = DOCUMENT.events.find((name) => name === named.event);
     const operation = event ?? 'other event';
     this.#tally.note(`event ${event ?? '*'}`, 'object', operation);
     const signature = headers.find(([name]) => name.toLowerCase() === SIGNATURE_HEADER.toLowerCase())?.[1];
@@ -81,7 +83,7 @@ export class CompatibilityRecorder {
       this.#shapesOf('SignedEvent.data', event).see(body.data);
     else if (event !== undefined && isRecord(body.data)) this.#shapesOf(event, event).see(body.data);
     const note = (point: string, value: string) => this.#tally.note(`? ${point}`, value, operation);
-    this.#eventPoints.see({ body, signature, ...facts }, note);
+    this.#eventPoints.see({ body, signature, ...named }, note);
     this.#writeSometimes();
   }
 

@@ -121,7 +121,7 @@ function keptOf(record: EventRecord, redactor: Redactor): EvidenceWebhook {
     deliveryId,
     receivedAt,
     event: hidden(event),
-    happenedAt: hidden(readPayload(raw)?.facts.timestamp ?? null),
+    happenedAt: hidden(readPayload(raw)?.timestamp ?? null),
     status: hidden(status),
     signer: hidden(signer),
     verified,

@@ -244,8 +244,8 @@ class Listener {
 
   /** Stores a delivery in the journal. It is acknowledged only after that. */
   async #take(delivery: Delivery): Promise<void> {
-    const { reason, facts, verified, duplicate, receivedAt } = delivery;
-    const isWanted = this.#isWanted(facts?.event ?? null);
+    const { reason, event, verified, duplicate, receivedAt } = delivery;
+    const isWanted = this.#isWanted(event);
     const isTaken = reason === null && isWanted;
     const kept = reason === null ? delivery : this.#refusals.admit(delivery);
     const { downloadTo } = this.#options;

@@ -37,7 +37,7 @@ function webhook(event: string, data: Record<string, unknown>, more: Partial<See
     verified: true,
     duplicate: false,
     body: { event, timestamp: iso(created), data: { envelopeId: 'env_1', ...data } },
-    facts: { event, envelopeId: 'env_1', status },
+    ...{ event, envelopeId: 'env_1', status },
     headers: [['X-Service-Signature', 'ab'.repeat(32)]],
     ...more,
   };

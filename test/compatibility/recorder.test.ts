@@ -177,7 +177,7 @@ describe('the record', () => {
         timestamp: 'canary',
         data: { envelopeId: 'env_canary', canary: 'CANARY' },
       },
-      facts: { event: 'envelope.canary', envelopeId: 'env_canary', status: 'CANARY' },
+      ...{ event: 'envelope.canary', envelopeId: 'env_canary', status: 'CANARY' },
       headers: [['x-service-signature', 'canary']],
     });
     expect((await notes.report()).contradictions.length).toBeGreaterThan(5);

@@ -3,26 +3,26 @@ import { forwardLine, renderDelivery } from '../../src/commands/events/delivery-
 import { processTerminal } from '../../src/output/terminal.ts';
 import type { ForwardResult } from '../../src/webhooks/forward/send.ts';
 import type { Delivery } from '../../src/webhooks/receive/delivery.ts';
-import type { EventFacts } from '../../src/webhooks/receive/payload.ts';
+import { NO_PAYLOAD, type Payload } from '../../src/webhooks/receive/payload.ts';
 
 /* The output of `esign listen` on a terminal. The content of a refused delivery is untrusted. */
 const screen = { ...processTerminal({}, { NO_COLOR: '1' }), outIsTty: true };
 const pipe = { ...screen, outIsTty: false };
 
-const facts: EventFacts = {
+const payload: Payload = {
   id: 'evt_1',
   event: 'signer.viewed',
   timestamp: '2026-01-02T03:04:05Z',
   envelopeId: 'env_1',
   status: 'IN_PROGRESS',
   signer: 'ada@example.com',
+  body: {},
 };
 const delivery: Delivery = {
+  ...payload,
   deliveryId: 'dlv_1',
-  id: 'evt_1',
   // Without a zone: the local time of any machine.
   receivedAt: '2026-01-02T03:04:06',
-  facts,
   verified: true,
   duplicate: false,
   reason: null,
@@ -30,7 +30,6 @@ const delivery: Delivery = {
   raw: Buffer.from('{}'),
   bytes: 2,
   headers: [],
-  body: {},
 };
 const refused = { verified: false, answer: 401, reason: 'the signature is wrong' };
 
@@ -43,7 +42,7 @@ it.each<[string, Partial<Delivery>, string]>([
   ],
   [
     'an unsigned delivery',
-    { verified: false, facts: { ...facts, event: null, status: null, signer: null } },
+    { verified: false, event: null, status: null, signer: null },
     '03:04:06  ? unknown event       env_1\n',
   ],
   [
@@ -53,12 +52,12 @@ it.each<[string, Partial<Delivery>, string]>([
   ],
   [
     'a refused delivery with control characters',
-    { ...refused, facts: { ...facts, event: 'a\u001b[2J\nb', envelopeId: null } },
+    { ...refused, event: 'a\u001b[2J\nb', envelopeId: null },
     '03:04:06  ✗ refused: the signature is wrong (claims to be a␛[2J⏎b for an unknown envelope)\n',
   ],
   [
     'a refused delivery that is not an event',
-    { ...refused, facts: null },
+    { ...refused, ...NO_PAYLOAD },
     '03:04:06  ✗ refused: the signature is wrong\n',
   ],
 ])('shows a delivery: %s', (_, some, line) => {
@@ -105,7 +104,7 @@ it('shows the result of forwarding it', () => {
 });
 
 it('prints a tab-separated line in a pipe', () => {
-  expect(renderDelivery({ ...delivery, ...refused, facts: null }, pipe)).toBe(
+  expect(renderDelivery({ ...delivery, ...refused, ...NO_PAYLOAD }, pipe)).toBe(
     '2026-01-02T03:04:06\t\t\t\tunverified\tthe signature is wrong\n',
   );
   expect(forwardLine({ ...result, ...failed }, pipe, false)).toBe(

@@ -12,7 +12,7 @@ import type { ForwardResult } from '../../src/webhooks/forward/send.ts';
 import { EventJournal } from '../../src/webhooks/journal/event-journal.ts';
 import { recordOf } from '../../src/webhooks/journal/record.ts';
 import type { Delivery } from '../../src/webhooks/receive/delivery.ts';
-import { readPayload } from '../../src/webhooks/receive/payload.ts';
+import { NO_PAYLOAD, readPayload } from '../../src/webhooks/receive/payload.ts';
 
 const lineSchema = z.object({ deliveryId: z.string(), id: z.string(), body: z.object({ id: z.string() }) });
 
@@ -83,13 +83,10 @@ it('keeps deliveries in the journal while nobody reads them, and prints them all
   );
   for (let n = 0; n < 22; n++) {
     const raw = Buffer.from(JSON.stringify({ id: `evt_${n}`, pad: 'x'.repeat(900_000) }));
-    const { body = null, facts = null } = readPayload(raw) ?? {};
     const delivery: Delivery = {
+      ...(readPayload(raw) ?? NO_PAYLOAD),
       deliveryId: `dlv_${n}`,
-      id: `evt_${n}`,
       receivedAt: '2026-01-02T03:04:05.000Z',
-      facts,
-      body,
       raw,
       verified: true,
       duplicate: false,

@@ -71,8 +71,8 @@ describe('a listener', () => {
     app.close();
     const deliveries = seen.flatMap((event) => (event.type === 'delivery' ? [event.delivery] : []));
     expect(deliveries).toMatchObject([
-      { facts: { event: 'envelope.sent' }, answer: 200 },
-      { facts: null, answer: 400 },
+      { event: 'envelope.sent', answer: 200 },
+      { id: '', event: null, answer: 400 },
     ]);
     expect(seen.filter(({ type }) => type !== 'delivery')).toMatchObject([
       { type: 'ready', verify: false, inspectorUrl: undefined },

@@ -10,31 +10,25 @@ import { word } from './event-view.ts';
 
 /** Returns a delivery for a JSON line. The body is included as received, or in base64 if it is not JSON text. */
 export function deliveryLine(delivery: Delivery): Record<string, unknown> {
-  const { id, deliveryId, receivedAt, facts, verified, duplicate, reason, body, raw } = delivery;
+  const { id, deliveryId, receivedAt, event, envelopeId, status, verified, duplicate, reason, body, raw } =
+    delivery;
   return {
     type: 'delivery',
     id: id || null,
-    deliveryId,
-    receivedAt,
-    event: facts?.event ?? null,
-    envelopeId: facts?.envelopeId ?? null,
-    status: facts?.status ?? null,
-    verified,
-    duplicate,
-    reason,
+    ...{ deliveryId, receivedAt, event, envelopeId, status, verified, duplicate, reason },
     ...(body === null ? { bodyBase64: raw.toString('base64') } : { body }),
   };
 }
 
 /** Renders a delivery as a line for people: the event, the envelope, and whether the signature is valid. */
 export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
-  const { facts, verified, duplicate, reason, receivedAt } = delivery;
+  const { envelopeId, status, signer, verified, duplicate, reason, receivedAt } = delivery;
   if (!terminal.outIsTty) {
     const cells = [
       receivedAt,
-      facts?.event,
-      facts?.envelopeId,
-      facts?.status,
+      delivery.event,
+      envelopeId,
+      status,
       verified ? 'verified' : 'unverified',
       reason,
     ];
@@ -44,16 +38,13 @@ export function renderDelivery(delivery: Delivery, terminal: Terminal): string {
   if (reason !== null)
     return `${time}  ${terminal.style('red', '✗')} refused: ${safeLine(reason)}${claimed(delivery)}\n`;
   const mark = verified ? terminal.style('green', '✓') : terminal.style('yellow', '?');
-  const event = terminal.style('bold', safeLine(facts?.event ?? 'unknown event').padEnd(18));
-  const rest = [facts?.envelopeId, facts?.status, facts?.signer, duplicate ? '(duplicate)' : null].filter(
-    (text) => text !== null,
-  );
+  const event = terminal.style('bold', safeLine(delivery.event ?? 'unknown event').padEnd(18));
+  const rest = [envelopeId, status, signer, duplicate ? '(duplicate)' : null].filter((text) => text !== null);
   return `${time}  ${mark} ${event}  ${safeLine(rest.join('  '))}\n`;
 }
 
-function claimed(delivery: Delivery): string {
-  const { facts } = delivery;
-  if (facts === null) return '';
+function claimed(facts: Delivery): string {
+  if (facts.id === '') return '';
   return safeLine(
     ` (claims to be ${facts.event ?? 'an unknown event'} for ${facts.envelopeId ?? 'an unknown envelope'})`,
   );

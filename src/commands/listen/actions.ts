@@ -91,16 +91,16 @@ export class DeliveryActions {
   }
 
   async #actOn(delivery: Delivery): Promise<void> {
-    const { duplicate, verified, facts } = delivery;
+    const { duplicate, verified, event, envelopeId } = delivery;
     const { exec } = this.#actions;
     if (exec !== undefined && !duplicate) await this.#run(exec, delivery);
-    if (!facts?.envelopeId || !verified) return;
-    const isDone = facts.event === COMPLETED && !duplicate;
-    if (isDone || this.#missing.has(facts.envelopeId)) await this.#download(facts.envelopeId);
+    if (envelopeId === null || !verified) return;
+    const isDone = event === COMPLETED && !duplicate;
+    if (isDone || this.#missing.has(envelopeId)) await this.#download(envelopeId);
   }
 
   async #run(line: string, delivery: Delivery): Promise<void> {
-    const { event, envelopeId } = delivery.facts ?? { event: null, envelopeId: null };
+    const { event, envelopeId } = delivery;
     const env = {
       ESIGN_DELIVERY_ID: delivery.deliveryId,
       ESIGN_EVENT: event ?? '',

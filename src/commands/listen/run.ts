@@ -61,7 +61,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
         actions.resume(() => unfinishedDownloads(options));
       }
       if (event.type === 'delivery' && event.delivery.reason === null) {
-        awaited?.addDelivery(event.delivery.facts);
+        awaited?.addDelivery(event.delivery);
         index.take(event.delivery);
         noteShape(shapes, event.delivery);
         actions.take(event.delivery, event.place);
@@ -78,7 +78,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
 
 /** Notes the shape of a delivery, unless `events trigger` or `events drill` made it up, which shows nothing about the service. */
 function noteShape(shapes: ShapeNotes | undefined, delivery: Delivery): void {
-  if (!isSampleId(delivery.facts?.envelopeId ?? '')) shapes?.seeWebhook(delivery);
+  if (!isSampleId(delivery.envelopeId ?? '')) shapes?.seeWebhook(delivery);
 }
 
 /** Waits for the envelope. If it is completed, downloads its documents. */
@@ -210,9 +210,9 @@ async function listenIndex(session: Session) {
     timer = undefined;
     await feed?.finish();
   }
-  function take({ verified, duplicate, facts }: Delivery): void {
-    if (feed === undefined || !verified || duplicate || !facts?.envelopeId) return;
-    feed.touched(facts.envelopeId, facts.status ?? '');
+  function take({ verified, duplicate, envelopeId, status }: Delivery): void {
+    if (feed === undefined || !verified || duplicate || envelopeId === null) return;
+    feed.touched(envelopeId, status ?? '');
     timer ??= setTimeout(() => void write(), FLUSH_DELAY_MS).unref();
   }
   return { take, write };

@@ -8,7 +8,7 @@ import { Wakeable } from '../../kernel/async/wakeable.ts';
 import { TimeLimit } from '../../kernel/clock.ts';
 import { sentenceOf, UnexpectedStatusError } from '../../kernel/errors.ts';
 import { command } from '../../kernel/text/shell-words.ts';
-import type { EventFacts } from '../../webhooks/receive/payload.ts';
+import type { Delivery } from '../../webhooks/receive/delivery.ts';
 import { followSuccessor, successorOf } from '../envelopes/replace/successor.ts';
 import { deadlineAfter, WATCH_PACING } from '../envelopes/watch/limits.ts';
 
@@ -41,9 +41,9 @@ export class AwaitedEnvelope {
   }
 
   /** Handles an accepted delivery. */
-  addDelivery(facts: EventFacts | null): void {
-    if (facts?.envelopeId !== this.id) return;
-    this.#deliveries.add(facts.event);
+  addDelivery({ envelopeId, event }: Delivery): void {
+    if (envelopeId !== this.id) return;
+    this.#deliveries.add(event);
     this.#pause.wake();
     this.#wakeups.push({ envelopeId: this.id });
   }

@@ -74,12 +74,12 @@ export class Forwarding {
   }
 
   enqueue(delivery: Delivery, place: PendingForward['place']): void {
-    const { deliveryId, headers, raw } = delivery;
-    const { event, envelopeId } = delivery.facts ?? { event: null, envelopeId: null };
+    const { deliveryId, event, envelopeId, headers, raw } = delivery;
     const receivedAt = Date.parse(delivery.receivedAt);
+    // Without the parsed body, which would take several times the memory of the bytes.
+    const forwardable = { deliveryId, event, envelopeId, headers, raw };
     for (const target of this.queue.targets) {
       const pending = { target, deliveryId, event, envelopeId, receivedAt, place };
-      const forwardable = { deliveryId, event, envelopeId, headers, raw };
       if (this.#waiting === undefined) this.queue.enqueue(pending, forwardable);
       else this.#waiting.push({ pending, delivery: forwardable });
     }

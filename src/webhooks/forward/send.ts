@@ -5,15 +5,10 @@ import { codeOf, messageOf } from '../../kernel/errors.ts';
 import { basicCredentials } from '../../kernel/network/proxy.ts';
 import { wordList } from '../../kernel/text/word-list.ts';
 import type { EventRecord } from '../journal/record.ts';
+import type { Delivery } from '../receive/delivery.ts';
 
 /** A delivery to forward, with its exact bytes and original headers. */
-export interface Forwardable {
-  deliveryId: string;
-  event: string | null;
-  envelopeId: string | null;
-  headers: readonly (readonly [string, string])[];
-  raw: Buffer;
-}
+export type Forwardable = Pick<Delivery, 'deliveryId' | 'event' | 'envelopeId' | 'headers' | 'raw'>;
 
 /** One attempt to forward a delivery. */
 export interface ForwardResult {

@@ -48,8 +48,8 @@ export class ClockWatch {
     this.#options = options;
   }
 
-  addDelivery({ verified, facts }: Delivery): void {
-    const time = Date.parse(facts?.timestamp ?? '');
+  addDelivery({ verified, timestamp }: Delivery): void {
+    const time = Date.parse(timestamp ?? '');
     if (!verified || Number.isNaN(time)) return;
     const late = this.#options.clock.now() - time;
     this.#isSuspicious ||= late > MAX_DIFFERENCE_MS;

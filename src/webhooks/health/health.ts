@@ -219,6 +219,6 @@ class SignatureWatch {
 }
 
 /** Returns true if the delivery looks like one from the service rather than a random request. */
-function isFromService({ facts }: Delivery): boolean {
-  return facts !== null && facts.envelopeId !== null && EVENTS.some((known) => known === facts.event);
+function isFromService({ envelopeId, event }: Delivery): boolean {
+  return envelopeId !== null && EVENTS.some((known) => known === event);
 }

@@ -35,7 +35,7 @@ export function detailOf(
   const { redactor } = around;
   const hide = redactorFor(redactor);
   const body = Buffer.from(record.bodyBase64, 'base64');
-  const facts = readPayload(body)?.facts;
+  const payload = readPayload(body);
   const text = body.toString('utf8');
   const raw = redactor.redact(text);
   const headers = shownHeaders(record.headers, (text) => redactor.redact(text));
@@ -47,7 +47,7 @@ export function detailOf(
     ...rowOf(entry, redactor),
     passings: entry.passings.map((passing) => ({ ...passing, url: redactor.redact(passing.url) })),
     // The time of the event by the service's clock.
-    happenedAt: hide(facts?.timestamp ?? null),
+    happenedAt: hide(payload?.timestamp ?? null),
     answer: record.answer,
     answeredInMs: entry.answeredInMs,
     verdict: verdictOf(record),
@@ -59,7 +59,7 @@ export function detailOf(
     isText: isUtf8(body),
     raw,
     // Null if the body is not JSON or would become too large.
-    pretty: facts === undefined || !canIndent(text) ? null : redactor.redact(indentJson(text)),
+    pretty: payload === undefined || !canIndent(text) ? null : redactor.redact(indentJson(text)),
     curl: isWhole && url !== '' ? curlCommand(url, headers, shown) : null,
     noReplay: noReplay(entry, around.targets),
   };

@@ -44,7 +44,7 @@ export function payloadTimeOf({ bodyBase64 }: EventRecord): number | undefined {
 }
 
 function timestampIn(bodyBase64: string): string {
-  return readPayload(Buffer.from(bodyBase64, 'base64'))?.facts.timestamp ?? '';
+  return readPayload(Buffer.from(bodyBase64, 'base64'))?.timestamp ?? '';
 }
 
 function entryOf(record: EventRecord): WebhookHistoryEntry {

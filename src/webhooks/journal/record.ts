@@ -47,23 +47,19 @@ export function recordOf(
   delivery: Delivery,
   { owedTo = [], downloadTo }: { owedTo?: string[]; downloadTo?: string | undefined } = {},
 ): EventRecord {
-  const { facts, raw, body: _body, ...rest } = delivery;
+  const { raw, body: _body, timestamp: _timestamp, ...rest } = delivery;
   return {
     ...rest,
-    event: facts?.event ?? null,
-    envelopeId: facts?.envelopeId ?? null,
-    status: facts?.status ?? null,
-    signer: facts?.signer ?? null,
     bodyBase64: raw.toString('base64'),
     ...(owedTo.length > 0 ? { owedTo } : {}),
-    ...(downloadTo !== undefined && delivery.verified && facts?.event === COMPLETED ? { downloadTo } : {}),
+    ...(downloadTo !== undefined && delivery.verified && delivery.event === COMPLETED ? { downloadTo } : {}),
   };
 }
 
-/** Returns the delivery of a record. Facts and body are those of the stored bytes, which are complete if it was accepted. */
+/** Returns the delivery of a record. The body is that of the stored bytes, which are complete if it was accepted. */
 export function deliveryOf(record: EventRecord): Delivery {
-  const { event, envelopeId, status, signer, bodyBase64, owedTo, downloadTo, ...kept } = record;
+  const { bodyBase64, owedTo, downloadTo, ...kept } = record;
   const raw = Buffer.from(bodyBase64, 'base64');
-  const { facts = null, body = null } = readPayload(raw) ?? {};
-  return { ...kept, facts, raw, body };
+  const { timestamp = null, body = null } = readPayload(raw) ?? {};
+  return { ...kept, timestamp, body, raw };
 }

@@ -1,12 +1,13 @@
-import type { EventFacts } from './payload.ts';
+import type { Payload } from './payload.ts';
 
-/** A request at the webhook path, valid or not. Refused ones are truncated. */
-export interface Delivery {
+/**
+ * A request at the webhook path, valid or not, with the fields of its payload. If the body is not a JSON object, the ID is empty and the
+ * other fields are null. Refused deliveries are truncated.
+ */
+export interface Delivery extends Payload {
   /** The local ID of this delivery. */
   deliveryId: string;
-  id: string;
   receivedAt: string;
-  facts: EventFacts | null;
   verified: boolean;
   /** Whether its ID was accepted before. */
   duplicate: boolean;
@@ -20,8 +21,6 @@ export interface Delivery {
   bytes: number;
   /** As received, in the original order. */
   headers: [string, string][];
-  /** Null if the body is not JSON, nested too deeply, or truncated. */
-  body: Record<string, unknown> | null;
 }
 
 const MAX_BODY_BYTES = 4_096;
@@ -30,19 +29,16 @@ const MAX_CHARACTERS = 200;
 
 /** Truncates a refused delivery. Anyone can send those, so they must not fill memory or disk. */
 export function boundedRefusal(delivery: Delivery): Delivery {
-  const { facts, raw, headers, body } = delivery;
+  const { raw, headers, body } = delivery;
   const isWhole = raw.byteLength <= MAX_BODY_BYTES;
   return {
     ...delivery,
     id: truncate(delivery.id),
-    facts: facts && {
-      id: truncate(facts.id),
-      event: truncateOrNull(facts.event),
-      timestamp: truncateOrNull(facts.timestamp),
-      envelopeId: truncateOrNull(facts.envelopeId),
-      status: truncateOrNull(facts.status),
-      signer: truncateOrNull(facts.signer),
-    },
+    event: truncateOrNull(delivery.event),
+    timestamp: truncateOrNull(delivery.timestamp),
+    envelopeId: truncateOrNull(delivery.envelopeId),
+    status: truncateOrNull(delivery.status),
+    signer: truncateOrNull(delivery.signer),
     // Copied, because a slice would keep the whole buffer in memory.
     raw: isWhole ? raw : Buffer.from(raw.subarray(0, MAX_BODY_BYTES)),
     headers: headers.slice(0, MAX_HEADERS).map(([name, value]) => [truncate(name), truncate(value)]),

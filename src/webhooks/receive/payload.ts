@@ -7,8 +7,8 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 /** The maximum nesting. JSON nested deeper than this can be parsed, but this runtime can't serialize it and other parsers may fail. */
 const MAX_DEPTH = 200;
 
-/** The fields of a payload, in any of its known shapes. */
-export interface EventFacts {
+/** A payload, in any of its known shapes. */
+export interface Payload {
   /** The ID in the payload, or the SHA-256 of its bytes. A repeated delivery has the same ID. */
   id: string;
   event: string | null;
@@ -17,13 +17,20 @@ export interface EventFacts {
   envelopeId: string | null;
   status: string | null;
   signer: string | null;
+  /** Null if it is nested too deeply to be shown as JSON. */
+  body: Record<string, unknown> | null;
 }
 
-export interface Payload {
-  /** Null if the payload is nested too deeply to be shown as JSON. */
-  body: Record<string, unknown> | null;
-  facts: EventFacts;
-}
+/** The fields of bytes that are not a JSON object. */
+export const NO_PAYLOAD: Payload = {
+  id: '',
+  event: null,
+  timestamp: null,
+  envelopeId: null,
+  status: null,
+  signer: null,
+  body: null,
+};
 
 /**
  * Reads a payload: `{event, timestamp, data}` or `{id, type, createdAt, data}`. The API document shows the data of only one event,
@@ -38,15 +45,13 @@ export function readPayload(bytes: Uint8Array): Payload | undefined {
   const envelope = isRecord(data.envelope) ? data.envelope : {};
   const signer = isRecord(data.signer) ? data.signer : {};
   return {
+    id: text(body.id) ?? hash('sha256', bytes),
+    event: text(body.event) ?? text(body.type),
+    timestamp: text(body.timestamp) ?? text(body.createdAt),
+    envelopeId: text(data.envelopeId) ?? text(envelope.id) ?? envelopeIdIn(data.id),
+    status: text(data.status) ?? text(envelope.status),
+    signer: text(signer.email),
     body: jsonExtent(source).depth > MAX_DEPTH ? null : body,
-    facts: {
-      id: text(body.id) ?? hash('sha256', bytes),
-      event: text(body.event) ?? text(body.type),
-      timestamp: text(body.timestamp) ?? text(body.createdAt),
-      envelopeId: text(data.envelopeId) ?? text(envelope.id) ?? envelopeIdIn(data.id),
-      status: text(data.status) ?? text(envelope.status),
-      signer: text(signer.email),
-    },
   };
 }
 

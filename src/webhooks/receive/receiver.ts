@@ -14,7 +14,7 @@ import { BodyLimitError, BoundedBody } from '../../kernel/streams.ts';
 import { openPort } from '../open-port.ts';
 import { boundedRefusal, type Delivery } from './delivery.ts';
 import { explainMismatch } from './explain.ts';
-import { readPayload } from './payload.ts';
+import { NO_PAYLOAD, readPayload } from './payload.ts';
 import { checkSignature } from './signature.ts';
 
 export interface ReceiverOptions {
@@ -136,22 +136,20 @@ async function judge(
   seen: Set<string>,
 ): Promise<Delivery> {
   const payload = readPayload(raw);
-  const facts = payload?.facts ?? null;
   const requestRefusal = options.verify
-    ? await signatureRefusal(raw, request, options, facts?.envelopeId ?? null)
+    ? await signatureRefusal(raw, request, options, payload?.envelopeId ?? null)
     : isFromWebPage(request.headers)
       ? FROM_WEB_PAGE
       : null;
   const refusal = requestRefusal ?? (payload === undefined ? NOT_JSON : null);
-  const id = facts?.id ?? '';
+  const { id } = payload ?? NO_PAYLOAD;
   // Only accepted IDs are remembered. Otherwise, a forged copy would make the real delivery look like a repeat.
   const duplicate = refusal === null && seen.has(id);
   if (refusal === null) dropOldest(seen.add(id), MAX_REMEMBERED_IDS);
   const delivery = {
+    ...(payload ?? NO_PAYLOAD),
     deliveryId: `dlv_${randomBytes(9).toString('hex')}`,
-    id,
     receivedAt: new Date(options.clock.now()).toISOString(),
-    facts,
     verified: options.verify && requestRefusal === null,
     duplicate,
     reason: refusal?.reason ?? null,
@@ -159,7 +157,6 @@ async function judge(
     raw,
     bytes: raw.byteLength,
     headers: pairsOf(request.rawHeaders),
-    body: payload?.body ?? null,
   };
   return refusal === null ? delivery : boundedRefusal(delivery);
 }

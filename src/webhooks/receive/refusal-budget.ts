@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 import { DAY_MS, grouped } from '../../kernel/duration.ts';
 import type { Delivery } from './delivery.ts';
+import { NO_PAYLOAD } from './payload.ts';
 
 /** The number of refused deliveries recorded in full per day, about 17 MB at most. A wrong secret is noticed long before. */
 const MAX_RECORDED_PER_DAY = 1_000;
@@ -49,10 +50,9 @@ export class RefusalBudget {
     const reason = `only counted: ${grouped(this.#counted)} more refused`;
     [this.#counted, this.#countedAt] = [0, now];
     return {
+      ...NO_PAYLOAD,
       deliveryId: `dlv_${randomBytes(9).toString('hex')}`,
       receivedAt: new Date(now).toISOString(),
-      id: '',
-      facts: null,
       verified: false,
       duplicate: false,
       reason,
@@ -60,7 +60,6 @@ export class RefusalBudget {
       raw: Buffer.alloc(0),
       bytes: 0,
       headers: [],
-      body: null,
     };
   }
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DeliveryActions } from '../../../src/commands/listen/actions.ts';
 import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
-import { readPayload } from '../../../src/webhooks/receive/payload.ts';
+import { NO_PAYLOAD, readPayload } from '../../../src/webhooks/receive/payload.ts';
 import { payload } from '../../support/webhooks.ts';
 
 /** Not read, because a few deliveries fit into memory. */
@@ -29,12 +29,10 @@ function actions(): DeliveryActions {
 
 function delivery(envelopeId: string, event = 'completed', more: Partial<Delivery> = {}): Delivery {
   const raw = Buffer.from(payload(envelopeId, `envelope.${event}`));
-  const facts = readPayload(raw)?.facts ?? null;
   return {
+    ...(readPayload(raw) ?? NO_PAYLOAD),
     deliveryId: 'dlv_1',
-    id: 'evt_1',
     receivedAt: '',
-    facts,
     raw,
     bytes: raw.byteLength,
     verified: true,
@@ -42,7 +40,6 @@ function delivery(envelopeId: string, event = 'completed', more: Partial<Deliver
     reason: null,
     answer: 200,
     headers: [],
-    body: null,
     ...more,
   };
 }

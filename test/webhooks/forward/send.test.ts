@@ -28,7 +28,7 @@ it.each([
 it("sends the credentials in the address instead of the sender's", async () => {
   const app = await startServer((_request, response) => void response.end());
   const address = app.origin.replace('//', '//ann:p%40ss@');
-  const headers = [['authorization', 'Bearer sender'] as const];
+  const headers: [string, string][] = [['authorization', 'Bearer sender']];
   const options = { attempt: 1, timeoutMs: 10_000, clock: systemClock };
   const result = await forwardOnce({ ...delivery, headers }, address, options);
   expect(result).toMatchObject({ status: 200, url: `${app.origin}/` });

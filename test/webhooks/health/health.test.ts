@@ -4,6 +4,7 @@ import type { OldestPending } from '../../../src/webhooks/forward/queue.ts';
 import { Health } from '../../../src/webhooks/health/health.ts';
 import { metricsText } from '../../../src/webhooks/health/server.ts';
 import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
+import { NO_PAYLOAD } from '../../../src/webhooks/receive/payload.ts';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 
@@ -62,29 +63,26 @@ function world(knowsService = false): World {
 function delivery(clock: HandClock, ageMs: number, kind: 'good' | 'forged' | 'noise' = 'good'): Delivery {
   const isGood = kind === 'good';
   const timestamp = new Date(clock.time - ageMs).toISOString();
-  const facts = {
+  const payload = {
+    ...NO_PAYLOAD,
     id: 'evt_1',
     event: 'envelope.sent',
     timestamp,
     envelopeId: 'env_1',
-    status: null,
-    signer: null,
   };
   return {
     ...{
+      ...(kind === 'noise' ? NO_PAYLOAD : payload),
       deliveryId: 'dlv_1',
-      id: 'evt_1',
       receivedAt: timestamp,
       raw: Buffer.alloc(0),
       bytes: 0,
       headers: [],
-      body: null,
     },
     verified: isGood,
     duplicate: false,
     reason: isGood ? null : 'the signature does not match',
     answer: isGood ? 200 : 401,
-    facts: kind === 'noise' ? null : facts,
   };
 }
 

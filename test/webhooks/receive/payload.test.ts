@@ -7,10 +7,10 @@ it.each([
   ['data', { id: 'env_1', status: 'DECLINED', envelope: 'env_9' }],
 ])('reads the envelope of an event from %s', (_, data) => {
   const payload = Buffer.from(JSON.stringify({ event: 'envelope.declined', data }));
-  expect(readPayload(payload)?.facts).toMatchObject({ envelopeId: 'env_1', status: 'DECLINED' });
+  expect(readPayload(payload)).toMatchObject({ envelopeId: 'env_1', status: 'DECLINED' });
 });
 
 it('does not take the ID of something else for an envelope', () => {
   const payload = Buffer.from(JSON.stringify({ event: 'envelope.declined', data: { id: 'sig_1' } }));
-  expect(readPayload(payload)?.facts.envelopeId).toBeNull();
+  expect(readPayload(payload)?.envelopeId).toBeNull();
 });

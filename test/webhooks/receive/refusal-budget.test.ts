@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Delivery } from '../../../src/webhooks/receive/delivery.ts';
+import { NO_PAYLOAD } from '../../../src/webhooks/receive/payload.ts';
 import { RefusalBudget } from '../../../src/webhooks/receive/refusal-budget.ts';
 
 const MINUTE = 60_000;
 const refused = (): Delivery => ({
+  ...NO_PAYLOAD,
   deliveryId: 'dlv_1',
   id: 'x',
   receivedAt: '2026-01-02T03:04:05Z',
-  facts: null,
   verified: false,
   ...{
     duplicate: false,
@@ -16,7 +17,6 @@ const refused = (): Delivery => ({
     raw: Buffer.from('x'),
     bytes: 1,
     headers: [],
-    body: null,
   },
 });
 
