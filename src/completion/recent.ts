@@ -13,10 +13,7 @@ export type RecentKind = 'envelopes' | 'templates';
 export const RECENT_LIMIT = 200;
 
 /** IDs and names that this run has seen, stored for later completion. */
-export interface Recents {
-  envelopes: Map<string, Recent>;
-  templates: Map<string, Recent>;
-}
+export type Recents = Record<RecentKind, Map<string, Recent>>;
 
 /** Returns an empty collection. */
 export function createRecents(): Recents {

@@ -1,5 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { systemClock } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
@@ -58,7 +59,7 @@ export function childCommandLine(
         [],
         clean,
       ),
-      stdio: ['pipe', 'pipe', 'pipe'],
+      stdio: 'pipe',
       detached: true,
       windowsHide: true,
     });
@@ -67,11 +68,7 @@ export function childCommandLine(
     const child = launch(words);
     const stop = () => child.kill();
     signal.addEventListener('abort', stop, { once: true });
-    const [stdout, stderr, code] = await Promise.all([
-      readAll(child.stdout),
-      readAll(child.stderr),
-      exitOf(child),
-    ]);
+    const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), exitOf(child)]);
     signal.removeEventListener('abort', stop);
     signal.throwIfAborted();
     if (code === 0) return stdout;
@@ -85,14 +82,13 @@ export function childCommandLine(
   };
 }
 
-function running(child: ChildProcess, words: Words, signal: AbortSignal): Running {
+function running(child: ChildProcessWithoutNullStreams, words: Words, signal: AbortSignal): Running {
   const exit = exitOf(child);
-  const stderr = readAll(child.stderr);
-  const lines = child.stdout && createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const stderr = text(child.stderr);
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   let pending: Promise<IteratorResult<string>> | undefined;
   return {
     async line(timeoutMs) {
-      if (!lines) return undefined;
       // A read that timed out is kept, so that its line isn't lost.
       pending ??= lines.next();
       const next = await unlessOver(pending, timeoutMs, signal);
@@ -104,7 +100,7 @@ function running(child: ChildProcess, words: Words, signal: AbortSignal): Runnin
     ended: () => exit,
     async stop() {
       // Closes stdin instead of sending a signal, which on Windows would end the child before it can delete its folder.
-      child.stdin?.end();
+      child.stdin.end();
       const late = setTimeout(() => child.kill(), STOP_TIMEOUT_MS);
       await exit.finally(() => clearTimeout(late));
     },
@@ -126,13 +122,7 @@ async function unlessOver<T>(
   }
 }
 
-async function readAll(stream: NodeJS.ReadableStream | null): Promise<string> {
-  let text = '';
-  if (stream) for await (const chunk of stream) text += String(chunk);
-  return text;
-}
-
-function exitOf(child: ChildProcess): Promise<number> {
+function exitOf(child: ChildProcessWithoutNullStreams): Promise<number> {
   return new Promise((resolve, reject) => {
     child.on('error', reject);
     child.on('close', (code) => resolve(code ?? -1));

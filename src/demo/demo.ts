@@ -26,14 +26,6 @@ export interface DemoSummary {
   seconds: number;
 }
 
-interface DemoSigner {
-  mailbox: string;
-  name: string;
-  email: string;
-  /** Values for fields of the lease. The other fields get generated values. */
-  values: Readonly<Record<string, string>>;
-}
-
 const sandboxSchema = z.looseObject({ baseUrl: z.string(), dashboardUrl: z.string() });
 const readySchema = z.looseObject({ url: z.string() });
 const templateSchema = z.array(z.looseObject({ id: z.string(), name: z.string(), pageCount: z.number() }));
@@ -51,11 +43,12 @@ const fileSchema = z.looseObject({
 });
 
 const TEMPLATE = 'tmpl_lease';
-const SIGNERS: readonly DemoSigner[] = [
+/** The signers, with values for some fields of the lease. The other fields get generated values. */
+const SIGNERS = [
   {
-    mailbox: 'Łukasz Řehoř <lukasz@example.com>;role=Landlord',
     name: 'Łukasz Řehoř',
     email: 'lukasz@example.com',
+    role: 'Landlord',
     values: {
       lease_landlord: 'Łukasz Řehoř, Náměstí Míru 3, Brno',
       lease_address: '12 Harbor Street, Apt 4',
@@ -64,9 +57,9 @@ const SIGNERS: readonly DemoSigner[] = [
     },
   },
   {
-    mailbox: '李小龍 <li@example.com>;role=Tenant',
     name: '李小龍',
     email: 'li@example.com',
+    role: 'Tenant',
     values: {
       lease_tenant: '李小龍, Nathan Road 200, Hong Kong',
       lease_occupants: 'None',
@@ -74,6 +67,10 @@ const SIGNERS: readonly DemoSigner[] = [
     },
   },
 ];
+const SIGNER_FLAGS = SIGNERS.flatMap(({ name, email, role }) => [
+  '--signer',
+  `${name} <${email}>;role=${role}`,
+]);
 /** The number of events of an envelope that is sent, viewed, and signed by two signers, and completed. */
 const EXPECTED_EVENTS = 6;
 const WEBHOOK_TIMEOUT_MS = 5_000;
@@ -93,7 +90,7 @@ export async function* runDemo(
     const sandbox = yield* startSandbox(cli, running);
     const listener = yield* startListener(cli, own, running);
     yield* showTemplates(cli);
-    const id = yield* createDraft(cli, own, listener.url);
+    const id = yield* createDraft(cli, listener);
     yield* send(cli, id);
     const watching = cli.start(`envelopes watch ${id} --interval 300ms --timeout 60s --json`);
     running.push(watching);
@@ -143,7 +140,7 @@ async function* startListener(cli: CommandLine, own: string, running: Running[])
     command: 'esign listen --secret-file webhook.secret',
     outcome: [`The receiver listens at ${url}.`],
   };
-  return { process, url };
+  return { process, url, secretFile };
 }
 
 async function* showTemplates(cli: CommandLine) {
@@ -155,20 +152,19 @@ async function* showTemplates(cli: CommandLine) {
   };
 }
 
-async function* createDraft(cli: CommandLine, own: string, url: string) {
-  const secretFile = join(own, 'webhook.secret');
+async function* createDraft(cli: CommandLine, { url, secretFile }: { url: string; secretFile: string }) {
   const envelope = envelopeSchema.parse(
     await cli.run(
       `envelopes create --template ${TEMPLATE} --webhook-url ${url} --metadata flat=4711 --json`,
       ...['--webhook-secret-file', secretFile, '--subject', 'Your lease for 12 Harbor Street'],
-      ...SIGNERS.flatMap((one) => ['--signer', one.mailbox]),
+      ...SIGNER_FLAGS,
     ),
   );
   yield {
     title: 'Create a draft for two signers. No emails are sent yet',
     command: command(
       ...['envelopes', 'create', '--template', TEMPLATE],
-      ...SIGNERS.flatMap((one) => ['--signer', one.mailbox]),
+      ...SIGNER_FLAGS,
       ...['--webhook-url', url],
     ),
     outcome: [`${envelope.id} is ${envelope.status}.`],
@@ -185,7 +181,7 @@ async function* send(cli: CommandLine, id: string) {
   };
 }
 
-async function* sign(cli: CommandLine, id: string, signer: DemoSigner) {
+async function* sign(cli: CommandLine, id: string, signer: (typeof SIGNERS)[number]) {
   const values = Object.entries(signer.values).flatMap(([field, text]) => ['--value', `${field}=${text}`]);
   const envelope = envelopeSchema.parse(
     await cli.run(`sandbox sign ${id} --signer ${signer.email} --json`, ...values),

@@ -142,11 +142,8 @@ async function checkPermissions({ configDir, storeFile, platform }: DoctorContex
 }
 
 async function modeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).mode & 0o777;
-  } catch {
-    return undefined;
-  }
+  const found = await stat(path).catch(() => undefined);
+  return found && found.mode & 0o777;
 }
 
 function octal(mode: number): string {
@@ -172,14 +169,8 @@ async function tryWriting(folder: string): Promise<void> {
   const found = await ifExists(stat(folder));
   if (found === undefined) {
     const above = dirname(folder);
-    if (
-      await stat(above).then(
-        (one) => one.isDirectory(),
-        () => false,
-      )
-    )
-      return access(above, constants.W_OK | constants.X_OK);
-    return tryWriting(above);
+    const isFolder = (await stat(above).catch(() => undefined))?.isDirectory();
+    return isFolder ? access(above, constants.W_OK | constants.X_OK) : tryWriting(above);
   }
   await rm(await mkdtemp(join(folder, '.doctor-')), { recursive: true });
 }

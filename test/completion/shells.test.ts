@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { completionScript, detectShell } from '../../src/commands/autocomplete/command.ts';
+import { detectShell, SCRIPTS } from '../../src/commands/autocomplete/command.ts';
 import { quoteForBash, quoteForPowerShell, readTyped } from '../../src/completion/shells.ts';
 import { hasBash } from '../support/system.ts';
 
@@ -73,7 +73,7 @@ describe('PowerShell', () => {
   });
 
   it('has a script with balanced brackets that runs nothing but esign', () => {
-    const script = completionScript('powershell').replaceAll(/"(?:`.|[^"])*"|'[^']*'|#.*/g, '');
+    const script = SCRIPTS.powershell.replaceAll(/"(?:`.|[^"])*"|'[^']*'|#.*/g, '');
     for (const [open, close] of ['()', '{}', '[]'].map((pair) => [...pair]))
       expect(script.split(open ?? '').length).toBe(script.split(close ?? '').length);
     expect(script.match(/&\s*\w+/g)).toEqual(['& esign']);

@@ -22,8 +22,8 @@ export default class Autocomplete extends EsignCommand {
     const { args, terminal } = await this.start(Autocomplete);
     const shell = SHELLS.find((known) => known === args.shell);
     if (shell !== undefined) {
-      const script = completionScript(shell);
-      const whole = { shell, install: installLine(shell), script };
+      const script = SCRIPTS[shell];
+      const whole = { shell, install: INSTALL[shell], script };
       return terminal.json ? writeJson(whole, terminal) : terminal.out(script);
     }
     // In a pipe, the output could end up in a file as the script of the wrong shell.
@@ -32,7 +32,7 @@ export default class Autocomplete extends EsignCommand {
     }
     const detected = detectShell(process.env, process.platform);
     const shells = detected === undefined ? SHELLS : [detected];
-    const lines = shells.map((one) => `  ${one.padEnd(12)}${installLine(one)}\n`);
+    const lines = shells.map((one) => `  ${one.padEnd(12)}${INSTALL[one]}\n`);
     await terminal.out(`To set up tab completion, run this once and open a new shell:\n\n${lines.join('')}`);
   }
 }
@@ -122,13 +122,10 @@ Register-ArgumentCompleter -Native -CommandName esign -ScriptBlock {
 }
 `;
 
-const SCRIPTS: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell };
+/** The completion script of each shell. */
+export const SCRIPTS: Readonly<Record<Shell, string>> = { bash, zsh, fish, powershell };
 
-/** Returns the completion script of a shell. */
-export function completionScript(shell: Shell): string {
-  return SCRIPTS[shell];
-}
-
+/** The lines that enable completion of esign when a shell is next started. */
 const INSTALL: Readonly<Record<Shell, string>> = {
   bash: `echo 'eval "$(esign autocomplete bash)"' >> ~/.bashrc`,
   zsh: `echo 'eval "$(esign autocomplete zsh)"' >> ~/.zshrc`,
@@ -137,11 +134,6 @@ const INSTALL: Readonly<Record<Shell, string>> = {
   powershell:
     'New-Item -Force -ItemType Directory (Split-Path $PROFILE) | Out-Null; esign autocomplete powershell | Out-File -Append -Encoding utf8 $PROFILE',
 };
-
-/** Returns the line that enables completion of esign when the shell is next started. */
-function installLine(shell: Shell): string {
-  return INSTALL[shell];
-}
 
 /** Returns the user's shell, determined from the environment. */
 export function detectShell(
