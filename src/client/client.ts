@@ -32,19 +32,7 @@ export {
   UsageError,
   VerificationError,
 } from '../kernel/errors.ts';
-export type {
-  CreateOutcome,
-  Envelope,
-  EnvelopeStatus,
-  NewEnvelope,
-  NewSigner,
-  Outcome,
-  Page,
-  Signer,
-  Template,
-  TemplateField,
-  WebhookEvent,
-} from './model.ts';
+export type * from './model.ts';
 
 /** The connection to the service, and its timeouts. */
 export interface EsignOptions {
