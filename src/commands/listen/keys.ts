@@ -11,7 +11,8 @@ export class ListenKeys {
   readonly #terminal: CommandTerminal;
   readonly #forwards: boolean;
   readonly #keys: RawKeys;
-  #controls: ListenControls | undefined;
+  /** What the keys do. Set when the listener is ready. */
+  controls: ListenControls | undefined;
   #print: (text: string) => void = () => undefined;
 
   /** Whether there is a user who can press keys. */
@@ -25,8 +26,7 @@ export class ListenKeys {
   }
 
   /** Starts to handle keys. @param print shows a line, in order with the other output */
-  start(controls: ListenControls | undefined, print: (text: string) => void): void {
-    this.#controls = controls;
+  start(print: (text: string) => void): void {
     this.#print = print;
     if (!this.isEnabled || !this.#startKeys()) return;
     process.on('SIGTSTP', this.#onSuspend).on('SIGCONT', this.#onContinue);
@@ -63,13 +63,13 @@ export class ListenKeys {
   }
 
   #retry(): void {
-    const tried = this.#controls?.tryForwardsNow() ?? 0;
+    const tried = this.controls?.tryForwardsNow() ?? 0;
     const what = tried === 1 ? '1 forward' : `${tried} forwards`;
     this.#print(tried === 0 ? 'No forwards are pending.' : `Retrying ${what}.`);
   }
 
   async #open(): Promise<void> {
-    const page = await this.#controls?.openInspector();
+    const page = await this.controls?.openInspector();
     if (page === undefined) return;
     // A ticket is used because the permanent link would appear in the process list.
     const isOpened = await openInBrowser(page.ticketUrl());

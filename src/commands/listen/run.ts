@@ -6,7 +6,10 @@ import type { ShapeNotes } from '../../cli/boot/shape-notes.ts';
 import type { Context } from '../../cli/context.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
 import type { Session } from '../../cli/session.ts';
+import { defaultFileName } from '../../documents/archive/file-names.ts';
+import { parseLine, readManifest } from '../../documents/archive/manifest.ts';
 import { Feed } from '../../envelope-index/feed.ts';
+import { DAY_MS } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
@@ -14,15 +17,16 @@ import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
 import { DRAIN_MS, FORWARD_TIMEOUT_MS } from '../../webhooks/defaults.ts';
 import { forwardsFolder } from '../../webhooks/forward/forwarding.ts';
 import { listenerAddress } from '../../webhooks/journal/coverage.ts';
-import type { ListenControls, ListenerOptions } from '../../webhooks/listen-event.ts';
+import { readEvents } from '../../webhooks/journal/event-journal.ts';
+import { COMPLETED } from '../../webhooks/journal/record.ts';
+import type { ListenerOptions } from '../../webhooks/listen-event.ts';
 import { listen } from '../../webhooks/listener.ts';
 import type { Delivery } from '../../webhooks/receive/delivery.ts';
 import { isSampleId } from '../../webhooks/sample.ts';
-import { downloadDocuments } from '../documents/download/run.ts';
+import { downloadDocuments, LISTENER_DOCUMENTS } from '../documents/download/run.ts';
 import { eventNames } from '../events/event-flags.ts';
 import { targetUrl } from '../events/send.ts';
 import { DeliveryActions } from './actions.ts';
-import { unfinishedDownloads } from './downloads.ts';
 import type { ListenFlags } from './flags.ts';
 import { ListenKeys } from './keys.ts';
 import { listenSecrets } from './secrets.ts';
@@ -34,11 +38,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
   preferLowMemory();
   const forwards = flags['forward-to'] !== undefined;
   const keys = new ListenKeys(context.terminal, { forwards });
-  let controls: ListenControls | undefined;
-  const onControls = (given: ListenControls) => {
-    controls = given;
-  };
-  const options = { ...(await listenerOptions(flags, context, keys.isEnabled)), onControls };
+  const options = await listenerOptions(flags, context, keys);
   const over = new AbortController();
   const signal = AbortSignal.any([context.interrupt.signal, over.signal]);
   const view = new ListenView(context.terminal, options);
@@ -57,7 +57,7 @@ export async function listenUntilStopped(flags: ListenFlags, context: Context): 
       if (event.type === 'ready') {
         end = awaited === undefined ? untilAborted(signal) : untilReached(awaited, actions, signal);
         end.finally(() => over.abort()).catch(() => undefined);
-        keys.start(controls, warn);
+        keys.start(warn);
         actions.resume(() => unfinishedDownloads(options));
       }
       if (event.type === 'delivery' && event.delivery.reason === null) {
@@ -93,10 +93,37 @@ async function untilReached(
   if (status === 'COMPLETED') await actions.download(awaited.id);
 }
 
+/** How far back unfinished downloads are found. */
+const DOWNLOADS_WINDOW_MS = 7 * DAY_MS;
+
+/**
+ * Returns the envelopes, oldest first, whose documents an earlier listener was to download into the same folder. Those that are listed in
+ * its SHA256SUMS have been downloaded, even if they were moved since.
+ */
+async function unfinishedDownloads({
+  eventsFolder,
+  downloadTo: dir,
+  clock,
+}: Pick<ListenerOptions, 'eventsFolder' | 'downloadTo' | 'clock'>): Promise<string[]> {
+  if (dir === undefined) return [];
+  const selection = {
+    events: new Set([COMPLETED]),
+    verified: true,
+    since: clock.now() - DOWNLOADS_WINDOW_MS,
+  };
+  const ids = new Set<string>();
+  for await (const { envelopeId, downloadTo } of readEvents(eventsFolder, selection))
+    if (downloadTo === dir && envelopeId !== null) ids.add(envelopeId);
+  if (ids.size === 0) return [];
+  const listed = new Set((await readManifest(dir)).map((line) => parseLine(line)?.name));
+  const isMissing = (id: string) => LISTENER_DOCUMENTS.some((what) => !listed.has(defaultFileName(id, what)));
+  return [...ids].filter(isMissing).reverse();
+}
+
 async function listenerOptions(
   flags: ListenFlags,
   context: Context,
-  hasKeys: boolean,
+  keys: ListenKeys,
 ): Promise<ListenerOptions> {
   const { host, port, verify } = flags;
   const path = requestPath(flags.path);
@@ -123,9 +150,12 @@ async function listenerOptions(
     tunnel: flags.tunnel,
     health: await listenHealth(flags, context.session),
     inspect:
-      flags.inspect || hasKeys
+      flags.inspect || keys.isEnabled
         ? { port: flags['inspect-port'] ?? 0, redactor, isOpen: flags.inspect }
         : undefined,
+    onControls: (controls) => {
+      keys.controls = controls;
+    },
   };
 }
 
