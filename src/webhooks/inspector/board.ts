@@ -31,6 +31,8 @@ export class DeliveryBoard {
   readonly #clock: Clock;
   readonly #entries = new Map<string, InspectorEntry>();
   readonly #watchers = new Set<() => void>();
+  /** The address at which webhooks are received; empty until the receiver has started. */
+  listensAt = '';
   #bytes = 0;
   #change = 0;
 

@@ -5,23 +5,20 @@ import { type Context, Hono } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { Wakeable } from '../../kernel/async/wakeable.ts';
-import { type Clock, systemClock } from '../../kernel/clock.ts';
+import { systemClock } from '../../kernel/clock.ts';
 import { type Asset, readAsset } from '../../kernel/files/asset.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
 import { type ForwardResult, forwardOnce, shownUrl, storedDelivery } from '../forward/send.ts';
+import type { ReceiverOptions } from '../receive/receiver.ts';
 import type { DeliveryBoard, InspectorEntry } from './board.ts';
 import { detailOf, hasText, noReplay, rowOf } from './view.ts';
 
 /** The listener whose deliveries are shown. */
-export interface Inspected {
+export interface Inspected extends Pick<ReceiverOptions, 'signatureHeader' | 'verify' | 'clock'> {
   /** The addresses to which valid deliveries are forwarded and replayed. */
   targets: readonly string[];
   /** The time limit for a target's response. */
   timeoutMs: number;
-  /** In lower case. */
-  signatureHeader: string;
-  verify: boolean;
-  clock: Clock;
   redactor: Redactor;
   /** Called with the result of each replay. */
   onReplay: (result: ForwardResult) => void;
@@ -32,8 +29,6 @@ interface Parts extends Inspected {
   token: string;
   /** One-time tickets. */
   tickets: Set<string>;
-  /** Set once the receiver has started. */
-  place: { listensAt: string };
   /** Aborted when the inspector closes. */
   closing: AbortSignal;
 }
@@ -81,7 +76,7 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   app.get('/:token/deliveries/:id', (c) => {
     const entry = board.entry(c.req.param('id'));
     if (entry === undefined) return c.json({ error: 'No longer available.' }, 404);
-    return c.json(detailOf(entry, { ...parts, listensAt: parts.place.listensAt }));
+    return c.json(detailOf(entry, { ...parts, listensAt: board.listensAt }));
   });
   app.post('/:token/deliveries/:id/replay', async (c) => {
     const entry = board.entry(c.req.param('id'));
@@ -116,14 +111,14 @@ async function replay({ record }: InspectorEntry, { targets, timeoutMs, clock, b
 
 /** Sends all changes that the page hasn't seen yet, then each new one. */
 async function streamChanges(stream: SSEStreamingApi, after: number, parts: Parts): Promise<void> {
-  const { board, closing, redactor, targets, verify, place } = parts;
+  const { board, closing, redactor, targets, verify } = parts;
   const gone = new AbortController();
   stream.onAbort(() => gone.abort());
   const ended = AbortSignal.any([gone.signal, closing]);
   // If the number is missing or from another run, the page has no data yet.
   let seen = Number.isInteger(after) && after >= 0 && after <= board.change ? after : 0;
   const start = {
-    listensAt: place.listensAt,
+    listensAt: board.listensAt,
     targets: targets.map((url) => redactor.redact(shownUrl(url))),
     verify,
     isFresh: seen === 0,
@@ -144,7 +139,7 @@ async function streamChanges(stream: SSEStreamingApi, after: number, parts: Part
   unwatch();
 }
 
-const SCRIPTS = ['main.js', 'stream.js', 'list.js', 'detail.js', 'timeline.js', 'json.js', 'dom.js'];
+const SCRIPTS = ['main.js', 'list.js', 'detail.js', 'timeline.js', 'dom.js'];
 const NAMES = ['index.html', 'design.css', 'style.css', 'icon.svg', ...SCRIPTS];
 
 /** Returns a file of the page, or undefined for any other name. */

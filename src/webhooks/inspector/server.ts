@@ -43,9 +43,8 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
   for (const record of await latest(options.earlier)) board.addDelivery(record, null);
   const token = randomBytes(24).toString('base64url');
   const closing = new AbortController();
-  const place = { listensAt: '' };
   const tickets = new Set<string>();
-  const app = inspectorApp({ ...options, board, token, tickets, place, closing: closing.signal });
+  const app = inspectorApp({ ...options, board, token, tickets, closing: closing.signal });
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
   const wanted = { host: LOOPBACK, port: options.port, flag: '--inspect-port', what: 'open the inspector' };
@@ -59,7 +58,7 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
       return `${origin}/open/${ticket}`;
     },
     listensAt: (url) => {
-      place.listensAt = url;
+      board.listensAt = url;
     },
     received: (record, answeredInMs) => board.addDelivery(record, answeredInMs),
     forwarded: (result) => board.addForward(result, false),

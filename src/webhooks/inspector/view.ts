@@ -119,11 +119,9 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-type DeliveryState = 'verified' | 'unchecked' | 'refused';
-
 /** Whether a delivery is valid, why, and how to fix it. */
 interface Verdict {
-  state: DeliveryState;
+  state: 'verified' | 'unchecked' | 'refused';
   why: string;
   advice: string | null;
 }

@@ -1,8 +1,10 @@
 // The details of a delivery.
 import { copy, el, eventName, say, shown, sized } from './dom.js';
-import { highlighted } from './json.js';
 import { timeline } from './timeline.js';
 
+const JSON_PART = /("(?:[^"\\]|\\.)*")(\s*:)?|(true|false|null)\b|(-?\d[\d.eE+-]*)/g;
+/** Longer text has a single color: more elements would make the page slow. */
+const MOST_COLORED = 100_000;
 const TITLES = { verified: 'Valid signature', unchecked: 'Signature not checked', refused: 'Refused' };
 
 export class Detail {
@@ -206,4 +208,21 @@ function sentence(text) {
 
 function gone(id) {
   return `No longer available here. See \`esign events show ${id}\`.`;
+}
+
+/** Returns pretty JSON as text nodes with colors. */
+function highlighted(text) {
+  if (text.length > MOST_COLORED) return [shown(text)];
+  const nodes = [];
+  let from = 0;
+  for (const match of text.matchAll(JSON_PART)) {
+    const [all, string, colon, word, number] = match;
+    nodes.push(shown(text.slice(from, match.index)));
+    if (string !== undefined)
+      nodes.push(el('span', { class: colon ? 'key' : 'string' }, shown(string)), colon ?? '');
+    else nodes.push(el('span', { class: word ? 'word' : 'number' }, word ?? number));
+    from = match.index + all.length;
+  }
+  nodes.push(shown(text.slice(from)));
+  return nodes;
 }

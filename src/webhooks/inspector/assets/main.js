@@ -2,8 +2,9 @@
 import { Detail } from './detail.js';
 import { copy } from './dom.js';
 import { List } from './list.js';
-import { follow } from './stream.js';
 
+/** How soon the page connects again after an error response. */
+const AGAIN_MS = 2_000;
 const STATES = { live: 'Live', waiting: 'Listener disconnected. Reconnecting…' };
 
 const list = new List({ onOpen: open });
@@ -55,28 +56,52 @@ addEventListener('popstate', () => {
   else show(id);
 });
 
-follow({
-  onState: (state) => {
-    const shown = document.querySelector('#connection');
-    if (shown.dataset.state === state) return;
-    shown.dataset.state = state;
-    shown.textContent = STATES[state];
-  },
-  onStart: ({ listensAt, isFresh }) => {
-    if (isFresh && hasStarted) list.reset();
-    document.querySelector('#address').textContent = listensAt;
-    document.querySelector('#try').textContent =
-      `esign events trigger completed --to ${listensAt} --secret-file FILE`;
-    list.show();
-    if (!hasStarted && idInAddress() !== undefined) show(idInAddress(), { focus: false });
-    hasStarted = true;
-  },
-  onDeliveries: (rows, isLive) => {
-    const fresh = list.take(rows, isLive);
-    if (isLive && document.hidden) countUnseen(fresh);
-    if (rows.some(({ id }) => id === detail.id)) detail.open(detail.id);
-  },
-});
+/** The number of the last update received, and that of the listener's last one when it connected: later ones are live. */
+let seen = 0;
+let before = 0;
+
+/** Follows the listener's updates. After a break, the browser reconnects and sends the ID of the last one. */
+function follow() {
+  const source = new EventSource(`news?after=${seen}`);
+  source.addEventListener('start', (message) => {
+    showState('live');
+    start(JSON.parse(message.data));
+  });
+  source.addEventListener('deliveries', (message) => {
+    seen = Number(message.lastEventId);
+    take(JSON.parse(message.data), seen > before);
+  });
+  source.addEventListener('error', () => {
+    showState('waiting');
+    // The browser gave up, as after an error response; a new source doesn't know the last ID.
+    if (source.readyState === EventSource.CLOSED) setTimeout(follow, AGAIN_MS);
+  });
+  addEventListener('pagehide', () => source.close(), { once: true });
+}
+
+function showState(state) {
+  const shown = document.querySelector('#connection');
+  if (shown.dataset.state === state) return;
+  shown.dataset.state = state;
+  shown.textContent = STATES[state];
+}
+
+function start({ listensAt, isFresh, change }) {
+  before = change;
+  if (isFresh && hasStarted) list.reset();
+  document.querySelector('#address').textContent = listensAt;
+  document.querySelector('#try').textContent =
+    `esign events trigger completed --to ${listensAt} --secret-file FILE`;
+  list.show();
+  if (!hasStarted && idInAddress() !== undefined) show(idInAddress(), { focus: false });
+  hasStarted = true;
+}
+
+function take(rows, isLive) {
+  const fresh = list.take(rows, isLive);
+  if (isLive && document.hidden) countUnseen(fresh);
+  if (rows.some(({ id }) => id === detail.id)) detail.open(detail.id);
+}
 
 let unseen = 0;
 
@@ -139,3 +164,5 @@ function leave(field) {
   field.value = '';
   list.filter();
 }
+
+follow();
