@@ -3,7 +3,7 @@ import type { EnvelopesApi } from '../../api/resources.ts';
 import type { Envelope } from '../../api/schemas.ts';
 import { isNotFound } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';
-import { ENVELOPE_STATUSES, isTerminal, listsSigners } from '../../kernel/vocabulary.ts';
+import { ENVELOPE_STATUSES, type EventName, isTerminal, listsSigners } from '../../kernel/vocabulary.ts';
 import { isSampleId } from '../sample.ts';
 import { type OnWarning, scanEvents } from './event-journal.ts';
 import type { EventRecord } from './record.ts';
@@ -40,12 +40,8 @@ export interface GapQuery {
 }
 
 /** The relevant fields of an accepted event. */
-interface Received {
-  id: string;
+interface Received extends Pick<EventRecord, 'id' | 'signer' | 'deliveryId' | 'receivedAt'> {
   event: string;
-  signer: string | null;
-  deliveryId: string;
-  receivedAt: string;
 }
 type Journal = Map<string, Map<string, Received>>;
 
@@ -66,20 +62,15 @@ export async function findGaps(
   await readJournal(eventsFolder, query.now, journal);
   const isRelevant = ({ webhookUrl }: Envelope) =>
     Boolean(webhookUrl) && (query.webhookUrl === undefined || webhookUrl === query.webhookUrl);
-  const checked = [...current.values()].filter((one) => one !== undefined && isRelevant(one));
-  const gaps: Gap[] = [];
-  for (const envelope of checked)
-    if (envelope !== undefined) gaps.push(...findMissing(envelope, journal.get(envelope.id), query));
-  for (const { envelopeId, received } of recent) {
+  const checked = [...current.values()].filter((one) => one !== undefined).filter(isRelevant);
+  const missing = checked.flatMap((envelope) => findMissing(envelope, journal.get(envelope.id), query));
+  const others = recent.flatMap(({ envelopeId, received }) => {
     const envelope = current.get(envelopeId);
-    const gap =
-      envelope === undefined || isRelevant(envelope)
-        ? compareEvent(envelopeId, received, envelope)
-        : undefined;
-    if (gap !== undefined) gaps.push(gap);
-  }
+    return envelope === undefined || isRelevant(envelope) ? compareEvent(envelopeId, received, envelope) : [];
+  });
   const when = ({ at }: Gap) => (at === null ? 0 : Date.parse(at));
-  return { gaps: gaps.sort((a, b) => when(a) - when(b)), checked: checked.length };
+  const gaps = [...missing, ...others].sort((a, b) => when(a) - when(b));
+  return { gaps, checked: checked.length };
 }
 
 async function readJournal(folder: string, since: number, journal: Journal, warn?: OnWarning): Promise<void> {
@@ -110,27 +101,20 @@ async function lookUp(
   const open = new Set(named);
   for await (const item of api.list({ pageSize: 100, signal })) {
     if (!named.has(item.id) && !mayHaveChanged(item, since)) continue;
-    const isWhole = item.webhookUrl !== undefined && (listsSigners(item) || item.status === 'SENT');
-    if (isWhole) open.delete(item.id);
-    else open.add(item.id);
-    if (isWhole) current.set(item.id, item);
+    if (item.webhookUrl !== undefined && (listsSigners(item) || item.status === 'SENT')) {
+      open.delete(item.id);
+      current.set(item.id, item);
+    } else open.add(item.id);
   }
-  const get = async (id: string) => [id, await getOrNot(api, id, signal)] as const;
+  const get = async (id: string) => {
+    const envelope = await api.get(id, signal).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+      return undefined;
+    });
+    return [id, envelope] as const;
+  };
   for await (const [id, envelope] of mapAhead([...open], READ_CONCURRENCY, get)) current.set(id, envelope);
   return current;
-}
-
-async function getOrNot(
-  api: Pick<EnvelopesApi, 'get'>,
-  id: string,
-  signal: AbortSignal | undefined,
-): Promise<Envelope | undefined> {
-  try {
-    return await api.get(id, signal);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
 }
 
 /** Returns false only if the envelope certainly hasn't changed since then. */
@@ -143,11 +127,7 @@ function mayHaveChanged({ status, sentAt, completedAt, expiresAt }: Envelope, si
   return true;
 }
 
-interface EnvelopeChange {
-  event: string;
-  signer: string | null;
-  at: string | null;
-}
+type EnvelopeChange = Pick<Gap, 'event' | 'signer' | 'at'>;
 
 /** Returns the changes since then that have no event. */
 function findMissing(envelope: Envelope, events: Map<string, Received> | undefined, query: GapQuery): Gap[] {
@@ -188,20 +168,16 @@ function counts({ at }: EnvelopeChange, isKnown: boolean, { since, now, graceMs 
 function changesOf(envelope: Envelope): EnvelopeChange[] {
   const { status, sentAt, completedAt, expiresAt } = envelope;
   const found: EnvelopeChange[] = [];
+  const add = (event: EventName, at: string | null | undefined, signer?: string | null) =>
+    found.push({ event, signer: signer ?? null, at: at ?? null });
   for (const { email, signedAt } of envelope.signers ?? [])
-    if (signedAt) found.push({ event: 'envelope.signed', signer: email ?? null, at: signedAt });
+    if (signedAt) add('envelope.signed', signedAt, email);
   const declined = envelope.signers?.find(({ declinedAt }) => declinedAt);
-  if (sentAt) found.push({ event: 'envelope.sent', signer: null, at: sentAt });
-  if (status === 'COMPLETED')
-    found.push({ event: 'envelope.completed', signer: null, at: completedAt ?? null });
-  if (status === 'EXPIRED') found.push({ event: 'envelope.expired', signer: null, at: expiresAt ?? null });
-  if (status === 'CANCELLED') found.push({ event: 'envelope.cancelled', signer: null, at: null });
-  if (status === 'DECLINED')
-    found.push({
-      event: 'envelope.declined',
-      signer: declined?.email ?? null,
-      at: declined?.declinedAt ?? null,
-    });
+  if (sentAt) add('envelope.sent', sentAt);
+  if (status === 'COMPLETED') add('envelope.completed', completedAt);
+  if (status === 'EXPIRED') add('envelope.expired', expiresAt);
+  if (status === 'CANCELLED') add('envelope.cancelled', null);
+  if (status === 'DECLINED') add('envelope.declined', declined?.declinedAt, declined?.email);
   return found;
 }
 
@@ -210,17 +186,13 @@ function isSame(one: string, other: string): boolean {
 }
 
 /** Returns the gap between an event and its envelope's data in the API, if there is one. */
-function compareEvent(
-  envelopeId: string,
-  received: Received,
-  envelope: Envelope | undefined,
-): Gap | undefined {
+function compareEvent(envelopeId: string, received: Received, envelope: Envelope | undefined): Gap[] {
   const { event, signer, deliveryId, receivedAt } = received;
   const status = envelope?.status ?? null;
   const why = envelope === undefined ? 'not found in the API' : contradiction(received, envelope);
   const kind = envelope === undefined ? 'unknown' : 'contradicted';
-  if (why === undefined) return undefined;
-  return { kind, envelopeId, event, signer, at: receivedAt, status, deliveryId, why };
+  if (why === undefined) return [];
+  return [{ kind, envelopeId, event, signer, at: receivedAt, status, deliveryId, why }];
 }
 
 function contradiction({ event, signer }: Received, envelope: Envelope): string | undefined {

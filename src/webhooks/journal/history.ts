@@ -4,17 +4,10 @@ import { type OnWarning, readEvents } from './event-journal.ts';
 import type { EventRecord } from './record.ts';
 
 /** An event of an envelope that a listener on this machine received. */
-export interface WebhookHistoryEntry {
+export interface WebhookHistoryEntry
+  extends Pick<EventRecord, 'receivedAt' | 'event' | 'status' | 'signer' | 'verified' | 'deliveryId'> {
   /** The time of the event by the service's clock, or the time it was received if that is missing. */
   at: string;
-  receivedAt: string;
-  event: string | null;
-  status: string | null;
-  signer: string | null;
-  /** False if the signature wasn't checked. */
-  verified: boolean;
-  /** The ID to use with `events show` and `replay`. */
-  deliveryId: string;
 }
 
 /**
