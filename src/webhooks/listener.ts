@@ -1,3 +1,4 @@
+import { DayJournal } from '../journal/day-journal.ts';
 import { Channel } from '../kernel/async/channel.ts';
 import { aborted } from '../kernel/clock.ts';
 import { messageOf } from '../kernel/errors.ts';
@@ -6,8 +7,8 @@ import { Health } from './health/health.ts';
 import { type HealthServer, startHealthServer } from './health/server.ts';
 import type { Inspector } from './inspector/server.ts';
 import { CoverageLog } from './journal/coverage.ts';
-import { EventJournal, readEvents } from './journal/event-journal.ts';
-import { type EventRecord, recordOf } from './journal/record.ts';
+import { readEvents } from './journal/event-journal.ts';
+import { EVENTS_FORMAT, type EventRecord, recordOf } from './journal/record.ts';
 import { removeExpiredDays } from './journal/retention.ts';
 import type { ListenEvent, ListenerOptions, ListenSummary } from './listen-event.ts';
 import { retryWhilePortIsTaken } from './open-port.ts';
@@ -45,7 +46,8 @@ export async function* listen(
 class Listener {
   readonly #options: ListenerOptions;
   readonly #channel: Channel<ListenEvent>;
-  readonly #journal: EventJournal;
+  /** When `append` resolves, the record is on disk. */
+  readonly #journal: DayJournal<EventRecord>;
   readonly #coverage: CoverageLog;
   readonly #forwarding: Forwarding;
   readonly #failures: FailureReports;
@@ -61,7 +63,7 @@ class Listener {
     const { clock, eventsFolder, forwardsFolder, forwardTo, forwardTimeoutMs } = options;
     this.#options = options;
     this.#channel = channel;
-    this.#journal = new EventJournal(eventsFolder, clock);
+    this.#journal = new DayJournal(eventsFolder, EVENTS_FORMAT, clock);
     this.#coverage = new CoverageLog(eventsFolder, this.#journal.name, clock);
     this.#failures = new FailureReports(clock, (message) => this.#warn(message));
     this.#refusals = new RefusalBudget(clock, (message) => this.#warn(message));
@@ -81,8 +83,7 @@ class Listener {
       clock,
       checkJournal: () => this.#journal.check(),
       forwarding: this.#forwarding.queue,
-      serviceTime: options.health?.serviceTime,
-      askEveryMs: options.health?.askEveryMs,
+      ...options.health,
     });
   }
 

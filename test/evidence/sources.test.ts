@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReminderLog } from '../../src/envelopes/reminders.ts';
 import { loggedWrites, receivedWebhooks, sentReminders } from '../../src/evidence/sources.ts';
+import { DayJournal } from '../../src/journal/day-journal.ts';
 import { createRedactor } from '../../src/kernel/redaction.ts';
 import type { BeginRecord } from '../../src/log/entry.ts';
 import { logFolder } from '../../src/log/files.ts';
 import { WriteLog } from '../../src/log/write-log.ts';
-import { EventJournal } from '../../src/webhooks/journal/event-journal.ts';
-import type { EventRecord } from '../../src/webhooks/journal/record.ts';
+import { EVENTS_FORMAT, type EventRecord } from '../../src/webhooks/journal/record.ts';
 import { fakeClock } from '../support/clock.ts';
 import { eventRecord, payload } from '../support/webhooks.ts';
 
@@ -25,7 +25,7 @@ afterEach(() => rm(state, { recursive: true, force: true }));
 
 async function received(...webhooks: (Partial<EventRecord> & { body?: string | Buffer })[]) {
   const clock = fakeClock();
-  const writing = new EventJournal(join(state, 'events'), clock);
+  const writing = new DayJournal(join(state, 'events'), EVENTS_FORMAT, clock);
   for (const [index, { body, ...more }] of webhooks.entries()) {
     clock.time += 1_000;
     await writing.append(eventRecord(`dlv_${index}`, clock.time, body, more));

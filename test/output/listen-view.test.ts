@@ -5,12 +5,12 @@ import { expect, it } from 'vitest';
 import * as z from 'zod/mini';
 import { createTerminal } from '../../src/cli/terminal.ts';
 import { ListenView } from '../../src/commands/listen/view.ts';
+import { DayJournal } from '../../src/journal/day-journal.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { parseJson } from '../../src/kernel/json.ts';
 import { createRedactor } from '../../src/kernel/redaction.ts';
 import type { ForwardResult } from '../../src/webhooks/forward/send.ts';
-import { EventJournal } from '../../src/webhooks/journal/event-journal.ts';
-import { recordOf } from '../../src/webhooks/journal/record.ts';
+import { EVENTS_FORMAT, recordOf } from '../../src/webhooks/journal/record.ts';
 import type { Delivery } from '../../src/webhooks/receive/delivery.ts';
 import { NO_PAYLOAD, readPayload } from '../../src/webhooks/receive/payload.ts';
 
@@ -67,7 +67,7 @@ it('shows the last forwarding attempt before it reports the failure', async () =
 
 it('keeps deliveries in the journal while nobody reads them, and prints them all in order', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'esign-view-'));
-  const journal = new EventJournal(folder, systemClock);
+  const journal = new DayJournal(folder, EVENTS_FORMAT, systemClock);
   const shown: string[] = [];
   let read: () => void = () => undefined;
   const reader = new Promise<void>((resolve) => {

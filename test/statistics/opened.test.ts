@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { turnsOf } from '../../src/envelopes/turns.ts';
+import { DayJournal } from '../../src/journal/day-journal.ts';
 import { isOpened, readWebhooks } from '../../src/statistics/late.ts';
-import { EventJournal } from '../../src/webhooks/journal/event-journal.ts';
-import type { EventRecord } from '../../src/webhooks/journal/record.ts';
+import { EVENTS_FORMAT, type EventRecord } from '../../src/webhooks/journal/record.ts';
 import { fakeClock } from '../support/clock.ts';
 import { eventRecord, payload } from '../support/webhooks.ts';
 
@@ -30,7 +30,7 @@ interface Received extends Partial<EventRecord> {
 
 async function journal(...webhooks: Received[]): Promise<void> {
   const clock = fakeClock();
-  const writing = new EventJournal(folder, clock);
+  const writing = new DayJournal(folder, EVENTS_FORMAT, clock);
   for (const [index, { at = SENT, received = at ?? SENT, ...more }] of webhooks.entries()) {
     clock.time = received;
     const event = more.event ?? 'envelope.viewed';

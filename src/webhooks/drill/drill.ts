@@ -81,18 +81,17 @@ async function checkOne(check: DrillCheck, run: DrillRun): Promise<CheckResult> 
   const answers = await (check.inOrder ? sendInOrder(check.requests, run) : sendAll(check.requests, run));
   // The results of an aborted run are meaningless.
   run.signal.throwIfAborted();
-  if (check.name === 'good' && answers.every(({ answer }) => isUnreachable(answer)))
-    throw unreachable(run.url, answers[0]?.answer.error ?? '');
+  if (check.name === 'good' && answers.every(isUnreachable))
+    throw unreachable(run.url, answers[0]?.error ?? '');
   return judge(check, answers);
 }
 
-interface Answered {
+interface Answered extends ResponseOutcome {
   label: string;
-  answer: ResponseOutcome;
 }
 
 function sendAll(requests: readonly DrillRequest[], run: DrillRun): Promise<Answered[]> {
-  return Promise.all(requests.map(async (one) => ({ label: one.label, answer: await send(one, run) })));
+  return Promise.all(requests.map(async (one) => ({ label: one.label, ...(await send(one, run)) })));
 }
 
 async function sendInOrder(requests: readonly DrillRequest[], run: DrillRun): Promise<Answered[]> {
@@ -118,7 +117,7 @@ async function checkSlow(check: DrillCheck, run: DrillRun): Promise<CheckResult>
       .then(() => slowly.isWhole()),
   ]);
   const early = answer.status !== null && !slowly.isWhole();
-  const result = judge(check, [{ label: '', answer: { ...answer, ms: Math.max(0, answer.ms - slowly.ms) } }]);
+  const result = judge(check, [{ ...answer, label: '', ms: Math.max(0, answer.ms - slowly.ms) }]);
   if (!early)
     return isHeldUp && result.ok ? { ...result, notice: 'one slow sender blocks all others' } : result;
   const finding = `responded with ${answer.status} before the whole body had arrived: ${check.advice}`;
@@ -169,10 +168,9 @@ async function send(
 }
 
 function judge({ name, expects, advice }: DrillCheck, answers: readonly Answered[]): CheckResult {
-  const wrong = answers.find(({ answer }) => !isExpected(expects, answer));
-  const slowest = answers.reduce((a, b) => (b.answer.ms > a.answer.ms ? b : a));
-  const { label, answer } = wrong ?? slowest;
-  const { status, ms } = answer;
+  const wrong = answers.find((one) => !isExpected(expects, one));
+  const answer = wrong ?? answers.reduce((a, b) => (b.ms > a.ms ? b : a));
+  const { label, status, ms } = answer;
   if (wrong !== undefined) {
     const finding = `${label === '' ? '' : `${label}: `}${describeResponse(answer)}; ${reason(name, answer) ?? advice}`;
     return { check: name, ok: false, status, ms, finding };

@@ -186,8 +186,7 @@ export class Forwarder {
   ): Promise<ForwardEnd | undefined> {
     for (let attempt = 1; ; attempt++) {
       if (this.#elapsed() > queued.expiresAt) return 'expired';
-      const behind = () => queue.length - 1;
-      const end = await target.limiter.run(() => this.#attempt(queued, target, attempt, behind));
+      const end = await target.limiter.run(() => this.#attempt(queued, target, attempt, queue));
       if (end !== undefined) return end;
       if (!(await this.#delay(pauseAfter(attempt)))) return undefined;
     }
@@ -198,7 +197,7 @@ export class Forwarder {
     queued: QueuedForward,
     target: Target,
     attempt: number,
-    behind: () => number,
+    queue: readonly QueuedForward[],
   ): Promise<ForwardEnd | undefined> {
     if (this.#isStopped()) return undefined;
     queued.triedAt ??= this.#options.clock.now();
@@ -210,7 +209,7 @@ export class Forwarder {
     const end = endAfter(result, queued.refusals);
     const nextMs = end === undefined ? this.#nextDelay(attempt) : null;
     if (result.error === null || !this.#isStopped())
-      this.#options.onResult({ ...result, nextMs, waiting: behind() });
+      this.#options.onResult({ ...result, nextMs, waiting: queue.length - 1 });
     return end;
   }
 

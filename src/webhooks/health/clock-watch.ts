@@ -7,15 +7,17 @@ export type ServiceTime = (signal: AbortSignal) => Promise<number | undefined>;
 
 export interface ClockWatchOptions {
   clock: Clock;
-  /** Monotonic time in ms. */
-  elapsed: () => number;
-  serviceTime: ServiceTime | undefined;
+  /** Undefined if no service is configured. */
+  serviceTime?: ServiceTime | undefined;
   /** The interval between requests to the service while the clocks seem to agree. */
-  askEveryMs: number;
+  askEveryMs?: number | undefined;
+  /** Returns monotonic ms. Tests replace it. */
+  elapsed?: (() => number) | undefined;
 }
 
 /** The difference (ms) that is reported. It exceeds the latency of a delivery and the resolution of a Date header. */
 const MAX_DIFFERENCE_MS = 60_000;
+const DEFAULT_INTERVAL_MS = 300_000;
 /** The minimum interval between two requests. */
 const MIN_INTERVAL_MS = 5_000;
 const TIMEOUT_MS = 5_000;
@@ -32,6 +34,7 @@ interface ClockReading {
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
+  readonly #elapsed: () => number;
   readonly #stop = new AbortController();
   #delivered: ClockReading | undefined;
   #serviceTime: ClockReading | undefined;
@@ -46,6 +49,7 @@ export class ClockWatch {
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
+    this.#elapsed = options.elapsed ?? (() => performance.now());
   }
 
   addDelivery({ verified, timestamp }: Delivery): void {
@@ -54,7 +58,7 @@ export class ClockWatch {
     const late = this.#options.clock.now() - time;
     this.#isSuspicious ||= late > MAX_DIFFERENCE_MS;
     // A delivery that seems late says nothing about the clock.
-    if (late <= MAX_DIFFERENCE_MS) this.#delivered = { time, at: this.#options.elapsed() };
+    if (late <= MAX_DIFFERENCE_MS) this.#delivered = { time, at: this.#elapsed() };
   }
 
   /** Returns the problem with the clock, if any. Asks the service again if that is due, without waiting for the response. */
@@ -74,24 +78,24 @@ export class ClockWatch {
 
   /** Returns how far the local clock is ahead of the service's, in ms. */
   #aheadOf(reading: ClockReading | undefined): number {
-    const { clock, elapsed } = this.#options;
-    return reading === undefined ? 0 : clock.now() - (reading.time + elapsed() - reading.at);
+    const { clock } = this.#options;
+    return reading === undefined ? 0 : clock.now() - (reading.time + this.#elapsed() - reading.at);
   }
 
   #requestTimeIfDue(isOff: boolean): void {
-    const { serviceTime, elapsed, askEveryMs } = this.#options;
-    const passed = elapsed() - this.#askedAt;
+    const { serviceTime, askEveryMs = DEFAULT_INTERVAL_MS } = this.#options;
+    const passed = this.#elapsed() - this.#askedAt;
     const pause = isOff || this.#isSuspicious ? MIN_INTERVAL_MS : askEveryMs;
     if (serviceTime === undefined || this.#isAsking || passed < pause) return;
     this.#isAsking = true;
     this.#isSuspicious = false;
-    this.#askedAt = elapsed();
+    this.#askedAt = this.#elapsed();
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     void serviceTime(signal)
       .catch(() => undefined)
       .then((time) => {
         this.#isAsking = false;
-        this.#serviceTime = time === undefined ? undefined : { time, at: elapsed() };
+        this.#serviceTime = time === undefined ? undefined : { time, at: this.#elapsed() };
         this.#isConfirmed = Math.abs(this.#aheadOf(this.#serviceTime)) > MAX_DIFFERENCE_MS;
       });
   }

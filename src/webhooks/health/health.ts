@@ -6,7 +6,7 @@ import type { OldestPending } from '../forward/queue.ts';
 import { type ForwardResult, shownUrl } from '../forward/send.ts';
 import type { Delivery } from '../receive/delivery.ts';
 import { deliveriesText } from '../receive/failures.ts';
-import { ClockWatch, type ServiceTime } from './clock-watch.ts';
+import { ClockWatch, type ClockWatchOptions } from './clock-watch.ts';
 import { DiskWatch } from './disk-watch.ts';
 
 export const REASON_CODES = [
@@ -26,27 +26,20 @@ export interface Reason {
   message: string;
 }
 
-export interface HealthOptions {
-  clock: Clock;
+export interface HealthOptions extends ClockWatchOptions {
   /** Rejects if the journal isn't writable. */
   checkJournal: () => Promise<void>;
   forwarding: { readonly oldestPending: OldestPending | undefined; readonly pending: number };
-  /** Returns the service's time. Undefined if no service is configured. */
-  serviceTime?: ServiceTime | undefined;
-  /** The interval between requests for the service's time while the clocks seem to agree. */
-  askEveryMs?: number | undefined;
-  /** Monotonic time in ms. */
-  elapsed?: (() => number) | undefined;
 }
 
 const PENDING_TOO_LONG_MS = 30_000;
 /** How long dropped connections are reported, so that a monitor sees them. */
 const REPORT_DROPPED_MS = 60_000;
-const CLOCK_CHECK_INTERVAL_MS = 300_000;
 
 /** Collects the events of a listener and reports whether it works and, if not, why. */
 export class Health {
   readonly startedAt: number;
+  readonly forwarding: HealthOptions['forwarding'];
   /** Counters since the start, for monitoring. */
   readonly counts = {
     verified: 0,
@@ -61,7 +54,6 @@ export class Health {
     forwardsFailed: 0,
     tunnelRestarts: 0,
   };
-  readonly #forwarding: HealthOptions['forwarding'];
   readonly #disk: DiskWatch;
   readonly #signatures: SignatureWatch;
   readonly #clocks: ClockWatch;
@@ -71,18 +63,13 @@ export class Health {
   readonly #lasting = new Map<Reason['code'], string>();
 
   constructor(options: HealthOptions) {
-    const { clock, checkJournal, forwarding, serviceTime, elapsed, askEveryMs } = options;
+    const { clock, checkJournal, forwarding } = options;
     this.#clock = clock;
     this.startedAt = clock.now();
-    this.#forwarding = forwarding;
+    this.forwarding = forwarding;
     this.#disk = new DiskWatch(clock, checkJournal);
     this.#signatures = new SignatureWatch(clock);
-    this.#clocks = new ClockWatch({
-      clock,
-      elapsed: elapsed ?? (() => performance.now()),
-      serviceTime,
-      askEveryMs: askEveryMs ?? CLOCK_CHECK_INTERVAL_MS,
-    });
+    this.#clocks = new ClockWatch(options);
   }
 
   /** Records that a delivery was stored in the journal. */
@@ -141,20 +128,11 @@ export class Health {
     return this.#signatures.verifiedAt;
   }
 
-  get pending(): number {
-    return this.#forwarding.pending;
-  }
-
-  /** How long the oldest forward has been pending, in ms, or 0 without pending forwards. */
-  get pendingMs(): number {
-    return this.#forwarding.oldestPending?.ms ?? 0;
-  }
-
   /** Returns the current problems; empty if everything works. */
   async reasons(): Promise<Reason[]> {
     const checked: [Reason['code'], string | undefined][] = [
       ['journal', await this.#disk.findProblem()],
-      ['forward', pendingReason(this.#forwarding.oldestPending)],
+      ['forward', pendingReason(this.forwarding.oldestPending)],
       ['signature', this.#signatures.findProblem()],
       ['clock', this.#clocks.findProblem()],
       ['connections', this.#droppedConnections()],

@@ -1,21 +1,8 @@
-import {
-  DayJournal,
-  dayFiles,
-  type JournalPosition,
-  type OnDamage,
-  scanDays,
-} from '../../journal/day-journal.ts';
+import { dayFiles, type JournalPosition, type OnDamage, scanDays } from '../../journal/day-journal.ts';
 import { followDays } from '../../journal/follow.ts';
 import { readAt, scan } from '../../journal/scan.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { EVENTS_FORMAT, type EventRecord } from './record.ts';
-
-/** The journal of webhooks received by listeners on this machine. When `append` resolves, the record is on disk. */
-export class EventJournal extends DayJournal<EventRecord> {
-  constructor(folder: string, clock: Clock) {
-    super(folder, EVENTS_FORMAT, clock);
-  }
-}
 
 /** Called with a warning about each file that has damaged lines. */
 export type OnWarning = (message: string) => void;

@@ -109,24 +109,17 @@ async function handle(
     if (error instanceof BodyLimitError) return answer(response, 413);
     throw error;
   }
+  let delivery: Delivery | undefined;
   try {
-    const delivery = await judge(raw, request, options, seen);
-    await record(delivery, options, seen);
-    answer(response, delivery.answer);
-  } catch (error) {
-    options.onFailure(error);
-    answer(response, 500);
-  }
-}
-
-async function record(delivery: Delivery, options: ReceiverOptions, seen: Set<string>): Promise<void> {
-  try {
+    delivery = await judge(raw, request, options, seen);
     await options.onDelivery(delivery);
   } catch (error) {
     // The sender will send it again, and that delivery is not a repeat.
-    if (delivery.reason === null && !delivery.duplicate) seen.delete(delivery.id);
-    throw error;
+    if (delivery?.reason === null && !delivery.duplicate) seen.delete(delivery.id);
+    options.onFailure(error);
+    return answer(response, 500);
   }
+  answer(response, delivery.answer);
 }
 
 async function judge(

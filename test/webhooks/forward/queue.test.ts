@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DayJournal } from '../../../src/journal/day-journal.ts';
 import { type Clock, systemClock } from '../../../src/kernel/clock.ts';
 import { Forwarding } from '../../../src/webhooks/forward/forwarding.ts';
 import { ForwardLedger, type PendingForward, targetName } from '../../../src/webhooks/forward/ledger.ts';
 import { Forwarder, RETRY_PERIOD_MS } from '../../../src/webhooks/forward/queue.ts';
 import type { ForwardResult } from '../../../src/webhooks/forward/send.ts';
-import { EventJournal } from '../../../src/webhooks/journal/event-journal.ts';
-import type { EventRecord } from '../../../src/webhooks/journal/record.ts';
+import { EVENTS_FORMAT, type EventRecord } from '../../../src/webhooks/journal/record.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { portOf } from '../../support/server.ts';
 import { eventRecord } from '../../support/webhooks.ts';
@@ -90,7 +90,7 @@ const record = (
 
 /** Writes records like an earlier listener. */
 async function written(...records: EventRecord[]): Promise<void> {
-  const journal = new EventJournal(events(), clock);
+  const journal = new DayJournal(events(), EVENTS_FORMAT, clock);
   for (const one of records) await journal.append(one);
   await journal.close();
 }
@@ -127,7 +127,7 @@ describe('pending forwards', () => {
   });
 
   it('are not taken over from a running listener, or by two listeners at the same time', async () => {
-    const journal = new EventJournal(events(), clock);
+    const journal = new DayJournal(events(), EVENTS_FORMAT, clock);
     const [first, second, third] = [ledgerOf(), ledgerOf(), ledgerOf()];
     await first.lockOwn(journal.name, [targetName(url)]);
     await journal.append(record('dlv_1', 'env_a'));

@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Envelope } from '../../../src/api/schemas.ts';
+import { DayJournal } from '../../../src/journal/day-journal.ts';
 import { NetworkError, ServiceError } from '../../../src/kernel/errors.ts';
-import { EventJournal } from '../../../src/webhooks/journal/event-journal.ts';
 import { findGaps } from '../../../src/webhooks/journal/gaps.ts';
+import { EVENTS_FORMAT } from '../../../src/webhooks/journal/record.ts';
 import { sampleEnvelopeId } from '../../../src/webhooks/sample.ts';
 import { fakeClock } from '../../support/clock.ts';
 
@@ -22,7 +23,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 let count = 0;
 /** An accepted event in the journal. */
 async function journal(...events: { event: string; envelopeId: string; signer?: string; hours?: number }[]) {
-  const writing = new EventJournal(folder, clock);
+  const writing = new DayJournal(folder, EVENTS_FORMAT, clock);
   for (const { event, envelopeId, signer = null, hours = 1 } of events) {
     count++;
     await writing.append({
