@@ -6,7 +6,7 @@ import { createMiddleware } from 'hono/factory';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { Wakeable } from '../../kernel/async/wakeable.ts';
 import { systemClock } from '../../kernel/clock.ts';
-import { type Asset, readAsset } from '../../kernel/files/asset.ts';
+import { readAsset } from '../../kernel/files/asset.ts';
 import type { Redactor } from '../../kernel/redaction.ts';
 import { type ForwardResult, forwardOnce, shownUrl, storedDelivery } from '../forward/send.ts';
 import type { ReceiverOptions } from '../receive/receiver.ts';
@@ -90,8 +90,16 @@ export function inspectorApp(parts: Parts): Hono<InspectorEnv> {
   return app;
 }
 
+const SCRIPTS = ['main.js', 'list.js', 'detail.js', 'timeline.js', 'dom.js'];
+const NAMES = ['index.html', 'design.css', 'style.css', 'icon.svg', ...SCRIPTS];
+/** The source files are in the first two folders. The build copies them to `dist/inspector`. */
+const FOLDERS = ['assets', '../../kernel/assets', '../inspector'].map((name) =>
+  join(import.meta.dirname, name),
+);
+
+/** Returns a file of the page, or a 404 for any other name. */
 async function asset(c: Context<InspectorEnv>, name: string): Promise<Response> {
-  const file = await pageAsset(name);
+  const file = await readAsset(name, NAMES, FOLDERS);
   if (file === undefined) return c.notFound();
   return c.body(file.body, 200, { 'Content-Type': file.type });
 }
@@ -139,20 +147,6 @@ async function streamChanges(stream: SSEStreamingApi, after: number, parts: Part
   unwatch();
 }
 
-const SCRIPTS = ['main.js', 'list.js', 'detail.js', 'timeline.js', 'dom.js'];
-const NAMES = ['index.html', 'design.css', 'style.css', 'icon.svg', ...SCRIPTS];
-
-/** Returns a file of the page, or undefined for any other name. */
-function pageAsset(name: string): Promise<Asset | undefined> {
-  const here = import.meta.dirname;
-  // The source files are in these two folders. The build copies them to `dist/inspector`.
-  return readAsset(name, NAMES, [
-    join(here, 'assets'),
-    join(here, '../../kernel/assets'),
-    join(here, '../inspector'),
-  ]);
-}
-
 interface InspectorEnv {
   Bindings: HttpBindings;
 }
@@ -192,16 +186,13 @@ function linkHoldersOnly(token: string) {
     const { host, origin } = c.env.incoming.headers;
     const port = c.env.incoming.socket.localPort ?? 0;
     const isOwnName = host === `127.0.0.1:${port}` || host === `localhost:${port}`;
-    const isOwnPage = origin === undefined ? isReading(c.req.method) : origin === `http://${host ?? ''}`;
+    const isOwnPage =
+      origin === undefined ? /^(?:GET|HEAD)$/.test(c.req.method) : origin === `http://${host ?? ''}`;
     if (!isOwnName || !isOwnPage) return c.text('This page is available only at its own address.\n', 403);
     if (!isSame(c.req.path.split('/')[1] ?? '', token))
       return c.text('Open the full link that `esign listen --inspect` printed.\n', 403);
     return next();
   });
-}
-
-function isReading(method: string): boolean {
-  return method === 'GET' || method === 'HEAD';
 }
 
 /** Compares two tokens of any length in constant time. */
