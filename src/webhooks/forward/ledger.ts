@@ -37,11 +37,8 @@ export function targetName(url: string): string {
 }
 
 /** A delivery that an address has not accepted yet. */
-export interface PendingForward {
+export interface PendingForward extends Pick<EventRecord, 'deliveryId' | 'event' | 'envelopeId'> {
   target: string;
-  deliveryId: string;
-  event: string | null;
-  envelopeId: string | null;
   /** ms since the epoch */
   receivedAt: number;
   place: JournalPosition;

@@ -261,9 +261,7 @@ function isRefusal(status: number | null): boolean {
   return status !== null && status >= 300 && status < 500 && !TEMPORARY_STATUSES.has(status);
 }
 
-/** Reads a delivery from the journal. Returns undefined if it was deleted or is damaged. @throws if it can't be read now */
-async function fromJournal(pending: PendingForward): Promise<Forwardable | undefined> {
-  const record = await eventAt(pending.place);
-  if (record?.deliveryId !== pending.deliveryId) return undefined;
-  return storedDelivery(record);
+async function fromJournal({ place, deliveryId }: PendingForward): Promise<Forwardable | undefined> {
+  const record = await eventAt(place, deliveryId);
+  return record && storedDelivery(record);
 }

@@ -35,29 +35,21 @@ export class DiskWatch {
 
   async findProblem(): Promise<string | undefined> {
     const now = this.#clock.now();
-    if (this.#pendingCheck === undefined && Math.abs(now - this.#checkedAt) >= FRESH_MS) this.#start(now);
+    if (this.#pendingCheck === undefined && Math.abs(now - this.#checkedAt) >= FRESH_MS) {
+      this.#checkedAt = now;
+      this.#pendingCheck = this.#run();
+    }
     if (this.#pendingCheck !== undefined) await waitAtMost(CHECK_WAIT_MS, this.#pendingCheck, this.#clock);
     const pending = this.#pendingCheck === undefined ? 0 : this.#clock.now() - this.#checkedAt;
     if (pending >= HANGS_AFTER_MS)
       return `The journal's disk has not responded for ${durationInWords(pending)}.`;
     if (this.#problem !== undefined) return this.#problem;
-    const { at, message } = this.#failed ?? { at: Number.NEGATIVE_INFINITY, message: '' };
-    return Math.abs(now - at) < FAILED_FOR_MS ? message : undefined;
+    const failed = this.#failed;
+    return failed && Math.abs(now - failed.at) < FAILED_FOR_MS ? failed.message : undefined;
   }
 
-  #start(now: number): void {
-    this.#checkedAt = now;
-    this.#pendingCheck = this.#check()
-      .then(
-        () => {
-          this.#problem = undefined;
-        },
-        (error: unknown) => {
-          this.#problem = messageOf(error);
-        },
-      )
-      .finally(() => {
-        this.#pendingCheck = undefined;
-      });
+  async #run(): Promise<void> {
+    this.#problem = await this.#check().then(() => undefined, messageOf);
+    this.#pendingCheck = undefined;
   }
 }

@@ -36,8 +36,8 @@ export class DeliveryBuffer {
 /** Not a closure in `add`, which would keep the delivery in memory. */
 function storedDelivery(deliveryId: string, place: JournalPosition): BufferedDelivery {
   const take = async () => {
-    const record = await eventAt(place);
-    if (record?.deliveryId !== deliveryId) throw new Error('it was deleted from the journal');
+    const record = await eventAt(place, deliveryId);
+    if (record === undefined) throw new Error('it was deleted from the journal');
     return deliveryOf(record);
   };
   return { deliveryId, take };

@@ -52,9 +52,10 @@ function damageText({ path, lines }: Parameters<OnDamage>[0]): string {
   return `${found} skipped in ${path}. The webhooks they contained are lost.`;
 }
 
-/** Returns the record at a place in the journal, or undefined if it was deleted. */
-export function eventAt({ path, start, end }: JournalPosition): Promise<EventRecord | undefined> {
-  return readAt(path, { start, end }, EVENTS_FORMAT);
+/** Returns the record of a delivery at its place in the journal, or undefined if it was deleted or is damaged. @throws if it can't be read now */
+export async function eventAt(place: JournalPosition, deliveryId: string): Promise<EventRecord | undefined> {
+  const record = await readAt(place.path, place, EVENTS_FORMAT);
+  return record?.deliveryId === deliveryId ? record : undefined;
 }
 
 function matches(record: EventRecord, wanted: EventSelection): boolean {
