@@ -1,3 +1,4 @@
+import { entryOf } from '../kernel/json.ts';
 import type { CommandFacts, CommandTree, FlagFacts } from './commands.ts';
 
 /** The parsed command line up to the cursor. */
@@ -21,7 +22,7 @@ export function readLine(tree: CommandTree, words: readonly string[]): Completio
   const path = words.slice(0, depth).join(':');
   const line: CompletionLine = {
     path,
-    command: Object.hasOwn(tree.commands, path) ? tree.commands[path] : undefined,
+    command: entryOf(tree.commands, path),
     args: [],
     flags: new Map(),
     pending: undefined,
@@ -63,9 +64,8 @@ function readFlag(line: CompletionLine, word: string): void {
 /** Returns the flag with this name, including `--no-…`. */
 export function flagNamed(line: CompletionLine, name: string): FlagFacts | undefined {
   const flags = line.command?.flags ?? {};
-  if (Object.hasOwn(flags, name)) return flags[name];
-  const positive = name.replace(/^no-/, '');
-  return Object.hasOwn(flags, positive) && flags[positive]?.allowNo ? flags[positive] : undefined;
+  const positive = entryOf(flags, name.replace(/^no-/, ''));
+  return entryOf(flags, name) ?? (positive?.allowNo ? positive : undefined);
 }
 
 /** Returns the last flag in `-q`, `-yq`, or `-p`, which may need a value. */

@@ -141,8 +141,7 @@ export function detectShell(
   platform: string,
 ): Shell | undefined {
   const name = (env.SHELL ?? '').split(/[/\\]/).at(-1) ?? '';
-  if (name.startsWith('bash')) return 'bash';
-  if (name.startsWith('zsh')) return 'zsh';
-  if (name.startsWith('fish')) return 'fish';
+  const known = (['bash', 'zsh', 'fish'] as const).find((shell) => name.startsWith(shell));
+  if (known !== undefined) return known;
   return name.startsWith('pwsh') || platform === 'win32' ? 'powershell' : undefined;
 }

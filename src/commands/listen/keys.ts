@@ -28,7 +28,8 @@ export class ListenKeys {
   /** Starts to handle keys. @param print shows a line, in order with the other output */
   start(print: (text: string) => void): void {
     this.#print = print;
-    if (!this.isEnabled || !this.#startKeys()) return;
+    if (!this.isEnabled || !isForeground()) return;
+    this.#keys.start();
     process.on('SIGTSTP', this.#onSuspend).on('SIGCONT', this.#onContinue);
     const first = this.#forwards ? 'r retries pending forwards, ' : '';
     this.#print(`Keys: ${first}o opens the inspector.`);
@@ -39,20 +40,13 @@ export class ListenKeys {
     this.#keys.stop();
   }
 
-  /** Starts to read keys, except in a background job, which would be stopped by reading from the terminal. */
-  #startKeys(): boolean {
-    const may = isForeground();
-    if (may) this.#keys.start();
-    return may;
-  }
-
   readonly #onSuspend = () => {
     this.#keys.stop();
     process.kill(process.pid, 'SIGSTOP');
   };
 
   readonly #onContinue = () => {
-    this.#startKeys();
+    if (isForeground()) this.#keys.start();
   };
 
   #press(key: string): void {

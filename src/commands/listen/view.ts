@@ -140,20 +140,15 @@ export class ListenView {
 
   #ready({ url, verify, inspectorUrl, healthUrl }: Extract<ListenEvent, { type: 'ready' }>): Line[] {
     const next = this.#startsTunnel ? 'Starting the tunnel.' : "Use it as an envelope's --webhook-url.";
-    return [
-      notice(`Listening at ${url}. ${next} Press Ctrl-C to stop.`),
-      ...(inspectorUrl === undefined
-        ? []
-        : [notice(`Inspector: ${inspectorUrl} (private link, valid until you stop listening)`)]),
-      ...(healthUrl === undefined ? [] : [notice(`Health: ${healthUrl}; metrics are at /metrics.`)]),
-      ...(verify
-        ? []
-        : [
-            notice(
-              'Signatures are not checked, so anyone who can reach this address can send forged events.',
-            ),
-          ]),
-    ];
+    const lines = [notice(`Listening at ${url}. ${next} Press Ctrl-C to stop.`)];
+    if (inspectorUrl !== undefined)
+      lines.push(notice(`Inspector: ${inspectorUrl} (private link, valid until you stop listening)`));
+    if (healthUrl !== undefined) lines.push(notice(`Health: ${healthUrl}; metrics are at /metrics.`));
+    if (!verify)
+      lines.push(
+        notice('Signatures are not checked, so anyone who can reach this address can send forged events.'),
+      );
+    return lines;
   }
 }
 
