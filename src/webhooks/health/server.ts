@@ -70,32 +70,38 @@ export function metricsText(health: Health, reasons: readonly Reason[]): string 
   ] as const;
   const pendingSince = 'Time since the oldest pending forward was first attempted.';
   const lines = [
-    metric('gauge', 'healthy', '1 if the listener is healthy, 0 if it has a problem.', isHealthy),
-    metric('gauge', 'unhealthy', '1 for each current problem.', problems),
-    metric('counter', 'deliveries_total', 'Webhooks stored in the journal.', deliveries),
-    metric('counter', 'duplicates_total', 'Duplicate webhooks received.', counts.duplicates),
-    metric('counter', 'failed_total', 'Webhooks that got a 500 response.', counts.failed),
+    gauge('healthy', '1 if the listener is healthy, 0 if it has a problem.', isHealthy),
+    gauge('unhealthy', '1 for each current problem.', problems),
+    counter('deliveries_total', 'Webhooks stored in the journal.', deliveries),
+    counter('duplicates_total', 'Duplicate webhooks received.', counts.duplicates),
+    counter('failed_total', 'Webhooks that got a 500 response.', counts.failed),
     metric(
       'counter',
       'dropped_connections_total',
       'Connections closed because too many were open.',
       counts.dropped,
     ),
-    metric('counter', 'forwards_total', 'Attempts to forward a webhook.', forwards),
-    metric('gauge', 'forwards_pending', 'Webhooks not forwarded yet.', forwarding.pending),
-    metric('gauge', 'forward_held_back_seconds', pendingSince, pendingMs / 1_000),
-    metric('counter', 'tunnel_failures_total', 'Number of times the tunnel stopped.', counts.tunnelRestarts),
-    metric('gauge', 'start_time_seconds', 'Time when the listener was started.', startedAt / 1_000),
+    counter('forwards_total', 'Attempts to forward a webhook.', forwards),
+    gauge('forwards_pending', 'Webhooks not forwarded yet.', forwarding.pending),
+    gauge('forward_held_back_seconds', pendingSince, pendingMs / 1_000),
+    counter('tunnel_failures_total', 'Number of times the tunnel stopped.', counts.tunnelRestarts),
+    gauge('start_time_seconds', 'Time when the listener was started.', startedAt / 1_000),
   ];
   if (verifiedAt !== undefined)
-    lines.push(
-      metric('gauge', 'last_verified_time_seconds', 'Time of the last valid webhook.', verifiedAt / 1_000),
-    );
+    lines.push(gauge('last_verified_time_seconds', 'Time of the last valid webhook.', verifiedAt / 1_000));
   return lines.join('');
 }
 
 /** One value, or values by their labels. */
 type MetricValue = number | readonly (readonly [labels: string, value: number])[];
+
+function gauge(name: string, help: string, value: MetricValue): string {
+  return metric('gauge', name, help, value);
+}
+
+function counter(name: string, help: string, value: MetricValue): string {
+  return metric('counter', name, help, value);
+}
 
 function metric(type: 'gauge' | 'counter', name: string, help: string, value: MetricValue): string {
   const full = `esign_listen_${name}`;
