@@ -65,10 +65,10 @@ export async function loggedWrites(
   envelopeId: string,
   warn?: OnWarning,
 ): Promise<EvidenceWrite[]> {
-  const { writes, damaged } = await readLog(logFolder(stateFolder), { envelopeId });
+  const { writes, damaged } = await readLog(logFolder(stateFolder));
   if (damaged > 0) warn?.(damagedLog(damaged));
   return writes
-    .filter(({ entry }) => entry.baseUrl === baseUrl)
+    .filter(({ entry }) => entry.baseUrl === baseUrl && entry.envelopeIds.includes(envelopeId))
     .map(({ entry: { id, at, user, profile, command, effect, requestId, run, outcome, error } }) => ({
       id,
       at,

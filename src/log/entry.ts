@@ -1,20 +1,16 @@
 import * as z from 'zod/mini';
-import { EFFECTS, type Effect } from '../kernel/vocabulary.ts';
+import { EFFECTS } from '../kernel/vocabulary.ts';
 
 /** The effect of a request, as shown by its path. */
 const ACTIONS = ['create', 'send', 'cancel', 'remind', 'other'] as const;
 export type LoggedAction = (typeof ACTIONS)[number];
 
 /** `refused`: certainly not done. `unknown`: the response was lost, or the process ended before it arrived. */
-const OUTCOMES = ['done', 'refused', 'unknown'] as const;
-export type LoggedOutcome = (typeof OUTCOMES)[number];
-
+const outcome = z.enum(['done', 'refused', 'unknown']);
 const text = z.nullable(z.string());
-const outcome = z.enum(OUTCOMES);
-const counts = z.record(z.string(), z.number());
 
 /** Written before the request. It has an outcome if a guard refused the write, because no request follows then. */
-const beginSchema = z.looseObject({
+const beginSchema = z.object({
   type: z.literal('begin'),
   id: z.string(),
   at: z.string(),
@@ -34,13 +30,14 @@ const beginSchema = z.looseObject({
  * Written after the request. A later record replaces an earlier one, because a request with a lost response may turn out to have
  * succeeded.
  */
-const endSchema = z.looseObject({
+const endSchema = z.object({
   type: z.literal('end'),
   id: z.string(),
   outcome,
   error: text,
   envelopeIds: z.optional(z.array(z.string())),
-  counts: z.optional(counts),
+  /** Only for a bulk run. */
+  counts: z.optional(z.record(z.string(), z.number())),
 });
 const recordSchema = z.discriminatedUnion('type', [beginSchema, endSchema]);
 export type LogRecord = z.infer<typeof recordSchema>;
@@ -52,24 +49,9 @@ export function readRecord(value: unknown): LogRecord | undefined {
   return recordSchema.safeParse(value).data;
 }
 
-/** A write as shown by `esign log`. */
-export interface LogEntry {
-  id: string;
-  at: string;
-  user: string;
-  profile: string | null;
-  baseUrl: string;
-  command: string;
-  effect: Effect;
-  envelopeIds: readonly string[];
-  requestId: string | null;
-  outcome: LoggedOutcome;
-  /** An error code. */
-  error: string | null;
-  /** Only for a bulk run. */
-  run?: string;
-  counts?: Record<string, number>;
-}
+/** A write as shown by `esign log`: what is known of it before the request and after it. `error` is an error code. */
+export type LogEntry = Omit<BeginRecord, 'type' | 'action' | 'outcome' | 'error'> &
+  Omit<EndRecord, 'type' | 'envelopeIds'>;
 
 /** An entry and its action, which is needed to undo it. */
 export interface LoggedWrite {
@@ -79,28 +61,10 @@ export interface LoggedWrite {
 
 /** Returns the entry of a write that was started. Its outcome is unknown until its end record is read. */
 export function startedWrite(record: BeginRecord): LoggedWrite {
-  const { id, at, user, profile, baseUrl, command, effect, envelopeIds, requestId, action, run } = record;
-  const entry: LogEntry = {
-    id,
-    at,
-    user,
-    profile,
-    baseUrl,
-    command,
-    effect,
-    envelopeIds,
-    requestId,
-    outcome: record.outcome ?? 'unknown',
-    error: record.error ?? null,
-    ...(run === undefined ? {} : { run }),
-  };
-  return { entry, action };
+  const { type: _, action, run, outcome: known = 'unknown', error = null, ...facts } = record;
+  return { entry: { ...facts, outcome: known, error, ...(run !== undefined && { run }) }, action };
 }
 
-/** Completes an entry with its end record. */
-export function endWrite({ entry }: LoggedWrite, { outcome: ended, error, ...end }: EndRecord): void {
-  entry.outcome = ended;
-  entry.error = error;
-  if (end.envelopeIds !== undefined) entry.envelopeIds = end.envelopeIds;
-  if (end.counts !== undefined) entry.counts = end.counts;
+export function endWrite({ entry }: LoggedWrite, { type: _, ...end }: EndRecord): void {
+  Object.assign(entry, end);
 }

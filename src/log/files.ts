@@ -11,7 +11,6 @@ export const LOG_VERSION = 1;
 
 const NAME = /^log-(\d{6})\.jsonl$/;
 
-/** Returns the folder of the log, below the state folder. */
 export function logFolder(stateDir: string): string {
   return join(stateDir, 'log');
 }

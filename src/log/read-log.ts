@@ -4,16 +4,10 @@ import { eachLine } from '../journal/lines.ts';
 import { counted } from '../kernel/duration.ts';
 import { codeOf, UsageError } from '../kernel/errors.ts';
 import { diskReason } from '../kernel/files/disk-reason.ts';
-import { isRecord, parseJson } from '../kernel/json.ts';
+import { isRecord, tryParseJson } from '../kernel/json.ts';
 import { endWrite, type LoggedWrite, type LogRecord, readRecord, startedWrite } from './entry.ts';
 import { fileName, fileNumber, GENESIS, LOG_KIND, logFiles, readHead } from './files.ts';
 import { hashOf } from './write-log.ts';
-
-export interface LogFilter {
-  /** Only entries from this time (ms) or later. */
-  since?: number | undefined;
-  envelopeId?: string | undefined;
-}
 
 export interface LogReading {
   /** In the order in which they were written, regardless of their times. */
@@ -27,8 +21,8 @@ export function damagedLog(lines: number): string {
   return `${counted(lines, 'line')} in the log can't be read. To check the log, run \`esign log verify\`.`;
 }
 
-/** Reads the entries of the log. Other processes may be writing to it. */
-export async function readLog(folder: string, { since, envelopeId }: LogFilter = {}): Promise<LogReading> {
+/** Reads the entries of the log, or those from a time (ms) or later. Other processes may be writing to it. */
+export async function readLog(folder: string, since?: number): Promise<LogReading> {
   const writes = new Map<string, LoggedWrite>();
   let damaged = 0;
   const take = (record: LogRecord) => {
@@ -49,9 +43,7 @@ export async function readLog(folder: string, { since, envelopeId }: LogFilter =
       });
   };
   await readFiles().catch((error: unknown) => failRead(folder, error));
-  const isSelected = ({ entry }: LoggedWrite) =>
-    envelopeId === undefined || entry.envelopeIds.includes(envelopeId);
-  return { writes: [...writes.values()].filter(isSelected), damaged };
+  return { writes: [...writes.values()], damaged };
 }
 
 /** Reports a log that can't be read, such as another user's. */
@@ -78,7 +70,6 @@ export interface Break {
 export interface LogVerification {
   files: number;
   entries: number;
-  /** The first break. */
   break: Break | undefined;
 }
 
@@ -88,65 +79,40 @@ export async function verifyLog(folder: string): Promise<LogVerification> {
 }
 
 async function verified(folder: string): Promise<LogVerification> {
-  const chain = new Chain(await readHead(folder));
-  for (const name of await logFiles(folder)) {
-    chain.beginFile(name);
-    await eachLine(join(folder, name), 0, ({ bytes }) => chain.take(bytes));
-  }
-  return chain.end();
-}
-
-class Chain {
-  readonly #head: Awaited<ReturnType<typeof readHead>>;
-  readonly #ids = new Set<string>();
-  #previous = GENESIS;
-  #files = 0;
-  #file = fileName(1);
-  #line = 0;
-  #lines = 0;
-  #after: string | undefined;
-  #hasHead = false;
-  #break: Break | undefined;
-
-  constructor(head: Awaited<ReturnType<typeof readHead>>) {
-    this.#head = head;
-  }
-
-  beginFile(name: string): void {
-    this.#file = name;
-    this.#files++;
-    this.#line = 0;
-    if (fileNumber(name) !== this.#files) this.#breaksAt('missing file', undefined);
-  }
-
-  take(bytes: Buffer): void {
-    this.#line++;
-    this.#lines++;
+  const head = await readHead(folder);
+  const ids = new Set<string>();
+  let [file, files, line, lines] = [fileName(1), 0, 0, 0];
+  let previous = GENESIS;
+  let after: string | undefined;
+  const progress = { hasHead: false };
+  let found: Break | undefined;
+  const breaksAt = (reason: Break['reason'], id?: string) => {
+    found ??= { file, line, id, after, reason };
+  };
+  const take = (bytes: Buffer) => {
+    line++;
+    lines++;
     const value = readLine(bytes);
     const id = idOf(value ?? parsed(bytes));
-    if (value === undefined) this.#breaksAt('changed', id);
-    else if (!isRecord(value) || value.prev !== this.#previous) this.#breaksAt('not chained', id);
-    if (id !== undefined) this.#ids.add(id);
-    this.#after = id ?? this.#after;
-    this.#previous = hashOf(bytes);
-    const head = this.#head;
-    if (typeof head === 'object' && head.file === this.#file && head.hash === this.#previous)
-      this.#hasHead = true;
+    if (value === undefined) breaksAt('changed', id);
+    else if (!isRecord(value) || value.prev !== previous) breaksAt('not chained', id);
+    if (id !== undefined) ids.add(id);
+    after = id ?? after;
+    previous = hashOf(bytes);
+    if (typeof head === 'object' && head.file === file && head.hash === previous) progress.hasHead = true;
+  };
+  for (const name of await logFiles(folder)) {
+    [file, line] = [name, 0];
+    if (fileNumber(name) !== ++files) breaksAt('missing file');
+    await eachLine(join(folder, name), 0, ({ bytes }) => take(bytes));
   }
-
-  end(): LogVerification {
-    // A process may have been killed after it wrote the very first line and before it stored the head.
-    const isNew = this.#head === undefined && this.#lines <= 1;
-    if (!this.#hasHead && !isNew) {
-      this.#line++;
-      this.#breaksAt('shortened', undefined);
-    }
-    return { files: this.#files, entries: this.#ids.size, break: this.#break };
+  // A process may have been killed after it wrote the very first line and before it stored the head.
+  const isNew = head === undefined && lines <= 1;
+  if (!progress.hasHead && !isNew) {
+    line++;
+    breaksAt('shortened');
   }
-
-  #breaksAt(reason: Break['reason'], id: string | undefined): void {
-    this.#break ??= { file: this.#file, line: this.#line, id, after: this.#after, reason };
-  }
+  return { files, entries: ids.size, break: found };
 }
 
 function isHeader(value: unknown): boolean {
@@ -158,9 +124,6 @@ function idOf(value: unknown): string | undefined {
 }
 
 function parsed(bytes: Buffer): unknown {
-  try {
-    return parseJson(bytes.toString('utf8'));
-  } catch {
-    return /"id":"(?<id>[\w-]+)"/.exec(bytes.toString('utf8'))?.groups ?? undefined;
-  }
+  const text = bytes.toString('utf8');
+  return tryParseJson(text) ?? /"id":"(?<id>[\w-]+)"/.exec(text)?.groups;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { RunEnd } from '../api/write-gate.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { EsignError, isAmbiguous } from '../kernel/errors.ts';
 import type { BeginRecord, EndRecord } from './entry.ts';
@@ -20,9 +21,6 @@ export interface WriteFacts {
   envelopeIds: readonly string[];
   requestId: string | undefined;
 }
-
-/** The result of a bulk run. */
-export type RunResult = Pick<EndRecord, 'outcome' | 'error' | 'counts'> & { envelopeIds: readonly string[] };
 
 /** The form of the service's IDs and codes. Anything else is not stored in the log. */
 const ID = /^[\w.:~-]{1,128}$/;
@@ -79,36 +77,26 @@ export class LogRecorder {
     const id = this.#incomplete.get(key);
     if (id === undefined) return;
     this.#incomplete.delete(key);
-    await this.#complete({
-      type: 'end',
-      id,
-      outcome: 'done',
-      error: null,
-      envelopeIds: knownIds([envelopeId]),
-    });
+    const envelopeIds = knownIds([envelopeId]);
+    await this.#complete({ type: 'end', id, outcome: 'done', error: null, envelopeIds });
   }
 
   /** Begins the entry shared by all writes of a bulk run. Returns a function that completes it. */
-  async beginRun(run: string, sends: boolean): Promise<(result: RunResult) => Promise<void>> {
+  async beginRun(run: string, sends: boolean): Promise<(end: RunEnd) => Promise<void>> {
     const effect = sends ? 'mails' : 'writes';
     const begin = this.#begin({ action: 'create', effect, envelopeIds: [], requestId: undefined });
     await this.#options.log.append({ ...begin, run });
-    return ({ envelopeIds, error, ...result }) =>
-      this.#complete({
-        type: 'end',
-        id: begin.id,
-        ...result,
-        error: codeOf(error),
-        envelopeIds: knownIds(envelopeIds),
-      });
+    return ({ envelopeIds, error, ...end }) => {
+      const known = { error: codeOf(error), envelopeIds: knownIds(envelopeIds) };
+      return this.#complete({ type: 'end', id: begin.id, ...end, ...known });
+    };
   }
 
   #begin({ action, effect, envelopeIds, requestId }: WriteFacts): BeginRecord {
-    const at = new Date(this.#options.clock.now()).toISOString();
     return {
       type: 'begin',
       id: `log_${randomBytes(6).toString('hex')}`,
-      at,
+      at: new Date(this.#options.clock.now()).toISOString(),
       ...this.#options.facts,
       action,
       effect,

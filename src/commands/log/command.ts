@@ -37,7 +37,6 @@ export default class Log extends EsignCommand {
   }
 }
 
-/** Returns the log as a list. `now` is used for relative times on a terminal. */
 function logList(now: number): ListView<LogEntry> {
   return {
     id: ({ id }) => id,

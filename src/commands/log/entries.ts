@@ -1,14 +1,14 @@
 import { readRunIfHere } from '../../bulk/runs.ts';
 import { runsDir } from '../../kernel/files/paths.ts';
 import type { LoggedWrite } from '../../log/entry.ts';
-import { type LogFilter, readLog } from '../../log/read-log.ts';
+import { type LogReading, readLog } from '../../log/read-log.ts';
 
 /** Reads the log. If a run was killed, its envelopes are those in its journal that no other entry of the run contains. */
 export async function writesOf(
   folder: string,
-  { since, envelopeId }: LogFilter,
-): Promise<{ writes: LoggedWrite[]; damaged: number }> {
-  const { writes, damaged } = await readLog(folder, { since });
+  { since, envelopeId }: { since?: number | undefined; envelopeId?: string | undefined } = {},
+): Promise<LogReading> {
+  const { writes, damaged } = await readLog(folder, since);
   for (const { entry } of writes) {
     if (entry.run === undefined || entry.counts !== undefined) continue;
     const { writes: all } = since === undefined ? { writes } : await readLog(folder);

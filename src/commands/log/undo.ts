@@ -6,10 +6,11 @@ import type { Context } from '../../cli/context.ts';
 import { noteRefusal, writeDryRun } from '../../cli/dry-run.ts';
 import { dryRunFlag, requiredArg, textFlag, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
+import { readIfExists } from '../../envelopes/marked-envelopes.ts';
 import { findByRequestId } from '../../envelopes/request-ids/search.ts';
 import { cancelEnvelope } from '../../envelopes/write-outcome.ts';
 import { counted, listed } from '../../kernel/duration.ts';
-import { isNotFound, ServiceError, UsageError } from '../../kernel/errors.ts';
+import { ServiceError, UsageError } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
 import { command } from '../../kernel/text/shell-words.ts';
@@ -75,7 +76,7 @@ export default class LogUndo extends EsignCommand {
 const SHOWN_MAX = 20;
 
 async function findWrite(id: string): Promise<LoggedWrite> {
-  const { writes } = await writesOf(logFolder(stateDir()), {});
+  const { writes } = await writesOf(logFolder(stateDir()));
   const found = writes.find(({ entry }) => entry.id === id);
   if (found !== undefined) return found;
   throw new ServiceError('NOT_FOUND', `The log has no entry ${id}.`, {
@@ -109,11 +110,7 @@ async function envelopesOf(
     const found = await findByRequestId(client, entry.requestId, { signal });
     return found === undefined ? [] : [found];
   }
-  const read = (id: string) =>
-    client.envelopes.get(id, signal).catch((error: unknown) => {
-      if (isNotFound(error)) return undefined;
-      throw error;
-    });
+  const read = (id: string) => readIfExists(client, id, signal);
   const envelopes: Envelope[] = [];
   for await (const envelope of mapInOrder(entry.envelopeIds, READ_CONCURRENCY, read))
     if (envelope !== undefined) envelopes.push(envelope);
