@@ -1,5 +1,4 @@
 import type { Envelope, Signer } from '../api/schemas.ts';
-import type { PlannedWrite } from '../api/write-gate.ts';
 import { GuardError } from '../kernel/errors.ts';
 import { canBeReminded, canBeSent, isPending } from '../kernel/vocabulary.ts';
 import { comparableAddress, covers } from './addresses.ts';
@@ -14,7 +13,6 @@ export interface Emails {
 }
 
 export const NO_EMAILS: Emails = { to: [], count: 0 };
-/** The emails of a write whose recipients are unknown. */
 export const UNKNOWN_EMAILS: Emails = { to: undefined, count: undefined };
 
 /** Returns who would be emailed. A request that the service refuses emails nobody. */
@@ -38,12 +36,6 @@ function remindedEmails(signers: readonly Signer[], named: string | undefined): 
   return found.length > 0 ? found : signers.filter(isPending);
 }
 
-/** Returns the recipients of a new envelope. */
-export function emailsOfCreate(planned: Extract<PlannedWrite, { action: 'create' }>): Emails {
-  const { emails, sends, emailCount } = planned;
-  return { to: emails, count: sends ? (emailCount ?? emails.length) : 0 };
-}
-
 /** The emails of a command so far. */
 export class EmailTally {
   #count = 0;
@@ -56,8 +48,9 @@ export class EmailTally {
   add({ to, count }: Emails, guards: Guards): void {
     checkRecipients(to, guards);
     const { maxEmails } = guards;
-    if (maxEmails !== null && (count === undefined || this.#count + count > maxEmails.value))
-      throw tooMany(count === undefined ? undefined : this.#count + count, guards);
+    const total = count === undefined ? undefined : this.#count + count;
+    if (maxEmails !== null && (total === undefined || total > maxEmails.value))
+      throw tooMany(total, maxEmails, guards);
     this.#count += count ?? 0;
     if (count === 0) return;
     for (const address of to ?? []) this.#people.add(comparableAddress(address) ?? address);
@@ -98,8 +91,11 @@ function checkRecipients(to: readonly string[] | undefined, guards: Guards): voi
   );
 }
 
-function tooMany(count: number | undefined, guards: Guards): GuardError {
-  const { value = 0, source = 'profile' } = guards.maxEmails ?? {};
+function tooMany(
+  count: number | undefined,
+  { value, source }: NonNullable<Guards['maxEmails']>,
+  guards: Guards,
+): GuardError {
   const where = sourceInWords(source, guards);
   const message =
     count === undefined

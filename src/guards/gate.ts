@@ -13,14 +13,7 @@ import { GuardError } from '../kernel/errors.ts';
 import { isRecord } from '../kernel/json.ts';
 import { mapInOrder } from '../kernel/streams.ts';
 import { LogRecorder, type RecorderOptions, type WriteFacts } from '../log/recorder.ts';
-import {
-  type Emails,
-  EmailTally,
-  emailsOfCreate,
-  emailsOfEnvelope,
-  NO_EMAILS,
-  UNKNOWN_EMAILS,
-} from './emails.ts';
+import { type Emails, EmailTally, emailsOfEnvelope, NO_EMAILS, UNKNOWN_EMAILS } from './emails.ts';
 import { type Guards, requireWritable } from './guards.ts';
 import { readWrite, type Write } from './write.ts';
 
@@ -166,17 +159,19 @@ class GuardedGate {
     await this.#confirm();
   }
 
-  #emailsOfWrite({ action, envelopeId, emails, sends, signer }: Write, send: SendRequest): Promise<Emails> {
-    if (action === 'create' && emails !== undefined) return this.#emailsOf({ action, emails, sends }, send);
-    if (action === 'create' && !sends) return Promise.resolve({ to: undefined, count: 0 });
-    if (action === 'cancel') return Promise.resolve(NO_EMAILS);
-    if (envelopeId !== undefined && (action === 'send' || action === 'remind'))
-      return this.#emailsOf({ action, envelopeId, signer }, send);
-    return Promise.resolve(UNKNOWN_EMAILS);
+  async #emailsOfWrite(write: Write, send: SendRequest): Promise<Emails> {
+    const { action, envelopeId, emails, sends, signer } = write;
+    if (action === 'create') return { to: emails, count: sends ? emails?.length : 0 };
+    if (action === 'cancel') return NO_EMAILS;
+    if (action === 'other' || envelopeId === undefined) return UNKNOWN_EMAILS;
+    return this.#emailsOf({ action, envelopeId, signer }, send);
   }
 
   async #emailsOf(planned: PlannedWrite, send: SendRequest): Promise<Emails> {
-    if (planned.action === 'create') return emailsOfCreate(planned);
+    if (planned.action === 'create') {
+      const { emails, sends, emailCount = emails.length } = planned;
+      return { to: emails, count: sends ? emailCount : 0 };
+    }
     if (planned.action === 'cancel') return NO_EMAILS;
     if (planned.action === 'other') return this.#emailsOfWrite(readWrite(planned.request), send);
     const draft = planned.action === 'send' ? this.#drafts.get(planned.envelopeId) : undefined;

@@ -5,7 +5,6 @@ import type { PolicyReading } from './policy.ts';
 
 export type GuardSource = 'profile' | 'policy' | 'profile and policy';
 
-/** A guard in effect, and where it comes from. */
 interface Sourced<T> {
   value: T;
   source: GuardSource;
@@ -72,23 +71,21 @@ function bothLists(
 /** @throws GuardError if all writes are refused: the policy can't be relied on, or only reading is allowed. */
 export function requireWritable(guards: Guards): void {
   const { policy, readOnly } = guards;
-  if (policy === null || policy.problem === null) {
-    if (readOnly === null) return;
-    const where = sourceInWords(readOnly.source, guards);
-    throw new GuardError('READ_ONLY', `This command writes data, but ${where} allows only reading.`, {
-      hint: hintFor(guards),
-    });
-  }
-  throw new GuardError(
-    'POLICY_UNUSABLE',
-    `The policy on this machine, ${policy.path}, can't be used: ${policy.problem}.`,
-    {
-      hint: 'Ask your administrator to fix it; `esign doctor` shows what is wrong. Until then, only commands that read data work.',
-    },
-  );
+  if (policy !== null && policy.problem !== null)
+    throw new GuardError(
+      'POLICY_UNUSABLE',
+      `The policy on this machine, ${policy.path}, can't be used: ${policy.problem}.`,
+      {
+        hint: 'Ask your administrator to fix it; `esign doctor` shows what is wrong. Until then, only commands that read data work.',
+      },
+    );
+  if (readOnly === null) return;
+  const where = sourceInWords(readOnly.source, guards);
+  throw new GuardError('READ_ONLY', `This command writes data, but ${where} allows only reading.`, {
+    hint: hintFor(guards),
+  });
 }
 
-/** Returns a hint on how to change guards. */
 export function hintFor({ policy }: Guards): string {
   const mine =
     "To see the guards, run `esign profiles show`. To change a profile's guards, run `esign profiles edit`.";

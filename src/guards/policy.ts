@@ -41,7 +41,6 @@ export interface Machine {
 }
 const MACHINE: Machine = { root: '/', platform: process.platform, owner: 0 };
 
-/** Reads the policy of the machine. */
 export async function readPolicy(machine: Machine = MACHINE): Promise<PolicyReading> {
   const path = policyPath(machine);
   try {

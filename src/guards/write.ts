@@ -9,15 +9,15 @@ import type { LoggedAction } from '../log/entry.ts';
 export interface Write {
   action: LoggedAction;
   effect: Effect;
-  envelopeId: string | undefined;
+  envelopeId?: string | undefined;
   /** Only for a create. */
-  requestId: string | undefined;
+  requestId?: string | undefined;
   /** The addresses of a new envelope's signers; undefined if they can't be read. */
-  emails: readonly string[] | undefined;
+  emails?: readonly string[] | undefined;
   /** True if a create emails them. */
   sends: boolean;
   /** The signer to remind. */
-  signer: string | undefined;
+  signer?: string | undefined;
 }
 
 const ENVELOPES = '/esign/envelopes';
@@ -50,14 +50,7 @@ const createSchema = z.strictObject({
 
 /** Describes a request that is not a GET. */
 export function readWrite({ method, path, query, body, bodyText }: HttpRequest): Write {
-  const nothing = {
-    envelopeId: undefined,
-    requestId: undefined,
-    emails: undefined,
-    sends: false,
-    signer: undefined,
-  };
-  const other: Write = { ...nothing, action: 'other', effect: method === 'DELETE' ? 'deletes' : 'writes' };
+  const other: Write = { action: 'other', effect: method === 'DELETE' ? 'deletes' : 'writes', sends: false };
   if (method !== 'POST' || Object.keys(query ?? {}).length > 0) return other;
   const sent = body ?? (bodyText === undefined ? undefined : tryParseJson(bodyText));
   if (path === ENVELOPES) return { ...other, action: 'create', ...readCreate(sent, bodyText) };
