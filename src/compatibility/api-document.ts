@@ -1,6 +1,5 @@
 import document from './document.json' with { type: 'json' };
 
-/** The documentation of a value. */
 export interface DocumentedValue {
   /** A form, or `never`. */
   type: string;

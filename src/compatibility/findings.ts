@@ -1,5 +1,5 @@
+import { DOCUMENT } from './api-document.ts';
 import type { SeenForm } from './record.ts';
-import { requestsOf } from './words.ts';
 
 /** An observation about the service's responses. */
 export interface CompatibilityFinding {
@@ -45,6 +45,15 @@ export function findingOf(what: string, section: string, forms: readonly SeenFor
     since: forms.map(({ since }) => since).sort()[0] ?? '',
     times: forms.reduce((sum, { times }) => sum + times, 0),
   };
+}
+
+/** Returns the names of requests and events, such as `GET /esign/envelopes`. */
+function requestsOf(ids: readonly string[]): string {
+  const names = ids.map((id) => {
+    const operation = DOCUMENT.operations.find((one) => one.id === id);
+    return operation === undefined ? id : `${operation.method} ${operation.path}`;
+  });
+  return names.filter((name) => name !== '').join(', ');
 }
 
 /** Properties of templates that show the roles. */

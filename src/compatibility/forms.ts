@@ -1,7 +1,7 @@
 import type { DocumentedValue } from './api-document.ts';
 
 /** The forms of values, with a description and an example if that helps. */
-export const FORMS = {
+const FORMS = {
   missing: 'missing',
   null: 'null',
   boolean: 'a boolean',
@@ -27,7 +27,7 @@ export function readForm(form: string): Form {
   return isNamed(form) ? form : 'string';
 }
 
-export function isWord(form: string): form is `=${string}` {
+function isWord(form: string): form is `=${string}` {
   return form.startsWith('=');
 }
 
@@ -126,4 +126,23 @@ function expectedForm(value: DocumentedValue): Form | undefined {
   if (value.isTimestamp) return 'timestamp';
   if (value.pattern !== undefined) return 'pattern';
   return value.words === undefined ? readForm(value.type) : undefined;
+}
+
+export function describeForm(form: Form, value?: DocumentedValue): string {
+  if (isWord(form)) return form.slice(1);
+  if (form === 'string' && value?.words) return 'a different value';
+  if (form === 'string' && value?.pattern) return 'a string in a different format';
+  if (form === 'string' && value?.isTimestamp) return 'not a timestamp';
+  return FORMS[form];
+}
+
+/** Returns what the document shows instead. */
+export function expectationOf(value: DocumentedValue): string {
+  const orNull = value.isNullable ? ' or null' : '';
+  if (value.type === 'never') return 'never returned';
+  if (value.words) return value.words.join(', ');
+  if (value.isTimestamp) return `an ISO 8601 UTC timestamp${orNull}`;
+  if (value.pattern)
+    return `the format ${value.pattern.replaceAll(/[\^$\\]/g, '').replaceAll('[^/]+', '…')}${orNull}`;
+  return `${describeForm(readForm(value.type))}${orNull}`;
 }

@@ -27,12 +27,12 @@ export function openPointsIn(places: Places, report: CompatibilityReport): void 
       report.neverSeen.push({ what: why, where: point.section });
       continue;
     }
-    const contradicts = readings.filter(
-      ({ value, forms }) => contradiction(name, value, forms) !== undefined,
-    );
-    for (const { value, forms } of contradicts)
-      report.contradictions.push(findingOf(contradiction(name, value, forms) ?? '', point.section, forms));
-    const open = readings.filter((one) => !contradicts.includes(one) && !isDocumented(name, one.value));
+    const open = readings.filter(({ value, forms }) => {
+      const contradicted = contradiction(name, value, forms);
+      if (contradicted !== undefined)
+        report.contradictions.push(findingOf(contradicted, point.section, forms));
+      return contradicted === undefined && !isDocumented(name, value);
+    });
     if (open.length === 0) continue;
     const forms = open.flatMap((one) => one.forms);
     report.openPoints.push({

@@ -160,7 +160,6 @@ function sentBody({ body, bodyText }: HttpRequest): Record<string, unknown> | un
   return isRecord(parsed) ? parsed : undefined;
 }
 
-/** Notes the service's behavior for an open point. */
 export type NotePoint = (point: string, value: string) => void;
 
 /** Two times closer together than this are treated as equal. In ms. */

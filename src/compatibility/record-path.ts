@@ -8,7 +8,6 @@ export interface RecordScope {
   baseUrl: string;
 }
 
-/** Returns the folder of all records. */
 export function recordFolder(stateDir: string): string {
   return join(stateDir, 'compatibility');
 }
@@ -22,7 +21,6 @@ export function recordPath(stateDir: string, { profile, baseUrl }: RecordScope):
   return join(recordFolder(stateDir), `${recordPrefix(profile)}${shortDigest(baseUrl)}${kind}`);
 }
 
-/** Returns the prefix of the names of a profile's records. */
 export function recordPrefix(profile: string | undefined): string {
   return `${shortDigest(profile ?? '')}-`;
 }

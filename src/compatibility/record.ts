@@ -143,7 +143,6 @@ function isDocumented(place: string): boolean {
   return properties === undefined ? !place.includes('*') : Object.hasOwn(properties, place.slice(at + 1));
 }
 
-/** Deletes the records of a profile. */
 export async function removeRecordsOf(stateDir: string, profile: string): Promise<void> {
   const folder = recordFolder(stateDir);
   const names = await readdir(folder).catch(() => []);

@@ -7,7 +7,6 @@ import { addToRecord } from './record.ts';
 import { ObjectShapes } from './shape.ts';
 import { FactTally } from './tally.ts';
 
-/** A webhook as received. */
 export interface SeenWebhook {
   verified: boolean;
   duplicate: boolean;
@@ -117,7 +116,7 @@ export class CompatibilityRecorder {
     const name = `${object} ${operation}`;
     let shapes = this.#shapes.get(name);
     if (shapes === undefined) {
-      shapes = new ObjectShapes(object, operation, DOCUMENT, this.#tally);
+      shapes = new ObjectShapes(object, operation, this.#tally);
       this.#shapes.set(name, shapes);
     }
     return shapes;

@@ -1,9 +1,25 @@
 import { DOCUMENT, type DocumentedValue } from './api-document.ts';
 import { type CompatibilityReport, findingOf, ROLES } from './findings.ts';
-import { type Form, judge, readForm } from './forms.ts';
+import { describeForm, expectationOf, type Form, judge, readForm } from './forms.ts';
 import { openPointsIn } from './observed-points.ts';
 import type { Places, SeenForm } from './record.ts';
-import { describeForm, expectationOf, sectionOf } from './words.ts';
+
+/** Sections of the API document, by the beginning of a place's name. */
+const SECTIONS: readonly (readonly [RegExp, string])[] = [
+  [/^TemplateField\b/, 'Template field'],
+  [/^Template\./, 'Template'],
+  [/^Envelope(ListItem)?\./, 'Envelope'],
+  [/^Signer\./, 'Signer'],
+  [/^SignedEvent\b|^header X-Service-Signature/, 'Events'],
+  [/^Error\b/, 'Errors'],
+  [/^header X-RateLimit/, 'Limits'],
+  [/^header /, 'What the service does'],
+];
+
+/** Returns the section of the API document that describes a place. */
+function sectionOf(place: string): string {
+  return SECTIONS.find(([pattern]) => pattern.test(place))?.[1] ?? 'Response envelope';
+}
 
 /** Compares the observations with the API document. */
 export function reportOf(places: Places): CompatibilityReport {

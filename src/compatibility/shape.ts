@@ -1,5 +1,5 @@
 import { isRecord } from '../kernel/json.ts';
-import type { ApiDocument } from './api-document.ts';
+import { DOCUMENT } from './api-document.ts';
 import { type Form, ValueForms } from './forms.ts';
 import type { Fact, FactTally } from './tally.ts';
 
@@ -37,16 +37,16 @@ export class ObjectShapes {
   readonly #names: ReadonlySet<string>;
   readonly #whole: Fact | undefined;
 
-  constructor(name: string, operation: string, document: ApiDocument, tally: FactTally) {
+  constructor(name: string, operation: string, tally: FactTally) {
     this.#name = name;
     this.#place = SAME_OBJECT[name] ?? name;
     this.#operation = operation;
     this.#tally = tally;
-    this.#properties = Object.entries(document.objects[name] ?? {}).map(([property, value]) => ({
+    this.#properties = Object.entries(DOCUMENT.objects[name] ?? {}).map(([property, value]) => ({
       name: property,
       forms: new ValueForms(value),
       facts: new Map(),
-      object: value.of === undefined ? undefined : new ObjectShapes(value.of, operation, document, tally),
+      object: value.of === undefined ? undefined : new ObjectShapes(value.of, operation, tally),
     }));
     this.#whole = tally.fact(name, 'object', operation);
     this.#names = new Set(this.#properties.map((property) => property.name));

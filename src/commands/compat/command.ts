@@ -111,35 +111,20 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\`*_<>[\]|]/g, '\\$&');
 }
 
-/** A line of the report. */
-interface Row {
-  kind: string;
-  what: string;
-  times: string;
-  since: string;
-  where: string;
-}
-
 /** Renders the report: findings first on a terminal, one line per finding in a pipe. */
 export function renderReport(report: CompatibilityReport, path: string, terminal: Terminal): string {
   return terminal.outIsTty ? renderPage(report, path, terminal) : renderLines(report);
 }
 
-function renderLines(report: CompatibilityReport): string {
-  const rows = [
-    ...report.contradictions.map((one) => rowOf('contradiction', one)),
-    ...report.openPoints.map((one) => rowOf('open point', { ...one, what: openPointText(one) })),
-    ...report.documented.map((one) => rowOf('documented', one)),
-    ...report.neverSeen.map((one) => ({ kind: 'never seen', times: '0', since: '', ...one })),
-  ];
-  return rows
-    .map(({ kind, what, times, since, where }) => [kind, what, times, since, where].map(safeLine).join('\t'))
-    .map((line) => `${line}\n`)
-    .join('');
-}
-
-function rowOf(kind: string, { what, times, since, where }: CompatibilityFinding): Row {
-  return { kind, what, times: String(times), since, where };
+function renderLines({ contradictions, openPoints, documented, neverSeen }: CompatibilityReport): string {
+  const line = (kind: string, { what, times, since, where }: CompatibilityFinding) =>
+    `${[kind, what, String(times), since, where].map(safeLine).join('\t')}\n`;
+  return [
+    ...contradictions.map((one) => line('contradiction', one)),
+    ...openPoints.map((one) => line('open point', { ...one, what: openPointText(one) })),
+    ...documented.map((one) => line('documented', one)),
+    ...neverSeen.map((one) => line('never seen', { times: 0, since: '', ...one })),
+  ].join('');
 }
 
 function renderPage(report: CompatibilityReport, path: string, terminal: Terminal): string {
