@@ -59,9 +59,10 @@ export function applyChanges(profile: Profile | undefined, changes: ProfileChang
   if (isMoved) delete next.sandbox;
   if (changes.index === false) next.index = false;
   else if (changes.index) delete next.index;
-  for (const place of KEY_PLACES) {
-    const value = changes[place];
-    if (value !== undefined) setKey(next, place, value);
+  const place = KEY_PLACES.find((one) => changes[one] !== undefined);
+  if (place !== undefined) {
+    for (const other of KEY_PLACES) delete next[other];
+    next[place] = changes[place];
   }
   const guards = changedGuards(profile?.guards, changes.guards);
   const storage = changedStorage(profile?.storage, changes);
@@ -77,11 +78,6 @@ function changedGuards(before: ProfileGuards | undefined, changes: GuardChanges 
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
   const merged = { ...before, ...Object.fromEntries(given) };
   return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== null && value !== false));
-}
-
-function setKey(profile: Profile, place: (typeof KEY_PLACES)[number], value: string): void {
-  for (const other of KEY_PLACES) delete profile[other];
-  profile[place] = value;
 }
 
 function changedStorage(
@@ -115,8 +111,7 @@ export function addProfile(store: Profiles, name: string, profile: Profile): voi
       hint: `To change it, run \`${command('profiles', 'edit', name)} …\`.`,
     });
   }
-  store.profiles[name] = profile;
-  store.current ??= name;
+  putProfile(store, name, profile);
 }
 
 /** Creates or replaces a profile. It becomes the current profile if none is selected. */

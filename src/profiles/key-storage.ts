@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { AsyncEntry } from '@napi-rs/keyring';
 import { type EsignError, UsageError } from '../kernel/errors.ts';
 import type { ProfileChanges } from './edit.ts';
 import type { Profile } from './profile.ts';
@@ -42,7 +43,8 @@ export async function storeKey(
     });
   if (!(keychain ?? held !== undefined)) return { changes: { ...changes, apiKey } };
   try {
-    const apiKeyKeychain = await saveToKeychain(apiKey, signal);
+    const apiKeyKeychain = `key-${randomBytes(9).toString('base64url')}`;
+    await useKeychain(apiKeyKeychain, signal, async (entry, limit) => entry.setPassword(apiKey, limit));
     return { changes: { ...changes, apiKey: undefined, apiKeyKeychain } };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -58,7 +60,7 @@ export async function removeKey(
   const account = before?.apiKeyKeychain;
   if (account === undefined || account === after?.apiKeyKeychain) return true;
   try {
-    await removeFromKeychain(account);
+    await useKeychain(account, undefined, (entry, limit) => entry.deletePassword(limit));
     return true;
   } catch {
     return false;
@@ -70,41 +72,30 @@ const SERVICE = 'esign-cli';
 const TIMEOUT_MS = 30_000;
 
 /**
- * Stores a key in the system's keychain, under a new account.
- * @returns the account, which identifies the key.
- * @throws UsageError if no keychain is available.
- */
-async function saveToKeychain(key: string, signal?: AbortSignal): Promise<string> {
-  const account = `key-${randomBytes(9).toString('base64url')}`;
-  await withTimeout(signal, async (entry, timeLimit) => entry(account).setPassword(key, timeLimit));
-  return account;
-}
-
-/**
  * Returns the key stored under an account.
  * @throws UsageError if the keychain doesn't respond or no longer has the key.
  */
 export async function readFromKeychain(account: string, signal?: AbortSignal): Promise<string> {
-  const key = await withTimeout(signal, (entry, timeLimit) => entry(account).getPassword(timeLimit));
+  const key = await useKeychain(account, signal, (entry, limit) => entry.getPassword(limit));
   if (key) return key;
   throw new UsageError('The API key is no longer in the keychain.', {
     hint: 'Store it again with `esign profiles edit NAME --api-key-stdin`.',
   });
 }
 
-/** Removes the key stored under an account, if there is one. */
-async function removeFromKeychain(account: string): Promise<void> {
-  await withTimeout(undefined, (entry, timeLimit) => entry(account).deletePassword(timeLimit));
-}
-
-async function withTimeout<T>(
+/** Uses the entry of an account in the system's keychain. @throws UsageError if it can't be used. */
+async function useKeychain<T>(
+  account: string,
   signal: AbortSignal | undefined,
-  use: (entry: Awaited<ReturnType<typeof entries>>, timeLimit: AbortSignal) => Promise<T>,
+  use: (entry: AsyncEntry, limit: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS);
-  const timeLimit = signal ? AbortSignal.any([signal, timeout]) : timeout;
+  const limit = signal ? AbortSignal.any([signal, timeout]) : timeout;
   try {
-    return await use(await entries(), timeLimit);
+    // Optional, because it contains native code, which isn't available for every system.
+    const { AsyncEntry: Entry } = await import('@napi-rs/keyring');
+    // The kernel's keyring is never used, because it is cleared by a restart.
+    return await use(new Entry(SERVICE, account, { linux: { store: 'secret-service' } }), limit);
   } catch (error) {
     signal?.throwIfAborted();
     const why = timeout.aborted ? `it did not respond within ${TIMEOUT_MS / 1_000} s` : reasonOf(error);
@@ -113,13 +104,6 @@ async function withTimeout<T>(
       hint: 'Unlock it, set ESIGN_API_KEY, or store the key in the file: `esign profiles edit NAME --no-keychain --api-key-stdin`.',
     });
   }
-}
-
-/** Loads the keychain package. It is optional because it contains native code, which isn't available for every system. */
-async function entries() {
-  const { AsyncEntry } = await import('@napi-rs/keyring');
-  // The kernel's keyring is never used, because it is cleared by a restart.
-  return (account: string) => new AsyncEntry(SERVICE, account, { linux: { store: 'secret-service' } });
 }
 
 function reasonOf(error: unknown): string {

@@ -8,7 +8,6 @@ import { profileNamed } from './store.ts';
 
 export type Source = 'flag' | 'environment' | 'profile' | 'default';
 
-/** A setting and its source. */
 export interface Sourced<T> {
   value: T;
   source: Source;
@@ -31,7 +30,6 @@ export interface Settings {
   apiKey: (Sourced<string> & { kind: 'key' | 'command' | 'keychain' }) | undefined;
   timeoutMs: Sourced<number>;
   storage: StorageSettings;
-  /** The source of all storage settings. */
   storageSource: Source;
 }
 

@@ -26,7 +26,6 @@ const RETENTION_MS = 400 * DAY_MS;
 /** The number of newest secrets that are kept regardless of their age, because the clock may have been wrong. */
 const ALWAYS_KEPT = 10_000;
 
-/** Returns a random secret for signing deliveries. */
 export function newWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString('base64url')}`;
 }
@@ -52,7 +51,14 @@ export async function readWebhookSecrets(folder: string): Promise<WebhookSecret[
  */
 export async function saveWebhookSecret(folder: string, entry: WebhookSecret): Promise<void> {
   try {
-    await write(folder, entry);
+    await update(folder, (secrets) => {
+      const others = secrets.filter(
+        ({ requestId, baseUrl }) => requestId !== entry.requestId || baseUrl !== entry.baseUrl,
+      );
+      const old = others.slice(0, -ALWAYS_KEPT);
+      const kept = old.filter(({ createdAt }) => createdAt > entry.createdAt - RETENTION_MS);
+      return [...kept, ...others.slice(-ALWAYS_KEPT), entry];
+    });
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Can't store a webhook secret in ${pathIn(folder)} (${diskReason(error)}).`, {
@@ -70,17 +76,6 @@ export async function removeWebhookSecret(
   await update(folder, (secrets) =>
     secrets.filter((one) => one.requestId !== requestId || one.baseUrl !== baseUrl || one.secret !== secret),
   );
-}
-
-async function write(folder: string, entry: WebhookSecret): Promise<void> {
-  await update(folder, (secrets) => {
-    const others = secrets.filter(
-      ({ requestId, baseUrl }) => requestId !== entry.requestId || baseUrl !== entry.baseUrl,
-    );
-    const old = others.slice(0, -ALWAYS_KEPT);
-    const kept = old.filter(({ createdAt }) => createdAt > entry.createdAt - RETENTION_MS);
-    return [...kept, ...others.slice(-ALWAYS_KEPT), entry];
-  });
 }
 
 async function update(

@@ -2,11 +2,10 @@ import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, requiredArg } from '../../cli/flags.ts';
 import { configDir } from '../../kernel/files/paths.ts';
 import { addProfile, applyChanges, checkName } from '../../profiles/edit.ts';
-import { removeKey, storeKey } from '../../profiles/key-storage.ts';
+import type { Profile, Profiles } from '../../profiles/profile.ts';
 import { readProfiles } from '../../profiles/store.ts';
-import { updateProfiles } from '../../profiles/update-store.ts';
-import { checkKey } from './check-key.ts';
-import { noticeKeyFallback, profileFlags, readProfileChanges } from './flags.ts';
+import { profileFlags } from './flags.ts';
+import { saveProfile } from './save.ts';
 import { renderProfile, writeProfile } from './view.ts';
 
 export default class ProfilesAdd extends EsignCommand {
@@ -30,26 +29,15 @@ export default class ProfilesAdd extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(ProfilesAdd, { profile: undefined });
-    const folder = configDir();
     checkName(args.name);
     // Before any question, fails if the name is taken or the store can't be read.
     addProfile(
-      readProfiles(folder),
+      readProfiles(configDir()),
       args.name,
       applyChanges(undefined, { baseUrl: flags['base-url'], insecureHttp: flags['insecure-http'] }),
     );
-    const changes = await readProfileChanges(flags, { needsKey: true }, context.terminal);
-    if (flags.verify) await checkKey(applyChanges(undefined, changes), context);
-    const placed = await storeKey(changes, undefined, flags.keychain, context.interrupt.signal);
-    noticeKeyFallback(placed, context.terminal);
-    const profile = applyChanges(undefined, placed.changes);
-    const store = await updateProfiles(folder, (profiles) => addProfile(profiles, args.name, profile)).catch(
-      async (error: unknown) => {
-        await removeKey(profile, undefined);
-        throw error;
-      },
-    );
-    const shown = { name: args.name, current: store.current === args.name, profile };
-    await writeProfile(shown, context.terminal, () => renderProfile(shown, context.terminal));
+    const put = (store: Profiles, profile: Profile) => addProfile(store, args.name, profile);
+    const saved = await saveProfile(args.name, flags, { put }, context);
+    await writeProfile(saved, context.terminal, () => renderProfile(saved, context.terminal));
   }
 }

@@ -2,12 +2,12 @@ import { EsignCommand } from '../../cli/command.ts';
 import { booleanFlag, requiredArg } from '../../cli/flags.ts';
 import { removeIndexesOf } from '../../envelope-index/index-file.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
-import { applyChanges, putProfile } from '../../profiles/edit.ts';
-import { removeKey, storeKey } from '../../profiles/key-storage.ts';
+import { applyChanges, type ProfileChanges, putProfile } from '../../profiles/edit.ts';
+import { removeKey } from '../../profiles/key-storage.ts';
+import type { Profile, Profiles } from '../../profiles/profile.ts';
 import { profileNamed, readProfiles } from '../../profiles/store.ts';
-import { updateProfiles } from '../../profiles/update-store.ts';
-import { checkKey } from './check-key.ts';
-import { noticeKeyFallback, profileFlags, readProfileChanges } from './flags.ts';
+import { profileFlags } from './flags.ts';
+import { saveProfile } from './save.ts';
 import { renderProfile, writeProfile } from './view.ts';
 
 export default class ProfilesEdit extends EsignCommand {
@@ -30,24 +30,14 @@ export default class ProfilesEdit extends EsignCommand {
 
   async run(): Promise<void> {
     const { args, flags, context } = await this.start(ProfilesEdit, { profile: undefined });
-    const folder = configDir();
-    const before = profileNamed(readProfiles(folder), args.name);
-    const changes = await readProfileChanges(flags, { needsKey: false }, context.terminal);
-    const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
-    if (flags.verify && reached !== undefined) await checkKey(applyChanges(before, changes), context);
-    const placed = await storeKey(changes, before, flags.keychain, context.interrupt.signal);
-    noticeKeyFallback(placed, context.terminal);
-    const after = applyChanges(before, placed.changes);
-    const store = await updateProfiles(folder, (profiles) => {
-      putProfile(profiles, args.name, applyChanges(profileNamed(profiles, args.name), placed.changes));
-    }).catch(async (error: unknown) => {
-      await removeKey(after, before);
-      throw error;
-    });
-    if (after.index === false) await removeIndexesOf(stateDir(), args.name);
-    if (!(await removeKey(before, after)))
+    const before = profileNamed(readProfiles(configDir()), args.name);
+    // Another process may have changed the profile since.
+    const put = (store: Profiles, _: Profile, changes: ProfileChanges) =>
+      putProfile(store, args.name, applyChanges(profileNamed(store, args.name), changes));
+    const saved = await saveProfile(args.name, flags, { before, put }, context);
+    if (saved.profile.index === false) await removeIndexesOf(stateDir(), args.name);
+    if (!(await removeKey(before, saved.profile)))
       context.terminal.notice('The previous key is still in the keychain.');
-    const shown = { name: args.name, current: store.current === args.name, profile: after };
-    await writeProfile(shown, context.terminal, () => renderProfile(shown, context.terminal));
+    await writeProfile(saved, context.terminal, () => renderProfile(saved, context.terminal));
   }
 }

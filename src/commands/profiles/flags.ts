@@ -4,7 +4,6 @@ import { readSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import type { GuardChanges, ProfileChanges } from '../../profiles/edit.ts';
-import type { KeyStorage } from '../../profiles/key-storage.ts';
 
 const guardFlags = inGroup('GUARD', {
   'read-only': booleanFlag('refuse all commands that change data', { allowNo: true }),
@@ -62,12 +61,14 @@ export const profileFlags = {
 };
 
 type GuardFlagValues = Partial<InferredFlags<typeof guardFlags>>;
-type ProfileFlagValues = Partial<InferredFlags<typeof profileFlags>> & { 'base-url'?: string | undefined };
+export type ProfileFlagValues = Partial<InferredFlags<typeof profileFlags>> & {
+  'base-url'?: string | undefined;
+};
 
-/** Reads the changes from flags, files, stdin, and prompts. `needsKey`: the profile is new, so it needs a key. */
+/** Reads the changes from flags, files, stdin, and prompts. A new profile needs a key. */
 export async function readProfileChanges(
   flags: ProfileFlagValues,
-  options: { needsKey: boolean },
+  isNew: boolean,
   terminal: CommandTerminal,
 ): Promise<ProfileChanges> {
   return {
@@ -76,7 +77,7 @@ export async function readProfileChanges(
     index: flags.index,
     guards: await readGuards(flags),
     apiKeyCommand: flags['api-key-command'],
-    apiKey: await readKey(flags, options.needsKey, terminal),
+    apiKey: await readKey(flags, isNew, terminal),
     bucket: flags.bucket,
     region: flags.region,
     endpoint: flags.endpoint,
@@ -85,12 +86,6 @@ export async function readProfileChanges(
     accessKeyId: flags['access-key-id'],
     secretAccessKey: await readStorageSecret(flags, terminal),
   };
-}
-
-/** Prints a notice if a key that was meant for the keychain is stored in the file. */
-export function noticeKeyFallback({ refused }: KeyStorage, terminal: CommandTerminal): void {
-  if (refused)
-    terminal.notice(`${refused.message} The key is stored in the profiles file, which only you can read.`);
 }
 
 async function readGuards(flags: GuardFlagValues): Promise<GuardChanges> {

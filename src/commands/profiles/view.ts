@@ -31,7 +31,6 @@ export function publicProfile({ name, current, profile }: NamedProfile) {
   };
 }
 
-/** Returns where the key is stored. */
 function placeOf(profile: Profile): 'file' | 'command' | 'keychain' | null {
   if (profile.apiKey !== undefined) return 'file';
   if (profile.apiKeyCommand !== undefined) return 'command';
@@ -73,7 +72,6 @@ export function writeProfile(
   return terminal.json ? writeJson(publicProfile(shown), terminal) : terminal.out(words());
 }
 
-/** Renders a profile as text. */
 export function renderProfile(shown: NamedProfile, terminal: Terminal): string {
   const one = publicProfile(shown);
   const title = `${terminal.style('bold', safeLine(one.name))}${one.current ? ' (current)' : ''}\n`;
@@ -125,7 +123,6 @@ export function publicSettings(settings: Settings, guards: Guards, file: string)
   };
 }
 
-/** Renders the settings as text. */
 export function renderSettings(settings: ReturnType<typeof publicSettings>, terminal: Terminal): string {
   const sourced = (one: { value: unknown; source: string } | null) =>
     one === null ? 'none' : `${String(one.value)}  (${one.source})`;

@@ -1,0 +1,62 @@
+import type { Context } from '../../cli/context.ts';
+import { NetworkError } from '../../kernel/errors.ts';
+import { configDir } from '../../kernel/files/paths.ts';
+import { applyChanges, type ProfileChanges } from '../../profiles/edit.ts';
+import { removeKey, storeKey } from '../../profiles/key-storage.ts';
+import type { Profile, Profiles } from '../../profiles/profile.ts';
+import { updateProfiles } from '../../profiles/update-store.ts';
+import { verifyKey } from '../../profiles/verify.ts';
+import { type ProfileFlagValues, readProfileChanges } from './flags.ts';
+import type { NamedProfile } from './view.ts';
+
+type PutProfile = (store: Profiles, profile: Profile, changes: ProfileChanges) => void;
+
+/**
+ * Reads the changes to a profile, checks the key, stores both, and returns the new profile. `put` adds the new profile to the store. If
+ * that fails, the key doesn't stay in the keychain. `before` is undefined for a new profile.
+ */
+export async function saveProfile(
+  name: string,
+  flags: ProfileFlagValues & { verify: boolean },
+  { before, put }: { before?: Profile; put: PutProfile },
+  context: Context,
+): Promise<NamedProfile> {
+  const { terminal, interrupt } = context;
+  const changes = await readProfileChanges(flags, before === undefined, terminal);
+  const reached = changes.baseUrl ?? changes.apiKey ?? changes.apiKeyCommand;
+  if (flags.verify && reached !== undefined) await checkKey(applyChanges(before, changes), context);
+  const { refused, changes: placed } = await storeKey(changes, before, flags.keychain, interrupt.signal);
+  if (refused)
+    terminal.notice(`${refused.message} The key is stored in the profiles file, which only you can read.`);
+  const profile = applyChanges(before, placed);
+  const store = await updateProfiles(configDir(), (profiles) => put(profiles, profile, placed)).catch(
+    async (error: unknown) => {
+      await removeKey(profile, before);
+      throw error;
+    },
+  );
+  return { name, current: store.current === name, profile };
+}
+
+/**
+ * Checks the key of a profile that is about to be stored, with a request to the service.
+ * @throws NetworkError with a hint for storing it anyway, if the service can't be reached.
+ */
+async function checkKey(profile: Profile, context: Context): Promise<void> {
+  try {
+    await verifyKey(await context.session.clientOf(profile), context.interrupt.signal);
+  } catch (error) {
+    if (!(error instanceof NetworkError)) throw error;
+    const { message, hint, maybeReceived } = error;
+    // The profile is not stored yet, so a hint about `profiles show` would show another one.
+    const own =
+      hint === undefined || hint.includes('profiles show')
+        ? 'Check the base URL and your network connection.'
+        : hint;
+    throw new NetworkError(error.code === 'TIMEOUT' ? 'TIMEOUT' : 'NETWORK', message, {
+      cause: error,
+      maybeReceived,
+      hint: `${own} Nothing was stored. To store the settings without checking them, add --no-verify.`,
+    });
+  }
+}
