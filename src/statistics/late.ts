@@ -8,10 +8,13 @@ import type { EventRecord } from '../webhooks/journal/record.ts';
 import type { AccountEnvelopes } from './account-envelopes.ts';
 import { TurnHistory, type UsualTime } from './turn-history.ts';
 
-/** A turn that takes longer than usual. */
-export interface LateTurn {
+interface OpenTurn {
   envelope: Envelope;
   turn: Turn;
+}
+
+/** A turn that takes longer than usual. */
+export interface LateTurn extends OpenTurn {
   waitingMs: number;
   usual: UsualTime;
 }
@@ -34,14 +37,14 @@ export async function findLate(
   { now, percent, afterMs }: LateOptions,
 ): Promise<LateTurn[]> {
   const history = new TurnHistory(now);
-  const open: { envelope: Envelope; turn: Turn }[] = [];
+  const open: OpenTurn[] = [];
   for await (const envelope of envelopes) {
     const turns = turnsOf(envelope);
     for (const turn of turns) history.addTurn(turn, envelope.templateId);
     if (isSelected(envelope))
       for (const turn of turns) if (turn.state === 'open') open.push({ envelope, turn });
   }
-  const usualTime = ({ envelope, turn }: { envelope: Envelope; turn: Turn }): UsualTime =>
+  const usualTime = ({ envelope, turn }: OpenTurn): UsualTime =>
     afterMs === undefined
       ? history.usualTime({ templateId: envelope.templateId, role: turn.signer.role }, percent)
       : { medianMs: null, percentileMs: afterMs, basis: 'fixed', samples: 0 };
@@ -60,12 +63,6 @@ function byProportion(a: LateTurn, b: LateTurn): number {
  * The maximum delay between a webhook's own timestamp and its receipt, in ms. After a longer delay, others may have been missed.
  */
 const DELAY_MS = 5 * 60_000;
-
-/** A turn of an envelope. */
-interface OpenTurn {
-  envelope: Envelope;
-  turn: Turn;
-}
 
 /** A webhook about an envelope. Times are in ms: `at` by the service's clock, `receivedAt` by this machine's. */
 interface Received extends Pick<EventRecord, 'event' | 'signer' | 'verified'> {

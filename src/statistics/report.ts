@@ -6,14 +6,8 @@ import type { AccountEnvelopes } from './account-envelopes.ts';
 import { type GroupBy, type GroupKey, groupOf, weekOf } from './groups.ts';
 import { EnvelopeTally, type Figures } from './tally.ts';
 
-/** The figures of a group of envelopes or turns. */
-export interface GroupFigures extends Figures {
-  /** Null for the group of those without the property. */
-  key: string | null;
-  name: string | null;
-}
+export type GroupFigures = GroupKey & Figures;
 
-/** The figures of the selected envelopes. */
 export interface StatisticsReport extends Figures {
   /** The earliest possible creation time, ISO 8601; null for no limit. */
   since: string | null;

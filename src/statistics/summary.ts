@@ -88,14 +88,14 @@ export function namedIn({ stuck, waitingLongest, needsAttention }: StatisticsSum
 class Tally {
   readonly #options: SummaryOptions;
   readonly #byStatus = new Map<string, number>();
-  readonly #waiting: HighlightedEnvelope[] = [];
+  readonly #waiting: Attention = { count: 0, envelopes: [] };
   readonly #expiring: Attention = { count: 0, envelopes: [] };
   readonly #neverOpened: Attention = { count: 0, envelopes: [] };
   readonly #drafts: Attention = { count: 0, envelopes: [] };
+  readonly #stuck: Attention = { count: 0, envelopes: [] };
   /** All of them are kept, since a replacement may come after the envelope that it replaces. */
   readonly #declined: HighlightedEnvelope[] = [];
   readonly #replaced = new Set<string>();
-  readonly #stuck: HighlightedEnvelope[] = [];
   readonly #durations: number[] = [];
   #total = 0;
 
@@ -114,22 +114,20 @@ class Tally {
     if (isInFlight(envelope.status)) this.#addInFlight(envelope);
     else if (status === 'DECLINED') this.#addDeclined(envelope);
     else if (status === 'DRAFT' && this.#ageOf(envelope.createdAt) >= FORGOTTEN_AFTER_MS)
-      keepAttention(this.#drafts, highlight(envelope, envelope.createdAt), this.#options.maxListed);
+      this.#keep(this.#drafts, envelope, envelope.createdAt);
   }
 
   #addInFlight(envelope: Envelope): void {
-    const { now, soonMs = SOON_MS, maxListed } = this.#options;
+    const { now, soonMs = SOON_MS } = this.#options;
     const since = envelope.sentAt ?? envelope.createdAt;
-    addTop(this.#waiting, highlight(envelope, since), maxListed);
+    this.#keep(this.#waiting, envelope, since);
     if (timeOf(envelope.expiresAt) - now() <= soonMs)
-      keepAttention(this.#expiring, highlight(envelope, envelope.expiresAt), maxListed);
+      this.#keep(this.#expiring, envelope, envelope.expiresAt);
     const asked = whoseTurn(envelope);
     const isUnopened = asked.length > 0 && asked.every(({ status }) => status === 'SENT');
-    if (isUnopened && this.#ageOf(since) >= UNOPENED_AFTER_MS)
-      keepAttention(this.#neverOpened, highlight(envelope, since), maxListed);
+    if (isUnopened && this.#ageOf(since) >= UNOPENED_AFTER_MS) this.#keep(this.#neverOpened, envelope, since);
     const isStuck = asked.length > 0 && asked.every(({ status }) => NOT_ASKED.has(status ?? ''));
-    if (envelope.signingOrder === 'SEQUENTIAL' && isStuck)
-      addTop(this.#stuck, highlight(envelope, since), maxListed);
+    if (envelope.signingOrder === 'SEQUENTIAL' && isStuck) this.#keep(this.#stuck, envelope, since);
   }
 
   #addDeclined(envelope: Envelope): void {
@@ -138,6 +136,16 @@ class Tally {
     if (this.#ageOf(at) > DECLINED_WITHIN_MS) return;
     const by = decliner?.name ?? decliner?.email;
     this.#declined.push({ ...highlight(envelope, at), waitingFor: by ? [by] : [] });
+  }
+
+  /** Counts an envelope, and keeps only the earliest few, in order. */
+  #keep(attention: Attention, envelope: Envelope, at: string | null | undefined): void {
+    attention.count++;
+    if (!at) return;
+    const { envelopes } = attention;
+    envelopes.push(highlight(envelope, at));
+    envelopes.sort((a, b) => (a.at < b.at ? -1 : 1));
+    if (envelopes.length > this.#options.maxListed) envelopes.pop();
   }
 
   /** Returns the age in ms; NaN if the time is not known. */
@@ -153,9 +161,9 @@ class Tally {
     return {
       total: this.#total,
       byStatus: Object.fromEntries(this.#byStatus),
-      waitingLongest: this.#waiting,
+      waitingLongest: this.#waiting.envelopes,
       expiringSoon: this.#expiring.envelopes,
-      stuck: this.#stuck,
+      stuck: this.#stuck.envelopes,
       needsAttention: {
         declined: { count: declined.length, envelopes: declined.slice(0, this.#options.maxListed) },
         expiringSoon: this.#expiring,
@@ -175,17 +183,4 @@ function highlight(envelope: Envelope, at: string | null | undefined): Highlight
     waitingFor: open.map(({ name, email }) => name ?? email ?? '').filter((name) => name !== ''),
     at: at ?? '',
   };
-}
-
-function keepAttention(attention: Attention, one: HighlightedEnvelope, maxListed: number): void {
-  attention.count++;
-  addTop(attention.envelopes, one, maxListed);
-}
-
-/** Keeps only the earliest few, in order. */
-function addTop(list: HighlightedEnvelope[], one: HighlightedEnvelope, maxListed: number): void {
-  if (one.at === '') return;
-  list.push(one);
-  list.sort((a, b) => (a.at < b.at ? -1 : 1));
-  if (list.length > maxListed) list.pop();
 }

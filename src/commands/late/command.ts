@@ -1,3 +1,4 @@
+import type { Envelope, Signer } from '../../api/schemas.ts';
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { durationFlag, fieldsFlag, formatFlags, numberFlag } from '../../cli/flags.ts';
@@ -13,8 +14,6 @@ import { paragraph } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 import { DEFAULT_PERCENTILE } from '../../statistics/defaults.ts';
 import { findLate, isOpened, type LateTurn, readWebhooks } from '../../statistics/late.ts';
-import type { UsualTime } from '../../statistics/turn-history.ts';
-import { type NextStep, nextStep } from './next-step.ts';
 
 export default class Late extends EsignCommand {
   static override summary = 'Show signers who are taking longer than usual, and what to do next.';
@@ -57,7 +56,11 @@ export default class Late extends EsignCommand {
   }
 }
 
-async function stepsFor(late: readonly LateTurn[], { session }: Context): Promise<LateStep[]> {
+/** A late signer as printed, and the kind of the next step. */
+type LateStep = Awaited<ReturnType<typeof stepsFor>>[number];
+type LateRow = LateStep['row'];
+
+async function stepsFor(late: readonly LateTurn[], { session }: Context) {
   const { baseUrl } = await session.settings();
   const reminders = await readReminderTimes(stateDir(), baseUrl?.value ?? '');
   const webhooks = await readWebhooks(eventsDir(), late, {
@@ -69,7 +72,7 @@ async function stepsFor(late: readonly LateTurn[], { session }: Context): Promis
     const { signer, beganAt } = turn;
     const opened = isOpened(one, webhooks);
     const remindedAt = lastReminder(reminders, one);
-    const { step, next } = nextStep({ envelope, signer, opened, remindedAt });
+    const { step, next } = nextStep(envelope, signer, { opened, remindedAt });
     const { id = null, name = null, email = null, role = null } = signer;
     const row = {
       envelopeId: envelope.id,
@@ -80,6 +83,7 @@ async function stepsFor(late: readonly LateTurn[], { session }: Context): Promis
       opened,
       remindedAt,
       expiresAt: envelope.expiresAt ?? null,
+      /** The command to run next. */
       next,
     };
     return { row, step };
@@ -96,31 +100,37 @@ function lastReminder(reminders: ReminderTimes, { envelope, turn }: LateTurn): s
   return times.length === 0 ? null : new Date(Math.max(...times)).toISOString();
 }
 
-/** A late signer as printed. */
-interface LateRow {
-  envelopeId: string;
-  signer: { id: string | null; name: string | null; email: string | null; role: string | null };
-  /** In ISO 8601, like all times here. */
-  since: string;
-  waitingMs: number;
-  usual: UsualTime;
-  opened: boolean | null;
-  remindedAt: string | null;
-  expiresAt: string | null;
-  /** The command to run next. */
-  next: string;
-}
+/** The next step for a late signer: send a reminder, correct a wrong address, or call. */
+type NextStep = 'remind' | 'replace' | 'call';
 
-/** A row with the kind of its next step. */
-interface LateStep {
-  row: LateRow;
-  step: NextStep;
+/**
+ * Returns the next step and its command: first a reminder; then a different address if the signer never opened the envelope;
+ * otherwise a call, for which the command shows the envelope.
+ */
+function nextStep(
+  envelope: Envelope,
+  signer: Signer,
+  { opened, remindedAt }: { opened: boolean | null; remindedAt: string | null },
+): { step: NextStep; next: string } {
+  const signers = envelope.signers ?? [];
+  const isUnique = signers.filter(({ email }) => email === signer.email).length === 1;
+  const name = (isUnique ? signer.email : signer.id) || signer.email || '';
+  if (remindedAt === null) {
+    const only = name === '' ? [] : [`--signer=${name}`];
+    return { step: 'remind', next: command('envelopes', 'remind', envelope.id, ...only) };
+  }
+  // A replacement requires those who have signed to sign again.
+  const canReplace = name !== '' && !signers.some(({ signedAt }) => signedAt);
+  if (opened === false && canReplace) {
+    const change = `--signer=${name}=NEW-ADDRESS`;
+    return { step: 'replace', next: command('envelopes', 'replace', envelope.id, change) };
+  }
+  return { step: 'call', next: command('envelopes', 'get', envelope.id) };
 }
 
 /** The maximum number of commands shown for each kind of step. */
 const MAX_COMMANDS = 10;
 
-/** Returns the list of late signers. */
 function lateList(now: number): ListView<LateRow> {
   return {
     id: ({ envelopeId }) => envelopeId,

@@ -21,18 +21,14 @@ const META = 'meta.';
 
 /** The grouping of a report: `template` or `meta.department`, for example. */
 const groupByFlag = Flags.custom<GroupBy>({
-  parse: (text) => Promise.resolve(readGroupBy(text)),
+  parse: async (text) => {
+    if (text.startsWith(META) && text.length > META.length)
+      return { kind: 'meta', metadataKey: text.slice(META.length) };
+    const kind = KINDS.find((known) => known === text);
+    if (kind !== undefined) return { kind };
+    throw new UsageError(`Can't group by "${text}".`, { hint: `Use ${KINDS.join(', ')}, or meta.KEY.` });
+  },
 });
-
-function readGroupBy(text: string): GroupBy {
-  if (text.startsWith(META) && text.length > META.length)
-    return { kind: 'meta', metadataKey: text.slice(META.length) };
-  const kind = KINDS.find((known) => known === text);
-  if (kind !== undefined) return { kind };
-  throw new UsageError(`Can't group by "${text}".`, {
-    hint: `Use ${KINDS.join(', ')}, or meta.KEY.`,
-  });
-}
 
 export default class Report extends EsignCommand {
   static override summary = 'Report completion rates and times by template, role, month, week, or run.';
@@ -72,8 +68,9 @@ export default class Report extends EsignCommand {
       now,
       by: flags.by,
     });
+    const content = { report, details, now, by: flags.by };
     if (flags.html !== undefined) {
-      const page = terminal.redactor.redact(reportPage({ report, details, now, by: flags.by }));
+      const page = terminal.redactor.redact(reportPage(content));
       await writeNewFile(flags.html, page, true, terminal);
       if (flags.html === '-') return;
     }
@@ -81,7 +78,7 @@ export default class Report extends EsignCommand {
     const rows = flags.by === undefined ? [{ key: null, name: 'all', ...report }] : report.groups;
     if (flags.markdown) return out.out(markdownTable(rows, report));
     if (flags.csv || !terminal.outIsTty) return writeList(rows, figuresList(flags.by), flags, out);
-    await out.out(renderReport({ report, details, now, by: flags.by }, terminal));
+    await out.out(renderReport(content, terminal));
   }
 }
 

@@ -86,7 +86,6 @@ function trendChart(weeks: readonly WeekFigures[]): string {
   return `${legend}${chart(spoken, weeks.length * ROW, rows)}`;
 }
 
-/** Draws how long envelopes took to complete. */
 function histogramChart(durations: Float64Array): string {
   if (durations.length === 0) return '<p>No envelopes are completed yet.</p>';
   const buckets = distributionOf(durations);

@@ -24,7 +24,6 @@ const MAX_WEEKS = 13;
 const MAX_REASONS = 5;
 const WIDEST_BAR = 30;
 
-/** Returns the list view of the groups of a report. */
 export function figuresList(by: GroupBy | undefined): ListView<GroupFigures> {
   return { id: ({ key }) => key ?? '', columns: columnsBy(by) };
 }
@@ -70,7 +69,6 @@ function columnsBy(by: GroupBy | undefined): TableColumn<GroupFigures>[] {
 
 type CountKey = 'sent' | 'completed' | 'declined' | 'expired' | 'cancelled' | 'open' | 'sentThisMonth';
 
-/** Returns the header of the column with the groups. */
 function headerOf(by: GroupBy | undefined): string {
   if (by === undefined) return 'GROUP';
   return by.kind === 'meta' ? safeLine(by.metadataKey).toUpperCase() : by.kind.toUpperCase();
@@ -96,7 +94,6 @@ function titleOf({ sent, since, until }: StatisticsReport): string {
   return `${counted(sent, 'envelope')} sent, ${range}`;
 }
 
-/** Returns the figures of a report, each with its label. */
 export function figurePairs(report: StatisticsReport): [string, string][] {
   const { completed, declined, expired, cancelled, open, completionRate, toComplete, turn } = report;
   const counts = [
