@@ -31,15 +31,21 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
 const SECRET_FIELD =
   /^(?:webhook_?secret|api_?key|secret_?access_?key|session_?token|password|(?:proxy-)?authorization)$/i;
 
+const isSecretField = (name: string, value: unknown) => SECRET_FIELD.test(name) && typeof value === 'string';
+
 /** Redacts the strings in a JSON value, and fields whose names denote secrets. */
-export function redactValue(value: unknown, redactor: Redactor): unknown {
+export function redactValue(
+  value: unknown,
+  redactor: Pick<Redactor, 'redact'>,
+  isSecret: (name: string, value: unknown) => boolean = isSecretField,
+): unknown {
   if (typeof value === 'string') return redactor.redact(value);
-  if (isList(value)) return value.map((one) => redactValue(one, redactor));
+  if (isList(value)) return value.map((one) => redactValue(one, redactor, isSecret));
   if (!isRecord(value)) return value;
-  const fields = Object.entries(value).map(([name, one]) => {
-    const isSecret = SECRET_FIELD.test(name) && typeof one === 'string';
-    return [redactor.redact(name), isSecret ? REDACTED : redactValue(one, redactor)];
-  });
+  const fields = Object.entries(value).map(([name, one]) => [
+    redactor.redact(name),
+    isSecret(name, one) ? REDACTED : redactValue(one, redactor, isSecret),
+  ]);
   return Object.fromEntries(fields);
 }
 

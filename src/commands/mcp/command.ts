@@ -46,7 +46,7 @@ export default class Mcp extends EsignCommand {
         { name: 'esign', version: this.config.version },
         { instructions: mayWrite ? READ_INSTRUCTIONS + WRITE_INSTRUCTIONS : READ_INSTRUCTIONS },
       );
-      for (const one of tools) one.register(server, context);
+      for (const one of tools) one(server, context);
       return server;
     };
     // The unreadable line itself is not printed, because it may contain anything.
@@ -86,8 +86,7 @@ class DrainingStdio implements Transport {
   onmessage?: Transport['onmessage'];
   readonly #input = jsonLines((error) => this.#refuse(error));
   readonly #inner = new StdioServerTransport(this.#input, process.stdout);
-  /** Pending requests. */
-  readonly #open = new Set<string | number>();
+  readonly #pending = new Set<string | number>();
   #answered: (() => void) | undefined;
 
   async start(): Promise<void> {
@@ -104,7 +103,7 @@ class DrainingStdio implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     await this.#inner.send(message);
     if ('method' in message || message.id === undefined) return;
-    this.#open.delete(message.id);
+    this.#pending.delete(message.id);
     this.#answered?.();
   }
 
@@ -119,7 +118,7 @@ class DrainingStdio implements Transport {
     // By then, the last line has been read.
     while (this.#input.readableLength > 0 || this.#input.writableLength > 0) await setImmediate();
     await setImmediate();
-    while (this.#open.size > 0)
+    while (this.#pending.size > 0)
       await new Promise<void>((resolve) => {
         this.#answered = resolve;
       });
@@ -134,12 +133,12 @@ class DrainingStdio implements Transport {
 
   #note(message: JSONRPCMessage): void {
     if (!('method' in message)) return;
-    if ('id' in message) this.#open.add(message.id);
+    if ('id' in message) this.#pending.add(message.id);
     // A canceled request gets no response.
     const { requestId } = message.params ?? {};
     if (message.method !== 'notifications/cancelled') return;
     if (typeof requestId !== 'string' && typeof requestId !== 'number') return;
-    this.#open.delete(requestId);
+    this.#pending.delete(requestId);
     this.#answered?.();
   }
 }

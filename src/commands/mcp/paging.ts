@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Envelope, Template } from '../../api/schemas.ts';
+import { shortDigest } from '../../kernel/digest.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { jsonText } from '../../output/json.ts';
 
@@ -15,7 +15,7 @@ export type ResultPage = {
   nextCursor?: string;
 };
 
-/** The end of a page: the time of its last item, and the hashes of its last few IDs. */
+/** The end of a page: the time of its last item, and the hashes of its last few IDs, which may be long. */
 export interface Cursor {
   createdAt: number | undefined;
   anchors: readonly string[];
@@ -98,7 +98,7 @@ async function* after<T extends Item>(
   let isPast = false;
   let missing = new Set(anchors);
   for await (const item of items) {
-    const anchor = anchorOf(item);
+    const anchor = shortDigest(item.id);
     if (missing.has(anchor)) {
       isPast = true;
       // Anchors are in list order, so the earlier ones are gone.
@@ -114,10 +114,5 @@ async function* after<T extends Item>(
 function cursorAfter(taken: readonly Item[]): string {
   const last = taken.slice(-ANCHOR_COUNT);
   const time = Date.parse(last.at(-1)?.createdAt ?? '');
-  return [time >= 0 ? time : '', ...last.map(anchorOf)].join('.');
-}
-
-/** Returns a short hash of the ID, which may be long. */
-function anchorOf({ id }: Item): string {
-  return createHash('sha256').update(id).digest('hex').slice(0, 16);
+  return [time >= 0 ? time : '', ...last.map(({ id }) => shortDigest(id))].join('.');
 }

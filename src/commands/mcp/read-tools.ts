@@ -112,15 +112,14 @@ function searchTools(context: Context): Tool[] {
 
 function detailTools(context: Context): Tool[] {
   const { signal } = context.interrupt;
+  const get = async (wanted: string) => (await context.session.client()).envelopes.get(wanted, signal);
   return [
     tool({
       name: 'get',
       description:
         'Get one envelope: status, dates, storage keys, metadata, and when each signer opened and signed it.',
       input: z.strictObject({ id }),
-      run: async (wanted) => ({
-        data: await (await context.session.client()).envelopes.get(wanted.id, signal),
-      }),
+      run: async (wanted) => ({ data: await get(wanted.id) }),
     }),
     tool({
       name: 'history',
@@ -128,7 +127,7 @@ function detailTools(context: Context): Tool[] {
         'Get one envelope and its `history`: the events that `esign listen` received for it on this machine. The history is empty if no listener was running.',
       input: z.strictObject({ id }),
       run: async (wanted) => {
-        const envelope = await (await context.session.client()).envelopes.get(wanted.id, signal);
+        const envelope = await get(wanted.id);
         return { data: await new Histories([wanted.id], context.terminal).withHistory(envelope) };
       },
     }),

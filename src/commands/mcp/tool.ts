@@ -8,10 +8,7 @@ import { isList, isRecord } from '../../kernel/json.ts';
 import { type Redactor, redactValue } from '../../kernel/redaction.ts';
 import { jsonText } from '../../output/json.ts';
 
-export interface Tool {
-  name: string;
-  register: (server: McpServer, context: Context) => void;
-}
+export type Tool = (server: McpServer, context: Context) => void;
 
 export interface ToolFacts<Input extends z.ZodObject> {
   name: string;
@@ -26,29 +23,22 @@ export interface ToolFacts<Input extends z.ZodObject> {
 /** Creates a tool whose results contain no secrets and whose errors are returned as results. */
 export function tool<Input extends z.ZodObject>(facts: ToolFacts<Input>): Tool {
   const { name, description, input, hints = READ_ONLY_HINTS, run } = facts;
-  const config: { description: string; inputSchema: z.ZodObject; annotations: ToolAnnotations } = {
-    description,
-    inputSchema: input,
-    annotations: hints,
-  };
-  return {
-    name,
-    register: (server, context) => {
-      const { redactor } = context.terminal;
-      server.registerTool(name, config, async (given, { mcpReq }) => {
-        try {
-          // More secrets may have been stored since the last call.
-          await addKnownSecrets(context);
-          return resultOf(await run(input.parse(given), mcpReq.signal), redactor);
-        } catch (error) {
-          return failure(error, redactor);
-        }
-      });
-    },
+  const inputSchema: z.ZodObject = input;
+  return (server, context) => {
+    const { redactor } = context.terminal;
+    const config = { description, inputSchema, annotations: hints };
+    server.registerTool(name, config, async (given, { mcpReq }) => {
+      try {
+        // More secrets may have been stored since the last call.
+        await addKnownSecrets(context);
+        return resultOf(await run(input.parse(given), mcpReq.signal), redactor);
+      } catch (error) {
+        return failure(error, redactor);
+      }
+    });
   };
 }
 
-/** The tool changes nothing. */
 export const READ_ONLY_HINTS = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -75,7 +65,10 @@ const MAX_CHARACTERS = 4_000_000;
 
 /** Returns a result: the data as JSON without secrets, and a note that third parties may have written it. */
 export function resultOf(facts: Record<string, unknown>, redactor: Redactor): CallToolResult {
-  const shown = withoutSecrets(facts, redactor);
+  checkSize(facts);
+  // Removes more than the redactor alone: whole links, and every field whose name suggests a secret.
+  const stricter = { redact: (text: string) => redactor.redact(withoutLink(text)) };
+  const shown = redactValue(facts, stricter, (name, value) => SECRET_NAME.test(name) && isSecret(value));
   const said = { untrusted: UNTRUSTED, ...(isRecord(shown) ? shown : {}) };
   // No `structuredContent`: it would send everything twice, and no tool has an output schema.
   return { content: [{ type: 'text', text: jsonText(said) }] };
@@ -91,12 +84,6 @@ function failure(error: unknown, redactor: Redactor): CallToolResult {
 
 const AGAIN =
   "Check the status with get. You can repeat the call, starting with a dry run: it finds what already exists and doesn't do anything twice.";
-
-/** Removes every secret and presigned link from a value, at any depth. */
-function withoutSecrets(value: unknown, redactor: Redactor): unknown {
-  checkSize(value);
-  return redactValue(withoutLinks(value), redactor);
-}
 
 /** @throws BadResponseError for a value that is too large to check while a client waits. */
 function checkSize(value: unknown): void {
@@ -126,18 +113,6 @@ function withoutLink(text: string): string {
 /** Decodes percent-encoding, as a server does. */
 function decoded(link: string): string {
   return link.replace(/%([0-7][\da-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-/** Removes more than the redactor: whole links, and every field whose name suggests a secret. */
-function withoutLinks(value: unknown): unknown {
-  if (typeof value === 'string') return withoutLink(value);
-  if (isList(value)) return value.map(withoutLinks);
-  if (!isRecord(value)) return value;
-  const entries = Object.entries(value).map(([name, inner]): [string, unknown] => [
-    withoutLink(name),
-    SECRET_NAME.test(name) && isSecret(inner) ? '[redacted]' : withoutLinks(inner),
-  ]);
-  return Object.fromEntries(entries);
 }
 
 /** Booleans and empty values are never secrets. */

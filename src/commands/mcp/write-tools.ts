@@ -224,17 +224,10 @@ const MAX_OPEN = 100;
 /** The number of used confirmations to remember. */
 const USED_MAX = 10_000;
 
-/** An action that was shown by a dry run and may run once. */
-interface Planned<T> {
-  /** The call of the dry run. */
-  call: string;
-  until: number;
-  act: () => Promise<T>;
-}
-
 /** The confirmations of dry runs. Each runs its action once, for the same call. */
 export class Confirmations<T> {
-  readonly #planned = new Map<string, Planned<T>>();
+  /** The calls that a dry run has shown, and their actions. */
+  readonly #planned = new Map<string, { call: string; until: number; act: () => Promise<T> }>();
   readonly #used = new Set<string>();
   readonly #now: () => number;
 
@@ -243,7 +236,6 @@ export class Confirmations<T> {
     this.#now = now;
   }
 
-  /** Returns a new confirmation. */
   issue(call: string, act: () => Promise<T>): string {
     const value = `confirm-${randomBytes(9).toString('base64url')}`;
     this.#planned.set(value, { call, until: this.#now() + LIFE_MS, act });
