@@ -3,8 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { codeOf } from '../kernel/errors.ts';
 import { isList, isRecord } from '../kernel/json.ts';
-import { UnreadableRow } from './finding.ts';
-import type { TableRecord } from './record.ts';
+import { type TableRecord, UnreadableRow } from './record.ts';
 
 const DELIMITERS = [',', ';', '\t', '|'];
 /** The maximum length of a row, since a quote that is never closed would put the rest of the file into one cell. */
@@ -91,7 +90,6 @@ export async function* csvRecords(
   }
 }
 
-/** Returns true if no cell contains text. */
 export function isBlank(cells: readonly string[]): boolean {
   return cells.every((cell) => cell.trim() === '');
 }

@@ -1,5 +1,3 @@
-import type { TableFinding } from './finding.ts';
-
 /** A row of a table, including the header. */
 export interface TableRecord {
   cells: string[];
@@ -18,4 +16,23 @@ export interface SheetFile {
   kind: 'sheet';
   sheet: string;
   records: (findings: TableFindings) => AsyncGenerator<TableRecord, void, undefined>;
+}
+
+/** A problem or warning about a file, shown as `file:line column: text`. */
+export interface TableFinding {
+  line: number;
+  /** The column or field. Empty for a finding about the whole line. */
+  column: string;
+  /** The problem, and how to fix it. */
+  text: string;
+}
+
+/** Thrown when the following rows of a file can't be separated. The rest is not read. */
+export class UnreadableRow extends Error {
+  override readonly name = 'UnreadableRow';
+  readonly problem: TableFinding;
+  constructor(problem: TableFinding) {
+    super(problem.text);
+    this.problem = problem;
+  }
 }

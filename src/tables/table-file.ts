@@ -142,7 +142,6 @@ async function* textOf(
 
 const OMIT = 'Omit --encoding. Nothing was sent.';
 
-/** Returns the text with uniform line breaks. */
 function withPlainBreaks(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }
@@ -195,7 +194,6 @@ async function decode(
   }
 }
 
-/** Returns the error for a file in another encoding than `expected`. */
 async function otherEncoding(where: string, expected: string, bytes: Uint8Array): Promise<UsageError> {
   const likely = await likelyEncoding(bytes);
   if (likely === expected.toLowerCase())

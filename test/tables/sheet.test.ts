@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { UsageError } from '../../src/kernel/errors.ts';
-import type { TableFinding } from '../../src/tables/finding.ts';
+import type { TableFinding } from '../../src/tables/record.ts';
 import { openTableFile } from '../../src/tables/table-file.ts';
 import { type TestBook, xlsxOf, zipOf } from '../support/xlsx.ts';
 

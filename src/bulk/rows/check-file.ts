@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { findProblems, NO_ROLES } from '../../envelopes/completeness.ts';
 import type { EnvelopeInput } from '../../envelopes/create.ts';
-import { type TableFinding, UnreadableRow } from '../../tables/finding.ts';
+import { type TableFinding, UnreadableRow } from '../../tables/record.ts';
 import type { FileSource, ReadOptions } from '../../tables/table-file.ts';
 import type { SourceFacts } from '../entries.ts';
 import { cellsHash, contentHash } from '../lookup/row-key.ts';

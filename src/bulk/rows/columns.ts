@@ -1,6 +1,6 @@
 import { entryOf } from '../../kernel/json.ts';
 import { nearest } from '../../kernel/text/nearest.ts';
-import type { TableFinding } from '../../tables/finding.ts';
+import type { TableFinding } from '../../tables/record.ts';
 
 /**
  * A column and where its cells go in the create body: `subject`, `metadata.deal`, `signers.0.email`. An empty path means nowhere.

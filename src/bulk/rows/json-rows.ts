@@ -1,7 +1,7 @@
 import { messageOf } from '../../kernel/errors.ts';
 import { isRecord, parseJson, valueAt } from '../../kernel/json.ts';
 import { inexactNumber } from '../../kernel/text/json-text.ts';
-import type { TableFinding } from '../../tables/finding.ts';
+import type { TableFinding } from '../../tables/record.ts';
 import { RESULT_PREFIX } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 

@@ -1,6 +1,5 @@
 import { columnLetters } from '../../tables/column-letters.ts';
-import type { TableFinding } from '../../tables/finding.ts';
-import type { TableRecord } from '../../tables/record.ts';
+import type { TableFinding, TableRecord } from '../../tables/record.ts';
 import { readHeader, type SheetColumn } from './columns.ts';
 import type { RawRow } from './raw-row.ts';
 

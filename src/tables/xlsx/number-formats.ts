@@ -17,7 +17,6 @@ const BUILT_IN: readonly (readonly [number, number, NumberKind])[] = [
   [57, 58, 'date'],
 ];
 
-/** Returns the kind of a built-in format by its number. */
 export function builtInKind(id: number): NumberKind {
   return BUILT_IN.find(([from, to]) => id >= from && id <= to)?.[2] ?? 'number';
 }

@@ -63,13 +63,13 @@ async function* recordsOf(
   const reader = new SheetReader({ strings, styles, is1904 });
   const check = new SheetCheck(reader, findings);
   const pieces = readXml(file.part(sheet.path), reader);
-  const size = new SheetSize(name);
+  const checkSize = sizeCheck(name);
   for (;;) {
     const next = await file.reading(() => pieces.next());
     for (const row of reader.rows.splice(0)) {
       const cells = textsOf(row.cells);
       if (cells.length === 0 && !row.cells.some(({ isUnknown }) => isUnknown)) continue;
-      size.add(cells);
+      checkSize(cells);
       check.add(row, cells);
       while (cells.length < check.width) cells.push('');
       yield { cells, line: row.number };
@@ -79,22 +79,21 @@ async function* recordsOf(
   check.finish();
 }
 
-/** Counts what was read of a sheet. */
-class SheetSize {
-  readonly #name: string;
-  #rows = 0;
-  #characters = 0;
-
-  constructor(name: string) {
-    this.#name = name;
-  }
-
-  /** @throws UsageError if the sheet is larger than the limits. */
-  add(cells: readonly string[]): void {
-    if (this.#rows++ > SHEET_LIMITS.rows) throw tooLong(this.#name);
-    for (const { length } of cells) this.#characters += length;
-    if (this.#characters > SHEET_LIMITS.characters) throw tooMuchText(this.#name);
-  }
+/** Returns a function that counts the cells of a sheet. It throws a UsageError if the sheet is larger than the limits. */
+function sizeCheck(name: string): (cells: readonly string[]) => void {
+  let [rows, characters] = [0, 0];
+  return (cells) => {
+    if (rows++ > SHEET_LIMITS.rows)
+      throw new UsageError(`${name} has more than ${counted(SHEET_LIMITS.rows, 'row')}.`, {
+        hint: 'Split it into several files. Nothing was sent.',
+      });
+    for (const { length } of cells) characters += length;
+    if (characters > SHEET_LIMITS.characters)
+      throw new UsageError(
+        `${name} contains more than ${SHEET_LIMITS.characters / 1024 / 1024} million characters.`,
+        { hint: 'Shorten the longest texts, or split the file. Nothing was sent.' },
+      );
+  };
 }
 
 /** Returns the texts of cells, without empty ones at the end. */
@@ -134,16 +133,15 @@ class SheetCheck {
     for (const [column, { text, isUnknown, isRounded }] of cells.entries()) {
       const name = this.#header[column]?.trim() ?? '';
       if (name === '') continue;
+      const place = { line: number, column: name };
       if (isUnknown)
         this.#findings.problem({
-          line: number,
-          column: name,
+          ...place,
           text: 'the file has no value for this formula; open and save it in a spreadsheet program',
         });
       if (isRounded)
         this.#findings.warning({
-          line: number,
-          column: name,
+          ...place,
           text: `${text} is stored as a number, and spreadsheets keep only 15 digits; format the column as text and enter it again`,
         });
     }
@@ -170,19 +168,4 @@ class SheetCheck {
     const what = isHeader ? 'unmerge them and name each column' : 'unmerge them and fill in each cell';
     this.#findings.problem({ line: from.row, column: '', text: `the cells ${text} are merged; ${what}` });
   }
-}
-
-function tooMuchText(name: string): UsageError {
-  return new UsageError(
-    `${name} contains more than ${SHEET_LIMITS.characters / 1024 / 1024} million characters.`,
-    {
-      hint: 'Shorten the longest texts, or split the file. Nothing was sent.',
-    },
-  );
-}
-
-function tooLong(name: string): UsageError {
-  return new UsageError(`${name} has more than ${counted(SHEET_LIMITS.rows, 'row')}.`, {
-    hint: 'Split it into several files. Nothing was sent.',
-  });
 }

@@ -2,7 +2,6 @@ import { UsageError } from '../../kernel/errors.ts';
 import type { Package } from './package.ts';
 import { parseXml } from './xml.ts';
 
-/** A worksheet of a workbook. */
 export interface SheetRef {
   name: string;
   /** The path of its part in the package. */
@@ -51,7 +50,6 @@ export async function readWorkbook(file: Package, name: string): Promise<Workboo
   return { sheets, is1904, strings: pathOf('sharedStrings'), styles: pathOf('styles') };
 }
 
-/** Returns the value of a boolean attribute. */
 export function isTrue(value: string | undefined): boolean {
   return value === '1' || value === 'true' || value === 'on';
 }

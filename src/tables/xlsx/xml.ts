@@ -28,7 +28,6 @@ export async function* readXml(
   yield;
 }
 
-/** Parses a whole part. */
 export async function parseXml(bytes: AsyncIterable<Uint8Array>, handler: XmlHandler): Promise<void> {
   const pieces = readXml(bytes, handler);
   while (!(await pieces.next()).done);
