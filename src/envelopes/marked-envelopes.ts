@@ -3,7 +3,7 @@ import { READ_CONCURRENCY } from '../api/defaults.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { CLOCK_SLACK_MS } from '../api/service-clock.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { isNotFound } from '../kernel/errors.ts';
+import { ifFound } from '../kernel/errors.ts';
 import { showsMarker } from './markers.ts';
 
 /** Options for reading the envelopes that carry markers of esign. */
@@ -81,15 +81,10 @@ async function* itemsOf(
 }
 
 /** Returns the envelope; undefined if it doesn't exist. */
-export async function readIfExists(
+export function readIfExists(
   client: Client,
   id: string,
   signal?: AbortSignal,
 ): Promise<Envelope | undefined> {
-  try {
-    return await client.envelopes.get(id, signal);
-  } catch (error) {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  }
+  return ifFound(client.envelopes.get(id, signal));
 }

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import type { Envelope, Signer } from '../api/schemas.ts';
 import type { PlannedWrite } from '../api/write-gate.ts';
-import { isNotFound, ServiceError } from '../kernel/errors.ts';
+import { ifFound, isNotFound, ServiceError } from '../kernel/errors.ts';
 import { canBeCanceled, canBeReminded, canBeSent, hasDeclined, isPending } from '../kernel/vocabulary.ts';
 import { type EnvelopeProblem, findProblems, type KnownRoles, NO_ROLES } from './completeness.ts';
 import { signersNamed, whoseTurn } from './named-signer.ts';
@@ -160,12 +160,4 @@ export async function planAction(
     if (!isNotFound(refusal)) throw refusal;
     return { id, envelope: undefined, refusal, problems: [] };
   }
-}
-
-/** Returns undefined if the service has no such resource. */
-function ifFound<T>(reading: Promise<T>): Promise<T | undefined> {
-  return reading.catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
 }

@@ -12,7 +12,6 @@ export type Moment = (now: number) => number;
 /** The longest delay of a timer. Longer ones end immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: async (ms, signal) => {
@@ -73,7 +72,6 @@ export function abortReason(signal: AbortSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error('aborted');
 }
 
-/** Resolves when the signal aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

@@ -20,7 +20,6 @@ export function createCrc32(): Crc {
 const CRC32C_POLYNOMIAL = 0x82f63b78;
 let castagnoli: Uint32Array | undefined;
 
-/** Creates a CRC-32C (Castagnoli). */
 export function createCrc32c(): Crc {
   castagnoli ??= Uint32Array.from({ length: 256 }, (_, byte) => {
     let value = byte;

@@ -1,4 +1,4 @@
-import { parseDuration, parseRate } from './duration.ts';
+import { parseDuration } from './duration.ts';
 import { UsageError } from './errors.ts';
 
 /**
@@ -14,10 +14,12 @@ export function readDuration(text: string, name = '', least = 0): number {
   });
 }
 
-/** Parses a number of requests per window from user input. @throws UsageError if it is invalid. */
+/** Parses a number of requests per window, such as `10000/15m`, from user input. @throws UsageError if it is invalid. */
 export function readRate(text: string): { requests: number; seconds: number } {
-  const rate = parseRate(text);
-  if (rate !== undefined) return rate;
+  const [count = '', window = ''] = text.split('/');
+  const requests = /^\d+$/.test(count) ? Number(count) : 0;
+  const ms = parseDuration(window) ?? 0;
+  if (requests > 0 && ms > 0) return { requests, seconds: ms / 1_000 };
   throw new UsageError(`The rate limit "${text}" must have the form N/TIME.`, {
     hint: 'Examples: 10000/15m, 40/3s',
   });

@@ -1,4 +1,3 @@
-/** The length of a day in ms. */
 export const DAY_MS = 86_400_000;
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -28,20 +27,11 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(total);
 }
 
-/** Parses a number of requests per window, such as `10000/15m` or `40/3s`. Returns undefined if it is invalid. */
-export function parseRate(text: string): { requests: number; seconds: number } | undefined {
-  const [count = '', window = ''] = text.split('/');
-  const ms = parseDuration(window);
-  const requests = Number(count);
-  if (!/^\d+$/.test(count) || requests === 0 || ms === undefined || ms === 0) return undefined;
-  return { requests, seconds: ms / 1_000 };
-}
-
 /** Units, largest first, each with its length and the duration from which it is used, in ms. */
 const WORDS: readonly (readonly [string, number, number])[] = [
-  ['year', 365.25 * 86_400_000, 700 * 86_400_000],
-  ['month', 30.44 * 86_400_000, 60 * 86_400_000],
-  ['day', 86_400_000, 47.5 * 3_600_000],
+  ['year', 365.25 * DAY_MS, 700 * DAY_MS],
+  ['month', 30.44 * DAY_MS, 60 * DAY_MS],
+  ['day', DAY_MS, 47.5 * 3_600_000],
   ['hour', 3_600_000, 3_600_000],
   ['minute', 60_000, 60_000],
 ];

@@ -82,7 +82,6 @@ export class GuardError extends EsignError {
 
 /** No API key is configured. */
 export const NoProfileError = errorClass('NoProfileError', 'NO_PROFILE');
-export type NoProfileError = InstanceType<typeof NoProfileError>;
 
 /** Messages by field name, as in a VALIDATION_ERROR of the API. */
 export type ErrorDetails = Record<string, string[]>;
@@ -129,6 +128,14 @@ export class ServiceError extends EsignError {
 /** Returns true if the envelope or template does not exist (API document: NOT_FOUND, 404). */
 export function isNotFound(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'NOT_FOUND';
+}
+
+/** Waits for a read. Returns undefined if the envelope or template does not exist. */
+export function ifFound<T>(reading: Promise<T>): Promise<T | undefined> {
+  return reading.catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
 }
 
 /** Returns true if the envelope's status doesn't allow the write (API document: INVALID_STATE, 400). */
@@ -220,7 +227,6 @@ export type VerificationError = InstanceType<typeof VerificationError>;
 
 /** Some of several items failed. Each failure was already reported. */
 export const PartialError = errorClass('PartialError', 'PARTIAL');
-export type PartialError = InstanceType<typeof PartialError>;
 
 /** A watched envelope ended in another status than expected. */
 export const UnexpectedStatusError = errorClass('UnexpectedStatusError', 'UNEXPECTED_STATUS');
@@ -261,7 +267,6 @@ export function sentenceOf(error: Error): string {
   return /[.!?\u2026]$/.test(error.message) ? error.message : `${error.message}.`;
 }
 
-/** Returns the message of any thrown value. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -3,7 +3,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Returns true for a JSON array. */
 export function isList(value: unknown): value is unknown[] {
   return Array.isArray(value);
 }

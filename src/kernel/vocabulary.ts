@@ -22,7 +22,6 @@ const TERMINAL: ReadonlySet<string> = new Set<EnvelopeStatus>([
   'DECLINED',
 ]);
 
-/** Returns true if the status of an envelope is final. */
 export function isTerminal(status: string): boolean {
   return TERMINAL.has(status);
 }

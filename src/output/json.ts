@@ -1,3 +1,4 @@
+import { unicodeEscapes } from '../kernel/text/safe-text.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -14,12 +15,7 @@ export function jsonText(value: unknown, space?: number): string {
 
 /** Escapes characters in JSON text that could affect a terminal, as `jsonText` does. */
 export function escapeControlCharacters(json: string): string {
-  return json.replace(ACTING, escaped);
-}
-
-function escaped(character: string): string {
-  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  return json.replace(ACTING, unicodeEscapes);
 }
 
 /** Writes one JSON value, indented. */

@@ -80,7 +80,6 @@ async function writeItems<T>(
   );
 }
 
-/** Writes IDs, one per line. */
 export function writeIds(ids: readonly string[], terminal: Terminal): Promise<void> {
   return writeLines(ids, (id) => id, terminal);
 }

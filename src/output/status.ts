@@ -19,7 +19,6 @@ export function statusColor(status: string | null | undefined): Color | undefine
   return entryOf(COLORS, status ?? '');
 }
 
-/** Returns the sign for the status of a signer. */
 export function signerMark(status: string | null | undefined): string {
   const marks: Record<string, string> = { SIGNED: '✓', DECLINED: '✗', VIEWED: '◐', SENT: '○', PENDING: '·' };
   return entryOf(marks, status ?? '') ?? '?';

@@ -32,7 +32,6 @@ function headerOf({ key, header = key.toUpperCase() }: Pick<TableColumn<unknown>
   return header;
 }
 
-/** Returns the exact text of a cell. */
 export function exactText<T>(item: T, column: TableColumn<T>): string {
   if (column.value !== undefined) return column.value(item);
   const value = valueAt(item, column.key);

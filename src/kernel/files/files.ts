@@ -64,8 +64,8 @@ export async function retryWhileInUse<T>(work: () => Promise<T>, system: System 
 }
 
 /** Makes the content of a file durable. */
-export async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r+');
+export async function syncFile(path: string, flags = 'r+'): Promise<void> {
+  const file = await open(path, flags);
   try {
     await file.sync();
   } finally {
@@ -75,13 +75,7 @@ export async function syncFile(path: string): Promise<void> {
 
 /** Makes a rename in the folder durable. Does nothing on Windows, where folders can't be opened. */
 export async function syncFolder(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  if (process.platform !== 'win32') await syncFile(path, 'r');
 }
 
 /** Creates a folder and its parents. Only the owner can access it. */
@@ -90,7 +84,6 @@ export async function privateFolder(path: string): Promise<void> {
   if (isNew && process.platform !== 'win32') await chmod(path, 0o700);
 }
 
-/** Returns true if a file or folder exists and can be seen. */
 export async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => undefined)) !== undefined;
 }

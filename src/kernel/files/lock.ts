@@ -49,7 +49,7 @@ export async function lockFile(
     await writeFile(ownFile, self.identity, { mode: 0o600 });
     let waited = 0;
     while (!(await createLock(ownFile, path))) {
-      const owner = await ownerOf(path);
+      const owner = await readRegular(path);
       if (owner === undefined || (await removeIfStale(path, owner, options))) continue;
       if (waited >= waitMs) throw heldBy(String(pidOf(owner) ?? ''));
       await clock.sleep(POLL_MS, signal);
@@ -67,9 +67,8 @@ export async function lockFile(
   };
 }
 
-/** Returns true if a running process holds the lock file. */
 export async function isLocked(file: string): Promise<boolean> {
-  const owner = await ownerOf(file).catch(() => undefined);
+  const owner = await readRegular(file).catch(() => undefined);
   return owner !== undefined && isAlive(owner);
 }
 
@@ -87,11 +86,6 @@ async function createLock(ownFile: string, path: string): Promise<boolean> {
   }
 }
 
-/** Reads the lock file. Returns undefined if it no longer exists. A named pipe is not a lock, and reading it would block. */
-function ownerOf(path: string): Promise<string | undefined> {
-  return readRegular(path);
-}
-
 /**
  * Removes the lock of a killed process. Returns false if its owner is running. This requires a second lock, because another
  * process could create a new lock between the check and the removal.
@@ -103,7 +97,7 @@ async function removeIfStale(path: string, owner: string, options: LockOptions):
   const timeoutError = (pid: string) => new Error(`process ${pid} is taking too long to release ${path}`);
   const release = await lockFile(`${path}.${shortDigest(owner)}`, timeoutError, cleanupOptions);
   try {
-    if ((await ownerOf(path)) === owner) await unlink(path);
+    if ((await readRegular(path)) === owner) await unlink(path);
   } finally {
     await release();
   }

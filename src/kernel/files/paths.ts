@@ -40,7 +40,6 @@ export function eventsDir(): string {
   return join(stateDir(), 'events');
 }
 
-/** Returns the folder of bulk runs. */
 export function runsDir(): string {
   return join(stateDir(), 'bulk');
 }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync, readlinkSync } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { codeOf } from '../errors.ts';
 import { makeFolder } from './folder.ts';
 import { stateDir } from './paths.ts';
-import { isListening, openSocket } from './process-socket.ts';
 
 /** Identifies this process to other processes, so that they see that it is running. */
 export interface ProcessIdentity {
@@ -62,7 +62,9 @@ export async function isAlive(identity: string, read: StatReader = readStat): Pr
     const path = socketPath(proof);
     return path !== undefined && isListening(path);
   }
-  const isHere = isRunning(pid) && (proof === '' || hasStartTime(proof, pid, read));
+  const start = startTimeOf(pid, read);
+  const isSame = proof === '' || start === undefined || start === proof;
+  const isHere = isSame && isRunning(pid);
   // Removes the socket that a killed process left.
   if (!isHere) await isSocketAlive(mark, id);
   return isHere;
@@ -75,11 +77,6 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return codeOf(error) === 'EPERM';
   }
-}
-
-function hasStartTime(proof: string, pid: number, read: StatReader): boolean {
-  const start = startTimeOf(pid, read);
-  return start === undefined || start === proof;
 }
 
 /** Returns the start time of the process in the system's unit. Empty for a zombie. */
@@ -130,20 +127,12 @@ function currentNamespace(): Namespace | null {
   return current;
 }
 
-/** What an identity contains about its PID namespace. */
-interface NamespaceMark {
-  /** Empty if it is unknown. */
-  mark: string;
-  /** To be called when the identity is no longer used. */
-  end(): Promise<void>;
-}
-
 /**
  * Marks an identity with the PID namespace of this process. Containers that share a state folder can't see each other's processes,
  * so in a container, a socket in the state folder shows that the process is running. Outside, none is needed: a stale lock is
- * removed by the next process there.
+ * removed by the next process there. The mark is empty if the namespace is unknown.
  */
-async function markNamespace(id: string): Promise<NamespaceMark> {
+async function markNamespace(id: string): Promise<{ mark: string; end(): Promise<void> }> {
   const unmarked = { mark: '', end: () => Promise.resolve() };
   const here = currentNamespace();
   if (here === null) return unmarked;
@@ -200,4 +189,44 @@ async function listenInFolder(id: string): Promise<(() => Promise<void>) | undef
 /** Returns a path for a socket, which may have at most 107 bytes. */
 function shortPath(folder: number, name: string): string {
   return `/proc/self/fd/${folder}/${name}`;
+}
+
+/** Opens a socket that accepts connections as long as this process runs. Returns undefined if that fails. */
+async function openSocket(path: string): Promise<{ close: () => Promise<void> } | undefined> {
+  const { createServer } = await import('node:net');
+  try {
+    const server = createServer((socket) => socket.destroy()).listen(path);
+    await once(server, 'listening');
+    server.unref();
+    return {
+      close: () =>
+        new Promise((resolve) => {
+          server.close(() => resolve());
+        }),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns true if a process listens at the socket or if that can't be determined. Removes the socket of a killed process. */
+async function isListening(path: string): Promise<boolean> {
+  const { connect } = await import('node:net');
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ECONNREFUSED' && (await isSocket(path))) await rm(path, { force: true });
+    return !['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '');
+  } finally {
+    socket.destroy();
+  }
+}
+
+function isSocket(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (stat) => stat.isSocket(),
+    () => false,
+  );
 }

@@ -7,7 +7,6 @@ import { writeReason } from './disk-reason.ts';
 import { isLocked, lockFile } from './lock.ts';
 import { readRegular } from './regular-file.ts';
 
-/** A folder in the system's temporary folder. */
 export interface TemporaryFolder {
   path: string;
   remove(): Promise<void>;

@@ -1,14 +1,10 @@
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 
 /** Makes a server listen. Port 0 selects a free one. Rejects with the system's error. */
-export function listenOn(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+export async function listenOn(server: Server, port: number, host: string): Promise<void> {
+  server.listen(port, host);
+  await once(server, 'listening');
 }
 
 /** Returns the origin of a listening server, such as `http://127.0.0.1:4010`. */

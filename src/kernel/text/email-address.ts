@@ -12,7 +12,6 @@ const ADDRESS = new RegExp(`^(?=[^@]{1,64}@)${ATOM}(\\.${ATOM})*@${LABEL}(\\.${L
 const MAX_LENGTH = 254;
 const INVISIBLE = /[\p{Cc}\p{Cf}\u00a0]/u;
 
-/** Returns true if the text can be an email address. */
 export function isEmailAddress(text: string): boolean {
   return text.length <= MAX_LENGTH && ADDRESS.test(text);
 }

@@ -30,16 +30,11 @@ function endOfString(text: string, start: number): number {
   return i + 1;
 }
 
-/** Returns the total number of members in all objects of a JSON text, including duplicates. */
-function countMembers(text: string): number {
-  let members = 0;
-  for (const token of jsonTokens(text)) if (token.text === ':') members++;
-  return members;
-}
-
 /** Returns true if a name occurs twice in an object of the JSON text, which its parsed value doesn't show. */
 export function repeatsName(text: string, value: unknown): boolean {
-  return countMembers(text) !== countNames(value);
+  let members = 0;
+  for (const token of jsonTokens(text)) if (token.text === ':') members++;
+  return members !== countNames(value);
 }
 
 function countNames(value: unknown): number {

@@ -18,12 +18,13 @@ const joining = () =>
 /** Returns the text on one line, with visible replacements for characters that could affect a terminal. */
 export function safeLine(text: string): string {
   return text.replace(unsafe(), (character, index: number) => {
-    if ((character === JOINER || character === NON_JOINER) && joins(text, index)) return character;
+    if (joins(character, text, index)) return character;
     return NAMES[character] ?? visible(character);
   });
 }
 
-function joins(text: string, index: number): boolean {
+function joins(character: string, text: string, index: number): boolean {
+  if (character !== JOINER && character !== NON_JOINER) return false;
   const before = [...text.slice(Math.max(0, index - 2), index)].at(-1) ?? '';
   return joining().test(before);
 }
@@ -46,12 +47,13 @@ export function safeBlock(text: string): string {
 /** Escapes characters in JSON text that could affect a terminal. Its value and the line breaks between tokens don't change. */
 export function safeJson(text: string): string {
   return text.replace(unsafe(), (character, index: number) => {
-    if (character === '\n') return character;
-    if ((character === JOINER || character === NON_JOINER) && joins(text, index)) return character;
-    return character.split('').map(unicodeEscape).join('');
+    if (character === '\n' || joins(character, text, index)) return character;
+    return unicodeEscapes(character);
   });
 }
 
-function unicodeEscape(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+/** Escapes each code unit of a character as in JSON. */
+export function unicodeEscapes(character: string): string {
+  const escapeOf = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return character.split('').map(escapeOf).join('');
 }

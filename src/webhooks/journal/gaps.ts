@@ -1,7 +1,7 @@
 import { READ_CONCURRENCY } from '../../api/defaults.ts';
 import type { EnvelopesApi } from '../../api/resources.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { isNotFound } from '../../kernel/errors.ts';
+import { ifFound } from '../../kernel/errors.ts';
 import { mapAhead } from '../../kernel/streams.ts';
 import { ENVELOPE_STATUSES, type EventName, isTerminal, listsSigners } from '../../kernel/vocabulary.ts';
 import { isSampleId } from '../sample.ts';
@@ -106,13 +106,7 @@ async function lookUp(
       current.set(item.id, item);
     } else open.add(item.id);
   }
-  const get = async (id: string) => {
-    const envelope = await api.get(id, signal).catch((error: unknown) => {
-      if (!isNotFound(error)) throw error;
-      return undefined;
-    });
-    return [id, envelope] as const;
-  };
+  const get = async (id: string) => [id, await ifFound(api.get(id, signal))] as const;
   for await (const [id, envelope] of mapAhead([...open], READ_CONCURRENCY, get)) current.set(id, envelope);
   return current;
 }
