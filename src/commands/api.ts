@@ -7,7 +7,7 @@ import { booleanFlag, confirmFlag, dryRunFlag, optionalArg, textFlag } from '../
 import { readJsonText } from '../cli/input/files.ts';
 import { readPairList } from '../cli/input/pairs.ts';
 import type { CommandTerminal } from '../cli/terminal.ts';
-import { type OpenWrite, withOutcomeCheck } from '../cli/write.ts';
+import { withOutcomeCheck } from '../cli/write.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { parseJson } from '../kernel/json.ts';
 import { indentJson } from '../kernel/text/json-text.ts';
@@ -49,8 +49,8 @@ export default class Api extends EsignCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Api);
     // A single argument is a path to read; two are a method and a path.
-    const [method, path] = args.path === undefined ? ['GET', args.method] : [args.method, args.path];
-    if (method === undefined || path === undefined)
+    const [verb, path] = args.path === undefined ? ['GET', args.method] : [args.method, args.path];
+    if (verb === undefined || path === undefined)
       throw new UsageError(`Missing argument path: ${Api.args.path.description ?? ''}`, {
         hint: 'See `esign api --help`.',
       });
@@ -58,7 +58,7 @@ export default class Api extends EsignCommand {
     const { terminal } = context;
     const { baseUrl } = requireConnection(await context.session.settings());
     const rawCall: RawCall = {
-      method: callMethod(method),
+      method: callMethod(verb),
       path: callPath(path, baseUrl),
       query: readPairList(flags.query, 'query'),
       signal: context.interrupt.signal,
@@ -66,32 +66,28 @@ export default class Api extends EsignCommand {
     };
     refuseContradictions(rawCall, flags);
     rawCall.bodyText = flags.body === undefined ? undefined : await readJsonText(flags.body, 'body');
+    const { method, bodyText } = rawCall;
     if (flags['dry-run']) {
-      await showCall(rawCall, baseUrl, terminal);
-      const { method: verb, bodyText } = rawCall;
-      const request = { method: verb, path: callTarget(rawCall), bodyText };
-      return noteRefusal(isWrite(verb) ? [{ action: 'other', request }] : [], context);
+      const body = bodyText === undefined ? null : parseJson(bodyText);
+      const target = callTarget(rawCall);
+      const call = { dryRun: true, method, url: `${baseUrl}${target}`, body };
+      await writeJson(call, terminal.hidingSecrets());
+      const request = { method, path: target, bodyText };
+      return noteRefusal(isWrite(method) ? [{ action: 'other', request }] : [], context);
     }
     const { send } = await context.session.client();
     const out = terminal.hidingSecrets();
     if (flags.paginate)
       return writeJsonArray(callPages(send, rawCall), (item) => safe(indentJson(item), out), out);
     const work = () => sendCall(send, rawCall);
-    const response = isWrite(rawCall.method)
-      ? await withOutcomeCheck(outcomeMessages(rawCall), context, work)
-      : await work();
+    const write = {
+      unknown: () =>
+        `Interrupted before the service responded. The outcome of ${method} ${callTarget(rawCall)} is unknown.`,
+      hint: () => 'The request was sent once. Check the current state before you send it again.',
+    };
+    const response = isWrite(method) ? await withOutcomeCheck(write, context, work) : await work();
     await writeRawJson(response, out, terminal.json);
   }
-}
-
-/** Returns the message for an interrupted write, whose outcome the service doesn't show. */
-function outcomeMessages(rawCall: RawCall): OpenWrite {
-  const { method } = rawCall;
-  return {
-    unknown: () =>
-      `Interrupted before the service responded. The outcome of ${method} ${callTarget(rawCall)} is unknown.`,
-    hint: () => 'The request was sent once. Check the current state before you send it again.',
-  };
 }
 
 function refuseContradictions(
@@ -104,12 +100,6 @@ function refuseContradictions(
     throw new UsageError(`A ${rawCall.method} has no body.`, {
       hint: 'Put the method before the path: `esign api POST PATH --body FILE`.',
     });
-}
-
-function showCall(rawCall: RawCall, baseUrl: string, terminal: CommandTerminal): Promise<void> {
-  const body = rawCall.bodyText === undefined ? null : parseJson(rawCall.bodyText);
-  const url = `${baseUrl}${callTarget(rawCall)}`;
-  return writeJson({ dryRun: true, method: rawCall.method, url, body }, terminal.hidingSecrets());
 }
 
 /** Returns the status and headers of a response. Cookies are left out, because they are as secret as keys. */

@@ -49,7 +49,6 @@ async function rolesIn(item: Envelope, client: Client, signal?: AbortSignal): Pr
   return (signers ?? []).flatMap(({ role }) => role || []);
 }
 
-/** Returns the roles of a template that the service sends, if any. */
 export function sentRoles(template: Template): string[] {
   const lists = [template.roles, template.signerRoles].filter(isList).flat();
   const ofFields = (template.fields ?? []).flatMap((field) => [

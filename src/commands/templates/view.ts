@@ -6,7 +6,6 @@ import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
 
-/** Returns the list of templates. `search` is the search text. */
 export function templateList(now: () => number, search?: string): ListView<Template> {
   return {
     id: (one) => one.id,
@@ -37,19 +36,16 @@ export function renderTemplate(
   const from = roles.inferred ? ' (inferred from earlier envelopes)' : '';
   const shownRoles =
     roles.names.length > 0 ? `${roles.names.join(', ')}${from}` : 'not returned by the service';
-  const parts = [
+  const pairs: [string, string][] = [
+    ['Pages', String(template.pageCount ?? '')],
+    ['Roles', safeLine(shownRoles)],
+  ];
+  return [
     `${terminal.style('bold', safeLine(template.id))}  ${safeLine(template.name ?? '')}\n`,
     template.description ? `  ${indented(safeLine(template.description), 2, terminal)}\n` : '',
-    `${renderPairs(
-      [
-        ['Pages', String(template.pageCount ?? '')],
-        ['Roles', safeLine(shownRoles)],
-      ],
-      terminal,
-      '  ',
-    )}`,
-  ];
-  return `${parts.join('')}${pages(template.fields ?? [], terminal)}`;
+    renderPairs(pairs, terminal, '  '),
+    pages(template.fields ?? [], terminal),
+  ].join('');
 }
 
 function pages(fields: readonly TemplateField[], terminal: Terminal): string {
