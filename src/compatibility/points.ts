@@ -19,7 +19,7 @@ export interface ObservedResponse {
 
 /** The largest expiresInDays that the sandbox accepts. */
 const MAX_DAYS = 365;
-const MAX_STATUSES = 10_000;
+const MAX_REMEMBERED = 10_000;
 /** More than the rounding of a header to whole seconds. In ms. */
 const WINDOW_STEP_MS = 2_000;
 /** X-RateLimit-Reset is in seconds below this value and in milliseconds above it. */
@@ -47,14 +47,8 @@ export class ResponsePoints {
     if (/^(send|cancel|remind)/.test(operation)) this.#noteAction(sighting, data, note);
     if (isRecord(data) && 'status' in data) {
       noteEnvelope(data, sighting.headers.date, note);
-      this.#remember(data);
+      remember(this.#statuses, data.id, data.status);
     }
-  }
-
-  #remember({ id, status }: Record<string, unknown>): void {
-    if (typeof id !== 'string' || typeof status !== 'string') return;
-    if (this.#statuses.size >= MAX_STATUSES) this.#statuses.clear();
-    this.#statuses.set(id, status);
   }
 
   #noteAction(
@@ -228,7 +222,11 @@ function timeOf(value: unknown): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-const MAX_REMEMBERED = 10_000;
+function remember(statuses: Map<string, string>, id: unknown, status: unknown): void {
+  if (typeof id !== 'string' || typeof status !== 'string') return;
+  if (statuses.size >= MAX_REMEMBERED) statuses.clear();
+  statuses.set(id, status);
+}
 
 /** A verified webhook that is not a duplicate. */
 interface SeenEvent {
@@ -251,17 +249,8 @@ export class EventPoints {
     if (envelopeId === null) return;
     const data = isRecord(body.data) ? body.data : {};
     if (event === 'envelope.viewed') this.#noteView(envelopeId, data.signer, note);
-    if (event === 'envelope.signed' && status !== null) this.#rememberSigned(envelopeId, status);
-    if (event === 'envelope.completed') this.#noteLastSigned(envelopeId, note);
-  }
-
-  #rememberSigned(envelopeId: string, status: string): void {
-    if (this.#lastSigned.size >= MAX_REMEMBERED) this.#lastSigned.clear();
-    this.#lastSigned.set(envelopeId, status);
-  }
-
-  #noteLastSigned(envelopeId: string, note: NotePoint): void {
-    const last = this.#lastSigned.get(envelopeId);
+    if (event === 'envelope.signed') remember(this.#lastSigned, envelopeId, status);
+    const last = event === 'envelope.completed' ? this.#lastSigned.get(envelopeId) : undefined;
     if (last === 'IN_PROGRESS') note('last-signed', 'in-progress');
     if (last === 'COMPLETED') note('last-signed', 'completed');
   }

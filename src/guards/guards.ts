@@ -23,7 +23,6 @@ export interface Guards {
   mcpWrites: boolean;
 }
 
-/** Combines the guards of a profile, if any, with the policy. */
 export function combineGuards(profile: ProfileGuards | undefined, reading: PolicyReading): Guards {
   const policy = reading.state === 'set' ? reading.policy : undefined;
   return {

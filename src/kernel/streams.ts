@@ -86,7 +86,6 @@ export async function* takeFirst<T>(
   }
 }
 
-/** Converts each item and yields the results. */
 export async function* mapEach<T, R>(
   items: AsyncIterable<T>,
   change: (item: T) => R,
@@ -144,7 +143,6 @@ export class BoundedBody {
     this.#buffer.set(piece, this.#size);
   }
 
-  /** Returns the collected bytes. */
   bytes(): Buffer {
     return Buffer.from(this.#buffer.buffer, this.#buffer.byteOffset, this.#size);
   }

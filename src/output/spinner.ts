@@ -10,13 +10,10 @@ export interface Spinner {
   stop(): void;
 }
 
-const silent: Spinner = {
-  text: () => undefined,
-  aside: async (write) => {
-    await write();
-  },
-  stop: () => undefined,
+const aside: Spinner['aside'] = async (write) => {
+  await write();
 };
+const silent: Spinner = { text: () => undefined, aside, stop: () => undefined };
 
 /** Starts a spinner if stderr is a terminal with live updates. ora is loaded only in that case. */
 export async function startSpinner(text: string, terminal: Terminal, quiet = false): Promise<Spinner> {
@@ -69,9 +66,7 @@ export function plainLines(first: string, terminal: Terminal): Spinner {
     text: (next) => {
       text = next;
     },
-    aside: async (write) => {
-      await write();
-    },
+    aside,
     stop: () => {
       clearInterval(timer);
       release();

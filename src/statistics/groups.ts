@@ -3,7 +3,6 @@ import { timeOf } from '../kernel/clock.ts';
 import { DAY_MS } from '../kernel/duration.ts';
 import { RUN_KEY } from '../kernel/vocabulary.ts';
 
-/** The criterion by which a report groups envelopes. */
 export type GroupBy =
   | { kind: 'template' | 'role' | 'month' | 'week' | 'run' }
   | { kind: 'meta'; metadataKey: string };

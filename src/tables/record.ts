@@ -11,7 +11,6 @@ export interface TableFindings {
   warning(finding: TableFinding): void;
 }
 
-/** A sheet of an .xlsx file. */
 export interface SheetFile {
   kind: 'sheet';
   sheet: string;

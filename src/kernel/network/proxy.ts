@@ -67,7 +67,6 @@ export function basicCredentials(url: URL): string | undefined {
   return `Basic ${Buffer.from(user).toString('base64')}`;
 }
 
-/** Returns the secrets in the proxy variables of the environment. */
 export function proxySecrets(env: Environment): string[] {
   return ['http:', 'https:'].flatMap((protocol) => {
     try {
