@@ -1,5 +1,5 @@
 import { BadResponseError, EsignError, ServiceError, StoppedError } from '../kernel/errors.ts';
-import { entryOf } from '../kernel/json.ts';
+import { wordList } from '../kernel/text/word-list.ts';
 
 /** The exit codes. A process that is ended by a signal raises it again instead. */
 export const EXIT = {
@@ -22,7 +22,6 @@ export const EXIT = {
   terminated: 143,
 } as const;
 
-/** The meaning of each code. */
 export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT.ok]: 'done',
   [EXIT.unexpected]: 'unexpected error',
@@ -41,36 +40,21 @@ export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
   [EXIT.terminated]: 'terminated',
 };
 
-const BY_CODE: Readonly<Record<string, number>> = {
-  USAGE: EXIT.usage,
-  REQUEST_ID_USED: EXIT.usage,
-  READ_ONLY: EXIT.usage,
-  RECIPIENT_NOT_ALLOWED: EXIT.usage,
-  TOO_MANY_EMAILS: EXIT.usage,
-  CONFIRMATION_REQUIRED: EXIT.usage,
-  POLICY_UNUSABLE: EXIT.usage,
-  NO_PROFILE: EXIT.auth,
-  UNAUTHORIZED: EXIT.auth,
-  FORBIDDEN: EXIT.auth,
-  NOT_FOUND: EXIT.notFound,
-  INVALID_STATE: EXIT.invalidState,
-  REMINDED_RECENTLY: EXIT.invalidState,
-  VALIDATION_ERROR: EXIT.validation,
-  RATE_LIMITED: EXIT.limited,
-  QUOTA_EXCEEDED: EXIT.limited,
-  NETWORK: EXIT.unreachable,
-  TIMEOUT: EXIT.unreachable,
-  BAD_RESPONSE: EXIT.unreachable,
-  UNKNOWN_OUTCOME: EXIT.unreachable,
-  INTERRUPTED: EXIT.interrupted,
-  NOT_VERIFIED: EXIT.storage,
-  PARTIAL: EXIT.partial,
-  MAX_REQUESTS: EXIT.partial,
-  OUTPUT_CLOSED: EXIT.partial,
-  STOP_IF: EXIT.partial,
-  STOP_ON_ERROR: EXIT.partial,
-  UNEXPECTED_STATUS: EXIT.unexpectedStatus,
-  WAIT_TIMEOUT: EXIT.waitTimeout,
+/** The error codes that lead to each exit code. */
+const ERROR_CODES: Readonly<Record<number, readonly string[]>> = {
+  [EXIT.usage]: wordList(`USAGE REQUEST_ID_USED READ_ONLY RECIPIENT_NOT_ALLOWED TOO_MANY_EMAILS
+    CONFIRMATION_REQUIRED POLICY_UNUSABLE`),
+  [EXIT.auth]: ['NO_PROFILE', 'UNAUTHORIZED', 'FORBIDDEN'],
+  [EXIT.notFound]: ['NOT_FOUND'],
+  [EXIT.invalidState]: ['INVALID_STATE', 'REMINDED_RECENTLY'],
+  [EXIT.validation]: ['VALIDATION_ERROR'],
+  [EXIT.limited]: ['RATE_LIMITED', 'QUOTA_EXCEEDED'],
+  [EXIT.unreachable]: ['NETWORK', 'TIMEOUT', 'BAD_RESPONSE', 'UNKNOWN_OUTCOME'],
+  [EXIT.interrupted]: ['INTERRUPTED'],
+  [EXIT.storage]: ['NOT_VERIFIED'],
+  [EXIT.partial]: ['PARTIAL', 'MAX_REQUESTS', 'OUTPUT_CLOSED', 'STOP_IF', 'STOP_ON_ERROR'],
+  [EXIT.unexpectedStatus]: ['UNEXPECTED_STATUS'],
+  [EXIT.waitTimeout]: ['WAIT_TIMEOUT'],
 };
 
 /** Exit codes for unknown error codes, by HTTP status. 400 is missing because it is ambiguous. */
@@ -87,8 +71,8 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof StoppedError && error.cause !== undefined) return exitCodeOf(error.cause);
   if (error.code.startsWith('STORAGE_')) return EXIT.storage;
   if (error instanceof BadResponseError) return EXIT.unreachable;
-  const known = entryOf(BY_CODE, error.code);
-  if (known !== undefined) return known;
+  const known = Object.entries(ERROR_CODES).find(([, codes]) => codes.includes(error.code));
+  if (known !== undefined) return Number(known[0]);
   if (!(error instanceof ServiceError)) return EXIT.unexpected;
   return error.status >= 500 ? EXIT.unreachable : (BY_STATUS[error.status] ?? EXIT.unexpected);
 }

@@ -36,7 +36,6 @@ export interface Interrupt {
   finish(): void;
 }
 
-/** Returns the exit code that a shell reports for a process ended by a signal. */
 function exitCodeBy(signal: NodeJS.Signals): number {
   return 128 + constants.signals[signal];
 }
@@ -54,7 +53,6 @@ const PROCESS_ENDING: Ending = {
   exit: (code) => process.exit(code),
 };
 
-/** Calls `done` when all output has been flushed. */
 function flush(done: () => void): void {
   process.stdout.write('', () => process.stderr.write('', done));
 }
@@ -102,19 +100,18 @@ export function watchSignals(ending: Ending = PROCESS_ENDING): Interrupt {
       return () => descriptions.delete(describe);
     },
     exitCode() {
-      const reason: unknown = controller.signal.reason;
-      return reason instanceof Interrupted && reason.signal ? exitCodeBy(reason.signal) : undefined;
+      const by = stoppedBy(controller.signal);
+      return by && exitCodeBy(by);
     },
     interrupt: (by) => controller.abort(new Interrupted(by)),
     stop: (reason) => controller.abort(new Interrupted(undefined, reason)),
     finish() {
-      const reason: unknown = controller.signal.reason;
-      if (reason instanceof Interrupted && reason.signal) endBy(reason.signal);
+      const by = stoppedBy(controller.signal);
+      if (by) endBy(by);
     },
   };
 }
 
-/** Returns true for the reason of an interruption. */
 export function isInterrupted(error: unknown): boolean {
   return error instanceof Interrupted;
 }

@@ -33,7 +33,12 @@ export async function main(words: string[], installed: Installation): Promise<vo
   const reportUnfinished = () =>
     void report(new Error('a step of the command never finished'), invocation, installed);
   process.once('beforeExit', reportUnfinished);
-  const error = await failureOf(() => runCommand(invocation, installed));
+  let error: unknown;
+  try {
+    await runCommand(invocation, installed);
+  } catch (reason) {
+    error = reason ?? new Error('no reason given');
+  }
   await output.flushed();
   if (output.lost !== undefined) await report(lostOutput(output.lost, error), invocation, installed);
   else if (error !== undefined) await report(error, invocation, installed);
@@ -43,20 +48,12 @@ export async function main(words: string[], installed: Installation): Promise<vo
   interrupt.finish();
 }
 
-/** Returns the error that the work fails with, or undefined if it succeeds. */
-async function failureOf(work: () => Promise<void>): Promise<unknown> {
-  try {
-    await work();
-    return undefined;
-  } catch (error) {
-    return error ?? new Error('no reason given');
-  }
-}
-
 async function runCommand(invocation: Invocation, installed: Installation): Promise<void> {
   const { words: argv } = invocation;
-  if (wantsJson(argv) && wantsHelp(argv)) await describe(argv, installed);
-  else if (!(await quickStart(argv, installed, invocation))) await runWithOclif(invocation, installed);
+  if (wantsJson(argv) && wantsHelp(argv)) {
+    const { printDescription } = await import('./describe/print.ts');
+    await printDescription(beforeDashes(argv), installed);
+  } else if (!(await quickStart(invocation, installed))) await runWithOclif(invocation, installed);
 }
 
 /** Shows that there is a newer version, only on terminals. Pipes, scripts, and CI don't load the code. */
@@ -72,12 +69,6 @@ async function offerUpdate({ words, interrupt }: Invocation, installed: Installa
   } catch {
     // The state folder isn't writable. Skip the notice.
   }
-}
-
-/** Prints the help as JSON. */
-async function describe(argv: readonly string[], installed: Installation): Promise<void> {
-  const { printDescription } = await import('./describe/print.ts');
-  await printDescription(beforeDashes(argv), installed);
 }
 
 /** Prints help and reports unknown commands. */
@@ -142,11 +133,8 @@ const HELP = new Set(['--help', '-h']);
  * Returns false without doing anything for help, the version, and unknown commands. Commands are started only here:
  * the bundle doesn't include the parts of oclif's runner that could start them.
  */
-async function quickStart(
-  argv: readonly string[],
-  installed: Installation,
-  invocation: Invocation,
-): Promise<boolean> {
+async function quickStart(invocation: Invocation, installed: Installation): Promise<boolean> {
+  const { words: argv } = invocation;
   if (wantsHelp(argv)) return false;
   const found = findCommand(argv, installed);
   if (found === undefined) return false;
@@ -163,7 +151,6 @@ async function quickStart(
   return true;
 }
 
-/** Returns true if the arguments ask for help. */
 function wantsHelp(argv: readonly string[]): boolean {
   return beforeDashes(argv).some((word) => HELP.has(word));
 }

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord, parseJson } from '../../kernel/json.ts';
 
-/** The installed package. */
 export interface Installation {
   /** The folder that contains package.json and the manifest. */
   root: string;
@@ -10,7 +9,6 @@ export interface Installation {
   commands: Readonly<Record<string, () => unknown>>;
 }
 
-/** Returns the version of the package. */
 export function versionOf({ root }: Installation): string {
   const file = parseJson(readFileSync(join(root, 'package.json'), 'utf8'));
   return isRecord(file) && typeof file.version === 'string' ? file.version : '';

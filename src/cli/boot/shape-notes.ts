@@ -11,7 +11,6 @@ const FLUSH_DELAY_MS = 1_000;
  * waits for it.
  */
 export class ShapeNotes {
-  /** The file to which the notes are written. */
   readonly path: string;
   #recorder: CompatibilityRecorder | undefined;
   #loading: Promise<void> | undefined;
@@ -31,7 +30,6 @@ export class ShapeNotes {
     this.#timer ??= setTimeout(() => void this.write(), FLUSH_DELAY_MS).unref();
   }
 
-  /** Writes the notes collected so far. */
   async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

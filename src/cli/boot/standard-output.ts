@@ -17,15 +17,11 @@ export class StandardOutput {
   readonly #interrupt: Interrupt;
   #whenClosed: WhenClosed = 'exit';
   #hint: string | undefined;
-  #lost: OutputError | undefined;
+  /** Why stdout can no longer be written. */
+  lost: OutputError | undefined;
 
   constructor(interrupt: Interrupt) {
     this.#interrupt = interrupt;
-  }
-
-  /** Why stdout can no longer be written. */
-  get lost(): OutputError | undefined {
-    return this.#lost;
   }
 
   /** Receives results that can't be written to stdout. Undefined if the command should fail instead. */
@@ -55,9 +51,9 @@ export class StandardOutput {
     process.stdout.on('error', (error) => {
       const isClosed = isClosedPipe(error);
       if (isClosed && this.#whenClosed === 'exit') process.exit(EXIT.ok);
-      this.#lost ??=
+      this.lost ??=
         isClosed && this.#whenClosed === 'stop' ? closedByReader(error, this.#hint) : cannotWrite(error);
-      this.#interrupt.stop(this.#lost);
+      this.#interrupt.stop(this.lost);
     });
   }
 
