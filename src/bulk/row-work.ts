@@ -26,7 +26,8 @@ export async function createRow(session: BulkSession, row: BulkRow, isDraft: boo
   const { requestId } = row;
   if (requestId === undefined) return (await create(session, row, isDraft)) !== undefined;
   const { ids } = session.options;
-  return ids.use(requestId, { signal: session.signal }, async (request) => {
+  const request = await ids.lock(requestId, session.signal);
+  try {
     if (await resolveByRequestId(session, { ...row, requestId }, request.known)) return false;
     await request.asked(contentOf(row.envelope));
     session.resolvedIds.add(requestId);
@@ -35,7 +36,9 @@ export async function createRow(session: BulkSession, row: BulkRow, isDraft: boo
     else if (session.run.state.of(row.row) === 'failed') await request.refused();
     else await request.lost();
     return envelope !== undefined;
-  });
+  } finally {
+    await request.release();
+  }
 }
 
 /** Returns the body of a row's envelope, including the metadata that identifies the run and the row. */

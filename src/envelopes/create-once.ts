@@ -22,7 +22,6 @@ export interface Created {
   envelope: Envelope;
   /** `reply`: just created. `lookup`: created, but the response was lost and a search found it. `earlier`: created by an earlier run. */
   by: 'reply' | 'lookup' | 'earlier';
-  /** A warning about the created envelope. */
   warning?: CreateWarning;
 }
 
@@ -62,10 +61,11 @@ export async function createEnvelope(
   body: CreateEnvelopeBody,
   options: CreateOptions,
 ): Promise<Created> {
-  const { ids, signal } = options;
+  const { signal, secret: source } = options;
   const requestId = requestIdOf(body) ?? '';
-  return ids.use(requestId, { signal }, async (request) => {
-    const content = contentOf(body);
+  const content = contentOf(body);
+  const request = await options.ids.lock(requestId, signal);
+  try {
     const warning = request.known.state === 'damaged' ? { warning: DAMAGED } : {};
     const earlier = await findEarlier(client, body, { requestId, content, known: request.known }, options);
     if (earlier) {
@@ -76,17 +76,19 @@ export async function createEnvelope(
       return { envelope, by: 'earlier', ...warning };
     }
     await options.check?.();
-    const secret = await options.secret?.store();
+    const secret = await source?.store();
     const bodyWithSecret = secret === undefined ? body : { ...body, webhookSecret: secret };
     try {
       await request.asked(content);
       const created = await createNew(client, { requestId, body: bodyWithSecret }, request, options);
       return { ...warning, ...created };
     } catch (error) {
-      await options.secret?.discard(error);
+      await source?.discard(error);
       throw error;
     }
-  });
+  } finally {
+    await request.release();
+  }
 }
 
 const DAMAGED: CreateWarning = {
@@ -216,7 +218,6 @@ function notEchoed(requestId: string): CreateWarning {
   };
 }
 
-/** Returns the envelope that an earlier run created with this request ID. */
 async function findEarlier(
   client: Client,
   body: CreateEnvelopeBody,

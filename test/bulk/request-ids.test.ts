@@ -49,7 +49,9 @@ describe('a request ID in the file', () => {
 
   it('is not reused after `create` lost its response and the list shows the envelope late', async () => {
     const { client, ids } = connected();
-    await ids.use('own-1', {}, (request) => request.asked(contentOf(contentOfRow(1))));
+    const request = await ids.lock('own-1');
+    await request.asked(contentOf(contentOfRow(1)));
+    await request.release();
     const { service } = runs;
     const listedFrom = service.clock.now() + 30_000;
     service.put({ metadata: { esignRequestId: 'own-1', esignRow: '1' }, status: 'SENT', listedFrom });
@@ -64,9 +66,9 @@ describe('a request ID in the file', () => {
     const { ids } = connected();
     const id = await runs.begin(2, 'two-step', { requestIds: true });
     runs.service.put({ templateId: 'tmpl_9', metadata: {} });
-    await ids.use('own-1', {}, (request) =>
-      request.made('env_1', contentOf({ ...contentOfRow(1), templateId: 'tmpl_9' })),
-    );
+    const request = await ids.lock('own-1');
+    await request.made('env_1', contentOf({ ...contentOfRow(1), templateId: 'tmpl_9' }));
+    await request.release();
     const { results } = await runs.work(id);
     expect(codesOf(results)).toEqual(['REQUEST_ID_USED', undefined]);
     expect(results[0]?.error?.message).toContain('env_1');

@@ -145,7 +145,9 @@ describe('a request ID', () => {
     const on = await start({ listLagMs: 55_000 });
     const client = on.client();
     const ids = requestIdsIn(join(folder, 'one'), client);
-    await ids.use('order-1', {}, (request) => request.asked(contentOf(wanted)));
+    const request = await ids.lock('order-1');
+    await request.asked(contentOf(wanted));
+    await request.release();
     await clock.sleep(14 * MINUTE);
     await client.envelopes.create(createBody(wanted, 'order-1'));
     expect(await run(on)).toMatchObject({ by: 'earlier' });
@@ -156,7 +158,9 @@ describe('a request ID', () => {
     const on = await start({ listLagMs: 55_000 });
     const client = on.client();
     const ids = requestIdsIn(join(folder, 'one'), { account: client.account, clock, serviceClock: clock });
-    await ids.use('order-1', {}, (request) => request.asked(contentOf(wanted)));
+    const request = await ids.lock('order-1');
+    await request.asked(contentOf(wanted));
+    await request.release();
     await client.envelopes.create(createBody(wanted, 'order-1'));
     // The local clock is set 2 hours ahead before the rerun.
     const ahead: Clock = { now: () => clock.now() + 120 * MINUTE, sleep: clock.sleep };

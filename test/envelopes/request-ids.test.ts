@@ -7,6 +7,7 @@ import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   checkRequestId,
+  type LockedRequestId,
   type RequestIds,
   requestIdsIn,
   requestIdsInMemory,
@@ -27,8 +28,21 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const open = (account = 'account') => requestIdsIn(folder, { account, ...time });
+async function using<T>(
+  ids: RequestIds,
+  requestId: string,
+  work: (request: LockedRequestId) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  const request = await ids.lock(requestId, signal);
+  try {
+    return await work(request);
+  } finally {
+    await request.release();
+  }
+}
 const create = (ids: RequestIds, requestId: string, envelopeId: string) =>
-  ids.use(requestId, {}, async (request) => {
+  using(ids, requestId, async (request) => {
     await request.asked(content);
     await request.made(envelopeId);
   });
@@ -52,9 +66,9 @@ describe.each([
   });
 
   it('stay in use if the outcome is unknown, and are free again if the service refused', async () => {
-    await ids().use('order-1', {}, (request) => request.asked(content));
+    await using(ids(), 'order-1', (request) => request.asked(content));
     expect(await ids().read('order-1')).toMatchObject({ state: 'asked', content });
-    await ids().use('order-1', {}, (request) => request.refused());
+    await using(ids(), 'order-1', (request) => request.refused());
     expect(await ids().read('order-1')).toEqual({ state: 'new' });
   });
 
@@ -65,17 +79,17 @@ describe.each([
       await systemClock.sleep(5);
       inside--;
     };
-    await Promise.all(Array.from({ length: 5 }, () => ids().use('order-1', {}, work)));
+    await Promise.all(Array.from({ length: 5 }, () => using(ids(), 'order-1', work)));
     expect(most).toBe(1);
   });
 
   it('are released when the work fails', async () => {
-    await expect(ids().use('order-1', {}, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await expect(using(ids(), 'order-1', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await create(ids(), 'order-1', 'env_1');
   });
 
   it('refuse an empty ID', async () => {
-    await expect(ids().use('', {}, async () => undefined)).rejects.toThrow(UsageError);
+    await expect(using(ids(), '', async () => undefined)).rejects.toThrow(UsageError);
     await expect(ids().read(' ')).rejects.toThrow(UsageError);
   });
 });
@@ -118,12 +132,12 @@ describe('the records on disk', () => {
   });
 
   it("keep the earlier record and stop if the new one can't be written", async () => {
-    await open().use('order-1', {}, (request) => request.asked(content));
+    await using(open(), 'order-1', (request) => request.asked(content));
     const path = await fileOf();
     await rm(path);
     // A folder in its place: the rename fails, as on a full disk.
     await mkdir(path);
-    await expect(open().use('order-1', {}, (request) => request.asked(content))).rejects.toThrow(UsageError);
+    await expect(using(open(), 'order-1', (request) => request.asked(content))).rejects.toThrow(UsageError);
   });
 
   it('are refused if the state folder is a file', async () => {
@@ -142,11 +156,11 @@ describe('two processes with one request ID', () => {
       import { requestIdsIn } from ${source('envelopes/request-ids/request-ids.ts')};
       import { systemClock } from ${source('kernel/clock.ts')};
       const [, , folder, id] = process.argv;
-      await requestIdsIn(folder, { account: 'account', clock: systemClock, serviceClock: Date }).use(id, {}, async (request) => {
-        await request.asked('content');
-        process.send('asked');
-        await new Promise((resolve) => setTimeout(resolve, 1_000_000));
-      });`;
+      const ids = requestIdsIn(folder, { account: 'account', clock: systemClock, serviceClock: Date });
+      const request = await ids.lock(id);
+      await request.asked('content');
+      process.send('asked');
+      await new Promise((resolve) => setTimeout(resolve, 1_000_000));`;
     const stdin = { contents, resolveDir: import.meta.dirname };
     await build({ stdin, bundle: true, platform: 'node', format: 'esm', outfile: program });
   });
@@ -156,12 +170,10 @@ describe('two processes with one request ID', () => {
     const child = fork(program, [folder, 'order-1']);
     await once(child, 'message');
     let isFree = false;
-    const waiting = open()
-      .use('order-1', {}, async ({ known }) => known)
-      .then((known) => {
-        isFree = true;
-        return known;
-      });
+    const waiting = using(open(), 'order-1', async ({ known }) => known).then((known) => {
+      isFree = true;
+      return known;
+    });
     await systemClock.sleep(100);
     expect(isFree).toBe(false);
     child.kill('SIGKILL');
@@ -170,12 +182,9 @@ describe('two processes with one request ID', () => {
 
   it('stop waiting when the caller aborts', async () => {
     const controller = new AbortController();
-    await open().use('order-1', {}, async () => {
-      const other = requestIdsIn(folder, { account: 'account', ...time }).use(
-        'order-1',
-        { signal: controller.signal },
-        async () => 1,
-      );
+    await using(open(), 'order-1', async () => {
+      const ids = requestIdsIn(folder, { account: 'account', ...time });
+      const other = using(ids, 'order-1', async () => 1, controller.signal);
       controller.abort(new Error('enough'));
       await expect(other).rejects.toThrow('enough');
     });

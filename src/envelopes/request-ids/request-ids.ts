@@ -45,7 +45,6 @@ export type KnownRequest =
   | RequestRecord
   | { state: 'damaged'; at: number; serviceAt: number; path: string };
 
-/** Where the records of an account are kept. */
 interface RequestRecords {
   read(requestId: string): Promise<KnownRequest>;
   /** The record is on disk when this resolves. */
@@ -73,26 +72,18 @@ export interface LockedRequestId {
   made(envelopeId: string, content?: string): Promise<void>;
   /** Removes the record: the service certainly created nothing. */
   refused(): Promise<void>;
+  /** Lets others use the ID. */
+  release(): Promise<void>;
 }
 
-/** Options for waiting while another process or call uses the ID. */
-export interface RequestIdLockOptions {
-  signal?: AbortSignal | undefined;
-}
-
-/** The request IDs of one account. */
 export interface RequestIds {
   /** Returns the current record, even while another process uses the ID. */
   read(requestId: string): Promise<KnownRequest>;
   /**
-   * Runs `work` while no other process on this machine uses the ID, and waits for one that does.
+   * Waits until no other process or call on this machine uses the ID. The caller releases it.
    * @throws UsageError if the ID is empty, another process uses it for minutes, or the state folder can't be written.
    */
-  use<T>(
-    requestId: string,
-    waiting: RequestIdLockOptions,
-    work: (request: LockedRequestId) => Promise<T>,
-  ): Promise<T>;
+  lock(requestId: string, signal?: AbortSignal): Promise<LockedRequestId>;
 }
 
 /** Shared by all clients of the process, because two clients for the same key must not create the same envelope. */
@@ -112,51 +103,61 @@ export function requestIdsInMemory(client: IdClient): RequestIds {
 }
 
 function requestIds(records: RequestRecords, { account, clock, serviceClock }: IdClient): RequestIds {
-  const stamp = () => ({ at: clock.now(), serviceAt: serviceClock.now() });
+  const now = () => ({ at: clock.now(), serviceAt: serviceClock.now() });
   return {
     read: async (requestId) => records.read(checkRequestId(requestId)),
-    async use(requestId, { signal }, work) {
-      checkRequestId(requestId);
-      const alone = async () => {
-        const release = await records.lock(requestId, signal);
-        try {
-          return await work(await openRequest(requestId, records, stamp));
-        } finally {
-          await release();
-        }
+    async lock(requestId, signal) {
+      const endTurn = await takeTurn(`${account}\n${checkRequestId(requestId)}`, signal);
+      let unlock: (() => Promise<void>) | undefined;
+      const release = async () => {
+        await unlock?.();
+        endTurn();
       };
-      return queue.run(`${account}\n${requestId}`, alone, signal);
+      try {
+        unlock = await records.lock(requestId, signal);
+        return lockedRequest(requestId, await records.read(requestId), records, { now, release });
+      } catch (error) {
+        await release();
+        throw error;
+      }
     },
   };
 }
 
-async function openRequest(
+/** Waits for the other calls of this process that use the key. Returns the function that ends the turn. */
+function takeTurn(key: string, signal: AbortSignal | undefined): Promise<() => void> {
+  return new Promise((begin, reject) => {
+    const untilEnded = () => new Promise<void>((end) => begin(end));
+    queue.run(key, untilEnded, signal).catch(reject);
+  });
+}
+
+function lockedRequest(
   requestId: string,
+  first: KnownRequest,
   records: RequestRecords,
-  now: () => { at: number; serviceAt: number },
-): Promise<LockedRequestId> {
-  let known = await records.read(requestId);
+  { now, release }: { now: () => { at: number; serviceAt: number }; release: () => Promise<void> },
+): LockedRequestId {
+  let known = first;
   const write = async (record: RequestRecord) => {
     await records.write(requestId, record);
     known = record;
   };
+  const knownContent = () => ('content' in known ? known.content : '');
   return {
     get known() {
       return known;
     },
     asked: (content) => write({ state: 'asked', ...now(), content }),
-    async lost() {
-      const content = 'content' in known ? known.content : '';
-      await write({ state: 'asked', ...now(), content, isLost: true }).catch(() => undefined);
-    },
-    async made(envelopeId, given) {
-      const content = given ?? ('content' in known ? known.content : '');
-      await write({ state: 'made', ...now(), content, envelopeId }).catch(() => undefined);
-    },
+    lost: () =>
+      write({ state: 'asked', ...now(), content: knownContent(), isLost: true }).catch(() => undefined),
+    made: (envelopeId, content = knownContent()) =>
+      write({ state: 'made', ...now(), content, envelopeId }).catch(() => undefined),
     async refused() {
       await records.remove(requestId);
       known = { state: 'new' };
     },
+    release,
   };
 }
 

@@ -11,7 +11,6 @@ export type OnSearchStart = () => () => void;
 /** Pauses between searches, in ms. The last search runs when the time is up. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
 
-/** Finds the envelope with this request ID. */
 export async function findByRequestId(
   client: Client,
   requestId: string,
