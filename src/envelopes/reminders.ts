@@ -15,7 +15,6 @@ import {
   ReminderTimes,
   readingInto,
   reminderFile,
-  type SentReminder,
   UNKNOWN_SIGNER,
 } from './reminder-times.ts';
 import { type ActionResult, remindEnvelope } from './write-outcome.ts';
@@ -26,84 +25,56 @@ const LOCK_TIMEOUT_MS = 30_000;
 const OTHER_CLOCK_MS = 5 * 60_000;
 
 /** A local log of reminders, because the service doesn't return them. One process writes it at a time. */
-export class ReminderLog {
-  readonly #account: string;
-  readonly #now: () => number;
-  readonly #journal: Journal<ReminderEntry>;
-  readonly #release: () => Promise<void>;
-  readonly #times: ReminderTimes;
+type ReminderLog = Awaited<ReturnType<typeof openReminderLog>>;
 
-  private constructor(
-    journal: Journal<ReminderEntry>,
-    times: ReminderTimes,
-    release: () => Promise<void>,
-    account: string,
-    now: () => number,
-  ) {
-    this.#journal = journal;
-    this.#times = times;
-    this.#release = release;
-    this.#account = account;
-    this.#now = now;
-  }
-
-  /**
-   * Opens the log in the folder for the account (a base URL). `now` is the service's time, because this machine's clock may be
-   * wrong.
-   * @throws UsageError if another process is using it, or it can't be written.
-   */
-  static async open(folder: string, account: string, clock: Clock, now: () => number): Promise<ReminderLog> {
-    const path = reminderFile(folder);
-    const release = await takeTurn(folder, `${path}.lock`, clock);
-    try {
-      const times = new ReminderTimes(account);
-      const journal = await Journal.open(readingInto(times, folder), (entry) => times.take(entry));
-      return new ReminderLog(journal, times, release, account, now);
-    } catch (error) {
+/**
+ * Opens the log in the folder for the account (a base URL). `now` is the service's time, because this machine's clock may be
+ * wrong.
+ * @throws UsageError if another process is using it, or it can't be written.
+ */
+export async function openReminderLog(folder: string, account: string, clock: Clock, now: () => number) {
+  const path = reminderFile(folder);
+  const release = await takeTurn(folder, `${path}.lock`, clock);
+  const times = new ReminderTimes(account);
+  const opening = Journal.open(readingInto(times, folder), (entry) => times.take(entry));
+  const journal = await opening.catch(async (error: unknown) => {
+    await release();
+    throw error;
+  });
+  const append = async (entry: Pick<ReminderEntry, 'envelopeId' | 'signer' | 'state'>) => {
+    const whole = { at: now(), account, ...entry };
+    await journal.append(whole);
+    times.take(whole);
+  };
+  return {
+    /** Returns the last reminder about the envelope that the signer got or may have got. */
+    lastOf: (envelopeId: string, email: string) => times.lastOf(envelopeId, email),
+    /**
+     * Records a reminder before `mail` requests it, and revokes the record if it certainly wasn't sent. If the response is the first
+     * to show the service's time, and it differs, the reminder is recorded again with that time.
+     */
+    async noting<T>(envelopeId: string, email: string | undefined, mail: () => Promise<T>): Promise<T> {
+      const signer = email?.toLowerCase() ?? ALL_PENDING;
+      const note = { envelopeId, signer, state: 'asked' } as const;
+      const asked = now();
+      await append(note);
+      try {
+        const value = await mail();
+        if (Math.abs(now() - asked) > OTHER_CLOCK_MS) await append(note);
+        return value;
+      } catch (error) {
+        // Only this error of remindEnvelope means that an email may have been sent.
+        if (!(error instanceof UnknownOutcomeError)) await append({ envelopeId, signer, state: 'refused' });
+        throw error;
+      }
+    },
+    async close(): Promise<void> {
+      await journal.close();
       await release();
-      throw error;
-    }
-  }
-
-  /** Returns the last reminder about the envelope that the signer got or may have got. */
-  lastOf(envelopeId: string, email: string): SentReminder | undefined {
-    return this.#times.lastOf(envelopeId, email);
-  }
-
-  /**
-   * Records a reminder before `mail` requests it, and revokes the record if it certainly wasn't sent. If the response is the first
-   * to show the service's time, and it differs, the reminder is recorded again with that time.
-   */
-  async noting<T>(envelopeId: string, email: string | undefined, mail: () => Promise<T>): Promise<T> {
-    const signer = email?.toLowerCase() ?? ALL_PENDING;
-    const note = { envelopeId, signer, state: 'asked' } as const;
-    const asked = this.#now();
-    await this.#append(note);
-    try {
-      const value = await mail();
-      if (Math.abs(this.#now() - asked) > OTHER_CLOCK_MS) await this.#append(note);
-      return value;
-    } catch (error) {
-      // Only this error of remindEnvelope means that an email may have been sent.
-      if (!(error instanceof UnknownOutcomeError))
-        await this.#append({ envelopeId, signer, state: 'refused' });
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#journal.close();
-    await this.#release();
-  }
-
-  async #append(entry: Pick<ReminderEntry, 'envelopeId' | 'signer' | 'state'>): Promise<void> {
-    const whole = { at: this.#now(), account: this.#account, ...entry };
-    await this.#journal.append(whole);
-    this.#times.take(whole);
-  }
+    },
+  };
 }
 
-/** Where the reminders of an account are recorded. */
 export interface ReminderPlace {
   folder: string;
   /** A base URL. */
@@ -121,7 +92,7 @@ export async function withReminderLog<T>(
   { required }: { required: boolean },
   work: (log: ReminderLog | undefined) => Promise<T>,
 ): Promise<T> {
-  const log = await ReminderLog.open(folder, account, clock, now).catch((error: unknown) => {
+  const log = await openReminderLog(folder, account, clock, now).catch((error: unknown) => {
     if (required || !(error instanceof UsageError)) throw error;
     onUnrecorded(error);
     return undefined;
@@ -151,7 +122,6 @@ async function takeTurn(folder: string, path: string, clock: Clock): Promise<() 
   }
 }
 
-/** The result of an action on an envelope. */
 export interface ActionReport extends ActionResult {
   /** The signers whom it concerned; for a reminder, those who were emailed. */
   signers: readonly Signer[];
@@ -199,19 +169,17 @@ export async function remindWithGap(
   return { ...acted, signers: due };
 }
 
-/** Returns the given signer, or those whose turn it is; empty if the response left the signers out. */
-function namedOrNext(envelope: Envelope, signer: string | undefined): Signer[] {
-  if (signer === undefined) return whoseTurn(envelope);
-  return findSigners(envelope, signer);
-}
-
-/** Returns an error that lists who was already reminded. */
 function stoppedBefore(id: string, due: readonly Signer[], index: number): StoppedError {
   const names = (signers: readonly Signer[]) => signers.map((one) => one.email ?? one.id).join(', ');
   return new StoppedError(
     'INTERRUPTED',
     `Stopped. For ${id}, a reminder was sent to ${names(due.slice(0, index))}, but not to ${names(due.slice(index))}.`,
   );
+}
+
+/** Returns the given signer, or those whose turn it is; empty if the response left the signers out. */
+function namedOrNext(envelope: Envelope, signer: string | undefined): Signer[] {
+  return signer === undefined ? whoseTurn(envelope) : findSigners(envelope, signer);
 }
 
 function pendingOf(envelope: Envelope, signer: string | undefined): Signer[] {

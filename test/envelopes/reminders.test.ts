@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ReminderLog, remindWithGap } from '../../src/envelopes/reminders.ts';
+import { openReminderLog, remindWithGap } from '../../src/envelopes/reminders.ts';
 import { NetworkError, RemindedRecentlyError, ServiceError } from '../../src/kernel/errors.ts';
 import { clientFor } from '../support/client.ts';
 import { type FakeClock, fakeClock } from '../support/clock.ts';
@@ -55,7 +55,7 @@ afterEach(() => server.close());
 /** Reminds like one run of the command: with the log opened and closed. */
 async function remind(gapMs: number, signer?: string) {
   const client = clientFor(server.origin, { clock, retries: 0 });
-  const log = await ReminderLog.open(folder, ACCOUNT, clock, () => client.serviceClock.now());
+  const log = await openReminderLog(folder, ACCOUNT, clock, () => client.serviceClock.now());
   try {
     return await remindWithGap(client, log, { id: 'env_1', signer, gapMs });
   } finally {
@@ -120,11 +120,11 @@ describe('a reminder with a gap', () => {
 
   it('also counts reminders without a gap, but not other envelopes and accounts', async () => {
     await remind(0);
-    const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
+    const log = await openReminderLog(folder, ACCOUNT, clock, clock.now);
     expect(log.lastOf('env_1', 'ada@example.com')?.at).toBe(clock.time);
     expect(log.lastOf('env_2', 'ada@example.com')).toBeUndefined();
     await log.close();
-    const other = await ReminderLog.open(folder, 'https://y.example/v1', clock, clock.now);
+    const other = await openReminderLog(folder, 'https://y.example/v1', clock, clock.now);
     expect(other.lastOf('env_1', 'ada@example.com')).toBeUndefined();
     await other.close();
     await expect(remind(HOUR)).rejects.toThrow(RemindedRecentlyError);
@@ -146,7 +146,7 @@ describe('a reminder with a gap', () => {
     clock.time += HOUR;
     answer = 'refused';
     await expect(remind(0)).rejects.toThrow(ServiceError);
-    const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
+    const log = await openReminderLog(folder, ACCOUNT, clock, clock.now);
     expect(log.lastOf('env_1', 'ada@example.com')?.at).toBe(time);
     await log.close();
   });
@@ -156,7 +156,7 @@ describe('a reminder with a gap', () => {
     await remind(HOUR);
     expect(emailed).toEqual(['ada', 'bo']);
     await expect(remind(HOUR, 'ada')).rejects.toThrow(RemindedRecentlyError);
-    const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
+    const log = await openReminderLog(folder, ACCOUNT, clock, clock.now);
     expect(log.lastOf('env_1', 'ADA@example.com')?.signer).toBe('ada@example.com');
     await log.close();
   });
@@ -167,7 +167,7 @@ describe('a reminder with a gap', () => {
     const [header = '', , ...rest] = (await readFile(path, 'utf8')).split('\n');
     clock.time += HOUR;
     // An entry of another account, so that only the damaged line can be about this envelope.
-    const other = await ReminderLog.open(folder, 'https://y.example/v1', clock, clock.now);
+    const other = await openReminderLog(folder, 'https://y.example/v1', clock, clock.now);
     await other.noting('env_9', undefined, () => Promise.resolve());
     await other.close();
     const last = (await readFile(path, 'utf8')).split('\n').slice(2);
@@ -195,7 +195,7 @@ describe('a reminder with a gap', () => {
 
   it('is not counted if it was certainly never sent', async () => {
     const client = clientFor('http://127.0.0.1:9', { clock, retries: 0 });
-    const log = await ReminderLog.open(folder, ACCOUNT, clock, clock.now);
+    const log = await openReminderLog(folder, ACCOUNT, clock, clock.now);
     await expect(remindWithGap(client, log, { id: 'env_1', gapMs: 0 })).rejects.toThrow(NetworkError);
     expect(log.lastOf('env_1', 'ada@example.com')).toBeUndefined();
     await log.close();

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ReminderLog } from '../../src/envelopes/reminders.ts';
+import { openReminderLog } from '../../src/envelopes/reminders.ts';
 import { loggedWrites, receivedWebhooks, sentReminders } from '../../src/evidence/sources.ts';
 import { DayJournal } from '../../src/journal/day-journal.ts';
 import { createRedactor } from '../../src/kernel/redaction.ts';
@@ -115,7 +115,7 @@ describe('the reminders of the evidence', () => {
   it('are those of the envelope and the account, to one signer or to all', async () => {
     const clock = fakeClock(Date.UTC(2026, 2, 1));
     for (const account of [BASE_URL, 'https://other.example/api/v1']) {
-      const log = await ReminderLog.open(state, account, clock, clock.now);
+      const log = await openReminderLog(state, account, clock, clock.now);
       await log.noting('env_1', 'Ada@b.example', () => Promise.resolve());
       clock.time += 1_000;
       await log.noting('env_1', undefined, () => Promise.resolve());
