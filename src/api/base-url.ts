@@ -2,7 +2,6 @@ import { UsageError } from '../kernel/errors.ts';
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Returns true for loopback addresses. */
 export function isLoopback(url: URL): boolean {
   return LOOPBACK.test(url.hostname) || url.hostname.endsWith('.localhost');
 }

@@ -48,7 +48,6 @@ export interface Client extends Resources {
   window: RateWindow | undefined;
 }
 
-/** Creates a client for one key at one base URL. */
 export function createClient(options: ClientOptions): Client {
   const window = windowFor(options);
   const serviceClock = options.serviceClock ?? new ServiceClock(options.clock);
@@ -92,7 +91,6 @@ export interface RetryOptions {
   retries: number;
   /** The longest wait for a rate window, in ms; a longer one fails with RATE_LIMITED. */
   maxWaitMs: number;
-  /** Called before each wait. */
   onWait?: ((wait: { ms: number; error: Error }) => void) | undefined;
 }
 

@@ -25,7 +25,6 @@ export function createConnections(target: URL, timeoutMs: number, isDirect = fal
   return { proxy, dispatcher: createAgent({ connect: tunnelConnector(proxy, timeoutMs), ...limits }) };
 }
 
-/** Returns a connector that connects directly to the host. */
 function directConnector(timeoutMs: number): buildConnector.connector {
   let trusted: TlsTrust = {};
   const connectorFor = (trust: TlsTrust) =>

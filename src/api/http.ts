@@ -17,7 +17,6 @@ export interface HttpRequest {
   method: Method;
   /** Relative to the base URL, starting with a slash. Ids in it are already encoded. */
   path: string;
-  /** Added to the query of the path. */
   query?: Readonly<Record<string, string>>;
   body?: unknown;
   /** JSON text to send as is, instead of `body`. */
@@ -132,7 +131,6 @@ export function createHttp(options: HttpOptions): SendRequest {
   };
 }
 
-/** A response that was not parsed. */
 export interface RawResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;

@@ -30,7 +30,6 @@ export interface ApiPage {
   total: number | undefined;
 }
 
-/** Reads one page of a list. */
 export async function readPage(send: SendRequest, request: PageRequest, page: number): Promise<ApiPage> {
   const pageSize = request.pageSize ?? LIMITS.pageSize;
   const query = { ...request.query, page: String(page), pageSize: String(pageSize) };

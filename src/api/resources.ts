@@ -33,47 +33,6 @@ export interface EnvelopePage {
   total?: number | undefined;
 }
 
-export interface EnvelopesApi {
-  /** Lists envelopes page by page. The service filters by at most one status. Items may lack signers and metadata. */
-  list(options?: {
-    status?: string | undefined;
-    pageSize?: number | undefined;
-    signal?: AbortSignal | undefined;
-    onTotal?: ((total: number) => void) | undefined;
-    /** Reads the page after the last one, then page 1 again, before it ends (`PageRequest`). */
-    isThorough?: boolean | undefined;
-  }): AsyncGenerator<Envelope, void, undefined>;
-  /** Returns one page of 100, with the number of pages and envelopes if the service returns them. */
-  page(
-    page: number,
-    options?: { status?: string | undefined; signal?: AbortSignal | undefined },
-  ): Promise<EnvelopePage>;
-  /**
-   * Lists envelopes created at `since` (ms, service time) or later. If the list is sorted, older pages are not read. `since` is
-   * called after the first response, which shows the service's time.
-   */
-  recent(since: () => number, signal?: AbortSignal): AsyncGenerator<Envelope, void, undefined>;
-  get(id: string, signal?: AbortSignal): Promise<Envelope>;
-  create(body: CreateEnvelopeBody, signal?: AbortSignal): Promise<Envelope>;
-  /**
-   * Sends an envelope. The response body of send, cancel, and remind is not documented. If it is an envelope, it is returned; for
-   * any other 2xx body the result is undefined, and the caller reads the envelope.
-   */
-  send(id: string, signal?: AbortSignal): Promise<Envelope | undefined>;
-  cancel(id: string, reason?: string, signal?: AbortSignal): Promise<Envelope | undefined>;
-  remind(id: string, signerId?: string, signal?: AbortSignal): Promise<Envelope | undefined>;
-}
-
-interface TemplatesApi {
-  /** Lists active templates, page by page. */
-  list(options?: {
-    pageSize?: number | undefined;
-    signal?: AbortSignal | undefined;
-    onTotal?: ((total: number) => void) | undefined;
-  }): AsyncGenerator<Template, void, undefined>;
-  get(id: string, signal?: AbortSignal): Promise<Template>;
-}
-
 /** Returns existing IDs that are similar to a missing one. */
 export type FindSimilarIds = (missing: Subject) => Promise<string[]>;
 
@@ -86,15 +45,19 @@ export interface ResourceOptions {
 }
 
 /** The methods for the endpoints of the API document's sections Templates and Envelopes. */
-export interface Resources {
-  templates: TemplatesApi;
-  envelopes: EnvelopesApi;
+export type Resources = ReturnType<typeof createResources>;
+export type EnvelopesApi = Resources['envelopes'];
+
+interface ListOptions {
+  pageSize?: number | undefined;
+  signal?: AbortSignal | undefined;
+  onTotal?: ((total: number) => void) | undefined;
 }
 
 export function createResources(
   send: SendRequest,
   { findSimilarIds, onEnvelope, onTemplate }: ResourceOptions = {},
-): Resources {
+) {
   const throwFor = (kind: Subject['kind'], id: string) => (error: unknown) =>
     throwWithSubject({ kind, id }, error, findSimilarIds);
 
@@ -141,12 +104,13 @@ export function createResources(
     return matches(envelopeSchema, data) && data.id === id ? noted(data) : undefined;
   }
 
-  const templates: TemplatesApi = {
-    list: (options = {}) =>
+  const templates = {
+    /** Lists active templates, page by page. */
+    list: (options: ListOptions = {}) =>
       walkPages(send, { ...options, path: '/esign/templates' }, (item, status) =>
         readTemplate(item, 'a list of templates', status),
       ),
-    async get(id, signal) {
+    async get(id: string, signal?: AbortSignal) {
       const path = `/esign/templates/${idInPath({ kind: 'template', id })}`;
       const { data, status } = await read({ method: 'GET', path, signal }, 'a template').catch(
         throwFor('template', id),
@@ -154,10 +118,21 @@ export function createResources(
       return readTemplate(data, 'a template', status);
     },
   };
-  const envelopes: EnvelopesApi = {
-    list: ({ status, ...options } = {}) =>
+  const envelopes = {
+    /**
+     * Lists envelopes page by page. The service filters by at most one status. Items may lack signers and metadata. `isThorough`:
+     * see `PageRequest`.
+     */
+    list: ({
+      status,
+      ...options
+    }: ListOptions & { status?: string | undefined; isThorough?: boolean | undefined } = {}) =>
       walkPages(send, { ...options, ...listOf(status) }, (item, code) => noted(readItem(item, code))),
-    async page(number, { status, signal } = {}) {
+    /** Returns one page of 100, with the number of pages and envelopes if the service returns them. */
+    async page(
+      number: number,
+      { status, signal }: { status?: string | undefined; signal?: AbortSignal | undefined } = {},
+    ): Promise<EnvelopePage> {
       const page = await readPage(send, { ...listOf(status), signal }, number);
       const items = page.items.map((item) => readItem(item, page.status));
       return {
@@ -166,19 +141,28 @@ export function createResources(
         total: page.total,
       };
     },
-    async *recent(since, signal) {
+    /**
+     * Lists envelopes created at `since` (ms, service time) or later. If the list is sorted, older pages are not read. `since` is
+     * called after the first response, which shows the service's time.
+     */
+    async *recent(since: () => number, signal?: AbortSignal): AsyncGenerator<Envelope, void, undefined> {
       for await (const item of walkRecent(send, { ...listOf(undefined), signal }, readItem, since))
         yield noted(item);
     },
-    get: async (id, signal) =>
+    get: async (id: string, signal?: AbortSignal) =>
       one({ method: 'GET', path: pathOf(id), signal }).catch(throwFor('envelope', id)),
-    create: (body, signal) =>
+    create: (body: CreateEnvelopeBody, signal?: AbortSignal) =>
       one({ method: 'POST', path: '/esign/envelopes', body, signal }).catch(
         throwFor('template', body.templateId),
       ),
-    send: (id, signal) => act(id, '/send', undefined, signal),
-    cancel: (id, reason, signal) => act(id, '/cancel', reason === undefined ? undefined : { reason }, signal),
-    remind: (id, signerId, signal) =>
+    /**
+     * Sends an envelope. The response body of send, cancel, and remind is not documented. If it is an envelope, it is returned; for
+     * any other 2xx body the result is undefined, and the caller reads the envelope.
+     */
+    send: (id: string, signal?: AbortSignal) => act(id, '/send', undefined, signal),
+    cancel: (id: string, reason?: string, signal?: AbortSignal) =>
+      act(id, '/cancel', reason === undefined ? undefined : { reason }, signal),
+    remind: (id: string, signerId?: string, signal?: AbortSignal) =>
       act(id, '/remind', signerId === undefined ? undefined : { signerId }, signal),
   };
   return { templates, envelopes };

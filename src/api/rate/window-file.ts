@@ -22,7 +22,6 @@ const stateSchema = z.object({
   resetAt: z.optional(z.number()),
   /** Requests in this window that esign on this machine did not send, as far as responses show. */
   foreign: z.number(),
-  /** When this state was written. */
   writtenAt: z.number(),
 });
 export type RateState = z.infer<typeof stateSchema>;
@@ -85,7 +84,6 @@ export class WindowFile {
     }
   }
 
-  /** Returns the number of requests counted in the window. */
   count(window: string): number {
     const open = this.#openOf(window);
     return open === undefined ? (this.#alone.get(window) ?? 0) : sizeOf(open);
