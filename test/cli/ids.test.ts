@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readIds, readKeys } from '../../src/cli/input/ids.ts';
+import { readIds } from '../../src/cli/input/ids.ts';
 import { nearest } from '../../src/kernel/text/nearest.ts';
 
 let notices: string[];
@@ -60,12 +60,16 @@ describe('IDs', () => {
 
 describe('storage keys', () => {
   it('are used as given as arguments', async () => {
-    expect((await readKeys([' a b ', 'c\td', '"e"'], terminal)).ids).toEqual([' a b ', 'c\td', '"e"']);
+    expect((await readIds([' a b ', 'c\td', '"e"'], 'storage key', terminal)).ids).toEqual([
+      ' a b ',
+      'c\td',
+      '"e"',
+    ]);
   });
 
   it('are lines on stdin, or JSON strings if spaces and tabs matter', async () => {
     const stdin = Readable.from(['a b.pdf\t12\n', '" x\\ty "\n', '"half\n', '"quoted" more\n']);
-    expect((await readKeys(['-'], terminal, stdin)).ids).toEqual([
+    expect((await readIds(['-'], 'storage key', terminal, stdin)).ids).toEqual([
       'a b.pdf',
       ' x\ty ',
       '"half',

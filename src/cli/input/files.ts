@@ -74,7 +74,6 @@ export async function* streamFile(
   }
 }
 
-/** Reads a JSON object from a file or stdin. */
 export async function readJsonObject(path: string, what: string): Promise<Record<string, unknown>> {
   const content = await readText(path, what);
   const value = tryParseJson(content);

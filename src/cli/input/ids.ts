@@ -3,7 +3,6 @@ import { tryParseJson } from '../../kernel/json.ts';
 import type { CommandTerminal } from '../terminal.ts';
 import { takeStdin } from './stdin.ts';
 
-/** The IDs given on a command line. */
 export interface Ids {
   ids: string[];
   /** Whether the output is a stream: with several arguments, even if they are equal, or with IDs from stdin. */
@@ -12,44 +11,6 @@ export interface Ids {
   fromStdin: boolean;
 }
 
-/**
- * Reads the IDs given as arguments, each once and in order. `-` stands for the IDs on stdin, one per line. A notice shows if stdin is
- * empty, which would otherwise look like success.
- * @throws UsageError without IDs, or if one looks like a flag.
- */
-export function readIds(
-  words: readonly string[],
-  what: IdKind,
-  terminal: Noticing,
-  stdin?: NodeJS.ReadableStream,
-): Promise<Ids> {
-  return read(words, what, { word: (word) => word.trim(), line: firstColumn, terminal, stdin });
-}
-
-/**
- * Reads storage keys in the same way. In a key, every character counts, so arguments are used unchanged. On stdin, a key that
- * contains a tab, or begins or ends with white space, is written as a JSON string.
- */
-export function readKeys(
-  words: readonly string[],
-  terminal: Noticing,
-  stdin?: NodeJS.ReadableStream,
-): Promise<Ids> {
-  const line = (text: string) => jsonString(text.trim()) ?? firstColumn(text);
-  return read(words, 'storage key', { word: (word) => word, line, terminal, stdin });
-}
-
-type Noticing = Pick<CommandTerminal, 'notice'>;
-
-interface Reading {
-  /** Returns the ID in an argument or a line, or undefined if it is empty. */
-  word: (word: string) => string;
-  line: (line: string) => string;
-  terminal: Noticing;
-  stdin: NodeJS.ReadableStream | undefined;
-}
-
-/** Where to find the ids. */
 const SOURCES = {
   'envelope ID': 'List the IDs with `esign envelopes list -q`.',
   'delivery ID': 'List the IDs with `esign events list -q`, or use --envelope or --since.',
@@ -58,25 +19,33 @@ const SOURCES = {
 };
 type IdKind = keyof typeof SOURCES;
 
-async function read(words: readonly string[], what: IdKind, reading: Reading): Promise<Ids> {
-  const ids: string[] = [];
-  let isStdinRead = false;
-  for (const word of words) {
-    if (word === '-') {
-      if (!isStdinRead) await readLines(ids, what, reading);
-      isStdinRead = true;
-    } else if (word.startsWith('-'))
-      throw new UsageError(`Unknown flag ${word}.`, { hint: 'Use --help to see the available flags.' });
-    else if (word.trim() !== '') ids.push(reading.word(word));
-  }
-  const fromStdin = words.includes('-');
+/**
+ * Reads the IDs given as arguments, each once and in order. `-` stands for the IDs on stdin, one per line. A notice shows if stdin is
+ * empty, which would otherwise look like success. In a storage key, every character counts, so arguments are used unchanged. On
+ * stdin, a key that contains a tab, or begins or ends with white space, is written as a JSON string.
+ * @throws UsageError without IDs, or if one looks like a flag.
+ */
+export async function readIds(
+  words: readonly string[],
+  what: IdKind,
+  terminal: Pick<CommandTerminal, 'notice'>,
+  stdin?: NodeJS.ReadableStream,
+): Promise<Ids> {
+  const flag = words.find((word) => word.startsWith('-') && word !== '-');
+  if (flag !== undefined)
+    throw new UsageError(`Unknown flag ${flag}.`, { hint: 'Use --help to see the available flags.' });
   if (words.length === 0) {
     throw new UsageError(`Specify at least one ${what}, or \`-\` to read them from stdin.`, {
       hint: SOURCES[what],
     });
   }
-  if (ids.length === 0 && fromStdin)
-    reading.terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
+  const ids: string[] = [];
+  for (const word of new Set(words)) {
+    if (word === '-') await readLines(ids, what, stdin);
+    else if (word.trim() !== '') ids.push(what === 'storage key' ? word : word.trim());
+  }
+  const fromStdin = words.includes('-');
+  if (ids.length === 0 && fromStdin) terminal.notice(`No ${what}s were read from stdin. Nothing was done.`);
   else if (ids.length === 0)
     throw new UsageError(`The ${what} is empty.`, {
       hint: 'Specify one, or `-` to read several from stdin.',
@@ -86,14 +55,18 @@ async function read(words: readonly string[], what: IdKind, reading: Reading): P
 
 async function readLines(
   ids: string[],
-  what: string,
-  { line, stdin = takeStdin(`${what}s`) }: Reading,
+  what: IdKind,
+  input: NodeJS.ReadableStream = takeStdin(`${what}s`),
 ): Promise<void> {
   const { createInterface } = await import('node:readline');
-  for await (const text of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
-    const id = line(text);
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    const id = what === 'storage key' ? keyIn(line) : firstColumn(line);
     if (id) ids.push(id);
   }
+}
+
+function keyIn(line: string): string {
+  return jsonString(line.trim()) ?? firstColumn(line);
 }
 
 /** Returns the first column of a tab-separated line, so that a list without -q can be piped as well. */

@@ -33,7 +33,6 @@ export const limited = {
     return flags.all ? undefined : (flags.limit ?? LIST_LIMIT);
   },
 
-  /** Prints a notice that there are more items than shown. */
   notice(flags: LimitFlags, context: Context, total: number | undefined): void {
     if (flags.limit !== undefined || flags.quiet || context.terminal.json) return;
     const shown =

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { childEnvironment } from '../../kernel/process/child-environment.ts';
 
-/** How the user's command exited. */
 export interface ExecResult {
   code: number | null;
   signal: NodeJS.Signals | null;

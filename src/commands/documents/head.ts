@@ -1,6 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { optionalArg } from '../../cli/flags.ts';
-import { readKeys } from '../../cli/input/ids.ts';
+import { readIds } from '../../cli/input/ids.ts';
 import { describeObject } from '../../documents/bucket/object.ts';
 import { renderObject } from './download/view.ts';
 import { forEachKey } from './keys.ts';
@@ -19,7 +19,7 @@ export default class DocumentsHead extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, context } = await this.start(DocumentsHead);
-    const keys = await readKeys(argv.map(String), context.terminal);
+    const keys = await readIds(argv.map(String), 'storage key', context.terminal);
     await forEachKey(
       keys,
       async (bucket, key) => describeObject(key, await bucket.head(key, context.interrupt.signal)),

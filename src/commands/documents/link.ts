@@ -1,7 +1,7 @@
 import { EsignCommand } from '../../cli/command.ts';
 import type { Context } from '../../cli/context.ts';
 import { durationFlag, optionalArg } from '../../cli/flags.ts';
-import { readKeys } from '../../cli/input/ids.ts';
+import { readIds } from '../../cli/input/ids.ts';
 import { LINK_MS } from '../../documents/defaults.ts';
 import { fileOf } from '../../documents/download/targets.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -31,7 +31,7 @@ export default class DocumentsLink extends EsignCommand {
       throw new UsageError('--expires can be at most 7 days, the S3 limit.', {
         hint: 'Use --expires 7d, and send a new link later.',
       });
-    const keys = await readKeys(argv.map(String), context.terminal);
+    const keys = await readIds(argv.map(String), 'storage key', context.terminal);
     const expiresAt = new Date(context.session.clock.now() + seconds * 1_000).toISOString();
     await forEachKey(
       keys,

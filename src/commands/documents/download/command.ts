@@ -1,6 +1,6 @@
 import { EsignCommand } from '../../../cli/command.ts';
 import { optionalArg } from '../../../cli/flags.ts';
-import { readKeys } from '../../../cli/input/ids.ts';
+import { readIds } from '../../../cli/input/ids.ts';
 import { parseNameTemplate } from '../../../documents/archive/name-template.ts';
 import { targetsOfKeys } from '../../../documents/download/targets.ts';
 import { downloadAll, downloadFlags } from './run.ts';
@@ -23,7 +23,7 @@ export default class DocumentsDownload extends EsignCommand {
     const context = this.context(flags);
     const layout = flags['name-template'];
     const template = layout === undefined ? undefined : parseNameTemplate(layout, 'key');
-    const { ids: keys } = await readKeys(argv.map(String), context.terminal);
+    const { ids: keys } = await readIds(argv.map(String), 'storage key', context.terminal);
     await downloadAll(targetsOfKeys(keys, template), flags, context);
   }
 }
