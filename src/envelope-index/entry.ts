@@ -45,7 +45,6 @@ export interface Completeness {
   extra: number;
 }
 
-/** The separator between the texts of an envelope. */
 export const TEXT_SEPARATOR = '\n';
 
 /** Creates the line for an envelope that was just read. `alone`: it was requested by its ID, so no field is missing. */
@@ -65,7 +64,6 @@ export function entryOf(envelope: Envelope, alone: boolean, seen: number): Index
 /** The documents of a completed envelope may arrive a little later; after this time, they are no longer expected. */
 const DOCUMENTS_MS = 86_400_000;
 
-/** Returns true if the envelope can't change anymore. */
 function cannotChange(envelope: Envelope, now: number): boolean {
   const { status, signedDocumentStorageKey, certificateStorageKey, completedAt } = envelope;
   if (!isFinal(status ?? '')) return false;

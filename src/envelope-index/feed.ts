@@ -17,17 +17,13 @@ export class Feed {
   /** A checksum of the last line added for each envelope. */
   readonly #taken = new Map<string, number>();
   #waiting: (IndexEntry | IndexEvent)[] = [];
-  #hasFailed = false;
+  /** True once a write has failed; later reads are missing from the file. */
+  hasFailed = false;
   /** True if the file has grown by CHECK_INTERVAL_BYTES since its last check. */
   #hasGrown = false;
 
   constructor(path: string) {
     this.path = path;
-  }
-
-  /** True once a write has failed; later reads are missing from the file. */
-  get hasFailed(): boolean {
-    return this.#hasFailed;
   }
 
   /** `alone`: the envelope was requested by its ID. */
@@ -44,7 +40,6 @@ export class Feed {
     this.#take({ touched: id, status, seen: Date.now() });
   }
 
-  /** Records that the service no longer has the envelope. */
   gone(id: string): void {
     this.#taken.delete(id);
     this.#take({ gone: id, seen: Date.now() });
@@ -55,17 +50,16 @@ export class Feed {
     this.#take({ complete: Date.now(), upTo, extra });
   }
 
-  /** Writes the pending lines. */
   flush(): void {
     const entries = this.#waiting;
     this.#waiting = [];
-    if (this.#hasFailed || entries.length === 0) return;
+    if (this.hasFailed || entries.length === 0) return;
     try {
       const { added, size } = appendToIndex(this.path, entries);
       this.#hasGrown ||=
         Math.floor(size / CHECK_INTERVAL_BYTES) > Math.floor((size - added) / CHECK_INTERVAL_BYTES);
     } catch {
-      this.#hasFailed = true;
+      this.hasFailed = true;
     }
   }
 

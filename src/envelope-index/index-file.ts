@@ -48,7 +48,7 @@ export class IndexFile {
     if (identity === undefined) return snapshot;
     if (snapshot.size === 0 && !(await this.#hasHeader())) {
       // Another version, or not an index: it is rebuilt.
-      await remove(this.path);
+      await rm(this.path, { force: true });
       return snapshot;
     }
     snapshot.file = identity;
@@ -60,7 +60,6 @@ export class IndexFile {
     return snapshot;
   }
 
-  /** Opens the file to read single envelopes. */
   open(): OpenIndexFile {
     return new OpenIndexFile(openSync(this.path, 'r'));
   }
@@ -74,7 +73,7 @@ export class IndexFile {
     await replaceAtomic(this.path, async (draft) => {
       const source = openSync(this.path, 'r');
       try {
-        await writeInSlices(draft, linesOfAll(source, all, snapshot));
+        await writeInSlices(draft, linesOf(all, source, snapshot));
       } finally {
         // Windows can't replace an open file.
         closeSync(source);
@@ -88,10 +87,9 @@ export class IndexFile {
     await this.withLock(async () => this.tidy(await this.read()), { waitMs: 0 });
   }
 
-  /** Removes indexes that are no longer used. */
   async removeUnused(): Promise<void> {
     for (const { path, usedAt } of await indexFiles(dirname(this.path), 'all')) {
-      if (Date.now() - usedAt > UNUSED_MS) await remove(path);
+      if (Date.now() - usedAt > UNUSED_MS) await rm(path, { force: true });
     }
   }
 
@@ -154,12 +152,8 @@ export async function indexFiles(
 
 /** Removes a profile's indexes when the profile is removed or stops using an index. */
 export async function removeIndexesOf(stateDir: string, profile: string): Promise<void> {
-  for (const { path } of await indexFiles(indexFolder(stateDir), { profile })) await remove(path);
-}
-
-/** Removes a file, unless another process was faster. */
-function remove(path: string): Promise<void> {
-  return rm(path, { force: true });
+  for (const { path } of await indexFiles(indexFolder(stateDir), { profile }))
+    await rm(path, { force: true });
 }
 
 export class OpenIndexFile {
@@ -201,21 +195,19 @@ export class OpenIndexFile {
 const oldestFirst = (a: IndexedEnvelope, b: IndexedEnvelope) =>
   (a.created || 0) - (b.created || 0) || a.seen - b.seen;
 
-function* linesOfAll(
-  source: number,
+/** Yields the line of each envelope, followed by the event that was reported since. */
+function* linesOf(
   all: readonly IndexedEnvelope[],
+  source: number,
   { completeness }: Snapshot,
 ): Generator<string | Buffer> {
   yield writeLine(HEADER);
-  for (const one of all) yield* linesOf(one, source);
+  for (const one of all) {
+    const { id, touched, status, seen } = one;
+    yield lineAt(source, one);
+    if (touched) yield writeLine({ touched: id, status, seen });
+  }
   if (completeness) yield writeLine(completeness);
-}
-
-/** Returns the line of an envelope, followed by the event that was reported since. */
-function linesOf(one: IndexedEnvelope, source: number): Buffer[] {
-  const { id, touched, status, seen } = one;
-  const line = lineAt(source, one);
-  return touched ? [line, Buffer.from(writeLine({ touched: id, status, seen }))] : [line];
 }
 
 function lineAt(file: number, { start, end }: IndexedEnvelope): Buffer {

@@ -22,7 +22,6 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 /** The last bytes of a nearly full disk are left for the journals: an index can be rebuilt, a journal can't. */
 const MIN_FREE_BYTES = 16 * 1024 * 1024;
 
-/** Returns the folder of all indexes. */
 export function indexFolder(stateDir: string): string {
   return join(stateDir, 'index');
 }

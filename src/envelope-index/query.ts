@@ -11,7 +11,6 @@ import type { OpenIndexFile } from './index-file.ts';
 import { type IndexedEnvelope, type IndexQuery, isListCheaper, type Snapshot } from './snapshot.ts';
 
 export interface IndexQueryOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
-  /** The maximum number of envelopes to return. */
   limit?: number | undefined;
   /** Uses only the index, however old it is. */
   cached?: boolean | undefined;

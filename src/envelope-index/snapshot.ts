@@ -25,7 +25,6 @@ export interface IndexQuery {
   template?: string | undefined;
   /** Metadata values. */
   values?: readonly string[] | undefined;
-  /** The run it belongs to. */
   run?: SelectedRun | undefined;
 }
 

@@ -70,7 +70,6 @@ export function searchText(text: string): string {
   });
 }
 
-/** Returns true if any selection flag is given. */
 export function isSelecting(flags: SelectionFlagValues): boolean {
   return Object.keys(selectionFlags).some((name) => Reflect.get(flags, name) !== undefined);
 }

@@ -6,7 +6,6 @@ import { type Ids, readIds } from '../input/ids.ts';
 import { isSelecting, type SelectionFlagValues, selectionOf } from './flags.ts';
 import { select } from './search.ts';
 
-/** The envelopes on which a command acts. */
 export interface NamedOrSelected {
   ids: Ids;
   /** The selected envelopes by ID, as they are now. Undefined if envelopes were given by ID. */

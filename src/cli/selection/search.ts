@@ -83,79 +83,71 @@ interface Running {
   onProgress: (progress: IndexProgress) => void;
 }
 
-/** Reads from the index and shows the progress. Returns undefined if the index is disabled or unusable. */
+/**
+ * Reads from the index and shows the progress. Returns undefined if the index is disabled, or if it is unusable and `onUnusable`
+ * doesn't throw. By default, a notice shows that the service is read instead.
+ */
 export async function fromIndex<T extends object>(
   read: (index: EnvelopeIndex, running: Running) => Promise<T>,
   context: Context,
+  onUnusable = (why: string, _error: unknown) =>
+    context.terminal.notice(`${why}. Reading all envelopes from the service.`),
 ): Promise<T | undefined> {
-  const { session, terminal, interrupt } = context;
+  const { session, interrupt } = context;
   const index = await session.index();
   if (index === undefined) return undefined;
-  const line = new IndexProgressLine(context);
+  const progress = indexProgress(context);
   try {
-    return await read(index, {
-      signal: interrupt.signal,
-      onProgress: (progress) => line.show(progress),
-    });
+    return await read(index, { signal: interrupt.signal, onProgress: progress.show });
   } catch (error) {
     const why = unusableReason(error);
     if (why === undefined) throw error;
-    await line.stop();
-    terminal.notice(`${why}. Reading all envelopes from the service.`);
+    await progress.stop();
+    onUnusable(why, error);
     return undefined;
   } finally {
-    await line.stop();
+    await progress.stop();
   }
 }
 
 /** Returns why the index can't be used, or undefined for other errors. Searches also work if the index can't be stored. */
-export function unusableReason(error: unknown): string | undefined {
+function unusableReason(error: unknown): string | undefined {
   if (error instanceof IndexUnusable) return error.message;
   return isDiskError(error) ? `The index can't be stored in ${stateDir()} (${diskReason(error)})` : undefined;
 }
 
-/** Reading fewer envelopes than this shows no progress. */
 const MIN_PROGRESS_COUNT = 100;
 
 /** Shows the progress of updating the index. Shows nothing if there is little to read. */
-export class IndexProgressLine {
-  readonly #context: Context;
-  #spinner: Promise<Spinner> | undefined;
-  #step: IndexProgress['step'] | undefined;
-  #startedAt = 0;
-  #before = 0;
-
-  constructor(context: Context) {
-    this.#context = context;
-  }
-
-  show(progress: IndexProgress): void {
-    const { step, done, total } = progress;
-    if (step !== 'other-process' && (total ?? done) <= MIN_PROGRESS_COUNT) return;
-    if (step !== this.#step) [this.#step, this.#startedAt, this.#before] = [step, performance.now(), done];
-    const text = this.#text(progress);
-    if (this.#spinner === undefined)
-      this.#spinner = startSpinner(text, this.#context.terminal, this.#context.terminal.json);
-    else void this.#spinner.then((spinner) => spinner.text(text));
-  }
-
-  async stop(): Promise<void> {
-    (await this.#spinner)?.stop();
-    this.#spinner = undefined;
-  }
-
-  #text({ step, done, total }: IndexProgress): string {
+function indexProgress({ terminal }: Context) {
+  let spinner: Promise<Spinner> | undefined;
+  let current: IndexProgress['step'] | undefined;
+  let [startedAt, before] = [0, 0];
+  const timeLeft = (done: number, total: number | undefined) => {
+    const seconds = (performance.now() - startedAt) / 1_000;
+    const rate = (done - before) / seconds;
+    if (total === undefined || seconds < 1 || rate <= 0) return '';
+    return `, ${clockText((total - done) / rate)} left`;
+  };
+  const textOf = ({ step, done, total }: IndexProgress) => {
     if (step === 'other-process')
       return 'Another esign process is reading the envelopes. Waiting for it to finish.';
     const of = total === undefined ? '' : ` of ${grouped(total)}`;
     const what = step === 'list' ? 'Listing envelopes' : 'Reading envelopes';
-    return `${what} for the local index: ${grouped(done)}${of}${this.#left(done, total)}`;
-  }
-
-  #left(done: number, total: number | undefined): string {
-    const seconds = (performance.now() - this.#startedAt) / 1_000;
-    const rate = (done - this.#before) / seconds;
-    if (total === undefined || seconds < 1 || rate <= 0) return '';
-    return `, ${clockText((total - done) / rate)} left`;
-  }
+    return `${what} for the local index: ${grouped(done)}${of}${timeLeft(done, total)}`;
+  };
+  return {
+    show(progress: IndexProgress): void {
+      const { step, done, total } = progress;
+      if (step !== 'other-process' && (total ?? done) <= MIN_PROGRESS_COUNT) return;
+      if (step !== current) [current, startedAt, before] = [step, performance.now(), done];
+      const text = textOf(progress);
+      if (spinner === undefined) spinner = startSpinner(text, terminal, terminal.json);
+      else void spinner.then((shown) => shown.text(text));
+    },
+    async stop(): Promise<void> {
+      (await spinner)?.stop();
+      spinner = undefined;
+    },
+  };
 }

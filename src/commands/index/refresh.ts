@@ -1,5 +1,5 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { IndexProgressLine, unusableReason } from '../../cli/selection/search.ts';
+import { fromIndex } from '../../cli/selection/search.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { showIndex } from './show.ts';
 
@@ -15,25 +15,13 @@ export default class IndexRefresh extends EsignCommand {
 
   async run(): Promise<void> {
     const { context } = await this.start(IndexRefresh);
-    const index = await context.session.index();
-    if (index !== undefined) {
-      const line = new IndexProgressLine(context);
-      try {
-        await index.refreshAll({
-          signal: context.interrupt.signal,
-          onProgress: (progress) => line.show(progress),
-        });
-      } catch (error) {
-        const why = unusableReason(error);
-        if (why === undefined) throw error;
-        throw new UsageError(`${why}.`, {
-          cause: error,
-          hint: 'Free up disk space, or set ESIGN_STATE_DIR to a writable folder. Searches also work without the index.',
-        });
-      } finally {
-        await line.stop();
-      }
-    }
+    const refuse = (why: string, error: unknown) => {
+      throw new UsageError(`${why}.`, {
+        cause: error,
+        hint: 'Free up disk space, or set ESIGN_STATE_DIR to a writable folder. Searches also work without the index.',
+      });
+    };
+    await fromIndex((index, running) => index.refreshAll(running), context, refuse);
     await showIndex(context);
   }
 }
