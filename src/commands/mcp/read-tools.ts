@@ -18,7 +18,7 @@ import { rolesOf } from '../../templates/roles.ts';
 import { searchTemplates } from '../../templates/search.ts';
 import { fetchInto } from '../documents/download/run.ts';
 import { knownSigners } from '../documents/signers.ts';
-import { Histories } from '../envelopes/get/history.ts';
+import { historyReader } from '../envelopes/get/history.ts';
 import {
   type Cursor,
   cursorFrom,
@@ -128,7 +128,8 @@ function detailTools(context: Context): Tool[] {
       input: z.strictObject({ id }),
       run: async (wanted) => {
         const envelope = await get(wanted.id);
-        return { data: await new Histories([wanted.id], context.terminal).withHistory(envelope) };
+        const history = await historyReader([envelope.id], context.terminal)(envelope.id);
+        return { data: { ...envelope, history } };
       },
     }),
     tool({

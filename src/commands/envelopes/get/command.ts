@@ -37,24 +37,26 @@ export default class EnvelopesGet extends EsignCommand {
     const { signal } = context.interrupt;
     const ids = await readIds(argv.map(String), 'envelope ID', terminal);
     const client = await context.session.client();
-    const history = flags.history
-      ? new (await import('./history.ts')).Histories(ids.ids, terminal)
+    const historyOf = flags.history
+      ? (await import('./history.ts')).historyReader(ids.ids, terminal)
       : undefined;
     const isWhole = !flags.csv && !flags.quiet && flags.fields === undefined;
-    const successors = new Map<string, Envelope>();
     const act = async (id: string) => {
       const envelope = await client.envelopes.get(id, signal);
+      let successor: Envelope | undefined;
       if (!terminal.json && isWhole) {
         const { successorOf } = await import('../replace/successor.ts');
-        const made = await successorOf(envelope, { client, looks: !ids.stream }, context);
-        if (made) successors.set(id, made);
+        successor = await successorOf(envelope, { client, looks: !ids.stream }, context);
       }
-      return { envelope: (await history?.withHistory(envelope)) ?? envelope };
+      const history = await historyOf?.(envelope.id);
+      return { envelope: history ? { ...envelope, history } : envelope, successor, history };
     };
-    const whole = async ({ envelope }: { envelope: Envelope }) => {
+    const whole = async ({ envelope, successor, history }: Awaited<ReturnType<typeof act>>) => {
       const { renderEnvelope } = await import('../view.ts');
-      const text = renderEnvelope(envelope, terminal, context.session.now(), successors.get(envelope.id));
-      return `${text}${history?.render(envelope, context) ?? ''}`;
+      const text = renderEnvelope(envelope, terminal, context.session.now(), successor);
+      if (history === undefined) return text;
+      const { renderHistory } = await import('./history.ts');
+      return `${text}${renderHistory(envelope, history, terminal, context.session.now())}`;
     };
     if (isWhole) return forEachId({ ids, act, show: whole }, context);
     const rows: Envelope[] = [];

@@ -1,50 +1,28 @@
-import { join } from 'node:path';
 import type { Envelope } from '../../../api/schemas.ts';
-import type { Context } from '../../../cli/context.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { type TimelineEntry, timelineOf } from '../../../evidence/timeline.ts';
 import { counted } from '../../../kernel/duration.ts';
-import { stateDir } from '../../../kernel/files/paths.ts';
+import { eventsDir } from '../../../kernel/files/paths.ts';
 import { indented } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine } from '../../../output/text.ts';
 import { exactTime, relativeTime } from '../../../output/time.ts';
 import type { WebhookHistoryEntry } from '../../../webhooks/journal/history.ts';
 
-/** The webhooks received for envelopes on this machine. The journal is read once, when it is needed. */
-export class Histories {
-  readonly #ids: ReadonlySet<string>;
-  readonly #terminal: CommandTerminal;
-  #read: Promise<ReadonlyMap<string, WebhookHistoryEntry[]>> | undefined;
-  readonly #shown = new Map<string, WebhookHistoryEntry[]>();
-
-  constructor(ids: readonly string[], terminal: CommandTerminal) {
-    this.#ids = new Set(ids);
-    this.#terminal = terminal;
-  }
-
-  /** Returns the envelope with its history. */
-  async withHistory(envelope: Envelope): Promise<Envelope> {
-    this.#read ??= this.#readAll();
-    const history = (await this.#read).get(envelope.id) ?? [];
-    this.#shown.set(envelope.id, history);
-    return { ...envelope, history };
-  }
-
-  /** Renders the history for the terminal. */
-  render(envelope: Envelope, context: Context): string {
-    return renderHistory(
-      envelope,
-      this.#shown.get(envelope.id) ?? [],
-      context.terminal,
-      context.session.now(),
-    );
-  }
-
-  async #readAll(): Promise<ReadonlyMap<string, WebhookHistoryEntry[]>> {
+/** Returns a function that returns the webhooks received for an envelope on this machine. They are read once, when it is called. */
+export function historyReader(
+  ids: readonly string[],
+  terminal: CommandTerminal,
+): (id: string) => Promise<WebhookHistoryEntry[]> {
+  let reading: Promise<ReadonlyMap<string, WebhookHistoryEntry[]>> | undefined;
+  const readAll = async () => {
     const { readHistories } = await import('../../../webhooks/journal/history.ts');
-    return readHistories(join(stateDir(), 'events'), this.#ids, (message) => this.#terminal.notice(message));
-  }
+    return readHistories(eventsDir(), new Set(ids), (message) => terminal.notice(message));
+  };
+  return async (id) => {
+    reading ??= readAll();
+    return (await reading).get(id) ?? [];
+  };
 }
 
 /** How much later than its event a webhook may be dated, in ms. */
