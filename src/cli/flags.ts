@@ -21,7 +21,6 @@ export function textFlag(helpValue: string, description: string, more: MoreFlagF
   return Flags.string({ description, helpValue, ...more });
 }
 
-/** Creates a flag with a text value that can be repeated. */
 export function repeatedTextFlag(helpValue: string, description: string) {
   return Flags.string({ description, helpValue, multiple: true, multipleNonGreedy: true });
 }
@@ -34,7 +33,6 @@ export function booleanFlag(
   return Flags.boolean({ description, ...more });
 }
 
-/** Creates a flag with a whole number. */
 export function numberFlag(description: string, more: MoreFlagFacts & { min?: number; max?: number }) {
   return Flags.integer({ description, helpValue: 'N', ...more });
 }
@@ -48,7 +46,6 @@ export function requiredArg(description: string) {
   return Args.string({ description, required: true, ignoreStdin: true });
 }
 
-/** Puts flags into a group of the help text. */
 export function inGroup<F extends Record<string, { helpGroup?: string | undefined }>>(
   group: string,
   flags: F,
@@ -57,7 +54,6 @@ export function inGroup<F extends Record<string, { helpGroup?: string | undefine
   return flags;
 }
 
-/** The flags of all commands. */
 export const commonFlags = inGroup('GLOBAL', {
   json: booleanFlag('print JSON; errors are printed to stderr as one JSON line'),
   profile: textFlag('NAME', 'profile to use (default: the current one)', { char: 'p' }),
@@ -83,7 +79,6 @@ export function fieldsFlag(example: string) {
   return textFlag('A,B', `columns to print, such as ${example}`, { helpGroup: 'OUTPUT' });
 }
 
-/** The flags for the format of a list. */
 export const formatFlags = inGroup('OUTPUT', {
   csv: booleanFlag('print CSV with a header', { exclusive: ['json', 'quiet', 'jsonl'] }),
   jsonl: booleanFlag('print JSON, one item per line', { exclusive: ['json', 'quiet'] }),
@@ -115,7 +110,6 @@ export const readFlags = inGroup('FILE', {
   sheet: textFlag('NAME', 'sheet in an .xlsx file (default: the first one)'),
 });
 
-/** The argument for a file of rows. */
 export const rowsFile = {
   file: requiredArg('CSV, .xlsx, or JSON Lines, or `-` for stdin'),
 };

@@ -31,19 +31,8 @@ export interface SessionFlags {
   confirm?: string | undefined;
 }
 
-/** How a client uses the rate window of its key. */
-export interface Pacing {
-  /** The share of the window, 0 to 1, that is left for others. */
-  reserve?: number;
-  /** The longest wait for a new window, in ms. 0 with --no-wait. */
-  maxWaitMs?: number;
-  /** How long to wait after Ctrl-C for the response to a write that was sent, in ms (default 2,000). */
-  graceMs?: number;
-  /** Called for each request, which is then not shown on the terminal. The returned function is called at its end. */
-  onRequest?: (reads: boolean) => () => void;
-  /** Called before each wait, which is then not shown on the terminal. */
-  onWait?: (wait: { ms: number; error: Error }) => void;
-}
+/** How a client uses the rate window of its key. Requests and waits with a function here are not shown on the terminal. */
+export type Pacing = Pick<ClientOptions, 'reserve' | 'maxWaitMs' | 'graceMs' | 'onRequest' | 'onWait'>;
 
 /** How long to wait for the response to a write after Ctrl-C, in ms. */
 const RESPONSE_GRACE_MS = 2_000;
@@ -54,7 +43,6 @@ const MIN_COUNTDOWN_MS = 1_000;
 /** The account with which a command works: its settings, client, bucket, and index. Each is created on first use. */
 export class Session {
   readonly clock: Clock = systemClock;
-  /** The version of esign. */
   readonly version: string;
   /** The arguments after `esign`. */
   readonly words: readonly string[];
@@ -101,6 +89,11 @@ export class Session {
     return this.#resolved;
   }
 
+  /** Returns the base URL, which names the account in the records on this machine; empty without one. */
+  async baseUrl(): Promise<string> {
+    return (await this.settings()).baseUrl?.value ?? '';
+  }
+
   async #resolve(fallbackProfile: string | undefined): Promise<Settings> {
     const { env } = process;
     const selfSufficient =
@@ -130,11 +123,11 @@ export class Session {
     const { baseUrl, apiKey } = requireConnection(settings);
     const { observations } = this.#invocation;
     const { recents } = observations;
+    const shapes = await this.shapeNotes();
     observations.scope = scopeOf(settings);
     const path = indexPathOf(settings);
     if (path !== undefined) observations.feed ??= new Feed(path);
     const { feed } = observations;
-    const shapes = await this.shapeNotes();
     return this.#clientFor(baseUrl, apiKey, settings.timeoutMs.value, {
       ...pacing,
       windowFolder: join(stateDir(), 'rate'),
@@ -244,7 +237,8 @@ export class Session {
       readsOnly: this.#readsOnly,
       onRequest: (reads) => {
         this.#onRead?.();
-        return this.#terminal.showWaiting(waitingText(reads, host));
+        const text = reads ? `Waiting for ${host}` : `Sent; waiting for a response from ${host}`;
+        return this.#terminal.showWaiting(text);
       },
       trace: this.#flags.debug ? (entry) => this.#trace(entry) : undefined,
       onWait: ({ ms, error }) => this.#showWait(ms, error),
@@ -275,8 +269,4 @@ export class Session {
   #trace(entry: TracedRequest): void {
     this.#terminal.err(traceText(entry, (text) => this.#invocation.redactor.redact(text)));
   }
-}
-
-function waitingText(reads: boolean, host: string): string {
-  return reads ? `Waiting for ${host}` : `Sent; waiting for a response from ${host}`;
 }

@@ -33,7 +33,6 @@ export interface CommandTerminal extends Terminal {
   hidingSecrets(): Terminal;
   /** Shows on a terminal that the command is waiting, after a short delay and until the returned function is called. */
   showWaiting(text: string, options?: WaitOptions): () => void;
-  /** Shows that the command is waiting while `work` runs. */
   waiting<T>(text: string, work: () => Promise<T>, options?: WaitOptions): Promise<T>;
   /** Resolves when the terminal has accepted everything so far. */
   flushed(): Promise<void>;

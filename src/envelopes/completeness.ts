@@ -45,7 +45,6 @@ export function findProblems(parties: readonly Party[], roles: KnownRoles): Enve
   ];
 }
 
-/** Returns the roles that the parties name. */
 export function rolesOf(parties: readonly Party[]): string[] {
   return parties.flatMap(({ role }) => (role ? [role] : []));
 }
@@ -104,7 +103,6 @@ function likelyTypos(parties: readonly Party[]): EnvelopeProblem[] {
   });
 }
 
-/** Returns the groups of parties that share a key. */
 function groups(parties: readonly Party[], keyOf: (party: Party) => string): Map<string, Party[]> {
   const all = new Map<string, Party[]>();
   for (const party of parties) all.set(keyOf(party), [...(all.get(keyOf(party)) ?? []), party]);

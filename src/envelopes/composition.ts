@@ -1,5 +1,8 @@
-import type { Template } from '../api/schemas.ts';
+import type { Client } from '../api/client.ts';
+import type { Envelope, Template } from '../api/schemas.ts';
+import { isVoid } from '../kernel/vocabulary.ts';
 import type { EnvelopeInput } from './create.ts';
+import { replacedBy } from './replace/find.ts';
 import type { SignerInput } from './signer-mailbox.ts';
 
 /** An envelope that is being composed. */
@@ -32,7 +35,6 @@ function numbered({ signers, order }: Composition): SignerInput[] {
   return signers.map((one) => (one.order === undefined ? { ...one, order: ++last } : one));
 }
 
-/** Returns the envelope to create. */
 export function composed(composition: Composition): Omit<EnvelopeInput, 'templateId'> {
   const { subject, message, order, signers } = composition;
   return {
@@ -41,4 +43,58 @@ export function composed(composition: Composition): Omit<EnvelopeInput, 'templat
     message: message || undefined,
     signingOrder: signers.length > 1 ? order : undefined,
   };
+}
+
+/** A signer of an earlier envelope. */
+export interface Contact {
+  email: string;
+  /** The address, if no envelope has a name. */
+  name: string;
+  /** The roles they signed in, latest first. */
+  roles: string[];
+}
+
+const DAYS = 90;
+/** Enough envelopes to find the usual signers. */
+const ENOUGH = 200;
+/** Lists may leave signers out. At most this many envelopes are then read one by one. */
+const READ_SINGLY = 10;
+
+/** Returns the latest envelopes, newest first, with the signers of those that the limits above allow. */
+export async function recentEnvelopes(client: Client, signal?: AbortSignal): Promise<Envelope[]> {
+  const found: Envelope[] = [];
+  const since = () => client.serviceClock.now() - DAYS * 86_400_000;
+  for await (const envelope of client.envelopes.recent(since, signal)) {
+    if (found.push(envelope) >= ENOUGH) break;
+  }
+  found.sort((a, b) => (b.createdAt ?? '').localeCompare(a.createdAt ?? ''));
+  if (found.some((one) => one.signers)) return found;
+  const whole = found.slice(0, READ_SINGLY).map((one) => client.envelopes.get(one.id, signal));
+  return Promise.all(whole);
+}
+
+/**
+ * Returns the signers of these envelopes, each address once, in the order of the envelopes. Those of a replaced envelope are
+ * left out, because its replacement has the corrected ones.
+ */
+export function contactsIn(envelopes: readonly Envelope[]): Contact[] {
+  const known = new Map<string, Contact>();
+  const replaced = new Set(envelopes.filter((one) => !isVoid(one)).map(replacedBy));
+  const current = envelopes.filter(({ id }) => !replaced.has(id));
+  for (const { email, name, role } of current.flatMap((one) => one.signers ?? [])) {
+    if (!email) continue;
+    const before = known.get(email.toLowerCase()) ?? { email, name: email, roles: [] };
+    if (before.name === before.email && name) before.name = name;
+    if (role && !before.roles.includes(role)) before.roles.push(role);
+    known.set(email.toLowerCase(), before);
+  }
+  return [...known.values()];
+}
+
+/** Returns the roles of the signers of this template's envelopes. */
+export function rolesIn(envelopes: readonly Envelope[], templateId: string): string[] {
+  const signers = envelopes
+    .filter((one) => one.templateId === templateId)
+    .flatMap((one) => one.signers ?? []);
+  return [...new Set(signers.flatMap(({ role }) => (role ? [role] : [])))];
 }

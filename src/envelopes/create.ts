@@ -50,7 +50,6 @@ export function createBody(input: EnvelopeInput, requestId: string): CreateEnvel
   };
 }
 
-/** Returns a unique request ID. */
 export function newRequestId(): string {
   return randomUUID();
 }

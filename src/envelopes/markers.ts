@@ -16,13 +16,11 @@ export function markerOf({ metadata }: Pick<Envelope, 'metadata'>, marker: Marke
   return key === undefined ? undefined : metadata[key];
 }
 
-/** Returns the request ID of an envelope; undefined if it has none. */
 export function requestIdOf(envelope: Pick<Envelope, 'metadata'>): string | undefined {
   const id = markerOf(envelope, REQUEST_ID_KEY);
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Returns true if the metadata has at least one marker. */
 export function showsMarker({ metadata }: Pick<Envelope, 'metadata'>): boolean {
   return Object.keys(metadata ?? {}).some((key) => MARKERS.includes(key.toLowerCase()));
 }

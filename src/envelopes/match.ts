@@ -32,7 +32,6 @@ export function partOf(signer: Signer, matches: (text: string) => boolean): stri
   return [signer.name, signer.email].find((text) => text && matches(folded(text))) ?? undefined;
 }
 
-/** Returns the texts in a value, at any depth. */
 function leavesOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(leavesOf);

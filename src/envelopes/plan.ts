@@ -32,9 +32,7 @@ export interface EnvelopeAction {
 export interface ActionContext {
   client: Client;
   signal: AbortSignal;
-  /** Returns the roles that a template defines. */
   rolesOf: (templateId: string) => Promise<KnownRoles>;
-  /** Where reminders are recorded. */
   reminders: ReminderPlace;
 }
 
@@ -127,12 +125,10 @@ export function remindAction(
   };
 }
 
-/** An action on one envelope, before it is executed. */
 export interface PlannedAction {
   id: string;
   /** Undefined if it doesn't exist. */
   envelope: Envelope | undefined;
-  /** The reason why the action isn't possible. */
   refusal: ServiceError | undefined;
   problems: readonly EnvelopeProblem[];
 }

@@ -25,7 +25,6 @@ const REMINDER_FORMAT = {
 /** Means all pending signers. */
 export const ALL_PENDING = '*';
 
-/** Returns the path of the log in the state folder. */
 export function reminderFile(folder: string): string {
   return join(folder, 'reminders.jsonl');
 }

@@ -110,7 +110,6 @@ function lacksFacts(item: Envelope, selection: Selection): boolean {
   );
 }
 
-/** Returns true if a list item lacks a field that a filter needs. */
 function isIncomplete(item: Envelope, selection: Selection): boolean {
   return (
     !listsSigners(item) || (selection.metadata !== undefined && (item.metadata ?? undefined) === undefined)

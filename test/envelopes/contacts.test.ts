@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
-import { contactsIn, recentEnvelopes, rolesIn } from '../../src/envelopes/contacts.ts';
+import { contactsIn, recentEnvelopes, rolesIn } from '../../src/envelopes/composition.ts';
 import { clientFor } from '../support/client.ts';
 import { json, startServer } from '../support/server.ts';
 

@@ -111,14 +111,12 @@ function flagFacts(flag: FlagFacts): Record<string, unknown> {
   });
 }
 
-/** Removes properties that are undefined or false. */
 function withoutUnset(facts: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(facts).filter(([, value]) => value !== undefined && value !== false),
   );
 }
 
-/** Returns the pairs of flags that can't be used together. */
 function exclusionsOf(flags: readonly FlagFacts[]): string[][] {
   const names = new Set(flags.map(({ name }) => name));
   const pairs = flags.flatMap(({ name, exclusive = [] }) =>
@@ -127,7 +125,6 @@ function exclusionsOf(flags: readonly FlagFacts[]): string[][] {
   return [...new Map(pairs.map((pair) => [pair.join(' '), pair])).values()];
 }
 
-/** Exit codes that any command may return. */
 const COMMON_CODES = [EXIT.ok, EXIT.unexpected, EXIT.usage, EXIT.interrupted, EXIT.terminated];
 /** Exit codes of commands that call the service or the sandbox. */
 const SERVICE_CODES = [
@@ -139,12 +136,10 @@ const SERVICE_CODES = [
   EXIT.unreachable,
 ];
 
-/** Commands that use only local files. */
 const OFFLINE = wordList(`autocomplete compat log log:verify schema bulk:list bulk:show documents:verify
   events:list events:secret events:show events:verify profiles:list profiles:remove profiles:show profiles:use
   sandbox:exec`);
 
-/** Exit codes of individual commands. */
 const COMMANDS_BY_CODE: Readonly<Record<number, readonly string[]>> = {
   [EXIT.storage]: wordList(`documents:download documents:head documents:link documents:verify doctor demo
     envelopes:download envelopes:evidence events:verify listen log:verify`),

@@ -79,7 +79,6 @@ export class PromptSession {
   }
 }
 
-/** Asks a single question. */
 export async function ask<T>(question: (conversation: PromptSession) => Promise<T>): Promise<T> {
   const conversation = new PromptSession();
   try {

@@ -32,7 +32,7 @@ export async function readEarlierRows(
   client: Client,
   { session, interrupt }: Context,
 ): Promise<Map<number, EarlierRow>> {
-  const baseUrl = (await session.settings()).baseUrl?.value ?? '';
+  const baseUrl = await session.baseUrl();
   const file = { newRows: rows, fingerprint: report.fingerprint, baseUrl };
   return findEarlierRows(runsDir(), client, file, interrupt.signal);
 }

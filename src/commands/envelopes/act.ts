@@ -27,7 +27,6 @@ import { nameOf } from './list/view.ts';
 import { confirmProblems, type ProblemOptions, rolesReader } from './problems.ts';
 import { renderDone } from './view.ts';
 
-/** A command that acts on envelopes. */
 export interface ActCommand {
   words: readonly string[];
   flags: { yes: boolean; 'dry-run': boolean };
@@ -54,19 +53,23 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
     await confirmProblems(problems, { ...confirming, asks, id, fromStdin: ids.fromStdin }, context);
   };
   const writes = ids.ids.map(action.writeFor);
-  const preview: BatchPreview = {
-    action,
-    known: selected,
-    plan: (id) => planAction(action, id, means, selected),
+  const planAll = async () => {
+    const items: PlannedAction[] = [];
+    const plan = (id: string) => planAction(action, id, means, selected);
+    for await (const one of mapInOrder(ids.ids, READ_CONCURRENCY, plan)) items.push(one);
+    return items;
   };
   if (flags['dry-run']) {
     if (command.checksDryRun) await checkEach(ids, (id) => check(id, 'later'), context);
-    await showDryRun(ids, preview, context);
+    await showDryRun(ids, action, planAll, context);
     return noteRefusal(writes, context);
   }
   const clearance = await client.checkWrites(writes);
   const isPreviewed = ids.ids.length > 1 && !flags.yes && !clearance.isConfirmed;
-  const chosen = isPreviewed ? await confirmBatch(ids, preview, context) : ids;
+  // Nothing is read for a question that can't be asked.
+  if (isPreviewed && selected === undefined && !canAsk(context.terminal, ids.fromStdin))
+    await confirmCount(ids.ids.length, action, ids, context);
+  const chosen = isPreviewed ? await confirmBatch(ids, action, await planAll(), context) : ids;
   const asks = !flags.yes && !context.terminal.json && canAsk(context.terminal, ids.fromStdin);
   const [only] = ids.ids.length === 1 && (asks || !ids.stream) ? ids.ids : [];
   if (only !== undefined) await check(only, asks);
@@ -111,14 +114,6 @@ async function readIfAllowed(id: string, { client, signal }: ActionContext): Pro
   }
 }
 
-/** An action on several envelopes. */
-interface BatchPreview {
-  action: EnvelopeAction;
-  /** The selected envelopes; undefined for IDs. */
-  known: ReadonlyMap<string, Envelope> | undefined;
-  plan: (id: string) => Promise<PlannedAction>;
-}
-
 /** The verb of the question `Cancel 3 envelopes?`. */
 const QUESTIONS = { send: 'Send', cancel: 'Cancel', remind: 'Send reminders for' } as const;
 
@@ -130,55 +125,54 @@ const MAX_ROWS = 20;
  * @throws UsageError if the answer is no; ServiceError INVALID_STATE if the action is possible for none.
  */
 async function confirmBatch(
-  { ids, fromStdin }: Ids,
-  { action, known, plan }: BatchPreview,
+  ids: Ids,
+  action: EnvelopeAction,
+  items: readonly PlannedAction[],
   context: Context,
 ): Promise<Ids> {
-  const ask = (count: number) => {
-    const question = `${QUESTIONS[action.name]} ${counted(count, 'envelope')}?`;
-    return confirmed(question, { yes: false, otherwise: 'nothing was sent or changed', fromStdin }, context);
-  };
-  // Nothing is read for a question that can't be asked.
-  if (known === undefined && !canAsk(context.terminal, fromStdin)) await ask(ids.length);
-  const items = await planEach(ids, plan);
   const kept = items.filter(({ refusal }) => refusal === undefined);
   // With --json, stderr is for the error alone.
   if (!context.terminal.json) show(items, context);
   if (kept.length === 0)
-    throw new ServiceError('INVALID_STATE', `None of the ${ids.length} can be ${action.done}.`, {
+    throw new ServiceError('INVALID_STATE', `None of the ${items.length} can be ${action.done}.`, {
       status: 400,
       hint: 'The reasons are shown above.',
     });
-  await ask(kept.length);
-  return { ids: kept.map(({ id }) => id), stream: true, fromStdin };
+  await confirmCount(kept.length, action, ids, context);
+  return { ...ids, ids: kept.map(({ id }) => id), stream: true };
+}
+
+function confirmCount(
+  count: number,
+  { name }: EnvelopeAction,
+  { fromStdin }: Ids,
+  context: Context,
+): Promise<void> {
+  const question = `${QUESTIONS[name]} ${counted(count, 'envelope')}?`;
+  return confirmed(question, { yes: false, otherwise: 'nothing was sent or changed', fromStdin }, context);
 }
 
 /** Shows what would be done. In a pipe and with --json, prints the IDs without a request. */
 async function showDryRun(
   { ids }: Ids,
-  { action: { name }, plan }: BatchPreview,
+  { name }: EnvelopeAction,
+  planAll: () => Promise<PlannedAction[]>,
   context: Context,
 ): Promise<void> {
   if (!context.terminal.outIsTty || context.terminal.json) return writeDryRun(ids, name, context.terminal);
-  const items = await planEach(ids, plan);
+  const items = await planAll();
   showLeftOut(items, context);
   const kept = items.filter(({ refusal }) => refusal === undefined);
-  const lines = inColumns(kept.map((one) => hiddenCells(one, context)));
+  const lines = inColumns(kept.map((one) => cellsOf(one, context)));
   const room = context.terminal.columns - `would ${name} `.length;
   const details = new Map(kept.map(({ id }, index) => [id, truncate(lines[index] ?? id, room)]));
   return writeDryRun([...details.keys()], name, context.terminal, (id) => details.get(id) ?? id);
 }
 
-async function planEach(ids: readonly string[], plan: BatchPreview['plan']): Promise<PlannedAction[]> {
-  const items: PlannedAction[] = [];
-  for await (const one of mapInOrder(ids, READ_CONCURRENCY, plan)) items.push(one);
-  return items;
-}
-
 function show(items: readonly PlannedAction[], context: Context): void {
   const kept = items.filter(({ refusal }) => refusal === undefined);
   const lines = [
-    ...inColumns(kept.slice(0, MAX_ROWS).map((one) => hiddenCells(one, context))).map((line) => `  ${line}`),
+    ...inColumns(kept.slice(0, MAX_ROWS).map((one) => cellsOf(one, context))).map((line) => `  ${line}`),
     ...more(kept),
     ...kept.flatMap(({ id, problems }) =>
       problems.map(({ text }) => `! ${safeLine(id)}: ${hidden(text, context)}`),
@@ -191,7 +185,7 @@ function show(items: readonly PlannedAction[], context: Context): void {
 function showLeftOut(items: readonly PlannedAction[], context: Context): void {
   const left = items.filter(({ refusal }) => refusal !== undefined);
   const lines = left.slice(0, MAX_ROWS).map((one) => {
-    const what = hiddenCells(one, context).join('  ').trimEnd();
+    const what = cellsOf(one, context).join('  ').trimEnd();
     return `Skipped ${what}: ${hidden(reasonOf(one), context)}.`;
   });
   writeLines([...lines, ...more(left)], context.terminal);
@@ -212,15 +206,12 @@ function hidden(text: string, { terminal: { redactor } }: Context): string {
   return safeLine(redactor.redact(text));
 }
 
-function hiddenCells(one: PlannedAction, context: Context): string[] {
-  return cellsOf(one).map((text) => hidden(text, context));
-}
-
-function cellsOf({ id, envelope }: PlannedAction): string[] {
+function cellsOf({ id, envelope }: PlannedAction, context: Context): string[] {
   const waiting = (envelope?.signers ?? []).filter((one) => !hasSigned(one)).map(nameOf);
   const [first = '', ...others] = waiting;
   const whom = others.length > 1 ? `${first} +${others.length}` : waiting.join(' and ');
-  return [id, envelope?.subject || envelope?.templateName || '', whom && `for ${whom}`];
+  const texts = [id, envelope?.subject || envelope?.templateName || '', whom && `for ${whom}`];
+  return texts.map((text) => hidden(text, context));
 }
 
 function more(all: readonly unknown[]): string[] {
@@ -230,17 +221,15 @@ function more(all: readonly unknown[]): string[] {
 /** The most IDs to show in a command that is meant to be copied. */
 const MAX_IDS = 20;
 
-/** Returns what the actions on envelopes need. */
 export async function actionContext(context: Context): Promise<ActionContext> {
   const { session, terminal, interrupt } = context;
-  const { baseUrl } = await session.settings();
   return {
     client: await session.client(),
     signal: interrupt.signal,
     rolesOf: rolesReader(context),
     reminders: {
       folder: stateDir(),
-      account: baseUrl?.value ?? '',
+      account: await session.baseUrl(),
       clock: session.clock,
       now: () => session.now(),
       onUnrecorded: ({ message }) =>
@@ -258,7 +247,11 @@ export async function actionContext(context: Context): Promise<ActionContext> {
 function batchAction({ name, done }: EnvelopeAction, ids: Ids, words: readonly string[]): BatchAction {
   const reminds = name === 'remind';
   const add = reminds && !hasFlag(words, '--min-gap') ? ['--min-gap', REMINDER_GAP] : [];
-  const again = (left: readonly string[]) => retryCommand(words, ids, left, add);
+  const again = (left: readonly string[]) => {
+    if (left.length > MAX_IDS) return rebuildCommand(words, { add });
+    const yes = left.length > 1 && !hasFlag(words, '--yes') && !hasFlag(words, '-y') ? ['--yes'] : [];
+    return rebuildCommand(words, { own: [...ids.ids, '-'], ids: left, add: [...add, ...yes] });
+  };
   return {
     done,
     ifUnknown: (id) =>
@@ -267,16 +260,4 @@ function batchAction({ name, done }: EnvelopeAction, ids: Ids, words: readonly s
         : `To see its status, run \`${command('envelopes', 'get', id)}\`. It is safe to run \`${again([id])}\` again, because an envelope can't be ${done} twice.`,
     again,
   };
-}
-
-/** Returns the same command for these IDs. */
-function retryCommand(
-  words: readonly string[],
-  { ids }: Ids,
-  left: readonly string[],
-  add: readonly string[],
-): string {
-  if (left.length > MAX_IDS) return rebuildCommand(words, { add });
-  const yes = left.length > 1 && !hasFlag(words, '--yes') && !hasFlag(words, '-y') ? ['--yes'] : [];
-  return rebuildCommand(words, { own: [...ids, '-'], ids: left, add: [...add, ...yes] });
 }

@@ -36,7 +36,6 @@ interface Done {
 export interface EachOptions<T extends Done> {
   ids: Ids;
   act: (id: string) => Promise<T>;
-  /** Renders one result for the terminal. */
   show: (done: T) => string | Promise<string>;
   /** For writes: everything that was sent is reported, even after an interrupt. */
   action?: BatchAction;
@@ -61,7 +60,6 @@ export async function forEachId<T extends Done>(options: EachOptions<T>, context
 
 type Attempt<T> = { id: string; done: T } | { id: string; error: unknown };
 
-/** The IDs of one command and their progress. */
 class BatchWork<T extends Done> {
   readonly #options: EachOptions<T>;
   readonly #context: Context;

@@ -36,7 +36,6 @@ function rolesShownBy(template: Template | undefined): KnownRoles {
   return { names: template === undefined ? [] : sentRoles(template), inferred: false };
 }
 
-/** How to report the problems. */
 export interface ProblemOptions {
   /** --allow-missing-roles: a role without a signer is only a warning. */
   allowMissing?: boolean;

@@ -10,13 +10,14 @@ import { replacedBy } from '../../envelopes/replace/find.ts';
 import { matchedSigners, type Selection } from '../../envelopes/select.ts';
 import { durationInWords } from '../../kernel/duration.ts';
 import { entryOf } from '../../kernel/json.ts';
+import { mapEach } from '../../kernel/streams.ts';
 import { hasSigned, isInFlight, isVoid } from '../../kernel/vocabulary.ts';
 import { isTableOutput, writeList } from '../../output/list.ts';
 import { indented } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine, truncate, widthOf } from '../../output/text.ts';
 import { relativeTime } from '../../output/time.ts';
-import { envelopeList, inOrder, mailboxOf, nameOf, namesOf } from '../envelopes/list/view.ts';
+import { envelopeList, inOrder, mailboxOf, nameOf, namesOf, noMatches } from '../envelopes/list/view.ts';
 import { successorOf } from '../envelopes/replace/successor.ts';
 import { renderEnvelope, statusText } from '../envelopes/view.ts';
 
@@ -53,19 +54,19 @@ export default class Find extends EsignCommand {
       { limit: limited.maxItems(flags), cached: flags.cached, oneSignerFirst: isDescribed },
       context,
     );
-    let count = 0;
-    async function* counted() {
-      for await (const one of hits.envelopes) {
-        count++;
-        yield one;
-      }
+    let isEmpty = true;
+    const envelopes = mapEach(hits.envelopes, (one) => {
+      isEmpty = false;
+      return one;
+    });
+    if (isDescribed) await printFound(envelopes, hits, selection, context);
+    else {
+      const { empty: _, ...view } = envelopeList(() => context.session.now(), selection);
+      await writeList(envelopes, view, flags, terminal.hidingSecrets());
     }
-    const { empty, ...view } = envelopeList(() => context.session.now(), selection);
-    if (isDescribed) await printFound(counted(), hits, selection, context);
-    else await writeList(counted(), view, flags, terminal.hidingSecrets());
     if (flags.cached) terminal.notice(ageOf(hits));
     // Also printed with --json: an empty list may mean a misspelled word.
-    if (count === 0 && !flags.quiet) terminal.notice(empty ?? '');
+    if (isEmpty && !flags.quiet) terminal.notice(noMatches(selection));
     if (hits.hasMore()) limited.notice(flags, context, hits.total());
   }
 }

@@ -12,7 +12,6 @@ import type { ReplaceProgressRecord } from './progress-record.ts';
 import { buildReplacement, isChanged, type ReplacementChanges, type SignerChange } from './replacement.ts';
 
 export interface ReplaceRequest {
-  /** The envelope to replace. */
   id: string;
   changes: ReplacementChanges;
   /** Creates only the draft and keeps the old envelope. */
@@ -57,7 +56,6 @@ export async function planReplacement(
   return plan;
 }
 
-/** Returns the new envelope, if it already exists. */
 async function madeBefore(
   client: Client,
   old: Envelope,

@@ -34,11 +34,9 @@ const LOCK_TIMEOUT_MS = 60_000;
 
 /** The recorded progress of replacing an envelope. */
 export interface ReplaceProgressRecord {
-  /** The request ID of the new envelope. */
   requestId?: string;
   /** When it was requested (ms since the epoch), while the outcome is unknown. */
   askedAt?: number;
-  /** The ID of the new envelope. */
   madeId?: string;
 }
 

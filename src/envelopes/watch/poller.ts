@@ -18,14 +18,15 @@ const SURVEY_POLLS = 100;
 /** Reads envelopes with as few requests as possible. Remembers the lengths of lists between polls. */
 export class EnvelopePoller {
   readonly #client: Client;
+  /** The number of pages each list had when it was last read. */
   readonly #pages = new Map<string, number>();
+  /** False for a service that ignores the status filter. */
   #filters = true;
   #lists = true;
   #listsLackSigners = false;
   #signersShown: boolean | undefined;
   #polls = 0;
   #leaving = 0;
-  /** The number of requests so far. */
   requests = 0;
 
   constructor(client: Client) {
@@ -53,11 +54,9 @@ export class EnvelopePoller {
     const pending = new Set(rest.keys());
     const reading = new ListReading(Math.max(MAX_READ_BY_ID, rest.size));
     for (;;) {
-      const { read, done } = reading;
-      const survey = { pages: this.#pages, read, done, filters: this.#filters, leaving: this.#leaving };
-      const step = nextStep(rest, discover, survey);
-      if (step === 'each') return;
-      const items = await this.#page(step.list, reading, signal).catch((error: unknown) =>
+      const list = this.#nextList(rest, discover, reading);
+      if (list === undefined) return;
+      const items = await this.#page(list, reading, signal).catch((error: unknown) =>
         this.#refused(error, discover.length > 0),
       );
       if (items === undefined) return;
@@ -79,7 +78,6 @@ export class EnvelopePoller {
     yield* mapInOrder(ids, READ_CONCURRENCY, (id) => this.#one(id, signal));
   }
 
-  /** Reads the next page of a list. */
   async #page(list: string, reading: ListReading, signal: AbortSignal | undefined) {
     const number = reading.next(list);
     const status = list === ALL ? undefined : list;
@@ -117,11 +115,70 @@ export class EnvelopePoller {
       throw error;
     }
   }
+
+  /**
+   * Returns the list to read next, by the strategy that needs the fewest requests for the remaining envelopes; undefined to read
+   * each by ID. It is decided after every page, so that a list that is too long is noticed on its first page.
+   * @param rest the envelopes still to be read, with their last known statuses
+   * @param always statuses whose lists are always read, because new envelopes may be in them
+   */
+  #nextList(
+    rest: ReadonlyMap<string, string | undefined>,
+    always: readonly string[],
+    reading: ListReading,
+  ): string | undefined {
+    const { done } = reading;
+    const must = done.has(ALL) ? [] : always.filter((status) => !done.has(status));
+    if (must.length > 0 && !this.#filters) return ALL;
+    const byStatus = this.#costByStatus(rest, must, reading);
+    const each = must.length > 0 ? Number.POSITIVE_INFINITY : rest.size;
+    const all = this.#costOfAll(rest, reading);
+    if (all <= each && all <= byStatus.cost + this.#leaving + COST_TOLERANCE) return ALL;
+    return byStatus.cost < each ? byStatus.lists[0] : undefined;
+  }
+
+  /** If the length isn't known, it is assumed to be that of the status lists together. */
+  #costOfAll(rest: ReadonlyMap<string, string | undefined>, reading: ListReading): number {
+    if (reading.done.has(ALL)) return Number.POSITIVE_INFINITY;
+    const parts = ENVELOPE_STATUSES.reduce((sum, status) => sum + (this.#pages.get(status) ?? 0), 0);
+    return this.#costOfList(ALL, Math.max(rest.size, parts * LIMITS.pageSize), reading);
+  }
+
+  #costOfList(list: string, expected: number, { read }: ListReading): number {
+    const known = this.#pages.get(list) ?? Math.ceil(expected / LIMITS.pageSize);
+    return Math.max(1, known - (read.get(list) ?? 0));
+  }
+
+  /** The lists of the last known statuses, in the order of an envelope's life; the rest by ID. */
+  #costByStatus(
+    rest: ReadonlyMap<string, string | undefined>,
+    must: readonly string[],
+    reading: ListReading,
+  ): { lists: string[]; cost: number } {
+    const { done } = reading;
+    const expected = new Map<string, number>(must.map((status) => [status, 0]));
+    let single = 0;
+    const expect = (status: string, amount: number) => {
+      const isReadable =
+        this.#filters && ENVELOPE_STATUSES.some((known) => known === status) && !done.has(status);
+      if (isReadable) expected.set(status, (expected.get(status) ?? 0) + amount);
+      else single += amount;
+    };
+    for (const status of rest.values()) {
+      if (status !== undefined) expect(status, 1);
+      else if (IN_FLIGHT.every((one) => done.has(one))) single++;
+      else for (const one of IN_FLIGHT) expect(one, 1 / IN_FLIGHT.length);
+    }
+    const lists = ENVELOPE_STATUSES.filter((status) => expected.has(status));
+    const pages = lists.map((status) => this.#costOfList(status, expected.get(status) ?? 0, reading));
+    return { lists, cost: pages.reduce((sum, cost) => sum + cost, 0) + Math.ceil(single) };
+  }
 }
 
-/** The progress of each list in one poll. */
 class ListReading {
+  /** The number of pages read of each list. */
   readonly read = new Map<string, number>();
+  /** Lists that were read to the end. */
   readonly done = new Set<string>();
   readonly #seen = new Set<string>();
   readonly #maxPages: number;
@@ -157,79 +214,5 @@ function mostDiffer(items: readonly Envelope[], status: string): boolean {
 /** The unfiltered list, as opposed to the list of one status. */
 const ALL = '';
 
-/** The known facts about the lists. */
-interface ListSurvey {
-  /** The number of pages each list had when it was last read. */
-  pages: ReadonlyMap<string, number>;
-  /** The number of pages read in this poll. */
-  read: ReadonlyMap<string, number>;
-  /** Lists that were read to the end in this poll. */
-  done: ReadonlySet<string>;
-  /** False for a service that ignores the status filter. */
-  filters: boolean;
-  /** The number of envelopes expected to have left the list of their status. Each has to be read by ID. */
-  leaving: number;
-}
-
-/** What to read next: a page of a list, or each envelope by ID. */
-type PollStep = { list: string } | 'each';
-
 /** The unfiltered list is preferred unless it takes this many times the requests, because it is more reliable. */
 const COST_TOLERANCE = 1;
-
-/**
- * Returns the next step of the strategy that needs the fewest requests for the remaining envelopes. It is decided after every page,
- * so that a list that is too long is noticed on its first page.
- * @param rest the envelopes still to be read, with their last known statuses
- * @param always statuses whose lists are always read, because new envelopes may be in them
- */
-function nextStep(
-  rest: ReadonlyMap<string, string | undefined>,
-  always: readonly string[],
-  survey: ListSurvey,
-): PollStep {
-  const must = survey.done.has(ALL) ? [] : always.filter((status) => !survey.done.has(status));
-  if (must.length > 0 && !survey.filters) return { list: ALL };
-  const byStatus = costByStatus(rest, must, survey);
-  const each = must.length > 0 ? Number.POSITIVE_INFINITY : rest.size;
-  const all = costOfAll(rest, survey);
-  if (all <= each && all <= byStatus.cost + survey.leaving + COST_TOLERANCE) return { list: ALL };
-  const [first] = byStatus.lists;
-  return first !== undefined && byStatus.cost < each ? { list: first } : 'each';
-}
-
-/** If the length isn't known, it is assumed to be that of the status lists together. */
-function costOfAll(rest: ReadonlyMap<string, string | undefined>, survey: ListSurvey): number {
-  if (survey.done.has(ALL)) return Number.POSITIVE_INFINITY;
-  const parts = ENVELOPE_STATUSES.reduce((sum, status) => sum + (survey.pages.get(status) ?? 0), 0);
-  return costOfList(ALL, Math.max(rest.size, parts * LIMITS.pageSize), survey);
-}
-
-function costOfList(list: string, expected: number, { pages, read }: ListSurvey): number {
-  const known = pages.get(list) ?? Math.ceil(expected / LIMITS.pageSize);
-  return Math.max(1, known - (read.get(list) ?? 0));
-}
-
-/** The lists of the last known statuses, in the order of an envelope's life; the rest by ID. */
-function costByStatus(
-  rest: ReadonlyMap<string, string | undefined>,
-  must: readonly string[],
-  survey: ListSurvey,
-): { lists: string[]; cost: number } {
-  const expected = new Map<string, number>(must.map((status) => [status, 0]));
-  let single = 0;
-  const expect = (status: string, amount: number) => {
-    const isReadable =
-      survey.filters && ENVELOPE_STATUSES.some((known) => known === status) && !survey.done.has(status);
-    if (isReadable) expected.set(status, (expected.get(status) ?? 0) + amount);
-    else single += amount;
-  };
-  for (const status of rest.values()) {
-    if (status !== undefined) expect(status, 1);
-    else if (IN_FLIGHT.every((one) => survey.done.has(one))) single++;
-    else for (const one of IN_FLIGHT) expect(one, 1 / IN_FLIGHT.length);
-  }
-  const lists = ENVELOPE_STATUSES.filter((status) => expected.has(status));
-  const pages = lists.map((status) => costOfList(status, expected.get(status) ?? 0, survey));
-  return { lists, cost: pages.reduce((sum, cost) => sum + cost, 0) + Math.ceil(single) };
-}

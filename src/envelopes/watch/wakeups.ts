@@ -38,7 +38,6 @@ export class Wakeups {
     if (this.#waiting.size === 0) await this.#pause.wait(ms, signal);
   }
 
-  /** Stops listening to the source. */
   close(): void {
     this.#source?.return?.().catch(() => undefined);
   }

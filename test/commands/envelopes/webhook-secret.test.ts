@@ -21,7 +21,7 @@ const notices: string[] = [];
 const context = {
   session: {
     clock: fakeClock(),
-    settings: () => Promise.resolve({ baseUrl: { value: 'https://x.example/v1' } }),
+    baseUrl: () => Promise.resolve('https://x.example/v1'),
   },
   terminal: {
     notice: (text: string) => {

@@ -128,7 +128,7 @@ async function rehearseFile(request: RehearseRequest, context: Context): Promise
     }),
     guard,
     at: session.now(),
-    baseUrl: (await session.settings()).baseUrl?.value ?? '',
+    baseUrl: await session.baseUrl(),
   };
 }
 

@@ -164,12 +164,10 @@ async function showDryRun(
   context: Context,
 ): Promise<void> {
   const { terminal } = context;
-  const { columns, style, redactor } = terminal;
   const options = preservedFlags(flags).filter(([name]) => name !== 'dry-run');
   const account = await accountOf(context.session);
-  const redact = (text: string) => redactor.redact(text);
   const preview = { envelope, template, account, options, warnings: [] };
-  await terminal.out(`${renderComposition(preview, { columns, style, redact })}Nothing was created.\n`);
+  await terminal.out(`${renderComposition(preview, terminal)}Nothing was created.\n`);
 }
 
 interface CreateInput {
@@ -261,7 +259,6 @@ const PRESERVED_FLAGS = [
   'dry-run',
 ] as const;
 
-/** Returns the flags to repeat in the equivalent command. */
 function preservedFlags(flags: CreateFlags): (readonly [string, string | true])[] {
   const metadata = (flags.metadata ?? []).map((pair) => ['metadata', pair] as const);
   const others = PRESERVED_FLAGS.flatMap((name) => {

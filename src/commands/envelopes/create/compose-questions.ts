@@ -1,7 +1,13 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
 import type { Choice, PromptSession } from '../../../cli/prompts/prompts.ts';
-import { type Composition, type CompositionPart, setOrder } from '../../../envelopes/composition.ts';
-import { type Contact, contactsIn, rolesIn } from '../../../envelopes/contacts.ts';
+import {
+  type Composition,
+  type CompositionPart,
+  type Contact,
+  contactsIn,
+  rolesIn,
+  setOrder,
+} from '../../../envelopes/composition.ts';
 import { parseSigner, type SignerInput, signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
@@ -15,28 +21,25 @@ export interface ComposeSuggestions {
   recent: readonly Envelope[];
 }
 
-/** Asks for one part; the answer goes into the composition. `isChange`: a signer beyond the roles can be added. */
-export async function askPart(
-  part: CompositionPart,
-  composition: Composition,
-  known: ComposeSuggestions,
-  conversation: PromptSession,
-  isChange = false,
-): Promise<void> {
-  if (part === 'template') await askTemplate(composition, known, conversation);
-  else if (part === 'signers')
-    await askSigners(composition, contactsIn(known.recent), conversation, isChange);
-  else if (part === 'order') await askOrder(composition, conversation);
-  else if (part === 'subject')
-    composition.subject = (await conversation.line('Email subject (optional):', composition.subject)).trim();
-  else await askMessage(composition, conversation);
+/** An envelope that is being composed in a conversation. */
+export interface Composing {
+  composition: Composition;
+  known: ComposeSuggestions;
+  conversation: PromptSession;
 }
 
-async function askTemplate(
-  composition: Composition,
-  known: ComposeSuggestions,
-  conversation: PromptSession,
-): Promise<void> {
+/** Asks for one part; the answer goes into the composition. `isChange`: a signer beyond the roles can be added. */
+export async function askPart(part: CompositionPart, composing: Composing, isChange = false): Promise<void> {
+  const { composition, conversation } = composing;
+  if (part === 'template') await askTemplate(composing);
+  else if (part === 'signers') await askSigners(composing, isChange);
+  else if (part === 'order') await askOrder(composing);
+  else if (part === 'subject')
+    composition.subject = (await conversation.line('Email subject (optional):', composition.subject)).trim();
+  else await askMessage(composing);
+}
+
+async function askTemplate({ composition, known, conversation }: Composing): Promise<void> {
   const { templates } = known;
   const current = composition.template?.id;
   const first = templates.filter((one) => one.id === current);
@@ -101,17 +104,13 @@ interface SignerQuestion {
 const NO_ONE = 'no one';
 
 /** Asks for one signer per role, or for signers until there are no more. */
-async function askSigners(
-  composition: Composition,
-  people: readonly Contact[],
-  conversation: PromptSession,
-  isChange: boolean,
-): Promise<void> {
-  const { roles, signers } = composition;
+async function askSigners(composing: Composing, isChange: boolean): Promise<void> {
+  const { roles, signers } = composing.composition;
+  const people = contactsIn(composing.known.recent);
   const isOpen = roles.length === 0 || isChange || signers.length > roles.length;
   for (let index = 0; index < (isOpen ? LIMITS.signers : roles.length); index++) {
     const question = { index, role: roles[index], optional: index >= Math.max(1, roles.length) };
-    const signer = await askSigner(question, composition, people, conversation);
+    const signer = await askSigner(question, composing, people);
     if (signer === undefined) {
       signers.length = index;
       return;
@@ -123,9 +122,8 @@ async function askSigners(
 /** Returns undefined when there are no more signers. */
 async function askSigner(
   question: SignerQuestion,
-  composition: Composition,
+  { composition, conversation }: Composing,
   people: readonly Contact[],
-  conversation: PromptSession,
 ): Promise<SignerInput | undefined> {
   const { index, role } = question;
   const current = composition.signers[index];
@@ -234,7 +232,7 @@ function formatHint(typed: string): string {
 
 type Turns = 'all' | 'listed' | 'asked';
 
-async function askOrder(composition: Composition, conversation: PromptSession): Promise<void> {
+async function askOrder({ composition, conversation }: Composing): Promise<void> {
   const chosen = await conversation.pick<Turns>('Signing order:', turns(composition), turnsOf(composition));
   const order = chosen === 'asked' ? await askTurns(composition.signers, conversation) : composition.signers;
   setOrder(composition, chosen === 'all' ? undefined : order);
@@ -276,7 +274,7 @@ async function askTurns(
 /** Shown for a line break while the message is entered on one line. */
 const LINE_BREAK = '⏎';
 
-async function askMessage(composition: Composition, conversation: PromptSession): Promise<void> {
+async function askMessage({ composition, conversation }: Composing): Promise<void> {
   const first = composition.message?.replace(/\r?\n/g, LINE_BREAK);
   const line = await conversation.line('Message (optional):', first, LINE_BREAK);
   composition.message = line.replaceAll(LINE_BREAK, '\n').trim();

@@ -1,19 +1,23 @@
 import type { Client } from '../../../api/client.ts';
 import type { Template } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
-import { ask, type Choice, type PromptSession } from '../../../cli/prompts/prompts.ts';
+import { ask, type Choice } from '../../../cli/prompts/prompts.ts';
 import { findProblems } from '../../../envelopes/completeness.ts';
-import { type Composition, type CompositionPart, composed, PARTS } from '../../../envelopes/composition.ts';
-import { recentEnvelopes } from '../../../envelopes/contacts.ts';
+import {
+  type Composition,
+  type CompositionPart,
+  composed,
+  PARTS,
+  recentEnvelopes,
+} from '../../../envelopes/composition.ts';
 import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
 import { sentRoles } from '../../../templates/roles.ts';
-import { askPart, type ComposeSuggestions, setTemplate } from './compose-questions.ts';
+import { askPart, type ComposeSuggestions, type Composing, setTemplate } from './compose-questions.ts';
 import { accountOf, renderComposition } from './view.ts';
 
-/** The values set by flags. */
 export interface ComposeInput {
   templateId: string | undefined;
   /** The envelope as set by the flags, with no signers if none were given. */
@@ -26,7 +30,6 @@ export interface ComposeInput {
 
 /** How long to wait for recent envelopes, which are only used for suggestions. */
 const TIMEOUT_MS = 5_000;
-/** The maximum number of templates to offer. */
 const MAX_TEMPLATES = 1_000;
 
 /**
@@ -35,36 +38,29 @@ const MAX_TEMPLATES = 1_000;
  */
 export async function compose(input: ComposeInput, context: Context): Promise<EnvelopeInput> {
   const client = await context.session.client();
-  const suggestions = await loadSuggestions(client, input, context);
-  const composition = initialComposition(input, suggestions);
+  const known = await loadSuggestions(client, input, context);
+  const composition = initialComposition(input, known);
   context.terminal.err('Nothing is created until you confirm. Press Ctrl-C to quit.\n\n');
   return ask(async (conversation) => {
-    await askMissing(input, composition, suggestions, conversation);
-    return decide(input, composition, suggestions, conversation, context);
+    const composing = { composition, known, conversation };
+    await askMissing(input, composing);
+    return decide(input, composing, context);
   });
 }
 
 /** Shows the envelope and asks what to do, until it is to be created, shown, or discarded. */
-async function decide(
-  input: ComposeInput,
-  composition: Composition,
-  suggestions: ComposeSuggestions,
-  conversation: PromptSession,
-  context: Context,
-): Promise<EnvelopeInput> {
+async function decide(input: ComposeInput, composing: Composing, context: Context): Promise<EnvelopeInput> {
+  const { composition, conversation } = composing;
   for (;;) {
-    const envelope = buildEnvelope(input, composition);
+    const templateId = composition.template?.id ?? '';
+    const envelope = { ...input.envelope, ...composed(composition), templateId };
     await showPreview(envelope, composition, input, context);
     const decision = await conversation.decide('What next?', decisions(envelope, input));
     if (decision === 'draft' || decision === 'send') return { ...envelope, send: decision === 'send' };
     if (decision === 'show') return envelope;
     if (decision === 'discard') throw new UsageError('Not confirmed; nothing was created.');
-    await change(composition, suggestions, conversation);
+    await change(composing);
   }
-}
-
-function buildEnvelope({ envelope }: ComposeInput, composition: Composition): EnvelopeInput {
-  return { ...envelope, ...composed(composition), templateId: composition.template?.id ?? '' };
 }
 
 async function showPreview(
@@ -74,10 +70,9 @@ async function showPreview(
   context: Context,
 ): Promise<void> {
   const { terminal } = context;
-  const { redactor } = terminal;
+  const { styleErr: style, redactor } = terminal;
   const account = await accountOf(context.session);
-  const redact = (text: string) => redactor.redact(text);
-  const view = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
+  const view = { columns: process.stderr.columns || 80, style, redactor };
   const inferred = template === undefined || sentRoles(template).length === 0;
   const warnings = findProblems(envelope.signers, { names: roles, inferred }).map(({ text }) => text);
   terminal.err(renderComposition({ envelope, template, account, options, warnings }, view));
@@ -120,23 +115,17 @@ async function listTemplates(client: Client, signal: AbortSignal): Promise<Templ
 
 function initialComposition(
   { templateId, envelope }: ComposeInput,
-  suggestions: ComposeSuggestions,
+  { templates, recent }: ComposeSuggestions,
 ): Composition {
   const { signers, subject, message, signingOrder } = envelope;
   const order = (['PARALLEL', 'SEQUENTIAL'] as const).find((one) => one === signingOrder);
   const composition: Composition = { roles: [], signers: [...signers], subject, message, order };
-  const [template] = suggestions.templates;
-  if (templateId !== undefined && template) setTemplate(composition, template, suggestions.recent);
+  const [template] = templates;
+  if (templateId !== undefined && template) setTemplate(composition, template, recent);
   return composition;
 }
 
-/** Prompts for the parts that the flags leave out. */
-async function askMissing(
-  { templateId, envelope }: ComposeInput,
-  composition: Composition,
-  suggestions: ComposeSuggestions,
-  conversation: PromptSession,
-): Promise<void> {
+async function askMissing({ templateId, envelope }: ComposeInput, composing: Composing): Promise<void> {
   const isGiven: Record<CompositionPart, boolean> = {
     template: templateId !== undefined,
     signers: envelope.signers.length > 0,
@@ -145,8 +134,8 @@ async function askMissing(
     message: envelope.message !== undefined,
   };
   for (const part of PARTS) {
-    if (isGiven[part] || (part === 'order' && composition.signers.length < 2)) continue;
-    await askPart(part, composition, suggestions, conversation);
+    if (isGiven[part] || (part === 'order' && composing.composition.signers.length < 2)) continue;
+    await askPart(part, composing);
   }
 }
 
@@ -186,23 +175,20 @@ const PART_NAMES: Readonly<Record<CompositionPart, string>> = {
 };
 
 /** Asks which answer to change, and for the new one. A template with other roles needs other signers. */
-async function change(
-  composition: Composition,
-  suggestions: ComposeSuggestions,
-  conversation: PromptSession,
-): Promise<void> {
+async function change(composing: Composing): Promise<void> {
+  const { composition, known, conversation } = composing;
   const changeable = PARTS.filter(
     (part) =>
       (part !== 'order' || composition.signers.length > 1) &&
-      (part !== 'template' || suggestions.templates.length > 1),
+      (part !== 'template' || known.templates.length > 1),
   );
   const part = await conversation.pick(
     'Change what?',
     changeable.map((one) => ({ value: one, name: PART_NAMES[one] })),
   );
   const before = composition.roles;
-  await askPart(part, composition, suggestions, conversation, true);
+  await askPart(part, composing, true);
   if (composition.roles === before) return;
-  await askPart('signers', composition, suggestions, conversation, true);
-  if (composition.signers.length > 1) await askPart('order', composition, suggestions, conversation);
+  await askPart('signers', composing, true);
+  if (composition.signers.length > 1) await askPart('order', composing);
 }

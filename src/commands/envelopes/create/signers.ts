@@ -49,7 +49,6 @@ async function readRows(path: string, options: ReadOptions): Promise<unknown[]> 
   return readTable(csvRecords(Readable.from([text]), dialectOf(text)), path);
 }
 
-/** Returns the rows of a table, by column name. */
 async function readTable(records: AsyncIterable<TableRecord>, path: string): Promise<unknown[]> {
   const rows: Record<string, string>[] = [];
   let header: string[] | undefined;

@@ -1,11 +1,12 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
 import type { Session } from '../../../cli/session.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import type { Created } from '../../../envelopes/create-once.ts';
 import { signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { command, LINE_CONTINUATION, shellWord } from '../../../kernel/text/shell-words.ts';
-import { statusColor } from '../../../output/status.ts';
+import { styledStatus } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
 
@@ -32,14 +33,13 @@ export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boo
   const status = safeLine(envelope.status ?? 'unknown');
   if (quiet) return `${id}\n`;
   if (!terminal.outIsTty) return `${id}\t${status}\n`;
-  const color = statusColor(status);
   const signers = envelope.signers ?? [];
   const people = signers.length === 1 ? (signers[0]?.email ?? '') : counted(signers.length, 'signer');
   const next =
     status === 'DRAFT'
       ? `Send it:  ${command('envelopes', 'send', envelope.id)}`
       : `Watch it:  ${command('envelopes', 'watch', envelope.id)}`;
-  const head = `Created ${terminal.style('bold', id)}: ${color ? terminal.style(color, status) : status}, for ${safeLine(people)}`;
+  const head = `Created ${terminal.style('bold', id)}: ${styledStatus(status, terminal)}, for ${safeLine(people)}`;
   return `${head}\n${terminal.style('dim', next)}\n`;
 }
 
@@ -48,87 +48,72 @@ export interface Preview {
   template: Template | undefined;
   /** The profile's name and the address of the service. */
   account: readonly string[];
-  /** Warnings about the signers. */
   warnings: readonly string[];
   /** Flags to repeat in the equivalent command: name and value, or true. */
   options: readonly (readonly [string, string | true])[];
 }
 
-/** The width of the longest label. */
 const LABEL = 8;
 const MESSAGE_LINES = 5;
 /** A longer message is shown as a file in the command. */
 const MESSAGE_IN_COMMAND = 200;
 
-/** Returns the account for the summary. */
 export async function accountOf(session: Pick<Session, 'settings'>): Promise<string[]> {
   const { baseUrl, profileName } = await session.settings();
   return [profileName?.value, baseUrl?.value].filter((text) => text !== undefined);
 }
 
-/** Options for showing the preview. */
-export interface PreviewOptions {
-  columns: number;
-  style: Terminal['style'];
-  /** Redacts each text before it is broken into lines. */
-  redact: (text: string) => string;
-}
-
-/** Renders the envelope to create, and the command that creates it without prompts. */
-export function renderComposition(shown: Preview, { columns, style, redact }: PreviewOptions): string {
-  const preview = withoutSecrets(shown, redact);
-  const rows = rowsOf(preview, columns - LABEL - 5);
+/** Renders the envelope to create, and the command that creates it without prompts. Secrets in typed texts are removed. */
+export function renderComposition(
+  { envelope, ...more }: Preview,
+  { columns, style, redactor }: Pick<CommandTerminal, 'columns' | 'style' | 'redactor'>,
+): string {
+  // Each text is redacted before it is broken into lines.
+  const redact = (text: string) => redactor.redact(text);
+  const signers = envelope.signers.map((one) => ({
+    ...one,
+    name: redact(one.name),
+    email: redact(one.email),
+  }));
+  const preview = { ...more, envelope: { ...envelope, signers } };
+  const rows = rowsOf(preview, columns - LABEL - 5, redact);
   const lines = rows.flatMap(([name, texts]) =>
     texts.map((text, index) =>
       `  ${style('dim', (index === 0 ? name : '').padEnd(LABEL))}  ${text}`.trimEnd(),
     ),
   );
-  const warnings = preview.warnings.map((text) => `  ${style('yellow', `! ${safeLine(text)}`)}\n`).join('');
-  const words = wrapWords(equivalentWords(preview, MESSAGE_IN_COMMAND), columns - 4);
+  const warnings = preview.warnings
+    .map((text) => `  ${style('yellow', `! ${safeLine(redact(text))}`)}\n`)
+    .join('');
+  const words = wrapWords(equivalentWords(preview, MESSAGE_IN_COMMAND, redact), columns - 4);
   return `\n${lines.join('\n')}\n${warnings && `\n${warnings}`}\n${style('dim', 'Equivalent command:')}\n${words.map((line) => `  ${line}`).join('\n')}\n\n`;
 }
 
-/** Redacts typed texts. IDs and numbers contain no secrets. */
-function withoutSecrets(preview: Preview, redact: (text: string) => string): Preview {
-  const { envelope, account, warnings, options } = preview;
-  const { signers, subject, message, metadata, webhookUrl } = envelope;
-  const hidden = (text: string | undefined) => (text === undefined ? undefined : redact(text));
-  const redactedMetadata = Object.entries(metadata ?? {}).map(([key, value]): [string, string] => [
-    redact(key),
-    redact(plain(value)),
-  ]);
-  return {
-    ...preview,
-    envelope: {
-      ...envelope,
-      signers: signers.map((one) => ({ ...one, name: redact(one.name), email: redact(one.email) })),
-      subject: hidden(subject),
-      message: hidden(message),
-      metadata: Object.fromEntries(redactedMetadata),
-      webhookUrl: hidden(webhookUrl),
-    },
-    account: account.map(redact),
-    warnings: warnings.map(redact),
-    options: options.map(([name, value]) => [name, value === true ? value : redact(value)]),
-  };
-}
-
-/** Returns labels, each with its lines. */
-function rowsOf({ envelope, template, account }: Preview, columns: number): [string, string[]][] {
+function rowsOf(
+  { envelope, template, account }: Preview,
+  columns: number,
+  redact: (text: string) => string,
+): [string, string[]][] {
   const { signers, signingOrder, subject, message, metadata, webhookUrl, expiresInDays } = envelope;
   const room = Math.max(20, columns);
   const order = signingOrder === 'SEQUENTIAL' ? 'one after the other' : 'everyone at the same time';
   const text = (value: string | undefined) => (value ? wrapped(safeLine(value), room) : []);
+  const typed = (value: string | undefined) => value && redact(value);
   const rows: [string, string[]][] = [
     ['Template', text(templateLine(template))],
     [signers.length === 1 ? 'Signer' : 'Signers', signerLines(envelope, room)],
     ['Order', signers.length > 1 && signingOrder ? [order] : []],
-    ['Subject', text(subject)],
-    ['Message', message ? messageLines(message, room) : []],
+    ['Subject', text(typed(subject))],
+    ['Message', message ? messageLines(redact(message), room) : []],
     ['Expires', expiresInDays === undefined ? [] : [`in ${counted(expiresInDays, 'day')}`]],
-    ['Metadata', Object.entries(metadata ?? {}).flatMap(([key, value]) => text(`${key}: ${plain(value)}`))],
-    ['Webhooks', text(webhookUrl)],
-    ['Account', text(account.join(', '))],
+    [
+      'Metadata',
+      Object.entries(metadata ?? {}).flatMap(([key, value]) =>
+        text(`${redact(key)}: ${redact(plain(value))}`),
+      ),
+    ],
+    ['Webhooks', text(typed(webhookUrl))],
+    ['Account', text(account.map(redact).join(', '))],
   ];
   return rows.filter(([, texts]) => texts.length > 0);
 }
@@ -177,11 +162,15 @@ export function equivalentCommand(wanted: Equivalent): string {
 }
 
 /** Returns the parts of the command, each option with its value. */
-function equivalentWords({ envelope, options }: Equivalent, longest = Number.POSITIVE_INFINITY): string[] {
+function equivalentWords(
+  { envelope, options }: Equivalent,
+  longest = Number.POSITIVE_INFINITY,
+  redact = (text: string) => text,
+): string[] {
   const { templateId, signers, subject, message, signingOrder } = envelope;
   const option = (name: string, value: string | undefined) =>
-    value === undefined ? [] : [`--${name} ${shellWord(value)}`];
-  const isLong = (message?.length ?? 0) > longest;
+    value === undefined ? [] : [`--${name} ${shellWord(redact(value))}`];
+  const isLong = redact(message ?? '').length > longest;
   return [
     'esign envelopes create',
     ...option('template', templateId),

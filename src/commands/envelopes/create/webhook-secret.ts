@@ -16,14 +16,10 @@ import {
 
 /** The parts of a command's context that secrets need. */
 interface SecretContext {
-  session: {
-    clock: Pick<Clock, 'now'>;
-    settings(): Promise<{ baseUrl: { value: string } | undefined }>;
-  };
+  session: { clock: Pick<Clock, 'now'>; baseUrl(): Promise<string> };
   terminal: { redactor: Pick<Redactor, 'add'>; notice(text: string): void };
 }
 
-/** The webhook secret of an envelope about to be created. */
 export interface OwnSecret extends WebhookSecretSource {
   /** Links it to the new envelope. If an earlier run created the envelope, links the secret of that run, if it is stored. */
   link(envelopeId: string): Promise<void>;
@@ -41,7 +37,7 @@ export async function ownSecret(
   inherited?: string,
 ): Promise<OwnSecret | undefined> {
   if (webhookUrl === undefined || webhookSecret !== undefined) return undefined;
-  const baseUrl = await baseUrlOf(context);
+  const baseUrl = await context.session.baseUrl();
   let sent: WebhookSecret | undefined;
   // An earlier run with this request ID may already have sent the secret.
   let isUsed = false;
@@ -73,10 +69,6 @@ export async function ownSecret(
   };
 }
 
-async function baseUrlOf({ session }: SecretContext): Promise<string> {
-  return (await session.settings()).baseUrl?.value ?? '';
-}
-
 function forRequest(
   requestId: string,
   baseUrl: string,
@@ -90,7 +82,7 @@ export async function storedSecretOf(
   envelopeId: string,
   context: SecretContext,
 ): Promise<string | undefined> {
-  const baseUrl = await baseUrlOf(context);
+  const baseUrl = await context.session.baseUrl();
   const secrets = await readWebhookSecrets(configDir());
   const kept = secrets.find((one) => one.envelopeId === envelopeId && one.baseUrl === baseUrl);
   context.terminal.redactor.add(kept?.secret);
@@ -104,7 +96,7 @@ export async function bindSecret(
 ): Promise<void> {
   const requestId = metadata?.[REQUEST_ID_KEY];
   if (!webhookUrl || typeof requestId !== 'string') return;
-  const baseUrl = await baseUrlOf(context);
+  const baseUrl = await context.session.baseUrl();
   const stored = forRequest(requestId, baseUrl, await readWebhookSecrets(configDir()));
   if (stored && !stored.envelopeId) await bind({ ...stored, envelopeId: id }, context);
 }

@@ -80,7 +80,6 @@ function withTime(who: string, envelope: Envelope, now: number): string {
   return [who, relativeTime(endOf(envelope), now)].filter((part) => part !== '').join(', ');
 }
 
-/** Returns the signers in signing order. */
 export function inOrder(envelope: Envelope): Signer[] {
   return signersByOrder(envelope).flat();
 }
@@ -121,8 +120,7 @@ const FILTERS: readonly (readonly [keyof Selection, string])[] = [
   ['run', '--run'],
 ];
 
-/** Returns the message for an empty list, with a suggestion. */
-function noMatches(selection: Selection): string {
+export function noMatches(selection: Selection): string {
   const { search, signer } = selection;
   const others = FILTERS.filter(([key]) => selection[key] !== undefined).map(([, flag]) => flag);
   const without = others.length > 0 ? `leave out ${others.join(', ')}` : undefined;

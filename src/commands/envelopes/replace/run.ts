@@ -5,7 +5,6 @@ import { noteRefusal } from '../../../cli/dry-run.ts';
 import { confirmed } from '../../../cli/input/confirm.ts';
 import { readMessage } from '../../../cli/input/files.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
-import type { Session } from '../../../cli/session.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { withOutcomeCheck } from '../../../cli/write.ts';
 import { createBody, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
@@ -53,7 +52,7 @@ export async function checkedPlan(
   context: Context,
 ): Promise<ReplacementPlan> {
   const client = await context.session.client();
-  const known = await readReplaceRecord(replacementsFolder(), await accountOf(context.session), id);
+  const known = await readReplaceRecord(replacementsFolder(), await context.session.baseUrl(), id);
   const plan = await planReplacement(
     client,
     await requestOf(id, flags, context),
@@ -74,7 +73,7 @@ export async function replaceEnvelope(
   const request = await requestOf(id, flags, context);
   const memory = await openReplaceRecord(
     replacementsFolder(),
-    await accountOf(context.session),
+    await context.session.baseUrl(),
     id,
     context.session.clock,
   );
@@ -84,10 +83,6 @@ export async function replaceEnvelope(
   } finally {
     await memory.close();
   }
-}
-
-async function accountOf(session: Session): Promise<string> {
-  return (await session.settings()).baseUrl?.value ?? '';
 }
 
 async function requestOf(id: string, flags: ReplaceFlags, context: Context): Promise<ReplaceRequest> {
@@ -139,10 +134,8 @@ async function confirmAndReplace(
   await check(plan, flags, context);
   const clearance = await client.checkWrites(writesOf(plan));
   const { terminal } = context;
-  const { redactor } = terminal;
   if (terminal.canAsk && !flags.yes) {
-    const redact = (text: string) => redactor.redact(text);
-    terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
+    terminal.err(renderPlan(plan, { style: terminal.styleErr, redactor: terminal.redactor }));
     const otherwise = 'nothing was created, canceled, or sent';
     await confirmed(questionFor(plan), { yes: false, otherwise }, context);
   } else if (!context.terminal.json) context.terminal.notice(costOf(plan));
@@ -181,7 +174,6 @@ async function runSteps(
   }
 }
 
-/** Returns the remaining writes for the guards. */
 export function writesOf({ old, wanted, made, steps }: ReplacementPlan): PlannedWrite[] {
   const sends = steps.includes('send');
   return [
@@ -235,7 +227,5 @@ async function showDryRun(
     };
     return writeJson({ ...shown, body }, terminal.hidingSecrets());
   }
-  const { redactor } = terminal;
-  const redact = (text: string) => redactor.redact(text);
-  await terminal.out(`${renderPlan(plan, { style: terminal.style, redact })}Nothing was done.\n`);
+  await terminal.out(`${renderPlan(plan, terminal)}Nothing was done.\n`);
 }

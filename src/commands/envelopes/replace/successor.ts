@@ -10,7 +10,6 @@ import { stateDir } from '../../../kernel/files/paths.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { isTerminal, isVoid } from '../../../kernel/vocabulary.ts';
 
-/** Returns the folder with the records of replacements. */
 export function replacementsFolder(): string {
   return join(stateDir(), 'replacements');
 }
@@ -28,7 +27,7 @@ export async function successorOf(
   context: Context,
 ): Promise<Envelope | undefined> {
   const { signal } = context.interrupt;
-  const account = (await context.session.settings()).baseUrl?.value ?? '';
+  const account = await context.session.baseUrl();
   const memory = await readReplaceRecord(replacementsFolder(), account, envelope.id).catch(() => undefined);
   if (memory?.madeId !== undefined) {
     const made = await readQuietly(client, memory.madeId, signal);
@@ -47,7 +46,6 @@ async function inIndex(id: string, context: Context): Promise<Envelope | undefin
   return undefined;
 }
 
-/** Returns the hint for an envelope that was replaced. */
 export function followSuccessor(id: string, { id: other, status }: Envelope): string {
   return `${id} was replaced by ${other}, which is ${status ?? 'unknown'}. To watch that one, run \`${command('envelopes', 'watch', other)}\`.`;
 }

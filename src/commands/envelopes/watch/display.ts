@@ -35,7 +35,6 @@ const MAX_MESSAGES = 20;
 /** Changes within this time are drawn together. */
 const REDRAW_DELAY_MS = 40;
 
-/** Opens the display for the output format and the terminal. */
 export function openDisplay(options: DisplayOptions, context: Context): Promise<WatchDisplay> {
   const { terminal } = context;
   const { json } = terminal;

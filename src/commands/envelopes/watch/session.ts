@@ -19,15 +19,13 @@ const MAX_LISTED = 10;
 /** Handles the events of one watch, and decides its result. */
 export class WatchSession {
   readonly #display: WatchDisplay;
-  readonly #until: readonly string[];
+  readonly #wanted: { until: readonly string[]; single: boolean; client: Client };
+  readonly #context: Context;
   readonly #command: ReturnType<typeof execHook> | undefined;
   readonly #notifier: ReturnType<typeof notifier> | undefined;
   readonly #last = new Map<string, string>();
   readonly #unexpected: { id: string; status: string; envelope: Envelope }[] = [];
-  readonly #client: Client;
-  readonly #context: Context;
   readonly #gone: Error[] = [];
-  readonly #single: boolean;
   #count = 0;
   #commands = { failed: 0, runs: 0 };
 
@@ -38,13 +36,10 @@ export class WatchSession {
     context: Context,
   ) {
     this.#display = display;
-    this.#until = wanted.until;
-    this.#single = wanted.single;
-    this.#client = wanted.client;
+    this.#wanted = wanted;
     this.#context = context;
-    const { terminal } = context;
-    const { signal } = context.interrupt;
-    const options = { signal, showsOutput: terminal.outIsTty && !context.terminal.json };
+    const { terminal, interrupt } = context;
+    const options = { signal: interrupt.signal, showsOutput: terminal.outIsTty && !terminal.json };
     if (hooks.exec !== undefined)
       this.#command = execHook(hooks.exec, (text) => display.notify(text), options);
     if (hooks.notify) this.#notifier = notifier(terminal);
@@ -58,7 +53,7 @@ export class WatchSession {
         this.#gone.push(event.error);
         if (!this.#last.has(event.id)) this.#count++;
         // For a single envelope, the error report shows it.
-        if (this.#single) return;
+        if (this.#wanted.single) return;
         return this.#display.gone(event.id, this.#last.get(event.id) ?? null, event.error);
       case 'outage':
         if (event.failures === 1) await this.#display.outage(`${sentenceOf(event.error)} Still watching.`);
@@ -76,17 +71,17 @@ export class WatchSession {
     const { envelopeId: id, from, to } = change;
     if (from === null) this.#count++;
     await this.#display.change(change);
-    const over = isOver({ id, status: to }, this.#until);
+    const over = isOver({ id, status: to }, this.#wanted.until);
     if (!over) return void this.#last.set(id, to);
     this.#last.delete(id);
     this.#notifier?.ended(change);
-    if (this.#until.includes(to)) this.#command?.reached(change);
+    if (this.#wanted.until.includes(to)) this.#command?.reached(change);
     else this.#unexpected.push({ id, status: to, envelope: change.envelope });
   }
 
   /** Returns hints about the replacements of envelopes that ended in another status; undefined if absent. */
   async #successors(): Promise<string | undefined> {
-    const options = { client: this.#client, looks: this.#single };
+    const options = { client: this.#wanted.client, looks: this.#wanted.single };
     const lines: string[] = [];
     for (const { id, envelope } of this.#unexpected.slice(0, MAX_LISTED)) {
       const made = await successorOf(envelope, options, this.#context);
@@ -108,7 +103,7 @@ export class WatchSession {
     if (first !== undefined)
       throw unexpectedStatus(
         this.#unexpected,
-        this.#until,
+        this.#wanted.until,
         (await this.#successors()) ?? reasonHint(first.id),
       );
     const [gone] = this.#gone;
@@ -207,7 +202,6 @@ function notifier(terminal: Terminal) {
     timer ??= setTimeout(finish, BATCH_MS);
   }
 
-  /** Shows the pending notification. */
   function finish(): void {
     clearTimeout(timer);
     timer = undefined;
@@ -251,7 +245,6 @@ const SHOW_ON_MAC = [
   'end run',
 ];
 
-/** Returns how to show a desktop notification in this environment. */
 function desktopFor(text: string, env: Environment, platform: NodeJS.Platform): Desktop {
   const body = safeLine(text);
   // A terminal multiplexer would discard the sequence.

@@ -39,44 +39,25 @@ export class WatchTable {
 
   constructor(ids: readonly string[], title: string) {
     this.#title = title;
-    for (const id of ids)
-      this.#rows.set(id, {
-        id,
-        status: '',
-        envelope: undefined,
-        lastChange: '',
-        at: undefined,
-        changeNumber: 0,
-      });
+    const unknown = { status: '', envelope: undefined, lastChange: '', at: undefined, changeNumber: 0 };
+    for (const id of ids) this.#rows.set(id, { id, ...unknown });
   }
 
   take(change: StatusChange, isOver: boolean): void {
     const { envelopeId: id, envelope, from, to } = change;
     const first = from === null ? lastAction(envelope) : undefined;
     const lastChange = first?.text ?? signerAction(change) ?? `was ${from ?? ''}`;
-    const changeNumber = first ? 0 : ++this.#changes;
-    this.#rows.set(id, {
-      id,
-      status: to,
-      envelope,
-      lastChange,
-      at: first ? first.at : change.at,
-      changeNumber,
-    });
+    const { at, changeNumber } = first
+      ? { at: first.at, changeNumber: 0 }
+      : { at: change.at, changeNumber: ++this.#changes };
+    this.#rows.set(id, { id, status: to, envelope, lastChange, at, changeNumber });
     if (isOver) this.#end(id);
   }
 
   gone(id: string, at: string): void {
-    const row = this.#rows.get(id);
-    const lastChange = 'not found';
-    this.#rows.set(id, {
-      id,
-      envelope: row?.envelope,
-      status: 'GONE',
-      lastChange,
-      at,
-      changeNumber: ++this.#changes,
-    });
+    const envelope = this.#rows.get(id)?.envelope;
+    const changeNumber = ++this.#changes;
+    this.#rows.set(id, { id, envelope, status: 'GONE', lastChange: 'not found', at, changeNumber });
     this.#end(id);
   }
 
@@ -88,7 +69,6 @@ export class WatchTable {
     return [title, ...blank, ...this.#table(terminal, room, now), ...blank, foot];
   }
 
-  /** Renders the final table. */
   final(terminal: Terminal, lines: number, now: number): string {
     if (this.#rows.size === 0) return '';
     return `${this.#table(terminal, Math.max(5, lines - FRAME_LINES), now).join('\n')}\n`;

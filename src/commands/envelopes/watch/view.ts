@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import type { StatusChange } from '../../../envelopes/watch/watch.ts';
 import { hasSigned } from '../../../kernel/vocabulary.ts';
-import { statusColor } from '../../../output/status.ts';
+import { styledStatus } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 
@@ -10,8 +10,7 @@ export function renderChange(change: StatusChange, terminal: Terminal): string {
   const { at, envelopeId, from, to, signer } = change;
   if (!terminal.outIsTty)
     return `${[at, envelopeId, from ?? '', to, signer ?? ''].map(safeLine).join('\t')}\n`;
-  const color = statusColor(to);
-  const status = color ? terminal.style(color, safeLine(to)) : safeLine(to);
+  const status = styledStatus(to, terminal);
   const time = terminal.style('dim', new Date(at).toLocaleTimeString('en-GB'));
   return `${time}  ${safeLine(envelopeId)}  ${status}${inWords(change)}\n`;
 }
@@ -23,7 +22,6 @@ function inWords(change: StatusChange): string {
   return action === undefined ? progress : safeLine(`  ${action}${progress}`);
 }
 
-/** Returns the number of signers, and how many have signed. */
 export function progressOf(envelope: Envelope): { total: number; signed: number } {
   const signers = envelope.signers ?? [];
   return { total: signers.length, signed: signers.filter(hasSigned).length };
