@@ -16,7 +16,7 @@ import { requestIdOf } from './markers.ts';
 import type { KnownRequest, LockedRequestId, RequestIds } from './request-ids/request-ids.ts';
 import { contentOf, hasSameContent, isOtherContent } from './request-ids/same-content.ts';
 import { msUntilListed, type OnSearchStart, searchUntilListed } from './request-ids/search.ts';
-import { graceDeadline, isAborted, readQuietly, sendEnvelope, type WriteOutcome } from './write-outcome.ts';
+import { graceDeadline, isAborted, readQuietly, sendEnvelope } from './write-outcome.ts';
 
 export interface Created {
   envelope: Envelope;
@@ -97,71 +97,43 @@ const DAMAGED: CreateWarning = {
     "This machine's record for the request ID was damaged, so esign searched the service's list instead.",
 };
 
+/**
+ * Creates an envelope once. After a lost response, searches the list for its request ID until it must have appeared, and never
+ * creates it again.
+ */
 async function createNew(
   client: Client,
   { requestId, body }: { requestId: string; body: CreateEnvelopeBody },
   request: LockedRequestId,
-  { signal, searching }: CreateOptions,
+  options: CreateOptions,
 ): Promise<Created> {
-  const onLost = () => request.lost();
-  const outcome = await createWithOutcome(client, body, requestId, { signal, searching, onLost }).catch(
-    async (error: unknown) => {
-      if (error instanceof EsignError && !isAmbiguous(error)) await request.refused();
-      throw error;
-    },
-  );
-  if (outcome.kind === 'unknown') throw unknownCreate(outcome, requestId);
-  const { value: envelope, by } = outcome;
-  await request.made(envelope.id);
-  const isEchoed = by === 'lookup' || (await echoes(client, envelope, requestId, signal));
-  return isEchoed ? { envelope, by } : { envelope, by, warning: notEchoed(requestId) };
-}
-
-/** The outcome of a create. If it is unknown, `searchError` shows why the search failed, if it did. */
-type CreateWriteOutcome = WriteOutcome<Envelope> & { searchError?: Error };
-
-interface CreateWriteOptions extends Pick<CreateOptions, 'signal' | 'searching'> {
-  /** Called when the response is lost, before the search. */
-  onLost?: (() => Promise<void>) | undefined;
-}
-
-/**
- * Creates an envelope once. After a lost response, searches the list for its request ID until it must have appeared, and never
- * creates it again. Calls `searching` when the search begins.
- * @throws the service's error if nothing was created.
- */
-export async function createWithOutcome(
-  client: Client,
-  body: CreateEnvelopeBody,
-  requestId: string,
-  { signal, searching, onLost }: CreateWriteOptions = {},
-): Promise<CreateWriteOutcome> {
+  const { signal } = options;
   const startedAt = client.clock.now();
+  let envelope: Envelope;
   try {
-    return { kind: 'settled', value: await client.envelopes.create(body, signal), by: 'reply' };
+    envelope = await client.envelopes.create(body, signal);
   } catch (error) {
+    if (error instanceof EsignError && !isAmbiguous(error)) await request.refused();
     if (!isAmbiguous(error)) throw error;
     // The request may have waited for the rate limit, so the time in which the list must show the envelope begins now.
     const lostAt = client.clock.now();
-    await onLost?.();
-    const { found, searchError } = await searchAfterLoss(
-      client,
-      { requestId, startedAt, lostAt },
-      { signal, searching },
-    );
-    if (found) {
-      await (await client.writes()).resolve(requestId, found.id);
-      return { kind: 'settled', value: found, by: 'lookup' };
-    }
-    return { kind: 'unknown', error, ...(searchError ? { searchError } : {}) };
+    await request.lost();
+    const { found, searchError } = await searchAfterLoss(client, { requestId, startedAt, lostAt }, options);
+    if (found === undefined) throw unknownCreate(error, searchError, requestId);
+    await (await client.writes()).resolve(requestId, found.id);
+    await request.made(found.id);
+    return { envelope: found, by: 'lookup' };
   }
+  await request.made(envelope.id);
+  const isEchoed = await echoes(client, envelope, requestId, signal);
+  return { envelope, by: 'reply', ...(isEchoed ? {} : { warning: notEchoed(requestId) }) };
 }
 
 /** Searches for an envelope whose response was lost. An abort leaves it a grace period. */
 async function searchAfterLoss(
   client: Client,
   { requestId, startedAt, lostAt }: { requestId: string; startedAt: number; lostAt: number },
-  { signal, searching }: CreateWriteOptions,
+  { signal, searching }: CreateOptions,
 ): Promise<{ found?: Envelope | undefined; searchError?: Error | undefined }> {
   const deadline = graceDeadline(client, signal);
   let searchError: Error | undefined;
@@ -185,7 +157,7 @@ async function searchAfterLoss(
   }
 }
 
-function unknownCreate({ error, searchError }: { error: Error; searchError?: Error }, requestId: string) {
+function unknownCreate(error: Error, searchError: Error | undefined, requestId: string) {
   const searched = searchError
     ? `Searching for it failed as well: ${sentenceOf(searchError)}`
     : "It is not in the service's list.";
