@@ -237,8 +237,7 @@ export class Session {
       readsOnly: this.#readsOnly,
       onRequest: (reads) => {
         this.#onRead?.();
-        const text = reads ? `Waiting for ${host}` : `Sent; waiting for a response from ${host}`;
-        return this.#terminal.showWaiting(text);
+        return this.#terminal.showWaiting(waitingText(reads, host));
       },
       trace: this.#flags.debug ? (entry) => this.#trace(entry) : undefined,
       onWait: ({ ms, error }) => this.#showWait(ms, error),
@@ -269,4 +268,8 @@ export class Session {
   #trace(entry: TracedRequest): void {
     this.#terminal.err(traceText(entry, (text) => this.#invocation.redactor.redact(text)));
   }
+}
+
+function waitingText(reads: boolean, host: string): string {
+  return reads ? `Waiting for ${host}` : `Sent; waiting for a response from ${host}`;
 }

@@ -1,6 +1,5 @@
 import { entryOf } from '../kernel/json.ts';
 import type { Terminal } from './terminal.ts';
-import { safeLine } from './text.ts';
 
 type Color = Parameters<Terminal['style']>[0];
 
@@ -18,12 +17,6 @@ const COLORS: Readonly<Record<string, Color>> = {
 /** Returns the color of an envelope status, or undefined for an unknown one. */
 export function statusColor(status: string | null | undefined): Color | undefined {
   return entryOf(COLORS, status ?? '');
-}
-
-/** Returns the status of an envelope in its color. */
-export function styledStatus(status: string, { style }: Pick<Terminal, 'style'>): string {
-  const color = statusColor(status);
-  return color ? style(color, safeLine(status)) : safeLine(status);
 }
 
 export function signerMark(status: string | null | undefined): string {

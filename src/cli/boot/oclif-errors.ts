@@ -22,13 +22,13 @@ export function translate(error: unknown, config: Config | undefined, argv: read
       config.commands.map((command) => command.id),
     );
   if (!('oclif' in error)) return error;
-  const command = commandIn(config, argv);
-  const help = `See \`esign ${command ? `${command.id.replaceAll(':', ' ')} ` : ''}--help\`.`;
+  const id = commandId(config, argv);
+  const help = `See \`esign ${id ? `${id} ` : ''}--help\`.`;
   const flags = flagsOf(error);
-  if (flags !== undefined) return unknownFlag(flags, command, help);
+  if (flags !== undefined) return unknownFlag(flags, config, id, help);
   // oclif appends its own help hint and a list of flags.
   const [sentence = ''] = messageOf(error).split(/\n(?:See more help|USAGE|\nNote: --)/);
-  return new UsageError(cleanMessage(sentence, command), { hint: help });
+  return new UsageError(cleanMessage(sentence, config?.findCommand(id.replaceAll(' ', ':'))), { hint: help });
 }
 
 /** Returns the error for an unknown command, with a suggestion if one is similar enough. */
@@ -53,10 +53,12 @@ export function unknownCommand(id: string, ids: readonly string[]): UsageError {
 
 function unknownFlag(
   flags: readonly string[],
-  command: Command.Loadable | undefined,
+  config: Config | undefined,
+  id: string,
   help: string,
 ): UsageError {
   const [flag = ''] = flags;
+  const command = config?.findCommand(id.replaceAll(' ', ':'));
   const known = Object.keys(command?.flags ?? {}).map((name) => `--${name}`);
   const suggestion = flag.startsWith('--') ? nearest(flag, known) : undefined;
   return new UsageError(`Unknown flag ${flags.join(', ')}.`, {
@@ -71,14 +73,17 @@ function flagsOf(error: Error): string[] | undefined {
   return flags.filter((flag) => typeof flag === 'string');
 }
 
-/** Returns the command with the longest name that the words before the first flag begin with. */
-function commandIn(config: Config | undefined, argv: readonly string[]): Command.Loadable | undefined {
-  const flag = argv.findIndex((word) => word.startsWith('-'));
-  for (let length = flag < 0 ? argv.length : flag; length > 0; length--) {
-    const command = config?.findCommand(argv.slice(0, length).join(':'));
-    if (command) return command;
+function commandId(config: Config | undefined, argv: readonly string[]): string {
+  const words: string[] = [];
+  for (const word of argv) {
+    if (word.startsWith('-')) break;
+    words.push(word);
   }
-  return undefined;
+  for (let length = words.length; length > 0; length--) {
+    const id = words.slice(0, length).join(':');
+    if (config?.findCommand(id)) return id.replaceAll(':', ' ');
+  }
+  return '';
 }
 
 /** oclif's messages and their replacements. Values that may be secret are left out. */

@@ -31,9 +31,7 @@ export async function readIds(
   terminal: Pick<CommandTerminal, 'notice'>,
   stdin?: NodeJS.ReadableStream,
 ): Promise<Ids> {
-  const flag = words.find((word) => word.startsWith('-') && word !== '-');
-  if (flag !== undefined)
-    throw new UsageError(`Unknown flag ${flag}.`, { hint: 'Use --help to see the available flags.' });
+  refuseFlags(words);
   if (words.length === 0) {
     throw new UsageError(`Specify at least one ${what}, or \`-\` to read them from stdin.`, {
       hint: SOURCES[what],
@@ -51,6 +49,12 @@ export async function readIds(
       hint: 'Specify one, or `-` to read several from stdin.',
     });
   return { ids: [...new Set(ids)], stream: fromStdin || words.length > 1, fromStdin };
+}
+
+function refuseFlags(words: readonly string[]): void {
+  for (const word of words)
+    if (word.startsWith('-') && word !== '-')
+      throw new UsageError(`Unknown flag ${word}.`, { hint: 'Use --help to see the available flags.' });
 }
 
 async function readLines(

@@ -96,17 +96,17 @@ export async function fromIndex<T extends object>(
   const { session, interrupt } = context;
   const index = await session.index();
   if (index === undefined) return undefined;
-  const progress = indexProgress(context);
+  const line = new IndexProgressLine(context);
   try {
-    return await read(index, { signal: interrupt.signal, onProgress: progress.show });
+    return await read(index, { signal: interrupt.signal, onProgress: (progress) => line.show(progress) });
   } catch (error) {
     const why = unusableReason(error);
     if (why === undefined) throw error;
-    await progress.stop();
+    await line.stop();
     onUnusable(why, error);
     return undefined;
   } finally {
-    await progress.stop();
+    await line.stop();
   }
 }
 
@@ -119,35 +119,44 @@ function unusableReason(error: unknown): string | undefined {
 const MIN_PROGRESS_COUNT = 100;
 
 /** Shows the progress of updating the index. Shows nothing if there is little to read. */
-function indexProgress({ terminal }: Context) {
-  let spinner: Promise<Spinner> | undefined;
-  let current: IndexProgress['step'] | undefined;
-  let [startedAt, before] = [0, 0];
-  const timeLeft = (done: number, total: number | undefined) => {
-    const seconds = (performance.now() - startedAt) / 1_000;
-    const rate = (done - before) / seconds;
-    if (total === undefined || seconds < 1 || rate <= 0) return '';
-    return `, ${clockText((total - done) / rate)} left`;
-  };
-  const textOf = ({ step, done, total }: IndexProgress) => {
+class IndexProgressLine {
+  readonly #context: Context;
+  #spinner: Promise<Spinner> | undefined;
+  #step: IndexProgress['step'] | undefined;
+  #startedAt = 0;
+  #before = 0;
+
+  constructor(context: Context) {
+    this.#context = context;
+  }
+
+  show(progress: IndexProgress): void {
+    const { step, done, total } = progress;
+    if (step !== 'other-process' && (total ?? done) <= MIN_PROGRESS_COUNT) return;
+    if (step !== this.#step) [this.#step, this.#startedAt, this.#before] = [step, performance.now(), done];
+    const text = this.#text(progress);
+    if (this.#spinner === undefined)
+      this.#spinner = startSpinner(text, this.#context.terminal, this.#context.terminal.json);
+    else void this.#spinner.then((spinner) => spinner.text(text));
+  }
+
+  async stop(): Promise<void> {
+    (await this.#spinner)?.stop();
+    this.#spinner = undefined;
+  }
+
+  #text({ step, done, total }: IndexProgress): string {
     if (step === 'other-process')
       return 'Another esign process is reading the envelopes. Waiting for it to finish.';
     const of = total === undefined ? '' : ` of ${grouped(total)}`;
     const what = step === 'list' ? 'Listing envelopes' : 'Reading envelopes';
-    return `${what} for the local index: ${grouped(done)}${of}${timeLeft(done, total)}`;
-  };
-  return {
-    show(progress: IndexProgress): void {
-      const { step, done, total } = progress;
-      if (step !== 'other-process' && (total ?? done) <= MIN_PROGRESS_COUNT) return;
-      if (step !== current) [current, startedAt, before] = [step, performance.now(), done];
-      const text = textOf(progress);
-      if (spinner === undefined) spinner = startSpinner(text, terminal, terminal.json);
-      else void spinner.then((shown) => shown.text(text));
-    },
-    async stop(): Promise<void> {
-      (await spinner)?.stop();
-      spinner = undefined;
-    },
-  };
+    return `${what} for the local index: ${grouped(done)}${of}${this.#left(done, total)}`;
+  }
+
+  #left(done: number, total: number | undefined): string {
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    const rate = (done - this.#before) / seconds;
+    if (total === undefined || seconds < 1 || rate <= 0) return '';
+    return `, ${clockText((total - done) / rate)} left`;
+  }
 }

@@ -68,7 +68,7 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
   const isPreviewed = ids.ids.length > 1 && !flags.yes && !clearance.isConfirmed;
   // Nothing is read for a question that can't be asked.
   if (isPreviewed && selected === undefined && !canAsk(context.terminal, ids.fromStdin))
-    await confirmCount(ids.ids.length, action, ids, context);
+    await confirmCount(action, ids, context);
   const chosen = isPreviewed ? await confirmBatch(ids, action, await planAll(), context) : ids;
   const asks = !flags.yes && !context.terminal.json && canAsk(context.terminal, ids.fromStdin);
   const [only] = ids.ids.length === 1 && (asks || !ids.stream) ? ids.ids : [];
@@ -125,7 +125,7 @@ const MAX_ROWS = 20;
  * @throws UsageError if the answer is no; ServiceError INVALID_STATE if the action is possible for none.
  */
 async function confirmBatch(
-  ids: Ids,
+  { ids, fromStdin }: Ids,
   action: EnvelopeAction,
   items: readonly PlannedAction[],
   context: Context,
@@ -134,21 +134,17 @@ async function confirmBatch(
   // With --json, stderr is for the error alone.
   if (!context.terminal.json) show(items, context);
   if (kept.length === 0)
-    throw new ServiceError('INVALID_STATE', `None of the ${items.length} can be ${action.done}.`, {
+    throw new ServiceError('INVALID_STATE', `None of the ${ids.length} can be ${action.done}.`, {
       status: 400,
       hint: 'The reasons are shown above.',
     });
-  await confirmCount(kept.length, action, ids, context);
-  return { ...ids, ids: kept.map(({ id }) => id), stream: true };
+  const chosen = { ids: kept.map(({ id }) => id), stream: true, fromStdin };
+  await confirmCount(action, chosen, context);
+  return chosen;
 }
 
-function confirmCount(
-  count: number,
-  { name }: EnvelopeAction,
-  { fromStdin }: Ids,
-  context: Context,
-): Promise<void> {
-  const question = `${QUESTIONS[name]} ${counted(count, 'envelope')}?`;
+function confirmCount({ name }: EnvelopeAction, { ids, fromStdin }: Ids, context: Context): Promise<void> {
+  const question = `${QUESTIONS[name]} ${counted(ids.length, 'envelope')}?`;
   return confirmed(question, { yes: false, otherwise: 'nothing was sent or changed', fromStdin }, context);
 }
 

@@ -6,7 +6,7 @@ import { entryOf } from '../../kernel/json.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { hasDeclined, hasSigned, isInFlight, isTerminal } from '../../kernel/vocabulary.ts';
 import { writeJson } from '../../output/json.ts';
-import { signerMark, styledStatus } from '../../output/status.ts';
+import { signerMark, statusColor } from '../../output/status.ts';
 import { indented, renderPairs, withHangingIndent } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../output/text.ts';
@@ -21,9 +21,11 @@ export function renderEnvelope(
   /** The envelope that replaced it. */
   successor?: Envelope,
 ): string {
-  const status = styledStatus(envelope.status ?? 'unknown', terminal);
+  const status = envelope.status ?? 'unknown';
+  const color = statusColor(status);
   const title = safeLine(envelope.subject || envelope.templateName || '');
-  const head = `${terminal.style('bold', safeLine(envelope.id))}  ${status}`;
+  const shown = color ? terminal.style(color, safeLine(status)) : safeLine(status);
+  const head = `${terminal.style('bold', safeLine(envelope.id))}  ${shown}`;
   const parts = [
     `${withHangingIndent(head, title && ` ${title}`, terminal).trimEnd()}\n${statusLine(envelope, terminal, now)}`,
     renderPairs([...facts(envelope, now), ...replacing(envelope, successor)], terminal, '  '),
@@ -191,10 +193,11 @@ function section(title: string, pairs: [string, string][], terminal: Terminal): 
 
 /** Renders an action and the envelope's new status on one line. In a pipe: ID and status. */
 export function renderAction(done: string, envelope: Envelope, terminal: Terminal): string {
-  const { id, status, signers } = envelope;
-  if (!terminal.outIsTty) return `${safeLine(id)}\t${safeLine(status ?? 'unknown')}\n`;
-  const people = counted(signers?.length ?? 0, 'signer');
-  return `${done} ${safeLine(id)}: ${styledStatus(status ?? 'unknown', terminal)}, ${people}\n`;
+  const status = safeLine(envelope.status ?? 'unknown');
+  if (!terminal.outIsTty) return `${safeLine(envelope.id)}\t${status}\n`;
+  const color = statusColor(status);
+  const people = counted(envelope.signers?.length ?? 0, 'signer');
+  return `${done} ${safeLine(envelope.id)}: ${color ? terminal.style(color, status) : status}, ${people}\n`;
 }
 
 const DONE = {

@@ -167,7 +167,9 @@ async function showDryRun(
   const options = preservedFlags(flags).filter(([name]) => name !== 'dry-run');
   const account = await accountOf(context.session);
   const preview = { envelope, template, account, options, warnings: [] };
-  await terminal.out(`${renderComposition(preview, terminal)}Nothing was created.\n`);
+  const { columns, style } = terminal;
+  const redact = (text: string) => terminal.redactor.redact(text);
+  await terminal.out(`${renderComposition(preview, { columns, style, redact })}Nothing was created.\n`);
 }
 
 interface CreateInput {

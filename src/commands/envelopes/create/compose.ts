@@ -70,9 +70,9 @@ async function showPreview(
   context: Context,
 ): Promise<void> {
   const { terminal } = context;
-  const { styleErr: style, redactor } = terminal;
   const account = await accountOf(context.session);
-  const view = { columns: process.stderr.columns || 80, style, redactor };
+  const redact = (text: string) => terminal.redactor.redact(text);
+  const view = { columns: process.stderr.columns || 80, style: terminal.styleErr, redact };
   const inferred = template === undefined || sentRoles(template).length === 0;
   const warnings = findProblems(envelope.signers, { names: roles, inferred }).map(({ text }) => text);
   terminal.err(renderComposition({ envelope, template, account, options, warnings }, view));

@@ -1,12 +1,11 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
 import type { Session } from '../../../cli/session.ts';
-import type { CommandTerminal } from '../../../cli/terminal.ts';
 import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import type { Created } from '../../../envelopes/create-once.ts';
 import { signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { command, LINE_CONTINUATION, shellWord } from '../../../kernel/text/shell-words.ts';
-import { styledStatus } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { inColumns, safeLine, widthOf, wrapped } from '../../../output/text.ts';
 
@@ -34,12 +33,13 @@ export function renderCreated(envelope: Envelope, terminal: Terminal, quiet: boo
   if (quiet) return `${id}\n`;
   if (!terminal.outIsTty) return `${id}\t${status}\n`;
   const signers = envelope.signers ?? [];
+  const color = statusColor(status);
   const people = signers.length === 1 ? (signers[0]?.email ?? '') : counted(signers.length, 'signer');
   const next =
     status === 'DRAFT'
       ? `Send it:  ${command('envelopes', 'send', envelope.id)}`
       : `Watch it:  ${command('envelopes', 'watch', envelope.id)}`;
-  const head = `Created ${terminal.style('bold', id)}: ${styledStatus(status, terminal)}, for ${safeLine(people)}`;
+  const head = `Created ${terminal.style('bold', id)}: ${color ? terminal.style(color, status) : status}, for ${safeLine(people)}`;
   return `${head}\n${terminal.style('dim', next)}\n`;
 }
 
@@ -66,10 +66,9 @@ export async function accountOf(session: Pick<Session, 'settings'>): Promise<str
 /** Renders the envelope to create, and the command that creates it without prompts. Secrets in typed texts are removed. */
 export function renderComposition(
   { envelope, ...more }: Preview,
-  { columns, style, redactor }: Pick<CommandTerminal, 'columns' | 'style' | 'redactor'>,
+  { columns, style, redact }: { columns: number; style: Terminal['style']; redact: (text: string) => string },
 ): string {
   // Each text is redacted before it is broken into lines.
-  const redact = (text: string) => redactor.redact(text);
   const signers = envelope.signers.map((one) => ({
     ...one,
     name: redact(one.name),

@@ -1,4 +1,3 @@
-import type { Envelope } from '../../../api/schemas.ts';
 import { hasFlag, rebuildCommand } from '../../../cli/rerun.ts';
 import type { ReplaceEvent } from '../../../envelopes/replace/carry-out.ts';
 import type { ReplacementPlan } from '../../../envelopes/replace/plan.ts';
@@ -12,7 +11,8 @@ import {
 
 /** Describes the progress of a replacement, for when it is interrupted. */
 export class ReplaceProgress {
-  readonly #old: Envelope;
+  readonly #old: string;
+  readonly #status: string;
   readonly #requestId: string;
   readonly #words: readonly string[];
   readonly #left: ReplacementPlan['steps'][number][];
@@ -20,7 +20,8 @@ export class ReplaceProgress {
   #isCancelled = false;
 
   constructor({ old, made, steps }: ReplacementPlan, requestId: string, words: readonly string[]) {
-    this.#old = old;
+    this.#old = old.id;
+    this.#status = old.status ?? 'unknown';
     this.#made = made?.id;
     this.#left = [...steps];
     this.#requestId = requestId;
@@ -38,7 +39,7 @@ export class ReplaceProgress {
   explain(event: ReplaceEvent): string | undefined {
     const { type, envelope } = event;
     if (type === 'superseded')
-      return `Another person or process also replaced ${this.#old.id}. Your draft ${event.ownId} was canceled in favor of ${envelope.id}.`;
+      return `Another person or process also replaced ${this.#old}. Your draft ${event.ownId} was canceled in favor of ${envelope.id}.`;
     if (event.by === 'reply') return undefined;
     const what =
       type === 'made' ? 'the draft was created' : `the request succeeded: it is ${envelope.status ?? type}`;
@@ -76,9 +77,8 @@ export class ReplaceProgress {
   #open(): string {
     const [next] = this.#left;
     if (next === 'make' || this.#made === undefined)
-      return `A draft that replaces ${this.#old.id} may exist. Its request ID is ${this.#requestId}. ${this.#old.id} is unchanged (${this.#old.status ?? 'unknown'}).`;
-    if (next === 'cancel')
-      return `${this.#made} is a draft. ${this.#old.id} may or may not have been canceled.`;
+      return `A draft that replaces ${this.#old} may exist. Its request ID is ${this.#requestId}. ${this.#old} is unchanged (${this.#status}).`;
+    if (next === 'cancel') return `${this.#made} is a draft. ${this.#old} may or may not have been canceled.`;
     if (next === 'send') return `${this.#oldStatusText()}. ${this.#made} may or may not have been sent.`;
     return `${this.#oldStatusText()}, and was replaced by ${this.#made}.`;
   }
@@ -88,7 +88,7 @@ export class ReplaceProgress {
   }
 
   #oldStatusText(): string {
-    return `${this.#old.id} is ${this.#isCancelled ? 'canceled' : `unchanged (${this.#old.status ?? 'unknown'})`}`;
+    return `${this.#old} is ${this.#isCancelled ? 'canceled' : `unchanged (${this.#status})`}`;
   }
 
   #retryCommand(): string {

@@ -135,7 +135,8 @@ async function confirmAndReplace(
   const clearance = await client.checkWrites(writesOf(plan));
   const { terminal } = context;
   if (terminal.canAsk && !flags.yes) {
-    terminal.err(renderPlan(plan, { style: terminal.styleErr, redactor: terminal.redactor }));
+    const redact = (text: string) => terminal.redactor.redact(text);
+    terminal.err(renderPlan(plan, { style: terminal.styleErr, redact }));
     const otherwise = 'nothing was created, canceled, or sent';
     await confirmed(questionFor(plan), { yes: false, otherwise }, context);
   } else if (!context.terminal.json) context.terminal.notice(costOf(plan));
@@ -227,5 +228,6 @@ async function showDryRun(
     };
     return writeJson({ ...shown, body }, terminal.hidingSecrets());
   }
-  await terminal.out(`${renderPlan(plan, terminal)}Nothing was done.\n`);
+  const redact = (text: string) => terminal.redactor.redact(text);
+  await terminal.out(`${renderPlan(plan, { style: terminal.style, redact })}Nothing was done.\n`);
 }

@@ -1,7 +1,6 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
-import type { CommandTerminal } from '../../../cli/terminal.ts';
 import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import type { ReplaceResult } from '../../../envelopes/replace/carry-out.ts';
 import type { ReplacementPlan } from '../../../envelopes/replace/plan.ts';
@@ -10,7 +9,8 @@ import type { SignerInput } from '../../../envelopes/signer-mailbox.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { hasSigned, isTerminal } from '../../../kernel/vocabulary.ts';
-import { styledStatus } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status.ts';
+import type { Terminal } from '../../../output/terminal.ts';
 import { safeBlock, safeLine } from '../../../output/text.ts';
 
 /** Returns how many envelopes of the monthly quota the replacement uses. */
@@ -56,7 +56,7 @@ function signedLines({ signers, id }: Envelope): string[] {
 
 export function renderPlan(
   plan: ReplacementPlan,
-  { style, redactor }: Pick<CommandTerminal, 'style' | 'redactor'>,
+  { style, redact }: { style: Terminal['style']; redact: (text: string) => string },
 ): string {
   const { old, wanted, signers } = plan;
   const title = old.subject || old.templateName || '';
@@ -68,15 +68,14 @@ export function renderPlan(
   const changed = facts.filter(([, before, after]) => (before ?? undefined) !== after);
   const days = wanted.expiresInDays;
   const lines = [
-    `${style('bold', safeLine(old.id))}  ${safeLine(old.status ?? 'unknown')}  ${safeLine(redactor.redact(title))}`.trimEnd(),
-    ...signers.flatMap((change) => signerLines(change).map((line) => `  ${safeLine(redactor.redact(line))}`)),
+    `${style('bold', safeLine(old.id))}  ${safeLine(old.status ?? 'unknown')}  ${safeLine(redact(title))}`.trimEnd(),
+    ...signers.flatMap((change) => signerLines(change).map((line) => `  ${safeLine(redact(line))}`)),
     ...changed.map(
-      ([name, , after]) =>
-        `  ${style('dim', name)}  ${safeBlock(redactor.redact(after ?? '')).replaceAll('\n', ' ')}`,
+      ([name, , after]) => `  ${style('dim', name)}  ${safeBlock(redact(after ?? '')).replaceAll('\n', ' ')}`,
     ),
     ...(days === undefined ? [] : [`  ${style('dim', 'Expires')}  in ${counted(days, 'day')}`]),
     '',
-    ...stepLines(plan).map((line, index) => `  ${index + 1}. ${safeLine(redactor.redact(line))}`),
+    ...stepLines(plan).map((line, index) => `  ${index + 1}. ${safeLine(redact(line))}`),
   ];
   return `${lines.join('\n')}\n\n`;
 }
@@ -123,9 +122,12 @@ export function renderReplaced(
 ): string {
   const id = safeLine(made.id);
   if (quiet) return `${id}\n`;
-  const [was, is] = [old.status ?? 'unknown', made.status ?? 'unknown'];
-  if (!terminal.outIsTty) return `${safeLine(old.id)}\t${safeLine(was)}\t${id}\t${safeLine(is)}\n`;
-  const shown = (status: string) => styledStatus(status, terminal);
+  const [was, is] = [old, made].map(({ status }) => safeLine(status ?? 'unknown'));
+  if (!terminal.outIsTty) return `${safeLine(old.id)}\t${was}\t${id}\t${is}\n`;
+  const shown = (status = '') => {
+    const color = statusColor(status);
+    return color ? terminal.style(color, status) : status;
+  };
   const people = (made.signers ?? []).map(({ name, email }) => name || email || 'a signer');
   const isDraft = made.status === 'DRAFT';
   const head = isDraft

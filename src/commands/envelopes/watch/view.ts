@@ -1,7 +1,7 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import type { StatusChange } from '../../../envelopes/watch/watch.ts';
 import { hasSigned } from '../../../kernel/vocabulary.ts';
-import { styledStatus } from '../../../output/status.ts';
+import { statusColor } from '../../../output/status.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine } from '../../../output/text.ts';
 
@@ -10,7 +10,8 @@ export function renderChange(change: StatusChange, terminal: Terminal): string {
   const { at, envelopeId, from, to, signer } = change;
   if (!terminal.outIsTty)
     return `${[at, envelopeId, from ?? '', to, signer ?? ''].map(safeLine).join('\t')}\n`;
-  const status = styledStatus(to, terminal);
+  const color = statusColor(to);
+  const status = color ? terminal.style(color, safeLine(to)) : safeLine(to);
   const time = terminal.style('dim', new Date(at).toLocaleTimeString('en-GB'));
   return `${time}  ${safeLine(envelopeId)}  ${status}${inWords(change)}\n`;
 }
