@@ -6,8 +6,8 @@ import { command } from '../kernel/text/shell-words.ts';
 import { signersNamed } from './named-signer.ts';
 
 /** The outcome of a write. It is unknown if the response was lost and reading the envelope didn't show it. */
-export type WriteOutcome<T> =
-  | { kind: 'settled'; value: T; by: 'reply' | 'lookup' }
+type WriteOutcome =
+  | { kind: 'settled'; value: Envelope; by: 'reply' | 'lookup' }
   | { kind: 'unknown'; error: Error };
 
 /** Determining an outcome may take several requests, so it gets this multiple of the grace period for a response. */
@@ -48,7 +48,7 @@ export async function actWithOutcome(
   send: Action['send'],
   happened: Action['happened'],
   signal?: AbortSignal,
-): Promise<WriteOutcome<Envelope>> {
+): Promise<WriteOutcome> {
   let attempt = await actOnce(client, id, { send, happened, again: false }, signal);
   for (let number = 2; attempt.nothingHappened && number <= ACTION_TRIES; number++) {
     try {
@@ -64,7 +64,7 @@ export async function actWithOutcome(
 }
 
 interface ActionAttempt {
-  outcome: WriteOutcome<Envelope>;
+  outcome: WriteOutcome;
   /** The response was lost, and the status shows that nothing had happened by then. */
   nothingHappened: boolean;
 }
