@@ -1,6 +1,7 @@
 import type { CertificateInput } from '../model.ts';
 import { createFlow, drawFlowFooter, type Flow } from './drawing/flow.ts';
 import { drawHistoryTable, hashChain } from './drawing/history-table.ts';
+import { STYLES } from './drawing/pen.ts';
 import { drawSandboxMark } from './drawing/sandbox-mark.ts';
 import { drawSignerTable } from './drawing/signer-table.ts';
 import { inUtc } from './drawing/times.ts';
@@ -45,7 +46,7 @@ function drawEnvelope(flow: Flow, { envelope, template }: CertificateInput): voi
       ? 'Sequential: each signer was asked to sign after the previous signer signed'
       : 'Parallel: all signers were asked at the same time';
   flow.heading('Envelope', 60);
-  flow.fact('Envelope ID', [quoted(envelope.id)], { mono: true });
+  flow.fact('Envelope ID', [quoted(envelope.id)], STYLES.mono);
   flow.fact('Subject', [quoted(envelope.subject)]);
   flow.fact('Document', [`${quoted(envelope.templateName)} (${quoted(template.id)})`]);
   flow.fact('Signing order', [order]);
@@ -56,6 +57,6 @@ function drawEnvelope(flow: Flow, { envelope, template }: CertificateInput): voi
 
 function drawDigests(flow: Flow, { documentSha256, signedSha256 }: CertificateInput): void {
   flow.heading('Digests (SHA-256)', 40);
-  flow.fact('document.pdf', [documentSha256], { mono: true });
-  flow.fact('signed.pdf', [signedSha256], { mono: true });
+  flow.fact('document.pdf', [documentSha256], STYLES.mono);
+  flow.fact('signed.pdf', [signedSha256], STYLES.mono);
 }

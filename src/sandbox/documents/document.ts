@@ -1,5 +1,15 @@
 import type { FieldRecord, TemplateRecord } from '../model.ts';
-import { baseline, COLORS, drawFitted, drawLine, drawParagraph, type Pen, STYLES } from './drawing/pen.ts';
+import {
+  baseline,
+  COLORS,
+  drawFieldBox,
+  drawFitted,
+  drawLine,
+  drawParagraph,
+  drawTitle,
+  type Pen,
+  STYLES,
+} from './drawing/pen.ts';
 import { createPdf, openPdf, type PdfInfo } from './pdf/pdf.ts';
 import type { Sheet } from './pdf/sheet.ts';
 import { BUILT_IN } from './templates/all.ts';
@@ -43,13 +53,9 @@ function infoOf({ id, name, description, createdAt }: TemplateRecord): PdfInfo {
   return { title: plain(name), subject: plain(description), keywords: [id], at: createdAt };
 }
 
-function nameOnly(template: TemplateRecord): Region {
-  const name = quoted(template.name);
-  return {
-    top: PAGE.top,
-    bottom: PAGE.bottom,
-    blocks: [{ kind: 'title', text: name, subtitle: quoted(template.description) }],
-  };
+function nameOnly({ name, description }: TemplateRecord): Region {
+  const { top, bottom } = PAGE;
+  return { top, bottom, blocks: [{ kind: 'title', text: quoted(name), subtitle: quoted(description) }] };
 }
 
 function drawFooter(pen: Pen, name: string, page: string): void {
@@ -61,9 +67,9 @@ function drawFooter(pen: Pen, name: string, page: string): void {
 /** Marks a page that replaces one from another account, so that it can't be mistaken for the page that signers will see. */
 function drawStandInMark(pen: Pen): void {
   const style = { ...STYLES.title, size: 30, color: COLORS.warning };
-  drawLine(pen, 'STAND-IN', style, { x: pen.sheet.width / 2, y: 168, align: 'center' });
+  drawLine(pen, 'STAND-IN', style, { x: pen.sheet.view.width / 2, y: 168, align: 'center' });
   const note = 'The fields come from your template. Signers will see the pages of the real document.';
-  drawLine(pen, note, STYLES.small, { x: pen.sheet.width / 2, y: 182, align: 'center' });
+  drawLine(pen, note, STYLES.small, { x: pen.sheet.view.width / 2, y: 182, align: 'center' });
   pen.sheet.box(PAGE.left - 8, 138, PAGE.width + 16, 50, { stroke: COLORS.warning, width: 0.8 });
 }
 
@@ -75,8 +81,7 @@ function drawEmptyField(pen: Pen, field: FieldRecord): void {
     pen.sheet.box(x, y, width, height, { fill: [1, 1, 1], stroke: COLORS.grey, width: 0.75 });
     return;
   }
-  pen.sheet.box(x, y, width, height, { fill: COLORS.tint });
-  pen.sheet.line([x, y + height], [x + width, y + height], { color: COLORS.grey, width: 0.6 });
+  drawFieldBox(pen.sheet, field);
   if (field.type === 'SIGNATURE') {
     drawLine(pen, '×', { ...STYLES.body, color: COLORS.faint }, { x: x + 5, y: y + height - 24 });
   }
@@ -130,30 +135,21 @@ function drawRegion(pen: Pen, region: Region): void {
 
 function drawBlock(pen: Pen, block: Block, { x, width }: { x: number; width: number }, top: number): number {
   switch (block.kind) {
-    case 'title': {
-      const below = drawParagraph(pen, block.text, STYLES.title, { x, top, width });
-      const end = drawParagraph(pen, block.subtitle, STYLES.small, { x, top: below + 1, width });
-      pen.sheet.line([x, end + 9], [x + width, end + 9], { color: COLORS.hairline, width: 0.75 });
-      pen.sheet.line([x, end + 9], [x + 42, end + 9], { color: COLORS.accent, width: 1.5 });
-      return end + 22;
-    }
+    case 'title':
+      return drawTitle(pen, block.text, block.subtitle, { x, top, width }) + 13;
     case 'heading': {
       // The number is aligned with those of the clauses.
       const [, number = '', text = ''] = /^(?:(\d+) {2})?(.*)$/su.exec(block.text) ?? [];
       const indent = number === '' ? 0 : INDENT;
       drawLine(pen, number, STYLES.heading, { x, y: baseline(top + 10, STYLES.heading) });
-      return (
-        drawParagraph(pen, text, STYLES.heading, {
-          x: x + indent,
-          top: top + 10,
-          width: width - indent,
-        }) + 4
-      );
+      const place = { x: x + indent, top: top + 10, width: width - indent };
+      return drawParagraph(pen, text, STYLES.heading, place) + 4;
     }
     case 'paragraph':
-      return drawParagraph(pen, block.text, STYLES.body, { x, top, width }) + 6;
-    case 'note':
-      return drawParagraph(pen, block.text, STYLES.small, { x, top, width }) + 6;
+    case 'note': {
+      const style = block.kind === 'note' ? STYLES.small : STYLES.body;
+      return drawParagraph(pen, block.text, style, { x, top, width }) + 6;
+    }
     case 'clause': {
       const indent = block.depth === 1 ? 2 * INDENT - 6 : INDENT;
       const numberAt = block.depth === 1 ? INDENT : 0;

@@ -1,7 +1,7 @@
 import type { Drawing, FieldRecord, SignedInput, SignerRecord, TemplateRecord } from '../model.ts';
-import { drawFilledField, drawnSignature, drawSignature, fieldValue } from './drawing/filled-fields.ts';
+import { drawFilledField, drawnSignature, drawSignature, inputOf, valueIn } from './drawing/filled-fields.ts';
 import { createFlow, drawFlowFooter, FLOW, type Flow } from './drawing/flow.ts';
-import { baseline, COLORS, drawFitted, STYLES } from './drawing/pen.ts';
+import { baseline, drawFieldBox, drawFitted, STYLES } from './drawing/pen.ts';
 import { drawSandboxMark } from './drawing/sandbox-mark.ts';
 import { openPdf, type Pdf } from './pdf/pdf.ts';
 import { createTypesetter, type Typesetter } from './text/typesetter.ts';
@@ -64,8 +64,7 @@ function drawFields(
     if (!signer) return [];
     const sheet = pdf.sheets[field.page - 1];
     if (sheet && drawFilledField({ sheet, type }, field, signer)) return [];
-    const value = signer.drawings?.[field.fieldId] ?? fieldValue(field, signer);
-    return [{ signer, label: field.label, value }];
+    return [{ signer, label: field.label, value: valueIn(field, signer) }];
   });
 }
 
@@ -78,9 +77,7 @@ function entriesOf(fields: readonly FieldRecord[], signer: SignerRecord): Entry[
 }
 
 function shownValue(field: FieldRecord, signer: SignerRecord): string | Drawing {
-  const drawn = signer.drawings?.[field.fieldId];
-  if (drawn !== undefined) return drawn;
-  const value = signer.values[field.fieldId] ?? '';
+  const value = inputOf(field, signer);
   if (field.type !== 'CHECKBOX') return value;
   return value === 'true' ? 'Yes' : '';
 }
@@ -101,10 +98,9 @@ function drawAppendix(
     if (signer !== last) {
       flow.ensureSpace(44);
       flow.top += 6;
-      const style = { ...STYLES.body, use: 'strong' } as const;
-      const line = { x: FLOW.left, y: baseline(flow.top, style), width: FLOW.width };
-      drawFitted(flow, `${quoted(signer.name)}, ${quoted(signer.role)}`, style, line);
-      flow.top += style.leading + 2;
+      const line = { x: FLOW.left, y: baseline(flow.top, STRONG), width: FLOW.width };
+      drawFitted(flow, `${quoted(signer.name)}, ${quoted(signer.role)}`, STRONG, line);
+      flow.top += STRONG.leading + 2;
       last = signer;
     }
     if (typeof value === 'string') flow.fact(quoted(label), paragraphsOf(value));
@@ -112,6 +108,7 @@ function drawAppendix(
   }
 }
 
+const STRONG = { ...STYLES.body, use: 'strong' } as const;
 const CARD = { width: 222, height: 118, second: 309, signature: 58 } as const;
 
 /** Draws signatures, two per row, with the name, role, and email address above each. */
@@ -122,22 +119,13 @@ function drawSignatures(flow: Flow, fields: readonly FieldRecord[], signers: rea
     if (isLeft) flow.ensureSpace(CARD.height);
     const { sheet, top } = flow;
     const x = isLeft ? FLOW.left : CARD.second;
-    const name = { ...STYLES.body, use: 'strong' } as const;
-    drawFitted(flow, quoted(signer.name), name, {
-      x,
-      y: baseline(top, name),
-      width: CARD.width,
-      smallest: 5,
-    });
+    const { width } = CARD;
+    drawFitted(flow, quoted(signer.name), STRONG, { x, y: baseline(top, STRONG), width, smallest: 5 });
     const about = `${quoted(signer.role)} · ${quoted(signer.email)}`;
-    const line = { x, y: baseline(top + 13, STYLES.small), width: CARD.width, smallest: 4.5 };
+    const line = { x, y: baseline(top + 13, STYLES.small), width, smallest: 4.5 };
     drawFitted(flow, about, STYLES.small, line);
-    const box = { x, y: top + 30, width: CARD.width, height: CARD.signature };
-    sheet.box(box.x, box.y, box.width, box.height, { fill: COLORS.tint });
-    sheet.line([x, box.y + box.height], [x + box.width, box.y + box.height], {
-      color: COLORS.grey,
-      width: 0.6,
-    });
+    const box = { x, y: top + 30, width, height: CARD.signature };
+    drawFieldBox(sheet, box);
     drawSignature(flow, box, signer, signatureOf(fields, signer));
     if (!isLeft || index === signers.length - 1) flow.top += CARD.height;
   }

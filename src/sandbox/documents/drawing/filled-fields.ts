@@ -3,13 +3,18 @@ import type { Sheet } from '../pdf/sheet.ts';
 import type { Typesetter } from '../text/typesetter.ts';
 import { oneLine, paragraphsOf, quoted } from '../text/untrusted.ts';
 import { drawInk } from './ink.ts';
-import { COLORS, drawFitted, drawLine, type Pen, STYLES } from './pen.ts';
+import { type Box, baseline, COLORS, drawFitted, drawLine, type Pen, STYLES } from './pen.ts';
 import { dayOf, inUtc } from './times.ts';
 
-/** Returns the value that a signer entered into a field, or a default if the field requires one and nothing was entered. */
-export function fieldValue(field: FieldRecord, signer: SignerRecord): string {
-  const typed = signer.values[field.fieldId] ?? '';
-  if (typed.trim() !== '' || !field.required) return typed;
+/** Returns what a signer entered into a field or drew there. */
+export function inputOf({ fieldId }: FieldRecord, signer: SignerRecord): string | Drawing {
+  return signer.drawings?.[fieldId] ?? signer.values[fieldId] ?? '';
+}
+
+/** Returns what a signer entered or drew, or a default if the field requires a value and there is none. */
+export function valueIn(field: FieldRecord, signer: SignerRecord): string | Drawing {
+  const input = inputOf(field, signer);
+  if (typeof input !== 'string' || input.trim() !== '' || !field.required) return input;
   if (field.type === 'SIGNATURE') return signer.name;
   if (field.type === 'INITIALS') return initialsOf(signer.name);
   return field.type === 'DATE' && signer.signedAt !== null ? dayOf(signer.signedAt) : '';
@@ -23,45 +28,31 @@ export function drawnSignature(fields: readonly FieldRecord[], signer: SignerRec
 
 /** Draws a value into its field. Returns false if only part of it fits. */
 export function drawFilledField(pen: Pen, field: FieldRecord, signer: SignerRecord): boolean {
-  const drawn = signer.drawings?.[field.fieldId];
-  if (drawn !== undefined) return drawByHand(pen, field, signer, drawn);
-  const value = fieldValue(field, signer);
-  if (field.type === 'CHECKBOX') {
-    if (value === 'true') drawTick(pen.sheet, field);
+  const { type, x, y, width, height } = field;
+  const value = valueIn(field, signer);
+  if (typeof value === 'string' && value.trim() === '') return true;
+  if (type === 'SIGNATURE') return drawSignature(pen, field, signer, value);
+  if (typeof value !== 'string') {
+    const inset = Math.min(3, height * 0.1);
+    const inner = { x: x + inset, y: y + inset, width: width - 2 * inset, height: height - 2 * inset };
+    drawInk(pen.sheet, value, inner);
     return true;
   }
-  if (value.trim() === '') return true;
-  switch (field.type) {
-    case 'SIGNATURE':
-      return drawSignature(pen, field, signer, value);
-    case 'INITIALS':
-      return drawHandwriting(pen, value, {
-        x: field.x + 6,
-        y: field.y + field.height - 7,
-        width: field.width - 12,
-        size: Math.min(17, field.height * 0.66),
-      });
+  switch (type) {
+    case 'CHECKBOX':
+      if (value === 'true') drawTick(pen.sheet, field);
+      return true;
+    case 'INITIALS': {
+      const size = Math.min(17, height * 0.66);
+      return drawHandwriting(pen, value, { x: x + 6, y: y + height - 7, width: width - 12, size });
+    }
     case 'DROPDOWN':
-      return drawValue(pen, { ...field, width: field.width - 14 }, value);
+      return drawValue(pen, { ...field, width: width - 14 }, value);
     case 'DATE':
     case 'TEXT':
       return drawValue(pen, field, value);
   }
 }
-
-function drawByHand(pen: Pen, field: FieldRecord, signer: SignerRecord, drawn: Drawing): boolean {
-  if (field.type === 'SIGNATURE') return drawSignature(pen, field, signer, drawn);
-  const inset = Math.min(3, field.height * 0.1);
-  drawInk(pen.sheet, drawn, {
-    x: field.x + inset,
-    y: field.y + inset,
-    width: field.width - 2 * inset,
-    height: field.height - 2 * inset,
-  });
-  return true;
-}
-
-type Box = Pick<FieldRecord, 'x' | 'y' | 'width' | 'height'>;
 
 /** Draws a signature, typed or drawn, and below it the signer, the time, and the signature's ID. */
 export function drawSignature(pen: Pen, box: Box, signer: SignerRecord, hand: string | Drawing): boolean {
@@ -77,14 +68,9 @@ export function drawSignature(pen: Pen, box: Box, signer: SignerRecord, hand: st
   }
   const caption = { ...STYLES.footer, size: Math.min(5.9, box.height * 0.11) };
   const place = { x, width, smallest: 4.4 };
-  drawFitted(pen, signedBy(pen.type, signer, width, place.smallest), caption, {
-    ...place,
-    y: box.y + box.height * 0.81,
-  });
-  drawFitted(pen, `ID ${quoted(signer.signatureId)}`, caption, {
-    ...place,
-    y: box.y + box.height * 0.93,
-  });
+  const by = signedBy(pen.type, signer, width, place.smallest);
+  drawFitted(pen, by, caption, { ...place, y: box.y + box.height * 0.81 });
+  drawFitted(pen, `ID ${quoted(signer.signatureId)}`, caption, { ...place, y: box.y + box.height * 0.93 });
   return complete;
 }
 
@@ -92,7 +78,7 @@ export function drawSignature(pen: Pen, box: Box, signer: SignerRecord, hand: st
 function signedBy(type: Typesetter, signer: SignerRecord, width: number, size: number): string {
   const time = ` · ${inUtc(signer.signedAt)}`;
   const room = width - type.width(`Signed by ${time}`, STYLES.footer.use, size);
-  const options = { width: room, height: 0, largest: size, smallest: size, leading: 1 };
+  const options = { width: room, largest: size, smallest: size };
   const [name = ''] = type.fit([oneLine(signer.name)], STYLES.footer.use, options).lines;
   return `Signed by ${quoted(name)}${time}`;
 }
@@ -108,13 +94,7 @@ function drawHandwriting(
   // The fallback fonts look larger at the same size than the handwriting font.
   const largest = byHand ? size : size * 0.72;
   const slack = byHand ? 0 : largest * 0.2;
-  const fitted = pen.type.fit([text], use, {
-    width: width - slack,
-    height: 0,
-    largest,
-    smallest: size * 0.22,
-    leading: 1,
-  });
+  const fitted = pen.type.fit([text], use, { width: width - slack, largest, smallest: size * 0.22 });
   const style = { use, size: fitted.size, leading: 0, color: COLORS.penBlue } as const;
   drawLine(pen, fitted.lines[0] ?? '', style, { x, y, base: fitted.direction, slanted: !byHand });
   return fitted.complete;
@@ -136,15 +116,13 @@ function drawValue(pen: Pen, box: Box, value: string): boolean {
   const isTall = box.height > MIN_MULTILINE_HEIGHT;
   const height = leading * fitted.lines.length;
   const top = isTall ? box.y + 3 : box.y + (box.height - height) / 2;
-  for (const [index, text] of fitted.lines.entries()) {
-    const y = top + leading * (index + 0.5) + fitted.size * 0.36;
-    const style = { ...STYLES.body, size: fitted.size, color: COLORS.penBlue };
-    if (fitted.direction === 'rtl') {
-      drawLine(pen, text, style, { x: box.x + box.width - 5, y, base: 'rtl', align: 'right' });
-    } else {
-      drawLine(pen, text, style, { x: box.x + 5, y, base: 'ltr' });
-    }
-  }
+  const style = { ...STYLES.body, size: fitted.size, leading, color: COLORS.penBlue };
+  const side =
+    fitted.direction === 'rtl'
+      ? ({ x: box.x + box.width - 5, base: 'rtl', align: 'right' } as const)
+      : ({ x: box.x + 5, base: 'ltr' } as const);
+  for (const [index, text] of fitted.lines.entries())
+    drawLine(pen, text, style, { ...side, y: baseline(top + leading * index, style) });
   return fitted.complete;
 }
 

@@ -13,8 +13,17 @@ const COLUMNS = {
   hash: FLOW.right,
 } as const;
 
+const HEADS: Parameters<Flow['heads']>[0] = [
+  ['Time (UTC)', COLUMNS.time],
+  ['Event', COLUMNS.what],
+  ['Who', COLUMNS.who.x],
+  ['Hash', COLUMNS.hash, 'right'],
+];
+
 const LINE = 10.5;
 const MAX_LINES = 4;
+const SMALL: TextStyle = { ...STYLES.small, size: 7.8, leading: LINE };
+const INK: TextStyle = { ...SMALL, color: COLORS.ink };
 
 /** Draws the envelope's history in order, with the hash of each line. */
 export function drawHistoryTable(
@@ -27,26 +36,12 @@ export function drawHistoryTable(
   flow.note(
     'The hash of each line is the SHA-256 of the previous hash and the line itself, so changing, removing, or moving a line would change all hashes after it. The first 16 of 64 digits are shown.',
   );
-  drawHeads(flow);
+  flow.heads(HEADS, 4);
   for (const [index, entry] of history.entries())
     drawEntry(flow, entry, index + 1, hashes[index] ?? '', signers);
   const last = hashes.at(-1);
   flow.top += 6;
-  if (last !== undefined) flow.fact('Full last hash', [last], { mono: true });
-}
-
-function drawHeads(flow: Flow): void {
-  const y = baseline(flow.top, STYLES.label);
-  const heads: [string, number][] = [
-    ['Time (UTC)', COLUMNS.time],
-    ['Event', COLUMNS.what],
-    ['Who', COLUMNS.who.x],
-  ];
-  for (const [text, x] of heads) drawLine(flow, text, STYLES.label, { x, y });
-  drawLine(flow, 'Hash', STYLES.label, { x: COLUMNS.hash, y, align: 'right' });
-  flow.top += STYLES.label.leading + 3;
-  flow.rule();
-  flow.top += 4;
+  if (last !== undefined) flow.fact('Full last hash', [last], STYLES.mono);
 }
 
 function drawEntry(
@@ -56,40 +51,32 @@ function drawEntry(
   hash: string,
   signers: readonly SignerRecord[],
 ): void {
-  const small: TextStyle = { ...STYLES.small, size: 7.8, leading: LINE };
-  const ink: TextStyle = { ...small, color: COLORS.ink };
   const signer = signers.find(({ id }) => id === entry.signerId);
   const about = [
     ...(signer ? [`${quoted(signer.name)} (${quoted(signer.email)})`] : []),
     ...(entry.detail === null ? [] : [quoted(entry.detail)]),
   ];
-  const { lines } = flow.type.fit(about, ink.use, {
+  const { lines } = flow.type.fit(about, INK.use, {
     width: COLUMNS.who.width,
-    height: MAX_LINES * ink.size,
-    largest: ink.size,
-    smallest: ink.size,
-    leading: 1,
+    height: MAX_LINES * INK.size,
+    largest: INK.size,
+    smallest: INK.size,
   });
   const height = Math.max(1, lines.length) * LINE + 5;
-  if (flow.ensureSpace(height)) drawHeads(flow);
+  if (flow.ensureSpace(height)) flow.heads(HEADS, 4);
 
   const { top } = flow;
-  const y = baseline(top, ink);
-  drawLine(flow, `${number}`, small, { x: COLUMNS.number, y });
-  drawLine(flow, toSeconds(entry.at) ?? quoted(entry.at), ink, { x: COLUMNS.time, y });
-  drawLine(flow, HISTORY_WORDS[entry.what], ink, { x: COLUMNS.what, y });
-  for (const [index, text] of lines.entries()) {
-    drawLine(flow, text, ink, { x: COLUMNS.who.x, y: baseline(top + index * LINE, ink) });
-  }
+  const y = baseline(top, INK);
+  drawLine(flow, `${number}`, SMALL, { x: COLUMNS.number, y });
+  drawLine(flow, toSeconds(entry.at) ?? quoted(entry.at), INK, { x: COLUMNS.time, y });
+  drawLine(flow, HISTORY_WORDS[entry.what], INK, { x: COLUMNS.what, y });
+  for (const [index, text] of lines.entries())
+    drawLine(flow, text, INK, { x: COLUMNS.who.x, y: baseline(top + index * LINE, INK) });
   const style = { ...STYLES.mono, size: 7.2, color: COLORS.grey };
   drawLine(flow, hash.slice(0, 16), style, { x: COLUMNS.hash, y, align: 'right' });
   flow.top += height - 2.5;
-  flow.rule();
-  flow.top += 2.5;
+  flow.rule(2.5);
 }
-
-/** The hash that precedes the first line of a history. */
-const FIRST_HASH = '0'.repeat(64);
 
 /**
  * Returns the hash chain of an envelope's history, one lowercase hex SHA-256 per line. Each is computed over the previous hash (64 zeros at
@@ -97,7 +84,7 @@ const FIRST_HASH = '0'.repeat(64);
  * every later hash.
  */
 export function hashChain(history: readonly HistoryEntry[]): string[] {
-  let previous = FIRST_HASH;
+  let previous = '0'.repeat(64);
   return history.map(({ at, what, signerId, detail }) => {
     const line = JSON.stringify([at, what, signerId, detail]);
     previous = createHash('sha256').update(`${previous}\n${line}`).digest('hex');

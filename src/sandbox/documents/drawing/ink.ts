@@ -1,27 +1,21 @@
 import { DRAWING, type Drawing } from '../../model.ts';
 import type { Sheet } from '../pdf/sheet.ts';
-import { COLORS } from './pen.ts';
+import { type Box, COLORS } from './pen.ts';
 
 /** The pen's width on the pad, in the pad's unit, and its minimum and maximum width on a document, in points. */
 const PEN = { pad: 6, least: 0.5, most: 1.5 } as const;
-
-interface Area {
-  x: number;
-  y: number;
-  width: number;
-  height: number;
-}
 
 /**
  * Draws strokes into an area, aligned left and centered vertically, as large as fits. The scale is limited to that of a pad twice as wide
  * as the area, so that a dot stays a dot. Nothing is drawn outside the area.
  */
-export function drawInk(sheet: Sheet, drawing: Drawing, area: Area): void {
+export function drawInk(sheet: Sheet, drawing: Drawing, area: Box): void {
   const strokes = drawing.map(pointsOf);
   const all = strokes.flat();
   if (all.length === 0) return;
-  const [left, right] = extent(all.map(([x]) => x));
-  const [top, bottom] = extent(all.map(([, y]) => y));
+  const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
+  const [left, right] = [Math.min(...xs), Math.max(...xs)];
+  const [top, bottom] = [Math.min(...ys), Math.max(...ys)];
   const inner = { width: area.width - PEN.most, height: area.height - PEN.most };
   const scale = Math.min(
     inner.width / Math.max(1, right - left),
@@ -43,8 +37,4 @@ function pointsOf(stroke: readonly number[]): (readonly [number, number])[] {
     points.push([stroke[index] ?? 0, stroke[index + 1] ?? 0]);
   }
   return points;
-}
-
-function extent(values: readonly number[]): [number, number] {
-  return [Math.min(...values), Math.max(...values)];
 }

@@ -1,7 +1,8 @@
+import type { FieldRecord } from '../../model.ts';
 import type { Color, Sheet } from '../pdf/sheet.ts';
 import type { Use } from '../text/faces.ts';
 import type { BaseDirection } from '../text/itemize.ts';
-import type { FitOptions, Typesetter } from '../text/typesetter.ts';
+import type { Typesetter } from '../text/typesetter.ts';
 
 export const COLORS = {
   ink: [0.11, 0.13, 0.17],
@@ -38,6 +39,9 @@ export const STYLES = {
   mono: { use: 'mono', size: 7.6, leading: 11, color: COLORS.ink },
 } as const satisfies Record<string, TextStyle>;
 
+/** A part of a page, in points from its top left corner. */
+export type Box = Pick<FieldRecord, 'x' | 'y' | 'width' | 'height'>;
+
 export interface TextLine {
   x: number;
   /** The baseline. */
@@ -48,30 +52,30 @@ export interface TextLine {
   tracking?: number;
 }
 
-/** Draws one line of text. Returns its width. */
-export function drawLine(pen: Pen, text: string, style: TextStyle, line: TextLine): number {
-  const shaped = pen.type.shape(text, style.use, line.base);
-  const tracking = line.tracking ?? 0;
-  const width = shaped.width * style.size + tracking * [...text].length;
-  const shift = line.align === 'right' ? width : line.align === 'center' ? width / 2 : 0;
-  pen.sheet.text(shaped, {
-    x: line.x - shift,
-    y: line.y,
-    size: style.size,
-    color: style.color,
-    tracking,
-    ...(line.slanted === undefined ? {} : { slanted: line.slanted }),
-  });
-  return width;
+/** Draws one line of text. */
+export function drawLine(pen: Pen, text: string, { use, size, color }: TextStyle, line: TextLine): void {
+  const { y, align, base, slanted = false, tracking = 0 } = line;
+  const shaped = pen.type.shape(text, use, base);
+  const width = shaped.width * size + tracking * [...text].length;
+  const x = line.x - (align === 'right' ? width : align === 'center' ? width / 2 : 0);
+  pen.sheet.text(shaped, { x, y, size, color, slanted, tracking });
+}
+
+/** Where a paragraph starts, and how wide it is. */
+export interface Column {
+  x: number;
+  top: number;
+  width: number;
+}
+
+/** Draws the background of a field, and the line on which it is filled in. */
+export function drawFieldBox(sheet: Sheet, { x, y, width, height }: Box): void {
+  sheet.box(x, y, width, height, { fill: COLORS.tint });
+  sheet.line([x, y + height], [x + width, y + height], { color: COLORS.grey, width: 0.6 });
 }
 
 /** Draws a paragraph from its top edge down. Returns the top of the next one. */
-export function drawParagraph(
-  pen: Pen,
-  text: string,
-  style: TextStyle,
-  place: { x: number; top: number; width: number },
-): number {
+export function drawParagraph(pen: Pen, text: string, style: TextStyle, place: Column): number {
   let top = place.top;
   for (const line of pen.type.wrap(text, style.use, style.size, place.width)) {
     drawLine(pen, line, style, { x: place.x, y: baseline(top, style) });
@@ -85,15 +89,24 @@ export function baseline(top: number, style: TextStyle): number {
   return top + style.leading / 2 + style.size * 0.36;
 }
 
-/** Draws one line, shrunk to fit the width, and shortened with an ellipsis if that isn't enough. Returns its width. */
+/** Draws one line, shrunk to fit the width, and shortened with an ellipsis if that isn't enough. */
 export function drawFitted(
   pen: Pen,
   text: string,
   style: TextStyle,
   line: TextLine & { width: number; smallest?: number },
-): number {
-  const smallest = line.smallest ?? style.size * 0.75;
-  const options: FitOptions = { width: line.width, height: 0, largest: style.size, smallest, leading: 1 };
-  const fitted = pen.type.fit([text], style.use, options);
-  return drawLine(pen, fitted.lines[0] ?? '', { ...style, size: fitted.size }, line);
+): void {
+  const { width, smallest = style.size * 0.75 } = line;
+  const fitted = pen.type.fit([text], style.use, { width, largest: style.size, smallest });
+  drawLine(pen, fitted.lines[0] ?? '', { ...style, size: fitted.size }, line);
+}
+
+/** Draws a title, a subtitle, and a line below them. Returns the position of the line. */
+export function drawTitle(pen: Pen, title: string, subtitle: string, place: Column): number {
+  const { x, width } = place;
+  const below = drawParagraph(pen, title, STYLES.title, place);
+  const y = drawParagraph(pen, subtitle, STYLES.small, { x, top: below + 1, width }) + 9;
+  pen.sheet.line([x, y], [x + width, y], { color: COLORS.hairline, width: 0.75 });
+  pen.sheet.line([x, y], [x + 42, y], { color: COLORS.accent, width: 1.5 });
+  return y;
 }

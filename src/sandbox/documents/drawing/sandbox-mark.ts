@@ -6,16 +6,13 @@ const MARGIN = 64;
 
 /** Marks a page of a signed document with its envelope's ID and a note that it is not legally binding. */
 export function drawSandboxMark(pen: Pen, envelopeId: string): void {
-  const right = pen.sheet.width - MARGIN;
-  const bottom = pen.sheet.height - 29;
+  const right = pen.sheet.view.width - MARGIN;
+  const bottom = pen.sheet.view.height - 29;
   const id = `Envelope ${quoted(envelopeId)}`;
   drawFitted(pen, id, STYLES.footer, { x: MARGIN, y: bottom, width: 250, smallest: 5 });
   const notice = { ...STYLES.footer, color: COLORS.warning };
-  drawLine(pen, 'Made in a sandbox. Not legally binding.', notice, {
-    x: right,
-    y: bottom,
-    align: 'right',
-  });
+  const text = 'Made in a sandbox. Not legally binding.';
+  drawLine(pen, text, notice, { x: right, y: bottom, align: 'right' });
 
   const style = { ...STYLES.footer, use: 'strong', size: 6.4, color: COLORS.warning } as const;
   const width = pen.type.width('SANDBOX', style.use, style.size) + 7 * 1.2;

@@ -14,6 +14,12 @@ const COLUMNS = {
   how: { x: FLOW.left + 308, width: FLOW.width - 308 },
 } as const;
 
+const HEADS: Parameters<Flow['heads']>[0] = [
+  ['Signer', COLUMNS.who.x],
+  ['Times (UTC)', COLUMNS.when.x],
+  ['Evidence', COLUMNS.how.x],
+];
+
 const LINE = 11;
 const LABEL = 40;
 
@@ -38,18 +44,8 @@ export function drawSignerTable(
   fields: readonly FieldRecord[],
 ): void {
   flow.heading(`Signers (${signers.length})`, 18 + ROW);
-  drawHeads(flow);
+  flow.heads(HEADS, 6);
   for (const signer of signers) drawSigner(flow, signer, fields);
-}
-
-function drawHeads(flow: Flow): void {
-  const y = baseline(flow.top, STYLES.label);
-  drawLine(flow, 'Signer', STYLES.label, { x: COLUMNS.who.x, y });
-  drawLine(flow, 'Times (UTC)', STYLES.label, { x: COLUMNS.when.x, y });
-  drawLine(flow, 'Evidence', STYLES.label, { x: COLUMNS.how.x, y });
-  flow.top += STYLES.label.leading + 3;
-  flow.rule();
-  flow.top += 6;
 }
 
 const SMALL: TextStyle = { ...STYLES.small, leading: LINE };
@@ -65,7 +61,7 @@ function drawSigner(flow: Flow, signer: SignerRecord, fields: readonly FieldReco
   const drawn = drawnSignature(fields, signer);
   const evidence = 4 * LINE + (drawn === undefined ? 0 : INK.gap + INK.height);
   const height = Math.max(evidence, who.length * LINE) + 4;
-  if (flow.ensureSpace(height + 8)) drawHeads(flow);
+  if (flow.ensureSpace(height + 8)) flow.heads(HEADS, 6);
   const { sheet, top } = flow;
   const at = (line: number): number => baseline(top + line * LINE, SMALL);
 
@@ -80,31 +76,23 @@ function drawSigner(flow: Flow, signer: SignerRecord, fields: readonly FieldReco
   }
   const { x, width } = COLUMNS.how;
   const device = signer.userAgent === null ? '–' : quoted(deviceOf(signer.userAgent));
+  const value = { x: x + 34, width: width - 34, smallest: 4.5 };
   drawLine(flow, 'IP', SMALL, { x, y: at(0) });
-  drawFitted(flow, quoted(signer.ip ?? '–'), DARK, {
-    x: x + 34,
-    y: at(0),
-    width: width - 34,
-    smallest: 4.5,
-  });
+  drawFitted(flow, quoted(signer.ip ?? '–'), DARK, { ...value, y: at(0) });
   drawLine(flow, 'Device', SMALL, { x, y: at(1) });
-  drawFitted(flow, device, DARK, { x: x + 34, y: at(1), width: width - 34, smallest: 4.5 });
+  drawFitted(flow, device, DARK, { ...value, y: at(1) });
   drawLine(flow, 'Signature ID', SMALL, { x, y: at(2) });
   drawFitted(flow, quoted(signer.signatureId), STYLES.mono, { x, y: at(3), width, smallest: 4.5 });
   if (drawn !== undefined)
     drawInk(sheet, drawn, { x, y: top + 4 * LINE + INK.gap, width, height: INK.height });
   flow.top += height;
-  flow.rule();
-  flow.top += 6;
+  flow.rule(6);
 }
 
 /** Returns the name, email address, and role on up to three lines each, then the status. */
 function whoLines(type: Typesetter, signer: SignerRecord): WhoLine[] {
-  const status = {
-    ...SMALL,
-    use: 'strong',
-    color: signer.status === 'DECLINED' ? COLORS.warning : COLORS.accent,
-  } as const;
+  const color = signer.status === 'DECLINED' ? COLORS.warning : COLORS.accent;
+  const status = { ...SMALL, use: 'strong', color } as const;
   return [
     ...fewLines(type, signer.name, { ...DARK, use: 'strong', size: 9.2 }),
     ...fewLines(type, signer.email, DARK),

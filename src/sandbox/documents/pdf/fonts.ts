@@ -13,21 +13,6 @@ import type { Face } from '../text/faces.ts';
 import type { Glyph, GlyphRun } from '../text/shape.ts';
 import { subsetFont } from './subset.ts';
 
-/**
- * The glyphs that a document uses. Text is written as glyph numbers (Identity-H), because only shaping determines which glyphs a text
- * needs. A ToUnicode map per font lets readers convert glyphs back to characters.
- */
-export interface UsedFonts {
-  /** Marks the run's glyphs as used. Returns the name of the face in a page's resources. */
-  use(run: GlyphRun): string;
-  /** Returns true if the glyph number alone maps back to the characters it represents here. */
-  isReversible(face: Face, glyph: Glyph): boolean;
-  /** Returns a glyph's width in 1/1000 em, by which readers advance. */
-  width(face: Face, glyphId: number): number;
-  /** Writes the fonts and returns the entries of a /Font resource dictionary. Call it once, after all drawing. */
-  embed(pdf: PDF): Map<string, PdfRef>;
-}
-
 /** The maximum length of a ToUnicode entry. Readers reject longer ones, so longer text is written next to the glyph. */
 const MAX_LENGTH = 8;
 
@@ -37,7 +22,13 @@ interface Usage {
   texts: Map<number, string>;
 }
 
-export function createUsedFonts(): UsedFonts {
+export type UsedFonts = ReturnType<typeof createUsedFonts>;
+
+/**
+ * Collects the glyphs that a document uses. Text is written as glyph numbers (Identity-H), because only shaping determines which glyphs a
+ * text needs. A ToUnicode map per font lets readers convert glyphs back to characters.
+ */
+export function createUsedFonts() {
   const usages = new Map<string, Usage>();
   const usageOf = (face: Face): Usage => {
     const known = usages.get(face.name);
@@ -47,7 +38,8 @@ export function createUsedFonts(): UsedFonts {
     return usage;
   };
   return {
-    use(run) {
+    /** Marks the run's glyphs as used. Returns the name of the face in a page's resources. */
+    use(run: GlyphRun): string {
       const usage = usageOf(run.face);
       for (const glyph of run.glyphs) {
         const text = glyph.text.length > MAX_LENGTH ? '' : glyph.text;
@@ -55,17 +47,20 @@ export function createUsedFonts(): UsedFonts {
       }
       return usage.resource;
     },
-    isReversible: (face, glyph) => usageOf(face).texts.get(glyph.id) === glyph.text,
-    width: (face, glyphId) => Math.round((face.font.glyphHAdvance(glyphId) * 1000) / face.unitsPerEm),
-    embed(pdf) {
-      return new Map(
-        [...usages.values()].map((usage) => [usage.resource, embedFont(pdf, usage, this.width)]),
-      );
-    },
+    /** Returns true if the glyph number alone maps back to the characters it represents here. */
+    isReversible: (face: Face, glyph: Glyph) => usageOf(face).texts.get(glyph.id) === glyph.text,
+    /** Writes the fonts and returns a /Font resource dictionary. Call it once, after all drawing. */
+    embed: (pdf: PDF) =>
+      new PdfDict([...usages.values()].map((usage) => [usage.resource, embedFont(pdf, usage)])),
   };
 }
 
-function embedFont(pdf: PDF, { face, texts }: Usage, width: UsedFonts['width']): PdfRef {
+/** Returns a glyph's width in 1/1000 em, by which readers advance. */
+export function glyphWidth(face: Face, glyphId: number): number {
+  return Math.round((face.font.glyphHAdvance(glyphId) * 1000) / face.unitsPerEm);
+}
+
+function embedFont(pdf: PDF, { face, texts }: Usage): PdfRef {
   const glyphIds = [...texts.keys()].sort((a, b) => a - b);
   const name = PdfName.of(`${subsetTag(face, glyphIds)}+${face.name.replace(/[^A-Za-z0-9-]/g, '-')}`);
   const program = subsetFont(face.data, glyphIds);
@@ -83,7 +78,7 @@ function embedFont(pdf: PDF, { face, texts }: Usage, width: UsedFonts['width']):
       CIDToGIDMap: PdfName.of('Identity'),
       FontDescriptor: pdf.register(descriptor(face, name, file)),
       W: new PdfArray(
-        glyphIds.flatMap((id) => [PdfNumber.of(id), new PdfArray([PdfNumber.of(width(face, id))])]),
+        glyphIds.flatMap((id) => [PdfNumber.of(id), new PdfArray([PdfNumber.of(glyphWidth(face, id))])]),
       ),
     }),
   );

@@ -26,14 +26,7 @@ export interface PdfInfo {
   at: string;
 }
 
-/** A PDF that is being drawn. The same drawing always gives the same bytes. */
-export interface Pdf {
-  /** One sheet per page, in order. Drawing adds to the page's existing content. */
-  readonly sheets: readonly Sheet[];
-  /** Appends an empty A4 page. */
-  addSheet(): Sheet;
-  save(info: PdfInfo): Promise<Uint8Array>;
-}
+export type Pdf = ReturnType<typeof pdfOver>;
 
 /** Creates an empty document. */
 export function createPdf(): Pdf {
@@ -45,32 +38,31 @@ export async function openPdf(bytes: Uint8Array): Promise<Pdf> {
   return pdfOver(await PDF.load(bytes));
 }
 
-function pdfOver(pdf: PDF): Pdf {
+/** Draws on a PDF. The same drawing always gives the same bytes. */
+function pdfOver(pdf: PDF) {
   const fonts = createUsedFonts();
   const pages = pdf.getPages();
-  const views = pages.map((page) => viewOf(pdf, page));
-  const sheets = views.map(({ width, height }) => createSheet(width, height, fonts));
+  const sheetFor = (page: PDFPage) => createSheet(viewOf(pdf, page), fonts);
+  const sheets = pages.map(sheetFor);
   return {
+    /** One sheet per page, in order. Drawing adds to the page's existing content. */
     sheets,
-    addSheet() {
+    /** Appends an empty A4 page. */
+    addSheet(): Sheet {
       const page = pdf.addPage(A4);
-      const view = viewOf(pdf, page);
-      const sheet = createSheet(view.width, view.height, fonts);
+      const sheet = sheetFor(page);
       pages.push(page);
-      views.push(view);
       sheets.push(sheet);
       return sheet;
     },
-    async save(info) {
-      const resources = pdf.register(
-        PdfDict.of({ Font: new PdfDict([...fonts.embed(pdf)].map(([name, font]) => [name, font])) }),
-      );
+    async save(info: PdfInfo): Promise<Uint8Array> {
+      const resources = pdf.register(PdfDict.of({ Font: fonts.embed(pdf) }));
       const digest = createHash('sha256').update(JSON.stringify(info));
       for (const [index, page] of pages.entries()) {
-        const content = sheets[index]?.content() ?? '';
-        const view = views[index];
+        const sheet = sheets[index];
+        const content = sheet?.content() ?? '';
         digest.update(content);
-        if (content !== '' && view) show(pdf, page, { content, view, resources });
+        if (content !== '' && sheet) show(pdf, page, { content, view: sheet.view, resources });
       }
       describe(pdf, info);
       const id = PdfString.fromBytes(digest.digest().subarray(0, 16));
@@ -107,7 +99,7 @@ function show(
 
   const stream = (text: string): PdfRef => pdf.register(PdfStream.fromDict({}, Buffer.from(text, 'latin1')));
   const before = page.dict.get('Contents', (ref) => pdf.context.resolve(ref));
-  const existing = before instanceof PdfArray ? [...items(before)] : [page.dict.get('Contents')];
+  const existing = before instanceof PdfArray ? [...before] : [page.dict.get('Contents')];
   const kept = existing.filter((entry) => entry !== undefined);
   const own = stream(`q /Esign${number} Do Q`);
   // The page's own content may leave the graphics state modified.
@@ -126,13 +118,6 @@ function ownResources(pdf: PDF, page: PDFPage): PdfDict {
 
 function numbers(values: readonly number[]): PdfArray {
   return new PdfArray(values.map((value) => PdfNumber.of(value)));
-}
-
-function* items(array: PdfArray): Generator<NonNullable<ReturnType<PdfArray['at']>>> {
-  for (let index = 0; index < array.length; index++) {
-    const item = array.at(index);
-    if (item) yield item;
-  }
 }
 
 function describe(pdf: PDF, { title, subject, keywords, at }: PdfInfo): void {

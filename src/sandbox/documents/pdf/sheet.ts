@@ -1,71 +1,58 @@
 import type { Face } from '../text/faces.ts';
 import { BOX, type Glyph, type GlyphRun, type ShapedLine } from '../text/shape.ts';
-import { hex, type UsedFonts, utf16 } from './fonts.ts';
+import { glyphWidth, hex, type UsedFonts, utf16 } from './fonts.ts';
+import type { PageView } from './view.ts';
 
 /** Red, green, blue from 0 to 1. */
 export type Color = readonly [number, number, number];
 
-export interface LineStyle {
+interface LineStyle {
   color: Color;
   width: number;
   dash?: readonly number[];
 }
 
-export interface BoxStyle {
+interface BoxStyle extends Partial<Omit<LineStyle, 'color'>> {
   fill?: Color;
   stroke?: Color;
-  width?: number;
-  dash?: readonly number[];
 }
 
 /** The slant of a face that replaces handwriting: about 11 degrees. */
 const SLANT = 0.2;
 
-/**
- * The drawing on a page, as PDF content. All positions are in points from the page's top left corner. Text is positioned by its baseline.
- */
-export interface Sheet {
-  readonly width: number;
-  readonly height: number;
-  text(
-    line: ShapedLine,
-    at: { x: number; y: number; size: number; color: Color; slanted?: boolean; tracking?: number },
-  ): void;
-  line(from: readonly [number, number], to: readonly [number, number], style: LineStyle): void;
-  box(x: number, y: number, width: number, height: number, style: BoxStyle): void;
-  /** Draws a polyline with round ends. */
-  stroke(points: readonly (readonly [number, number])[], style: LineStyle): void;
-  /** Draws a smooth line with round ends that stays within the convex hull of its points, or a dot for a single point. */
-  curve(points: readonly (readonly [number, number])[], style: LineStyle): void;
-  content(): string;
+type Point = readonly [number, number];
+
+interface TextPlace {
+  x: number;
+  y: number;
+  size: number;
+  color: Color;
+  slanted: boolean;
+  tracking: number;
 }
 
-export function createSheet(width: number, height: number, fonts: UsedFonts): Sheet {
-  const operators: string[] = [];
-  const up = (y: number): string => number(height - y);
+export type Sheet = ReturnType<typeof createSheet>;
 
-  const run = (
-    glyphs: GlyphRun,
-    x: number,
-    y: number,
-    size: number,
-    slant: number,
-    tracking: number,
-  ): void => {
-    const resource = fonts.use(glyphs);
-    const shown = showGlyphs(glyphs, fonts, size, tracking);
-    operators.push(
-      `BT /${resource} ${number(size)} Tf 1 0 ${number(slant)} 1 ${number(x)} ${up(y)} Tm ${shown} ET`,
-    );
+/**
+ * Creates the drawing on a page, as PDF content. All positions are in points from the page's top left corner. Text is positioned by its
+ * baseline.
+ */
+export function createSheet(view: PageView, fonts: UsedFonts) {
+  const operators: string[] = [];
+  const up = (y: number): string => number(view.height - y);
+
+  const run = (glyphs: GlyphRun, x: number, y: number, size: number, slant = 0, tracking = 0): void => {
+    const font = `/${fonts.use(glyphs)} ${number(size)} Tf`;
+    const matrix = `1 0 ${number(slant)} 1 ${number(x)} ${up(y)} Tm`;
+    operators.push(`BT ${font} ${matrix} ${showGlyphs(glyphs, fonts, size, tracking)} ET`);
   };
   const fill = (color: Color): string => `${color.map(number).join(' ')} rg`;
-  const pen = ({ color, width, dash }: LineStyle): string =>
-    `${color.map(number).join(' ')} RG ${number(width)} w [${(dash ?? []).map(number).join(' ')}] 0 d`;
+  const pen = ({ color, width, dash = [] }: LineStyle): string =>
+    `${color.map(number).join(' ')} RG ${number(width)} w [${dash.map(number).join(' ')}] 0 d`;
 
-  const sheet: Sheet = {
-    width,
-    height,
-    text(line, { x, y, size, color, slanted = false, tracking = 0 }) {
+  const sheet = {
+    view,
+    text(line: ShapedLine, { x, y, size, color, slanted, tracking }: TextPlace): void {
       let position = x;
       for (const piece of line.pieces) {
         operators.push(fill(color));
@@ -79,23 +66,26 @@ export function createSheet(width: number, height: number, fonts: UsedFonts): Sh
         const frame = { stroke: color, width: 0.05 * size };
         sheet.box(position + margin, y - 0.72 * size, piece.width * size - 2 * margin, 0.92 * size, frame);
         operators.push(fill(color));
-        run(piece.label, position + margin + BOX.padding * size, y - 0.04 * size, BOX.label * size, 0, 0);
+        run(piece.label, position + margin + BOX.padding * size, y - 0.04 * size, BOX.label * size);
         position += piece.width * size;
       }
     },
-    line: (from, to, style) => sheet.stroke([from, to], style),
-    box(x, y, across, down, style) {
-      const rectangle = `${number(x)} ${up(y + down)} ${number(across)} ${number(down)} re`;
-      if (style.fill) operators.push(`${fill(style.fill)} ${rectangle} f`);
-      if (style.stroke) {
-        operators.push(`${pen({ width: 0.5, ...style, color: style.stroke })} ${rectangle} S`);
-      }
+    line(from: Point, to: Point, style: LineStyle): void {
+      sheet.stroke([from, to], style);
     },
-    stroke(points, style) {
+    box(x: number, y: number, width: number, height: number, style: BoxStyle): void {
+      const rectangle = `${number(x)} ${up(y + height)} ${number(width)} ${number(height)} re`;
+      if (style.fill) operators.push(`${fill(style.fill)} ${rectangle} f`);
+      if (style.stroke)
+        operators.push(`${pen({ width: 0.5, ...style, color: style.stroke })} ${rectangle} S`);
+    },
+    /** Draws a polyline with round ends. */
+    stroke(points: readonly Point[], style: LineStyle): void {
       const path = points.map(([x, y], index) => `${number(x)} ${up(y)} ${index === 0 ? 'm' : 'l'}`);
       operators.push(`${pen(style)} ${path.length > 2 ? '1 J 1 j' : '0 J'} ${path.join(' ')} S`);
     },
-    curve(points, style) {
+    /** Draws a smooth line with round ends that stays within the convex hull of its points, or a dot for a single point. */
+    curve(points: readonly Point[], style: LineStyle): void {
       const path = curvePath(points).map((step) =>
         step.map((part) => (typeof part === 'string' ? part : `${number(part[0])} ${up(part[1])}`)).join(' '),
       );
@@ -105,8 +95,6 @@ export function createSheet(width: number, height: number, fonts: UsedFonts): Sh
   };
   return sheet;
 }
-
-type Point = readonly [number, number];
 
 /** Returns a path of curves from the middle of each segment to the middle of the next, bent towards the point between them. */
 function curvePath(points: readonly Point[]): (Point | string)[][] {
@@ -142,7 +130,7 @@ function showGlyphs({ face, glyphs }: GlyphRun, fonts: UsedFonts, size: number, 
     rise = glyph.dy;
     const before = Math.round(pending + glyph.dx * 1000);
     array += `${before === 0 ? '' : `${-before} `}<${hex(glyph.id)}>`;
-    pending += (glyph.advance + spacing) * 1000 - before - fonts.width(face, glyph.id);
+    pending += (glyph.advance + spacing) * 1000 - before - glyphWidth(face, glyph.id);
   };
   for (const cluster of clustersOf(glyphs)) {
     const actual = actualText(cluster, face, fonts);
@@ -156,10 +144,8 @@ function showGlyphs({ face, glyphs }: GlyphRun, fonts: UsedFonts, size: number, 
 }
 
 /** Returns the characters of a cluster if they can't be recovered from its glyphs alone (ISO 32000-1, 14.9.4). */
-function actualText(cluster: readonly Glyph[], face: Face, fonts: UsedFonts): string | undefined {
-  const [first] = cluster;
-  if (!first || (cluster.length === 1 && fonts.isReversible(face, first))) return undefined;
-  return first.text;
+function actualText([first, ...more]: readonly Glyph[], face: Face, fonts: UsedFonts): string | undefined {
+  return first && more.length === 0 && fonts.isReversible(face, first) ? undefined : first?.text;
 }
 
 /** Groups the glyphs that represent the same characters. */

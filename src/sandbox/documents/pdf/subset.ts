@@ -4,7 +4,7 @@
  */
 
 /** The tables that a PDF reader needs from a font that is addressed by glyph number (ISO 32000-1, 9.9). */
-const REQUIRED_TABLES = ['cvt ', 'fpgm', 'glyf', 'head', 'hhea', 'hmtx', 'loca', 'maxp', 'prep'] as const;
+const REQUIRED_TABLES = new Set(['cvt ', 'fpgm', 'glyf', 'head', 'hhea', 'hmtx', 'loca', 'maxp', 'prep']);
 
 const ARGUMENTS_ARE_WORDS = 0x0001;
 const HAS_SCALE = 0x0008;
@@ -16,11 +16,8 @@ const HAS_TWO_BY_TWO = 0x0080;
 export function subsetFont(font: Buffer, glyphIds: Iterable<number>): Buffer {
   const tables = readTables(font);
   const head = Buffer.from(table(tables, 'head'));
-  const offsets = glyphOffsets(
-    table(tables, 'loca'),
-    head.readInt16BE(50) === 1,
-    table(tables, 'maxp').readUInt16BE(4),
-  );
+  const isLong = head.readInt16BE(50) === 1;
+  const offsets = glyphOffsets(table(tables, 'loca'), isLong, table(tables, 'maxp').readUInt16BE(4));
   const outlines = table(tables, 'glyf');
   const outline = (id: number): Buffer =>
     outlines.subarray(offsets[id] ?? 0, offsets[id + 1] ?? offsets[id] ?? 0);
@@ -31,25 +28,15 @@ export function subsetFont(font: Buffer, glyphIds: Iterable<number>): Buffer {
   let position = 0;
   for (let id = 0; id < offsets.length; id++) {
     loca.writeUInt32BE(position, 4 * id);
-    const bytes = used.has(id) ? padded(outline(id)) : undefined;
-    if (!bytes) continue;
+    if (!used.has(id)) continue;
+    const bytes = padded(outline(id));
     parts.push(bytes);
     position += bytes.length;
   }
   head.writeInt16BE(1, 50);
   const metrics = usedMetrics(table(tables, 'hmtx'), table(tables, 'hhea').readUInt16BE(34), used);
-  const changed = new Map([
-    ['head', head],
-    ['loca', loca],
-    ['glyf', Buffer.concat(parts)],
-    ['hmtx', metrics],
-  ]);
-  return writeTables(
-    REQUIRED_TABLES.flatMap((tag) => {
-      const data = changed.get(tag) ?? tables.get(tag);
-      return data ? [{ tag, data }] : [];
-    }),
-  );
+  tables.set('head', head).set('loca', loca).set('glyf', Buffer.concat(parts)).set('hmtx', metrics);
+  return writeTables([...tables].filter(([tag]) => REQUIRED_TABLES.has(tag)));
 }
 
 function table(tables: Map<string, Buffer>, tag: string): Buffer {
@@ -119,7 +106,7 @@ function usedMetrics(hmtx: Buffer, fullCount: number, used: Set<number>): Buffer
   return result;
 }
 
-function writeTables(tables: { tag: string; data: Buffer }[]): Buffer {
+function writeTables(tables: [tag: string, data: Buffer][]): Buffer {
   const header = Buffer.alloc(12 + 16 * tables.length);
   const power = Math.floor(Math.log2(tables.length));
   header.writeUInt32BE(0x00010000, 0);
@@ -129,7 +116,7 @@ function writeTables(tables: { tag: string; data: Buffer }[]): Buffer {
   header.writeUInt16BE(16 * tables.length - (16 << power), 10);
   const parts: Buffer[] = [header];
   let position = header.length;
-  for (const [index, { tag, data }] of tables.entries()) {
+  for (const [index, [tag, data]] of tables.entries()) {
     const record = 12 + 16 * index;
     const bytes = padded(data);
     header.write(tag, record, 'latin1');

@@ -67,28 +67,14 @@ function shapeRun(face: Face, item: Omit<Item, 'face'>): GlyphRun {
   shapeBuffer(face.font, buffer);
   const infos = buffer.getGlyphInfos();
   const positions = buffer.getGlyphPositions();
-  const texts = clusterTexts(
-    item,
-    infos.map(({ cluster }) => cluster),
-  );
-  const glyphs = infos.map(({ codepoint, cluster }, index) => {
-    const position = positions[index];
-    const text = infos[index - 1]?.cluster === cluster ? '' : (texts.get(cluster) ?? '');
-    return {
-      id: codepoint,
-      advance: (position?.xAdvance ?? 0) / face.unitsPerEm,
-      dx: (position?.xOffset ?? 0) / face.unitsPerEm,
-      dy: (position?.yOffset ?? 0) / face.unitsPerEm,
-      text,
-    };
+  // A cluster's characters range from its own offset to that of the next one.
+  const starts = [...new Set(infos.map(({ cluster }) => cluster))].sort((a, b) => a - b);
+  const textOf = (start: number) => item.text.slice(start, starts[starts.indexOf(start) + 1] ?? item.end);
+  const glyphs = infos.map(({ codepoint: id, cluster }, index) => {
+    const { xAdvance = 0, xOffset = 0, yOffset = 0 } = positions[index] ?? {};
+    const em = (units: number) => units / face.unitsPerEm;
+    const text = infos[index - 1]?.cluster === cluster ? '' : textOf(cluster);
+    return { id, advance: em(xAdvance), dx: em(xOffset), dy: em(yOffset), text };
   });
   return { face, glyphs, text: item.text.slice(item.start, item.end) };
-}
-
-/** Returns each cluster's characters, which range from its own offset to that of the next one. */
-function clusterTexts(item: Omit<Item, 'face'>, clusters: number[]): Map<number, string> {
-  const starts = [...new Set(clusters)].sort((a, b) => a - b);
-  return new Map(
-    starts.map((start, index) => [start, item.text.slice(start, starts[index + 1] ?? item.end)]),
-  );
 }

@@ -1,10 +1,10 @@
 import { type Faces, openFaces, type Use } from './faces.ts';
 import { type BaseDirection, covers, directionOf } from './itemize.ts';
-import { type ShapedLine, shapeLine } from './shape.ts';
+import { shapeLine } from './shape.ts';
 import { requoted, unquoted } from './untrusted.ts';
 
 /** A text fitted into a box. */
-export interface FittedText {
+interface FittedText {
   lines: string[];
   size: number;
   direction: BaseDirection;
@@ -12,30 +12,18 @@ export interface FittedText {
   complete: boolean;
 }
 
-export interface FitOptions {
+interface FitOptions {
   width: number;
-  height: number;
+  /** The height of the box; by default, that of one line. */
+  height?: number;
   /** The largest font size to try. */
   largest: number;
   /** The smallest font size to try. */
   smallest: number;
-  /** The line height in em. */
-  leading: number;
+  /** The line height in em (default 1). */
+  leading?: number;
   /** The ending of a shortened text; an ellipsis by default. */
   ending?: string;
-}
-
-/** Measures and breaks text. It caches its measurements, so create one per document. */
-export interface Typesetter {
-  shape(text: string, use: Use, base?: BaseDirection): ShapedLine;
-  /** Returns the width of a line in points. */
-  width(text: string, use: Use, size: number): number;
-  /** Breaks a paragraph into lines of at most `width` points. */
-  wrap(text: string, use: Use, size: number, width: number): string[];
-  /** Fits paragraphs into a box at the largest possible size. Shortens them if they don't fit at the smallest size. */
-  fit(paragraphs: readonly string[], use: Use, options: FitOptions): FittedText;
-  /** Returns true if the face of this use has every character. */
-  covers(text: string, use: Use): boolean;
 }
 
 const words = new Intl.Segmenter('und', { granularity: 'word' });
@@ -46,8 +34,13 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 
 let shared: Faces | undefined;
 
-/** Creates a typesetter for the sandbox's fonts. The font files stay open for the next one. */
-export function createTypesetter(): Typesetter {
+export type Typesetter = ReturnType<typeof createTypesetter>;
+
+/**
+ * Creates a typesetter, which measures and breaks text in the sandbox's fonts. It caches its measurements, so create one per document. The
+ * font files stay open for the next one.
+ */
+export function createTypesetter() {
   shared ??= openFaces();
   const faces = shared;
   const widths = new Map<string, number>();
@@ -59,43 +52,41 @@ export function createTypesetter(): Typesetter {
     widths.set(key, measured);
     return measured;
   };
-  const typesetter: Typesetter = {
-    shape: (text, use, base) => shapeLine(faces, text, use, base),
-    width: (text, use, size) => em(text, use) * size,
-    wrap(text, use, size, width) {
+  const typesetter = {
+    shape: (text: string, use: Use, base?: BaseDirection) => shapeLine(faces, text, use, base),
+    /** Returns the width of a line in points. */
+    width: (text: string, use: Use, size: number) => em(text, use) * size,
+    /** Breaks a paragraph into lines of at most `width` points. */
+    wrap(text: string, use: Use, size: number, width: number): string[] {
       const widthOf = (piece: string): number => em(piece, use) * size;
       const inner = unquoted(text);
       if (inner === undefined) return wrapPieces(breakable(text), widthOf, width);
       const direction = directionOf(inner);
       return wrapPieces(breakable(inner), widthOf, width).map((line) => requoted(line, direction));
     },
-    fit(paragraphs, use, options) {
-      const direction = directionOf(paragraphs.join(' '));
-      const linesAt = (size: number): string[] =>
-        paragraphs.flatMap((paragraph) => typesetter.wrap(paragraph, use, size, options.width));
-      const room = (size: number): number =>
-        Math.max(1, Math.floor(options.height / (options.leading * size) + 1e-6));
+    /** Fits paragraphs into a box at the largest possible size. Shortens them if they don't fit at the smallest size. */
+    fit(paragraphs: readonly string[], use: Use, options: FitOptions): FittedText {
+      const { width, height = 0, leading = 1, largest, smallest, ending } = options;
       const single = paragraphs.join(' ');
-      for (let size = options.largest; size >= options.smallest; size -= 0.25) {
+      const direction = directionOf(single);
+      const linesAt = (size: number): string[] =>
+        paragraphs.flatMap((paragraph) => typesetter.wrap(paragraph, use, size, width));
+      const room = (size: number): number => Math.max(1, Math.floor(height / (leading * size) + 1e-6));
+      for (let size = largest; size >= smallest; size -= 0.25) {
         const oneLine = paragraphs.length === 1 || room(size) < 2;
-        if (oneLine && typesetter.width(single, use, size) <= options.width) {
-          return { lines: [single], size, direction, complete: true };
-        }
-        if (room(size) < 2 || typesetter.width(single, use, size) > options.width * room(size)) continue;
+        const singleWidth = typesetter.width(single, use, size);
+        if (oneLine && singleWidth <= width) return { lines: [single], size, direction, complete: true };
+        if (room(size) < 2 || singleWidth > width * room(size)) continue;
         const lines = linesAt(size);
         if (lines.length <= room(size)) return { lines, size, direction, complete: true };
       }
-      const size = options.smallest;
-      const kept = linesAt(size).slice(0, room(size));
-      const last = kept.pop() ?? '';
-      const cut = shortened(
-        last,
-        (text) => typesetter.width(text, use, size) <= options.width,
-        options.ending,
-      );
-      return { lines: [...kept, cut], size, direction, complete: false };
+      const kept = linesAt(smallest).slice(0, room(smallest));
+      const fits = (text: string) => typesetter.width(text, use, smallest) <= width;
+      const cut = shortened(kept.pop() ?? '', fits, ending);
+      return { lines: [...kept, cut], size: smallest, direction, complete: false };
     },
-    covers: (text, use) => covers(faces, text, use),
+    /** Returns true if the face of this use has every character. */
+    covers: (text: string, use: Use) => covers(faces, text, use),
   };
   return typesetter;
 }
