@@ -56,26 +56,23 @@ function refuseUnsupported({ request }: Call): void {
 
 /** Returns the properties of the object that a request uploads. */
 function factsOf(call: Call): PutFacts {
-  const names = Object.keys(call.request.headers);
+  const names = Object.keys(call.request.headers).filter((name) => name.startsWith('x-amz-meta-'));
   const { 'content-encoding': encoding = '', ...headers } = pick(call, KEPT_HEADERS);
   const stored = encoding.replace(/\s*aws-chunked\s*,?|,\s*aws-chunked\s*$/gi, '');
   return {
     contentType: header(call, 'content-type') ?? DEFAULT_TYPE,
-    metadata: pick(
-      call,
-      names.filter((name) => name.startsWith('x-amz-meta-')),
-    ),
+    metadata: pick(call, names),
     headers: stored === '' ? headers : { ...headers, 'content-encoding': stored },
   };
 }
 
 function pick(call: Call, names: readonly string[]): Record<string, string> {
-  const picked: Record<string, string> = {};
-  for (const name of names) {
-    const value = header(call, name);
-    if (value !== undefined) picked[name] = value;
-  }
-  return picked;
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = header(call, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 }
 
 /** Writes the status and headers of a read. Returns the bytes to send, or undefined for a response without a body. */

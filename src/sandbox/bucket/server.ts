@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { codeOf } from '../../kernel/errors.ts';
 import { closeServer, listenOn, originOf, reachableHost } from '../../kernel/network/listening.ts';
 import type { ObjectWriter } from '../model.ts';
-import { type Call, writeXml } from './call.ts';
+import { type Call, writeXml, type Xml } from './call.ts';
 import { compareKeys, ObjectStore, type StoredObjectFacts } from './object-store.ts';
 import { deleteObject, getObject, putObject } from './objects.ts';
 import { S3Error } from './s3-error.ts';
 import { type BucketAccount, decode, encode, parseQuery, verifySignature } from './sigv4.ts';
-import type { Xml } from './xml.ts';
 
 export interface BucketOptions extends BucketAccount {
   /** The data folder. It has a folder for the bucket. Created if missing. */
@@ -40,7 +39,7 @@ export async function startBucket(options: BucketOptions): Promise<BucketServer>
   const store = await ObjectStore.open(join(options.dir, options.bucket), options.now);
   const working = new Set<Promise<void>>();
   const server = createServer((request, response) => {
-    const work = respond(request, response, { options, store }).finally(() => working.delete(work));
+    const work = respond({ request, response, store }, options).finally(() => working.delete(work));
     working.add(work);
   });
   await listenOn(server, options.port, options.host);
@@ -56,24 +55,18 @@ export async function startBucket(options: BucketOptions): Promise<BucketServer>
   };
 }
 
-interface Endpoint {
-  options: BucketOptions;
-  store: ObjectStore;
-}
+type Target = Pick<Call, 'request' | 'response' | 'store'>;
 
 /** Responds to a request. Never rejects. */
-async function respond(
-  request: IncomingMessage,
-  response: ServerResponse,
-  endpoint: Endpoint,
-): Promise<void> {
+async function respond(target: Target, options: BucketOptions): Promise<void> {
+  const { request, response } = target;
   const requestId = randomBytes(8).toString('hex').toUpperCase();
   try {
     response.setHeader('x-amz-request-id', requestId);
     response.setHeader('server', 'esign-sandbox');
     // Clients correct their clock with this header if the server rejects their time.
-    response.setHeader('date', new Date(endpoint.options.now()).toUTCString());
-    const call = parseRequest(request, response, endpoint);
+    response.setHeader('date', new Date(options.now()).toUTCString());
+    const call = parseRequest(target, options);
     await handlerOf(call)(call);
   } catch (error) {
     // If the response has already started, an error can only be reported by closing the connection.
@@ -83,21 +76,15 @@ async function respond(
 }
 
 /** Parses a request, after verifying its signature. */
-function parseRequest(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { options, store }: Endpoint,
-): Call {
-  const { method = 'GET', headersDistinct: headers, url = '/' } = request;
+function parseRequest(target: Target, options: BucketOptions): Call {
+  const { method = 'GET', headersDistinct: headers, url = '/' } = target.request;
   // A client that uses this server as a proxy sends the target with an origin.
   const [rawPath = '', ...queries] = url.replace(/^https?:\/\/[^/?]*/i, '').split('?');
   const rawQuery = queries.join('?');
   const payload = verifySignature({ method, rawPath, rawQuery, headers }, options, options.now());
   const [, bucket = '', ...key] = rawPath.split('/');
   return {
-    request,
-    response,
-    store,
+    ...target,
     region: options.region,
     ownBucket: options.bucket,
     method,
@@ -110,14 +97,11 @@ function parseRequest(
 
 type Handler = (call: Call) => void | Promise<void>;
 
-const SERVICE: Readonly<Record<string, Handler>> = { GET: listBuckets };
-const BUCKET: Readonly<Record<string, Handler>> = { GET: listObjects, HEAD: headBucket };
-const OBJECT: Readonly<Record<string, Handler>> = {
-  GET: getObject,
-  HEAD: getObject,
-  PUT: putObject,
-  DELETE: deleteObject,
-};
+type Handlers = Readonly<Record<string, Handler>>;
+
+const SERVICE: Handlers = { GET: listBuckets };
+const BUCKET: Handlers = { GET: listObjects, HEAD: headBucket };
+const OBJECT: Handlers = { GET: getObject, HEAD: getObject, PUT: putObject, DELETE: deleteObject };
 /** The query parameters of the supported operations. Any other one selects an operation that is not supported. */
 const PARAMETERS =
   /^(X-Amz-.*|x-id|response-.*|list-type|prefix|delimiter|max-keys|marker|start-after|continuation-token|encoding-type|fetch-owner|location)$/i;
@@ -156,13 +140,8 @@ function listBuckets({ response, ownBucket, store }: Call): void {
 
 /** Responds with an error as S3's XML, never with a stack trace. A HEAD request gets only the status. */
 function refuse(error: unknown, request: IncomingMessage, response: ServerResponse, requestId: string): void {
-  const known =
-    error instanceof S3Error
-      ? error
-      : new S3Error(
-          'InternalError',
-          `The sandbox could not complete the request (${codeOf(error) ?? 'unexpected'}).`,
-        );
+  const unexpected = `The sandbox could not complete the request (${codeOf(error) ?? 'unexpected'}).`;
+  const known = error instanceof S3Error ? error : new S3Error('InternalError', unexpected);
   if (request.method === 'HEAD') {
     response.writeHead(known.status).end();
     return;
@@ -177,14 +156,6 @@ function refuse(error: unknown, request: IncomingMessage, response: ServerRespon
 }
 
 const MAX_KEYS = 1_000;
-
-/** A page of a listing: objects, common prefixes, and where the next page starts. */
-interface Page {
-  contents: StoredObjectFacts[];
-  prefixes: string[];
-  /** The last key of this page if there are more pages. */
-  next: string | undefined;
-}
 
 /** Returns a page of a bucket's objects, given in order, for ListObjectsV2, or for ListObjects, which some programs still use. */
 export function listResult(
@@ -227,26 +198,28 @@ export function listResult(
   };
 }
 
+/** Returns the objects and common prefixes of a page, and its last key if there are more pages. */
 function pageOf(
   objects: Iterable<StoredObjectFacts>,
   wanted: { prefix: string; delimiter: string; after: string; limit: number },
-): Page {
+): { contents: StoredObjectFacts[]; prefixes: string[]; next?: string } {
   const { prefix, delimiter, after, limit } = wanted;
-  const page: Page = { contents: [], prefixes: [], next: undefined };
-  if (limit === 0) return page;
+  const contents: StoredObjectFacts[] = [];
+  const prefixes: string[] = [];
+  if (limit === 0) return { contents, prefixes };
   const matching = [...objects].filter(({ key }) => key.startsWith(prefix) && compareKeys(key, after) > 0);
-  let last = '';
+  let next = '';
   for (const object of matching) {
     const common = commonPrefix(object.key, prefix, delimiter);
     // A common prefix is listed once, even if the previous page ended inside it.
-    if (common === undefined || (common !== page.prefixes.at(-1) && !after.startsWith(common))) {
-      if (page.contents.length + page.prefixes.length === limit) return { ...page, next: last };
-      if (common === undefined) page.contents.push(object);
-      else page.prefixes.push(common);
+    if (common === undefined || (common !== prefixes.at(-1) && !after.startsWith(common))) {
+      if (contents.length + prefixes.length === limit) return { contents, prefixes, next };
+      if (common === undefined) contents.push(object);
+      else prefixes.push(common);
     }
-    last = object.key;
+    next = object.key;
   }
-  return page;
+  return { contents, prefixes };
 }
 
 /** Returns the common prefix up to the next delimiter; undefined for a key without a delimiter. */

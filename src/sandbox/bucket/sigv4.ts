@@ -22,7 +22,8 @@ interface Claim {
   /** The lifetime of a presigned request; undefined if the signature is in the header. */
   expires: string | undefined;
   accessKeyId: string;
-  scope: CredentialScope;
+  /** The date (YYYYMMDD), region, and service for which the signature is valid, and a constant. */
+  scope: readonly [date: string, region: string, service: string, end: string];
   signedHeaders: string[];
   signature: string;
   /** YYYYMMDDTHHMMSSZ. */
@@ -43,8 +44,8 @@ export function verifySignature(request: SignedRequest, account: BucketAccount, 
   checkTime(claim, now);
   checkSignedHeaders(request, claim);
   const canonical = canonicalRequest(request, claim.signedHeaders, claim.payload);
-  const text = stringToSign(claim.time, claim.scope, canonical);
-  const expected = hmac(signingKey(account.secretAccessKey, claim.scope), text).toString('hex');
+  const text = stringToSign(claim, canonical);
+  const expected = hmac(signingKey(account.secretAccessKey, claim), text).toString('hex');
   if (isEqualInConstantTime(claim.signature, expected)) return claim.payload;
   throw new S3Error(
     'SignatureDoesNotMatch',
@@ -70,8 +71,8 @@ function claimOf(request: SignedRequest): Claim {
   const payload =
     part('Content-Sha256', request.headers['x-amz-content-sha256']?.[0]) || (isPresigned ? UNSIGNED : '');
   const time = part('Date', request.headers['x-amz-date']?.[0]);
-  const [credential, accessKeyId = '', date = '', region = '', service = ''] =
-    /^([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/aws4_request$/.exec(part('Credential')) ?? [];
+  const [credential, accessKeyId = '', date = '', region = '', service = '', end = ''] =
+    /^([^/]+)\/(\d{8})\/([^/]+)\/([^/]+)\/(aws4_request)$/.exec(part('Credential')) ?? [];
   const isSupported = isPresigned
     ? query.get('X-Amz-Algorithm') === ALGORITHM
     : authorization?.startsWith(ALGORITHM);
@@ -80,7 +81,7 @@ function claimOf(request: SignedRequest): Claim {
   return {
     expires: isPresigned ? part('Expires') : undefined,
     accessKeyId,
-    scope: { date, region, service },
+    scope: [date, region, service, end],
     signedHeaders: part('SignedHeaders').toLowerCase().split(';'),
     signature: part('Signature'),
     time,
@@ -98,16 +99,15 @@ function malformed(isPresigned: boolean, message: string, details?: Record<strin
   return new S3Error(code, message, details);
 }
 
+/** Converts YYYYMMDDTHHMMSSZ to ms since the epoch; NaN for any other text. */
 function epochOf(time: string): number {
-  const parts = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/.exec(time);
-  if (parts === null) return Number.NaN;
-  const [, year, month, day, hour, minute, second] = parts;
-  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  const pattern = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/;
+  return pattern.test(time) ? Date.parse(time.replace(pattern, '$1-$2-$3T$4:$5:$6Z')) : Number.NaN;
 }
 
-function checkScope({ scope, expires }: Claim, region: string): void {
-  if (scope.region === region && scope.service === 's3') return;
-  const message = `The credential scope is ${scope.region}/${scope.service}; expected ${region}/s3.`;
+function checkScope({ scope: [, given, service], expires }: Claim, region: string): void {
+  if (given === region && service === 's3') return;
+  const message = `The credential scope is ${given}/${service}; expected ${region}/s3.`;
   throw malformed(expires !== undefined, message, { Region: region });
 }
 
@@ -147,16 +147,7 @@ export interface SignedRequest {
   headers: Readonly<Record<string, string[] | undefined>>;
 }
 
-/** The credential scope: the region, service, and date for which a signature is valid. */
-interface CredentialScope {
-  /** YYYYMMDD. */
-  date: string;
-  region: string;
-  service: string;
-}
-
 const ALGORITHM = 'AWS4-HMAC-SHA256';
-const END = 'aws4_request';
 
 /** Returns the canonical request, which both sides hash. `payload` is the value of x-amz-content-sha256. */
 export function canonicalRequest(
@@ -176,18 +167,14 @@ export function canonicalRequest(
   ].join('\n');
 }
 
-/** Returns the string to sign, whose HMAC is the signature. `time` is YYYYMMDDTHHMMSSZ. */
-function stringToSign(time: string, scope: CredentialScope, canonical: string): string {
+/** Returns the string to sign, whose HMAC is the signature. */
+function stringToSign({ time, scope }: Claim, canonical: string): string {
   // Node decodes headers as Latin-1. Encoding them as Latin-1 again gives the bytes that the client signed.
-  const { date, region, service } = scope;
-  const scopeText = `${date}/${region}/${service}/${END}`;
-  return [ALGORITHM, time, scopeText, hash('sha256', Buffer.from(canonical, 'latin1'))].join('\n');
+  return [ALGORITHM, time, scope.join('/'), hash('sha256', Buffer.from(canonical, 'latin1'))].join('\n');
 }
 
-function signingKey(secret: string, scope: CredentialScope): Buffer {
-  let key: Buffer = Buffer.from(`AWS4${secret}`);
-  for (const part of [scope.date, scope.region, scope.service, END]) key = hmac(key, part);
-  return key;
+function signingKey(secret: string, { scope }: Claim): Buffer {
+  return scope.reduce(hmac, Buffer.from(`AWS4${secret}`));
 }
 
 function hmac(key: Buffer, text: string): Buffer {
@@ -217,10 +204,8 @@ export function parseQuery(rawQuery: string): [string, string][] {
     .split('&')
     .filter((part) => part !== '')
     .map((part) => {
-      const equals = part.indexOf('=');
-      const name = equals < 0 ? part : part.slice(0, equals);
-      const value = equals < 0 ? '' : part.slice(equals + 1);
-      return [decode(name.replaceAll('+', ' ')), decode(value.replaceAll('+', ' '))];
+      const [name = '', ...value] = part.replaceAll('+', ' ').split('=');
+      return [decode(name), decode(value.join('='))];
     });
 }
 

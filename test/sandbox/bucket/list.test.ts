@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { xmlDocument } from '../../../src/sandbox/bucket/call.ts';
 import { compareKeys, type StoredObjectFacts } from '../../../src/sandbox/bucket/object-store.ts';
 import { listResult } from '../../../src/sandbox/bucket/server.ts';
-import { xmlDocument } from '../../../src/sandbox/bucket/xml.ts';
 import { childText, readXml, type XmlElement } from './xml-reader.ts';
 
 type Objects = readonly StoredObjectFacts[];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { xmlDocument } from '../../../src/sandbox/bucket/xml.ts';
+import { xmlDocument } from '../../../src/sandbox/bucket/call.ts';
 import { childText, readXml } from './xml-reader.ts';
 
 describe('XML', () => {
