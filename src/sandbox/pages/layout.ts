@@ -96,7 +96,10 @@ function header(c: ServiceContext) {
   </header>`;
 }
 
-/** Returns a table, or a replacement if `rows` is empty. On a phone, each row becomes a card and each cell shows its label. */
+/**
+ * Returns a table, or a replacement if `rows` is empty. On a phone, each row becomes a card and each cell shows its label.
+ * The ARIA roles are explicit because a table displayed as blocks loses its implicit roles.
+ */
 export function table(
   head: readonly string[],
   rows: readonly (readonly unknown[])[],
@@ -112,15 +115,10 @@ export function table(
         </tr>
       </thead>
       <tbody role="rowgroup">
-        ${rows.map((row) => html`<tr role="row">${row.map((cell, index) => tableCell(cell, head[index] ?? ''))}</tr>`)}
+        ${rows.map((row) => html`<tr role="row">${row.map((cell, index) => html`<td role="cell" data-label="${head[index] ?? ''}"><div>${cell}</div></td>`)}</tr>`)}
       </tbody>
     </table>
   </div>`;
-}
-
-/** Returns a table cell. The ARIA role is explicit because a table displayed as blocks loses its implicit roles. */
-function tableCell(cell: unknown, label: string): Html {
-  return html`<td role="cell" data-label="${label}"><div>${cell}</div></td>`;
 }
 
 /** Returns the content of an empty list: a sentence, and a command that adds an item. */
@@ -198,23 +196,19 @@ const MINUTES = new Intl.DateTimeFormat('en-GB', {
 });
 
 /** Returns a time element such as `22 Nov 2026, 09:05 UTC`. */
-export function dateTime(iso: string) {
-  return html`<time datetime="${iso}" title="${iso}" data-shown="time">${minutes(iso)}</time>`;
+export function dateTime(iso: string, shown = 'time') {
+  const text = shown === 'day' ? longDay(iso) : `${MINUTES.format(new Date(iso))} UTC`;
+  return html`<time datetime="${iso}" title="${iso}" data-shown="${shown}">${text}</time>`;
 }
 
-/** Returns a time element for a table column, which also shows how long ago it was. Returns an empty fragment for null. */
-export function when(iso: string | null) {
-  if (iso === null) return html``;
-  return html`<time datetime="${iso}" title="${iso}" data-shown="both">${minutes(iso)}</time>`;
+/** Returns a time element for a table column, which also shows how long ago it was. */
+export function when(iso: string) {
+  return dateTime(iso, 'both');
 }
 
 /** Returns a time element for a day, such as `22 December 2026`. */
 export function day(iso: string) {
-  return html`<time datetime="${iso}" title="${iso}" data-shown="day">${longDay(iso)}</time>`;
-}
-
-function minutes(iso: string): string {
-  return `${MINUTES.format(new Date(iso))} UTC`;
+  return dateTime(iso, 'day');
 }
 
 /** The number of rows on one page of a list. */

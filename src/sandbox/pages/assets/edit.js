@@ -11,6 +11,7 @@ const statusLine = form.querySelector('.panel [role="status"]');
 /** A shorter drag, in CSS pixels, counts as a click. */
 const CLICK = 6;
 const LEAST = 8;
+const ROLE_COLORS = ['#1f5fa8', '#1c6e49', '#9a4a12', '#6b3fa0', '#a02c5b'];
 
 /** The element and the size in points of each page, by page number. */
 const sheets = new Map();
@@ -59,7 +60,8 @@ function show(row) {
   if (box.hidden) return;
   if (box.parentElement !== sheet.element) sheet.element.append(box);
   layOver(box, sheet.size, { x, y, width, height });
-  box.dataset.role = String(Math.max(0, namesOfRoles().indexOf(role)) % 5);
+  const number = Math.max(0, namesOfRoles().indexOf(role));
+  box.style.setProperty('--role', ROLE_COLORS[number % ROLE_COLORS.length]);
   box.querySelector('span').textContent = label;
   const kind = type.selectedOptions[0]?.textContent ?? '';
   box.setAttribute(
@@ -132,9 +134,7 @@ function usualSize(select) {
 
 /** Creates the box of a row and adds the event listeners of both. */
 function adopt(row) {
-  const box = document.createElement('button');
-  box.type = 'button';
-  box.className = 'box';
+  const box = Object.assign(document.createElement('button'), { type: 'button', className: 'box' });
   box.append(document.createElement('span'));
   boxes.set(row, box);
   let before = usualSize(control(row, 'type'));
@@ -166,40 +166,39 @@ function adopt(row) {
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 function onKey(event, row) {
-  if (event.key === 'Delete' || event.key === 'Backspace') {
-    event.preventDefault();
-    remove(row);
-  } else if (event.key === 'Enter') {
-    event.preventDefault();
-    control(row, 'label').focus();
-  } else if (ARROWS[event.key]) {
-    event.preventDefault();
-    const [across, down] = ARROWS[event.key];
-    const place = read(row);
-    if (event.shiftKey) write(row, { ...place, width: place.width + across, height: place.height + down });
-    else write(row, { ...place, x: place.x + across, y: place.y + down });
-  }
+  if (event.key === 'Delete' || event.key === 'Backspace') remove(row);
+  else if (event.key === 'Enter') control(row, 'label').focus();
+  else if (ARROWS[event.key]) change(row, read(row), ...ARROWS[event.key], event.shiftKey);
+  else return;
+  event.preventDefault();
 }
 
-/** Moves or resizes a box until the pointer is released. */
+/** Moves or resizes a box, from where it was at the start. Distances are in points. */
+function change(row, start, across, down, isResizing) {
+  if (isResizing) write(row, { ...start, width: start.width + across, height: start.height + down });
+  else write(row, { ...start, x: start.x + across, y: start.y + down });
+}
+
+/** Calls `move` with each event until the pointer is released, and then `end` with the last one. */
+function follow(element, pointerId, move, end) {
+  element.setPointerCapture(pointerId);
+  element.addEventListener('pointermove', move);
+  const stop = (event) => {
+    element.removeEventListener('pointermove', move);
+    end?.(event);
+  };
+  for (const type of ['pointerup', 'pointercancel']) element.addEventListener(type, stop, { once: true });
+}
+
 function drag(event, row, isResizing) {
   if (event.button !== 0) return;
   event.stopPropagation();
-  const box = boxes.get(row);
   const start = read(row);
   const { element, size } = sheets.get(start.page);
   const unit = size.width / element.clientWidth;
-  box.setPointerCapture(event.pointerId);
-  const move = ({ clientX, clientY }) => {
-    const across = (clientX - event.clientX) * unit;
-    const down = (clientY - event.clientY) * unit;
-    if (isResizing) write(row, { ...start, width: start.width + across, height: start.height + down });
-    else write(row, { ...start, x: start.x + across, y: start.y + down });
-  };
-  box.addEventListener('pointermove', move);
-  const end = () => box.removeEventListener('pointermove', move);
-  box.addEventListener('pointerup', end, { once: true });
-  box.addEventListener('pointercancel', end, { once: true });
+  follow(boxes.get(row), event.pointerId, ({ clientX, clientY }) =>
+    change(row, start, (clientX - event.clientX) * unit, (clientY - event.clientY) * unit, isResizing),
+  );
 }
 
 /** Adds fields on an empty area: a drag sets the size, and a click or tap uses the default size. */
@@ -226,7 +225,6 @@ function drawOn(element, page, size) {
     const ghost = document.createElement('div');
     ghost.className = 'ghost';
     element.append(ghost);
-    element.setPointerCapture(event.pointerId);
     const from = at(event);
     const placeTo = (to) => ({
       x: Math.min(from.x, to.x),
@@ -236,15 +234,13 @@ function drawOn(element, page, size) {
     });
     const move = (moved) => layOver(ghost, size, placeTo(at(moved)));
     const end = (ended) => {
-      element.removeEventListener('pointermove', move);
       ghost.remove();
       if (ended.type === 'pointercancel') return;
       const far = Math.hypot(ended.clientX - event.clientX, ended.clientY - event.clientY);
       if (far < CLICK) put(ended);
       else add({ page, ...placeTo(at(ended)) });
     };
-    element.addEventListener('pointermove', move);
-    for (const type of ['pointerup', 'pointercancel']) element.addEventListener(type, end, { once: true });
+    follow(element, event.pointerId, move, end);
   });
 }
 

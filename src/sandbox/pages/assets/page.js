@@ -38,10 +38,8 @@ export function showTimes(root, now) {
 function addCopyButtons(root) {
   if (!navigator.clipboard) return;
   for (const text of root.querySelectorAll('[data-copy]')) {
-    const copy = document.createElement('button');
-    copy.type = 'button';
-    copy.className = 'small copy';
-    copy.textContent = 'Copy';
+    const looks = { type: 'button', className: 'small copy', textContent: 'Copy' };
+    const copy = Object.assign(document.createElement('button'), looks);
     copy.addEventListener('click', async () => {
       await navigator.clipboard.writeText(text.textContent);
       copy.textContent = 'Copied';

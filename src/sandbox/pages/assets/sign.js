@@ -34,10 +34,7 @@ async function showDocument() {
 }
 
 function paragraph({ text, isHeading }) {
-  const made = document.createElement(isHeading ? 'h3' : 'p');
-  made.dir = 'auto';
-  made.textContent = text;
-  return made;
+  return Object.assign(document.createElement(isHeading ? 'h3' : 'p'), { dir: 'auto', textContent: text });
 }
 
 /** Puts the fields of a page between its paragraphs on a narrow screen, and otherwise on the page. */
@@ -149,13 +146,14 @@ function makeDrawable(field, pad) {
   update();
 }
 
-function button(kind, label, text = '') {
-  const made = document.createElement('button');
-  made.type = 'button';
-  made.className = kind;
-  made.setAttribute('aria-label', label);
-  made.title = label;
-  made.textContent = text;
+function button(className, title, textContent = '') {
+  const made = Object.assign(document.createElement('button'), {
+    type: 'button',
+    className,
+    title,
+    textContent,
+  });
+  made.setAttribute('aria-label', title);
   return made;
 }
 

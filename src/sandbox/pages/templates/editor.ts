@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { FIELD_TYPES, type FieldType, type TemplateRecord } from '../../model.ts';
 import { copyable } from '../layout.ts';
-import { type FormRow, SIZES, type TemplateForm } from './form.ts';
+import { type FormRow, newRow, SIZES, type TemplateForm } from './form.ts';
 
 const TYPE_WORDS: Readonly<Record<FieldType, string>> = {
   SIGNATURE: 'Signature',
@@ -51,23 +51,9 @@ export function editorPage(view: EditorView) {
         </fieldset>
       </div>
     </form>
-    <template id="row">${fieldRow(BLANK, 'N', form.roles)}</template>
+    <template id="row">${fieldRow(newRow(''), 'N', form.roles)}</template>
     ${endings(view)}`;
 }
-
-const BLANK: FormRow = {
-  id: '',
-  type: 'SIGNATURE',
-  label: '',
-  role: '',
-  page: '1',
-  x: '',
-  y: '',
-  width: '',
-  height: '',
-  required: true,
-  options: '',
-};
 
 function notice({ template, isUsed, isSaved, problems }: EditorView) {
   if (problems.length > 0) {

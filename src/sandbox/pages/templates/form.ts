@@ -80,7 +80,7 @@ export function readForm(body: Readonly<Record<string, unknown>>, without?: stri
 /** Returns the name, description, and roles of a form, or the problems that prevent saving. */
 export function readWords(form: Omit<TemplateForm, 'rows'>): { words: TemplateWords; problems: string[] } {
   const { name, description } = form;
-  const roles = [...new Set(form.roles.split(',').map((role) => role.trim()))].filter((role) => role !== '');
+  const roles = distinct(form.roles, ',');
   const problems: string[] = [];
   if (name === '' || name.length > LIMITS.text)
     problems.push(`The name must have from 1 to ${LIMITS.text} characters.`);
@@ -120,9 +120,9 @@ export function readFields(
 
 function fieldFrom(row: FormRow, fieldId: string, type: FieldType): FieldRecord {
   const { label, role, required } = row;
-  const [page = 0, x = 0, y = 0, width = 0, height = 0] = placeOf(row);
-  const options = type === 'DROPDOWN' ? { options: optionsIn(row) } : {};
-  return { fieldId, type, label, required, page, role, x, y, width, height, ...options };
+  const { page, ...spot } = placeOf(row);
+  const options = type === 'DROPDOWN' ? { options: distinct(row.options, '\n') } : {};
+  return { fieldId, type, label, required, page, role, ...spot, ...options };
 }
 
 function problemsWith(row: FormRow, template: TemplateRecord, roles: readonly string[]): string[] {
@@ -133,7 +133,7 @@ function problemsWith(row: FormRow, template: TemplateRecord, roles: readonly st
     problems.push(`the label must have from 1 to ${LIMITS.text} characters`);
   if (!roles.includes(role)) problems.push('its role must be a role in the template');
   if (type === 'DROPDOWN') {
-    const options = optionsIn(row);
+    const options = distinct(row.options, '\n');
     if (options.length === 0 || options.length > LIMITS.options)
       problems.push(`a dropdown must have from 1 to ${LIMITS.options} choices`);
     if (options.some((option) => option.length > LIMITS.text))
@@ -143,7 +143,7 @@ function problemsWith(row: FormRow, template: TemplateRecord, roles: readonly st
 }
 
 function problemsWithPlace(row: FormRow, { upload, pageCount }: TemplateRecord): string[] {
-  const [page = 0, x = 0, y = 0, width = 0, height = 0] = placeOf(row);
+  const { page, x, y, width, height } = placeOf(row);
   if ([row.page, row.x, row.y, row.width, row.height].some((text) => !/^\d{1,5}(\.\d{1,3})?$/.test(text)))
     return ['page, position, and size must be numbers'];
   const size = upload?.pages[page - 1];
@@ -157,12 +157,19 @@ function problemsWithPlace(row: FormRow, { upload, pageCount }: TemplateRecord):
   return [];
 }
 
-function placeOf({ page, x, y, width, height }: FormRow): number[] {
-  return [page, x, y, width, height].map(Number);
+function placeOf({
+  page,
+  x,
+  y,
+  width,
+  height,
+}: FormRow): Pick<FieldRecord, 'page' | 'x' | 'y' | 'width' | 'height'> {
+  return { page: Number(page), x: Number(x), y: Number(y), width: Number(width), height: Number(height) };
 }
 
-function optionsIn({ options }: FormRow): string[] {
-  return [...new Set(options.split(/\r?\n/).map((line) => line.trim()))].filter((line) => line !== '');
+/** Returns the parts of a list that a person wrote, without blank and repeated ones. */
+function distinct(text: string, separator: string): string[] {
+  return [...new Set(text.split(separator).map((part) => part.trim()))].filter((part) => part !== '');
 }
 
 /**
