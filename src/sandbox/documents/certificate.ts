@@ -1,8 +1,7 @@
 import type { CertificateInput } from '../model.ts';
-import { createFlow, drawFlowFooter, type Flow } from './drawing/flow.ts';
+import { createFlow, drawFlowFooter, drawSandboxMark, type Flow } from './drawing/flow.ts';
 import { drawHistoryTable, hashChain } from './drawing/history-table.ts';
 import { STYLES } from './drawing/pen.ts';
-import { drawSandboxMark } from './drawing/sandbox-mark.ts';
 import { drawSignerTable } from './drawing/signer-table.ts';
 import { inUtc } from './drawing/times.ts';
 import { createPdf } from './pdf/pdf.ts';

@@ -12,8 +12,7 @@ import {
 } from './drawing/pen.ts';
 import { createPdf, openPdf, type PdfInfo } from './pdf/pdf.ts';
 import type { Sheet } from './pdf/sheet.ts';
-import { BUILT_IN } from './templates/all.ts';
-import { type Block, PAGE, type Region } from './templates/design.ts';
+import { type Block, BUILT_IN, PAGE, type Region } from './templates/all.ts';
 import { createTypesetter } from './text/typesetter.ts';
 import { plain, quoted } from './text/untrusted.ts';
 

@@ -1,5 +1,5 @@
 import type { DocumentMaker, EnvelopeRecord, TemplateRecord } from '../model.ts';
-import type { SealKey } from './seal-key.ts';
+import type { SealKey } from './seal.ts';
 import { BUILT_IN } from './templates/all.ts';
 
 /**
@@ -13,13 +13,13 @@ export function createDocumentMaker(
   let sealKey: Promise<SealKey> | undefined;
   async function sealed(pdf: Uint8Array, { completedAt, createdAt }: EnvelopeRecord): Promise<Uint8Array> {
     if (sealFolder === undefined) return pdf;
-    const [{ sealKeyOf }, { sealPdf }] = await Promise.all([import('./seal-key.ts'), import('./seal.ts')]);
+    const { sealKeyOf, sealPdf } = await import('./seal.ts');
     sealKey ??= sealKeyOf(sealFolder);
     return sealPdf(pdf, await sealKey, completedAt ?? createdAt);
   }
   const maker: DocumentMaker = {
     async inspect(file) {
-      const { inspectInWorker } = await import('./inspect-thread.ts');
+      const { inspectInWorker } = await import('./inspect.ts');
       return inspectInWorker(file);
     },
     async document(template, upload) {

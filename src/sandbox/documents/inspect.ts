@@ -1,7 +1,38 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { PDF } from '@libpdf/core';
 import { type Inspection, type PageSize, UPLOAD } from '../model.ts';
 import { openPdf } from './pdf/pdf.ts';
 import { viewOf } from './pdf/view.ts';
+
+/** The thread's program, which exists only in a build, not in the sources. */
+const PROGRAM = join(import.meta.dirname, 'inspect-worker.js');
+const TIMEOUT_MS = 10_000;
+const MEMORY_MB = 512;
+
+/**
+ * Inspects a file in a separate thread. On some damaged files, the PDF library loops forever or uses all memory, which must not affect the
+ * sandbox.
+ */
+export function inspectInWorker(bytes: Uint8Array): Promise<Inspection> {
+  if (!existsSync(PROGRAM)) return inspectPdf(bytes);
+  const worker = new Worker(PROGRAM, {
+    workerData: bytes,
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
+  });
+  return new Promise((resolve) => {
+    const end = (inspection: Inspection) => {
+      clearTimeout(timeout);
+      resolve(inspection);
+      void worker.terminate();
+    };
+    const problem = 'The PDF cannot be read: it is damaged or too complex.';
+    const timeout = setTimeout(() => end({ problem }), TIMEOUT_MS);
+    worker.once('message', (inspection: Inspection) => end(inspection));
+    worker.once('error', () => end({ problem }));
+  });
+}
 
 /** Checks that a file can be used as the pages of a template: complete, unprotected, unsigned, and with pages of a usable size. */
 export async function inspectPdf(bytes: Uint8Array): Promise<Inspection> {

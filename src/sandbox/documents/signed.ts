@@ -1,8 +1,7 @@
 import type { Drawing, FieldRecord, SignedInput, SignerRecord, TemplateRecord } from '../model.ts';
 import { drawFilledField, drawnSignature, drawSignature, inputOf, valueIn } from './drawing/filled-fields.ts';
-import { createFlow, drawFlowFooter, FLOW, type Flow } from './drawing/flow.ts';
+import { createFlow, drawFlowFooter, drawSandboxMark, FLOW, type Flow } from './drawing/flow.ts';
 import { baseline, drawFieldBox, drawFitted, STYLES } from './drawing/pen.ts';
-import { drawSandboxMark } from './drawing/sandbox-mark.ts';
 import { openPdf, type Pdf } from './pdf/pdf.ts';
 import { createTypesetter, type Typesetter } from './text/typesetter.ts';
 import { paragraphsOf, plain, quoted } from './text/untrusted.ts';

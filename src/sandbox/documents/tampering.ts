@@ -1,6 +1,5 @@
 import type { Tampering } from '../model.ts';
-import { sealPdf } from './seal.ts';
-import { makeSealKey } from './seal-key.ts';
+import { makeSealKey, sealPdf } from './seal.ts';
 
 /** Ways to tamper with a sealed document, by family; docs/sandbox.md lists how each one is detected. */
 const FAMILIES: Readonly<Record<Tampering, (pdf: Buffer) => Buffer | Promise<Buffer>>> = {
@@ -143,28 +142,18 @@ function messageDigestAt(pdf: Buffer): number {
   return Buffer.from(partsOf(pdf).hex, 'hex').indexOf(name) + name.length + 6;
 }
 
-/** The parts of a sealed PDF. */
-export interface Parts {
-  text: string;
-  /** The offsets of the `<` of Contents and after its `>`. */
-  gapStart: number;
-  gapEnd: number;
-  /** The hex digits without the zeros after the DER. */
-  hex: string;
-  startxref: number;
-  root: string;
-  size: number;
-}
-
-export function partsOf(pdf: Buffer): Parts {
+/** Returns the parts of a sealed PDF. */
+export function partsOf(pdf: Buffer) {
   const text = pdf.toString('latin1');
   const range = /\/ByteRange\s*\[\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)/.exec(text);
   const [gapStart, gapEnd] = [Number(range?.[2]), Number(range?.[3])];
   const length = derLength(Buffer.from(text.slice(gapStart + 1, gapStart + 21), 'hex'));
   return {
     text,
+    /** The offsets of the `<` of Contents and after its `>`. */
     gapStart,
     gapEnd,
+    /** The hex digits without the zeros after the DER. */
     hex: text.slice(gapStart + 1, gapStart + 1 + 2 * length),
     startxref: Number(/startxref\s+(\d+)\s+%%EOF\s*$/.exec(text)?.[1]),
     root: /\/Root\s+(\d+ \d+ R)/.exec(text.slice(text.lastIndexOf('/Root')))?.[1] ?? '',
@@ -209,25 +198,22 @@ export function flippedInCms(pdf: Buffer, at: number, digit: 0 | 1 = 0): Buffer 
 export function updated(pdf: Buffer, objects: Readonly<Record<number, string>>, trailer = ''): Buffer {
   const { root, startxref, size } = partsOf(pdf);
   let text = '\n';
-  const entries: string[] = [];
+  let entries = '';
   for (const [number, body] of Object.entries(objects)) {
-    entries.push(
-      `${number} 1\n${String(pdf.length + Buffer.byteLength(text, 'latin1')).padStart(10, '0')} 00000 n \n`,
-    );
+    entries += `${number} 1\n${String(pdf.length + text.length).padStart(10, '0')} 00000 n \n`;
     text += `${number} 0 obj\n${body}\nendobj\n`;
   }
-  const at = pdf.length + Buffer.byteLength(text, 'latin1');
+  const at = pdf.length + text.length;
   const newSize = Math.max(size, ...Object.keys(objects).map((number) => Number(number) + 1));
-  text += `xref\n${entries.join('')}trailer\n<< /Size ${newSize} /Root ${root} /Prev ${startxref} ${trailer} >>\n`;
+  text += `xref\n${entries}trailer\n<< /Size ${newSize} /Root ${root} /Prev ${startxref} ${trailer} >>\n`;
   return Buffer.concat([pdf, Buffer.from(`${text}startxref\n${at}\n%%EOF\n`, 'latin1')]);
 }
 
 /** Returns the last version of an object. */
 export function objectText(pdf: Buffer, number: number): string {
   const text = pdf.toString('latin1');
-  const found = [...text.matchAll(new RegExp(`(?<=\\n)${number} 0 obj\\s([\\s\\S]*?)endobj`, 'g'))].at(
-    -1,
-  )?.[1];
+  const versions = text.matchAll(new RegExp(`(?<=\\n)${number} 0 obj\\s([\\s\\S]*?)endobj`, 'g'));
+  const found = [...versions].at(-1)?.[1];
   if (found === undefined) throw new Error(`The pdf has no object ${number} outside an object stream.`);
   return found.trim();
 }

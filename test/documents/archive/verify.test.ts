@@ -7,8 +7,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { updateManifest } from '../../../src/documents/archive/manifest.ts';
 import { type ArchiveVerifyOptions, verifyDocuments } from '../../../src/documents/archive/verify.ts';
 import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
-import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
-import { makeSealKey } from '../../../src/sandbox/documents/seal-key.ts';
+import { makeSealKey, sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { hasLinks } from '../../support/system.ts';
 import { needs } from '../../support/tools.ts';
 

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkSeal, type Seal } from '../../../src/documents/seal/check-seal.ts';
 import { verifySeal } from '../../../src/documents/seal/judge.ts';
 import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
-import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
-import { type SealKey, sealKeyOf } from '../../../src/sandbox/documents/seal-key.ts';
+import { type SealKey, sealKeyOf, sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import {
   flipped,
   flippedInCms,

@@ -7,8 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Element } from '../../../src/documents/seal/asn1.ts';
 import { checkSeal, Digests } from '../../../src/documents/seal/check-seal.ts';
 import { PdfBytes } from '../../../src/documents/seal/pdf-bytes.ts';
-import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
-import { makeSealKey, type SealKey } from '../../../src/sandbox/documents/seal-key.ts';
+import { makeSealKey, type SealKey, sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { needs } from '../../support/tools.ts';
 import { DOCUMENT, documentOf, pack, stream, streamUpdate, update } from './forging/writer.ts';
 

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPdf } from '../../../src/sandbox/documents/pdf/pdf.ts';
-import { sealPdf } from '../../../src/sandbox/documents/seal.ts';
-import { type SealKey, sealKeyOf } from '../../../src/sandbox/documents/seal-key.ts';
+import { type SealKey, sealKeyOf, sealPdf } from '../../../src/sandbox/documents/seal.ts';
 import { isPrivate } from '../../support/private.ts';
 import { needs } from '../../support/tools.ts';
 
