@@ -3,7 +3,7 @@ import type { Context } from '../../cli/context.ts';
 import { durationFlag, optionalArg } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
 import { LINK_MS } from '../../documents/defaults.ts';
-import { fileOf } from '../../documents/download/targets.ts';
+import { requireKey } from '../../documents/download/locate.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { forEachKey } from './keys.ts';
 
@@ -51,5 +51,5 @@ export default class DocumentsLink extends EsignCommand {
 async function keyFor(word: string, context: Context): Promise<string> {
   if (!/^env_[^/]+$/.test(word)) return word;
   const client = await context.session.client();
-  return fileOf(await client.envelopes.get(word, context.interrupt.signal), 'signed').key;
+  return requireKey(await client.envelopes.get(word, context.interrupt.signal), 'signed');
 }

@@ -1,5 +1,5 @@
 import type { Session } from '../../cli/session.ts';
-import type { SealSource } from '../../documents/seal/download-seals.ts';
+import type { SealSource } from '../../documents/download/seals.ts';
 import { type Origin, pinnedFor, readPins } from '../../documents/seal/pins.ts';
 import { readAuthorities, type TrustedSigners } from '../../documents/seal/trust.ts';
 import { NoProfileError, UsageError } from '../../kernel/errors.ts';

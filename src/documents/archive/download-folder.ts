@@ -27,6 +27,14 @@ const BATCH = 500;
 const ETAGS_NAME = '.esign-etags.json';
 const etagsSchema = z.record(z.string(), z.object({ sha256: z.string(), etag: z.string() }));
 
+/** The earlier download of a file, as the folder's records describe it. */
+export interface EarlierDownload {
+  /** The hash in SHA256SUMS when the folder was opened. */
+  listed: string | undefined;
+  /** The ETag that came with exactly these bytes. */
+  saved: { sha256: string; etag: string } | undefined;
+}
+
 export interface DownloadFolderOptions {
   /** The only file that the run writes. Other runs may write other files into the same folder. */
   onlyFile?: string | undefined;
@@ -41,7 +49,7 @@ export interface DownloadFolderOptions {
  * and the ETags that later show whether an object has changed.
  */
 export class DownloadFolder {
-  readonly #dir: string;
+  readonly dir: string;
   readonly #options: DownloadFolderOptions;
   readonly #release: () => Promise<void>;
   readonly #etags = new Map<string, { sha256: string; etag: string }>();
@@ -58,7 +66,7 @@ export class DownloadFolder {
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(dir: string, options: DownloadFolderOptions, release: () => Promise<void>) {
-    this.#dir = dir;
+    this.dir = dir;
     this.#options = options;
     this.#release = release;
     this.#checked.set(dir, Promise.resolve());
@@ -89,23 +97,26 @@ export class DownloadFolder {
   }
 
   async #readRecords(): Promise<void> {
-    for (const line of await readManifest(this.#dir)) {
+    for (const line of await readManifest(this.dir)) {
       const entry = parseLine(line);
       if (entry !== undefined) this.#listed.set(posix.normalize(entry.name), entry.sha256);
     }
     // If the file of ETags is broken or missing, the only cost is another download.
-    const text = await readRegular(join(this.#dir, ETAGS_NAME)).catch(() => undefined);
+    const text = await readRegular(join(this.dir, ETAGS_NAME)).catch(() => undefined);
     const known = etagsSchema.safeParse(tryParseJson(text ?? '')).data ?? {};
     for (const [name, entry] of Object.entries(known)) this.#etags.set(name, entry);
   }
 
-  /** Throws if another run has locked the file or its folder, or if the folder is a link. */
-  async check(path: string): Promise<void> {
+  /** Returns the records of a file. Throws if another run has locked the file or its folder, or if the folder is a link. */
+  async check(path: string): Promise<EarlierDownload> {
     await this.#checkFolder(dirname(path));
-    if (this.#options.onlyFile !== undefined) return;
-    const lockPath = lockPathOf(path);
-    const isPresent = lstatSync(lockPath, { throwIfNoEntry: false }) !== undefined;
-    if (isPresent && (await isLocked(lockPath))) throw inUse(dirname(path));
+    if (this.#options.onlyFile === undefined) {
+      const lockPath = lockPathOf(path);
+      const isPresent = lstatSync(lockPath, { throwIfNoEntry: false }) !== undefined;
+      if (isPresent && (await isLocked(lockPath))) throw inUse(dirname(path));
+    }
+    const name = manifestName(this.dir, path);
+    return { listed: this.#listed.get(name), saved: this.#etags.get(name) };
   }
 
   #checkFolder(folder: string): Promise<void> {
@@ -118,26 +129,6 @@ export class DownloadFolder {
     return check;
   }
 
-  /** Returns the ETag recorded when exactly these bytes were downloaded to this path. */
-  etagOf(path: string, sha256: string): string | undefined {
-    const known = this.#etags.get(manifestName(this.#dir, path));
-    return known?.sha256 === sha256 ? known.etag : undefined;
-  }
-
-  /**
-   * Refuses a file that is listed with another hash: it was downloaded before, is no longer there, and has changed in the bucket.
-   * @throws StorageError STORAGE_LOCAL
-   */
-  refuseChanged(path: string, sha256: string): void {
-    const listed = this.#listed.get(manifestName(this.#dir, path));
-    if (listed === undefined || listed === sha256) return;
-    throw new StorageError(
-      'STORAGE_LOCAL',
-      `${path} was not saved: its SHA-256 differs from the one in ${join(this.#dir, MANIFEST_NAME)}, so it has changed in the bucket.`,
-      { hint: 'Use --force to accept the new content, or --dir to use a different folder.' },
-    );
-  }
-
   /** Records a file. `etag` is set if it can't be computed from the bytes, `isNew` if the file was renamed in this run. */
   async record(
     path: string,
@@ -146,12 +137,13 @@ export class DownloadFolder {
     // The folders above may be new, too.
     for (let at = dirname(path); isNew; at = dirname(at)) {
       this.#unsynced.add(at);
-      if (at === this.#dir || at === dirname(at)) break;
+      if (at === this.dir || at === dirname(at)) break;
     }
     if (!this.#options.hasList) return;
-    const name = manifestName(this.#dir, path);
+    const name = manifestName(this.dir, path);
     this.#fresh.set(name, sha256);
-    if (etag !== undefined && this.etagOf(path, sha256) !== etag) {
+    const known = this.#etags.get(name);
+    if (etag !== undefined && (known?.sha256 !== sha256 || known.etag !== etag)) {
       this.#etags.set(name, { sha256, etag });
       this.#etagsChanged = true;
     }
@@ -176,11 +168,11 @@ export class DownloadFolder {
     try {
       for await (const _ of mapAhead(folders, CONCURRENT_SYNCS, syncFolder));
       await this.#writeEtags();
-      await updateManifest(this.#dir, files);
+      await updateManifest(this.dir, files);
     } catch (error) {
       this.#fresh = new Map([...files, ...this.#fresh]);
       for (const folder of folders) this.#unsynced.add(folder);
-      throw localError(error, join(this.#dir, MANIFEST_NAME));
+      throw localError(error, join(this.dir, MANIFEST_NAME));
     } finally {
       this.#due = this.#fresh.size + BATCH;
     }
@@ -191,7 +183,7 @@ export class DownloadFolder {
     this.#etagsChanged = false;
     try {
       const text = JSON.stringify(Object.fromEntries(this.#etags));
-      await writeFileAtomic(join(this.#dir, ETAGS_NAME), `${text}\n`);
+      await writeFileAtomic(join(this.dir, ETAGS_NAME), `${text}\n`);
     } catch (error) {
       this.#etagsChanged = true;
       throw error;

@@ -1,29 +1,24 @@
 import { createHash } from 'node:crypto';
 import { closeSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Clock, systemClock } from '../../kernel/clock.ts';
+import type { Clock } from '../../kernel/clock.ts';
 import { startMd5 } from '../../kernel/digest.ts';
 import { codeOf, StorageError } from '../../kernel/errors.ts';
 import { blocksOf, openRegular } from '../../kernel/files/regular-file.ts';
-import type { DownloadFolder } from '../archive/download-folder.ts';
+import type { DownloadFolder, EarlierDownload } from '../archive/download-folder.ts';
 import { localError } from '../archive/local-error.ts';
+import { MANIFEST_NAME } from '../archive/manifest.ts';
 import { isPdf } from '../archive/pdf-header.ts';
 import type { Bucket } from '../bucket/bucket.ts';
-import {
-  isProvenBySize,
-  isStrong,
-  type ObjectFacts,
-  type Opened,
-  type OpenedObject,
-} from '../bucket/object.ts';
+import { isStrong, type ObjectFacts, type Opened, type OpenedObject } from '../bucket/object.ts';
 import type { CheckedSeal } from '../seal/check-seal.ts';
 import type { FileHash } from './digest.ts';
+import type { DocumentFile } from './locate.ts';
 import { PartFile } from './part-file.ts';
-import type { DocumentFile } from './targets.ts';
 import { addProgress, type TransferOptions, type TransferProgress, transfer } from './transfer.ts';
 
 /** A downloaded file, as `--json` prints it. */
-export interface FileResult {
+export interface FileResult extends Pick<FileHash, 'proof'> {
   envelopeId: string | null;
   what: string | null;
   key: string | null;
@@ -31,23 +26,39 @@ export interface FileResult {
   bytes: number | null;
   sha256: string | null;
   status: 'downloaded' | 'unchanged' | 'failed';
-  /** Set if only the size was compared with the bucket. */
-  proof?: 'size';
   error: { code: string; message: string } | null;
 }
 
 export interface DownloadOptions {
-  dir: string;
-  /** The folder `dir`, which records the file. */
+  /** The folder for the file, which records it. */
   folder: DownloadFolder;
   /** Whether to replace a different file with the same name. */
   force: boolean;
   signal?: AbortSignal | undefined;
-  clock?: Clock | undefined;
+  clock: Clock;
   progress?: TransferProgress | undefined;
 }
 
-type Status = 'downloaded' | 'unchanged';
+/** An object, the file for it, and what is known about the file. */
+interface Place {
+  bucket: Bucket;
+  key: string;
+  path: string;
+  earlier: EarlierDownload;
+  /** Whether it is a document of an envelope, which never changes. */
+  isDocument: boolean;
+}
+
+interface ExistingHash extends FileHash {
+  md5: string | undefined;
+}
+
+interface Saved extends FileHash {
+  status: 'downloaded' | 'unchanged';
+  /** Set if the ETag doesn't prove the content. */
+  etag?: string | undefined;
+  seal: CheckedSeal | null;
+}
 
 /**
  * Downloads one object into a file: streams it to a part file in the same folder, verifies, syncs, and renames it. The final name never
@@ -60,66 +71,48 @@ export async function downloadFile(
   { envelopeId, what, key, fileName }: DocumentFile,
   options: DownloadOptions,
 ): Promise<{ result: FileResult; seal: CheckedSeal | null }> {
-  const { dir, folder, signal } = options;
-  const path = join(dir, fileName);
+  const { folder, signal } = options;
+  const path = join(folder.dir, fileName);
   try {
-    const { status, bytes, sha256, etag, proof, seal } = await save(bucket, key, path, {
-      ...options,
-      isDocument: what !== null,
-    });
+    const earlier = await folder.check(path);
+    const place = { bucket, key, path, earlier, isDocument: what !== null };
+    const { status, bytes, sha256, etag, proof, seal } = await save(place, options);
     await folder.record(path, { sha256, etag, isNew: status === 'downloaded' });
-    const result = { envelopeId, what, key, path, bytes, sha256, status, ...proof, error: null };
-    return { result, seal };
+    return { result: { envelopeId, what, key, path, bytes, sha256, status, proof, error: null }, seal };
   } catch (error) {
     if (signal?.aborted) throw error;
     throw localError(error, path);
   }
 }
 
-/** `isDocument`: it is a document of an envelope, which never changes. */
-type SaveOptions = DownloadOptions & { isDocument: boolean };
-
-interface ExistingHash extends FileHash {
-  md5: string | undefined;
-}
-
-interface Saved extends FileHash {
-  status: Status;
-  /** Set if the ETag doesn't prove the content. */
-  etag?: string | undefined;
-  proof?: Pick<FileResult, 'proof'>;
-  seal: CheckedSeal | null;
-}
-
-async function save(bucket: Bucket, key: string, path: string, options: SaveOptions): Promise<Saved> {
-  await options.folder.check(path);
-  const file = openExisting(path, options);
-  if (file === undefined) return replace(bucket, key, path, { ...options, opened: undefined });
+async function save(place: Place, options: DownloadOptions): Promise<Saved> {
+  const file = openExisting(place.path, options);
+  if (file === undefined) return replace(place, undefined, options);
   let opened: OpenedObject | undefined;
   try {
     const existing = await hashesOf(file);
-    const answer = await compare(bucket, key, path, existing, options);
+    const answer = await compare(place, existing, options);
     if (answer.kind === 'same') return { ...existing, status: 'unchanged', seal: await sealIn(file) };
     if (answer.kind === 'object') opened = answer;
   } finally {
     closeSync(file);
   }
-  return replace(bucket, key, path, { ...options, opened });
+  return replace(place, opened, options);
 }
 
+/** Downloads the object. `opened`: the object, if it is already open. */
 async function replace(
-  bucket: Bucket,
-  key: string,
-  path: string,
-  options: SaveOptions & { opened: OpenedObject | undefined },
+  place: Place,
+  opened: OpenedObject | undefined,
+  options: DownloadOptions,
 ): Promise<Saved> {
-  const part = await PartFile.open(`${path}.part`, { bucket: bucket.name, key });
+  const { bucket, key } = place;
+  const part = await PartFile.open(`${place.path}.part`, { bucket: bucket.name, key });
   try {
-    const { facts, hash } = await fill(part, bucket, key, options);
+    const { facts, hash } = await fill(part, place, { ...options, opened });
     const seal = await sealIn(part.file);
-    const status = await publish(part, path, hash, options);
-    const etag = facts.md5 === undefined ? facts.etag : undefined;
-    return { ...hash, status, etag, proof: isProvenBySize(facts) ? { proof: 'size' } : {}, seal };
+    const status = await publish(part, hash, place, options);
+    return { ...hash, status, etag: facts.md5 === undefined ? facts.etag : undefined, seal };
   } catch (error) {
     // The next run can use bytes received before a connection broke, but not bytes that were rejected.
     const isUseful = options.signal?.aborted || codeOf(error) === 'STORAGE_UNREACHABLE';
@@ -142,14 +135,12 @@ async function sealIn(file: number): Promise<CheckedSeal | null> {
  * @throws StorageError STORAGE_LOCAL if it differs and the file must not be replaced.
  */
 async function compare(
-  bucket: Bucket,
-  key: string,
-  path: string,
+  { bucket, key, path, earlier: { saved } }: Place,
   existing: ExistingHash,
-  { folder, signal, force }: DownloadOptions,
+  { signal, force }: DownloadOptions,
 ): Promise<Opened> {
   const md5 = existing.md5 === undefined ? undefined : `"${existing.md5}"`;
-  const recorded = folder.etagOf(path, existing.sha256);
+  const recorded = saved?.sha256 === existing.sha256 ? saved.etag : undefined;
   const answer = await bucket.open(key, { ifNoneMatch: isStrong(recorded) ? recorded : md5, signal });
   if (answer.kind !== 'object' || force || !isDifferent(existing, answer.facts)) return answer;
   answer.cancel();
@@ -159,34 +150,41 @@ async function compare(
 /** Downloads the whole object into the part file and verifies it. If a resumed download fails verification, starts over once. */
 async function fill(
   part: PartFile,
-  bucket: Bucket,
-  key: string,
-  options: DownloadOptions & { opened: OpenedObject | undefined },
+  { bucket, key }: Place,
+  options: TransferOptions,
 ): Promise<{ facts: ObjectFacts; hash: FileHash }> {
-  const { signal, progress, opened } = options;
-  const common: TransferOptions = { clock: options.clock ?? systemClock, signal, progress };
-  const { facts, resumed } = await transfer(bucket, key, part, { ...common, opened });
+  const { facts, resumed } = await transfer(bucket, key, part, options);
   try {
     return { facts, hash: part.verify() };
   } catch (error) {
     if (!resumed || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
-    addProgress(progress, -(facts.size ?? 0), -part.length);
+    addProgress(options.progress, -(facts.size ?? 0), -part.length);
     part.restart();
-    const again = await transfer(bucket, key, part, common);
+    const again = await transfer(bucket, key, part, { ...options, opened: undefined });
     return { facts: again.facts, hash: part.verify() };
   }
 }
 
 /** Gives the part file its final name, unless the same file already has it by now. */
-async function publish(part: PartFile, path: string, hash: FileHash, options: SaveOptions): Promise<Status> {
-  const { force, folder, isDocument } = options;
+async function publish(
+  part: PartFile,
+  { sha256 }: FileHash,
+  { path, earlier: { listed }, isDocument }: Place,
+  options: DownloadOptions,
+): Promise<Saved['status']> {
   const existing = await hashesAt(path, options);
-  if (existing?.sha256 === hash.sha256) {
+  if (existing?.sha256 === sha256) {
     part.discard();
     return 'unchanged';
   }
-  if (!force && existing !== undefined) throw differs(path);
-  if (!force && isDocument) folder.refuseChanged(path, hash.sha256);
+  if (!options.force && existing !== undefined) throw differs(path);
+  // It was downloaded before, is no longer there, and has changed in the bucket.
+  if (!options.force && isDocument && listed !== undefined && listed !== sha256)
+    throw new StorageError(
+      'STORAGE_LOCAL',
+      `${path} was not saved: its SHA-256 differs from the one in ${join(options.folder.dir, MANIFEST_NAME)}, so it has changed in the bucket.`,
+      { hint: 'Use --force to accept the new content, or --dir to use a different folder.' },
+    );
   await part.publish(path);
   return 'downloaded';
 }

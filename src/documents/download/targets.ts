@@ -1,33 +1,11 @@
 import type { Client } from '../../api/client.ts';
 import type { Envelope } from '../../api/schemas.ts';
-import { EsignError, StorageError, UsageError } from '../../kernel/errors.ts';
+import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { mapInOrder } from '../../kernel/streams.ts';
-import { command } from '../../kernel/text/shell-words.ts';
-import { DOCUMENT_KINDS, type DocumentKind, isTerminal } from '../../kernel/vocabulary.ts';
+import { DOCUMENT_KINDS, type DocumentKind } from '../../kernel/vocabulary.ts';
 import { defaultFileName, safeFileName } from '../archive/file-names.ts';
 import { type NameTemplate, renderName, valuesOfEnvelope } from '../archive/name-template.ts';
-
-/** A file to download. */
-export interface FileTarget {
-  envelopeId: string | null;
-  what: DocumentKind | null;
-  /** The storage key; null if the envelope has to be read first. */
-  key: string | null;
-  /** The file's name in the folder; null if it can't be determined because of `error`. */
-  fileName: string | null;
-  /** The envelope's status when the service returned the key; null for a bare key, which proves nothing about an envelope. */
-  status: string | null;
-  /** Returns the file's name if the envelope has to be read again, because the name contains its values. */
-  nameOf?: ((envelope: Envelope) => string) | undefined;
-  /** Set if the envelope could not be read. */
-  error?: EsignError;
-}
-
-/** A target whose storage key and file name are known. */
-export interface DocumentFile extends FileTarget {
-  key: string;
-  fileName: string;
-}
+import { type DocumentFile, type FileTarget, keyOf } from './locate.ts';
 
 const CONCURRENT_LOOKUPS = 8;
 
@@ -106,54 +84,13 @@ export function targetsOf(
   const { id, status = null } = envelope;
   return kinds.map((what) => {
     const key = keyOf(envelope, what);
-    const nameOf = (one: Envelope) =>
+    const fileName =
       template === undefined
         ? defaultFileName(id, what)
-        : renderName(template, valuesOfEnvelope(one, what, keyOf(one, what)));
-    const target = { envelopeId: id, what, key: key ?? null, fileName: nameOf(envelope), status };
-    return key === undefined && template !== undefined ? { ...target, nameOf } : target;
+        : renderName(template, valuesOfEnvelope(envelope, what, key));
+    const renamedBy = key === undefined ? template : undefined;
+    return { envelopeId: id, what, key: key ?? null, fileName, status, template: renamedBy };
   });
-}
-
-/** Returns the storage key of a document from the envelope's field for it (Resources, Envelope). */
-export function keyOf(envelope: Envelope, what: DocumentKind): string | undefined {
-  const key = {
-    document: envelope.documentStorageKey,
-    signed: envelope.signedDocumentStorageKey,
-    certificate: envelope.certificateStorageKey,
-  }[what];
-  return key || undefined;
-}
-
-/**
- * Returns the file of a document.
- * @throws StorageError STORAGE_NOT_READY until the service has set a key.
- */
-export function fileOf(envelope: Envelope, what: DocumentKind): DocumentFile {
-  const key = keyOf(envelope, what);
-  if (key === undefined) throw notReady(envelope, what);
-  const status = envelope.status ?? null;
-  return { envelopeId: envelope.id, what, key, fileName: defaultFileName(envelope.id, what), status };
-}
-
-/** Creates the error for a document without a key. The message is the same for both documents of a signed envelope. */
-function notReady({ id, ...envelope }: Envelope, what: DocumentKind): StorageError {
-  const status = envelope.status ?? 'unknown';
-  const error = (message: string, hint: string) => new StorageError('STORAGE_NOT_READY', message, { hint });
-  if (what === 'document')
-    return error(
-      `The document for ${id} has no storage key yet.`,
-      'The service sets the key after the envelope is created. Try again in a moment.',
-    );
-  if (status === 'COMPLETED')
-    return error(
-      `${id} is COMPLETED, but its signed documents have no storage keys yet.`,
-      'To wait longer, use --wait 5m.',
-    );
-  const unsigned = `Unsigned: \`${command('envelopes', 'download', id, '--what', 'document')}\`.`;
-  if (isTerminal(status)) return error(`${id} is ${status}: it will never have signed documents.`, unsigned);
-  const watch = `To wait until it is completed, run \`${command('envelopes', 'watch', id)}\`.`;
-  return error(`${id} is ${status}: it has no signed documents yet.`, `${watch} ${unsigned}`);
 }
 
 /** Returns the file of a bare storage key. If the key has the documented format, the file name contains the envelope's ID. */

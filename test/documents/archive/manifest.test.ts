@@ -85,9 +85,11 @@ describe('SHA256SUMS', () => {
     await ledger.record(join(dir, 'b.pdf'), { sha256: sha256('b'), etag: undefined, isNew: false });
     await ledger.close();
     const later = await DownloadFolder.open(dir, { hasList: true });
-    expect(later.etagOf(join(dir, 'a.pdf'), sha256('a'))).toBe('"abc-3"');
-    expect(later.etagOf(join(dir, 'a.pdf'), sha256('changed'))).toBeUndefined();
-    expect(later.etagOf(join(dir, 'b.pdf'), sha256('b'))).toBeUndefined();
+    expect(await later.check(join(dir, 'a.pdf'))).toEqual({
+      listed: sha256('a'),
+      saved: { sha256: sha256('a'), etag: '"abc-3"' },
+    });
+    expect(await later.check(join(dir, 'b.pdf'))).toEqual({ listed: sha256('b'), saved: undefined });
     await later.close();
   });
 });

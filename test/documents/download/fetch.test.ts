@@ -4,13 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DownloadFolder } from '../../../src/documents/archive/download-folder.ts';
 import type { Bucket } from '../../../src/documents/bucket/bucket.ts';
-import {
-  type CheckedFile,
-  type FetchOptions,
-  fetchFiles,
-  waitUntilAvailable,
-} from '../../../src/documents/download/fetch.ts';
-import { type FileTarget, fileOfKey } from '../../../src/documents/download/targets.ts';
+import { type FetchOptions, fetchFiles, waitUntilAvailable } from '../../../src/documents/download/fetch.ts';
+import type { FileTarget } from '../../../src/documents/download/locate.ts';
+import type { CheckedFile } from '../../../src/documents/download/seals.ts';
+import { fileOfKey } from '../../../src/documents/download/targets.ts';
 import { acceptPin, readPins } from '../../../src/documents/seal/pins.ts';
 import { TimeLimit } from '../../../src/kernel/clock.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';
@@ -47,13 +44,13 @@ function start(bucket: Bucket, targets: readonly FileTarget[], more: Partial<Fet
   const clock = fakeClock();
   const sealSource = { folder: dir, origin, clock };
   const files = fetchFiles(bucket, targets, {
-    dir: join(dir, 'out'),
     folder,
     force: false,
     clock,
     concurrency: 4,
     sealSource,
-    waiting: { client: () => Promise.reject(new Error('no client')), limit: new TimeLimit(clock, 0), clock },
+    client: undefined,
+    limit: new TimeLimit(clock, 0),
     ...more,
   });
   return { files, clock };
@@ -122,7 +119,7 @@ describe('downloads', () => {
     const run = (async () => {
       for await (const file of files) found.push(file);
     })();
-    await expect(run).rejects.toThrow('no client');
+    await expect(run).rejects.toThrow('needs a client');
     expect(found.map(({ result }) => result.what)).toEqual(['signed']);
   });
 
@@ -275,7 +272,7 @@ describe('waiting for an object', () => {
       clock,
       limit: new TimeLimit(clock, ms),
       onWait,
-      client: () => Promise.reject(new Error('no client')),
+      client: undefined,
     };
   };
 

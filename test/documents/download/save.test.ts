@@ -16,7 +16,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DownloadFolder } from '../../../src/documents/archive/download-folder.ts';
 import type { Opened } from '../../../src/documents/bucket/object.ts';
 import { type DownloadOptions, downloadFile } from '../../../src/documents/download/file.ts';
-import { type DocumentFile, fileOfKey } from '../../../src/documents/download/targets.ts';
+import type { DocumentFile } from '../../../src/documents/download/locate.ts';
+import { fileOfKey } from '../../../src/documents/download/targets.ts';
 import { StorageError } from '../../../src/kernel/errors.ts';
 import { fakeClock } from '../../support/clock.ts';
 import { openFilesIn } from '../../support/open-files.ts';
@@ -55,7 +56,6 @@ async function save(
   const folder = await DownloadFolder.open(dir, { hasList: true, clock });
   const progress = { begun: 0, expected: 0, bytes: 0 };
   const outcome = await downloadFile(bucket, file, {
-    dir,
     folder,
     force: false,
     clock,

@@ -2,26 +2,22 @@ import { setMaxListeners } from 'node:events';
 import { basename, dirname } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
-import { Batch } from '../../../cli/batch.ts';
+import { Batch, type ItemResult } from '../../../cli/batch.ts';
 import type { Context } from '../../../cli/context.ts';
 import { booleanFlag, durationFlag, textFlag } from '../../../cli/flags.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
 import { refuseCollisions } from '../../../documents/archive/file-names.ts';
 import { DOWNLOADS, WAIT_MS } from '../../../documents/defaults.ts';
-import {
-  type CheckedFile,
-  type FetchOptions,
-  fetchFiles,
-  fetchToStream,
-  type LocateOptions,
-} from '../../../documents/download/fetch.ts';
-import { type FileTarget, targetsOfIds } from '../../../documents/download/targets.ts';
+import { type FetchOptions, fetchFiles, fetchToStream } from '../../../documents/download/fetch.ts';
+import type { FileTarget, LocateOptions } from '../../../documents/download/locate.ts';
+import type { CheckedFile } from '../../../documents/download/seals.ts';
+import { targetsOfIds } from '../../../documents/download/targets.ts';
 import { TimeLimit } from '../../../kernel/clock.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { StorageError, UsageError } from '../../../kernel/errors.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
-import { type Progress, startProgress } from '../../../output/progress.ts';
+import { startProgress } from '../../../output/progress.ts';
 import { sealSourceOf } from '../signers.ts';
 import { renderFile } from './view.ts';
 
@@ -62,15 +58,22 @@ export type DownloadFlagValues = Pick<AllDownloadFlags, 'dir' | 'force' | 'concu
 const LARGE_RUN_FILES = 2_000;
 
 /** Starts the time limit for waiting for files. Prints a notice the first time the run has to wait. */
-export function waitingOf(flags: { wait?: number | undefined }, context: Context): LocateOptions {
+export async function waitingOf(
+  targets: readonly FileTarget[],
+  flags: { wait?: number | undefined },
+  { session, terminal, interrupt: { signal } }: Context,
+): Promise<LocateOptions> {
+  // Each running download adds a listener to the signal.
+  setMaxListeners(0, signal);
   let isShown = false;
   return {
-    client: () => context.session.client(),
-    limit: new TimeLimit(context.session.clock, flags.wait ?? WAIT_MS),
-    clock: context.session.clock,
-    signal: context.interrupt.signal,
+    client: targets.some(({ key }) => key === null) ? await session.client() : undefined,
+    limit: new TimeLimit(session.clock, flags.wait ?? WAIT_MS),
+    untilSigned: flags.wait !== undefined,
+    clock: session.clock,
+    signal,
     onWait: (reason) => {
-      if (!isShown && !context.terminal.json) context.terminal.notice(reason);
+      if (!isShown && !terminal.json) terminal.notice(reason);
       isShown = true;
     },
   };
@@ -87,19 +90,10 @@ export async function downloadAll(
   /** The `type` of the JSON lines, in commands that also print other lines. */
   tag: { type?: 'file' } = {},
 ): Promise<void> {
-  if (flags.output !== undefined && targets.length > 1) {
-    throw new UsageError(`--output names one file, but there are ${targets.length} to download.`, {
-      hint: 'Use --dir, or a single kind with --what.',
-    });
-  }
-  if (flags.output?.endsWith('/')) {
-    throw new UsageError(`--output ${flags.output} is a folder, not a file.`, {
-      hint: `Use --dir ${flags.output} instead.`,
-    });
-  }
+  refuseOutput(targets, flags);
   const [only] = targets;
   if (flags.output === '-' && only) return toStdout(only, flags, context);
-  const progress: Progress = {
+  const progress = {
     files: targets.length,
     done: 0,
     failed: 0,
@@ -113,11 +107,14 @@ export async function downloadAll(
   const seen = { problems: 0, bySize: 0 };
   try {
     for await (const file of fetchInto(targets, flags, context, progress)) {
-      count(file, progress, seen);
-      await reportFile(file, batch, context.terminal, tag);
-      const { problem } = file;
+      const { result, problem, error } = file;
+      progress.done++;
+      if (error !== undefined) progress.failed++;
+      if (problem !== null) seen.problems++;
+      if (result.proof === 'size') seen.bySize++;
+      await batch.report(itemOf(file, context.terminal, tag));
       if (problem !== null && !context.terminal.json)
-        await line.aside(() => context.terminal.notice(`${file.result.path}: ${problem.message}`));
+        await line.aside(() => context.terminal.notice(`${result.path}: ${problem.message}`));
     }
   } finally {
     line.stop();
@@ -127,27 +124,28 @@ export async function downloadAll(
   if (seen.problems > 0) throw unreliable(seen.problems, targets.length);
 }
 
-function count(
-  { result, problem, error }: CheckedFile,
-  progress: Progress,
-  seen: { problems: number; bySize: number },
-): void {
-  progress.done++;
-  if (error !== undefined) progress.failed++;
-  if (problem !== null) seen.problems++;
-  if (result.proof === 'size') seen.bySize++;
+/** @throws UsageError if --output isn't the name of a single file. */
+function refuseOutput(targets: readonly FileTarget[], { output }: DownloadFlagValues): void {
+  if (output !== undefined && targets.length > 1) {
+    throw new UsageError(`--output names one file, but there are ${targets.length} to download.`, {
+      hint: 'Use --dir, or a single kind with --what.',
+    });
+  }
+  if (output?.endsWith('/')) {
+    throw new UsageError(`--output ${output} is a folder, not a file.`, {
+      hint: `Use --dir ${output} instead.`,
+    });
+  }
 }
 
-function reportFile(
+function itemOf(
   { result, seal, problem, error }: CheckedFile,
-  batch: Batch,
   terminal: CommandTerminal,
   tag: { type?: 'file' },
-): Promise<void> {
-  if (error !== undefined) return batch.report({ json: { ...tag, ...result }, failure: { error } });
+): ItemResult {
+  if (error !== undefined) return { json: { ...tag, ...result }, failure: { error } };
   const sealed = seal === null && problem === null ? {} : { seal, problem };
-  const json = { ...tag, ...result, ...sealed };
-  return batch.report({ json, text: renderFile(result, terminal, seal) });
+  return { json: { ...tag, ...result, ...sealed }, text: renderFile(result, terminal, seal) };
 }
 
 /** Prints a notice about files that were verified only by their size. */
@@ -170,10 +168,9 @@ function unreliable(problems: number, files: number): StorageError {
 async function toStdout(target: FileTarget, flags: DownloadFlagValues, context: Context): Promise<void> {
   const bucket = await context.session.bucket();
   try {
-    const waiting = { ...waitingOf(flags, context), untilSigned: flags.wait !== undefined };
     const write = (chunk: Uint8Array) => context.terminal.out(chunk);
-    const done = await fetchToStream(bucket, target, write, waiting);
-    noticeSizeOnly(done.isProvenBySize ? 1 : 0, context.terminal);
+    const { proof } = await fetchToStream(bucket, target, write, await waitingOf([target], flags, context));
+    noticeSizeOnly(proof === 'size' ? 1 : 0, context.terminal);
     if (!context.terminal.json)
       context.terminal.notice('The seal was not checked; `esign documents verify FILE` checks a saved file.');
   } finally {
@@ -191,8 +188,6 @@ export async function* fetchInto(
   if (targets.length === 0) return;
   refuseCollisions(targets);
   if (targets.length > LARGE_RUN_FILES) preferLowMemory();
-  // Each running download adds a listener to the signal.
-  setMaxListeners(0, context.interrupt.signal);
   const { output, force, concurrency } = flags;
   const { signal } = context.interrupt;
   const { clock } = context.session;
@@ -204,17 +199,8 @@ export async function* fetchInto(
   let folder: DownloadFolder | undefined;
   try {
     folder = await DownloadFolder.open(dir, { onlyFile, hasList: output === undefined, signal, clock });
-    yield* fetchFiles(bucket, named, {
-      dir,
-      force,
-      signal,
-      clock,
-      folder,
-      progress,
-      concurrency,
-      waiting: { ...waitingOf(flags, context), untilSigned: flags.wait !== undefined },
-      sealSource,
-    });
+    const waiting = await waitingOf(targets, flags, context);
+    yield* fetchFiles(bucket, named, { ...waiting, folder, force, progress, concurrency, sealSource });
   } finally {
     bucket.close();
     await folder?.close();

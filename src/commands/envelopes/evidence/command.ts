@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { basename, join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import { type Envelope, envelopeSchema, matches } from '../../../api/schemas.ts';
@@ -9,8 +8,10 @@ import { addKnownSecrets } from '../../../cli/known-secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
 import type { Bucket } from '../../../documents/bucket/bucket.ts';
-import { type CheckedFile, fetchFiles } from '../../../documents/download/fetch.ts';
-import { keyOf, targetsOf } from '../../../documents/download/targets.ts';
+import { fetchFiles } from '../../../documents/download/fetch.ts';
+import { keyOf } from '../../../documents/download/locate.ts';
+import type { CheckedFile } from '../../../documents/download/seals.ts';
+import { targetsOf } from '../../../documents/download/targets.ts';
 import { accountOf, findingOn } from '../../../evidence/findings.ts';
 import { EvidenceFolder } from '../../../evidence/folder.ts';
 import {
@@ -70,19 +71,18 @@ export default class EnvelopesEvidence extends EsignCommand {
     const downloads = await DownloadFolder.open(flags.dir, { hasList: false, signal, clock });
     try {
       const folder = await EvidenceFolder.open(flags.dir, first.id, { force: flags.force, jsonText });
-      const fetched = () =>
-        context.terminal.waiting(`Downloading the documents for ${id}`, () =>
-          fetchDocuments(bucket, downloads, first, flags, context),
-        );
-      const sortedFiles = separateMissing(await fetched(), first);
+      const files = await context.terminal.waiting(`Downloading the documents for ${id}`, () =>
+        fetchDocuments(bucket, downloads, first, flags, context),
+      );
+      const { existing, missing } = separateMissing(files, first);
       // The service may have added the storage keys during the wait.
-      const { missing } = sortedFiles;
+      const downloaded = existing.filter(({ error }) => error === undefined).map(({ result }) => result.what);
       const isNamed = DOCUMENT_KINDS.every(
-        (what) => keyOf(first, what) !== undefined || !sortedFiles.documents.some(isDownloaded(what)),
+        (what) => keyOf(first, what) !== undefined || !downloaded.includes(what),
       );
       const sent = redactValue(isNamed ? first : await client.envelopes.get(id, signal), redactor);
       if (!matches(envelopeSchema, sent)) throw new StorageError('STORAGE_LOCAL', `${id} can't be saved.`);
-      const documents = withFindings(sortedFiles.documents, sent);
+      const documents = withFindings(existing, sent);
       const facts = await writeFolder(folder, sent, { documents, missing }, context);
       await report(facts, documents, folder, flags.dir, context.terminal);
       throwProblems(documents);
@@ -99,23 +99,17 @@ async function fetchDocuments(
   bucket: Bucket,
   folder: DownloadFolder,
   envelope: Envelope,
-  flags: { dir: string; force: boolean; wait?: number | undefined },
+  flags: { force: boolean; wait?: number | undefined },
   context: Context,
 ): Promise<CheckedFile[]> {
-  const { dir, force } = flags;
-  const { signal } = context.interrupt;
-  const { clock } = context.session;
-  setMaxListeners(0, signal);
   const targets = targetsOf(envelope, { kinds: DOCUMENT_KINDS, template: undefined });
   const files: CheckedFile[] = [];
   const fetching = fetchFiles(bucket, targets, {
-    dir,
-    force,
-    signal,
-    clock,
+    ...(await waitingOf(targets, flags, context)),
+    untilSigned: false,
     folder,
+    force: flags.force,
     concurrency: targets.length,
-    waiting: waitingOf(flags, context),
     sealSource: await sealSourceOf(context.session),
   });
   for await (const file of fetching) files.push(file);
@@ -132,11 +126,8 @@ function separateMissing(files: readonly CheckedFile[], { status }: Envelope) {
   const missing = files
     .filter((file) => !isDue(file))
     .map(({ result }) => ({ what: result.what ?? '', why: result.error?.message ?? '' }));
-  return { documents: files.filter(isDue), missing };
+  return { existing: files.filter(isDue), missing };
 }
-
-const isDownloaded = (what: string) => (file: CheckedFile) =>
-  file.result.what === what && file.error === undefined;
 
 async function writeFolder(
   folder: EvidenceFolder,
