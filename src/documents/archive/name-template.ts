@@ -16,16 +16,8 @@ export interface NameTemplate {
 }
 
 const DATES = ['createdAt', 'sentAt', 'completedAt', 'expiresAt'] as const;
-const ENVELOPE_FIELDS = [
-  'envelopeId',
-  'what',
-  'templateId',
-  'templateName',
-  'subject',
-  'status',
-  'key',
-  ...DATES,
-] as const;
+const TEXTS = ['templateId', 'templateName', 'subject', 'status'] as const;
+const ENVELOPE_FIELDS = ['envelopeId', 'what', ...TEXTS, 'key', ...DATES] as const;
 const KEY_FIELDS = ['key', 'name', 'envelopeId', 'what'] as const;
 
 /** Stands for a path separator until every part is cleaned. Cleaned text never contains it. */
@@ -105,25 +97,11 @@ function formatDate(value: string, format: string): string {
   return format.replace(/yyyy|MM|dd|HH|mm|ss/g, (token) => parts[token] ?? token);
 }
 
-/** Returns the template values of an envelope's document. */
 export function valuesOfEnvelope(envelope: Envelope, what: string, key: string | undefined): NameValues {
   const metadata = Object.entries(envelope.metadata ?? {}).map(([name, value]): [string, string] => [
     `metadata.${name}`,
     typeof value === 'string' ? value : JSON.stringify(value),
   ]);
-  const { templateId, templateName, subject, status, createdAt, sentAt, completedAt, expiresAt } = envelope;
-  return {
-    ...Object.fromEntries(metadata),
-    envelopeId: envelope.id,
-    what,
-    templateId,
-    templateName,
-    subject,
-    status,
-    key,
-    createdAt,
-    sentAt,
-    completedAt,
-    expiresAt,
-  };
+  const fields = [...TEXTS, ...DATES].map((name): [string, NameValues[string]] => [name, envelope[name]]);
+  return { ...Object.fromEntries([...metadata, ...fields]), envelopeId: envelope.id, what, key };
 }

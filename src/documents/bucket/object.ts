@@ -2,7 +2,6 @@ import { Readable } from 'node:stream';
 import { startMd5 } from '../../kernel/digest.ts';
 import { counted } from '../../kernel/duration.ts';
 
-/** The algorithms of stored checksums. */
 export const CHECKSUM_ALGORITHMS = ['CRC64NVME', 'CRC32C', 'CRC32', 'SHA256', 'SHA1'] as const;
 export type ChecksumAlgorithm = (typeof CHECKSUM_ALGORITHMS)[number];
 
@@ -12,7 +11,6 @@ export interface Checksum {
   value: string;
 }
 
-/** Metadata of an object. */
 export interface ObjectFacts {
   /** The size of the whole object in bytes, if the bucket returned it. */
   size: number | undefined;
@@ -22,15 +20,10 @@ export interface ObjectFacts {
   md5: string | undefined;
   checksum: Checksum | undefined;
   /** ISO 8601. */
-  modified: string | undefined;
-  contentType: string | undefined;
-  encryption: string | undefined;
-  storageClass: string | undefined;
-}
-
-/** Returns true if only the size can be compared, because Node is in FIPS mode and has no MD5. */
-export function isProvenBySize(facts: ObjectFacts): boolean {
-  return !isProvable(facts) && startMd5() === undefined;
+  modified?: string | undefined;
+  contentType?: string | undefined;
+  encryption?: string | undefined;
+  storageClass?: string | undefined;
 }
 
 /** Returns true if the content can be verified, not only its length. */
@@ -43,7 +36,6 @@ export function isStrong(etag: string | undefined): etag is string {
   return etag !== undefined && !etag.startsWith('W/');
 }
 
-/** An object with its metadata and its body as a stream. */
 export interface OpenedObject {
   kind: 'object';
   facts: ObjectFacts;
@@ -90,7 +82,6 @@ export function openedFromPlainGet({ statusCode, headers, body }: PlainResponse,
   return answered;
 }
 
-/** Returns the meaning of a conditional request's HTTP status. */
 export function openedForStatus(status: number | undefined): Opened | undefined {
   if (status === 304) return { kind: 'same' };
   return status === 412 || status === 416 ? { kind: 'changed' } : undefined;
@@ -135,30 +126,26 @@ async function* bytesOf(body: unknown, stallMs: number): AsyncGenerator<Uint8Arr
   }
 }
 
-/** Reads these fields from plain headers. */
 function replyOf(headers: PlainResponse['headers']): ObjectResponse {
-  const text = (name: string) => headers[name];
-  const length = text('content-length');
-  const modified = text('last-modified');
+  const { 'content-length': length, 'last-modified': modified } = headers;
   return {
     ContentLength: length === undefined ? undefined : Number(length),
-    ContentRange: text('content-range'),
-    ETag: text('etag'),
-    ServerSideEncryption: text('x-amz-server-side-encryption'),
-    SSECustomerAlgorithm: text('x-amz-server-side-encryption-customer-algorithm'),
-    ChecksumType: text('x-amz-checksum-type'),
-    ChecksumCRC64NVME: text('x-amz-checksum-crc64nvme'),
-    ChecksumCRC32C: text('x-amz-checksum-crc32c'),
-    ChecksumCRC32: text('x-amz-checksum-crc32'),
-    ChecksumSHA256: text('x-amz-checksum-sha256'),
-    ChecksumSHA1: text('x-amz-checksum-sha1'),
+    ContentRange: headers['content-range'],
+    ETag: headers.etag,
+    ServerSideEncryption: headers['x-amz-server-side-encryption'],
+    SSECustomerAlgorithm: headers['x-amz-server-side-encryption-customer-algorithm'],
+    ChecksumType: headers['x-amz-checksum-type'],
+    ChecksumCRC64NVME: headers['x-amz-checksum-crc64nvme'],
+    ChecksumCRC32C: headers['x-amz-checksum-crc32c'],
+    ChecksumCRC32: headers['x-amz-checksum-crc32'],
+    ChecksumSHA256: headers['x-amz-checksum-sha256'],
+    ChecksumSHA1: headers['x-amz-checksum-sha1'],
     LastModified: modified === undefined ? undefined : new Date(modified),
-    ContentType: text('content-type'),
-    StorageClass: text('x-amz-storage-class'),
+    ContentType: headers['content-type'],
+    StorageClass: headers['x-amz-storage-class'],
   };
 }
 
-/** Returns the object's metadata from a response to GET or HEAD. */
 export function factsOf(reply: ObjectResponse, size: number | undefined): ObjectFacts {
   const modified = reply.LastModified;
   return {
@@ -208,7 +195,6 @@ export interface ObjectDescription {
   storageClass: string | null;
 }
 
-/** Returns the metadata in the form that is printed. */
 export function describeObject(key: string, facts: ObjectFacts): ObjectDescription {
   return {
     key,

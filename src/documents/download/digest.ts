@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Crc, createCrc32, createCrc32c, createCrc64Nvme } from '../../kernel/crc.ts';
 import { startMd5 } from '../../kernel/digest.ts';
 import { StorageError } from '../../kernel/errors.ts';
-import { type ChecksumAlgorithm, isProvenBySize, type ObjectFacts } from '../bucket/object.ts';
+import type { ChecksumAlgorithm, ObjectFacts } from '../bucket/object.ts';
 
 /** The length and hash of an object's bytes. */
 export interface FileHash {
@@ -70,7 +70,8 @@ export class Digest {
       throw corrupt(this.#key, `its checksum (${checksum?.algorithm ?? ''}) does not match`);
     if (this.#md5 !== undefined && this.#md5.digest('hex') !== md5)
       throw corrupt(this.#key, 'its checksum (ETag) does not match');
-    const proof = isProvenBySize(this.#facts) ? 'size' : undefined;
+    // In FIPS mode, Node has no MD5.
+    const proof = proofOf(this.#facts) === undefined && startMd5() === undefined ? 'size' : undefined;
     return { bytes: this.bytes, sha256: this.#sha256.digest('hex'), proof };
   }
 }

@@ -86,14 +86,12 @@ export async function streamObject(
       sink.length += chunk.byteLength;
       await write(chunk);
     },
-    restart: () => {
-      if (sink.length > 0)
-        throw corrupt(key, 'it changed during the download, after its first bytes were written');
+    verify: () => {
+      if (digest === undefined) throw corrupt(key, 'no bytes arrived');
+      return digest.result();
     },
   };
-  await transfer(bucket, key, sink, { clock, signal });
-  if (digest === undefined) throw corrupt(key, 'no bytes arrived');
-  return digest.result();
+  return (await transfer(bucket, key, sink, { clock, signal })).hash;
 }
 
 /** Retries while the object doesn't exist, until the waiting time is over. */

@@ -15,7 +15,7 @@ import type { CheckedSeal } from '../seal/check-seal.ts';
 import type { FileHash } from './digest.ts';
 import type { DocumentFile } from './locate.ts';
 import { PartFile } from './part-file.ts';
-import { addProgress, type TransferOptions, type TransferProgress, transfer } from './transfer.ts';
+import { type TransferProgress, transfer } from './transfer.ts';
 
 /** A downloaded file, as `--json` prints it. */
 export interface FileResult extends Pick<FileHash, 'proof'> {
@@ -109,7 +109,7 @@ async function replace(
   const { bucket, key } = place;
   const part = await PartFile.open(`${place.path}.part`, { bucket: bucket.name, key });
   try {
-    const { facts, hash } = await fill(part, place, { ...options, opened });
+    const { facts, hash } = await transfer(bucket, key, part, { ...options, opened });
     const seal = await sealIn(part.file);
     const status = await publish(part, hash, place, options);
     return { ...hash, status, etag: facts.md5 === undefined ? facts.etag : undefined, seal };
@@ -145,24 +145,6 @@ async function compare(
   if (answer.kind !== 'object' || force || !isDifferent(existing, answer.facts)) return answer;
   answer.cancel();
   throw differs(path);
-}
-
-/** Downloads the whole object into the part file and verifies it. If a resumed download fails verification, starts over once. */
-async function fill(
-  part: PartFile,
-  { bucket, key }: Place,
-  options: TransferOptions,
-): Promise<{ facts: ObjectFacts; hash: FileHash }> {
-  const { facts, resumed } = await transfer(bucket, key, part, options);
-  try {
-    return { facts, hash: part.verify() };
-  } catch (error) {
-    if (!resumed || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
-    addProgress(options.progress, -(facts.size ?? 0), -part.length);
-    part.restart();
-    const again = await transfer(bucket, key, part, { ...options, opened: undefined });
-    return { facts: again.facts, hash: part.verify() };
-  }
 }
 
 /** Gives the part file its final name, unless the same file already has it by now. */

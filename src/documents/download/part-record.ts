@@ -29,14 +29,6 @@ const objectSchema = z.object({
 /** The length and hash of the first bytes, as received from the bucket. */
 const checkpointSchema = z.object({ bytes: z.number(), sha256: z.string() });
 
-/** The properties of an object that a note doesn't record. */
-const UNKNOWN = {
-  modified: undefined,
-  contentType: undefined,
-  encryption: undefined,
-  storageClass: undefined,
-};
-
 export function partRecordPath(partPath: string): string {
   return `${partPath}.json`;
 }
@@ -73,7 +65,7 @@ export async function readPartRecord(partPath: string, of: PartOf) {
     .map((line) => checkpointSchema.safeParse(tryParseJson(line)))
     .filter((one) => one.success);
   return {
-    facts: { ...UNKNOWN, size, etag, md5: startMd5() && md5, checksum },
+    facts: { size, etag, md5: startMd5() && md5, checksum },
     checkpoint: checkpoints.at(-1)?.data,
   };
 }

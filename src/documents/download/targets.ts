@@ -107,3 +107,45 @@ export function fileOfKey(key: string): DocumentFile {
     return { envelopeId, what, key, fileName: defaultFileName(envelopeId, what), status: null };
   return { envelopeId: null, what, key, fileName: safeFileName(last), status: null };
 }
+
+type NamedFile = FileTarget & { fileName: string };
+
+/**
+ * Rejects two files with the same name (ignoring case, as some disks do), and a file whose path another file needs as a folder.
+ * @throws UsageError before anything is downloaded.
+ */
+export function refuseCollisions(targets: readonly FileTarget[]): void {
+  const files = targets.filter((one): one is NamedFile => one.fileName !== null);
+  const owners = new Map<string, NamedFile>();
+  for (const file of files) {
+    const key = canonical(file.fileName);
+    const other = owners.get(key);
+    if (other !== undefined) throw collision(file, other);
+    owners.set(key, file);
+  }
+  for (const file of files) {
+    const parts = canonical(file.fileName).split('/');
+    for (let depth = 1; depth < parts.length; depth++) {
+      const other = owners.get(parts.slice(0, depth).join('/'));
+      if (other !== undefined) throw collision(file, other);
+    }
+  }
+}
+
+function canonical(fileName: string): string {
+  return fileName.normalize('NFC').toLowerCase();
+}
+
+function collision(one: NamedFile, other: NamedFile): UsageError {
+  const where = one.fileName === other.fileName ? one.fileName : `${other.fileName} and ${one.fileName}`;
+  return new UsageError(
+    `${sourceOf(other)} and ${sourceOf(one)} would be saved under the same name (${where}). Nothing was downloaded.`,
+    {
+      hint: 'Use a --name-template that gives each file a unique name, with {envelopeId} and {what}, or with {key}.',
+    },
+  );
+}
+
+function sourceOf({ key, what, envelopeId }: NamedFile): string {
+  return key ?? `the ${what ?? ''} file for ${envelopeId ?? ''}`;
+}

@@ -1,21 +1,22 @@
 import { type BackOff, backOff } from '../../kernel/back-off.ts';
 import { abortReason, type Clock } from '../../kernel/clock.ts';
-import { EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
+import { codeOf, EsignError, messageOf, StorageError } from '../../kernel/errors.ts';
 import type { Bucket } from '../bucket/bucket.ts';
 import { isProvable, isStrong, type ObjectFacts, type OpenedObject } from '../bucket/object.ts';
-import { corrupt } from './digest.ts';
+import { corrupt, type FileHash } from './digest.ts';
 
 /** The destination for the bytes of an object. */
 export interface Sink {
-  /** The number of bytes received so far. */
   readonly length: number;
   /** The object whose first bytes an earlier run left, if any. */
   readonly known?: ObjectFacts | undefined;
   /** Called before the first byte, and after each restart. */
   begin(facts: ObjectFacts): Promise<void> | void;
   write(chunk: Uint8Array): Promise<void> | void;
-  /** Discards all bytes. Throws if that is impossible. */
-  restart(): Promise<void> | void;
+  /** Compares all bytes with the object. @throws StorageError STORAGE_CORRUPT */
+  verify(): FileHash;
+  /** Discards all bytes. A stream can't. */
+  restart?(): void;
 }
 
 export interface TransferOptions {
@@ -34,7 +35,7 @@ export interface TransferProgress {
 }
 
 /** Adds an object of this size, and received bytes; both are negative for bytes that were discarded. */
-export function addProgress(progress: TransferProgress | undefined, size: number, received: number): void {
+function addProgress(progress: TransferProgress | undefined, size: number, received: number): void {
   if (progress === undefined) return;
   progress.begun += Math.sign(size);
   progress.expected += size;
@@ -47,17 +48,26 @@ const MAX_RESTARTS = 3;
 const RETRY_DELAY: BackOff = { firstMs: 200, longestMs: 5_000 };
 
 /**
- * Writes a whole object to the sink, over as many connections as needed. After a drop or a stall, continues at the next byte if the object
- * is the same, and starts over if it has changed. The SDK retries requests, but never a body. `resumed` is false if the object came over
- * one connection.
+ * Writes a whole object to the sink, over as many connections as needed, and verifies it. After a drop or a stall, continues at the next byte
+ * if the object is the same, and starts over if it has changed. If a resumed object fails verification, starts over once. The SDK retries
+ * requests, but never a body.
  */
-export function transfer(
+export async function transfer(
   bucket: Bucket,
   key: string,
   sink: Sink,
   options: TransferOptions,
-): Promise<{ facts: ObjectFacts; resumed: boolean }> {
-  return new Transfer(bucket, key, sink, options).run();
+): Promise<{ facts: ObjectFacts; hash: FileHash }> {
+  const { facts, resumed } = await new Transfer(bucket, key, sink, options).run();
+  try {
+    return { facts, hash: sink.verify() };
+  } catch (error) {
+    if (!resumed || sink.restart === undefined || codeOf(error) !== 'STORAGE_CORRUPT') throw error;
+    addProgress(options.progress, -(facts.size ?? 0), -sink.length);
+    sink.restart();
+    const again = await new Transfer(bucket, key, sink, { ...options, opened: undefined }).run();
+    return { facts: again.facts, hash: sink.verify() };
+  }
 }
 
 class Transfer {
@@ -80,6 +90,7 @@ class Transfer {
     this.#resumed = sink.known !== undefined;
   }
 
+  /** `resumed` is false if the object came over one connection. */
   async run(): Promise<{ facts: ObjectFacts; resumed: boolean }> {
     const { clock, signal } = this.#options;
     let { opened } = this.#options;
@@ -181,7 +192,9 @@ class Transfer {
         'it kept changing during the download, or the bucket returns different metadata each time',
       );
     addProgress(this.#options.progress, -(this.#facts?.size ?? 0), -this.#sink.length);
-    await this.#sink.restart();
+    if (this.#sink.restart === undefined && this.#sink.length > 0)
+      throw corrupt(this.#key, 'it changed during the download, after its first bytes were written');
+    this.#sink.restart?.();
     this.#facts = undefined;
     this.#resumed = true;
   }

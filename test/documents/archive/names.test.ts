@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { refuseCollisions, safeFileName } from '../../../src/documents/archive/file-names.ts';
+import { safeFileName } from '../../../src/documents/archive/file-names.ts';
 import { staysInside } from '../../../src/documents/archive/manifest.ts';
 import {
   parseNameTemplate,
   renderName,
   valuesOfEnvelope,
 } from '../../../src/documents/archive/name-template.ts';
+import { refuseCollisions } from '../../../src/documents/download/targets.ts';
 import { UsageError } from '../../../src/kernel/errors.ts';
 
 const envelope = {
@@ -105,7 +106,13 @@ describe('a name template', () => {
 
 describe('conflicting file names', () => {
   const files = (...names: string[]) =>
-    names.map((fileName, index) => ({ fileName, key: `key ${index}`, envelopeId: null, what: null }));
+    names.map((fileName, index) => ({
+      fileName,
+      key: `key ${index}`,
+      envelopeId: null,
+      what: null,
+      status: null,
+    }));
 
   it.each([
     [['a.pdf', 'b/c.pdf', 'a.pdf']],
@@ -117,7 +124,13 @@ describe('conflicting file names', () => {
   });
 
   it('name each target by its key, or by its envelope and kind', () => {
-    const unread = { fileName: 'a.pdf', key: null, envelopeId: 'env_1', what: 'signed' } as const;
+    const unread = {
+      fileName: 'a.pdf',
+      key: null,
+      envelopeId: 'env_1',
+      what: 'signed',
+      status: null,
+    } as const;
     expect(() => refuseCollisions([...files('a.pdf'), unread])).toThrow(
       /^key 0 and .*signed.*env_1.* would be saved/,
     );

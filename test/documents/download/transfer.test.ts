@@ -20,6 +20,12 @@ const part = (from: number, to: number, more: Partial<Response> = {}): Response 
 });
 const rest = (from: number): Response => ({ text: WHOLE.slice(from), facts, from });
 
+/** The outcome of a transfer of this text. */
+const whole = (text = WHOLE, of = facts) => ({
+  facts: of,
+  hash: { bytes: text.length, sha256: text },
+});
+
 /** Transfers from a bucket with these responses, into a text. */
 async function receive(
   answers: (Response | Opened | Error)[],
@@ -39,6 +45,7 @@ async function receive(
     write: (chunk: Uint8Array) => {
       sink.text += Buffer.from(chunk).toString();
     },
+    verify: () => ({ bytes: sink.text.length, sha256: sink.text }),
     restart: () => {
       sink.text = '';
     },
@@ -56,14 +63,14 @@ const { etag } = facts;
 describe('a transfer', () => {
   it('takes one request if the connection holds', async () => {
     const { outcome, sink, ranges, begun, progress, slept } = await receive([rest(0)]);
-    expect(outcome).toEqual({ facts, resumed: false });
+    expect(outcome).toEqual(whole());
     expect([sink.text, begun, ranges, slept]).toEqual([WHOLE, [etag], [[undefined, undefined]], []]);
     expect(progress).toEqual({ begun: 1, expected: 10, bytes: 10 });
   });
 
   it('requests only the missing bytes of the same object after each drop', async () => {
     const { outcome, sink, ranges, begun, progress } = await receive([part(0, 4), part(4, 7), rest(7)]);
-    expect(outcome).toEqual({ facts, resumed: true });
+    expect(outcome).toEqual(whole());
     expect([sink.text, begun]).toEqual([WHOLE, [etag]]);
     expect(ranges.slice(1)).toEqual([
       [4, etag],
@@ -74,29 +81,29 @@ describe('a transfer', () => {
 
   it('continues if the connection closes early without an error', async () => {
     const { outcome, sink } = await receive([{ text: 'abcd', facts }, rest(4)]);
-    expect([outcome, sink.text]).toEqual([{ facts, resumed: true }, WHOLE]);
+    expect([outcome, sink.text]).toEqual([whole(), WHOLE]);
   });
 
   it('is complete if the connection breaks after the last byte', async () => {
     const { outcome, ranges } = await receive([part(0, 10)]);
-    expect([outcome, ranges.length]).toEqual([{ facts, resumed: true }, 1]);
+    expect([outcome, ranges.length]).toEqual([whole(), 1]);
   });
 
   it('accepts an empty object', async () => {
     const empty = factsFor('');
-    expect((await receive([{ text: '' }])).outcome).toEqual({ facts: empty, resumed: false });
+    expect((await receive([{ text: '' }])).outcome).toEqual(whole('', empty));
   });
 
   it('ends with the connection if the bucket returned a checksum and no size', async () => {
     const sizeless = factsFor(WHOLE, { size: undefined });
     const { outcome, progress } = await receive([{ text: WHOLE, facts: sizeless }]);
-    expect(outcome).toEqual({ facts: sizeless, resumed: false });
+    expect(outcome).toEqual(whole(WHOLE, sizeless));
     expect(progress).toEqual({ begun: 0, expected: 0, bytes: 10 });
   });
 
   it('waits longer after each attempt without progress, and from the start after progress', async () => {
     const { outcome, slept } = await receive([part(0, 2), lost, dropped, part(2, 3), dropped, rest(3)]);
-    expect(outcome).toMatchObject({ resumed: true });
+    expect(outcome).toEqual(whole());
     expect(slept).toEqual([200, 400, 800, 200, 400]);
   });
 
@@ -143,9 +150,9 @@ describe('a transfer', () => {
 });
 
 describe('a transfer of earlier bytes', () => {
-  it('continues them, and counts as resumed', async () => {
+  it('continues them', async () => {
     const { outcome, sink, ranges, begun } = await receive([rest(6)], {}, { start: 'abcdef', known: facts });
-    expect([outcome, sink.text]).toEqual([{ facts, resumed: true }, WHOLE]);
+    expect([outcome, sink.text]).toEqual([whole(), WHOLE]);
     expect([ranges, begun]).toEqual([[[6, etag]], []]);
   });
 
@@ -191,7 +198,7 @@ describe('an object that changes during its transfer', () => {
       answer,
       { text: other },
     ]);
-    expect([outcome, sink.text]).toEqual([{ facts: new_, resumed: true }, other]);
+    expect([outcome, sink.text]).toEqual([whole(other, new_), other]);
     expect([begun, ranges.at(-1)]).toEqual([
       [etag, new_.etag],
       [undefined, undefined],
