@@ -3,7 +3,7 @@ import type { GetObjectCommand } from '@aws-sdk/client-s3';
 import { REQUEST_TIMEOUT_MS } from '../../api/defaults.ts';
 import { abortReason } from '../../kernel/clock.ts';
 import { StorageError } from '../../kernel/errors.ts';
-import { type BucketExchange, type BucketSettings, type ConnectOptions, connect } from './connection.ts';
+import { type BucketSettings, type ConnectOptions, connect } from './connection.ts';
 import { isBucketMissing, isObjectMissing, notFromS3, statusOf, storageError } from './errors.ts';
 import {
   factsOf,
@@ -34,13 +34,14 @@ export interface Bucket {
   close(): void;
 }
 
-export type { BucketExchange };
-
 /**
  * Connects to the bucket of a profile. The SDK is loaded only here because it is large.
  * @throws StorageError if no bucket is configured.
  */
-export async function openBucket(settings: BucketSettings, options: ConnectOptions = {}): Promise<Bucket> {
+export async function openBucket(
+  settings: BucketSettings,
+  { timeoutMs = REQUEST_TIMEOUT_MS, maxAttempts, trace }: ConnectOptions = {},
+): Promise<Bucket> {
   const name = settings.bucket;
   if (name === undefined) {
     throw new StorageError('STORAGE_NOT_CONFIGURED', 'No bucket is configured.', {
@@ -48,17 +49,17 @@ export async function openBucket(settings: BucketSettings, options: ConnectOptio
     });
   }
   const sdk = await import('./s3-sdk.ts');
-  const { client, endpoint } = await connect(sdk, settings, options);
-  const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
+  const { client, endpoint } = await connect(sdk, settings, { timeoutMs, maxAttempts, trace });
   const where = { bucket: name, endpoint };
   const failure = (error: unknown, key: string, action: string, signal?: AbortSignal) =>
     signal?.aborted ? abortReason(signal) : storageError(error, { ...where, key, action });
-  const getPlain = plainGets(sdk, client, name, options.trace);
+  let getPlain: ReturnType<typeof plainGets> | undefined;
   return {
     name,
     async open(key, request = {}) {
       const { signal } = request;
       signal?.throwIfAborted();
+      getPlain ??= plainGets(sdk, client, name, trace);
       const answer = await getPlain(key, headersOf(request), signal);
       signal?.throwIfAborted();
       if ('reply' in answer) return openedFromPlainGet(answer.reply, timeoutMs);

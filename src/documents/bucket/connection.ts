@@ -2,7 +2,6 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent, type AgentOptions, type Agent as HttpsAgent, type RequestOptions } from 'node:https';
 import { Duplex, Readable } from 'node:stream';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { REQUEST_TIMEOUT_MS } from '../../api/defaults.ts';
 import { messageOf } from '../../kernel/errors.ts';
 import { isRecord } from '../../kernel/json.ts';
 import { authorization, type HttpProxy, proxyFor, urlOf } from '../../kernel/network/proxy.ts';
@@ -42,23 +41,21 @@ const CONNECT_MS = 10_000;
 /** The connection pool: one connection per simultaneous download, kept open between files. */
 const POOL = { keepAlive: true, maxSockets: 64 };
 
-/** A client for the bucket. */
-export interface Connection {
-  client: S3Client;
-  /** The endpoint, if it isn't that of AWS. */
-  endpoint: string | undefined;
-}
-
-/** Connects with the settings of the profile, the environment, and the AWS configuration. */
+/**
+ * Connects with the settings of the profile, the environment, and the AWS configuration. Returns the endpoint, too, if it isn't that of AWS.
+ */
 export async function connect(
   sdk: { S3Client: typeof S3Client },
   settings: BucketSettings,
-  options: ConnectOptions,
-): Promise<Connection> {
+  options: ConnectOptions & { timeoutMs: number },
+): Promise<{ client: S3Client; endpoint: string | undefined }> {
   // The SDK uses the profile's endpoint_url only if the profile is set through the environment, not through the client option.
   if (settings.awsProfile !== undefined) process.env.AWS_PROFILE = settings.awsProfile;
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
-  const agents = { http: new HttpAgent(POOL), https: new ProxyAgent(POOL, connectMs(options)) };
+  const agents = {
+    http: new HttpAgent(POOL),
+    https: new ProxyAgent(POOL, Math.min(CONNECT_MS, options.timeoutMs)),
+  };
   const config = clientConfig(settings, options, agents);
   let client = new sdk.S3Client(config);
   let { endpoint } = settings;
@@ -69,24 +66,19 @@ export async function connect(
       client = new sdk.S3Client({ ...config, forcePathStyle: true });
     }
   }
-  guardRequests(client.config.requestHandler, agents.https, options.timeoutMs ?? REQUEST_TIMEOUT_MS);
+  guardRequests(client.config.requestHandler, agents.https, options.timeoutMs);
   if (options.trace) traceExchanges(client, options.trace);
   routeThroughProxy(client);
   return { client, endpoint };
 }
 
-function connectMs({ timeoutMs = REQUEST_TIMEOUT_MS }: ConnectOptions): number {
-  return Math.min(CONNECT_MS, timeoutMs);
-}
-
 function clientConfig(
   settings: BucketSettings,
-  options: ConnectOptions,
+  options: ConnectOptions & { timeoutMs: number },
   agents: { http: HttpAgent; https: HttpsAgent },
 ): S3ClientConfig {
   const { endpoint, accessKeyId, secretAccessKey } = settings;
   const region = settings.region ?? process.env.AWS_REGION ?? process.env.AWS_DEFAULT_REGION;
-  const timeoutMs = options.timeoutMs ?? REQUEST_TIMEOUT_MS;
   return {
     // Custom endpoints ignore the region, but the SDK requires one.
     ...(region === undefined && endpoint === undefined ? {} : { region: region ?? 'us-east-1' }),
@@ -99,8 +91,8 @@ function clientConfig(
     // The bytes are verified when they are written, including those of a resumed download.
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
-      connectionTimeout: connectMs(options),
-      requestTimeout: timeoutMs,
+      connectionTimeout: Math.min(CONNECT_MS, options.timeoutMs),
+      requestTimeout: options.timeoutMs,
       throwOnRequestTimeout: true,
       // The reader of the body detects a stall.
       socketTimeout: 0,
@@ -147,8 +139,7 @@ function traceExchanges(client: S3Client, trace: NonNullable<ConnectOptions['tra
         trace({ ...exchange, status, ms: Date.now() - started });
         return answer;
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        trace({ ...exchange, error: message, ms: Date.now() - started });
+        trace({ ...exchange, error: messageOf(error), ms: Date.now() - started });
         throw error;
       }
     },

@@ -110,7 +110,6 @@ export function isObjectMissing(error: StorageError): boolean {
   return error.cause instanceof Error && error.cause.name === 'NoSuchKey';
 }
 
-/** Returns the error for a response that no S3 service gives. */
 export function notFromS3(message: string): StorageError {
   return new StorageError('STORAGE_UNREACHABLE', message, { hint: NOT_S3 });
 }
@@ -150,26 +149,24 @@ function causeOf(error: unknown, where: Where): Cause {
 function otherRegion(error: unknown, name: string, status: number | undefined): Cause | undefined {
   const names = ['PermanentRedirect', 'TemporaryRedirect', 'AuthorizationHeaderMalformed'];
   const region =
-    headerOf(error, 'x-amz-bucket-region') ??
-    namedRegion(error) ??
+    textOf(error, '$response', 'headers', 'x-amz-bucket-region') ??
+    /^[a-z0-9-]{1,40}$/.exec(textOf(error, 'Region') ?? '')?.[0] ??
     /expecting '([a-z0-9-]+)'/.exec(messageOf(error))?.[1];
   // A redirect without either is not from S3: for example, from http:// to https://.
   const moved = region !== undefined && (status === 301 || status === 307 || status === 400);
   if (!moved && !names.includes(name)) return undefined;
-  return {
-    code: 'STORAGE_UNREACHABLE',
-    why: region === undefined ? 'the bucket is in a different region' : `the bucket is in region ${region}`,
-    hint: `Set it: \`${command('profiles', 'edit', 'NAME', '--region', region ?? 'REGION')}\`.`,
-  };
+  return unreachable(
+    region === undefined ? 'the bucket is in a different region' : `the bucket is in region ${region}`,
+    `Set it: \`${command('profiles', 'edit', 'NAME', '--region', region ?? 'REGION')}\`.`,
+  );
 }
 
-/** Returns the `<Region>` of an AuthorizationHeaderMalformed error. */
-function namedRegion(error: unknown): string | undefined {
-  const region = isRecord(error) ? error.Region : undefined;
-  return typeof region === 'string' && /^[a-z0-9-]{1,40}$/.test(region) ? region : undefined;
+function unreachable(why: string, hint = SEE_SETTINGS): Cause {
+  return { code: 'STORAGE_UNREACHABLE', why, hint };
 }
 
 function byStatus(status: number | undefined): Cause | undefined {
+  if (status === undefined) return undefined;
   if (status === 403) return DENIED;
   if (status === 404) return MISSING;
   if (status === 401 || status === 407) {
@@ -179,30 +176,16 @@ function byStatus(status: number | undefined): Cause | undefined {
       hint: 'This can be a proxy, or an endpoint that is not an S3 API. Check HTTPS_PROXY and --endpoint.',
     };
   }
-  if (status !== undefined && status > 300 && status < 400 && status !== 304) {
-    return {
-      code: 'STORAGE_UNREACHABLE',
-      why: `the request was redirected (${status})`,
-      hint: NOT_S3,
-    };
-  }
-  if (status === 400) {
-    return {
-      code: 'STORAGE_UNREACHABLE',
-      why: 'the bucket refused the request (400)',
-      hint: `Usually the region or the path style (--path-style, --no-path-style) is wrong, or a session token has expired. ${SEE_SETTINGS}`,
-    };
-  }
+  if (status > 300 && status < 400 && status !== 304)
+    return unreachable(`the request was redirected (${status})`, NOT_S3);
+  if (status === 400)
+    return unreachable(
+      'the bucket refused the request (400)',
+      `Usually the region or the path style (--path-style, --no-path-style) is wrong, or a session token has expired. ${SEE_SETTINGS}`,
+    );
   if (status === 405 || status === 501) return BY_NAME.MethodNotAllowed;
   if (status === 429) return SLOW;
-  if (status !== undefined && status >= 500) {
-    return {
-      code: 'STORAGE_UNREACHABLE',
-      why: `the bucket responded with ${status}`,
-      hint: 'Try again later.',
-    };
-  }
-  return undefined;
+  return status >= 500 ? unreachable(`the bucket responded with ${status}`, 'Try again later.') : undefined;
 }
 
 function withoutCredentials(message: string): Cause {
@@ -221,11 +204,6 @@ function byConnection(error: unknown, where: Where): Cause {
   const at = where.endpoint ?? 'AWS';
   const message = messageOf(error);
   const code = codeOf(error) ?? '';
-  const unreachable = (why: string, hint = SEE_SETTINGS): Cause => ({
-    code: 'STORAGE_UNREACHABLE',
-    why,
-    hint,
-  });
   if (message.includes('Region is missing')) {
     return {
       code: 'STORAGE_NOT_CONFIGURED',
@@ -235,9 +213,8 @@ function byConnection(error: unknown, where: Where): Cause {
   }
   if (code === 'ERR_INVALID_URL' || message.includes('Invalid URL'))
     return unreachable(`the endpoint ${at} is not a URL`, 'Start the URL with https://.');
-  if (UNKNOWN_ISSUER.has(code)) {
+  if (UNKNOWN_ISSUER.has(code))
     return unreachable(`${at} has a certificate from an untrusted authority (${code})`, unknownIssuerHint());
-  }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return unreachable(
       `the certificate presented by ${at} is for a different host`,
@@ -255,7 +232,7 @@ function byConnection(error: unknown, where: Where): Cause {
     );
   if (code === 'ENOTFOUND')
     return unreachable(
-      `unknown host (${hostOf(error) ?? at})`,
+      `unknown host (${textOf(error, 'hostname') ?? at})`,
       `If the host name starts with the bucket's name, try --path-style. Otherwise, check --endpoint and --region. ${SEE_SETTINGS}`,
     );
   if (code.startsWith('PROXY_'))
@@ -274,23 +251,17 @@ function proxyBefore({ endpoint }: Where): string {
   return proxy === undefined ? '' : ` through the proxy ${proxyLabel(proxy)}`;
 }
 
-function hostOf(error: unknown): string | undefined {
-  return isRecord(error) && typeof error.hostname === 'string' ? error.hostname : undefined;
-}
-
 /** Returns the HTTP status of an SDK error. */
 export function statusOf(error: unknown): number | undefined {
-  const metadata = fieldOf(error, '$metadata');
-  const status: unknown = isRecord(metadata) ? metadata.httpStatusCode : undefined;
+  const status = fieldOf(error, '$metadata', 'httpStatusCode');
   return typeof status === 'number' && status >= 300 ? status : undefined;
 }
 
-function headerOf(error: unknown, name: string): string | undefined {
-  const headers = fieldOf(fieldOf(error, '$response'), 'headers');
-  const value: unknown = isRecord(headers) ? headers[name] : undefined;
+function textOf(error: unknown, ...path: readonly string[]): string | undefined {
+  const value = fieldOf(error, ...path);
   return typeof value === 'string' ? value : undefined;
 }
 
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+function fieldOf(error: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), error);
 }

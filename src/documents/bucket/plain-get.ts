@@ -16,7 +16,6 @@ interface RequestTemplate {
   protocol: string;
   hostname: string;
   port: number | undefined;
-  /** The value of the Host header. */
   host: string;
   /** The part of the path before the key. */
   base: string;
@@ -33,7 +32,6 @@ const PLAIN: readonly number[] = [200, 206, 304, 412, 416];
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Returns a function that sends plain GETs to the bucket. */
 export function plainGets(
   sdk: typeof import('./s3-sdk.ts'),
   client: S3Client,
