@@ -109,7 +109,6 @@ const MAX_VALUES = 100_000;
 const CONSTRUCTED = 0x20;
 const INDEFINITE = 0x80;
 
-/** The limits for the nesting depth and the number of values. */
 interface Bounds {
   depth: number;
   left: { values: number };

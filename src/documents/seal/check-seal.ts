@@ -42,15 +42,13 @@ export interface CheckedSeal {
 
 const NONE: Seal = {
   state: 'unsigned',
-  ...{
-    coverage: null,
-    addedBytes: null,
-    subject: null,
-    issuer: null,
-    fingerprint: null,
-    time: null,
-    level: null,
-  },
+  coverage: null,
+  addedBytes: null,
+  subject: null,
+  issuer: null,
+  fingerprint: null,
+  time: null,
+  level: null,
   reason: null,
 };
 
@@ -68,28 +66,27 @@ interface Checked {
  * @throws the system's error if the file can't be read.
  */
 export async function checkSeal(source: PathLike | number): Promise<CheckedSeal> {
-  const bytes = attempt(() => PdfBytes.open(source));
-  if (typeof bytes === 'string') return unreadable(bytes, false);
+  let bytes: PdfBytes | undefined;
   try {
+    bytes = PdfBytes.open(source);
     return await check(bytes);
   } catch (error) {
-    const isSigned = error instanceof UnreadableSignatureError || (await holdsSignature(bytes));
-    return unreadable(reasonOf(error), isSigned);
+    const isSigned = error instanceof UnreadableSignatureError || (bytes && (await holdsSignature(bytes)));
+    return unreadable(reasonOf(error), isSigned ?? false);
   } finally {
-    bytes.close();
+    bytes?.close();
   }
 }
 
 async function check(bytes: PdfBytes): Promise<CheckedSeal> {
   const file = new PdfFile(bytes);
   const signatures = signaturesOf(file);
-  if (signatures.length === 0) return withoutSignature(bytes);
   if (signatures.length > MAX_SIGNATURES) return unreadable('The file has too many signatures.', true);
   const checked: Checked[] = [];
   const digests = new Digests(bytes);
   for (const signature of signatures) checked.push(await checkOne(digests, signature));
   const last = checked.findLast(({ signature }) => !isTimeStamp(signature)) ?? checked.at(-1);
-  if (last === undefined) return unreadable('The file has no signature.', true);
+  if (last === undefined) return withoutSignature(bytes);
   const wrong = checked.find(({ isGood }) => !isGood);
   // A timestamp shows when, not who: anyone can get one.
   if (wrong === undefined && isTimeStamp(last.signature))
@@ -189,15 +186,6 @@ function reasonOf(error: unknown): string {
   if (error instanceof UnreadablePdfError) return error.message;
   if (error instanceof UnreadableSignatureError) return `The signature can't be checked: ${error.message}.`;
   throw error;
-}
-
-function attempt<T>(open: () => T): T | string {
-  try {
-    return open();
-  } catch (error) {
-    if (error instanceof UnreadablePdfError) return error.message;
-    throw error;
-  }
 }
 
 /** Returns true if the text of a signature is anywhere in the file. */

@@ -20,11 +20,9 @@ export interface SignedContent {
   /** Node's name for the content's hash algorithm. */
   hash: string;
   certificate: X509Certificate;
-  /** All certificates in the signature. */
   certificates: readonly X509Certificate[];
   /** The time claimed by the signer or attested by the timestamp, ISO 8601. */
   time: string | undefined;
-  /** Whether the signature has a timestamp. */
   isTimeStamped: boolean;
   /** Whether the signed attributes identify the signer's certificate, as CAdES requires. */
   bindsCertificate: boolean;

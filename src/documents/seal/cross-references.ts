@@ -149,7 +149,6 @@ function readTable(file: PdfBytes, at: number): Section {
   return { at, trailer, find, entries: () => entriesOf(subsections, find), repeats, isComplete: true };
 }
 
-/** Returns the subsection that contains an object. */
 function holding(number: number, subsections: readonly Subsection[], file: PdfBytes): Subsection | undefined {
   // Looking up many objects in many subsections takes long even though no bytes are read.
   file.work(subsections.length);

@@ -47,8 +47,11 @@ export function verifySeal(
   return { seal, problem: problemWith(seal, checked, rule === 'required') ?? signer };
 }
 
+function problem(code: SealErrorCode, message: string): SealProblem {
+  return { code, message };
+}
+
 function problemWith(seal: JudgedSeal, { isSigned }: CheckedSeal, isRequired: boolean): SealProblem | null {
-  const problem = (code: SealErrorCode, message: string) => ({ code, message });
   const { state, coverage, reason } = seal;
   if (state === 'changed')
     return problem('SEAL_CHANGED', reason ?? 'The file was changed after it was sealed.');
@@ -69,19 +72,19 @@ function problemWithSigner(
   if (trust === null) return null;
   const name = subject ?? 'unknown';
   if (sealedBy.length > 0 && !sealedBy.includes(fingerprint ?? ''))
-    return {
-      code: 'SEAL_UNTRUSTED',
-      message: `The file was sealed by ${name}, but not with the required certificate (its SHA-256 is ${fingerprint ?? ''}).`,
-    };
+    return problem(
+      'SEAL_UNTRUSTED',
+      `The file was sealed by ${name}, but not with the required certificate (its SHA-256 is ${fingerprint ?? ''}).`,
+    );
   if (trust === 'other')
-    return {
-      code: 'SEAL_OTHER',
-      message: `The file was sealed by ${name}, whose certificate is not pinned for this profile.`,
-    };
+    return problem(
+      'SEAL_OTHER',
+      `The file was sealed by ${name}, whose certificate is not pinned for this profile.`,
+    );
   if (trust === 'unknown' && authorities.length > 0)
-    return {
-      code: 'SEAL_UNTRUSTED',
-      message: `The file was sealed by ${name}, whose certificate is not from a trusted authority.`,
-    };
+    return problem(
+      'SEAL_UNTRUSTED',
+      `The file was sealed by ${name}, whose certificate is not from a trusted authority.`,
+    );
   return null;
 }

@@ -58,15 +58,11 @@ export function parseComplete<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    if (error instanceof TruncatedError) throw refused('incomplete object');
+    requireSupported(!(error instanceof TruncatedError), 'incomplete object');
     throw error;
   }
 }
 
 export function requireSupported(condition: boolean, problem: string): asserts condition {
-  if (!condition) throw refused(problem);
-}
-
-function refused(what: string): UnreadablePdfError {
-  return new UnreadablePdfError(`The additions are not a supported update: ${what}.`);
+  if (!condition) throw new UnreadablePdfError(`The additions are not a supported update: ${problem}.`);
 }

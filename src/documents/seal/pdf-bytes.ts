@@ -149,10 +149,14 @@ export class PdfBytes {
       const bytes = this.read(at, window);
       const isWhole = at + bytes.length >= this.size;
       const parser = new PdfParser(isWhole ? ended(bytes) : bytes, { offset: at });
-      const parsed = attempt(() => parse(parser));
-      this.work(parser.position - at);
-      if (parsed !== undefined) return parsed.value;
-      if (isWhole) throw new UnreadablePdfError('The file is incomplete.');
+      try {
+        return parse(parser);
+      } catch (error) {
+        if (!(error instanceof TruncatedError)) throw error;
+        if (isWhole) throw new UnreadablePdfError('The file is incomplete.');
+      } finally {
+        this.work(parser.position - at);
+      }
     }
     throw new UnreadablePdfError('An object is too large.');
   }
@@ -169,14 +173,4 @@ export class PdfBytes {
 /** Appends white space, so that a word at the end of the bytes is complete. */
 export function ended(bytes: Buffer): Buffer {
   return Buffer.concat([bytes, Buffer.alloc(16, '\n')]);
-}
-
-/** Returns the parsed value, or undefined if the bytes end too early. */
-function attempt<T>(parse: () => T): { value: T } | undefined {
-  try {
-    return { value: parse() };
-  } catch (error) {
-    if (error instanceof TruncatedError) return undefined;
-    throw error;
-  }
 }

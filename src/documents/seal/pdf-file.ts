@@ -14,7 +14,6 @@ const MAX_HOPS = 8;
 
 interface UnpackedObjects {
   bytes: Buffer;
-  /** The object numbers in the order of the index. */
   order: readonly number[];
   /** The offsets of the objects in the bytes. */
   offsets: ReadonlyMap<number, number>;
@@ -67,11 +66,6 @@ export class PdfFile {
     return this.#objectsIn(container, revision).order;
   }
 
-  /** Unpacks a stream's data. */
-  unpack(stream: PdfStream, revision: number): Buffer {
-    return unpack(this.bytes, stream, (value) => this.resolve(value, revision));
-  }
-
   #valueIn(bytes: Buffer, at: number): PdfValue {
     const parser = new PdfParser(bytes, { at });
     try {
@@ -92,7 +86,8 @@ export class PdfFile {
     const stream = this.bytes.object(place.at, container);
     if (!(stream instanceof PdfStream) || nameOf(stream.dict.get('Type')) !== 'ObjStm')
       throw new UnreadablePdfError('An object stream has the wrong type.');
-    const objects = indexed(this.unpack(stream, revision), stream);
+    const unpacked = unpack(this.bytes, stream, (value) => this.resolve(value, revision));
+    const objects = indexed(unpacked, stream);
     this.#keep(place.at, objects);
     return objects;
   }

@@ -51,18 +51,14 @@ export class PdfParser {
   readonly #isStrict: boolean;
   #at: number;
   #values = 0;
-  #hasPlainNumbers = true;
+  /** True if every number read was a plain integer: no sign, fraction, or leading zero. */
+  hasPlainNumbers = true;
 
   constructor(bytes: Buffer, { offset = 0, at = 0, isStrict = false }: ParserOptions = {}) {
     this.#bytes = bytes;
     this.#offset = offset;
     this.#at = at;
     this.#isStrict = isStrict;
-  }
-
-  /** True if every number read was a plain integer: no sign, fraction, or leading zero. */
-  get hasPlainNumbers(): boolean {
-    return this.#hasPlainNumbers;
   }
 
   /** The offset of the next byte in the file. */
@@ -73,7 +69,7 @@ export class PdfParser {
   /** Reads an indirect object, `5 0 obj …`, including the position of its stream if it has one. */
   object(): { number: number; generation: number; value: PdfValue } {
     const [number, generation] = [this.#integer(), this.#integer()];
-    if (this.#word() !== 'obj') throw invalidSyntax('an object has no header');
+    if (this.word() !== 'obj') throw invalidSyntax('an object has no header');
     const value = this.value();
     this.#skip();
     if (!(value instanceof PdfDict) || !this.#isNext('stream')) return { number, generation, value };
@@ -96,17 +92,12 @@ export class PdfParser {
     return this.#simple();
   }
 
-  /** Reads the next word, such as `xref`. */
-  word(): string {
-    return this.#word();
-  }
-
   #simple(): PdfValue {
-    const word = this.#word();
+    const word = this.word();
     if (word === 'null') return null;
     if (word === 'true' || word === 'false') return word === 'true';
     if (!NUMBER.test(word)) throw invalidSyntax(`${JSON.stringify(word.slice(0, 20))} is not a value`);
-    if (!PLAIN.test(word)) this.#hasPlainNumbers = false;
+    if (!PLAIN.test(word)) this.hasPlainNumbers = false;
     return /^\d+$/.test(word) ? this.#numberOrReference(Number(word)) : Number(word);
   }
 
@@ -119,12 +110,13 @@ export class PdfParser {
   }
 
   #integer(): number {
-    const word = this.#word();
+    const word = this.word();
     if (!/^\d{1,10}$/.test(word)) throw invalidSyntax('a number is missing');
     return Number(word);
   }
 
-  #word(): string {
+  /** Reads the next word, such as `xref`. */
+  word(): string {
     const word = this.#wordOrNone();
     if (word === '') throw invalidSyntax('a value is missing');
     return word;
@@ -145,16 +137,12 @@ export class PdfParser {
 
   #name(): PdfName {
     this.#at++;
-    const text = this.#wordOrNoneHere();
+    const text = WHITESPACE.has(this.#peek()) ? '' : this.#wordOrNone();
     if (this.#isStrict && /#(?![0-9a-f]{2})|#00/i.test(text))
       throw invalidSyntax('a name has an invalid escape');
     return new PdfName(
       text.replace(/#([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
     );
-  }
-
-  #wordOrNoneHere(): string {
-    return WHITESPACE.has(this.#peek()) ? '' : this.#wordOrNone();
   }
 
   #array(depth: number): PdfValue[] {
@@ -230,7 +218,6 @@ export class PdfParser {
     bytes.push(ESCAPES.get(character) ?? character.charCodeAt(0));
   }
 
-  /** Skips white space and comments. */
   #skip(): void {
     for (let byte = this.#bytes[this.#at]; byte !== undefined; byte = this.#bytes[this.#at]) {
       if (this.#isStrict && RARE.has(byte)) throw invalidSyntax('it has a comment or unusual whitespace');

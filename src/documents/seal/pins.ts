@@ -38,7 +38,6 @@ export async function readPins(folder: string): Promise<Pin[]> {
   }
 }
 
-/** Returns the fingerprints that are pinned for an origin. */
 export function pinnedFor(pins: readonly Pin[], origin: Origin): string[] {
   return pins.filter((pin) => isFrom(pin, origin)).map(({ fingerprint }) => fingerprint);
 }

@@ -49,18 +49,11 @@ export function signaturesOf(file: PdfFile): Signature[] {
   return [...found.values()].sort((a, b) => (a.range?.end ?? 0) - (b.range?.end ?? 0));
 }
 
-/** Returns the catalog of a revision. */
 export function catalogOf(file: PdfFile, revision: number): PdfDict {
   const root = file.revisions[revision]?.trailer.get('Root') ?? null;
   const catalog = file.resolve(root, revision);
   if (!(catalog instanceof PdfDict)) throw new UnreadablePdfError('The file has no catalog.');
   return catalog;
-}
-
-/** A form field that has not been visited yet, and the type it inherits. */
-interface Waiting {
-  value: PdfValue;
-  type: string | undefined;
 }
 
 function* signatureDictionaries(file: PdfFile, revision: number): Generator<[number, PdfDict]> {
@@ -79,10 +72,9 @@ function* signatureDictionaries(file: PdfFile, revision: number): Generator<[num
 function* fieldsOf(file: PdfFile, revision: number): Generator<{ field: PdfDict; type: string | undefined }> {
   const form = file.resolve(catalogOf(file, revision).get('AcroForm'), revision);
   if (!(form instanceof PdfDict)) return;
-  const waiting: Waiting[] = listOf(file, form.get('Fields'), revision).map((value) => ({
-    value,
-    type: undefined,
-  }));
+  // The fields that have not been visited yet, and the types they inherit.
+  const waiting: { value: PdfValue; type?: string | undefined }[] = [];
+  for (const value of listOf(file, form.get('Fields'), revision)) waiting.push({ value });
   const seen = new Set<number>();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (isKnown(next.value, seen)) continue;

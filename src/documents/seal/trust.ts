@@ -14,7 +14,6 @@ export type SignerTrust = 'pinned' | 'trusted' | 'unknown' | 'other';
 
 export interface TrustedSigners {
   authorities: readonly X509Certificate[];
-  /** The fingerprints pinned for the profile. */
   pinned: readonly string[];
   /** The fingerprints that the caller requires. No other signer is accepted. */
   sealedBy?: readonly string[];

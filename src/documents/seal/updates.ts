@@ -30,7 +30,6 @@ const GRAMMAR = {
 };
 /** The required end of the sealed part, so that an update can't change the meaning of its last line. */
 const SEALED_END = /startxref\s+(\d{1,15})\s+%%EOF(\r\n|\n|\r)?$/;
-/** An incremental update. */
 export interface Update {
   /** The offset after its `%%EOF` and the line ends that follow. */
   end: number;
@@ -59,20 +58,17 @@ export function readUpdates(bytes: PdfBytes, sealedEnd: number, sealed: CrossRef
   const tail = new Tail(bytes, sealedEnd);
   if (lineEnd === undefined) tail.expect('lineEnd');
   const updates: Update[] = [];
-  for (let [at, trailer] = [sealed.at, sealed.trailer]; !tail.isAtEnd; ) {
+  for (let previous: Previous = sealed; !tail.isAtEnd; ) {
     tail.take('gap');
     requireSupported(!tail.isAtEnd, 'nothing but white space');
-    const { section, update } = readUpdate(bytes, tail, { at, trailer });
+    const { section, update } = readUpdate(bytes, tail, previous);
     updates.push(update);
-    [at, trailer] = [section.at, section.trailer];
+    previous = section;
   }
   return updates;
 }
 
-interface Previous {
-  at: number;
-  trailer: PdfDict;
-}
+type Previous = Pick<Section, 'at' | 'trailer'>;
 
 function readUpdate(bytes: PdfBytes, tail: Tail, previous: Previous): { section: Section; update: Update } {
   const added = new Map<number, Added>();

@@ -43,15 +43,12 @@ export function addsOnlyValidationData(
   }
 }
 
+/** The roles of objects that a later update may overwrite. */
+const CHANGEABLE = ['catalog', 'form', 'fields', 'store', 'list', 'perSignature', 'entry'] as const;
+
 /** The purpose of an added object. It never changes, because the object could still be displayed through an earlier reference. */
 type Role =
-  | 'catalog'
-  | 'form'
-  | 'fields'
-  | 'store'
-  | 'list'
-  | 'perSignature'
-  | 'entry'
+  | (typeof CHANGEABLE)[number]
   | 'evidence'
   | 'extensions'
   | 'field'
@@ -59,17 +56,6 @@ type Role =
   | 'appearances'
   | 'appearance'
   | 'container';
-
-/** The roles of objects that a later update may overwrite. */
-const CHANGEABLE: ReadonlySet<Role> = new Set([
-  'catalog',
-  'form',
-  'fields',
-  'store',
-  'list',
-  'perSignature',
-  'entry',
-]);
 
 const STORE_KEYS = ['Type', 'Certs', 'OCSPs', 'CRLs', 'VRI'];
 const EVIDENCE_KEYS = ['Length', 'Filter', 'DecodeParms'];
@@ -113,7 +99,7 @@ class UpdateReview {
     this.#update = update;
     this.#claimed = new Set();
     for (const number of update.containers) {
-      if (this.#roles.has(number) || isInUse(this.#sealed, number)) throw disallowedChange();
+      requireSupported(!this.#roles.has(number) && !isInUse(this.#sealed, number));
       this.#roles.set(number, 'container');
     }
     const [before, now] = [this.#catalog, dictOf(this.#claim(this.#root, 'catalog') ?? this.#catalog)];
@@ -139,7 +125,8 @@ class UpdateReview {
     const isNew = known === undefined && !isSealed;
     const isClaimedHere = this.#claimed.has(value.number);
     requireSupported(
-      value.generation === 0 && (isNew || isClaimedHere || (known !== undefined && CHANGEABLE.has(role))),
+      value.generation === 0 &&
+        (isNew || isClaimedHere || (known !== undefined && CHANGEABLE.some((one) => one === role))),
     );
     this.#roles.set(value.number, role);
     this.#claimed.add(value.number);
@@ -171,12 +158,7 @@ class UpdateReview {
     requireSupported(
       hasOnly(field, FIELD_KEYS) && nameOf(field.get('FT')) === 'Sig' && field.get('T') instanceof PdfString,
     );
-    requireSupported(
-      [undefined, 'Annot'].includes(nameOf(field.get('Type'))) && isNameOrNone(field.get('Type')),
-    );
-    requireSupported(
-      [undefined, 'Widget'].includes(nameOf(field.get('Subtype'))) && isNameOrNone(field.get('Subtype')),
-    );
+    requireSupported(isNoneOr('Annot', field.get('Type')) && isNoneOr('Widget', field.get('Subtype')));
     requireSupported(
       ['F', 'Ff'].every((key) => field.get(key) === null || countOf(field.get(key)) !== undefined),
     );
@@ -202,8 +184,9 @@ class UpdateReview {
     const form = appearances.get('N');
     requireSupported(hasOnly(appearances, ['N']) && form instanceof PdfRef);
     const stream = this.#claim(form, 'appearance');
-    if (!(stream instanceof PdfStream)) throw disallowedChange();
-    requireSupported(hasOnly(stream.dict, APPEARANCE_KEYS) && isPlain(stream.dict));
+    requireSupported(
+      stream instanceof PdfStream && hasOnly(stream.dict, APPEARANCE_KEYS) && isPlain(stream.dict),
+    );
     requireSupported(unpack(this.#bytes, stream).toString('latin1').trim() === '');
   }
 
@@ -241,8 +224,9 @@ class UpdateReview {
     requireSupported(value instanceof PdfRef);
     const stream = this.#claim(value, 'evidence');
     if (stream === undefined) return;
-    if (!(stream instanceof PdfStream)) throw disallowedChange();
-    requireSupported(hasOnly(stream.dict, EVIDENCE_KEYS) && isPlain(stream.dict));
+    requireSupported(
+      stream instanceof PdfStream && hasOnly(stream.dict, EVIDENCE_KEYS) && isPlain(stream.dict),
+    );
     requireSupported(isDer(unpack(this.#bytes, stream)));
   }
 
@@ -258,22 +242,18 @@ class UpdateReview {
   }
 }
 
-function disallowedChange(): UnreadablePdfError {
-  return new UnreadablePdfError('The additions contain more than validation data.');
-}
-
 function requireSupported(condition: boolean): asserts condition {
-  if (!condition) throw disallowedChange();
+  if (!condition) throw new UnreadablePdfError('The additions contain more than validation data.');
 }
 
 function dictOf(value: PdfValue | undefined): PdfDict {
-  if (value instanceof PdfDict && value.repeated.size === 0) return value;
-  throw disallowedChange();
+  requireSupported(value instanceof PdfDict && value.repeated.size === 0);
+  return value;
 }
 
 function listOf(value: PdfValue): readonly PdfValue[] {
-  if (Array.isArray(value)) return value;
-  throw disallowedChange();
+  requireSupported(Array.isArray(value));
+  return value;
 }
 
 function hasOnly({ entries }: PdfDict, keys: readonly string[]): boolean {
@@ -282,6 +262,10 @@ function hasOnly({ entries }: PdfDict, keys: readonly string[]): boolean {
 
 function isNameOrNone(value: PdfValue): boolean {
   return value === null || nameOf(value) !== undefined;
+}
+
+function isNoneOr(name: string, value: PdfValue): boolean {
+  return value === null || nameOf(value) === name;
 }
 
 /** Returns true for a rectangle without area. */

@@ -19,7 +19,6 @@ const TEXT_KINDS: Readonly<Record<number, 'email' | 'dns' | 'uri'>> = { 1: 'emai
 const DIRECTORY = 4;
 const IP = 7;
 
-/** Reads a GeneralName. */
 export function generalNameOf(element: Element): GeneralName {
   const kind = element.context ?? -1;
   const text = TEXT_KINDS[kind];

@@ -30,16 +30,9 @@ function normalized(text: string): string {
 
 /** Returns the text of a string element, or undefined for anything else. */
 function textOf({ raw, content }: Element): string | undefined {
-  switch (raw[0]) {
-    case UTF8:
-      return content.toString('utf8');
-    case PRINTABLE:
-    case IA5:
-    case TELETEX:
-      return content.toString('latin1');
-    case BMP:
-      return content.length % 2 === 0 ? Buffer.from(content).swap16().toString('utf16le') : undefined;
-    default:
-      return undefined;
-  }
+  const [tag] = raw;
+  if (tag === UTF8) return content.toString('utf8');
+  if (tag === PRINTABLE || tag === IA5 || tag === TELETEX) return content.toString('latin1');
+  if (tag !== BMP || content.length % 2 !== 0) return undefined;
+  return Buffer.from(content).swap16().toString('utf16le');
 }
