@@ -84,7 +84,6 @@ export class EvidenceFolder {
     this.list(name, hash('sha256', content));
   }
 
-  /** Writes a value as JSON. */
   async writeJson(name: string, value: unknown): Promise<void> {
     await this.write(name, `${this.#options.jsonText(value, 2)}\n`);
   }
@@ -115,16 +114,14 @@ export class EvidenceFolder {
    */
   async collection(now: Collection): Promise<Collection> {
     const isSame = [...this.#listed].every(([name, sha256]) => this.#before.get(name) === sha256);
-    const text = isSame ? await readRegular(join(this.#dir, COLLECTION)).catch(() => undefined) : undefined;
-    const earlier =
-      text !== undefined && this.#before.get(COLLECTION) === hash('sha256', text) ? text : undefined;
-    const kept = collectionSchema.safeParse(earlier === undefined ? undefined : parseJson(earlier)).data;
+    const text = (await readRegular(join(this.#dir, COLLECTION)).catch(() => undefined)) ?? '';
+    const isOwn = isSame && this.#before.get(COLLECTION) === hash('sha256', text);
+    const kept = isOwn ? collectionSchema.safeParse(parseJson(text)).data : undefined;
     const collection = kept?.baseUrl === now.baseUrl && kept.account === now.account ? kept : now;
     await this.writeJson(COLLECTION, collection);
     return collection;
   }
 
-  /** Writes values as JSON Lines. */
   async writeLines(name: string, values: readonly unknown[]): Promise<void> {
     await this.write(name, values.map((value) => `${this.#options.jsonText(value)}\n`).join(''));
   }

@@ -50,9 +50,9 @@ export const writeSchema = z.object({
   command: z.string(),
   effect: z.string(),
   requestId: text,
-  run: z.optional(z.string()),
   outcome: z.string(),
   error: text,
+  run: z.optional(z.string()),
 });
 
 /** A write to the envelope from this machine, as recorded in the log. */
@@ -69,18 +69,7 @@ export async function loggedWrites(
   if (damaged > 0) warn?.(damagedLog(damaged));
   return writes
     .filter(({ entry }) => entry.baseUrl === baseUrl && entry.envelopeIds.includes(envelopeId))
-    .map(({ entry: { id, at, user, profile, command, effect, requestId, run, outcome, error } }) => ({
-      id,
-      at,
-      user,
-      profile,
-      command,
-      effect,
-      requestId,
-      outcome,
-      error,
-      ...(run === undefined ? {} : { run }),
-    }));
+    .map(({ entry }) => writeSchema.parse(entry));
 }
 
 /**

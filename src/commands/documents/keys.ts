@@ -9,18 +9,14 @@ import { writeJson } from '../../output/json.ts';
 
 const CONCURRENCY = 8;
 
-/** How the responses are displayed. */
-interface KeyView<T> {
-  show: (response: T) => string;
-  /** Whether the responses are secrets that the user asked for. */
-  secret?: boolean;
-}
-
-/** Sends a request to the bucket for each key and prints the responses in order. If there is only one key, throws its error. */
+/**
+ * Sends a request to the bucket for each key and prints the responses in order. If there is only one key, throws its error. `secret`: whether
+ * the responses are secrets that the user asked for.
+ */
 export async function forEachKey<T>(
   keys: Ids,
   ask: (bucket: Bucket, key: string) => Promise<T>,
-  { show, secret = false }: KeyView<T>,
+  { show, secret = false }: { show: (response: T) => string; secret?: boolean },
   context: Context,
 ): Promise<void> {
   const bucket = await context.session.bucket();

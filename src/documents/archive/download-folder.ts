@@ -56,7 +56,6 @@ export class DownloadFolder {
   #etagsChanged = false;
   /** The hashes in the list when the folder was opened, by file name. */
   readonly #listed = new Map<string, string>();
-  /** The checks of subfolders. */
   readonly #checked = new Map<string, Promise<void>>();
   /** Hashes that are not in the list yet, by file name. */
   #fresh = new Map<string, string>();

@@ -15,7 +15,6 @@ export interface HashList {
   byIdentity(): ReadonlyMap<string, readonly string[]>;
 }
 
-/** A hash recorded for a file in a list. */
 export interface ExpectedHash {
   sha256: string;
   dir: string;
@@ -85,9 +84,7 @@ function indexed(lines: readonly ListLine[]): Map<string, string[]> {
   for (const line of lines) {
     if (line.file === undefined) continue;
     const identity = identityOf(line.file);
-    const known = index.get(identity);
-    if (known === undefined) index.set(identity, [line.entry.sha256]);
-    else known.push(line.entry.sha256);
+    index.set(identity, [...(index.get(identity) ?? []), line.entry.sha256]);
   }
   return index;
 }

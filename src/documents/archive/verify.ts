@@ -11,7 +11,7 @@ import { expectsSeals, type JudgedSeal, NOT_A_PDF, type SealRule, verifySeal } f
 import type { TrustedSigners } from '../seal/trust.ts';
 import { type ExpectedHash, folderAndParents, HashLists, type ListLine } from './lists.ts';
 import { MANIFEST_NAME } from './manifest.ts';
-import { hasPdfHeader } from './pdf-header.ts';
+import { isPdf } from './pdf-header.ts';
 
 const CONCURRENCY = 4;
 
@@ -73,10 +73,11 @@ async function verifyOne(
     opened = openRegular(file);
     if (opened === undefined) return failed(`${name} is missing.`, { list: 'missing' });
     const state = stateOf(opened);
-    const { sha256, isPdf } = await hashFile(opened);
-    const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf }, options);
+    const sha256 = await hashFile(opened);
+    const canBeSealed = isPdf(opened);
+    const rule = ruleFor(candidate, { isListed: expected.length > 0, isPdf: canBeSealed }, options);
     // Uses the descriptor, so that the bytes are those whose hash was compared, even if the file was replaced in the meantime.
-    const { seal, problem } = isPdf
+    const { seal, problem } = canBeSealed
       ? verifySeal(await checkSeal(opened), options.known, rule)
       : { seal: null, problem: rule === 'required' ? NOT_A_PDF : null };
     if (stateOf(opened) !== state)
@@ -85,7 +86,8 @@ async function verifyOne(
     if (other !== undefined) return failed(mismatch(name, other), { sha256, seal });
     const found = { path, sha256, list: expected.length === 0 ? 'unlisted' : 'ok', seal } as const;
     if (problem !== null) return { ...found, error: { ...problem, message: `${name}: ${problem.message}` } };
-    return { ...found, error: problemWithList(name, found.list, options) };
+    if (found.list === 'ok' || !options.requireList) return { ...found, error: null };
+    return { ...found, error: { code: 'NOT_LISTED', message: `${name} is not in any ${MANIFEST_NAME}.` } };
   } catch (error) {
     return failed(`${name} can't be read (${diskReason(error)}).`);
   } finally {
@@ -103,15 +105,6 @@ function mismatch(name: string, { dir }: ExpectedHash): string {
   return `${name} was changed: its SHA-256 does not match ${join(dir, MANIFEST_NAME)}.`;
 }
 
-function problemWithList(
-  name: string,
-  list: VerifiedFile['list'],
-  { requireList }: ArchiveVerifyOptions,
-): VerifiedFile['error'] {
-  if (list !== 'unlisted' || !requireList) return null;
-  return { code: 'NOT_LISTED', message: `${name} is not in any ${MANIFEST_NAME}.` };
-}
-
 const ORIGINAL = /\.document\.pdf$/i;
 const SEALED_BY_SERVICE = /(?:^|\.)(?:signed|certificate)\.pdf$/i;
 
@@ -126,14 +119,10 @@ function ruleFor(
   return isRequired || (expectsSeals(known) && SEALED_BY_SERVICE.test(name)) ? 'required' : 'optional';
 }
 
-async function hashFile(file: number): Promise<{ sha256: string; isPdf: boolean }> {
+async function hashFile(file: number): Promise<string> {
   const hash = createHash('sha256');
-  let isPdf: boolean | undefined;
-  for await (const block of blocksOf(file)) {
-    isPdf ??= hasPdfHeader(block);
-    hash.update(block);
-  }
-  return { sha256: hash.digest('hex'), isPdf: isPdf ?? false };
+  for await (const block of blocksOf(file)) hash.update(block);
+  return hash.digest('hex');
 }
 
 /** A file to check, or the failure that prevents checking it. */

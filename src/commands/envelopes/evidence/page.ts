@@ -1,6 +1,6 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
 import type { JudgedSeal } from '../../../documents/seal/judge.ts';
-import { SEALED } from '../../../evidence/findings.ts';
+import { type DocumentFacts, SEALED } from '../../../evidence/findings.ts';
 import type { Collection } from '../../../evidence/folder.ts';
 import type { EvidenceReminder, EvidenceWebhook, EvidenceWrite } from '../../../evidence/sources.ts';
 import { type TimelineEntry, timelineOf } from '../../../evidence/timeline.ts';
@@ -10,19 +10,14 @@ import { exactTime } from '../../../output/time.ts';
 import { sealerName } from '../../documents/download/view.ts';
 
 /** A document in the folder, or why it is missing. */
-export interface EvidenceDocument {
-  what: string | null;
-  key: string | null;
+export interface EvidenceDocument extends DocumentFacts {
   /** The name of its file; null if it is missing. */
   name: string | null;
   bytes: number | null;
-  sha256: string | null;
-  seal: JudgedSeal | null;
   /** Why it is missing or not valid. */
   error: { code: string; message: string } | null;
 }
 
-/** The content of the page. */
 export interface EvidenceFacts {
   envelope: Envelope;
   documents: readonly EvidenceDocument[];
@@ -90,7 +85,6 @@ function proofOf(documents: readonly EvidenceDocument[]): string {
   return `The signed document and the certificate were sealed by ${names}. Nothing was changed or added afterwards.`;
 }
 
-/** Returns the name of a document. */
 function labelOf(what: string | null): string {
   const labels: Readonly<Record<string, string>> = {
     signed: 'Signed document',
@@ -100,7 +94,7 @@ function labelOf(what: string | null): string {
   return labels[what ?? ''] ?? what ?? 'Document';
 }
 
-function envelopeFacts(envelope: Envelope): [string, string][] {
+function envelopeFacts(envelope: Envelope): Fact[] {
   const { templateName, templateId, message, signingOrder, metadata } = envelope;
   const times = [
     ['Created', envelope.createdAt],
@@ -108,19 +102,20 @@ function envelopeFacts(envelope: Envelope): [string, string][] {
     ['Completed', envelope.completedAt],
     ['Expires', envelope.expiresAt],
   ] as const;
-  const more = Object.entries(metadata ?? {}).map(([name, value]): [string, string] => [
-    `Metadata: ${name}`,
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
+  const more = Object.entries(metadata ?? {}).map(
+    ([name, value]): Fact => [
+      `Metadata: ${name}`,
+      text(typeof value === 'string' ? value : JSON.stringify(value)),
+    ],
+  );
   const template = [templateName, templateId && `(${templateId})`].filter(Boolean).join(' ');
-  const facts: [string, string | null | undefined][] = [
-    ['Template', template],
-    ['Message', message],
-    ['Signing order', signingOrder],
-    ...times.map(([name, at]): [string, string] => [name, at ? exactTime(at) : '']),
+  return [
+    ['Template', text(template)],
+    ['Message', text(message)],
+    ['Signing order', text(signingOrder)],
+    ...times.map(([name, at]): Fact => [name, text(at && exactTime(at))]),
     ...more,
   ];
-  return facts.flatMap(([name, value]): [string, string][] => (value ? [[name, htmlText(value)]] : []));
 }
 
 function signers(all: readonly Signer[]): string {
@@ -135,32 +130,25 @@ function signers(all: readonly Signer[]): string {
 }
 
 function documentEntry({ what, key, name, bytes, sha256, seal, error }: EvidenceDocument): string {
-  const facts: [string, string | null | undefined][] = [
-    ['File', name],
-    ['Storage key', key],
-    ['Size', bytes === null ? null : `${bytes} bytes`],
-    ['Seal', seal === null ? null : sealWords(seal)],
-    ['Sealed by', plainName(seal?.subject)],
-    ['Issued by', plainName(seal?.issuer)],
-    ['Sealed at', seal?.time == null ? null : `${exactTime(seal.time)}, according to the seal`],
-    ['Level', seal?.level],
-    ['Trust', seal?.trust == null ? null : TRUST[seal.trust]],
-    ['Problem', error?.message],
-  ];
-  const shown = facts.flatMap(([label, value]): [string, string][] =>
-    value ? [[label, htmlText(value)]] : [],
-  );
-  const hashes: [string, string][] = [
-    ...(sha256 === null ? [] : [['SHA-256', code(sha256)] as [string, string]]),
-    ...(seal?.fingerprint == null
-      ? []
-      : [['Certificate, SHA-256', code(seal.fingerprint)] as [string, string]]),
+  const facts: Fact[] = [
+    ['File', text(name)],
+    ['Storage key', text(key)],
+    ['Size', bytes === null ? '' : `${bytes} bytes`],
+    ['Seal', text(seal && sealWords(seal))],
+    ['Sealed by', text(plainName(seal?.subject))],
+    ['Issued by', text(plainName(seal?.issuer))],
+    ['Sealed at', text(seal?.time && `${exactTime(seal.time)}, according to the seal`)],
+    ['Level', text(seal?.level)],
+    ['Trust', text(seal?.trust && TRUST[seal.trust])],
+    ['Problem', text(error?.message)],
+    ['SHA-256', code(sha256)],
+    ['Certificate, SHA-256', code(seal?.fingerprint)],
   ];
   const tone = error === null ? '' : ' class="bad"';
-  return `<article${tone}><h3>${htmlText(labelOf(what))}</h3>${pairs([...shown, ...hashes])}</article>`;
+  return `<article${tone}><h3>${htmlText(labelOf(what))}</h3>${pairs(facts)}</article>`;
 }
 
-const TRUST: Readonly<Record<string, string>> = {
+const TRUST: Readonly<Record<NonNullable<JudgedSeal['trust']>, string>> = {
   pinned: 'the certificate first seen with this account',
   trusted: 'certified by a trusted authority',
   unknown: 'not confirmed',
@@ -172,16 +160,13 @@ function plainName(name: string | null | undefined): string | null {
   return name == null ? null : name.replace(/\\(.)/g, '$1');
 }
 
-function collectionFacts({ account, baseUrl, collectedAt, version }: Collection): [string, string][] {
-  const facts: [string, string | null][] = [
-    ['Account', account],
-    ['Service', baseUrl],
-    ['Collected', `${exactTime(collectedAt)}, by this machine's clock`],
-    ['Program', `esign ${version}`],
+function collectionFacts({ account, baseUrl, collectedAt, version }: Collection): Fact[] {
+  return [
+    ['Account', code(account)],
+    ['Service', code(baseUrl)],
+    ['Collected', code(`${exactTime(collectedAt)}, by this machine's clock`)],
+    ['Program', code(`esign ${version}`)],
   ];
-  return facts.flatMap(([label, value]): [string, string][] =>
-    value === null ? [] : [[label, code(value)]],
-  );
 }
 
 function sealWords({ state, coverage, addedBytes, reason }: JudgedSeal): string {
@@ -242,14 +227,23 @@ folder.</li>
 <li>To verify which certificate sealed a document, ask the service for its fingerprint through a separate channel.</li>
 </ol>`;
 
-/** Labels with values that are HTML already. */
-function pairs(facts: readonly (readonly [string, string])[]): string {
-  const rows = facts.map(([label, value]) => `<dt>${htmlText(label)}</dt><dd>${value}</dd>`).join('');
-  return rows === '' ? '' : `<dl>${rows}</dl>`;
+/** A label and its value in HTML, which may be empty. */
+type Fact = readonly [string, string];
+
+/** Builds a list of the facts that have a value. */
+function pairs(facts: readonly Fact[]): string {
+  const rows = facts
+    .filter(([, value]) => value !== '')
+    .map(([label, value]) => `<dt>${htmlText(label)}</dt><dd>${value}</dd>`);
+  return rows.length === 0 ? '' : `<dl>${rows.join('')}</dl>`;
 }
 
-function code(value: string): string {
-  return `<code>${htmlText(value)}</code>`;
+function text(value: string | null | undefined): string {
+  return htmlText(value ?? '');
+}
+
+function code(value: string | null | undefined): string {
+  return value == null ? '' : `<code>${htmlText(value)}</code>`;
 }
 
 function byName([a]: readonly [string, string], [b]: readonly [string, string]): number {
