@@ -109,7 +109,7 @@ describe('a create', () => {
     expect(await settle(client, new AbortController().signal)).toMatchObject({
       kind: 'unknown',
       // The message has the error of the create, and that of the search.
-      message: expect.stringMatching(/127\.0\.0\.1.*127\.0\.0\.1/),
+      message: expect.stringMatching(/127\.0\.0\.1.*127\.0\.0\.1/) as unknown,
     });
     expect(server?.seen).toHaveLength(8);
   });

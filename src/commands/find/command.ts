@@ -54,9 +54,9 @@ export default class Find extends EsignCommand {
       { limit: limited.maxItems(flags), cached: flags.cached, oneSignerFirst: isDescribed },
       context,
     );
-    let isEmpty = true;
+    let count = 0;
     const envelopes = mapEach(hits.envelopes, (one) => {
-      isEmpty = false;
+      count++;
       return one;
     });
     if (isDescribed) await printFound(envelopes, hits, selection, context);
@@ -66,7 +66,7 @@ export default class Find extends EsignCommand {
     }
     if (flags.cached) terminal.notice(ageOf(hits));
     // Also printed with --json: an empty list may mean a misspelled word.
-    if (isEmpty && !flags.quiet) terminal.notice(noMatches(selection));
+    if (count === 0 && !flags.quiet) terminal.notice(noMatches(selection));
     if (hits.hasMore()) limited.notice(flags, context, hits.total());
   }
 }

@@ -11,7 +11,7 @@ export function inputOf({ fieldId }: FieldRecord, signer: SignerRecord): string 
   return signer.drawings?.[fieldId] ?? signer.values[fieldId] ?? '';
 }
 
-/** Returns what a signer entered or drew, or a default if the field requires a value and there is none. */
+/** Returns what a signer entered or drew, or a default if the field requires a value and has no other. */
 export function valueIn(field: FieldRecord, signer: SignerRecord): string | Drawing {
   const input = inputOf(field, signer);
   if (typeof input !== 'string' || input.trim() !== '' || !field.required) return input;
