@@ -146,7 +146,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     'The header must be the hex HMAC-SHA256 of the raw body, optionally after "sha256=".',
   ],
   [
-    /secret of another envelope/,
+    /different envelope's secret/,
     'Each envelope can have its own secret. Sign with the one this envelope was created with.',
   ],
   [/line break/, "The sender's secret file ends with a line break. Remove the line break there."],
@@ -159,17 +159,20 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /does not match/,
     'Compare the secret with the one the envelope was created with. Test it with `esign events verify BODY --signature HEX`.',
   ],
-  [/not JSON/, 'The signature is valid or was not checked, but the body is not a UTF-8 JSON object.'],
+  [
+    /not a JSON object/,
+    'The signature is valid or was not checked, but the body is not a UTF-8 JSON object.',
+  ],
 ];
+
+/** Returns how to fix what made a delivery invalid. */
+export function adviceFor(reason: string): string | null {
+  return ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? null;
+}
 
 /** Returns whether a delivery is valid, and why. */
 function verdictOf({ verified, reason, duplicate }: EventRecord): Verdict {
-  if (reason !== null)
-    return {
-      state: 'refused',
-      why: reason,
-      advice: ADVICE.find(([pattern]) => pattern.test(reason))?.[1] ?? null,
-    };
+  if (reason !== null) return { state: 'refused', why: reason, advice: adviceFor(reason) };
   if (!verified)
     return {
       state: 'unchecked',

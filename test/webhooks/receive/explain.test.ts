@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { adviceFor } from '../../../src/webhooks/inspector/view.ts';
 import { explainMismatch } from '../../../src/webhooks/receive/explain.ts';
 import { MISMATCH, sign } from '../../../src/webhooks/receive/signature.ts';
 import { nested } from '../../support/webhooks.ts';
@@ -22,7 +23,9 @@ describe('the reason for a signature mismatch', () => {
     ['anything else', body, 'a different secret', MISMATCH],
   ])('is detected: %s', (_, signedBytes, by, reason) => {
     const signature = sign(Buffer.from(signedBytes), by);
-    expect(explainMismatch(Buffer.from(body), `sha256=${signature}`, known)).toContain(reason);
+    const explained = explainMismatch(Buffer.from(body), `sha256=${signature}`, known);
+    expect(explained).toContain(reason);
+    expect(adviceFor(explained)).not.toBeNull();
   });
 
   const list = (bytes: number) => `[${'1,'.repeat(bytes / 2)}1]`;
