@@ -1,7 +1,8 @@
 import type { RateReading } from '../api/rate/rate-window.ts';
+import { LIMITS } from '../kernel/vocabulary.ts';
 
-/** The length of the rate window according to the API document (15 minutes), in ms. */
-const WINDOW_MS = 15 * 60_000;
+/** The length of the rate window according to the API document, in ms. */
+const WINDOW_MS = LIMITS.rate.seconds * 1_000;
 /** A window with no more requests than this has just begun. */
 const NEW_WINDOW_REQUESTS = 10;
 

@@ -1,7 +1,8 @@
 import * as Args from '@oclif/core/args';
 import * as Flags from '@oclif/core/flags';
+import { REQUEST_TIMEOUT_MS } from '../api/defaults.ts';
 import { type Moment, writtenTime } from '../kernel/clock.ts';
-import { parseDuration } from '../kernel/duration.ts';
+import { durationText, parseDuration } from '../kernel/duration.ts';
 import { readDuration, readRate } from '../kernel/duration-input.ts';
 import { UsageError } from '../kernel/errors.ts';
 import { nearest } from '../kernel/text/nearest.ts';
@@ -58,7 +59,7 @@ export const commonFlags = inGroup('GLOBAL', {
   json: booleanFlag('print JSON; errors are printed to stderr as one JSON line'),
   profile: textFlag('NAME', 'profile to use (default: the current one)', { char: 'p' }),
   'base-url': textFlag('URL', "API base URL (overrides the profile's)"),
-  timeout: textFlag('30s', 'time limit for each request (default 30s)'),
+  timeout: textFlag('30s', `time limit for each request (default ${durationText(REQUEST_TIMEOUT_MS)})`),
   'no-input': booleanFlag('disable prompts'),
   'no-spinner': booleanFlag('disable spinners and live updates (or set ESIGN_NO_SPINNER=1)'),
   'no-wait': booleanFlag('exit with code 7 instead of waiting for the rate limit to reset'),

@@ -27,6 +27,13 @@ export function parseDuration(text: string): number | undefined {
   return Math.round(total);
 }
 
+/** Formats a duration as flags take it, in the largest unit that divides it: `30s`, `15m`, `24h`, `3d`. */
+export function durationText(ms: number): string {
+  if (ms === DAY_MS) return '24h';
+  const unit = ['d', 'h', 'm'].find((one) => ms % (UNITS[one] ?? 1) === 0) ?? 's';
+  return `${ms / (UNITS[unit] ?? 1)}${unit}`;
+}
+
 /** Units, largest first, each with its length and the duration from which it is used, in ms. */
 const WORDS: readonly (readonly [string, number, number])[] = [
   ['year', 365.25 * DAY_MS, 700 * DAY_MS],

@@ -136,6 +136,8 @@ export const LIMITS = {
   signers: 20,
   webhookSecret: 16,
   expiresInDays: 30,
+  /** The highest rate limit: that of the Enterprise tier. */
+  rate: { requests: 10_000, seconds: 900 },
 } as const;
 
 /** The three documents of an envelope. The last part of their storage key is `<kind>.pdf`. */

@@ -4,5 +4,3 @@ export const DEFAULT_DAYS = 30;
 export const DEFAULT_DECLINE_RATE = 0.02;
 /** The seed without --random-seed. It is fixed, so that the same command shows the same result. */
 export const DEFAULT_SEED = 1;
-/** The service's rate limit if no response has shown another one (API document, Limits, Enterprise tier). */
-export const DEFAULT_RATE = { requests: 10_000, seconds: 900 } as const;

@@ -161,7 +161,9 @@ describe('the --json output', () => {
     const of = (await home.run`events list --fields envelopeId -L 1`).stdout.trim();
     await run('envelopes:get', 'history', [of, '--history']);
     await run('events:replay', 'forwards', [id, '--to', url]);
+    await run('events:replay', 'dryRun', [id, '--to', url, '--dry-run']);
     await run('events:trigger', 'forwards', ['completed', '--to', url, '--secret-file', 'secret']);
+    await run('events:trigger', 'dryRun', ['completed', '--to', url, '--dry-run']);
     await run('events:drill', 'checks', ['--to', url, '--secret-file', 'secret']);
     await run('events:secret', 'secret', []);
     await writeFile(home.path('body.json'), '{}');
@@ -179,6 +181,7 @@ describe('the --json output', () => {
     await run('bulk:template', 'path', ['rows.csv', '--template', 'tmpl_nda']);
     await run('bulk:create', 'dryRun', ['rows.csv', '--dry-run']);
     await run('bulk:create', 'rows', ['rows.csv', '--max-requests', '1', '--concurrency', '1'], 10);
+    await run('bulk:resume', 'dryRun', ['--last', '--dry-run']);
     await run('bulk:resume', 'rows', ['--last']);
     await run('bulk:list', 'list', []);
     await run('bulk:list', 'fields', ['--fields', 'id,state']);

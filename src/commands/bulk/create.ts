@@ -18,6 +18,7 @@ import {
 import { readMessage } from '../../cli/input/files.ts';
 import { readWebhookSecret } from '../../cli/input/secrets.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
+import { durationText } from '../../kernel/duration.ts';
 import { bulkFlags } from './flags.ts';
 import type { RunRequest } from './plan.ts';
 import { prepareRun, showDryRun } from './prepare.ts';
@@ -70,7 +71,10 @@ export default class BulkCreate extends EsignCommand {
         'PLAN',
         'plan from `bulk rehearse`; nothing is sent if the rows, flags, templates, base URL, or key differ',
       ),
-      'plan-age': { ...durationFlag('24h', 'maximum plan age (default 24h)'), dependsOn: ['plan'] },
+      'plan-age': {
+        ...durationFlag('24h', `maximum plan age (default ${durationText(PLAN_AGE_MS)})`),
+        dependsOn: ['plan'],
+      },
     }),
     yes: yesFlag,
     'dry-run': dryRunFlag,

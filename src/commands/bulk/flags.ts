@@ -1,4 +1,5 @@
 import * as Flags from '@oclif/core/flags';
+import { RESERVE } from '../../api/defaults.ts';
 import { CONCURRENCY } from '../../bulk/defaults.ts';
 import { confirmFlag, inGroup, numberFlag, shareFlag, textFlag } from '../../cli/flags.ts';
 import { UsageError } from '../../kernel/errors.ts';
@@ -14,7 +15,7 @@ export const bulkFlags = {
       helpValue: 'N',
     }),
     reserve: shareFlag({
-      description: 'share of the rate limit to leave for your other systems (default 10%)',
+      description: `share of the rate limit to leave for your other systems (default ${RESERVE * 100}%)`,
       helpValue: '10%',
     }),
     'max-requests': numberFlag('stop after N requests; continue with `bulk resume`', { min: 1 }),

@@ -4,6 +4,7 @@ import { durationFlag, optionalArg } from '../../cli/flags.ts';
 import { readIds } from '../../cli/input/ids.ts';
 import { LINK_MS } from '../../documents/defaults.ts';
 import { requireKey } from '../../documents/download/locate.ts';
+import { durationText } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { forEachKey } from './keys.ts';
 
@@ -21,7 +22,11 @@ export default class DocumentsLink extends EsignCommand {
     key: optionalArg('storage keys, or envelope IDs for their signed documents; `-` to read from stdin'),
   };
   static override flags = {
-    expires: durationFlag('15m', 'how long the link works, up to 7d (default 15m)', 1_000),
+    expires: durationFlag(
+      '15m',
+      `how long the link works, up to ${durationText(LINK_MS.max)} (default ${durationText(LINK_MS.default)})`,
+      1_000,
+    ),
   };
 
   async run(): Promise<void> {

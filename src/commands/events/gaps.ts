@@ -1,6 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
 import { durationFlag, fieldsFlag, formatFlags, sinceFlag, textFlag } from '../../cli/flags.ts';
-import { counted } from '../../kernel/duration.ts';
+import { counted, durationText } from '../../kernel/duration.ts';
 import { PartialError } from '../../kernel/errors.ts';
 import { eventsDir } from '../../kernel/files/paths.ts';
 import { type ListView, writeList } from '../../output/list.ts';
@@ -22,10 +22,13 @@ export default class EventsGaps extends EsignCommand {
     ...formatFlags,
     fields: fieldsFlag('envelopeId,event,why'),
     since: sinceFlag({
-      description: 'check changes and events since this time (default 24h)',
+      description: `check changes and events since this time (default ${durationText(GAPS.spanMs)})`,
       helpValue: '24h|DATE',
     }),
-    grace: durationFlag('1m', 'how long a delivery may take before it counts as missing (default 1m)'),
+    grace: durationFlag(
+      '1m',
+      `how long a delivery may take before it counts as missing (default ${durationText(GAPS.graceMs)})`,
+    ),
     'webhook-url': textFlag('URL', 'only envelopes with this webhook URL'),
   };
 

@@ -1,5 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
+import { REQUEST_TIMEOUT_MS } from '../../api/defaults.ts';
 import {
   booleanFlag,
   durationFlag,
@@ -9,8 +10,9 @@ import {
   statusesFlag,
   textFlag,
 } from '../../cli/flags.ts';
+import { durationText } from '../../kernel/duration.ts';
 import { SIGNATURE_HEADER } from '../../kernel/vocabulary.ts';
-import { LISTEN } from '../../webhooks/defaults.ts';
+import { DRAIN_MS, FORWARD_TIMEOUT_MS, LISTEN } from '../../webhooks/defaults.ts';
 
 export const listenFlags = {
   ...inGroup('ADDRESS', {
@@ -42,8 +44,14 @@ export const listenFlags = {
       'URL',
       'forward valid deliveries to this URL, byte for byte; can be repeated (localhost:3000/path also works)',
     ),
-    'forward-timeout': durationFlag('30s', 'how long the forward URL may take to respond (default 30s)'),
-    drain: durationFlag('10s', 'how long to continue forwarding after being stopped (default 10s)'),
+    'forward-timeout': durationFlag(
+      '30s',
+      `how long the forward URL may take to respond (default ${durationText(FORWARD_TIMEOUT_MS)})`,
+    ),
+    drain: durationFlag(
+      '10s',
+      `how long to continue forwarding after being stopped (default ${durationText(DRAIN_MS)})`,
+    ),
   }),
   exec: textFlag('CMD', 'command to run for each new delivery; it gets the delivery as JSON on stdin'),
   ...inGroup('WAIT', {
@@ -55,7 +63,7 @@ export const listenFlags = {
     }),
     timeout: textFlag(
       '2h',
-      'with --envelope: how long to wait, such as 2h (default: no limit); otherwise: how long a request may take (default 30s)',
+      `with --envelope: how long to wait, such as 2h (default: no limit); otherwise: how long a request may take (default ${durationText(REQUEST_TIMEOUT_MS)})`,
     ),
   }),
   download: textFlag('DIR', 'download the documents of completed envelopes into this folder'),

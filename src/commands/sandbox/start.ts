@@ -15,12 +15,14 @@ import { readJsonObject } from '../../cli/input/files.ts';
 import { readPairs } from '../../cli/input/pairs.ts';
 import { untilAborted } from '../../cli/interrupt.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
+import { durationText } from '../../kernel/duration.ts';
 import { UsageError } from '../../kernel/errors.ts';
 import { configDir, stateDir } from '../../kernel/files/paths.ts';
 import { temporaryFolder } from '../../kernel/files/temporary-folder.ts';
 import { preferLowMemory } from '../../kernel/process/v8-flags.ts';
 import { maskKey } from '../../kernel/redaction.ts';
 import { command } from '../../kernel/text/shell-words.ts';
+import { LIMITS } from '../../kernel/vocabulary.ts';
 import { writeJsonLine } from '../../output/json.ts';
 import { renderPairs } from '../../output/table.ts';
 import type { Terminal } from '../../output/terminal.ts';
@@ -57,7 +59,7 @@ export default class SandboxStart extends EsignCommand {
     ephemeral: booleanFlag('delete everything on exit'),
     ...inGroup('SERVICE', {
       'rate-limit': rateLimitFlag({
-        description: 'requests per key and time window (default 10000/15m)',
+        description: `requests per key and time window (default ${LIMITS.rate.requests}/${durationText(LIMITS.rate.seconds * 1_000)})`,
         helpValue: '40/3s',
       }),
       quota: numberFlag('envelopes per month (default: no limit)', { min: 0 }),

@@ -1,5 +1,5 @@
 import type { CertificateInput } from '../model.ts';
-import { createFlow, drawFlowFooter, drawSandboxMark, type Flow } from './drawing/flow.ts';
+import { createFlow, drawFooter, drawSandboxMark, type Flow } from './drawing/flow.ts';
 import { drawHistoryTable, hashChain } from './drawing/history-table.ts';
 import { STYLES } from './drawing/pen.ts';
 import { drawSignerTable } from './drawing/signer-table.ts';
@@ -28,7 +28,7 @@ export async function drawCertificate(input: CertificateInput): Promise<Uint8Arr
   drawHistoryTable(flow, envelope.history, signers);
 
   for (const [index, sheet] of pdf.sheets.entries()) {
-    drawFlowFooter({ sheet, type }, TITLE, `Page ${index + 1} of ${pdf.sheets.length}`);
+    drawFooter({ sheet, type }, TITLE, `Page ${index + 1} of ${pdf.sheets.length}`);
     drawSandboxMark({ sheet, type }, envelope.id);
   }
   return pdf.save({

@@ -1,4 +1,5 @@
 import type { FieldRecord, TemplateRecord } from '../model.ts';
+import { drawFooter } from './drawing/flow.ts';
 import {
   baseline,
   COLORS,
@@ -55,12 +56,6 @@ function infoOf({ id, name, description, createdAt }: TemplateRecord): PdfInfo {
 function nameOnly({ name, description }: TemplateRecord): Region {
   const { top, bottom } = PAGE;
   return { top, bottom, blocks: [{ kind: 'title', text: quoted(name), subtitle: quoted(description) }] };
-}
-
-function drawFooter(pen: Pen, name: string, page: string): void {
-  pen.sheet.line([PAGE.left, 790], [PAGE.right, 790], { color: COLORS.hairline, width: 0.5 });
-  drawFitted(pen, quoted(name), STYLES.footer, { x: PAGE.left, y: 801, width: 340 });
-  drawLine(pen, page, STYLES.footer, { x: PAGE.right, y: 801, align: 'right' });
 }
 
 /** Marks a page that replaces one from another account, so that it can't be mistaken for the page that signers will see. */

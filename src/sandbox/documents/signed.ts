@@ -1,6 +1,6 @@
 import type { Drawing, FieldRecord, SignedInput, SignerRecord, TemplateRecord } from '../model.ts';
 import { drawFilledField, drawnSignature, drawSignature, inputOf, valueIn } from './drawing/filled-fields.ts';
-import { createFlow, drawFlowFooter, drawSandboxMark, FLOW, type Flow } from './drawing/flow.ts';
+import { createFlow, drawFooter, drawSandboxMark, FLOW, type Flow } from './drawing/flow.ts';
 import { baseline, drawFieldBox, drawFitted, STYLES } from './drawing/pen.ts';
 import { openPdf, type Pdf } from './pdf/pdf.ts';
 import { createTypesetter, type Typesetter } from './text/typesetter.ts';
@@ -35,7 +35,7 @@ export async function drawSigned({ template, envelope, document }: SignedInput):
     drawAppendix(createFlow(pdf, type), template, others, entries);
     const appended = pdf.sheets.length - own;
     for (const [index, sheet] of pdf.sheets.slice(own).entries()) {
-      drawFlowFooter({ sheet, type }, envelope.templateName, `Appended page ${index + 1} of ${appended}`);
+      drawFooter({ sheet, type }, envelope.templateName, `Appended page ${index + 1} of ${appended}`);
     }
   }
   for (const sheet of pdf.sheets) drawSandboxMark({ sheet, type }, envelope.id);

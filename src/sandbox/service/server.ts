@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
 import type { Clock } from '../../kernel/clock.ts';
 import { listenOn, originOf, reachableHost } from '../../kernel/network/listening.ts';
+import { LIMITS } from '../../kernel/vocabulary.ts';
 import type { SeededKey } from '../embed-model.ts';
 import type { DocumentMaker, ObjectWriter } from '../model.ts';
 import { SandboxRateWindow } from './api/rate-window.ts';
@@ -79,7 +80,6 @@ export interface Service {
 
 /** How long pending requests may take once the service is closing, in ms. */
 const CLOSE_TIMEOUT_MS = 3000;
-const DEFAULT_RATE = { requests: 10_000, seconds: 900 };
 
 /**
  * Starts the e-signature service of the API document on this machine. Rejects with the system's error if the port is in use, and with a
@@ -110,7 +110,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     uploads,
     documentStore: new DocumentStore(documents, objects, uploads),
     reserveQuota: monthlyQuota(store.state, options.quota, choices),
-    rates: new SandboxRateWindow(options.rateLimit ?? DEFAULT_RATE),
+    rates: new SandboxRateWindow(options.rateLimit ?? LIMITS.rate),
     resets: new ResetLock(),
     reportFailure: failureReporter(options.clock, options.onProblem ?? (() => undefined)),
     origin: () => originOf(server, reachableHost(host)),

@@ -1,7 +1,7 @@
 import type { BulkRow } from '../../../bulk/rows/row.ts';
 import { counted, listed } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
-import { DEFAULT_RATE } from '../../../rehearsal/defaults.ts';
+import { LIMITS } from '../../../kernel/vocabulary.ts';
 import type { SampleBasis } from '../../../statistics/turn-history.ts';
 
 /** All reasons why the real run may differ from its rehearsal. */
@@ -91,7 +91,7 @@ const TEXTS: Readonly<Record<CaveatCode, (facts: CaveatFacts) => Words>> = {
     hasRate
       ? undefined
       : [
-          `The service returned no rate limit, so ${counted(DEFAULT_RATE.requests, 'request')} per 15 minutes were assumed.`,
+          `The service returned no rate limit, so ${counted(LIMITS.rate.requests, 'request')} per 15 minutes were assumed.`,
           "Ask your provider for your account's limit.",
         ],
   'quota-unknown': ({ sentThisMonth }) => [

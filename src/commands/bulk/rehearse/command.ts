@@ -6,9 +6,10 @@ import { writeNewFile } from '../../../cli/new-file.ts';
 import { readAccount } from '../../../cli/selection/account.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { PartialError, ServiceError } from '../../../kernel/errors.ts';
+import { LIMITS } from '../../../kernel/vocabulary.ts';
 import { writeJson } from '../../../output/json.ts';
 import { standInsFor } from '../../../rehearsal/check.ts';
-import { DEFAULT_DAYS, DEFAULT_RATE, DEFAULT_SEED } from '../../../rehearsal/defaults.ts';
+import { DEFAULT_DAYS, DEFAULT_SEED } from '../../../rehearsal/defaults.ts';
 import { AccountHistory } from '../../../rehearsal/history.ts';
 import { type Rehearsal, rehearse } from '../../../rehearsal/rehearse.ts';
 import { startRehearsalService } from '../../../rehearsal/service.ts';
@@ -44,10 +45,13 @@ export default class BulkRehearse extends EsignCommand {
     'plan-age': { ...planAge, hidden: true },
     ...inGroup('REHEARSAL', {
       days: numberFlag(`days to simulate (default ${DEFAULT_DAYS})`, { min: 1, max: 365 }),
-      'random-seed': numberFlag('random number seed; the same seed gives the same result (default 1)', {
-        min: 0,
-        max: 4_294_967_295,
-      }),
+      'random-seed': numberFlag(
+        `random number seed; the same seed gives the same result (default ${DEFAULT_SEED})`,
+        {
+          min: 0,
+          max: 4_294_967_295,
+        },
+      ),
       html: textFlag('FILE', 'also write an HTML page to this file, for the person who approves the list'),
       plan: textFlag('FILE', 'write a plan for `bulk create --plan` to this file; replaces an older plan'),
     }),
@@ -93,7 +97,7 @@ async function rehearseFile(request: RehearseRequest, context: Context): Promise
   const { history, isRead } = await readHistory(context);
   const rows = await sortRows(request, client, context);
   const reading = client.window?.reading();
-  const rate = { ...DEFAULT_RATE, requests: reading?.limit ?? DEFAULT_RATE.requests };
+  const rate = { ...LIMITS.rate, requests: reading?.limit ?? LIMITS.rate.requests };
   const result = await inSandbox(request, { rows, rate, history }, context);
   // An existing draft is only sent, but in the sandbox, it also had to be created.
   const requests = result.requests - rows.drafts;

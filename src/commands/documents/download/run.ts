@@ -13,7 +13,7 @@ import type { FileTarget, LocateOptions } from '../../../documents/download/loca
 import type { CheckedFile } from '../../../documents/download/seals.ts';
 import { refuseCollisions, targetsOfIds } from '../../../documents/download/targets.ts';
 import { TimeLimit } from '../../../kernel/clock.ts';
-import { counted } from '../../../kernel/duration.ts';
+import { counted, durationText } from '../../../kernel/duration.ts';
 import { StorageError, UsageError } from '../../../kernel/errors.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { startProgress } from '../../../output/progress.ts';
@@ -44,7 +44,7 @@ export const downloadFlags = {
   }),
   wait: durationFlag(
     '30s',
-    `how long to wait for a file that is not in the bucket yet (default ${WAIT_MS / 1_000}s)`,
+    `how long to wait for a file that is not in the bucket yet (default ${durationText(WAIT_MS)})`,
   ),
 };
 

@@ -29,7 +29,7 @@ import { type Created, type CreateOptions, createEnvelope } from '../../../envel
 import { requestIdsIn } from '../../../envelopes/request-ids/request-ids.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
-import { REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
+import { LIMITS, REQUEST_ID_KEY } from '../../../kernel/vocabulary.ts';
 import { writeJson } from '../../../output/json.ts';
 import { checkSigners, type ProblemOptions } from '../problems.ts';
 import { readSigners } from './signers.ts';
@@ -77,7 +77,7 @@ export default class EnvelopesCreate extends EsignCommand {
         'file with the secret that signs the webhooks (or set ESIGN_WEBHOOK_SECRET; default: a new one, stored for `listen`)',
       ),
     }),
-    'expires-in-days': numberFlag('days until it expires (default 30)', { min: 1 }),
+    'expires-in-days': numberFlag(`days until it expires (default ${LIMITS.expiresInDays})`, { min: 1 }),
     'signing-order': Flags.string({
       description: 'one signer after the other, or all at the same time',
       options: ['sequential', 'parallel'],

@@ -8,6 +8,7 @@ import { addKnownSecrets } from '../../../cli/known-secrets.ts';
 import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { DownloadFolder } from '../../../documents/archive/download-folder.ts';
 import type { Bucket } from '../../../documents/bucket/bucket.ts';
+import { WAIT_MS } from '../../../documents/defaults.ts';
 import { fetchFiles } from '../../../documents/download/fetch.ts';
 import { keyOf } from '../../../documents/download/locate.ts';
 import type { CheckedFile } from '../../../documents/download/seals.ts';
@@ -22,7 +23,7 @@ import {
   webhookSchema,
   writeSchema,
 } from '../../../evidence/sources.ts';
-import { counted } from '../../../kernel/duration.ts';
+import { counted, durationText } from '../../../kernel/duration.ts';
 import { StorageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
 import { redactValue } from '../../../kernel/redaction.ts';
@@ -53,7 +54,10 @@ export default class EnvelopesEvidence extends EsignCommand {
       helpValue: 'DIR',
     }),
     force: booleanFlag('replace existing files whose content differs'),
-    wait: durationFlag('30s', 'how long to wait for a document that is not in the bucket yet (default 30s)'),
+    wait: durationFlag(
+      '30s',
+      `how long to wait for a document that is not in the bucket yet (default ${durationText(WAIT_MS)})`,
+    ),
   };
 
   async run(): Promise<void> {

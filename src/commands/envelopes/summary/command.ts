@@ -3,7 +3,7 @@ import { EsignCommand } from '../../../cli/command.ts';
 import { booleanFlag, durationFlag } from '../../../cli/flags.ts';
 import { selectionFlags, selectionOf } from '../../../cli/selection/flags.ts';
 import { select } from '../../../cli/selection/search.ts';
-import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
+import { counted, durationInWords, durationText, grouped } from '../../../kernel/duration.ts';
 import { command } from '../../../kernel/text/shell-words.ts';
 import { writeJson } from '../../../output/json.ts';
 import { writeIds } from '../../../output/list.ts';
@@ -12,7 +12,12 @@ import { indented, renderPairs } from '../../../output/table.ts';
 import type { Terminal } from '../../../output/terminal.ts';
 import { safeLine, truncate } from '../../../output/text.ts';
 import { relativeTime } from '../../../output/time.ts';
-import { DECLINED_WITHIN_MS, FORGOTTEN_AFTER_MS, UNOPENED_AFTER_MS } from '../../../statistics/defaults.ts';
+import {
+  DECLINED_WITHIN_MS,
+  FORGOTTEN_AFTER_MS,
+  SOON_MS,
+  UNOPENED_AFTER_MS,
+} from '../../../statistics/defaults.ts';
 import {
   type HighlightedEnvelope,
   type NeedsAttention,
@@ -31,7 +36,10 @@ export default class EnvelopesSummary extends EsignCommand {
   static override flags = {
     ...selectionFlags,
     quiet: booleanFlag('print only the IDs of the listed envelopes', { char: 'q', exclusive: ['json'] }),
-    soon: durationFlag('3d', 'list envelopes that expire within this time (default 3d)'),
+    soon: durationFlag(
+      '3d',
+      `list envelopes that expire within this time (default ${durationText(SOON_MS)})`,
+    ),
     most: Flags.integer({
       description: 'maximum number of envelopes listed in each section',
       helpValue: 'N',

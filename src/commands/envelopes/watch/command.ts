@@ -12,7 +12,7 @@ import { WATCH_PACE } from '../../../envelopes/defaults.ts';
 import { notToWatch } from '../../../envelopes/left-out.ts';
 import type { Wakeup } from '../../../envelopes/watch/wakeups.ts';
 import { watchEnvelopes } from '../../../envelopes/watch/watch.ts';
-import { counted } from '../../../kernel/duration.ts';
+import { counted, durationText } from '../../../kernel/duration.ts';
 import { eventsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
 import { followEvents } from '../../../webhooks/journal/event-journal.ts';
@@ -48,7 +48,11 @@ export default class EnvelopesWatch extends EsignCommand {
     notify: booleanFlag('ring the bell and show a desktop notification when an envelope is finished'),
     // Unlike the global flag, this is the maximum wait, not the timeout of a request.
     timeout: durationFlag('2h', 'give up after this long and exit with code 124', 1),
-    interval: durationFlag('5s', 'polling interval (default 5s, up to 60s while nothing changes)', 200),
+    interval: durationFlag(
+      '5s',
+      `polling interval (default ${durationText(WATCH_PACE.intervalMs)}, up to ${durationText(WATCH_PACE.quietMs)} while nothing changes)`,
+      200,
+    ),
   };
 
   /**

@@ -103,9 +103,9 @@ function columnAt(top: number): Column {
 }
 
 /** Draws the footer of a page that a flow appended: what the page belongs to, and its number. */
-export function drawFlowFooter(pen: Pen, left: string, right: string): void {
+export function drawFooter(pen: Pen, left: string, right: string): void {
   pen.sheet.line([FLOW.left, 790], [FLOW.right, 790], { color: COLORS.hairline, width: 0.5 });
-  drawLine(pen, quoted(left), STYLES.footer, { x: FLOW.left, y: 801 });
+  drawFitted(pen, quoted(left), STYLES.footer, { x: FLOW.left, y: 801, width: 340 });
   drawLine(pen, right, STYLES.footer, { x: FLOW.right, y: 801, align: 'right' });
 }
 
