@@ -84,7 +84,9 @@ function indexed(lines: readonly ListLine[]): Map<string, string[]> {
   for (const line of lines) {
     if (line.file === undefined) continue;
     const identity = identityOf(line.file);
-    index.set(identity, [...(index.get(identity) ?? []), line.entry.sha256]);
+    const hashes = index.get(identity) ?? [];
+    hashes.push(line.entry.sha256);
+    index.set(identity, hashes);
   }
   return index;
 }
