@@ -5,7 +5,7 @@ import { durationFlag, fieldsFlag, formatFlags, numberFlag } from '../../cli/fla
 import { readAccount } from '../../cli/selection/account.ts';
 import { selectionFlags, selectionOf } from '../../cli/selection/flags.ts';
 import { type ReminderTimes, readReminderTimes, UNKNOWN_SIGNER } from '../../envelopes/reminder-times.ts';
-import { DAY_MS, durationInWords } from '../../kernel/duration.ts';
+import { counted, DAY_MS, durationInWords } from '../../kernel/duration.ts';
 import { eventsDir, stateDir } from '../../kernel/files/paths.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { isTableOutput, type ListView, writeIds, writeList } from '../../output/list.ts';
@@ -18,7 +18,7 @@ import { findLate, isOpened, type LateTurn, readWebhooks } from '../../statistic
 export default class Late extends EsignCommand {
   static override summary = 'Show signers who are taking longer than usual, and what to do next.';
   static override description =
-    `The usual time is taken from turns that finished in the last ${HISTORY_MS / DAY_MS} days: first those for the same template and role, if there are at least ${MIN_SAMPLES}, otherwise those for the template, and then those for the account. With less history, it is ${durationInWords(DEFAULT_USUAL_MS)}. A signer's turn begins when the envelope is sent, or when the previous signer has signed. "Opened" is unknown unless \`esign listen\` received the envelope's webhooks on this machine for the whole turn.`;
+    `The usual time is taken from turns that finished in the last ${counted(HISTORY_MS / DAY_MS, 'day')}: first those for the same template and role, if there are at least ${MIN_SAMPLES}, otherwise those for the template, and then those for the account. With less history, it is ${durationInWords(DEFAULT_USUAL_MS)}. A signer's turn begins when the envelope is sent, or when the previous signer has signed. "Opened" is unknown unless \`esign listen\` received the envelope's webhooks on this machine for the whole turn.`;
   static override examples = [
     '<%= config.bin %> late',
     '<%= config.bin %> late --template tmpl_lease --after 3d',
