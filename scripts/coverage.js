@@ -42,7 +42,7 @@ const options = [
 const env = { ESIGN_BIN: join(copy, 'bin/run.js'), ESIGN_COVERAGE: raw };
 const passed = (await runVitest(['unit', 'e2e'], [...options, ...chosen], env)) === 0;
 if (!existsSync(reachedHere)) {
-  console.log('The tests did not finish, so there is no coverage to report.');
+  console.log('The tests did not finish. Coverage is not reported.');
   process.exit(1);
 }
 const { addSpawned, spawnedCoverage } = await import('./spawned-coverage.js');

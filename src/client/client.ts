@@ -32,7 +32,20 @@ export {
   UsageError,
   VerificationError,
 } from '../kernel/errors.ts';
-export type * from './model.ts';
+// Listed one by one, because `export type *` in the published types requires TypeScript 5.
+export type {
+  CreateOutcome,
+  Envelope,
+  EnvelopeStatus,
+  NewEnvelope,
+  NewSigner,
+  Outcome,
+  Page,
+  Signer,
+  Template,
+  TemplateField,
+  WebhookEvent,
+} from './model.ts';
 
 /** The connection to the service, and its timeouts. */
 export interface EsignOptions {

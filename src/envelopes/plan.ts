@@ -107,7 +107,7 @@ export function remindAction(
       signer === undefined ? (envelope.signers ?? []).filter(isPending) : signersNamed(envelope, signer),
     async findProblems(id, read) {
       if (!reportsRecent) return [];
-      // If the log can't be read, there is no warning.
+      // If the log can't be read, no warning is shown.
       reading ??= readReminderTimes(reminders.folder, reminders.account).catch(() => undefined);
       const times = await reading;
       const email = signer?.includes('@') ? signer : undefined;

@@ -35,7 +35,7 @@ export default class Mcp extends EsignCommand {
   async run(): Promise<void> {
     // No prompts and no live updates, because stdin and stdout carry the protocol.
     const { flags, context } = await this.start(Mcp, { json: true, 'no-input': true });
-    // A profile that doesn't exist is reported at once, not by every tool.
+    // A profile that doesn't exist is reported immediately, not by every tool.
     await context.session.settings();
     const mayWrite = flags['allow-write'] && (await isAllowedByPolicy(context));
     const queue = new KeyedQueue();

@@ -110,8 +110,11 @@ function requestIds(records: RequestRecords, { account, clock, serviceClock }: I
       const endTurn = await takeTurn(`${account}\n${checkRequestId(requestId)}`, signal);
       let unlock: (() => Promise<void>) | undefined;
       const release = async () => {
-        await unlock?.();
-        endTurn();
+        try {
+          await unlock?.();
+        } finally {
+          endTurn();
+        }
       };
       try {
         unlock = await records.lock(requestId, signal);

@@ -8,7 +8,7 @@ import type { SeededKey } from '../embed-model.ts';
 import type { DocumentMaker, ObjectWriter } from '../model.ts';
 import { SandboxRateWindow } from './api/rate-window.ts';
 import { Choices } from './base/choices.ts';
-import { failureReporter } from './base/error-log.ts';
+import { failureReporter } from './base/failure-reporter.ts';
 import type { ServiceParts } from './base/parts.ts';
 import { responseDatedBy, SandboxClock } from './base/sandbox-clock.ts';
 import { ControlPlane } from './control/control-plane.ts';

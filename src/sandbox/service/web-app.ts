@@ -9,8 +9,8 @@ import { shippedFile } from '../../kernel/files/asset.ts';
 import type { PagesOptions } from '../pages/guard.ts';
 import { mountPages } from '../pages/index.ts';
 import { apiRoutes, type RouteOptions } from './api/routes.ts';
-import type { ReportFailure } from './base/error-log.ts';
 import { asApiError, errorText, invalidBody, notFound } from './base/errors.ts';
+import type { ReportFailure } from './base/failure-reporter.ts';
 import { errorResponse, type ServiceEnv, unknownRoute, wrongMethod } from './base/web.ts';
 import { type ControlOptions, controlRoutes } from './control/control.ts';
 

@@ -4,8 +4,7 @@ import type { CommandTerminal } from '../../../cli/terminal.ts';
 import { parseSigners, type SignerInput } from '../../../envelopes/signer-mailbox.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { isList, isRecord, tryParseJson } from '../../../kernel/json.ts';
-import type { TableRecord } from '../../../tables/record.ts';
-import { type TableFinding, UnreadableRow } from '../../../tables/record.ts';
+import { type TableFinding, type TableRecord, UnreadableRow } from '../../../tables/record.ts';
 import { openTableFile, type ReadOptions } from '../../../tables/table-file.ts';
 
 /** Reads the signers of --signer and --signers-file, in that order. Prints a notice if an address is used as a name. */

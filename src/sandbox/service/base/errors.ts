@@ -2,7 +2,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { codeOf, type ErrorDetails } from '../../../kernel/errors.ts';
 import { diskReason } from '../../../kernel/files/disk-reason.ts';
 import type { ServiceErrorCode } from '../../../kernel/vocabulary.ts';
-import { diskErrorIn } from './error-log.ts';
+import { diskErrorIn } from './failure-reporter.ts';
 
 /** The HTTP status of each error code (Errors). INTERNAL_ERROR is for unexpected failures, for which the API document has no code. */
 const STATUS = {

@@ -10,7 +10,7 @@ import type { RandomId } from '../store/keys.ts';
 import type { Store } from '../store/store.ts';
 import type { Uploads } from '../store/uploads.ts';
 import type { Choices } from './choices.ts';
-import type { ReportFailure } from './error-log.ts';
+import type { ReportFailure } from './failure-reporter.ts';
 import type { SandboxClock } from './sandbox-clock.ts';
 
 /** The parts of a service that its modules share. */
