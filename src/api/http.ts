@@ -17,6 +17,7 @@ export interface HttpRequest {
   method: Method;
   /** Relative to the base URL, starting with a slash. Ids in it are already encoded. */
   path: string;
+  /** Added to the query of the path. */
   query?: Readonly<Record<string, string>>;
   body?: unknown;
   /** JSON text to send as is, instead of `body`. */

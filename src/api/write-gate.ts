@@ -4,6 +4,7 @@ import type { HttpRequest, HttpResponse, SendRequest } from './http.ts';
 export type PlannedWrite =
   | {
       action: 'create';
+      /** The email addresses of all signers. */
       emails: readonly string[];
       /** Whether the command emails them. */
       sends: boolean;

@@ -22,6 +22,7 @@ const stateSchema = z.object({
   resetAt: z.optional(z.number()),
   /** Requests in this window that esign on this machine did not send, as far as responses show. */
   foreign: z.number(),
+  /** When this state was written, in ms since the epoch. */
   writtenAt: z.number(),
 });
 export type RateState = z.infer<typeof stateSchema>;
