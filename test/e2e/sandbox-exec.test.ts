@@ -133,12 +133,15 @@ describe.skipIf(process.platform === 'win32')('sandbox exec', () => {
     expect(await exec(['sh', '-c', 'kill -TERM $$'])).toMatchObject({ code: null, signal: 'SIGTERM' });
   });
 
-  it('reports an unknown command', async () => {
-    const finished = await exec(['--json', 'no-such-program']);
-    expect(finished.code).toBe(2);
-    expect(reportedError(finished).message).toMatch(/^Can't run no-such-program/);
-    expect(left()).toEqual([]);
-  });
+  it.each([['no-such-program'], [`${process.execPath}/below-a-file`]])(
+    'reports that it is unable to run %s',
+    async (file) => {
+      const finished = await exec(['--json', file]);
+      expect(finished.code).toBe(2);
+      expect(reportedError(finished).message).toContain(file);
+      expect(left()).toEqual([]);
+    },
+  );
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     it(`forwards ${signal}, waits for the command, and is then stopped by it`, {

@@ -95,7 +95,19 @@ function start([file = '', ...words]: readonly string[], sandbox: Sandbox): Chil
     AWS_REGION: region,
   };
   const env = childEnvironment(more, [], Object.fromEntries(own));
-  return spawn(file, words, { env, stdio: 'inherit', detached: leadsGroup() });
+  try {
+    return spawn(file, words, { env, stdio: 'inherit', detached: leadsGroup() });
+  } catch (error) {
+    // A few errors, such as a path below a file, are thrown instead of emitted.
+    throw notRunnable(file, error);
+  }
+}
+
+function notRunnable(file: string, error: unknown): UsageError {
+  return new UsageError(`Can't run ${file} (${diskReason(error)}).`, {
+    cause: error,
+    hint: 'Use a program on PATH, or the path to a program. For a shell command, use sh -c "…".',
+  });
 }
 
 function leadsGroup(): boolean {
@@ -123,10 +135,7 @@ function endOf(
     };
     stop.addEventListener('abort', pass, { once: true });
     if (stop.aborted) pass();
-    child.once('error', (error) => {
-      const hint = 'Use a program on PATH, or the path to a program. For a shell command, use sh -c "…".';
-      reject(new UsageError(`Can't run ${file} (${diskReason(error)}).`, { cause: error, hint }));
-    });
+    child.once('error', (error) => reject(notRunnable(file, error)));
     child.once('exit', (code, signal) => {
       stop.removeEventListener('abort', pass);
       resolve({ code, signal });
