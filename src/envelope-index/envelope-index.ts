@@ -2,17 +2,11 @@ import type { Client } from '../api/client.ts';
 import { READ_CONCURRENCY, RESERVE } from '../api/defaults.ts';
 import type { Envelope } from '../api/schemas.ts';
 import { readIfExists } from '../envelopes/marked-envelopes.ts';
+import type { Selection } from '../envelopes/select.ts';
 import { mapAhead } from '../kernel/streams.ts';
 import type { Feed } from './feed.ts';
 import { IndexFile } from './index-file.ts';
-import {
-  canChange,
-  type IndexedEnvelope,
-  type IndexQuery,
-  isListCheaper,
-  isPartlyKnown,
-  type Snapshot,
-} from './snapshot.ts';
+import { canChange, type IndexedEnvelope, isPartlyKnown, type Snapshot } from './snapshot.ts';
 import { walkNew } from './walk.ts';
 
 export interface IndexProgress {
@@ -25,13 +19,11 @@ export interface IndexProgress {
 export interface RefreshOptions {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: IndexProgress) => void) | undefined;
-  /** Decides whether a partly known envelope has to be read for this query. Default: all of them. */
-  mayMatch?: ((one: IndexedEnvelope) => boolean) | undefined;
+  /** Returns the envelopes that the caller will read again. If it takes fewer requests, the list is read instead. Default: none. */
+  outdated?: ((refreshed: Refreshed) => readonly IndexedEnvelope[]) | undefined;
 }
 
 export interface RefreshAllOptions extends Pick<RefreshOptions, 'signal' | 'onProgress'> {
-  /** Marks the hits of the snapshot. Default: every envelope. */
-  query?: IndexQuery | undefined;
   /** Decides which envelopes are read again. Default: all that can still change. */
   mayHaveChanged?: ((one: IndexedEnvelope, snapshot: Snapshot) => boolean) | undefined;
 }
@@ -39,6 +31,8 @@ export interface RefreshAllOptions extends Pick<RefreshOptions, 'signal' | 'onPr
 /** The index after an update. */
 export interface Refreshed {
   snapshot: Snapshot;
+  /** When the update began, in ms. */
+  askedAt: number;
   /** Indexed envelopes that are missing from the service's list. Each has to be requested to see whether it exists. */
   unconfirmed: ReadonlySet<string>;
 }
@@ -67,37 +61,23 @@ export class EnvelopeIndex {
   }
 
   /** Returns the index as it is, without a request. */
-  known(query?: IndexQuery): Promise<Snapshot> {
+  known(selection?: Selection): Promise<Snapshot> {
     this.#feed.flush();
-    return this.file.read(query);
+    return this.file.read(selection);
   }
 
   /**
-   * Reads what the index lacks, and returns it. The first time, it reads every envelope; an interrupted update is resumed.
+   * Reads what the index lacks to find the selected envelopes, and returns it. The first time, it reads every envelope; an interrupted
+   * update is resumed.
    * @throws IndexUnusable if the index can't be used and the envelopes have to be read from the service.
    */
-  async refresh(query: IndexQuery, options: RefreshOptions = {}): Promise<Refreshed> {
-    const { signal, onProgress } = options;
-    const snapshot = await this.known(query);
-    const isLarge =
-      snapshot.completeness === undefined || this.#missing(snapshot, options).length > LOCK_ABOVE;
-    if (!isLarge) return this.#update(snapshot, query, options);
-    const waits = () => onProgress?.({ step: 'other-process', done: 0, total: undefined });
-    const work = async () => this.#update(await this.known(query), query, options);
-    return this.file.withLock(() => this.#withReserve(work), { signal, onWait: waits });
-  }
-
-  /** Reads the whole list, which takes fewer requests than reading many envelopes one by one. */
-  async readList(
-    query: IndexQuery,
-    before: Refreshed,
-    { signal, onProgress }: RefreshOptions,
-  ): Promise<Refreshed> {
-    const total = before.snapshot.known.size;
-    let done = 0;
-    for await (const _ of this.client.envelopes.list({ signal }))
-      onProgress?.({ step: 'list', done: ++done, total });
-    return { ...before, snapshot: await this.#readNewLines(query, before.snapshot) };
+  async refresh(selection: Selection, options: RefreshOptions = {}): Promise<Refreshed> {
+    const askedAt = Date.now();
+    const refreshed = { ...(await this.#readMissing(selection, options)), askedAt };
+    const outdated = options.outdated?.(refreshed) ?? [];
+    if (!refreshed.snapshot.isListCheaper(outdated.length, askedAt)) return refreshed;
+    await this.#withReserve(() => this.#readList(refreshed.snapshot, options));
+    return { ...refreshed, snapshot: await this.#readNewLines(selection, refreshed.snapshot) };
   }
 
   /**
@@ -105,20 +85,17 @@ export class EnvelopeIndex {
    * list, whichever takes fewer requests.
    * @throws IndexUnusable if the index can't be used and the envelopes have to be read from the service.
    */
-  async refreshAll({
-    query = {},
-    mayHaveChanged = canChange,
-    ...options
-  }: RefreshAllOptions = {}): Promise<Snapshot> {
-    const askedAt = Date.now();
-    let current = await this.refresh(query, options);
-    const isOutdated = (one: IndexedEnvelope) =>
-      isPartlyKnown(one) || (one.seen <= askedAt && mayHaveChanged(one, current.snapshot));
-    const outdated = () => [...current.snapshot.known.values()].filter(isOutdated);
-    if (isListCheaper(current.snapshot, outdated().length, askedAt))
-      current = await this.#withReserve(() => this.readList(query, current, options));
-    await this.#readEach(outdated(), options);
-    return this.#readNewLines(query, current.snapshot);
+  async refreshAll(
+    selection: Selection = {},
+    { mayHaveChanged = canChange, ...options }: RefreshAllOptions = {},
+  ): Promise<Snapshot> {
+    const outdated = ({ snapshot, askedAt }: Refreshed) =>
+      [...snapshot.known.values()].filter(
+        (one) => isPartlyKnown(one) || (one.seen <= askedAt && mayHaveChanged(one, snapshot)),
+      );
+    const refreshed = await this.refresh(selection, { ...options, outdated });
+    await this.#readEach(outdated(refreshed), options);
+    return this.#readNewLines(selection, refreshed.snapshot);
   }
 
   /** Returns the current envelope; undefined if the service no longer has it. */
@@ -128,7 +105,21 @@ export class EnvelopeIndex {
     return envelope;
   }
 
-  async #update(before: Snapshot, query: IndexQuery, options: RefreshOptions): Promise<Refreshed> {
+  async #readMissing(selection: Selection, options: RefreshOptions): Promise<Omit<Refreshed, 'askedAt'>> {
+    const { signal, onProgress } = options;
+    const snapshot = await this.known(selection);
+    const isLarge = snapshot.completeness === undefined || this.#missing(snapshot).length > LOCK_ABOVE;
+    if (!isLarge) return this.#update(snapshot, selection, options);
+    const onWait = () => onProgress?.({ step: 'other-process', done: 0, total: undefined });
+    const work = async () => this.#update(await this.known(selection), selection, options);
+    return this.file.withLock(() => this.#withReserve(work), { signal, onWait });
+  }
+
+  async #update(
+    before: Snapshot,
+    selection: Selection,
+    options: RefreshOptions,
+  ): Promise<Omit<Refreshed, 'askedAt'>> {
     const { signal, onProgress } = options;
     const wasNew = before.completeness === undefined;
     const { gone, unconfirmed, upTo, extra } = await walkNew(this.client, before, {
@@ -137,27 +128,28 @@ export class EnvelopeIndex {
     });
     for (const id of gone) this.#feed.gone(id);
     this.#feed.complete(upTo, extra);
-    let snapshot = await this.#readNewLines(query, before);
-    await this.#readEach(this.#missing(snapshot, options), options);
-    snapshot = await this.#readNewLines(query, snapshot);
+    let snapshot = await this.#readNewLines(selection, before);
+    await this.#readEach(this.#missing(snapshot), options);
+    snapshot = await this.#readNewLines(selection, snapshot);
     if (wasNew) await this.file.removeUnused();
-    if (await this.file.tidy(snapshot, wasNew)) snapshot = await this.file.read(query);
+    if (await this.file.tidy(snapshot, wasNew)) snapshot = await this.file.read(selection);
     return { snapshot, unconfirmed };
   }
 
-  async #readNewLines(query: IndexQuery, before: Snapshot): Promise<Snapshot> {
+  async #readNewLines(selection: Selection, before: Snapshot): Promise<Snapshot> {
     this.#feed.flush();
     if (this.#feed.hasFailed) throw new IndexUnusable(`${this.file.path} can't be written`);
-    return this.file.read(query, before);
+    return this.file.read(selection, before);
   }
 
-  /** Returns the envelopes whose searchable fields are missing. */
-  #missing({ known, members }: Snapshot, { mayMatch = () => true }: RefreshOptions): IndexedEnvelope[] {
-    const mayBelong = ({ id }: IndexedEnvelope) =>
-      members === undefined || members.has(id) || members.isUndecided(id);
-    return [...known.values()].filter(
-      (one) => isPartlyKnown(one) && !one.hit && !one.excluded && mayBelong(one) && mayMatch(one),
-    );
+  #missing(snapshot: Snapshot): IndexedEnvelope[] {
+    return snapshot.missing(this.client.serviceClock.now());
+  }
+
+  async #readList({ known }: Snapshot, { signal, onProgress }: RefreshOptions): Promise<void> {
+    let done = 0;
+    for await (const _ of this.client.envelopes.list({ signal }))
+      onProgress?.({ step: 'list', done: ++done, total: known.size });
   }
 
   async #readEach(

@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Envelope } from '../api/schemas.ts';
+import type { Selection } from '../envelopes/select.ts';
 import { writeInSlices } from '../journal/compaction.ts';
 import { writeLine } from '../journal/line.ts';
 import { eachLine } from '../journal/lines.ts';
@@ -11,7 +12,7 @@ import { makeFolder } from '../kernel/files/folder.ts';
 import { lockFile } from '../kernel/files/lock.ts';
 import { envelopeIn } from './entry.ts';
 import { HEADER, indexFolder, indexPrefix } from './index-writer.ts';
-import { type IndexedEnvelope, type IndexQuery, Snapshot } from './snapshot.ts';
+import { type IndexedEnvelope, Snapshot } from './snapshot.ts';
 
 /** The file is rewritten when its obsolete lines take at least this many bytes and at least half of it. */
 const MIN_WASTE_BYTES = 4 * 1024 * 1024;
@@ -41,10 +42,10 @@ export class IndexFile {
   }
 
   /** Reads the file; with an earlier snapshot, only the lines since. A missing file is an empty index. */
-  async read(question?: IndexQuery, before?: Snapshot): Promise<Snapshot> {
+  async read(selection?: Selection, before?: Snapshot): Promise<Snapshot> {
     const identity = await this.#identity();
     const isContinued = before !== undefined && before.file === identity;
-    const snapshot = isContinued ? before : new Snapshot(question);
+    const snapshot = isContinued ? before : new Snapshot(selection);
     if (identity === undefined) return snapshot;
     if (snapshot.size === 0 && !(await this.#hasHeader())) {
       // Another version, or not an index: it is rebuilt.

@@ -1,10 +1,11 @@
 import { envelopeSchema, matches } from '../api/schemas.ts';
-import { RunMembers, type SelectedRun } from '../envelopes/run-members.ts';
+import { RunMembers } from '../envelopes/run-members.ts';
+import type { Selection } from '../envelopes/select.ts';
 import { isIntactLine, parseUpTo } from '../journal/line.ts';
 import { timeOf } from '../kernel/clock.ts';
-import { isRecord } from '../kernel/json.ts';
-import { hasWords } from '../kernel/text/words.ts';
-import { LIMITS, REPLACES_KEY } from '../kernel/vocabulary.ts';
+import { entryOf, isRecord } from '../kernel/json.ts';
+import { folded, hasWords, wordsOf } from '../kernel/text/words.ts';
+import { type EnvelopeStatus, LIMITS, REPLACES_KEY } from '../kernel/vocabulary.ts';
 import {
   type Completeness,
   ENVELOPE_AT,
@@ -15,19 +16,6 @@ import {
   TEXT_SEPARATOR,
 } from './entry.ts';
 
-/** Case-folded search texts. The index may return a few envelopes too many, but never misses one. */
-export interface IndexQuery {
-  /** Each must begin a word of the envelope. */
-  words?: readonly string[] | undefined;
-  /** A text anywhere in the envelope. */
-  part?: string | undefined;
-  /** The template's ID or name. */
-  template?: string | undefined;
-  /** Metadata values. */
-  values?: readonly string[] | undefined;
-  run?: SelectedRun | undefined;
-}
-
 export interface IndexedEnvelope extends Omit<EntryHead, 'created'> {
   /** In ms; NaN if the service left it out. */
   created: number;
@@ -36,9 +24,9 @@ export interface IndexedEnvelope extends Omit<EntryHead, 'created'> {
   end: number;
   /** A webhook has reported an event since it was read. */
   touched: boolean;
-  /** True if it matches the query. */
+  /** True if it contains the texts of the selection. */
   hit: boolean;
-  /** True if it can't match the query, even if more of it were known. */
+  /** True if it can't contain them, even if more of it were known. */
   excluded: boolean;
 }
 
@@ -52,23 +40,16 @@ export function isPartlyKnown({ known }: IndexedEnvelope): boolean {
   return known === 'part';
 }
 
-/**
- * Returns true if reading the whole list takes fewer requests than reading this many envelopes one by one, and the list shows
- * the same fields. `since`: when the query began, in ms; the items read after that are the sample, not those of the same millisecond.
- */
-export function isListCheaper({ known }: Snapshot, envelopes: number, since: number): boolean {
-  if (envelopes * LIMITS.pageSize <= known.size) return false;
-  const listed = [...known.values()].filter(({ seen }) => seen > since);
-  return listed.length > 0 && listed.every((one) => !isPartlyKnown(one));
-}
-
 const TEXTS = Buffer.from(',"texts":');
 const CRC = Buffer.from(',"crc":');
 const METADATA = Buffer.from('"metadata":{');
 const TEMPLATE = [Buffer.from('"templateId":"'), Buffer.from('"templateName":"')];
 const REPLACES = Buffer.from(`"${REPLACES_KEY}":`);
 
-/** The content of an index file, built from its lines in order. The envelopes themselves stay in the file. */
+/**
+ * The content of an index file, built from its lines in order, and which envelopes match a selection. The envelopes themselves stay
+ * in the file.
+ */
 export class Snapshot {
   readonly known = new Map<string, IndexedEnvelope>();
   /** The number of damaged lines, which are skipped. */
@@ -79,6 +60,7 @@ export class Snapshot {
   file: string | undefined;
   /** When the index was last complete; undefined if it never was. */
   completeness: Completeness | undefined;
+  readonly #selection: Selection;
   readonly #words: readonly string[];
   /** Bytes that every matching line contains. */
   readonly #needles: readonly Buffer[];
@@ -90,11 +72,13 @@ export class Snapshot {
   /** The envelopes of the selected run. */
   readonly members: RunMembers | undefined;
 
-  constructor({ words = [], part, template, values = [], run }: IndexQuery = {}) {
-    this.#words = words;
-    this.#values = values.map(bytesOf);
-    this.#needles = [...[...words, ...given(part)].map(bytesOf), ...this.#values];
-    this.#template = given(template).map(bytesOf);
+  constructor(selection: Selection = {}) {
+    const { search, signer, templateId, metadata = [], run } = selection;
+    this.#selection = selection;
+    this.#words = search === undefined ? [] : wordsOf(search);
+    this.#values = metadata.flatMap(([, value]) => (value === '' ? [] : [bytesOf(folded(value))]));
+    this.#needles = [...[...this.#words, ...given(signer)].map(bytesOf), ...this.#values];
+    this.#template = given(templateId).map(bytesOf);
     this.#run = run && bytesOf(run.id);
     this.members = run && new RunMembers(run);
   }
@@ -111,6 +95,36 @@ export class Snapshot {
     const value = parseUpTo(line, texts < 0 ? line.lastIndexOf(CRC) : texts);
     if (isHead(value)) this.#addEnvelope(value, line, start, end);
     else if (isIndexEvent(value)) this.#apply(value);
+  }
+
+  /** Returns the matching envelopes, newest first. It may return a few too many, but never misses one. `now`: by the service's clock. */
+  hits(now: number): IndexedEnvelope[] {
+    return [...this.known.values()].filter((one) => this.isHit(one, now)).sort(newestFirst);
+  }
+
+  isHit(one: IndexedEnvelope, now: number): boolean {
+    return one.hit && this.#mayMatch(one, now) && (this.members?.has(one.id) ?? true);
+  }
+
+  /** Returns the envelopes that have to be read to see whether they match. */
+  missing(now: number): IndexedEnvelope[] {
+    const { members } = this;
+    const mayBelong = (id: string) => members === undefined || members.has(id) || members.isUndecided(id);
+    const isMissing = (one: IndexedEnvelope) => isPartlyKnown(one) && !one.hit && !one.excluded;
+    return [...this.known.values()].filter(
+      (one) => isMissing(one) && mayBelong(one.id) && this.#mayMatch(one, now),
+    );
+  }
+
+  /**
+   * Returns true if reading the whole list takes fewer requests than reading this many envelopes one by one, and the list shows
+   * the same fields. `since`: when the query began, in ms; the items read after that are the sample, not those of the same
+   * millisecond.
+   */
+  isListCheaper(envelopes: number, since: number): boolean {
+    if (envelopes * LIMITS.pageSize <= this.known.size) return false;
+    const listed = [...this.known.values()].filter(({ seen }) => seen > since);
+    return listed.length > 0 && listed.every((one) => !isPartlyKnown(one));
   }
 
   /** The size of the lines that aren't obsolete, in bytes. */
@@ -169,7 +183,17 @@ export class Snapshot {
     else this.known.set(id, { ...UNREAD, id, status, seen });
   }
 
-  /** Returns true if each word of the query begins a word of the texts. */
+  /** Returns false if its creation time or its last known status shows that it can't match anymore. */
+  #mayMatch({ status, created, touched }: IndexedEnvelope, now: number): boolean {
+    const { statuses, createdAfter, createdBefore } = this.#selection;
+    if (createdAfter !== undefined && created < createdAfter(now)) return false;
+    if (createdBefore !== undefined && created > createdBefore(now)) return false;
+    if (statuses === undefined || touched || statuses.includes(status)) return true;
+    const next = entryOf<readonly string[]>(NEXT, status);
+    return next === undefined || next.some((one) => statuses.includes(one));
+  }
+
+  /** Returns true if each word of the search begins a word of the texts. */
   #hasWords(line: Buffer): boolean {
     if (this.#words.length === 0) return true;
     const value = parseUpTo(line, line.indexOf(ENVELOPE_AT));
@@ -197,8 +221,23 @@ const UNREAD = {
   excluded: false,
 } as const;
 
+/** The statuses that can follow each status. DRAFT is missing, because any status can follow it. */
+const NEXT: Readonly<Record<Exclude<EnvelopeStatus, 'DRAFT'>, readonly EnvelopeStatus[]>> = {
+  COMPLETED: [],
+  CANCELLED: [],
+  EXPIRED: [],
+  DECLINED: ['CANCELLED'],
+  IN_PROGRESS: ['COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'],
+  SENT: ['IN_PROGRESS', 'COMPLETED', 'CANCELLED', 'EXPIRED', 'DECLINED'],
+};
+
+/** Compares IDs if the times are equal, so that the order is always the same. */
+function newestFirst(a: IndexedEnvelope, b: IndexedEnvelope): number {
+  return (b.created || 0) - (a.created || 0) || (a.id < b.id ? 1 : -1);
+}
+
 function given(text: string | undefined): string[] {
-  return text === undefined ? [] : [text];
+  return text === undefined ? [] : [folded(text)];
 }
 
 /** Returns a text as it is encoded in a line of JSON. */

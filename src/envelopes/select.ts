@@ -163,8 +163,16 @@ export function matchedSigners({ signer, search }: Selection): (envelope: Envelo
   };
 }
 
+/** Returns a filter for envelopes in which one signer matches every word; undefined if the search has fewer than two. */
+export function oneSignerFilter({
+  search,
+}: Selection): ((envelope: Envelope | undefined) => boolean) | undefined {
+  const words = wordsOf(search ?? '');
+  return words.length < 2 ? undefined : (envelope) => signersMatchingAll(envelope, words).length > 0;
+}
+
 /** Returns the signers whose own name and address contain every word. */
-export function signersMatchingAll(envelope: Envelope | undefined, words: readonly string[]): Signer[] {
+function signersMatchingAll(envelope: Envelope | undefined, words: readonly string[]): Signer[] {
   const textsOfSigner = ({ name, email }: Signer) =>
     [name, email].flatMap((text) => (text ? [folded(text)] : []));
   return (envelope?.signers ?? []).filter((one) => words.length > 0 && hasWords(textsOfSigner(one), words));

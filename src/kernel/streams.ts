@@ -86,6 +86,13 @@ export async function* takeFirst<T>(
   }
 }
 
+/** Returns all items. */
+export async function allOf<T>(items: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
 export async function* mapEach<T, R>(
   items: AsyncIterable<T>,
   change: (item: T) => R,

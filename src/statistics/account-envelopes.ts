@@ -1,6 +1,5 @@
 import type { Envelope } from '../api/schemas.ts';
 import type { EnvelopeIndex, RefreshOptions } from '../envelope-index/envelope-index.ts';
-import { indexQueryOf, mayMatchNow } from '../envelope-index/query.ts';
 import type { IndexedEnvelope, Snapshot } from '../envelope-index/snapshot.ts';
 import { type Selection, selectionFilter } from '../envelopes/select.ts';
 import { isTerminal } from '../kernel/vocabulary.ts';
@@ -28,15 +27,12 @@ export async function accountEnvelopes(
   { selection, scope, ...options }: AccountOptions,
 ): Promise<AccountEnvelopes> {
   const { serviceClock } = index.client;
-  const mayMatch = mayMatchNow(selection, serviceClock);
-  const maySelect = (one: IndexedEnvelope, { members }: Snapshot) =>
-    one.hit && mayMatch(one) && (members?.has(one.id) ?? true);
-  const snapshot = await index.refreshAll({
+  const isHit = (one: IndexedEnvelope, snapshot: Snapshot) => snapshot.isHit(one, serviceClock.now());
+  const snapshot = await index.refreshAll(selection, {
     ...options,
-    query: indexQueryOf(selection),
-    mayHaveChanged: (one, known) => (one.touched || !isTerminal(one.status)) && maySelect(one, known),
+    mayHaveChanged: (one, known) => (one.touched || !isTerminal(one.status)) && isHit(one, known),
   });
-  const entries = [...snapshot.known.values()].filter((one) => scope === 'all' || maySelect(one, snapshot));
+  const entries = [...snapshot.known.values()].filter((one) => scope === 'all' || isHit(one, snapshot));
   // The snapshot also contains the envelopes that replace those of the run.
   const matches = selectionFilter({ ...selection, run: undefined }, serviceClock.now());
   const isSelected = (one: Envelope) => (snapshot.members?.has(one.id) ?? true) && matches(one);

@@ -1,4 +1,3 @@
-import type { Envelope } from '../../api/schemas.ts';
 import {
   type EnvelopeIndex,
   type IndexProgress,
@@ -9,6 +8,7 @@ import { isUnfiltered, type Selection, selectEnvelopes, sortedBy } from '../../e
 import { clockText, grouped } from '../../kernel/duration.ts';
 import { diskReason, isDiskError } from '../../kernel/files/disk-reason.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
+import { allOf } from '../../kernel/streams.ts';
 import { type Spinner, startSpinner } from '../../output/spinner.ts';
 import type { Context } from '../context.ts';
 import { type LimitFlags, limited } from '../input/limit.ts';
@@ -61,20 +61,17 @@ export async function searchEnvelopes(
     (index, running) => queryIndex(index, selection, { ...options, ...running }),
     context,
   );
-  return found ?? fromService(selection, context);
-}
-
-/** Searches the service. Without an index, all envelopes must be read before the first is shown. */
-async function fromService(selection: Selection, context: Context): Promise<IndexResult> {
-  const found: Envelope[] = [];
+  if (found !== undefined) return found;
+  const client = await context.session.client();
   const { signal } = context.interrupt;
-  for await (const one of selectEnvelopes(await context.session.client(), selection, { signal }))
-    found.push(one);
-  async function* envelopes() {
-    yield* sortedBy(found, '-createdAt');
-    await Promise.resolve();
+  let total: number | undefined;
+  // The order of the service's list is unknown, so all envelopes are read before the first is shown.
+  async function* newestFirst() {
+    const all = await allOf(selectEnvelopes(client, selection, { signal }));
+    total = all.length;
+    yield* sortedBy(all, '-createdAt');
   }
-  return { envelopes: envelopes(), total: () => found.length, hasMore: () => false, knownAt: Date.now() };
+  return { envelopes: newestFirst(), total: () => total, hasMore: () => false, knownAt: Date.now() };
 }
 
 /** The parts of a running command that are needed to read from the index. */

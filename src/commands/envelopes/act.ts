@@ -18,7 +18,7 @@ import {
 import { counted } from '../../kernel/duration.ts';
 import { EsignError, ServiceError, sentenceOf } from '../../kernel/errors.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
-import { mapInOrder } from '../../kernel/streams.ts';
+import { allOf, mapInOrder } from '../../kernel/streams.ts';
 import { command } from '../../kernel/text/shell-words.ts';
 import { hasSigned } from '../../kernel/vocabulary.ts';
 import { inColumns, safeLine, truncate } from '../../output/text.ts';
@@ -54,9 +54,8 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
   };
   const writes = ids.ids.map(action.writeFor);
   const planAll = async () => {
-    const items: PlannedAction[] = [];
     const plan = (id: string) => planAction(action, id, means, selected);
-    for await (const one of mapInOrder(ids.ids, READ_CONCURRENCY, plan)) items.push(one);
+    const items = await allOf(mapInOrder(ids.ids, READ_CONCURRENCY, plan));
     return items;
   };
   if (flags['dry-run']) {

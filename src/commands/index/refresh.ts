@@ -21,7 +21,7 @@ export default class IndexRefresh extends EsignCommand {
         hint: 'Free up disk space, or set ESIGN_STATE_DIR to a writable folder. Searches also work without the index.',
       });
     };
-    await fromIndex((index, running) => index.refreshAll(running), context, refuse);
+    await fromIndex((index, running) => index.refreshAll({}, running), context, refuse);
     await showIndex(context);
   }
 }

@@ -17,6 +17,7 @@ import { counted, durationInWords, grouped } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { runsDir } from '../../../kernel/files/paths.ts';
 import { preferLowMemory } from '../../../kernel/process/v8-flags.ts';
+import { allOf } from '../../../kernel/streams.ts';
 import { nearest } from '../../../kernel/text/nearest.ts';
 import { type Items, isTableOutput, type ListView, writeIds, writeList } from '../../../output/list.ts';
 import { indented, type TableColumn } from '../../../output/table.ts';
@@ -62,8 +63,7 @@ export default class BulkStatus extends EsignCommand {
     if (flags.quiet) return writeIds(await envelopeIds(selected()), out);
     const view = statusList(() => session.now());
     if (!isTableOutput(flags, terminal)) return writeList(selected(), view, flags, out);
-    const shown: StatusLine[] = [];
-    for await (const line of selected()) shown.push(line);
+    const shown = await allOf(selected());
     await out.out(renderTotals(id, totals, terminal));
     await writeList(shown, view, flags, out);
   }

@@ -27,6 +27,7 @@ import { counted, durationText } from '../../../kernel/duration.ts';
 import { StorageError } from '../../../kernel/errors.ts';
 import { stateDir } from '../../../kernel/files/paths.ts';
 import { redactValue } from '../../../kernel/redaction.ts';
+import { allOf } from '../../../kernel/streams.ts';
 import { DOCUMENT_KINDS } from '../../../kernel/vocabulary.ts';
 import { jsonText, writeJson } from '../../../output/json.ts';
 import { safeLine } from '../../../output/text.ts';
@@ -107,7 +108,6 @@ async function fetchDocuments(
   context: Context,
 ): Promise<CheckedFile[]> {
   const targets = targetsOf(envelope, { kinds: DOCUMENT_KINDS, template: undefined });
-  const files: CheckedFile[] = [];
   const fetching = fetchFiles(bucket, targets, {
     ...(await waitingOf(targets, flags, context)),
     untilSigned: false,
@@ -116,7 +116,7 @@ async function fetchDocuments(
     concurrency: targets.length,
     sealSource: await sealSourceOf(context.session),
   });
-  for await (const file of fetching) files.push(file);
+  const files = await allOf(fetching);
   noticeSizeOnly(files.filter(({ result }) => result.proof === 'size').length, context.terminal);
   // The list must not name a file whose rename isn't durable.
   await folder.flush();
