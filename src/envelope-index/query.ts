@@ -36,6 +36,7 @@ export async function queryIndex(
   options: IndexQueryOptions,
 ): Promise<IndexResult> {
   const { cached, limit, signal, onProgress } = options;
+  const isOneSigner = options.oneSignerFirst ? oneSignerFilter(selection) : undefined;
   const { serviceClock } = index.client;
   const hitsIn = ({ snapshot }: Refreshed) => snapshot.hits(serviceClock.now());
   const outdated = (refreshed: Refreshed) =>
@@ -45,9 +46,8 @@ export async function queryIndex(
   const refreshed = cached
     ? { snapshot: await index.known(selection), askedAt: Date.now(), unconfirmed: new Set<string>() }
     : await index.refresh(selection, { signal, onProgress, outdated });
-  const hits = options.oneSignerFirst
-    ? oneSignerFirst(hitsIn(refreshed), selection, index)
-    : hitsIn(refreshed);
+  const found = hitsIn(refreshed);
+  const hits = isOneSigner && found.length > 1 ? matchesFirst(found, isOneSigner, index) : found;
   const result = resultOf(index, hits, refreshed, selection, options);
   return { ...result, knownAt: refreshed.snapshot.completeness?.complete };
 }
@@ -58,14 +58,12 @@ function isCurrent(hit: IndexedEnvelope, { askedAt, unconfirmed }: Refreshed): b
   return hit.known === 'final' || (hit.known === 'whole' && hit.seen >= askedAt);
 }
 
-/** A stable sort: envelopes in which one signer matches every word come first. */
-function oneSignerFirst(
+/** A stable sort: the envelopes that match come first. */
+function matchesFirst(
   hits: readonly IndexedEnvelope[],
-  selection: Selection,
+  matches: (envelope: Envelope | undefined) => boolean,
   index: EnvelopeIndex,
-): readonly IndexedEnvelope[] {
-  const matches = oneSignerFilter(selection);
-  if (matches === undefined || hits.length < 2) return hits;
+): IndexedEnvelope[] {
   const file = index.file.open();
   try {
     const first = new Set(hits.filter((hit) => matches(file.envelope(hit))));
@@ -118,7 +116,7 @@ function resultOf(
 
   function total(): number | undefined {
     if (!hasMore()) return shown;
-    const { search: _, run: __, ...rest } = selection;
+    const { words: _, run: __, ...rest } = selection;
     const isExact = Object.values(rest).every((value) => value === undefined);
     return isExact ? hits.length - (checked - shown) : undefined;
   }

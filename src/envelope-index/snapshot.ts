@@ -4,7 +4,7 @@ import type { Selection } from '../envelopes/select.ts';
 import { isIntactLine, parseUpTo } from '../journal/line.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { entryOf, isRecord } from '../kernel/json.ts';
-import { folded, hasWords, wordsOf } from '../kernel/text/words.ts';
+import { folded, hasWords } from '../kernel/text/words.ts';
 import { type EnvelopeStatus, LIMITS, REPLACES_KEY } from '../kernel/vocabulary.ts';
 import {
   type Completeness,
@@ -73,12 +73,12 @@ export class Snapshot {
   readonly members: RunMembers | undefined;
 
   constructor(selection: Selection = {}) {
-    const { search, signer, templateId, metadata = [], run } = selection;
+    const { words = [], signer, template, metadata = [], run } = selection;
     this.#selection = selection;
-    this.#words = search === undefined ? [] : wordsOf(search);
+    this.#words = words;
     this.#values = metadata.flatMap(([, value]) => (value === '' ? [] : [bytesOf(folded(value))]));
-    this.#needles = [...[...this.#words, ...given(signer)].map(bytesOf), ...this.#values];
-    this.#template = given(templateId).map(bytesOf);
+    this.#needles = [...[...words, ...given(signer)].map(bytesOf), ...this.#values];
+    this.#template = given(template?.name).map(bytesOf);
     this.#run = run && bytesOf(run.id);
     this.members = run && new RunMembers(run);
   }
@@ -237,7 +237,7 @@ function newestFirst(a: IndexedEnvelope, b: IndexedEnvelope): number {
 }
 
 function given(text: string | undefined): string[] {
-  return text === undefined ? [] : [folded(text)];
+  return text === undefined ? [] : [text];
 }
 
 /** Returns a text as it is encoded in a line of JSON. */

@@ -5,7 +5,7 @@ import type { Moment } from '../kernel/clock.ts';
 import { timeOf } from '../kernel/clock.ts';
 import { valueAt } from '../kernel/json.ts';
 import { mapInOrder } from '../kernel/streams.ts';
-import { folded, hasWord, hasWords, wordsOf } from '../kernel/text/words.ts';
+import { folded, hasWord, hasWords } from '../kernel/text/words.ts';
 import { isInFlight, listsSigners } from '../kernel/vocabulary.ts';
 import { readIfExists } from './marked-envelopes.ts';
 import { partOf, textsOf } from './match.ts';
@@ -14,12 +14,12 @@ import { isOfRun, RunMembers, type SelectedRun } from './run-members.ts';
 /** The conditions that selected envelopes must meet. Times are by the service's clock. */
 export interface Selection {
   statuses?: readonly string[] | undefined;
-  /** Its ID or name, ignoring case and accents. */
-  templateId?: string | undefined;
-  /** Part of a signer's address or name, ignoring case and accents. */
+  /** The template's ID or its folded name (kernel/text/words.ts). */
+  template?: { id: string; name: string } | undefined;
+  /** Part of a signer's address or name, folded. */
   signer?: string | undefined;
-  /** Words that must each begin a word of the envelope. See match.ts. */
-  search?: string | undefined;
+  /** Folded words that must each begin a word of the envelope. See match.ts. */
+  words?: readonly string[] | undefined;
   createdAfter?: Moment | undefined;
   createdBefore?: Moment | undefined;
   /** Open envelopes that expire before this time. */
@@ -100,11 +100,11 @@ async function* matching(
 
 /** Returns true if only a GET can show whether a list item meets the conditions of `factsFilter`. */
 function lacksFacts(item: Envelope, selection: Selection): boolean {
-  const { statuses, templateId, createdAfter, createdBefore, expiresBefore } = selection;
+  const { statuses, template, createdAfter, createdBefore, expiresBefore } = selection;
   const { status, createdAt, expiresAt } = item;
   if (statuses !== undefined && !statuses.includes(status ?? '')) return false;
   return (
-    (templateId !== undefined && !isTemplate(item, templateId) && !(item.templateId && item.templateName)) ||
+    (template !== undefined && !isTemplate(item, template) && !(item.templateId && item.templateName)) ||
     (!createdAt && (createdAfter ?? createdBefore) !== undefined) ||
     (!expiresAt && expiresBefore !== undefined && isInFlight(status))
   );
@@ -147,14 +147,12 @@ export interface MatchedSigner {
  * Returns a function that finds the matching signers of an envelope: those that match all words of the search, or otherwise
  * those that match some. It finds none for a selection without a signer or search.
  */
-export function matchedSigners({ signer, search }: Selection): (envelope: Envelope) => MatchedSigner[] {
-  const needle = signer === undefined ? undefined : folded(signer);
-  const words = wordsOf(search ?? '');
+export function matchedSigners({ signer, words = [] }: Selection): (envelope: Envelope) => MatchedSigner[] {
   const partIn = (one: Signer) =>
-    partOf(one, (text) => needle !== undefined && text.includes(needle)) ??
+    partOf(one, (text) => signer !== undefined && text.includes(signer)) ??
     partOf(one, (text) => words.some((word) => hasWord(text, word)));
   return (envelope) => {
-    const whole = needle === undefined ? signersMatchingAll(envelope, words) : [];
+    const whole = signer === undefined ? signersMatchingAll(envelope, words) : [];
     const candidates = whole.length > 0 ? whole : (envelope.signers ?? []);
     return candidates.flatMap((one) => {
       const part = partIn(one);
@@ -165,9 +163,8 @@ export function matchedSigners({ signer, search }: Selection): (envelope: Envelo
 
 /** Returns a filter for envelopes in which one signer matches every word; undefined if the search has fewer than two. */
 export function oneSignerFilter({
-  search,
+  words = [],
 }: Selection): ((envelope: Envelope | undefined) => boolean) | undefined {
-  const words = wordsOf(search ?? '');
   return words.length < 2 ? undefined : (envelope) => signersMatchingAll(envelope, words).length > 0;
 }
 
@@ -186,7 +183,7 @@ export function selectionFilter(selection: Selection, now: number): (envelope: E
 
 /** Returns the part of the filter that a list item is enough for. */
 function factsFilter(selection: Selection, now: number): (envelope: Envelope) => boolean {
-  const { statuses, templateId: template } = selection;
+  const { statuses, template } = selection;
   const after = selection.createdAfter?.(now);
   const before = selection.createdBefore?.(now);
   const expiry = selection.expiresBefore?.(now);
@@ -202,18 +199,24 @@ function factsFilter(selection: Selection, now: number): (envelope: Envelope) =>
   };
 }
 
-function isTemplate({ templateId, templateName }: Envelope, idOrName: string): boolean {
-  return templateId === idOrName || folded(templateName ?? '') === folded(idOrName);
+function isTemplate(
+  { templateId, templateName }: Envelope,
+  { id, name }: { id: string; name: string },
+): boolean {
+  return templateId === id || folded(templateName ?? '') === name;
 }
 
 /** Returns the part of the filter that needs signers or metadata, which a list item may lack. */
-function detailsFilter({ signer, search, metadata = [], run }: Selection): (envelope: Envelope) => boolean {
-  const needle = signer === undefined ? undefined : folded(signer);
-  const words = search === undefined ? undefined : wordsOf(search);
+function detailsFilter({
+  signer,
+  words = [],
+  metadata = [],
+  run,
+}: Selection): (envelope: Envelope) => boolean {
   return (envelope) =>
-    (needle === undefined ||
-      (envelope.signers ?? []).some((one) => partOf(one, (text) => text.includes(needle)) !== undefined)) &&
-    (words === undefined || hasWords(textsOf(envelope), words)) &&
+    (signer === undefined ||
+      (envelope.signers ?? []).some((one) => partOf(one, (text) => text.includes(signer)) !== undefined)) &&
+    (words.length === 0 || hasWords(textsOf(envelope), words)) &&
     metadata.every(([key, value]) => hasValue(envelope, key, value)) &&
     (run === undefined || isOfRun(run, envelope));
 }

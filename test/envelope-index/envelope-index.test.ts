@@ -22,6 +22,7 @@ import { EnvelopeIndex, type IndexProgress } from '../../src/envelope-index/enve
 import { queryIndex } from '../../src/envelope-index/query.ts';
 import { fakeClock } from '../support/clock.ts';
 import { isPrivate } from '../support/private.ts';
+import { selectionOf } from '../support/selection.ts';
 import { ask, indexOf, ModelService, type Reading } from './model-service.ts';
 
 const MB = 1024 * 1024;
@@ -206,7 +207,7 @@ describe('an envelope that changes late', () => {
       certificateStorageKey: 'certificate.pdf',
     });
     const { index } = indexOf(service, folder);
-    const answer = await queryIndex(index, { search: 'late' }, {});
+    const answer = await queryIndex(index, selectionOf({ search: 'late' }), {});
     const keys: unknown[] = [];
     for await (const one of answer.envelopes) keys.push(one.signedDocumentStorageKey);
     expect(keys).toEqual(['signed.pdf']);
@@ -235,7 +236,7 @@ describe('an update of the index', () => {
   it('reads every partly known envelope unless told otherwise', async () => {
     const { service, index } = await listed(3);
     const before = service.requests;
-    const { snapshot } = await index.refresh({ search: 'ada' });
+    const { snapshot } = await index.refresh(selectionOf({ search: 'ada' }));
     expect([...snapshot.known.values()].map(({ known }) => known)).toEqual(['whole', 'whole', 'whole']);
     expect(service.requests - before).toBe(1 + 3);
   });
@@ -251,7 +252,7 @@ describe('an update of the index', () => {
       steps.push(step);
       if (step.step === 'other-process') release();
     };
-    await index.refresh({ search: 'ada' }, { onProgress });
+    await index.refresh(selectionOf({ search: 'ada' }), { onProgress });
     release();
     await held;
     const first = { step: 'other-process', done: 0, total: undefined };
@@ -273,7 +274,7 @@ describe('an update of the index', () => {
     [21, 1],
   ])('that reads %i active envelopes leaves the reserve %i times', async (count, times) => {
     const { folder, feed, client, index } = await listed(count);
-    await index.refresh({ search: 'ada' });
+    await index.refresh(selectionOf({ search: 'ada' }));
     const counter = new WindowFile(folder, 'https://x.example', 'sk_1');
     const window = new RateWindow({ clock: fakeClock(), reserve: 0, maxWaitMs: 0, counter });
     const withReserve = vi.spyOn(window, 'withReserve');
@@ -336,7 +337,7 @@ describe('the progress of an update', () => {
     const steps: unknown[] = [];
     const onProgress = (step: unknown) => void steps.push(step);
     service.move('env_1', 'CANCELLED');
-    await index.refresh({ search: 'ada', statuses: ['SENT'] }, { onProgress });
+    await index.refresh(selectionOf({ search: 'ada', statuses: ['SENT'] }), { onProgress });
     expect(steps).toEqual([
       { step: 'list', done: 3, total: 3 },
       { step: 'each', done: 1, total: 2 },

@@ -4,8 +4,9 @@ import { EnvelopeIndex } from '../../src/envelope-index/envelope-index.ts';
 import { Feed } from '../../src/envelope-index/feed.ts';
 import { indexPath } from '../../src/envelope-index/index-writer.ts';
 import { queryIndex } from '../../src/envelope-index/query.ts';
-import { type Selection, selectionFilter } from '../../src/envelopes/select.ts';
+import { selectionFilter } from '../../src/envelopes/select.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
+import { type Criteria, selectionOf } from '../support/selection.ts';
 import { json, startServer, type TestServer } from '../support/server.ts';
 
 /** Options for what the API document leaves open. */
@@ -111,9 +112,9 @@ export class ModelService {
   }
 
   /** The result of a search over all envelopes: IDs and states, newest first. */
-  truth(selection: Selection): string[] {
+  truth(criteria: Criteria): string[] {
     return [...this.envelopes.values()]
-      .filter(selectionFilter(selection, Date.now()))
+      .filter(selectionFilter(selectionOf(criteria), Date.now()))
       .sort((a, b) => Date.parse(b.createdAt ?? '') - Date.parse(a.createdAt ?? ''))
       .map(summaryOf);
   }
@@ -150,12 +151,12 @@ function summaryOf({ id, status, signers }: Envelope): string {
 export async function ask(
   service: ModelService,
   folder: string,
-  selection: Selection,
+  criteria: Criteria,
   options: { limit?: number; cached?: boolean; oneSignerFirst?: boolean } = {},
 ): Promise<{ answers: string[]; requests: number; total: number | undefined }> {
   const { index, feed } = indexOf(service, folder);
   const before = service.requests;
-  const answer = await queryIndex(index, selection, options);
+  const answer = await queryIndex(index, selectionOf(criteria), options);
   const answers: string[] = [];
   for await (const one of answer.envelopes) answers.push(summaryOf(one));
   await feed.finish();

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Envelope } from '../../src/api/schemas.ts';
 import { entryOf, type IndexEvent } from '../../src/envelope-index/entry.ts';
 import { canChange, isPartlyKnown, Snapshot } from '../../src/envelope-index/snapshot.ts';
-import type { Selection } from '../../src/envelopes/select.ts';
 import { writeLine } from '../../src/journal/line.ts';
+import { type Criteria, selectionOf } from '../support/selection.ts';
 
 const ada: Envelope = {
   id: 'env_1',
@@ -20,8 +20,8 @@ const { metadata: _, signers: __, ...listed } = ada;
 type Line = { envelope: Envelope; alone?: boolean; seen?: number } | IndexEvent | string;
 
 /** A snapshot of a file with these lines. */
-function snapshotOf(lines: readonly Line[], selection: Selection = {}): Snapshot {
-  const snapshot = new Snapshot(selection);
+function snapshotOf(lines: readonly Line[], criteria: Criteria = {}): Snapshot {
+  const snapshot = new Snapshot(selectionOf(criteria));
   let start = 0;
   for (const line of lines) {
     const text =
@@ -36,11 +36,11 @@ function snapshotOf(lines: readonly Line[], selection: Selection = {}): Snapshot
   }
   return snapshot;
 }
-const oneOf = (lines: readonly Line[], selection: Selection = {}) =>
+const oneOf = (lines: readonly Line[], selection: Criteria = {}) =>
   snapshotOf(lines, selection).known.get('env_1');
 
 describe('a search of the index', () => {
-  it.each<[string, Selection, boolean]>([
+  it.each<[string, Criteria, boolean]>([
     ['nothing', {}, true],
     ['a word', { search: 'Berlin' }, true],
     ['the beginnings of words', { search: 'ber  ADA' }, true],
@@ -48,8 +48,8 @@ describe('a search of the index', () => {
     ['one of two words', { search: 'berlin paris' }, false],
     ['a part of an address', { signer: 'DA@exam' }, true],
     ['an absent part', { signer: 'eve@exam' }, false],
-    ['its template', { templateId: 'TMPL_1' }, true],
-    ['another template', { templateId: 'tmpl_2' }, false],
+    ['its template', { template: 'TMPL_1' }, true],
+    ['another template', { template: 'tmpl_2' }, false],
     [
       'a value of its metadata',
       {
@@ -75,9 +75,9 @@ describe('a search of the index', () => {
     expect(oneOf([{ envelope: ada }], query)?.hit).toBe(isHit);
   });
 
-  it.each<[string, Selection, boolean]>([
-    ['another template', { templateId: 'tmpl_2' }, true],
-    ['its template', { templateId: 'TMPL_1' }, false],
+  it.each<[string, Criteria, boolean]>([
+    ['another template', { template: 'tmpl_2' }, true],
+    ['its template', { template: 'TMPL_1' }, false],
     ['an absent word', { search: 'paris' }, false],
     ['a value, as the list shows no metadata', { metadata: [['deal', 'd-8']] }, false],
   ])('excludes a partly known envelope for good if it is for %s', (_name, query, isExcluded) => {
@@ -86,7 +86,7 @@ describe('a search of the index', () => {
 
   it("doesn't exclude a partly known envelope whose template the list doesn't show", () => {
     const { templateName: _name, templateId: _id, ...bare } = listed;
-    const query = { templateId: 'tmpl_2' };
+    const query = { template: 'tmpl_2' };
     expect([bare, listed].map((envelope) => oneOf([{ envelope, alone: false }], query)?.excluded)).toEqual([
       false,
       true,
@@ -95,7 +95,7 @@ describe('a search of the index', () => {
 
   it("doesn't exclude a partly known envelope whose template's name the list doesn't show", () => {
     const { templateName: _name, ...nameless } = listed;
-    const query = { templateId: 'nda' };
+    const query = { template: 'nda' };
     expect(oneOf([{ envelope: nameless, alone: false }], query)?.excluded).toBe(false);
     expect(oneOf([{ envelope: nameless, alone: true }], query)?.excluded).toBe(true);
   });
@@ -107,7 +107,7 @@ describe('a search of the index', () => {
   });
 
   it('excludes a partly known envelope whose metadata has another value', () => {
-    const query: Selection = { metadata: [['deal', 'd-8']] };
+    const query: Criteria = { metadata: [['deal', 'd-8']] };
     expect(
       oneOf([{ envelope: { ...listed, metadata: { deal: 'D-7' } }, alone: false }], query)?.excluded,
     ).toBe(true);
@@ -154,7 +154,7 @@ describe('an envelope in the index', () => {
     [2_001, false],
     [undefined, true],
   ])('created at %s ms may match a time from 1000 to 2000 ms: %s', (created, may) => {
-    const selection: Selection = { createdAfter: (now) => now - 4_000, createdBefore: (now) => now - 3_000 };
+    const selection: Criteria = { createdAfter: (now) => now - 4_000, createdBefore: (now) => now - 3_000 };
     const createdAt = created === undefined ? undefined : new Date(created).toISOString();
     const snapshot = snapshotOf([{ envelope: { ...ada, createdAt } }], selection);
     expect(snapshot.hits(5_000)).toHaveLength(may ? 1 : 0);
@@ -166,7 +166,7 @@ describe('an envelope in the index', () => {
       {},
       { search: 'eve' },
       { search: 'eve', statuses: ['DRAFT'] },
-      { templateId: 'tmpl_2' },
+      { template: 'tmpl_2' },
     ].map((selection) => snapshotOf([line], selection).missing(0).length);
     expect(missing).toEqual([0, 1, 0, 0]);
   });

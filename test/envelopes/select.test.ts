@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Envelope, Signer } from '../../src/api/schemas.ts';
-import { matchedSigners, type Selection, selectEnvelopes } from '../../src/envelopes/select.ts';
+import { matchedSigners, selectEnvelopes } from '../../src/envelopes/select.ts';
 import { clientFor } from '../support/client.ts';
+import { type Criteria, selectionOf } from '../support/selection.ts';
 
 const lukasz = { name: 'Łukasz Řehoř', email: 'lr@example.com' };
 const ada = { name: 'Ada', email: 'ada@example.org' };
@@ -12,7 +13,7 @@ const all: Envelope[] = [
 ];
 
 /** The matching IDs, and those that were read one by one. `whole` has the signers that the list omits. */
-async function found(selection: Selection, listed: readonly Envelope[] = all, stored = all) {
+async function found(criteria: Criteria, listed: readonly Envelope[] = all, stored = all) {
   const client = clientFor('http://127.0.0.1:1');
   const read: string[] = [];
   async function* list() {
@@ -25,7 +26,7 @@ async function found(selection: Selection, listed: readonly Envelope[] = all, st
   };
   const ids: string[] = [];
   const listing = { ...client, envelopes: { ...client.envelopes, list, get } };
-  for await (const { id } of selectEnvelopes(listing, selection)) ids.push(id);
+  for await (const { id } of selectEnvelopes(listing, selectionOf(criteria))) ids.push(id);
   return { ids, read };
 }
 
@@ -69,19 +70,19 @@ describe('a search', () => {
     const whole = { id: 'env_9', status: 'SENT', templateId: 'tmpl_1', signers: [] };
     const times = { createdAt: '2026-01-02T00:00:00Z', expiresAt: '2026-01-03T00:00:00Z' };
     const envelope: Envelope = { ...whole, ...times };
-    const cases: [Selection, Envelope][] = [
-      [{ templateId: 'tmpl_1' }, { ...envelope, templateId: null }],
+    const cases: [Criteria, Envelope][] = [
+      [{ template: 'tmpl_1' }, { ...envelope, templateId: null }],
       [{ createdAfter: () => Date.UTC(2026, 0) }, { ...envelope, createdAt: undefined }],
       [{ expiresBefore: () => Date.UTC(2026, 1) }, { ...envelope, expiresAt: undefined }],
     ];
     for (const [selection, item] of cases)
       expect(await found(selection, [item], [envelope])).toEqual({ ids: ['env_9'], read: ['env_9'] });
-    expect(await found({ templateId: 'tmpl_1', statuses: ['DRAFT'] }, [whole])).toMatchObject({ read: [] });
+    expect(await found({ template: 'tmpl_1', statuses: ['DRAFT'] }, [whole])).toMatchObject({ read: [] });
   });
 
   it('returns the signers who matched, and what each of them did', () => {
-    const partsOf = (selection: Selection, ...signers: Signer[]) =>
-      matchedSigners(selection)({ id: 'env_1', signers }).map(({ part }) => part);
+    const partsOf = (criteria: Criteria, ...signers: Signer[]) =>
+      matchedSigners(selectionOf(criteria))({ id: 'env_1', signers }).map(({ part }) => part);
     expect(partsOf({ search: 'rehor' }, ada, lukasz)).toEqual(['Łukasz Řehoř']);
     expect(partsOf({ search: 'lr@example.com' }, lukasz)).toEqual(['lr@example.com']);
     expect(partsOf({ signer: 'example.com' }, lukasz)).toEqual(['lr@example.com']);
@@ -93,7 +94,9 @@ describe('a search', () => {
     const [maria, silva] = [{ name: 'Maria Rossi' }, { name: 'Lena Silva' }];
     const both = { name: 'Maria Silva' };
     const found = (...signers: Signer[]) =>
-      matchedSigners({ search: 'maria silva' })({ id: 'env_1', signers }).map(({ signer }) => signer);
+      matchedSigners(selectionOf({ search: 'maria silva' }))({ id: 'env_1', signers }).map(
+        ({ signer }) => signer,
+      );
     expect(found(maria, both, silva)).toEqual([both]);
     expect(found(maria, silva)).toEqual([maria, silva]);
   });

@@ -254,7 +254,7 @@ const VIEWS: Readonly<Record<string, (columns: number) => string | Promise<strin
   'envelope-found': (columns) =>
     listed(
       contracts,
-      envelopeList(() => now, { search: 'ada' }),
+      envelopeList(() => now, { selection: { words: ['ada'] }, flags: { search: 'ada' } }),
       columns,
     ),
   envelope: (columns) =>

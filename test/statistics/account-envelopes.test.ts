@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { accountEnvelopes } from '../../src/statistics/account-envelopes.ts';
 import { indexOf, ModelService } from '../envelope-index/model-service.ts';
+import { selectionOf } from '../support/selection.ts';
 
 let service: ModelService;
 let folder: string;
@@ -38,7 +39,7 @@ async function read(
     requests: service.requests - before,
   };
 }
-const ofSale = { selection: { templateId: 'tmpl_sale' } };
+const ofSale = { selection: selectionOf({ template: 'tmpl_sale' }) };
 
 it('reads again only the selected envelopes that are still active', async () => {
   service.make({ templateId: 'tmpl_sale' });

@@ -1,7 +1,7 @@
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { Selection } from '../../envelopes/select.ts';
 import { UsageError } from '../../kernel/errors.ts';
-import { wordsOf } from '../../kernel/text/words.ts';
+import { folded, wordsOf } from '../../kernel/text/words.ts';
 import type { Context } from '../context.ts';
 import {
   durationFlag,
@@ -43,18 +43,18 @@ export type SelectionFlagValues = Partial<InferredFlags<typeof selectionFlags>>;
  * @throws ServiceError NOT_FOUND for a run that is neither on this machine nor in any envelope's metadata.
  */
 export async function selectionOf(flags: SelectionFlagValues, context: Context): Promise<Selection> {
-  const run = flags.run === undefined ? undefined : await selectedRun(flags.run, context);
-  return { ...filtersOf(flags), run };
+  const filters = filtersOf(flags);
+  return { ...filters, run: flags.run === undefined ? undefined : await selectedRun(flags.run, context) };
 }
 
 /** Returns the selection described by flags other than `--run`. */
 export function filtersOf(flags: Omit<SelectionFlagValues, 'run'>): Selection {
-  const { 'expiring-in': expiringIn, metadata } = flags;
+  const { template, signer, search, 'expiring-in': expiringIn, metadata } = flags;
   return {
     statuses: flags.status,
-    templateId: flags.template,
-    signer: flags.signer,
-    search: flags.search,
+    template: template === undefined ? undefined : { id: template, name: folded(template) },
+    signer: signer === undefined ? undefined : folded(signer),
+    words: search === undefined ? undefined : wordsOf(search),
     createdAfter: flags.since,
     createdBefore: flags['older-than'],
     expiresBefore: expiringIn === undefined ? undefined : (now) => now + expiringIn,

@@ -41,8 +41,8 @@ export async function select(
 }
 
 /** Returns true if the items of a list may lack the data to filter by. */
-function needsIndex({ signer, search, metadata, run }: Selection): boolean {
-  return [signer, search, metadata, run].some((condition) => condition !== undefined);
+function needsIndex({ signer, words, metadata, run }: Selection): boolean {
+  return [signer, words, metadata, run].some((condition) => condition !== undefined);
 }
 
 interface SearchOptions {

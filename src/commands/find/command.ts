@@ -42,7 +42,8 @@ export default class Find extends EsignCommand {
 
   async run(): Promise<void> {
     const { argv, flags, context, terminal } = await this.start(Find);
-    const selection = await selectionOf({ ...flags, search: searchText(argv.join(' ')) }, context);
+    const given = { ...flags, search: searchText(argv.join(' ')) };
+    const selection = await selectionOf(given, context);
     // On a terminal, the envelopes are described in sentences.
     const isDescribed = isTableOutput(flags, terminal);
     const hits = await searchEnvelopes(
@@ -57,12 +58,12 @@ export default class Find extends EsignCommand {
     });
     if (isDescribed) await printFound(envelopes, hits, selection, context);
     else {
-      const { empty: _, ...view } = envelopeList(() => context.session.now(), selection);
+      const { empty: _, ...view } = envelopeList(() => context.session.now(), { selection, flags: given });
       await writeList(envelopes, view, flags, terminal.hidingSecrets());
     }
     if (flags.cached) terminal.notice(ageOf(hits));
     // Also printed with --json: an empty list may mean a misspelled word.
-    if (count === 0 && !flags.quiet) terminal.notice(noMatches(selection));
+    if (count === 0 && !flags.quiet) terminal.notice(noMatches(given));
     if (hits.hasMore()) limited.notice(flags, context, hits.total());
   }
 }

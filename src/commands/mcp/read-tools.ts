@@ -58,7 +58,7 @@ function searchTools(context: Context): Tool[] {
       input: z.strictObject({ text: z.string().min(1), status, limit, cursor }),
       run: async ({ text, status: statuses, limit: most = LIST_LIMIT, cursor: given }) => {
         const from = cursorFrom(given);
-        const selection = notNewer({ search: searchText(text), statuses }, from);
+        const selection = notNewer(filtersOf({ search: searchText(text), status: statuses }), from);
         return envelopePage(
           await searchEnvelopes(selection, { limit: from ? undefined : most }, context),
           most,
@@ -101,7 +101,7 @@ function searchTools(context: Context): Tool[] {
         'Summarize all envelopes: counts by status, the longest waiting times, envelopes that expire within 3 days, and stuck envelopes.',
       input: z.strictObject(filters),
       run: async ({ template, since }) => {
-        const selection: Selection = { templateId: template, createdAfter: momentIf(since, 'since') };
+        const selection = filtersOf({ template, since: momentIf(since, 'since') });
         const options = { now: () => context.session.now(), maxListed: MAX_NAMED, signal };
         const { envelopes } = await select(selection, context);
         return { data: await summarize(await context.session.client(), envelopes, options) };

@@ -1,5 +1,6 @@
 import { Roster } from '../../../bulk/roster/roster.ts';
 import type { Context } from '../../../cli/context.ts';
+import { filtersOf } from '../../../cli/selection/flags.ts';
 import { searchEnvelopes } from '../../../cli/selection/search.ts';
 import type { Moment } from '../../../kernel/clock.ts';
 import { listsSigners } from '../../../kernel/vocabulary.ts';
@@ -13,7 +14,7 @@ export async function collectRoster(
   const roster = new Roster();
   const client = await context.session.client();
   for (const templateId of templates) {
-    const { envelopes } = await searchEnvelopes({ templateId, createdAfter: since }, {}, context);
+    const { envelopes } = await searchEnvelopes(filtersOf({ template: templateId, since }), {}, context);
     for await (const one of envelopes) {
       // The search also matches templates by name.
       if (one.templateId !== templateId) continue;

@@ -38,10 +38,10 @@ export default class EnvelopesList extends EsignCommand {
     const shown = needsSigners
       ? completeItems(await context.session.client(), taken, listsSigners, context.interrupt.signal)
       : taken;
-    const { templateId } = selection;
+    const { template } = flags;
     await writeList<Envelope>(
-      templateId === undefined || terminal.json ? shown : withEmptyNotice(shown, templateId, context),
-      envelopeList(() => context.session.now(), selection),
+      template === undefined || terminal.json ? shown : withEmptyNotice(shown, template, context),
+      envelopeList(() => context.session.now(), { selection, flags }),
       flags,
       terminal.hidingSecrets(),
     );

@@ -1,4 +1,5 @@
 import type { Envelope, Signer } from '../../../api/schemas.ts';
+import type { SelectionFlagValues } from '../../../cli/selection/flags.ts';
 import { type MatchedSigner, matchedSigners, type Selection } from '../../../envelopes/select.ts';
 import { signersByOrder } from '../../../envelopes/turns.ts';
 import { hasDeclined, hasSigned, isTerminal } from '../../../kernel/vocabulary.ts';
@@ -7,8 +8,11 @@ import { statusColor } from '../../../output/status.ts';
 import type { TableColumn } from '../../../output/table.ts';
 import { relativeTime } from '../../../output/time.ts';
 
-/** The list of envelopes: stable columns for pipes; on a terminal, the columns that differ. */
-export function envelopeList(now: () => number, selection: Selection = {}): ListView<Envelope> {
+/** The list of envelopes: stable columns for pipes; on a terminal, the columns that differ. `flags`: those that selected them. */
+export function envelopeList(
+  now: () => number,
+  { selection = {}, flags = {} }: { selection?: Selection; flags?: SelectionFlagValues } = {},
+): ListView<Envelope> {
   const id: TableColumn<Envelope> = { key: 'id', fixed: true };
   const status: TableColumn<Envelope> = {
     key: 'status',
@@ -51,7 +55,7 @@ export function envelopeList(now: () => number, selection: Selection = {}): List
   };
   return {
     id: (one) => one.id,
-    empty: noMatches(selection),
+    empty: noMatches(flags),
     columns: [id, status, template, signers, created, expires],
     shown: [id, status, subject, waiting, expires, { ...created, extra: true }, { ...template, extra: true }],
   };
@@ -110,19 +114,11 @@ export function nameOf(signer: Signer): string {
   return signer.name || signer.email || 'a signer';
 }
 
-const FILTERS: readonly (readonly [keyof Selection, string])[] = [
-  ['statuses', '--status'],
-  ['templateId', '--template'],
-  ['createdAfter', '--since'],
-  ['createdBefore', '--older-than'],
-  ['expiresBefore', '--expiring-in'],
-  ['metadata', '--metadata'],
-  ['run', '--run'],
-];
+const FILTERS = ['status', 'template', 'since', 'older-than', 'expiring-in', 'metadata', 'run'] as const;
 
-export function noMatches(selection: Selection): string {
-  const { search, signer } = selection;
-  const others = FILTERS.filter(([key]) => selection[key] !== undefined).map(([, flag]) => flag);
+export function noMatches(flags: SelectionFlagValues): string {
+  const { search, signer } = flags;
+  const others = FILTERS.filter((name) => flags[name] !== undefined).map((name) => `--${name}`);
   const without = others.length > 0 ? `leave out ${others.join(', ')}` : undefined;
   if (search !== undefined) {
     const tries = ['try fewer words or their first letters', without].filter(Boolean).join(', or ');

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Client } from '../../../api/client.ts';
 import type { Envelope } from '../../../api/schemas.ts';
 import type { Context } from '../../../cli/context.ts';
+import { filtersOf } from '../../../cli/selection/flags.ts';
 import { searchEnvelopes } from '../../../cli/selection/search.ts';
 import { findListedReplacement, replacedBy } from '../../../envelopes/replace/find.ts';
 import { readReplaceRecord } from '../../../envelopes/replace/progress-record.ts';
@@ -41,7 +42,7 @@ export async function successorOf(
 
 async function inIndex(id: string, context: Context): Promise<Envelope | undefined> {
   if ((await context.session.index()) === undefined) return undefined;
-  const { envelopes } = await searchEnvelopes({ search: id }, { cached: true }, context);
+  const { envelopes } = await searchEnvelopes(filtersOf({ search: id }), { cached: true }, context);
   for await (const one of envelopes) if (replacedBy(one) === id && !isVoid(one)) return one;
   return undefined;
 }
