@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Home, jsonLines, reportedError } from '../support/cli.ts';
-import { type FakeService, serviceOfOne } from './fake-service.ts';
+import { json } from '../support/server.ts';
+import { type FakeService, fakeService, serviceOfOne } from './fake-service.ts';
 
 const home = new Home();
 let service: FakeService;
@@ -29,6 +30,25 @@ describe('stdin', () => {
     });
     expect(reportedError(run)).toMatchObject({ code: 'USAGE', exitCode: 2 });
     expect(service.server.seen.slice(before).filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
+  it('can be the secret that signs the webhooks', async () => {
+    const refusing = await fakeService((request, response) =>
+      request.method === 'POST'
+        ? json(response, 400, { error: { code: 'VALIDATION_ERROR', message: 'no' } })
+        : json(response, 200, { data: { id: 'tmpl_1' } }),
+    );
+    const create =
+      'envelopes create --template tmpl_1 --signer a@b.c --webhook-url https://example.com/hooks';
+    await home.run([...create.split(' '), '--webhook-secret-file', '-'], {
+      env: refusing.env,
+      input: 'whsec_from_stdin\n',
+    });
+    await refusing.server.close();
+    const posts = refusing.server.seen.filter(({ method }) => method === 'POST');
+    expect(posts.map(({ body }) => body)).toEqual([
+      expect.stringContaining('"webhookSecret":"whsec_from_stdin"'),
+    ]);
   });
 
   it("doesn't make a command exit with 0 before it is done", async () => {

@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { EsignError, UsageError } from '../../kernel/errors.ts';
 import { diskReason } from '../../kernel/files/disk-reason.ts';
-import { chunksOf, openUserFile, readInput } from '../../kernel/files/user-file.ts';
+import { chunksOf, openInput, readInput } from '../../kernel/files/user-file.ts';
 import { isRecord, tryParseJson } from '../../kernel/json.ts';
 import { inexactNumber } from '../../kernel/text/json-text.ts';
 import { isInterrupted } from '../interrupt.ts';
-import { takeStdin } from './stdin.ts';
 
 /**
  * Reads a text file that the user named, without a byte order mark. `-` is stdin.
@@ -35,7 +34,7 @@ export async function readMessage(flags: {
 /** Reads the exact bytes of a file that the user named. `-` is stdin. @throws UsageError for more than 64 MiB. */
 export async function readBytes(path: string, what: string): Promise<Buffer> {
   try {
-    return await readInput(path === '-' ? takeStdin(what) : openUserFile(path), `The ${what} ${path}`);
+    return await readInput(openInput(path, what), `The ${what} ${path}`);
   } catch (error) {
     if (error instanceof UsageError || isInterrupted(error)) throw error;
     throw new UsageError(`Can't read the ${what} ${path} (${diskReason(error)}).`, {
@@ -55,12 +54,11 @@ export async function* streamFile(
   name = path,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   try {
-    if (path === '-') yield* chunksOf(takeStdin(what));
-    else {
-      const before = await stat(path);
-      yield* chunksOf(openUserFile(path));
+    const before = path === '-' ? undefined : await stat(path);
+    yield* chunksOf(openInput(path, what));
+    if (before?.isFile()) {
       const after = await stat(path);
-      if (before.isFile() && (before.size !== after.size || before.mtimeMs !== after.mtimeMs))
+      if (before.size !== after.size || before.mtimeMs !== after.mtimeMs)
         throw new UsageError(`${name} changed while it was being read.`, {
           hint: 'Run the command again when the file is complete. Nothing was sent.',
         });

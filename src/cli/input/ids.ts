@@ -1,7 +1,7 @@
 import { UsageError } from '../../kernel/errors.ts';
+import { takeStdin } from '../../kernel/files/user-file.ts';
 import { tryParseJson } from '../../kernel/json.ts';
 import type { CommandTerminal } from '../terminal.ts';
-import { takeStdin } from './stdin.ts';
 
 export interface Ids {
   ids: string[];

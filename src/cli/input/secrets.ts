@@ -1,9 +1,6 @@
 import { UsageError } from '../../kernel/errors.ts';
-import { diskReason } from '../../kernel/files/disk-reason.ts';
-import { readUserFile } from '../../kernel/files/user-file.ts';
-import { isInterrupted } from '../interrupt.ts';
 import type { CommandTerminal } from '../terminal.ts';
-import { takeStdin } from './stdin.ts';
+import { readText } from './files.ts';
 
 /** The possible sources of a secret. The value of a flag isn't one, because process lists show it. */
 export interface SecretSources {
@@ -31,7 +28,7 @@ export async function readSecret(sources: SecretSources, terminal: CommandTermin
 }
 
 async function find(sources: SecretSources, terminal: CommandTerminal): Promise<string> {
-  if (sources.fromStdin) return readAll(takeStdin(sources.what));
+  if (sources.fromStdin) return readText('-', sources.what);
   if (sources.file !== undefined) return readSecretFile(sources.file, sources.what);
   if (terminal.canAsk) {
     const { ask } = await import('../prompts/prompts.ts');
@@ -44,21 +41,7 @@ async function find(sources: SecretSources, terminal: CommandTerminal): Promise<
 
 /** Returns the text of a secret file without the final line break. */
 async function readSecretFile(path: string, what: string): Promise<string> {
-  try {
-    return (await readUserFile(path)).toString('utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    if (error instanceof UsageError || isInterrupted(error)) throw error;
-    throw new UsageError(`Can't read the ${what} from ${path} (${diskReason(error)}).`, {
-      cause: error,
-      hint: 'Check the path and its permissions.',
-    });
-  }
-}
-
-async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
-  let text = '';
-  for await (const chunk of stream) text += String(chunk);
-  return text;
+  return (await readText(path, `${what} file`)).replace(/\r?\n$/, '');
 }
 
 /**

@@ -9,7 +9,7 @@ import { requestIdsIn } from '../../envelopes/request-ids/request-ids.ts';
 import { stateDir } from '../../kernel/files/paths.ts';
 import type { Effect } from '../../kernel/vocabulary.ts';
 import { actionContext } from '../envelopes/act.ts';
-import { executeCreate } from '../envelopes/create/command.ts';
+import { executeCreate } from '../envelopes/create/execute.ts';
 import { withWarning } from '../envelopes/create/view.ts';
 import { storedSecretOf } from '../envelopes/create/webhook-secret.ts';
 import { checkSigners, confirmProblems } from '../envelopes/problems.ts';

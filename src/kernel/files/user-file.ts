@@ -17,6 +17,27 @@ export function openUserFile(path: string): Readable {
   return new Socket({ fd, readable: true, writable: false });
 }
 
+let stdinReader: string | undefined;
+
+/**
+ * Returns stdin for a single input, which `what` names.
+ * @throws UsageError if another input has already read it.
+ */
+export function takeStdin(what: string): NodeJS.ReadStream {
+  if (stdinReader !== undefined) {
+    throw new UsageError(`Only one input can be read from stdin: the ${stdinReader} or the ${what}.`, {
+      hint: 'Read one of them from a file. Nothing was sent.',
+    });
+  }
+  stdinReader = what;
+  return process.stdin;
+}
+
+/** Opens a file or pipe that the user named, or stdin for `-`. */
+export function openInput(path: string, what: string): Readable {
+  return path === '-' ? takeStdin(what) : openUserFile(path);
+}
+
 const open = new Set<Readable>();
 
 /** Yields the bytes of an input, which may have to wait for a writer. `stopInputs` ends it. */

@@ -4,10 +4,11 @@ import {
   type Composition,
   type CompositionPart,
   type Contact,
-  contactsIn,
+  PARTS,
   rolesIn,
   setOrder,
 } from '../../../envelopes/composition.ts';
+import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import { parseSigner, type SignerInput, signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
@@ -15,10 +16,23 @@ import { LIMITS } from '../../../kernel/vocabulary.ts';
 import { padded, safeLine, truncate, widthOf } from '../../../output/text.ts';
 import { sentRoles } from '../../../templates/roles.ts';
 
-/** Templates and recent envelopes, read before the first question. */
+export interface ComposeInput {
+  templateId: string | undefined;
+  /** The envelope as set by the flags, with no signers if none were given. */
+  envelope: Omit<EnvelopeInput, 'templateId'>;
+  /** Flags to repeat in the equivalent command. */
+  options: readonly (readonly [string, string | true])[];
+  /** From --request-id. */
+  requestId: string | undefined;
+  /** Only shows the request. */
+  dryRun: boolean;
+}
+
+/** Templates, recent envelopes, and their signers, read before the first question. */
 export interface ComposeSuggestions {
   templates: readonly Template[];
   recent: readonly Envelope[];
+  people: readonly Contact[];
 }
 
 /** An envelope that is being composed in a conversation. */
@@ -28,15 +42,32 @@ export interface Composing {
   conversation: PromptSession;
 }
 
+export async function askMissing(
+  { templateId, envelope }: ComposeInput,
+  composing: Composing,
+): Promise<void> {
+  const isGiven: Record<CompositionPart, boolean> = {
+    template: templateId !== undefined,
+    signers: envelope.signers.length > 0,
+    order: envelope.signingOrder !== undefined,
+    subject: envelope.subject !== undefined,
+    message: envelope.message !== undefined,
+  };
+  for (const part of PARTS) {
+    if (isGiven[part] || (part === 'order' && composing.composition.signers.length < 2)) continue;
+    await askPart(part, composing);
+  }
+}
+
 /** Asks for one part; the answer goes into the composition. `isChange`: a signer beyond the roles can be added. */
 export async function askPart(part: CompositionPart, composing: Composing, isChange = false): Promise<void> {
   const { composition, conversation } = composing;
   if (part === 'template') await askTemplate(composing);
   else if (part === 'signers') await askSigners(composing, isChange);
-  else if (part === 'order') await askOrder(composing);
   else if (part === 'subject')
     composition.subject = (await conversation.line('Email subject (optional):', composition.subject)).trim();
-  else await askMessage(composing);
+  else if (part === 'message') await askMessage(composing);
+  else await askOrder(composing);
 }
 
 async function askTemplate({ composition, known, conversation }: Composing): Promise<void> {
@@ -106,7 +137,7 @@ const NO_ONE = 'no one';
 /** Asks for one signer per role, or for signers until there are no more. */
 async function askSigners(composing: Composing, isChange: boolean): Promise<void> {
   const { roles, signers } = composing.composition;
-  const people = contactsIn(composing.known.recent);
+  const { people } = composing.known;
   const isOpen = roles.length === 0 || isChange || signers.length > roles.length;
   for (let index = 0; index < (isOpen ? LIMITS.signers : roles.length); index++) {
     const question = { index, role: roles[index], optional: index >= Math.max(1, roles.length) };

@@ -49,8 +49,10 @@ export interface Preview {
   /** The profile's name and the address of the service. */
   account: readonly string[];
   warnings: readonly string[];
-  /** Flags to repeat in the equivalent command: name and value, or true. */
+  /** Other flags of the equivalent command: name and value, or true. */
   options: readonly (readonly [string, string | true])[];
+  /** In the equivalent command, if set. */
+  requestId: string | undefined;
 }
 
 const LABEL = 8;
@@ -153,7 +155,7 @@ function plain(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-type Equivalent = Pick<Preview, 'envelope' | 'options'>;
+type Equivalent = Pick<Preview, 'envelope' | 'options' | 'requestId'>;
 
 /** Returns the command that creates this envelope without prompts, on one line. */
 export function equivalentCommand(wanted: Equivalent): string {
@@ -162,11 +164,11 @@ export function equivalentCommand(wanted: Equivalent): string {
 
 /** Returns the parts of the command, each option with its value. */
 function equivalentWords(
-  { envelope, options }: Equivalent,
+  { envelope, options, requestId }: Equivalent,
   longest = Number.POSITIVE_INFINITY,
   redact = (text: string) => text,
 ): string[] {
-  const { templateId, signers, subject, message, signingOrder } = envelope;
+  const { templateId, signers, subject, message, signingOrder, send } = envelope;
   const option = (name: string, value: string | undefined) =>
     value === undefined ? [] : [`--${name} ${shellWord(redact(value))}`];
   const isLong = redact(message ?? '').length > longest;
@@ -178,6 +180,8 @@ function equivalentWords(
     ...option('subject', subject),
     ...(isLong ? ['--message-file FILE'] : option('message', message)),
     ...options.flatMap(([name, value]) => (value === true ? [`--${name}`] : option(name, value))),
+    ...(send ? ['--send'] : []),
+    ...option('request-id', requestId),
   ];
 }
 
