@@ -66,7 +66,6 @@ const PRESERVED_FLAGS = [
   'base-url',
   'confirm',
   'quiet',
-  'dry-run',
 ] as const;
 
 /** Returns the flags that the equivalent command repeats: name and value, or true. */

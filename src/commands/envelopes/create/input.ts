@@ -1,17 +1,18 @@
 import type { Context } from '../../../cli/context.ts';
-import { readMessage } from '../../../cli/input/files.ts';
+import { readJsonObject, readMessage } from '../../../cli/input/files.ts';
 import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
-import { createBody, type EnvelopeInput, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
+import { createBody, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
 import { UsageError } from '../../../kernel/errors.ts';
+import type { ComposeInput } from './compose-questions.ts';
 import { type CreateFlags, preservedFlags } from './flags.ts';
 import { readMetadata } from './metadata.ts';
+import type { Composed } from './review.ts';
 import { readSigners } from './signers.ts';
 
-export interface CreateInput {
-  wanted: EnvelopeInput;
-  /** Returns the command that creates it with this request ID and without prompts. */
-  command: (requestId: string) => string;
+export interface CreateInput extends Composed {
+  /** Flags to repeat in the equivalent command. */
+  options: ComposeInput['options'];
   /** The user has already seen the problems of its signers. */
   isChecked: boolean;
 }
@@ -32,19 +33,25 @@ export async function readNewEnvelope(flags: CreateFlags, context: Context): Pro
   }
   const secretFile = flags['webhook-secret-file'];
   const needsSecret = secretFile !== undefined || flags['webhook-url'] !== undefined;
+  const signers = asks && !hasSigners ? [] : await readSigners(flags, terminal);
+  const message = await readMessage(flags);
+  const metadataFile = flags['metadata-file'];
+  const fromFile = metadataFile === undefined ? {} : await readJsonObject(metadataFile, 'metadata file');
   const envelope = {
-    signers: asks && !hasSigners ? [] : await readSigners(flags, terminal),
+    signers,
     subject: flags.subject,
-    message: await readMessage(flags),
-    metadata: await readMetadata(flags.metadata, flags['metadata-file']),
+    message,
+    metadata: readMetadata(flags.metadata, fromFile),
     webhookUrl: flags['webhook-url'],
     webhookSecret: needsSecret ? await readWebhookSecret(secretFile, terminal) : undefined,
     expiresInDays: flags['expires-in-days'],
     signingOrder: flags['signing-order']?.toUpperCase(),
     send: flags.send,
   };
+  const options = preservedFlags(flags);
   if (templateId !== undefined && !asks)
     return {
+      options,
       wanted: { ...envelope, templateId },
       command: (id) =>
         rebuildCommand(session.words, { add: flags['request-id'] ? [] : ['--request-id', id] }),
@@ -59,9 +66,9 @@ export async function readNewEnvelope(flags: CreateFlags, context: Context): Pro
   const input = {
     templateId,
     envelope,
-    options: preservedFlags(flags),
+    options,
     requestId: flags['request-id'],
     dryRun: flags['dry-run'],
   };
-  return { ...(await compose(input, context)), isChecked: true };
+  return { ...(await compose(input, context)), options, isChecked: true };
 }

@@ -1,5 +1,6 @@
 import type { Envelope, Template } from '../../../api/schemas.ts';
 import type { Session } from '../../../cli/session.ts';
+import type { CommandTerminal } from '../../../cli/terminal.ts';
 import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import type { Created } from '../../../envelopes/create-once.ts';
 import { signerText } from '../../../envelopes/signer-mailbox.ts';
@@ -88,6 +89,15 @@ export function renderComposition(
     .join('');
   const words = wrapWords(equivalentWords(preview, MESSAGE_IN_COMMAND, redact), columns - 4);
   return `\n${lines.join('\n')}\n${warnings && `\n${warnings}`}\n${style('dim', 'Equivalent command:')}\n${words.map((line) => `  ${line}`).join('\n')}\n\n`;
+}
+
+/** On a terminal, a dry run shows the envelope instead of the request. */
+export function renderDryRun(
+  preview: Omit<Preview, 'warnings'>,
+  { columns, style, redactor }: CommandTerminal,
+): string {
+  const redact = (text: string) => redactor.redact(text);
+  return `${renderComposition({ ...preview, warnings: [] }, { columns, style, redact })}Nothing was created.\n`;
 }
 
 function rowsOf(
