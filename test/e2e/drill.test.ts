@@ -11,6 +11,13 @@ beforeAll(() => writeFile(home.path('secret'), `${DRILL_SECRET}\n`));
 afterAll(() => home.close());
 
 describe('events drill', () => {
+  it('sends nothing with --dry-run', async () => {
+    const { code, stdout } = await drill('localhost:9', '--json', '--dry-run');
+    const lines = jsonLines(stdout);
+    expect([code, lines.length]).toEqual([0, 14]);
+    expect(lines[0]).toEqual({ dryRun: true, action: 'check', id: 'good' });
+  });
+
   it('passes for listen', async () => {
     const listening = home.background`listen --port 0 --secret-file secret --json`;
     const { url } = await listening.object();

@@ -165,6 +165,7 @@ describe('the --json output', () => {
     await run('events:trigger', 'forwards', ['completed', '--to', url, '--secret-file', 'secret']);
     await run('events:trigger', 'dryRun', ['completed', '--to', url, '--dry-run']);
     await run('events:drill', 'checks', ['--to', url, '--secret-file', 'secret']);
+    await run('events:drill', 'dryRun', ['--to', url, '--secret-file', 'secret', '--dry-run']);
     await run('events:secret', 'secret', []);
     await writeFile(home.path('body.json'), '{}');
     const signature = createHmac('sha256', SECRET).update('{}').digest('hex');
@@ -244,6 +245,7 @@ describe('the --json output', () => {
     await run('sandbox:mails', 'list', []);
     await run('sandbox:mails', 'fields', ['--fields', 'to,link']);
     await run('sandbox:snapshot', 'snapshot', ['save', 'now']);
+    await run('sandbox:snapshot', 'dryRun', ['load', 'now', '--dry-run']);
     await run('sandbox:snapshot', 'list', ['list']);
     await run('sandbox:snapshot', 'fields', ['list', '--fields', 'name']);
     await run('sandbox:snapshot', 'removed', ['remove', 'now']);
@@ -256,6 +258,7 @@ describe('the --json output', () => {
     const demo = await run('demo', 'end', ['--dir', 'demo']);
     expect(parseJson(demo)).toMatchObject({ status: 'COMPLETED', webhooks: { received: 6, verified: 6 } });
     expect(await readdir(home.path('demo'))).toHaveLength(4);
+    await run('sandbox:reset', 'dryRun', ['--dry-run']);
     await run('sandbox:reset', 'done', ['--yes']);
   });
 

@@ -132,6 +132,11 @@ describe('the sandbox', () => {
     });
     const unasked = await home.run`sandbox reset --json`;
     expect(reportedError(unasked)).toMatchObject({ code: 'USAGE', exitCode: 2 });
+    expect(await home.object`sandbox reset --dry-run`).toMatchObject({ dryRun: true, action: 'reset' });
+    const unknown = await home.run`sandbox snapshot load none --dry-run --json`;
+    expect(reportedError(unknown)).toMatchObject({ code: 'NOT_FOUND', exitCode: 4 });
+    await home.run`sandbox snapshot save none --dry-run`;
+    expect(await home.json`sandbox snapshot list`).toEqual([]);
     expect(await home.json`envelopes list`).toHaveLength(3);
     await home.run`find x.org`;
     expect((await home.object`index show`).envelopes).toBe(3);

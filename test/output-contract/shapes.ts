@@ -665,7 +665,10 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   'envelopes:send': actionOnEach,
   'envelopes:summary': { summary: value(summary) },
   'envelopes:watch': { changes: lines(change) },
-  'events:drill': { checks: lines(drillCheck) },
+  'events:drill': {
+    checks: lines(drillCheck),
+    dryRun: lines(z.object({ dryRun: z.literal(true), action: z.literal('check'), id: text }), '--dry-run'),
+  },
   'events:gaps': { list: value(z.array(gap)), fields },
   'events:list': { list: value(z.array(event)), fields },
   'events:replay': { forwards: lines(forward), dryRun: lines(envelopeDryRun, '--dry-run') },
@@ -708,7 +711,10 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
   },
   'sandbox:exec': { command: value(z.unknown(), "the command's output") },
   'sandbox:mails': { list: value(z.array(sandboxMail)), fields },
-  'sandbox:reset': { done: value(z.object({ reset: z.literal(true) })) },
+  'sandbox:reset': {
+    done: value(z.object({ reset: z.literal(true) })),
+    dryRun: value(z.object({ dryRun: z.literal(true), action: z.literal('reset'), id: text }), '--dry-run'),
+  },
   'sandbox:seed': { result: value(seeded) },
   'sandbox:sign': { envelope: value(envelope) },
   'sandbox:snapshot': {
@@ -716,6 +722,10 @@ export const SHAPES: Readonly<Record<string, Readonly<Record<string, Shape>>>> =
     list: value(z.array(z.object(snapshot)), 'list'),
     fields: value(z.array(z.record(z.string(), z.unknown())), 'list --fields'),
     removed: value(z.object({ name: text, removed: z.literal(true) }), 'remove'),
+    dryRun: value(
+      z.object({ dryRun: z.literal(true), action: z.enum(['save', 'load', 'remove']), id: text }),
+      'save, load, remove --dry-run',
+    ),
   },
   'sandbox:start': { ready: lines(sandbox, 'one line when the sandbox is ready') },
   'sandbox:view': { envelope: value(envelope) },

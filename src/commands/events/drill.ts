@@ -1,11 +1,14 @@
 import * as Flags from '@oclif/core/flags';
 import { EsignCommand } from '../../cli/command.ts';
-import { textFlag } from '../../cli/flags.ts';
+import { writeDryRun } from '../../cli/dry-run.ts';
+import { dryRunFlag, textFlag } from '../../cli/flags.ts';
 import { requireWebhookSecret } from '../../cli/input/secrets.ts';
+import { counted } from '../../kernel/duration.ts';
 import { PartialError } from '../../kernel/errors.ts';
 import { EVENTS } from '../../kernel/vocabulary.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { safeLine } from '../../output/text.ts';
+import { drillChecks } from '../../webhooks/drill/checks.ts';
 import { type CheckResult, describeResponse, drill } from '../../webhooks/drill/drill.ts';
 import { shownUrl } from '../../webhooks/forward/send.ts';
 import { eventNames } from './event-flags.ts';
@@ -25,6 +28,7 @@ export default class EventsDrill extends EsignCommand {
     to: Flags.string({ description: 'receiver URL', required: true, helpValue: 'URL' }),
     'secret-file': textFlag('FILE', "file with the receiver's webhook secret (or set ESIGN_WEBHOOK_SECRET)"),
     events: textFlag('A,B', 'events the receiver handles (default: all)'),
+    'dry-run': dryRunFlag,
   };
 
   async run(): Promise<void> {
@@ -32,6 +36,13 @@ export default class EventsDrill extends EsignCommand {
     const url = targetUrl(flags.to);
     const events = [...(eventNames(flags.events) ?? EVENTS)];
     const secret = await requireWebhookSecret(flags['secret-file'], terminal);
+    if (flags['dry-run']) {
+      const planned = new Map(
+        drillChecks({ secret, events, now: session.now() }).map((one) => [one.name, one.requests.length]),
+      );
+      const details = (name: string) => `${name} (${counted(planned.get(name) ?? 0, 'request')})`;
+      return writeDryRun([...planned.keys()], 'check', terminal, details);
+    }
     const results: CheckResult[] = [];
     const checks = drill({ url, secret, events, clock: session.clock, signal: interrupt.signal });
     const next = () => terminal.waiting(`Waiting for ${new URL(url).host}`, () => checks.next());

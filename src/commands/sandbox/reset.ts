@@ -1,5 +1,6 @@
 import { EsignCommand } from '../../cli/command.ts';
-import { yesFlag } from '../../cli/flags.ts';
+import { writeDryRun } from '../../cli/dry-run.ts';
+import { dryRunFlag, yesFlag } from '../../cli/flags.ts';
 import { confirmed } from '../../cli/input/confirm.ts';
 import { writeJson } from '../../output/json.ts';
 import { removeIndex } from '../index/clear.ts';
@@ -11,11 +12,12 @@ export default class SandboxReset extends EsignCommand {
     '<%= config.bin %> sandbox reset --yes',
     '<%= config.bin %> sandbox reset --yes --json',
   ];
-  static override flags = { yes: yesFlag };
+  static override flags = { yes: yesFlag, 'dry-run': dryRunFlag };
 
   async run(): Promise<void> {
     const { flags, context } = await this.start(SandboxReset);
     const sandbox = await context.session.sandbox();
+    if (flags['dry-run']) return writeDryRun([await context.session.baseUrl()], 'reset', context.terminal);
     const question = 'Delete all envelopes in the sandbox?';
     await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
     await sandbox.reset();

@@ -1,6 +1,7 @@
 import * as Args from '@oclif/core/args';
 import { EsignCommand } from '../../cli/command.ts';
-import { fieldsFlag, formatFlags, optionalArg, quietFlag } from '../../cli/flags.ts';
+import { writeDryRun } from '../../cli/dry-run.ts';
+import { dryRunFlag, fieldsFlag, formatFlags, optionalArg, quietFlag } from '../../cli/flags.ts';
 import type { CommandTerminal } from '../../cli/terminal.ts';
 import { counted } from '../../kernel/duration.ts';
 import { isNotFound, ServiceError, UsageError } from '../../kernel/errors.ts';
@@ -29,7 +30,12 @@ export default class SandboxSnapshot extends EsignCommand {
     }),
     name: optionalArg('snapshot name'),
   };
-  static override flags = { ...formatFlags, fields: fieldsFlag('name,createdAt'), quiet: quietFlag('names') };
+  static override flags = {
+    ...formatFlags,
+    fields: fieldsFlag('name,createdAt'),
+    quiet: quietFlag('names'),
+    'dry-run': dryRunFlag,
+  };
 
   async run(): Promise<void> {
     const { args, flags, session, terminal } = await this.start(SandboxSnapshot);
@@ -45,6 +51,11 @@ export default class SandboxSnapshot extends EsignCommand {
     const sandbox = await session.sandbox();
     if (name === undefined)
       return writeList(await sandbox.snapshots(), snapshotList(Date.now()), flags, terminal);
+    if (flags['dry-run']) {
+      const isKnown = action === 'save' || (await sandbox.snapshots()).some((one) => one.name === name);
+      if (!isKnown) throw notFound(name);
+      return writeDryRun([name], action, terminal);
+    }
     await found(name, () => act(action, name, { sandbox, quiet: flags.quiet }, terminal));
   }
 }
@@ -74,12 +85,15 @@ async function found(name: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    if (!isNotFound(error)) throw error;
-    throw new ServiceError(error.code, `Snapshot ${name} not found`, {
-      status: error.status,
-      hint: 'List them: `esign sandbox snapshot list`.',
-    });
+    throw isNotFound(error) ? notFound(name) : error;
   }
+}
+
+function notFound(name: string): ServiceError {
+  return new ServiceError('NOT_FOUND', `Snapshot ${name} not found`, {
+    status: 404,
+    hint: 'List them: `esign sandbox snapshot list`.',
+  });
 }
 
 /** Returns the snapshots as a list. `now` is the machine's time, which snapshots use. */
