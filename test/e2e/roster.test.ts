@@ -48,6 +48,18 @@ it('shows who has signed, and requests only envelopes that can still change', as
   expect([none.code, jsonLines(none.stdout).length]).toEqual([0, 2]);
 });
 
+it('can be followed by bulk create if nobody is missing', async () => {
+  await writeFile(home.path('signed.csv'), 'email\nada@example.com\nbo@example.com\n');
+  const missing = await home.run`bulk roster signed.csv --template tmpl_nda --missing`;
+  expect(missing.stdout).toBe('email\n');
+  const create = 'bulk create - --template tmpl_nda --send --yes --json'.split(' ');
+  const nobody = await home.run(create, { input: missing.stdout });
+  expect([nobody.code, nobody.stdout]).toEqual([0, '']);
+  expect((await home.run([...create, '--dry-run'], { input: missing.stdout })).code).toBe(0);
+  // A command that failed wrote no header.
+  expect((await home.run(create, { input: '' })).code).toBe(2);
+});
+
 it('reports rows that a run on this machine sent as skipped while they wait, and as existing once they have ended', async () => {
   await writeFile(home.path('again.csv'), 'email\neve@example.com\nfay@example.com\n');
   const words = 'bulk create again.csv --template tmpl_nda --send --skip-existing --yes --json'.split(' ');

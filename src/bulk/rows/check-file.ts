@@ -65,9 +65,11 @@ export async function checkFile(
     take: (row: BulkRow) => Promise<void> | void;
     /** Also passes on valid rows after an invalid one, and keeps every problem. */
     everyRow?: boolean;
+    /** Accepts a header without rows. */
+    mayBeEmpty?: boolean;
   },
 ): Promise<FileReport> {
-  const { everyRow = false } = options;
+  const { everyRow = false, mayBeEmpty = false } = options;
   const checking = new FileCheck(file.name, options, everyRow ? Number.POSITIVE_INFINITY : MAX_PROBLEMS);
   const report = (problem: TableFinding) => checking.report.problems.add(problem);
   const { source, rows } = await openRows(file, options.read ?? {}, {
@@ -86,7 +88,8 @@ export async function checkFile(
     if (!(error instanceof UnreadableRow)) throw error;
     report(error.problem);
   }
-  if (checking.report.rows === 0 && checking.report.problems.count === 0)
+  const isEmpty = checking.report.rows === 0 && checking.report.problems.count === 0;
+  if (isEmpty && !(mayBeEmpty && source.columns !== undefined))
     report({
       line: 1,
       column: '',

@@ -97,6 +97,7 @@ export default class BulkCreate extends EsignCommand {
     const { webhookSecret } = request;
     if (flags['dry-run']) return showDryRun(request, client, context);
     const run = await prepareRun(request, client, context);
+    if (run === undefined) return;
     await runToCompletion(run, { client: await client(), flags, webhookSecret, progress }, context);
   }
 }

@@ -33,19 +33,24 @@ interface PrepareRequest extends RunRequest {
 
 /**
  * Checks a whole file, shows what a run of it would do, and asks for confirmation. Then stores the run; nothing has been sent
- * yet.
+ * yet. Returns undefined if the list has no rows.
  * @throws UsageError with every problem of the file, or when the user did not confirm.
  */
 export async function prepareRun(
   request: PrepareRequest,
   client: () => Promise<Client>,
   context: Context,
-): Promise<OpenRun> {
+): Promise<OpenRun | undefined> {
   preferLowMemory();
   await deleteLeftoverPlans(runsDir());
   const draft = await draftRun(runsDir(), context.session.clock.now());
   try {
     const checked = await checkRows(request, draft, client, context);
+    if (checked.report.rows === 0) {
+      await draft.discard();
+      context.terminal.notice('The list has no rows. Nothing was sent.');
+      return undefined;
+    }
     await confirmRun(request, checked, await client(), context);
     return await withStartLock(runsDir(), context.session.clock, async () => {
       const now = await readEarlierRows(checked, await client(), context);
@@ -108,7 +113,13 @@ async function checkRows(
     await draft?.add(row);
   };
   const report = await context.terminal.waiting(`Checking ${name}`, () =>
-    checkFile(source, { ...request.defaults, read: request.read, take }),
+    // A list from another command may be empty, such as that of those who still have to sign.
+    checkFile(source, {
+      ...request.defaults,
+      read: request.read,
+      take,
+      mayBeEmpty: request.file === '-',
+    }),
   );
   if (request.plan !== undefined)
     await requireSamePlan(request.plan, request, report, await client(), context);
