@@ -187,7 +187,7 @@ function renderNextSteps(late: readonly LateStep[], terminal: Terminal): string 
 
 function caveats(late: readonly LateStep[], terminal: Terminal): string {
   const isAny = (holds: (row: LateRow) => boolean) => late.some(({ row }) => holds(row));
-  const usual = 'USUAL is 7 days if fewer than 20 turns have finished in the last 180 days.';
+  const usual = `USUAL is ${durationInWords(DEFAULT_USUAL_MS)} if fewer than ${counted(MIN_SAMPLES, 'turn')} have finished in the last ${counted(HISTORY_MS / DAY_MS, 'day')}.`;
   const opened =
     'OPENED shows ? unless `esign listen` on this machine received all webhooks during the turn.';
   const notes = [
