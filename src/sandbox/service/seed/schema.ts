@@ -117,7 +117,7 @@ export function parseSeedBody(body: unknown): ReadSeed {
     const text = !pdf.startsWith('JVBERi')
       ? 'Must be a PDF in base64'
       : bytes.length > UPLOAD.bytes
-        ? 'Must be at most 10 MB'
+        ? `Must be at most ${UPLOAD.bytes / 1_000_000} MB`
         : '';
     if (text !== '') throw invalidBody({ [`templates.${index}.pdf`]: [text] }, 'The seed is not valid');
     pdfs.set(id, bytes);

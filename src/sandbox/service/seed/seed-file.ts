@@ -83,7 +83,8 @@ async function pdfsOf(
     });
     if (bytes === undefined) throw failed('file not found');
     if (bytes.toString('latin1', 0, 5) !== '%PDF-') throw mistakes({ [field]: [`${path} is not a PDF`] });
-    if (bytes.length > UPLOAD.bytes) throw mistakes({ [field]: [`${path} is larger than 10 MB`] });
+    if (bytes.length > UPLOAD.bytes)
+      throw mistakes({ [field]: [`${path} is larger than ${UPLOAD.bytes / 1_000_000} MB`] });
     pdfs.set(id, bytes);
   }
   return pdfs;
