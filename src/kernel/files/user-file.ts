@@ -11,7 +11,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
  * it, and the process couldn't exit. Here, only reading waits.
  * @throws the system's error, also while reading.
  */
-export function openUserFile(path: string): Readable {
+function openUserFile(path: string): Readable {
   if (process.platform === 'win32' || !statSync(path).isFIFO()) return createReadStream(path);
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   return new Socket({ fd, readable: true, writable: false });
