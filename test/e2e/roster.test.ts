@@ -49,8 +49,9 @@ it('shows who has signed, and requests only envelopes that can still change', as
 });
 
 it('can be followed by bulk create if nobody is missing', async () => {
-  await writeFile(home.path('signed.csv'), 'email\nada@example.com\nbo@example.com\n');
-  const missing = await home.run`bulk roster signed.csv --template tmpl_nda --missing`;
+  await home.run`envelopes create --template tmpl_nda --signer gil@example.com --send`;
+  await writeFile(home.path('asked.csv'), 'email\ngil@example.com\n');
+  const missing = await home.run`bulk roster asked.csv --template tmpl_nda --missing`;
   expect(missing.stdout).toBe('email\n');
   const create = 'bulk create - --template tmpl_nda --send --yes --json'.split(' ');
   const nobody = await home.run(create, { input: missing.stdout });
