@@ -55,8 +55,7 @@ export async function act(command: ActCommand, context: Context): Promise<void> 
   const writes = ids.ids.map(action.writeFor);
   const planAll = async () => {
     const plan = (id: string) => planAction(action, id, means, selected);
-    const items = await allOf(mapInOrder(ids.ids, READ_CONCURRENCY, plan));
-    return items;
+    return allOf(mapInOrder(ids.ids, READ_CONCURRENCY, plan));
   };
   if (flags['dry-run']) {
     if (command.checksDryRun) await checkEach(ids, (id) => check(id, 'later'), context);

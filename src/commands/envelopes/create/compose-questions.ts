@@ -8,39 +8,13 @@ import {
   rolesIn,
   setOrder,
 } from '../../../envelopes/composition.ts';
-import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import { parseSigner, type SignerInput, signerText } from '../../../envelopes/signer-mailbox.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { sentenceOf, UsageError } from '../../../kernel/errors.ts';
 import { LIMITS } from '../../../kernel/vocabulary.ts';
 import { padded, safeLine, truncate, widthOf } from '../../../output/text.ts';
 import { sentRoles } from '../../../templates/roles.ts';
-
-export interface ComposeInput {
-  templateId: string | undefined;
-  /** The envelope as set by the flags, with no signers if none were given. */
-  envelope: Omit<EnvelopeInput, 'templateId'>;
-  /** Flags to repeat in the equivalent command. */
-  options: readonly (readonly [string, string | true])[];
-  /** From --request-id. */
-  requestId: string | undefined;
-  /** Only shows the request. */
-  dryRun: boolean;
-}
-
-/** Templates, recent envelopes, and their signers, read before the first question. */
-export interface ComposeSuggestions {
-  templates: readonly Template[];
-  recent: readonly Envelope[];
-  people: readonly Contact[];
-}
-
-/** An envelope that is being composed in a conversation. */
-export interface Composing {
-  composition: Composition;
-  known: ComposeSuggestions;
-  conversation: PromptSession;
-}
+import type { ComposeInput, Composing } from './composing.ts';
 
 export async function askMissing(
   { templateId, envelope }: ComposeInput,

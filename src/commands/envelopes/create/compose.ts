@@ -5,8 +5,9 @@ import { ask } from '../../../cli/prompts/prompts.ts';
 import { type Composition, contactsIn, recentEnvelopes } from '../../../envelopes/composition.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { startSpinner } from '../../../output/spinner.ts';
-import { askMissing, type ComposeInput, type ComposeSuggestions, setTemplate } from './compose-questions.ts';
-import { type Composed, review } from './review.ts';
+import { askMissing, setTemplate } from './compose-questions.ts';
+import type { Composed, ComposeInput, ComposeSuggestions } from './composing.ts';
+import { review } from './review.ts';
 
 /** How long to wait for recent envelopes, which are only used for suggestions. */
 const TIMEOUT_MS = 5_000;

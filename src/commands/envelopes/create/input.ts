@@ -4,10 +4,9 @@ import { readWebhookSecret } from '../../../cli/input/secrets.ts';
 import { rebuildCommand } from '../../../cli/rerun.ts';
 import { createBody, newRequestId, plannedCreate } from '../../../envelopes/create.ts';
 import { UsageError } from '../../../kernel/errors.ts';
-import type { ComposeInput } from './compose-questions.ts';
+import type { Composed, ComposeInput } from './composing.ts';
 import { type CreateFlags, preservedFlags } from './flags.ts';
 import { readMetadata } from './metadata.ts';
-import type { Composed } from './review.ts';
 import { readSigners } from './signers.ts';
 
 export interface CreateInput extends Composed {

@@ -6,14 +6,9 @@ import type { EnvelopeInput } from '../../../envelopes/create.ts';
 import { counted } from '../../../kernel/duration.ts';
 import { UsageError } from '../../../kernel/errors.ts';
 import { sentRoles } from '../../../templates/roles.ts';
-import { askPart, type ComposeInput, type Composing } from './compose-questions.ts';
+import { askPart } from './compose-questions.ts';
+import type { Composed, ComposeInput, Composing } from './composing.ts';
 import { accountOf, equivalentCommand, renderComposition } from './view.ts';
-
-/** A composed envelope, and the command that creates it with a request ID and without prompts. */
-export interface Composed {
-  wanted: EnvelopeInput;
-  command: (requestId: string) => string;
-}
 
 /** Shows the envelope and asks what to do, until it is to be created, shown, or discarded. */
 export async function review(input: ComposeInput, composing: Composing, context: Context): Promise<Composed> {
