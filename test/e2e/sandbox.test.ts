@@ -145,6 +145,7 @@ describe('the sandbox', () => {
     expect(await home.object`index show`).toMatchObject({ envelopes: 0, completeAt: null });
     expect(await home.json`envelopes list`).toEqual([]);
     await running.stop();
+    expect((await home.run`sandbox reset --dry-run`).code).toBe(8);
   });
 
   it.each(['--faults', '--fault'])('starts with the faults of a file: %s', async (flag) => {

@@ -17,7 +17,11 @@ export default class SandboxReset extends EsignCommand {
   async run(): Promise<void> {
     const { flags, context } = await this.start(SandboxReset);
     const sandbox = await context.session.sandbox();
-    if (flags['dry-run']) return writeDryRun([await context.session.baseUrl()], 'reset', context.terminal);
+    if (flags['dry-run']) {
+      // Fails as the reset would if no sandbox responds.
+      await sandbox.snapshots();
+      return writeDryRun([await context.session.baseUrl()], 'reset', context.terminal);
+    }
     const question = 'Delete all envelopes in the sandbox?';
     await confirmed(question, { yes: flags.yes, otherwise: 'nothing was reset' }, context);
     await sandbox.reset();
